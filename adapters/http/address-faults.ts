@@ -1,4 +1,4 @@
-// Targets that are literal addresses → those that would be refused at every connection.
+// Options with literal addresses as targets → faults for those that no connection may use.
 import { type AddressVerdict, addressJudge, judgeLiteral } from '../../src/net/private-addresses.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';
@@ -9,7 +9,7 @@ const MESSAGES: Readonly<Record<Exclude<AddressVerdict, 'allowed'>, string>> = {
   private: 'is not a public address: correct it, or list the range in allowPrivate if you trust it',
 };
 
-/** Of options whose secrets are open. A name is judged when it is resolved; see target-guard.ts. */
+/** The faults of literal addresses. The secrets must be open. Names are checked when they are resolved; see target-guard.ts. */
 export function addressFaults(options: HttpOptions): readonly OptionFault[] {
   const { oauth2, allowPrivate } = options;
   const { key, value } = urlOf(options);

@@ -1,19 +1,19 @@
-// What an answer says of a batch or one of its members → the fault that tells the lane what to do.
+// An answer about a batch or one of its members → the fault with the disposition for the lane.
 import { BridgeError, type BridgeErrorDetails, type ErrorCode } from '../../src/errors.ts';
 import { parseRetryAfter } from '../../src/formats/dates.ts';
 import type { Answer } from './answer.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
 import { statusFault } from './status-fault.ts';
 
-/** What was said, and what to do about it; for people. Nothing that the other side wrote, unless it is a word of a closed list. */
+/** What the service answered, and the remedy, for people. It contains no text of the service, except words of a closed list. */
 export interface Said {
   readonly said: string;
   readonly advice: string;
-  /** An HTTP status or a code of the service; ends up in `dead-letters list`. */
+  /** An HTTP status or a code of the service; shown by `dead-letters list`. */
   readonly status: number | string;
 }
 
-/** The faults of one place, each in the words of its kind. */
+/** Creates the faults of one place. */
 export class AnswerFaults {
   readonly #place: HttpPlace;
   readonly #wallMs: () => number;
@@ -23,29 +23,29 @@ export class AnswerFaults {
     this.#wallMs = wallMs;
   }
 
-  /** By the status table; null for a success. */
+  /** Returns the fault by the status table, or null for a success. */
   ofStatus(answer: Answer): BridgeError | null {
     return statusFault(answer, this.#place, this.#wallMs());
   }
 
-  /** A success that does not say what became of the batch: no other program than the service answers so, or one that stands before it. */
+  /** Returns the fault of a success without a result for the batch: probably another program answered, such as a proxy. */
   noAnswer(status: number, expected: string): BridgeError {
     const message = `${whoOf(this.#place)} answered ${status}, but not with ${expected}: the bridge retries; if this lasts, check that ${this.#place.key} points to the service itself`;
     return new BridgeError('BRIDGE_SINK_ANSWER', message, { disposition: 'retry', status });
   }
 
-  /** It is tried again slowly. */
+  /** Returns a fault that the lane retries slowly. */
   misconfigured(said: Said): BridgeError {
     return this.#fault(this.#place.codes.misconfigured, said, { disposition: 'misconfigured', scope: 'sink' });
   }
 
-  /** It is tried again, after the pause that the answer asks for. */
+  /** Returns a fault that the lane retries, after the pause that the answer asks for. */
   unavailable(said: Said, answer?: Answer): BridgeError {
     const retryAfterMs = parseRetryAfter(answer?.headers['retry-after'], this.#wallMs());
     return this.#fault(this.#place.codes.unavailable, said, { disposition: 'retry', ...(retryAfterMs !== null && { retryAfterMs }) });
   }
 
-  /** A dead letter. `isNamed`: this very member is to blame; else of several none is judged, and the batch goes again in halves. */
+  /** Returns a fault that makes a dead letter. @param isNamed whether exactly this member is at fault; if not, the lane halves the batch and retries */
   refused(said: Said, isNamed: boolean): BridgeError {
     return this.#fault(this.#place.codes.refused, said, { disposition: 'refused', isNamed });
   }

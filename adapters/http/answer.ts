@@ -1,17 +1,17 @@
-// One request → the status and the headers of its answer, whatever becomes of the body.
+// One request → the status and the headers of its answer, regardless of the body.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { type HttpAnswer, type HttpRequest, sendRequest, UnaskedUpgrade } from '../../src/net/http-exchange.ts';
 import type { Deps } from '../../src/time/clock.ts';
 
-/** Of an answer's body no more is read, and no longer; nothing in it matters. */
+/** Limits for reading the body of an answer, which is discarded. */
 const DRAIN_BYTES = 64 * 1024;
 const DRAIN_MS = 1000;
 
 export type Answer = Pick<HttpAnswer, 'status' | 'headers'>;
 
 /**
- * Rejects with the signal's reason, or with what Node throws. Once the status is known it decides: the body is read to a bound, so that
- * the connection can be used again, and else cut off together with it.
+ * Resolves with the status and headers. Later errors are ignored: the body is read up to a limit, so that the connection can be
+ * reused, and otherwise the connection is closed. Rejects with the signal's reason, or with what Node throws.
  */
 export async function requestStatus(request: HttpRequest, deps: Pick<Deps, 'after'>, signal: AbortSignal): Promise<Answer> {
   try {
@@ -31,7 +31,7 @@ function drain(incoming: IncomingMessage, outgoing: ClientRequest, deps: Pick<De
   const finish = () => {
     cancel();
     signal.removeEventListener('abort', cut);
-    // A receiver that answers and does not read on must not keep the rest of the request waiting.
+    // A receiver that answers early and stops reading would block the rest of the request.
     if (!outgoing.writableFinished) outgoing.destroy();
     resolve();
   };

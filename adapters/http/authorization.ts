@@ -1,23 +1,23 @@
-// Who the bridge is to the other side → the header `authorization` of each request.
+// Credentials → the header `authorization` of each request.
 import type { Secret } from '../../src/secrets/secret.ts';
 import { headerValue } from './header-value.ts';
 import { type RenewedDeps, RenewedSecrets } from './renewed-secrets.ts';
 
 export interface Authorization {
-  /** Null where the configured headers say it all. @throws BridgeError, or the signal's reason, where none can be had */
+  /** Returns null if the configured headers are enough. @throws BridgeError, or the signal's reason, if no credential is available */
   header(signal: AbortSignal): Promise<string | null>;
-  /** The receiver took this one for no good (401): the next one is a new one, where it can be had. */
+  /** Reports that the receiver rejected this header (401). The next call of `header` returns a new one if possible. */
   refused(header: string): void;
   /** Ends idle connections. */
   close(): void;
 }
 
-/** Headers alone. */
+/** Adds no header. */
 export const noAuthorization: Authorization = { header: () => Promise.resolve(null), refused: () => undefined, close: () => undefined };
 
 /**
- * A header that is made of secrets, such as `Splunk TOKEN`; made again when a file that holds one of them changes.
- * @param make what they become, in their order
+ * Returns a header composed of secrets, such as `Splunk TOKEN`. The header is composed again when the file of a secret changes.
+ * @param make composes the header from the values, in their order
  */
 export function secretAuthorization(
   secrets: readonly (readonly [key: string, secret: Secret])[],

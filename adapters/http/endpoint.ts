@@ -1,4 +1,4 @@
-// A URL that a sink asks, and how it is reached → requests to it, to checked addresses alone.
+// A URL and its connection options → requests to it, only to checked addresses.
 import type { LookupFunction } from 'node:net';
 import { type AddressGuard, checkedLookup, checkLiteral, type Resolve } from '../../src/net/checked-lookup.ts';
 import { exchange, type HttpAnswer, type HttpRequest, hostOf } from '../../src/net/http-exchange.ts';
@@ -8,22 +8,22 @@ import { type ConnectionOptions, Connections } from './connections.ts';
 import type { HttpPlace } from './failures.ts';
 import { type AddressJudge, targetGuard } from './target-guard.ts';
 
-/** Who every request says it is from, unless the configured headers say otherwise. */
+/** The default `user-agent` of every request. */
 export const USER_AGENT = 'scheduled-events-bridge';
 
 export interface EndpointParts {
   readonly url: URL;
   readonly place: HttpPlace;
   readonly judge: AddressJudge;
-  /** At once. */
+  /** Maximum number of connections. */
   readonly sockets: number;
   readonly deps: AdapterDeps;
-  /** Answers name look-ups instead of the system. */
+  /** Resolves names instead of the system. */
   readonly resolve?: Resolve | undefined;
 }
 
 export interface EndpointRequest extends Pick<HttpRequest, 'method' | 'headers' | 'body'> {
-  /** Goes behind the path of the url: `/_bulk`; with a query, it takes the place of the url's. */
+  /** Appended to the path of the url: `/_bulk`. A query replaces that of the url. */
   readonly path?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export class Endpoint {
   readonly #lookup: LookupFunction;
   readonly #connections: Connections;
 
-  /** The secrets are open. */
+  /** The secrets must be open. */
   constructor(options: ConnectionOptions, parts: EndpointParts) {
     this.#parts = parts;
     this.#guard = targetGuard(parts.place, parts.judge);
@@ -42,22 +42,22 @@ export class Endpoint {
     this.#connections = new Connections(options, { ...parts, lookup: this.#lookup });
   }
 
-  /** For a URL whose host is an address; that of a name is checked as it is looked up. @throws BridgeError where it may not be reached */
+  /** Checks a host that is a literal address; the addresses of a name are checked at look-up. @throws BridgeError if the address is forbidden */
   checkAddress(): void {
     checkLiteral(this.#guard, hostOf(this.#parts.url));
   }
 
-  /** The status of the answer, which decides whatever becomes of the body. Rejects as `requestStatus`. */
+  /** Resolves with the status and headers of the answer, regardless of the body. Rejects like `requestStatus`. */
   async send(request: EndpointRequest, signal: AbortSignal): Promise<Answer> {
     return await requestStatus(this.#request(request), this.#parts.deps, signal);
   }
 
-  /** The whole answer. Rejects as `exchange`. */
+  /** Resolves with the whole answer. Rejects like `exchange` of src/net. */
   async exchange(request: EndpointRequest, maxBodyBytes: number, signal: AbortSignal): Promise<HttpAnswer> {
     return await exchange(this.#request(request), maxBodyBytes, signal);
   }
 
-  /** Connects as a request would, TLS included, and sends none. Rejects as `exchange`. */
+  /** Connects like a request, including TLS, and sends nothing. Rejects like `exchange`. */
   async touch(signal: AbortSignal): Promise<void> {
     await this.#connections.touch(signal);
   }

@@ -1,50 +1,50 @@
-// A sink and what it asks → how codes and messages name the place where something failed.
+// A sink and its target → codes and names for its failures.
 import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 
-/** The sink's own code for each failure of this kit. */
+/** A sink's error code for each failure of this kit. */
 export interface HttpCodes {
-  /** The other side, or the way to it. */
+  /** Failures of the target or the network. */
   readonly unreachable: ErrorCode;
   readonly broken: ErrorCode;
   readonly timeout: ErrorCode;
   readonly tls: ErrorCode;
   readonly proxy: ErrorCode;
-  /** What the configuration says. */
+  /** Failures of the configuration. */
   readonly forbiddenAddress: ErrorCode;
   readonly tlsFiles: ErrorCode;
-  /** The status of an answer. */
+  /** Statuses of an answer. */
   readonly misconfigured: ErrorCode;
   readonly unavailable: ErrorCode;
   readonly refused: ErrorCode;
   readonly gone: ErrorCode;
-  /** The token endpoint. */
+  /** Failures of the token endpoint. */
   readonly tokenRefused: ErrorCode;
   readonly tokenUnavailable: ErrorCode;
 }
 
-/** What a status asks of the lane. */
+/** The meaning of a status for the lane. */
 export interface StatusMeaning extends Pick<BridgeErrorDetails, 'disposition' | 'scope'> {
   readonly failure: 'gone' | 'misconfigured' | 'refused' | 'unavailable';
-  /** What to do, for people. */
+  /** The remedy, for people. */
   readonly advice: string;
 }
 
-/** Who it happened to. */
+/** The sink and target of a failure. */
 export interface HttpPlace {
   readonly codes: HttpCodes;
   /** The sink's name. */
   readonly sink: string;
-  /** What is asked, such as `https://example.com`; never more of a URL than scheme and host. */
+  /** The target, such as `https://example.com`: only scheme and host of its URL. */
   readonly target: string;
-  /** The key that holds its URL. */
+  /** The key that contains its URL. */
   readonly key: string;
-  /** The keys that hold its credentials. */
+  /** The keys that contain its credentials. */
   readonly credentials: string;
-  /** What this kind of other side means by a status, in place of the table. */
+  /** The meaning of statuses for this kind of service, instead of the table. */
   readonly statuses?: Readonly<Record<number, StatusMeaning>> | undefined;
 }
 
-/** How messages name the place. */
+/** Returns the name of the place for messages. */
 export function whoOf({ sink, target }: Pick<HttpPlace, 'sink' | 'target'>): string {
   return `sink ${sink}: ${target}`;
 }

@@ -1,4 +1,4 @@
-// A sink's HTTP options → its requests, under a time limit, and what became of them.
+// A sink's HTTP options → its requests with a time limit, and their results.
 import { formatDuration } from '../../src/formats/durations.ts';
 import type { Resolve } from '../../src/net/checked-lookup.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
@@ -20,20 +20,20 @@ import { statusFault } from './status-fault.ts';
 export interface HttpClientParts {
   readonly codes: HttpCodes;
   readonly target: HttpTarget;
-  /** Requests at once. */
+  /** Maximum number of parallel requests. */
   readonly inFlight: number;
   readonly deps: AdapterDeps;
-  /** In place of `oauth2`. */
+  /** Replaces `oauth2`. */
   readonly authorization?: Authorization | undefined;
   /** The keys of the credentials, for messages; `headers or oauth2` by default. */
   readonly credentials?: string | undefined;
-  /** What this kind of other side means by a status, in place of the table. */
+  /** The meaning of statuses for this kind of service, instead of the table. */
   readonly statuses?: Readonly<Record<number, StatusMeaning>> | undefined;
-  /** Answers name look-ups instead of the system. */
+  /** Resolves names instead of the system. */
   readonly resolve?: Resolve | undefined;
 }
 
-/** Connects at the first request; follows no redirect, asks no proxy of the environment, retries nothing. */
+/** Connects at the first request. Follows no redirect, uses no proxy of the environment, and retries nothing. */
 export class HttpClient {
   readonly #place: HttpPlace;
   readonly #headers: Readonly<Record<string, string>>;
@@ -57,17 +57,17 @@ export class HttpClient {
     this.#authorization = given.authorization ?? authorizationOf(options, parts);
   }
 
-  /** How messages name the sink and its target: never more of the URL than scheme and host. */
+  /** The name of the sink and its target for messages: only scheme and host of the URL. */
   get who(): string {
     return whoOf(this.#place);
   }
 
-  /** For faults of the kind's own. */
+  /** For a kind's own faults. */
   get place(): HttpPlace {
     return this.#place;
   }
 
-  /** Runs `work` under the time limit of one request. @throws BridgeError with what to do, or the signal's reason */
+  /** Runs `work` with the time limit of one request. @throws BridgeError with a remedy, or the signal's reason */
   async attempt<T>(signal: AbortSignal, work: (limited: AbortSignal) => Promise<T>): Promise<T> {
     const limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(this.#place, formatDuration(this.#timeoutMs)), signal);
     try {
@@ -80,20 +80,20 @@ export class HttpClient {
     }
   }
 
-  /** The header `authorization` where there is `oauth2`, for `send` and `exchange`: get it first, as it may have to be asked for. */
+  /** Returns the header `authorization` of `oauth2`, if configured. Call it before `send` and `exchange`, because it may request a token. */
   async authorization(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
     const header = await this.#authorization.header(signal);
     return header === null ? {} : { authorization: header };
   }
 
-  /** Sends, the configured headers beside those given; the status decides, whatever becomes of the body. Inside `attempt`. */
+  /** Sends a request with the given and the configured headers. Resolves with the status, regardless of the body. Call it inside `attempt`. */
   async send(request: EndpointRequest, signal: AbortSignal): Promise<Answer> {
     const answer = await this.#endpoint.send(this.#complete(request), signal);
     this.#see(answer.status, request);
     return answer;
   }
 
-  /** The same, for receivers that say in the body what became of each member; it is null where it is longer. */
+  /** Like `send`, but also resolves with the body, or null if it is longer than `maxBodyBytes`. */
   async exchange(request: EndpointRequest, maxBodyBytes: number, signal: AbortSignal): Promise<HttpAnswer> {
     const answer = await this.#endpoint.exchange(this.#complete(request), maxBodyBytes, signal);
     this.#see(answer.status, request);
@@ -106,7 +106,7 @@ export class HttpClient {
     if (fault !== null) throw fault;
   }
 
-  /** Could a request be made? Connects, TLS included, gets a token where there is `oauth2`, and sends nothing. Inside `attempt`. */
+  /** Connects, including TLS, gets a token if `oauth2` is configured, and sends nothing. Call it inside `attempt`. */
   async touch(signal: AbortSignal): Promise<null> {
     await this.#endpoint.touch(signal);
     await this.#authorization.header(signal);
@@ -123,14 +123,14 @@ export class HttpClient {
     return { ...request, headers: { ...this.#headers, ...this.#renewed.current(), ...request.headers } };
   }
 
-  /** A token that is refused is asked for anew. */
+  /** Drops a rejected token. */
   #see(status: number, { headers }: EndpointRequest): void {
     const { authorization } = headers;
     if (status === 401 && typeof authorization === 'string') this.#authorization.refused(authorization);
   }
 }
 
-/** The headers whose values are in files, which may change. */
+/** Returns the headers with values from files, which may change. */
 function renewedHeaders(headers: HttpOptions['headers'], deps: AdapterDeps): RenewedSecrets<Readonly<Record<string, string>>> {
   const secrets = Object.entries(headers).flatMap(([name, value]) =>
     value instanceof Secret && value.file !== null ? [[name, value] as const] : [],

@@ -1,4 +1,4 @@
-// What HTTP sinks are told of their target → keys, faults, and the target once secrets are open.
+// The common options of HTTP sinks → schema, faults, and the target once secrets are open.
 import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
 import { isAddressRange } from '../../src/net/private-addresses.ts';
@@ -11,7 +11,7 @@ import { type CrossFault, holdsAuthorization, type OAuthOptions, oauthFaults } f
 
 /** A field name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Headers that are the bridge's or the connection's. */
+/** Headers that the bridge or the connection sets. */
 const OURS = /^(host|content-.*|ce-.*|webhook-.*|connection|keep-alive|expect|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 const MOST_MEMBERS = 1000;
 const SCHEME = /^https?:\/\//i;
@@ -61,7 +61,7 @@ export function timeoutEntry(usual: string, description: string) {
   return v.pipe(v.optional(timeLimit(), usual), v.description(`${description} Default ${usual}.`));
 }
 
-/** Everything but the URL, for kinds that name it otherwise. */
+/** All common keys except the URL, which some kinds call `endpoint`. */
 const commonEntries = {
   headers,
   timeout: timeoutEntry('10s', 'How long one request may take, from the connection to the status of the answer.'),
@@ -74,10 +74,10 @@ const commonEntries = {
 
 export const httpEntries = { url, ...commonEntries };
 
-/** `endpoint` in place of `url`: the kind of other side calls it so. */
+/** The common keys with `endpoint` instead of `url`, for services that use that term. */
 export const endpointEntries = (description: string) => ({ endpoint: v.pipe(url, v.description(description)), ...commonEntries });
 
-/** Of the body of every request. */
+/** The key `compression`. */
 export function compressionEntry(usual: 'gzip' | 'none') {
   return v.pipe(
     v.optional(v.picklist(['gzip', 'none'], 'must be gzip or none'), usual),
@@ -88,9 +88,9 @@ export function compressionEntry(usual: 'gzip' | 'none') {
 interface BatchDefaults {
   readonly members: number;
   readonly bytes: string;
-  /** A body may be compressed, which does not count. */
+  /** Whether a body may be compressed; the limit is before compression. */
   readonly isCompressible?: boolean;
-  /** What `maxBatchBytes` may be. */
+  /** The maximum of `maxBatchBytes`. */
   readonly most?: string;
 }
 
@@ -113,7 +113,7 @@ export function batchEntries(when: string, given: BatchDefaults = { members: 100
   };
 }
 
-/** What the keys of `httpEntries`, `connectionEntries` and `oauthEntries` make. */
+/** The output of `httpEntries`, `connectionEntries` and `oauthEntries`. */
 export interface HttpOptions extends ConnectionOptions, OAuthOptions {
   /** Either this or `endpoint`. */
   readonly url?: string | Secret;
@@ -125,12 +125,12 @@ export interface HttpOptions extends ConnectionOptions, OAuthOptions {
   readonly allowPrivate: readonly string[];
 }
 
-/** The key that holds the URL, and its value. */
+/** Returns the key that contains the URL, and its value. */
 export function urlOf({ url, endpoint }: HttpOptions): { readonly key: 'url' | 'endpoint'; readonly value: string | Secret } {
   return endpoint === undefined ? { key: 'url', value: url ?? '' } : { key: 'endpoint', value: endpoint };
 }
 
-/** In the pipe of a sink's schema: what no key shows by itself. @param own faults of the kind's own */
+/** Checks combinations of keys, in the pipe of a sink's schema. @param own the kind's own faults */
 export function httpChecks<Options extends HttpOptions>(own: (options: Options) => readonly CrossFault[] = () => []) {
   return v.rawCheck<Options>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -145,7 +145,7 @@ function crossFaults(options: HttpOptions): readonly CrossFault[] {
   return [...(isExposed ? [{ path: [key], message: SCHEME_FAULT } as const] : []), ...oauthFaults(options)];
 }
 
-/** In the pipe of a schema with credentials of its own: `headers` hold none beside them. @param keys those that set `authorization` */
+/** Rejects `authorization` in `headers` if another key sets it. @param keys the keys that set `authorization` */
 export function ownAuthorization<Options extends HttpOptions>(...keys: readonly (keyof Options & string)[]) {
   return v.rawCheck<Options>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -156,7 +156,7 @@ export function ownAuthorization<Options extends HttpOptions>(...keys: readonly 
   });
 }
 
-/** As valibot wants it: each key with what holds it. */
+/** Returns a path for valibot: each key with its parent value. */
 function issuePath(options: HttpOptions, [first, ...rest]: CrossFault['path']): [v.IssuePathItem, ...v.IssuePathItem[]] {
   const item = (input: unknown, key: string) => ({ type: 'unknown', origin: 'value', input, key, value: memberOf(input, key) }) as const;
   const head = item(options, first);
@@ -173,7 +173,7 @@ function memberOf(holder: unknown, key: string): unknown {
   return typeof holder === 'object' && holder !== null ? Object.getOwnPropertyDescriptor(holder, key)?.value : undefined;
 }
 
-/** What is wrong with the values of the secrets. */
+/** Returns the faults of the values of the secrets. */
 export function httpSecretFaults(options: HttpOptions): readonly OptionFault[] {
   const { allowInsecure, headers } = options;
   const { key, value } = urlOf(options);
@@ -187,14 +187,14 @@ export function httpSecretFaults(options: HttpOptions): readonly OptionFault[] {
   ];
 }
 
-/** Where to send, once every secret is known. */
+/** The URL and headers, with open secrets. */
 export interface HttpTarget {
   readonly url: URL;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reveals the secrets. @throws BridgeError BRIDGE_CONFIG_INVALID of the first fault, which names the key and no value */
+/** Reveals the secrets. @throws BridgeError BRIDGE_CONFIG_INVALID for the first fault; it names the key and no value */
 export function httpTarget(options: HttpOptions, sink: string, faults = httpSecretFaults(options)): HttpTarget {
   const [fault] = faults;
   if (fault) throw new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${sink}.${fault.key} ${fault.message}`);
@@ -202,7 +202,7 @@ export function httpTarget(options: HttpOptions, sink: string, faults = httpSecr
   return { url: new URL(reveal(urlOf(options).value)), headers: Object.fromEntries(headers) };
 }
 
-/** Says what is wrong without repeating any of it; null where nothing is. */
+/** Returns the fault, without any of the text, or null if the text is valid. */
 function urlFault(text: string): string | null {
   if (!SCHEME.test(text)) return SCHEME_FAULT;
   if (!URL.canParse(text)) return NO_URL;

@@ -1,4 +1,4 @@
-// What a kind of HTTP sink adds to the kit → its definition: batches posted, answers judged.
+// The functions of a kind of HTTP sink → its definition: posts batches and evaluates answers.
 
 import { promisify } from 'node:util';
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
@@ -13,7 +13,7 @@ import { HttpClient, type HttpClientParts } from './http-client.ts';
 import { type HttpOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
 import { SINK_CODES } from './sink-codes.ts';
 
-/** What a service says of each member of a batch is far shorter; a longer body is as good as none. */
+/** The results for all members of a batch are far shorter. A longer body counts as none. */
 const MOST_ANSWER_BYTES = 8 * 1024 ** 2;
 
 export interface HttpSinkOptions extends HttpOptions {
@@ -23,49 +23,49 @@ export interface HttpSinkOptions extends HttpOptions {
 }
 
 export interface SinkRequest {
-  /** Goes behind the path of the url; with a query, it takes the place of the url's. */
+  /** Appended to the path of the url. A query replaces that of the url. */
   readonly path?: string;
-  /** `content-type` and what the kind needs besides; names in lower case. */
+  /** `content-type` and other headers of the kind; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;
   readonly gzip?: boolean;
 }
 
-/** What a kind does within the time limit of one delivery or check. */
+/** The operations of a kind within the time limit of one delivery or check. */
 export interface SinkDoors {
   readonly faults: AnswerFaults;
   readonly signal: AbortSignal;
-  /** Posts, under the sink's authorization and headers. The body of the answer is null where it is longer than 8 MiB. */
+  /** Posts with the sink's authorization and headers. The body of the answer is null if it is longer than 8 MiB. */
   post(request: SinkRequest): Promise<HttpAnswer>;
-  /** Connects, TLS included, gets a token where there is one to get, and sends nothing. */
+  /** Connects, including TLS, gets a token if one is configured, and sends nothing. */
   touch(): Promise<null>;
 }
 
-/** What differs between kinds of HTTP sinks. Made without I/O. */
+/** The functions that differ between kinds of HTTP sinks. Created without I/O. */
 export interface HttpSinkKind extends Pick<HttpClientParts, 'authorization' | 'credentials' | 'statuses'> {
-  /** Requests at once. */
+  /** Maximum number of parallel requests. */
   readonly inFlight: number;
-  /** How many times its own size a CloudEvent may become in a body; 1 by default. */
+  /** The maximum growth of a CloudEvent in a body, as a factor; 1 by default. */
   readonly growth?: number;
-  /** Where the requests go, when that is not the url as it stands. */
+  /** The base URL of the requests, if it differs from the url. */
   readonly base?: (url: URL) => URL;
-  /** What has to go well before a batch is posted. @throws BridgeError that is the outcome of all */
+  /** Runs before a batch is posted. @throws BridgeError that is the outcome of all members */
   before?(doors: SinkDoors): Promise<void>;
-  /** The same at every attempt: nothing of a clock or of chance is in it. What it throws is the refusal of the batch. */
+  /** Returns the same request at every attempt, without clock or random. An error makes the batch refused. */
   encode(batch: readonly Delivery[]): SinkRequest | Promise<SinkRequest>;
-  /** One outcome for each member; by default all are accepted where the status table says so. @throws BridgeError that is the outcome of all */
+  /** Returns one outcome for each member; by default the status table decides for all. @throws BridgeError that is the outcome of all members */
   judge?(answer: HttpAnswer, batch: readonly Delivery[], doors: SinkDoors): readonly Outcome[] | Promise<readonly Outcome[]>;
-  /** As `Adapter.check`; by default it connects. */
+  /** Like `Adapter.check`; by default it connects. */
   check?(doors: SinkDoors): Promise<string | null>;
 }
 
 export interface HttpSinkDefinition<Options extends HttpSinkOptions> {
   readonly type: string;
-  /** `httpEntries`, `batchEntries`, `connectionEntries` and what the kind has of its own. */
+  /** `httpEntries`, `batchEntries`, `connectionEntries` and the kind's own keys. */
   readonly options: Schema<Options>;
-  /** Of secrets that the kit does not know. */
+  /** The faults of the kind's own secrets. */
   secretFaults?(options: Options): readonly OptionFault[];
-  /** What is probably not meant of a valid url, one text each; none of it stands in them. */
+  /** Warnings about a valid but suspicious url, without any of its text. */
   urlWarnings?(url: URL): readonly string[];
   make(options: Options, deps: AdapterDeps): HttpSinkKind;
 }
@@ -101,7 +101,7 @@ class HttpSink implements Adapter {
   readonly #http: HttpClient;
   readonly #faults: AnswerFaults;
 
-  /** The secrets are open. */
+  /** The secrets must be open. */
   constructor(options: HttpSinkOptions, { kind, target, deps }: HttpSinkParts) {
     const { inFlight, growth = 1, base, authorization, credentials, statuses } = kind;
     this.limits = { inFlight, batch: options.maxBatch, batchBytes: Math.ceil(options.maxBatchBytes / growth) };
@@ -153,7 +153,7 @@ class HttpSink implements Adapter {
     return await this.#http.exchange(request, MOST_ANSWER_BYTES, signal);
   }
 
-  /** @throws BridgeError with disposition `refused`, whatever the encoder threw */
+  /** @throws BridgeError with disposition `refused` for any error of the encoder */
   async #encoded(batch: readonly Delivery[]): Promise<SinkRequest> {
     try {
       return await this.#kind.encode(batch);

@@ -1,12 +1,12 @@
-// The body of an answer → the members of its JSON object.
+// The body of an answer → its JSON object.
 import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
 
-/** None where the body is no JSON object, was too long, or broke off. */
+/** Returns the members, or none if the body is not a JSON object, was too long, or is incomplete. */
 export function jsonMembers(body: Buffer | null): JsonObject {
   return jsonObject(body) ?? {};
 }
 
-/** Null there: for answers in which nothing said is a yes. */
+/** Like `jsonMembers`, but returns null if there is no JSON object. */
 export function jsonObject(body: Buffer | null): JsonObject | null {
   try {
     const value: unknown = JSON.parse(body?.toString() ?? '');

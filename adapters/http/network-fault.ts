@@ -1,15 +1,15 @@
-// What node:http, TLS and DNS throw → BridgeErrors that say whom it hit and what to do.
+// Errors of node:http, TLS and DNS → BridgeErrors that name sink, target and remedy.
 import { BridgeError, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
 import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
 
-/** A BridgeError passes unchanged. */
+/** Returns the BridgeError for any error; a BridgeError unchanged. */
 export function networkFault(error: unknown, place: HttpPlace): BridgeError {
   if (error instanceof BridgeError) return error;
   const { codes } = place;
   const who = whoOf(place);
-  // Several addresses that fail come as one AggregateError, with the code of the first.
+  // If several addresses fail, Node throws one AggregateError with the code of the first.
   const code = codeOf(error);
   const said = code ?? messageOf(error);
   const advice = code && tlsAdvice(code, wordsOf(place));
@@ -34,7 +34,7 @@ function wordsOf({ key }: HttpPlace): TlsWords {
   return { target: `the ${key}`, section: 'tls', plain: `the ${key} is http://` };
 }
 
-/** The time limit ran out; `limit` as the configuration writes it. */
+/** Returns the fault of a passed time limit. @param limit as written in the configuration */
 export function timeoutFault(place: HttpPlace, limit: string): BridgeError {
   return new BridgeError(place.codes.timeout, `${whoOf(place)} did not answer within ${limit}: check the receiver, or raise timeout`, {
     disposition: 'retry',
@@ -47,7 +47,7 @@ function fault(code: ErrorCode, message: string, scope: 'delivery' | 'sink', err
   return new BridgeError(code, message, { disposition: 'retry', scope, cause: bare(error), ...(status === undefined ? {} : { status }) });
 }
 
-/** Without what a logger must not see: node hangs raw answer bytes and whole certificates on its errors. */
+/** Returns the error without data that must not be logged: Node attaches raw answer bytes and whole certificates. */
 function bare(error: unknown): Error {
   return new Error(messageOf(error) || (codeOf(error) ?? 'unknown'));
 }

@@ -1,4 +1,4 @@
-// Secrets that are sent in headers → what is made of them, made again when their files change.
+// Secrets for headers → a value composed of them, composed again when their files change.
 import type { Logger } from 'pino';
 import type { Secret } from '../../src/secrets/secret.ts';
 import { type FileText, WatchedFile } from '../../src/secrets/watched-file.ts';
@@ -10,13 +10,13 @@ export interface RenewedDeps extends Pick<Deps, 'elapsedMs'> {
 
 type Named = readonly [key: string, secret: Secret];
 
-/** Opens no file before `current`. A file that cannot be used leaves the value from before in use, which is logged once. */
+/** Opens no file before `current`. If a file is unusable, the previous value stays in use, which is logged once. */
 export class RenewedSecrets<T> {
   readonly #secrets: readonly Named[];
   readonly #make: (values: readonly string[]) => T;
   readonly #watched: WatchedFile<{ readonly values: readonly string[]; readonly made: T }>;
 
-  /** @param secrets open, each by its key, without fault @param make of the values in that order; throws, with the reason as its message, where they cannot be used */
+  /** @param secrets open, each with its key, without fault @param make composes the values in that order; throws with a reason if they are unusable */
   constructor(secrets: readonly Named[], make: (values: readonly string[]) => T, { logger, elapsedMs }: RenewedDeps) {
     this.#secrets = secrets;
     this.#make = make;
@@ -45,7 +45,7 @@ export class RenewedSecrets<T> {
     return { values, made: this.#make(values) };
   }
 
-  /** Those of the files as they are now, the others as they were. @throws where a file cannot be used */
+  /** Returns the current values of files, and the original values of the others. @throws Error if a file is unusable */
   #values(texts: readonly FileText[]): readonly string[] {
     const left = [...texts];
     return this.#secrets.map(([key, secret]) => (secret.file === null ? secret.reveal() : textOf(key, left.shift())));

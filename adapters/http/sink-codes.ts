@@ -1,7 +1,7 @@
-// What can fail of a request to a log or search service → its error code, one list for all kinds.
+// Failures of a request to a log or search service → their error codes, one list for all kinds.
 import type { HttpCodes } from './failures.ts';
 
-/** Their failures differ in the words of the message and in what the service said (`status`), not in what there is to do: so no kind has codes of its own. */
+/** All kinds share these codes, because the remedies are the same. Only messages and `status` differ. */
 export const SINK_CODES: HttpCodes = {
   unreachable: 'BRIDGE_SINK_UNREACHABLE',
   broken: 'BRIDGE_SINK_BROKEN',

@@ -1,10 +1,10 @@
-// The status of an answer → null for a success, or what the failure asks of the lane.
+// The status of an answer → null for a success, or a fault for the lane.
 import { BridgeError } from '../../src/errors.ts';
 import { parseRetryAfter } from '../../src/formats/dates.ts';
 import type { Answer } from './answer.ts';
 import { type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
 
-/** With an `advice`: it is tried again slowly until somebody corrects the configuration. */
+/** For a `StatusMeaning` that is retried slowly until the configuration is corrected. */
 export const MISCONFIGURED = { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink' } as const;
 const UNAVAILABLE: StatusMeaning = {
   failure: 'unavailable',
@@ -16,7 +16,7 @@ const REFUSED: StatusMeaning = {
   advice: 'it rejects this event, which becomes a dead letter',
   disposition: 'refused',
 };
-/** The meaning of 415 for a kind that can send another body. @param change the keys to set, such as `compression: none` */
+/** Returns the meaning of 415 for a kind that can send another body. @param change the keys to set, such as `compression: none` */
 export function takesNoSuchBody(change: string): StatusMeaning {
   return { ...REFUSED, advice: `it does not accept this body: set ${change}; this event becomes a dead letter` };
 }
@@ -29,7 +29,7 @@ const GONE: StatusMeaning = {
   scope: 'sink',
 };
 
-/** @param wallMs the moment that a Retry-After date is measured from */
+/** @param wallMs the current time, for a Retry-After date */
 export function statusFault({ status, headers }: Answer, place: HttpPlace, wallMs: number): BridgeError | null {
   if (status >= 200 && status <= 299) return null;
   const { failure, advice, ...details } = meaningOf(status, place);

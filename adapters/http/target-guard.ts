@@ -1,14 +1,14 @@
-// A target and the addresses that it may have → the guard of its connections.
+// A target and a check of addresses → the guard of its connections.
 import { isIP } from 'node:net';
 import { BridgeError } from '../../src/errors.ts';
 import type { AddressGuard } from '../../src/net/checked-lookup.ts';
 import type { AddressVerdict } from '../../src/net/private-addresses.ts';
 import type { HttpPlace } from './failures.ts';
 
-/** Whether a sink may send to an address. */
+/** Returns whether a sink may send to an address. */
 export type AddressJudge = (address: string) => AddressVerdict;
 
-/** Its errors are `forbiddenAddress` of the place's codes. */
+/** Returns a guard with errors of the place's code `forbiddenAddress`. */
 export function targetGuard(place: HttpPlace, judge: AddressJudge): AddressGuard {
   return {
     isAllowed: (address) => judge(address) === 'allowed',

@@ -1,4 +1,4 @@
-// An agent and a target → one connection, closed again: could a request be made?
+// An agent and a target → one connection, opened and closed, to check that a request is possible.
 import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { hostOf, type RequestExtras } from '../../src/net/http-exchange.ts';
 import type { Deps } from '../../src/time/clock.ts';
 
-/** How long a receiver may take to say that it does not want our certificate: in TLS 1.3 it says so after the handshake. */
+/** How long a receiver may take to reject the client certificate: in TLS 1.3 it does so after the handshake. */
 const OBJECTION_MS = 500;
 
 export interface TouchTarget {
@@ -15,7 +15,7 @@ export interface TouchTarget {
   readonly deps: Pick<Deps, 'after'>;
 }
 
-/** Rejects with the signal's reason, a BridgeError, or what node throws. */
+/** Rejects with the signal's reason, a BridgeError, or what Node throws. */
 export async function touch(agent: Agent, { url, lookup, deps }: TouchTarget, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const tls = process.getBuiltinModule('node:tls');
@@ -27,7 +27,7 @@ export async function touch(agent: Agent, { url, lookup, deps }: TouchTarget, si
     if (made) resolve(made);
   });
   try {
-    // That of a tunnel to an http:// url may be a proxy's TLS, which is open already.
+    // The socket of a tunnel to an http:// url may be the TLS socket of the proxy, which is already open.
     if (secured && socket instanceof tls.TLSSocket) await secure(socket, deps, signal);
     else if (socket instanceof process.getBuiltinModule('node:net').Socket && socket.connecting) await next(socket, 'connect', signal);
   } finally {
@@ -35,10 +35,10 @@ export async function touch(agent: Agent, { url, lookup, deps }: TouchTarget, si
   }
 }
 
-/** Until the handshake is done and, in TLS 1.3, the receiver had its say about our certificate: a session that can be resumed is a yes. */
+/** Waits for the handshake and, in TLS 1.3, for the receiver's verdict on the client certificate: a resumable session means acceptance. */
 async function secure(socket: TLSSocket, deps: TouchTarget['deps'], signal: AbortSignal): Promise<void> {
   const session = next(socket, 'session', signal);
-  // Where there is no answer, the handshake tells why.
+  // If the connection fails, the handshake below throws the reason.
   session.catch(() => undefined);
   await next(socket, 'secureConnect', signal);
   if (socket.getProtocol() !== 'TLSv1.3') return;
@@ -48,7 +48,7 @@ async function secure(socket: TLSSocket, deps: TouchTarget['deps'], signal: Abor
   await Promise.race([session, silence]).finally(cancel);
 }
 
-/** Rejects when the socket fails or ends first. */
+/** Rejects if the socket fails or closes first. */
 function next(socket: Duplex, event: 'connect' | 'secureConnect' | 'session', signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (error?: unknown) => {

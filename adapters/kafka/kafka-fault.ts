@@ -1,45 +1,45 @@
-// Errors of kafkajs, TLS and DNS → BridgeErrors that say what is affected and what to do.
+// Errors of kafkajs, TLS and DNS → BridgeErrors with scope and remedy.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
 import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 import { type Doing, meaningOf } from './protocol-meanings.ts';
 
 export interface FaultContext {
-  /** Who it happened to: `sink stream`. */
+  /** The sink or source: `sink stream`. */
   readonly who: string;
   readonly topic: string;
-  /** The addresses that the configuration names, `host:port`. */
+  /** The configured addresses, `host:port`. */
   readonly brokers: readonly string[];
   readonly doing: Doing;
-  /** Addresses to which a connection stands all the same. */
+  /** Addresses with an open connection. */
   readonly connected: readonly string[];
-  /** Whether this has ever gone well, so that what fails now can hardly be the configuration. */
+  /** Whether this has ever succeeded: the configuration is then hardly the cause. */
   readonly hasWorked: boolean;
-  /** What the configuration uses at every broker; left out where it is not known. */
+  /** What the configuration uses at every broker; absent if unknown. */
   readonly uses?: { readonly tls: boolean; readonly login: boolean };
-  /** The time limit of an answer, as the configuration writes it. */
+  /** The time limit of an answer, as written in the configuration. */
   readonly limit?: string;
 }
 
 const WORDS: TlsWords = { target: 'brokers (or in advertised.listeners there)', section: 'ssl', plain: 'that port is one without TLS' };
-/** What our connections found in place of an answer. */
+/** Codes of connections that received another protocol. */
 const STRANGERS: Readonly<Record<string, readonly [code: ErrorCode, advice: string]>> = {
   BROKER_SPEAKS_TLS: ['BRIDGE_KAFKA_TLS', 'speaks TLS at this port: set ssl: true, or configure a port without TLS in brokers'],
   NOT_A_BROKER: ['BRIDGE_KAFKA_MISCONFIGURED', "does not speak Kafka's protocol at this port: correct the host and port in brokers"],
 };
-/** kafkajs wraps what it could not mend in one error or two. */
+/** kafkajs wraps errors once or twice. */
 const DEEPEST_CAUSE = 5;
-/** Codes that are younger than kafkajs, which gives the number in its message alone. */
+/** Codes that are newer than kafkajs, which has their number only in its message. */
 const YOUNGER_CODES: Readonly<Record<string, string>> = { 89: 'THROTTLING_QUOTA_EXCEEDED', 90: 'INVALID_PRODUCER_EPOCH' };
 
 interface Broken {
   readonly code?: string;
-  /** `host:port`, where kafkajs says it. */
+  /** `host:port`, if kafkajs reports it. */
   readonly address?: string;
   readonly isClosed: boolean;
 }
 
-/** A BridgeError passes unchanged. kafkajs's own word on what may be tried again says nothing: it is wrong too often. */
+/** Returns the BridgeError for any error; a BridgeError unchanged. Ignores kafkajs's `retriable`, which is wrong too often. */
 export function kafkaFault(error: unknown, context: FaultContext): BridgeError {
   const chain = causesOf(error);
   const ours = chain.find((cause) => cause instanceof BridgeError);
@@ -55,7 +55,7 @@ export function kafkaFault(error: unknown, context: FaultContext): BridgeError {
   return broken === undefined ? unknownFault(error, context) : connectionFault(broken, error, context);
 }
 
-/** No broker answered in time. */
+/** Returns the fault of brokers that did not answer in time. */
 export function timeoutFault({ who, topic, doing, connected, limit }: FaultContext): BridgeError {
   const within = limit === undefined ? 'in time' : `within ${limit}`;
   const message = `${who}: no broker answered ${within}, topic ${topic}: check the brokers and the network, or raise timeout`;
@@ -68,7 +68,7 @@ function protocolFault(type: string, error: unknown, { who, ...subject }: FaultC
   return fault(code, `${who}: ${advice} (${type})`, { ...details, status: type }, error);
 }
 
-/** A broker's own words on credentials name no secret. */
+/** Returns the fault of a failed login. The broker's message about credentials contains no secret. */
 function saslFault(sasl: Error, error: unknown, { who }: FaultContext): BridgeError {
   const isMechanism = /mechanism is not supported/i.test(sasl.message);
   const { code, advice, ...details } = meaningOf(isMechanism ? 'UNSUPPORTED_SASL_MECHANISM' : 'SASL_AUTHENTICATION_FAILED', {
@@ -89,7 +89,7 @@ function connectionFault({ code, address, isClosed }: Broken, error: unknown, co
   if (code !== undefined && advice !== undefined)
     return fault('BRIDGE_KAFKA_TLS', `${broker} ${advice} (${code})`, { scope: 'sink', status: code }, error);
   const others = connected.filter((other) => other !== address);
-  // While other brokers are connected, one that is away takes its own partitions along alone.
+  // While other brokers are connected, an unreachable broker affects only its own partitions.
   const isOnlyOne = others.length > 0 && (hasWorked || (address !== undefined && brokers.includes(address)));
   const scope = isOnlyOne ? 'delivery' : 'sink';
   const isUnreachable = code === undefined ? !isClosed : isUnreachableFault(code);
@@ -114,7 +114,7 @@ function connectionFault({ code, address, isClosed }: Broken, error: unknown, co
   );
 }
 
-/** Why a broker may end a connection on which nothing ever went well: what the configuration does not use yet. */
+/** Returns the settings that may be missing if a broker closes every connection. */
 function wishesOf({ uses }: FaultContext): string {
   if (uses === undefined) return 'this port may need TLS (ssl: true), no TLS, or a login (sasl)';
   const tls = uses.tls
@@ -123,7 +123,7 @@ function wishesOf({ uses }: FaultContext): string {
   return uses.login ? tls : `${tls}, or it may need a login (sasl)`;
 }
 
-/** A foreign error of an unknown kind: its text may hold anything, so only its kind is shown. */
+/** Returns the fault of an unknown error. Its text may contain anything, so only its name is shown. */
 function unknownFault(error: unknown, { who, doing }: FaultContext): BridgeError {
   const kind = error instanceof Error ? error.name : typeof error;
   const scope = doing === 'produce' ? 'delivery' : 'sink';
@@ -148,12 +148,12 @@ function fault(
   }: Required<Pick<BridgeErrorDetails, 'scope' | 'status'>> & Pick<BridgeErrorDetails, 'disposition'>,
   error: unknown,
 ): BridgeError {
-  // Without what a logger must not see: whole certificates hang on Node's errors, and who knows what on others'.
+  // Without data that must not be logged: Node attaches whole certificates to its errors.
   const cause = new Error(messageOf(causesOf(error).at(-1)));
   return new BridgeError(code, message, { disposition, scope, status, cause });
 }
 
-/** The error and its causes, the outermost first; of several that failed together the first. */
+/** Returns the error and its causes, the outermost first. Of an AggregateError, follows the first error. */
 function causesOf(error: unknown): readonly Error[] {
   const chain: Error[] = [];
   for (let next = error; next instanceof Error && chain.length < DEEPEST_CAUSE && !chain.includes(next); next = causeOf(next))
@@ -180,7 +180,7 @@ function protocolType(error: Error): string | undefined {
   return YOUNGER_CODES[number] ?? `error ${number}`;
 }
 
-/** Of a request, or of one that was under way on the same connection. */
+/** Returns whether this request, or an earlier one on the same connection, timed out. */
 function isTimeout({ name, message }: Error): boolean {
   return name === 'KafkaJSRequestTimeoutError' || name === 'KafkaJSLockTimeout' || message.startsWith('Connection given up');
 }

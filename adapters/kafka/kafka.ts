@@ -5,7 +5,7 @@ import { type KafkaOptions, kafkaOptions } from './options/kafka-options.ts';
 import { KafkaAdapter } from './sink/kafka-adapter.ts';
 import { kafkaSource } from './source/kafka-source.ts';
 
-/** One record for each CloudEvent (CloudEvents Kafka protocol binding 1.0.2), its key the partition key. */
+/** Writes one record for each CloudEvent (CloudEvents Kafka protocol binding 1.0.2). Its key is the partition key. */
 export const kafka: AdapterDefinition<KafkaOptions> = {
   type: 'kafka',
   options: kafkaOptions,

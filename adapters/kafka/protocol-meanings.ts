@@ -1,10 +1,10 @@
 // The name of a Kafka protocol error → the delivery's disposition, and advice for operators.
 import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 
-/** What was under way: `connect` to the cluster, `find` or `create` the topic, `produce` to a partition of it, `consume` from it. */
+/** The running operation: `connect` to the cluster, `find` or `create` the topic, `produce` to a partition of it, `consume` from it. */
 export type Doing = 'connect' | 'find' | 'create' | 'produce' | 'consume';
 
-/** Of what an error speaks. */
+/** The subject of an error. */
 export interface Subject {
   readonly topic: string;
   readonly doing: Doing;
@@ -12,7 +12,7 @@ export interface Subject {
 
 export interface Meaning extends Required<Pick<BridgeErrorDetails, 'disposition' | 'scope'>> {
   readonly code: ErrorCode;
-  /** A whole sentence, without the name of the error. */
+  /** Cause and remedy, without the name of the error. */
   readonly advice: string;
 }
 
@@ -29,7 +29,7 @@ const RIGHTS: Readonly<Record<Doing, string>> = {
 const AGAIN = 'the bridge retries';
 const PLEASE_REPORT = `${AGAIN}; if this lasts, please report it`;
 
-/** Fails until the configuration, the cluster or the rights there are corrected. */
+/** Errors until the configuration, the cluster or the rights are corrected. */
 const MISCONFIGURED: Readonly<Record<string, readonly [ErrorCode, Explain]>> = {
   UNKNOWN_TOPIC_OR_PARTITION: [
     'BRIDGE_KAFKA_NO_TOPIC',
@@ -93,16 +93,16 @@ const MISCONFIGURED: Readonly<Record<string, readonly [ErrorCode, Explain]>> = {
   THROTTLING_QUOTA_EXCEEDED: ['BRIDGE_KAFKA_MISCONFIGURED', () => "the user's quota is used up: raise it"],
 };
 
-/** Not this one, ever. */
+/** Errors that make the record a dead letter. */
 const REFUSED: Readonly<Record<string, Explain>> = {
   MESSAGE_TOO_LARGE: ({ topic }) => `the record is too large for topic ${topic}: raise its max.message.bytes`,
   RECORD_LIST_TOO_LARGE: ({ topic }) => `the request is too large for topic ${topic}: raise its segment.bytes or max.message.bytes`,
 };
 
-/** Said of a record, they may be meant for it alone. */
+/** Errors that may concern only this record. */
 const OF_A_RECORD: ReadonlySet<string> = new Set(['INVALID_RECORD', 'POLICY_VIOLATION']);
 
-/** Of one partition: the next attempt may succeed. */
+/** Temporary errors of one partition. */
 const PASSING: Readonly<Record<string, string>> = {
   UNKNOWN_TOPIC_OR_PARTITION: `the broker no longer has this partition: ${AGAIN} with the current metadata`,
   LEADER_NOT_AVAILABLE: `a partition has no leader at the moment: ${AGAIN}; if this lasts, check the brokers`,
@@ -121,12 +121,12 @@ const PASSING: Readonly<Record<string, string>> = {
   INVALID_PRODUCER_EPOCH: `the brokers no longer recognize this producer: ${AGAIN} with a new one`,
 };
 
-/** `type` as kafkajs names it. Everything unknown is tried again. */
+/** Returns the meaning of an error. Unknown errors are retried. @param type the name in kafkajs */
 export function meaningOf(type: string, subject: Subject): Meaning {
   const { doing } = subject;
   const refused = doing === 'produce' ? REFUSED[type] : undefined;
   if (refused) return { code: 'BRIDGE_KAFKA_REFUSED', advice: refused(subject), disposition: 'refused', scope: 'delivery' };
-  // Where the topic was found before, a broker that does not know it may be behind the others.
+  // If the topic was found before, a broker without it may only be behind the others.
   const isPassing = doing === 'produce' || !(type in MISCONFIGURED);
   const passing = isPassing ? PASSING[type] : undefined;
   if (passing) return { code: 'BRIDGE_KAFKA_UNAVAILABLE', advice: passing, disposition: 'retry', scope: 'delivery' };

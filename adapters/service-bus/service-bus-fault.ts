@@ -1,25 +1,25 @@
-// Errors of the SDK, TLS, DNS and sockets → BridgeErrors, by our own table.
+// Errors of the SDK, TLS, DNS and sockets → BridgeErrors, by the table below.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
 import { isNameFault, isUnreachableFault } from '../../src/net/network-codes.ts';
 
-/** How messages name the parts. */
+/** The names of the parts in messages. */
 export interface FaultPlace {
-  /** `sink bus: my-ns.servicebus.windows.net`, with the host alone. */
+  /** `sink bus: my-ns.servicebus.windows.net`, with only the host. */
   readonly who: string;
   /** `queue maintenance` */
   readonly entity: string;
   readonly doing: 'send' | 'receive';
-  /** The role that it needs. */
+  /** The required role. */
   readonly role: string;
 }
 
 interface Row extends Pick<BridgeErrorDetails, 'disposition' | 'scope' | 'retryAfterMs'> {
   readonly code: ErrorCode;
-  /** `said`: the service's own words, to tell apart what one code covers. */
+  /** @param said the service's text, to distinguish the causes of one code */
   readonly what: (place: FaultPlace, said: string) => string;
 }
 
-/** What Service Bus asks of a client that it throttles, unless it names another pause. */
+/** The pause of a throttled client, unless Service Bus names another. */
 const BUSY_MS = 10_000;
 const PAUSE = /\bwait (\d{1,4}) seconds\b/;
 const BAD_TOKEN = /^(Invalid|Expired|Malformed)[A-Za-z]+:|\btoken (has|is)\b/i;
@@ -46,7 +46,7 @@ const NO_ENTITY: Row = {
   what: ({ entity }) => `has no ${entity}: correct the name, or create it`,
 };
 
-/** By the SDK's codes (ServiceBusErrorCode). */
+/** Rows by the SDK's codes (ServiceBusErrorCode). */
 const CODES: Readonly<Record<string, Row>> = {
   MessagingEntityNotFound: NO_ENTITY,
   MessagingEntityDisabled: {
@@ -77,7 +77,7 @@ const CODES: Readonly<Record<string, Row>> = {
   ServiceTimeout: TIMEOUT,
 };
 
-/** By the codes of @azure/core-amqp, which the SDK puts before the message of what it calls a GeneralError. */
+/** Rows by the codes of @azure/core-amqp, with which the SDK prefixes the message of a GeneralError. */
 const GENERAL: readonly (readonly [prefix: RegExp, row: Row])[] = [
   [/^ResourceDeletedError: /, NO_ENTITY],
   [
@@ -108,7 +108,7 @@ const TLS: readonly (readonly [code: RegExp, advice: string])[] = [
   [/^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|INVALID_PURPOSE$|CRL_|PATH_LENGTH_)/, 'does not speak valid TLS: check host and port'],
 ];
 
-/** A BridgeError passes unchanged. */
+/** Returns the BridgeError for any error; a BridgeError unchanged. */
 export function serviceBusFault(error: unknown, place: FaultPlace): BridgeError {
   const told = lastOf(error);
   if (told instanceof BridgeError) return told;
@@ -123,11 +123,11 @@ export function serviceBusFault(error: unknown, place: FaultPlace): BridgeError 
   return fault(general ?? UNAVAILABLE, told, place, /^([A-Za-z]+Error): /.exec(said)?.[1] ?? code);
 }
 
-/** A connection that could not be opened, or is gone: what a socket, TLS, DNS or a proxy threw. */
+/** Returns the BridgeError of a socket, TLS, DNS or proxy error. */
 export function connectionFault(error: unknown, place: FaultPlace): BridgeError {
   const told = lastOf(error);
   if (told instanceof BridgeError) return told;
-  // Several addresses that fail come as one AggregateError, with the code of the first.
+  // If several addresses fail, Node throws one AggregateError with the code of the first.
   const code = codeOf(error) ?? codeOf(told);
   const tls = code && TLS.find(([pattern]) => pattern.test(code))?.[1];
   if (tls) return broken('BRIDGE_SERVICE_BUS_TLS', `${place.who} ${tls} (${code})`, code);
@@ -135,19 +135,19 @@ export function connectionFault(error: unknown, place: FaultPlace): BridgeError 
   return fault(CLOSED, told, place, code);
 }
 
-/** Our own time limit ran out; `limit` as the configuration writes it. */
+/** Returns the fault of a passed time limit. @param limit as written in the configuration */
 export function timeoutFault({ who, entity }: FaultPlace, limit: string): BridgeError {
   const message = `${who} gave no answer for the ${entity} within ${limit}: the bridge retries; if this lasts, check the network, or raise timeout`;
   return new BridgeError('BRIDGE_SERVICE_BUS_TIMEOUT', message, { ...RETRY, status: 'timeout' });
 }
 
-/** A message that the link's own limit leaves no room for; nothing was sent. */
+/** Returns the fault of a message that exceeds the link's limit. Nothing was sent. */
 export function tooLargeFault({ who, entity }: FaultPlace, bytes: number, limit: number): BridgeError {
   const message = `${who} accepts messages of ${limit} bytes for the ${entity}, and this one has at least ${bytes}: it becomes a dead letter`;
   return new BridgeError('BRIDGE_SERVICE_BUS_TOO_LARGE', message, { disposition: 'refused', status: 'MessageSizeExceeded' });
 }
 
-/** The last try is the one that counts. */
+/** Returns the error of the last attempt. */
 function lastOf(error: unknown): unknown {
   return error instanceof AggregateError && error.errors.length > 0 ? lastOf(error.errors.at(-1)) : error;
 }
@@ -167,7 +167,7 @@ function broken(code: ErrorCode, message: string, status: string): BridgeError {
   return new BridgeError(code, message, { ...AWAY, status });
 }
 
-/** The service's text may hold anything, so only its code and its tracking id are shown, for Microsoft's support. */
+/** Returns the BridgeError of a row. The service's text may contain anything, so only its code and tracking id are shown. */
 function fault(row: Row, error: unknown, place: FaultPlace, status: string | undefined): BridgeError {
   const words = messageOf(error);
   const tracking = /\bTrackingId:([0-9A-Za-z_-]{8,80})/.exec(words)?.[1];

@@ -4,7 +4,7 @@ import { type ServiceBusOptions, secretFaults, serviceBusOptions } from './optio
 import { ServiceBusAdapter } from './sink/service-bus-adapter.ts';
 import { serviceBusSource } from './source/service-bus-source.ts';
 
-/** CloudEvents as AMQP messages, each accepted once the service has settled it. */
+/** Sends CloudEvents as AMQP messages, each accepted once the service has settled it. */
 export const serviceBus: AdapterDefinition<ServiceBusOptions> = {
   type: 'service-bus',
   options: serviceBusOptions,

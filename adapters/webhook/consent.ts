@@ -1,4 +1,4 @@
-// The keys of the handshake, and a receiver → whether and how often it may be sent to.
+// The handshake options and a receiver → its consent and its rate.
 import * as v from 'valibot';
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { toRfc3339Seconds } from '../../src/formats/dates.ts';
@@ -45,46 +45,46 @@ export interface ConsentOptions {
 export const ORIGIN_FAULT =
   'is missing: a handshake needs it. Set the DNS name of the sending system, such as bridge.example.com, the same on all its machines';
 
-/** Whether the handshake knows in whose name it asks. */
+/** Returns whether a handshake has its origin. */
 export function namesOrigin({ handshake, origin }: ConsentOptions): boolean {
   return !handshake || origin !== undefined;
 }
 
-/** Without consent it is asked again so soon at the latest (behaviour 5.15). */
+/** Without consent, the bridge asks again at the latest after this time (behaviour 5.15). */
 const ASK_WITHIN_MS = 10_000;
 
-/** What the receiver itself answers to a delivery that it does not want from us. */
+/** Codes of answers that put the consent in doubt. */
 const TURNED_AWAY: ReadonlySet<string> = new Set(['BRIDGE_WEBHOOK_MISCONFIGURED', 'BRIDGE_WEBHOOK_GONE']);
 
 export interface Consent {
-  /** Nothing may be delivered before `ask` went well. @throws BridgeError BRIDGE_STORE_* where what is remembered cannot be read */
+  /** Whether `ask` must succeed before a delivery. @throws BridgeError BRIDGE_STORE_* if the stored consent cannot be read */
   readonly isNeeded: boolean;
-  /** Requests in any 60 s; null: no limit now; undefined: never one. @throws as `isNeeded` */
+  /** Maximum number of requests in any 60 s; null: no limit now; undefined: never a limit. @throws like `isNeeded` */
   readonly perMinute: number | null | undefined;
-  /** What every delivery carries. */
+  /** The headers of every delivery. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Asks, and remembers a yes over restarts. Rejects with the signal's reason, what the request throws, or BridgeError BRIDGE_WEBHOOK_NO_CONSENT. */
+  /** Asks the receiver, and stores its consent. Rejects with the signal's reason, the request's error, or BridgeError BRIDGE_WEBHOOK_NO_CONSENT. */
   ask(signal: AbortSignal): Promise<void>;
-  /** Asks without remembering, and describes what is allowed; null where there is no handshake. Rejects as `ask`. */
+  /** Asks without storing the answer. Resolves with a description of it, or null without a handshake. Rejects like `ask`. */
   tryOut(signal: AbortSignal): Promise<string | null>;
-  /** Why a delivery failed: one that is turned away puts the consent in doubt. */
+  /** Reports a failed delivery. A rejected delivery puts the consent in doubt. */
   failed(error: unknown): void;
 }
 
 export interface ConsentParts {
   readonly deps: Pick<AdapterDeps, 'wallMs' | 'logger' | 'memory'>;
-  /** Names the sink and shows scheme and host. */
+  /** The name of the sink, with scheme and host, for messages. */
   readonly who: string;
   /** Sends OPTIONS with these headers to the exact URL of the deliveries. */
   readonly options: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Answer>;
 }
 
-/** The configuration is checked: a handshake names its origin. */
+/** Returns the consent of a sink. The options must be checked: a handshake has its origin. */
 export function consentOf(options: ConsentOptions, parts: ConsentParts): Consent {
   return options.handshake ? new Handshake(options, parts) : withoutHandshake(options);
 }
 
-/** Nobody is asked; the rate is our own limit. */
+/** Returns a consent that never asks; the configured rate is the limit. */
 function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
   return {
     isNeeded: false,
@@ -96,7 +96,7 @@ function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
   };
 }
 
-/** A failed handshake, as the lane is to take it: it hits every delivery, and is tried again soon however old the queue is. */
+/** Returns the fault of a failed handshake: it concerns the whole sink, and the lane retries soon, however old the queue is. */
 export function handshakeFault(error: BridgeError): BridgeError {
   const { code, message, disposition = 'retry', status, cause } = error;
   const said = code === 'BRIDGE_WEBHOOK_NO_CONSENT' ? message : `the request for consent failed: ${message}`;
@@ -109,17 +109,17 @@ export function handshakeFault(error: BridgeError): BridgeError {
   });
 }
 
-/** A receiver's yes. */
+/** A receiver's consent, as stored. */
 interface Grant {
   readonly origin: string;
-  /** Null: as many as there are. */
+  /** Null: no limit. */
   readonly perMinute: number | null;
   /** RFC 3339. */
   readonly at: string;
 }
 
 interface Consented extends Pick<Grant, 'perMinute'> {
-  /** Whether the receiver named its rate; if not, and it was asked, the requested one holds. */
+  /** Whether the answer has a valid rate. If not, the requested rate applies. */
   readonly rate: 'named' | 'missing' | 'unreadable';
 }
 
@@ -127,7 +127,7 @@ class Handshake implements Consent {
   readonly headers: Readonly<Record<string, string>>;
   readonly #options: ConsentOptions;
   readonly #parts: ConsentParts;
-  /** Undefined: not read yet. */
+  /** Undefined until it is read from the store. */
   #grant: Grant | null | undefined;
   #told: string | null = null;
 
@@ -166,7 +166,7 @@ class Handshake implements Consent {
     this.#parts.deps.logger.debug('the receiver rejected a delivery: the bridge asks for its consent again');
   }
 
-  /** Status codes say nothing (section 4.2). */
+  /** Sends the request. The status of the answer has no meaning (section 4.2). */
   async #question(signal: AbortSignal): Promise<Consented> {
     const { ratePerMinute } = this.#options;
     const rate: Record<string, string> = ratePerMinute === undefined ? {} : { 'webhook-request-rate': String(ratePerMinute) };
@@ -181,7 +181,7 @@ class Handshake implements Consent {
     return new BridgeError(
       'BRIDGE_WEBHOOK_NO_CONSENT',
       `${this.#parts.who} does not consent to deliveries from ${origin}: it answered OPTIONS with ${status} and ${named ? 'another' : 'no'} WebHook-Allowed-Origin. Configure it to answer with ${origin} or *, or set handshake: false`,
-      // Its status would tell those who look at a dead letter nothing, or worse: 200.
+      // No `status`: a dead letter would show a misleading 200.
       { disposition: 'misconfigured', scope: 'sink' },
     );
   }
@@ -204,7 +204,7 @@ class Handshake implements Consent {
     }
   }
 
-  /** Once for each answer of another kind: a receiver that consents and then turns deliveries away is asked often. */
+  /** Logs an answer at `info` only if it differs from the last: a receiver that consents and then rejects deliveries is asked often. */
   #tell({ perMinute, rate }: Consented): void {
     const { logger } = this.#parts.deps;
     const requested = this.#options.ratePerMinute ?? null;
@@ -216,7 +216,7 @@ class Handshake implements Consent {
   }
 }
 
-/** Lenient, as many receivers name the origin alone: then what was requested holds. */
+/** Returns the allowed rate. Many receivers send only the origin; the requested rate then applies. */
 function allowedRate(text: string | null, requested: number | null): Consented {
   if (text === '*') return { perMinute: null, rate: 'named' };
   const perMinute = text !== null && /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : 0;

@@ -1,4 +1,4 @@
-// The keys of a body, and deliveries → a request in one of the HTTP binding's modes.
+// The body options, and deliveries → a request in a mode of the HTTP binding.
 
 import * as v from 'valibot';
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../src/cloudevents/batch.ts';
@@ -29,37 +29,37 @@ export interface BodyOptions {
   readonly maxBatchBytes: number;
 }
 
-/** The same at every attempt: nothing of a clock or of chance is in it. */
+/** The same at every attempt, without clock or random. */
 export interface EncodedRequest {
   /** `webhook-id`. */
   readonly id: string;
-  /** `content-type` and what the mode needs besides; names in lower case. */
+  /** `content-type` and other headers of the mode; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-/** @throws BridgeError with disposition `refused` where a delivery cannot be encoded for this sink. */
+/** Encodes deliveries as one request. @throws BridgeError with disposition `refused` if a delivery cannot be encoded for this sink */
 export type Encode = (batch: readonly Delivery[]) => EncodedRequest;
 
-/** Servers take 8 KiB of headers, often no more; the connection, signatures and configured headers need their part of it. */
+/** Many servers accept only 8 KiB of headers, including those of the connection, signatures and configuration. */
 const MOST_ATTRIBUTE_BYTES = 6 * 1024;
 /** `: ` and the line end. */
 const HEADER_FRAMING_BYTES = 4;
 
-/** What deliveries become in a mode. `sink` is the sink's name, for messages. */
+/** Returns the encoder of a mode. @param sink the sink's name, for messages */
 export function encoder({ mode }: Pick<BodyOptions, 'mode'>, sink: string): Encode {
   if (mode === 'batch') return encodeMany;
   return mode === 'binary' ? (batch) => encodeBinary(only(batch), sink) : (batch) => encodeStructured(only(batch));
 }
 
-/** What a lane may put into one request. */
+/** Returns the limits of one request. */
 export function bodyLimits({ mode, maxBatch, maxBatchBytes }: BodyOptions): Pick<Adapter['limits'], 'batch' | 'batchBytes'> {
   if (mode !== 'batch') return { batch: 1, batchBytes: Number.MAX_SAFE_INTEGER };
-  // A lane counts the members' bytes alone.
+  // A lane counts only the members' bytes.
   return { batch: maxBatch, batchBytes: maxBatchBytes - framingBytes(maxBatch) };
 }
 
-/** The journal's bytes as they are. */
+/** Returns the bytes of the journal unchanged. */
 function encodeStructured({ id, bytes }: Delivery): EncodedRequest {
   return { id, headers: { 'content-type': `${STRUCTURED_CONTENT_TYPE}; charset=utf-8` }, body: bytes };
 }
@@ -74,7 +74,7 @@ function encodeBinary({ id, bytes }: Delivery, sink: string): EncodedRequest {
   return { id, headers, body: event.data };
 }
 
-/** A batch of one is a batch too. */
+/** Returns a JSON array, also for a single delivery. */
 function encodeMany(batch: readonly Delivery[]): EncodedRequest {
   return {
     id: batchId(batch.map(({ id }) => id)),

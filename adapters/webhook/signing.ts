@@ -6,7 +6,7 @@ import type { Secret } from '../../src/secrets/secret.ts';
 import { readWebhookSecret, type SigningKey } from '../../src/secrets/webhook-secret.ts';
 import type { OptionFault } from '../adapter.ts';
 
-/** Each makes one more signature of every request. */
+/** Each secret adds one signature to every request. */
 const MOST_SECRETS = 10;
 
 export const signingEntries = {
@@ -26,7 +26,7 @@ export interface SigningOptions {
   readonly secrets?: readonly Secret[];
 }
 
-/** What is wrong with the values of the secrets. */
+/** Returns the faults of the values of the secrets. */
 export function signingSecretFaults({ secrets = [] }: SigningOptions): readonly OptionFault[] {
   return secrets.flatMap((each, index) => {
     const key = readWebhookSecret(each.reveal());
@@ -34,22 +34,22 @@ export function signingSecretFaults({ secrets = [] }: SigningOptions): readonly 
   });
 }
 
-/** Null where nothing signs. @param timestampS whole seconds since 1970 */
+/** Returns the value of `webhook-signature`, or null without secrets. @param timestampS whole seconds since 1970 */
 export type Sign = (id: string, timestampS: number, body: Uint8Array) => string | null;
 
-/** Every key signs, in the order given, so that a receiver may know the old secret or the new one while they are being replaced. */
+/** Returns a function that signs with every key, in order. During a key rotation a receiver may have the old or the new secret. */
 export function signer(keys: readonly SigningKey[]): Sign {
   if (keys.length === 0) return () => null;
   return (id, timestampS, body) => keys.map((key) => signature(key, `${id}.${timestampS}.`, body)).join(' ');
 }
 
-/** Over `head` and the body's bytes. */
+/** Signs `head` and the body's bytes. */
 function signature({ version, key }: SigningKey, head: string, body: Uint8Array): string {
   if (version === 'v1') return `v1,${createHmac('sha256', key).update(head).update(body).digest('base64')}`;
   return `v1a,${signDigest(null, Buffer.concat([Buffer.from(head), body]), key).toString('base64')}`;
 }
 
-/** The keys of secrets that have no fault, in their order. */
+/** Returns the keys of all secrets without a fault, in order. */
 export function signingKeys({ secrets = [] }: SigningOptions): readonly SigningKey[] {
   return secrets.flatMap((each) => {
     const key = readWebhookSecret(each.reveal());

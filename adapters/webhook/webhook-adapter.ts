@@ -1,4 +1,4 @@
-// Deliveries → POSTs to one URL, each accepted by a 2xx alone.
+// Deliveries → POSTs to one URL, accepted only by a 2xx.
 
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
@@ -16,10 +16,10 @@ import { WEBHOOK_CODES } from './webhook-codes.ts';
 import { secretFaults, type WebhookOptions } from './webhook-options.ts';
 
 const IN_FLIGHT = 16;
-/** What the CloudEvents webhook specification (section 2.2) lets a receiver answer to what it took. */
+/** The statuses of success in the CloudEvents webhook specification (section 2.2). */
 const USUAL: ReadonlySet<number> = new Set([200, 201, 202, 204]);
 
-/** Posts one delivery or a batch of them, the same bytes under the same `webhook-id` at every attempt. Connects at the first delivery. */
+/** Posts one delivery or a batch, with the same bytes and `webhook-id` at every attempt. Connects at the first delivery. */
 export class WebhookAdapter implements Adapter {
   readonly preparation: Preparation;
   readonly #limits: AdapterLimits;
@@ -29,7 +29,7 @@ export class WebhookAdapter implements Adapter {
   readonly #sign: Sign;
   readonly #consent: Consent;
 
-  /** The secrets are open. @throws BridgeError BRIDGE_CONFIG_INVALID that names the key and no value */
+  /** The secrets must be open. @throws BridgeError BRIDGE_CONFIG_INVALID with the key and no value */
   constructor(options: WebhookOptions, deps: AdapterDeps, resolve?: Resolve) {
     const { url, headers } = httpTarget(options, deps.name, secretFaults(options));
     const target = { url, headers: { ...defaultsFor(url), ...headers } };
@@ -53,7 +53,7 @@ export class WebhookAdapter implements Adapter {
     return perMinute === undefined ? this.#limits : { ...this.#limits, perMinute };
   }
 
-  /** Connects and gets a token where there is `oauth2`; asks for consent where there is a handshake; sends no event. */
+  /** Connects, gets a token if `oauth2` is configured, asks for consent if `handshake` is set, and sends no event. */
   async check(signal: AbortSignal): Promise<string | null> {
     return await this.#http.attempt(signal, async (limited) => {
       return (await this.#consent.tryOut(limited)) ?? (await this.#http.touch(limited));
@@ -107,7 +107,7 @@ export class WebhookAdapter implements Adapter {
       this.#deps.logger.debug({ status: answer.status }, 'delivered; the receiver answered with an unusual status');
   }
 
-  /** @throws BridgeError with disposition `refused`, whatever the encoder threw */
+  /** @throws BridgeError with disposition `refused` for any error of the encoder */
   async #encoded(batch: readonly Delivery[]): Promise<EncodedRequest> {
     try {
       return await this.#encode(batch);
@@ -117,7 +117,7 @@ export class WebhookAdapter implements Adapter {
   }
 }
 
-/** A token in the URL must be in no cache (CloudEvents webhook specification 1.0.2, section 3.2). */
+/** Returns the default headers. A URL with a token must not be cached (CloudEvents webhook specification 1.0.2, section 3.2). */
 function defaultsFor({ searchParams }: URL): Record<string, string> {
   return searchParams.has('access_token') ? { 'cache-control': 'no-store' } : {};
 }

@@ -1,4 +1,4 @@
-// What can fail of a webhook's requests → its error code.
+// Failures of a webhook's requests → their error codes.
 import type { HttpCodes } from '../http/failures.ts';
 
 export const WEBHOOK_CODES: HttpCodes = {

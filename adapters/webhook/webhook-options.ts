@@ -1,4 +1,4 @@
-// What the configuration says of a webhook → checked options, and the faults of open secrets.
+// The configuration of a webhook → checked options, and the faults of open secrets.
 import * as v from 'valibot';
 import type { OptionFault } from '../adapter.ts';
 import { connectionEntries } from '../http/connections.ts';
@@ -34,7 +34,7 @@ export const webhookOptions = v.pipe(
 
 export type WebhookOptions = v.InferOutput<typeof webhookOptions>;
 
-/** What is wrong with the values of a webhook's secrets. */
+/** Returns the faults of the values of a webhook's secrets. */
 export function secretFaults(options: WebhookOptions): readonly OptionFault[] {
   return [...httpSecretFaults(options), ...signingSecretFaults(options)];
 }

@@ -5,7 +5,7 @@ import { templateFaults } from './template/template-faults.ts';
 import { WebhookAdapter } from './webhook-adapter.ts';
 import { secretFaults, type WebhookOptions, webhookOptions } from './webhook-options.ts';
 
-/** CloudEvents by POST, one or a batch in each, or what a template makes of one (CloudEvents webhook specification 1.0.2, section 2). */
+/** Posts CloudEvents, one or a batch in each request, or a template's body (CloudEvents webhook specification 1.0.2, section 2). */
 export const webhook: AdapterDefinition<WebhookOptions> = {
   type: 'webhook',
   options: webhookOptions,

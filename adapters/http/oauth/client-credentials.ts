@@ -1,4 +1,4 @@
-// A sink's `oauth2` → the `Authorization` of its requests, kept until shortly before its end.
+// A sink's `oauth2` → the `Authorization` of its requests, cached until it expires.
 import { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
 import type { Instant } from '../../../src/model/events.ts';
@@ -17,11 +17,11 @@ interface AuthorizationParts {
   readonly endpoint: Endpoint;
   readonly place: HttpPlace;
   readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'>;
-  /** For one request of a token. */
+  /** For one token request. */
   readonly timeoutMs: number;
 }
 
-/** The token endpoint is reached through the sink's proxy and trusts its authorities, but is shown no certificate. */
+/** Returns the authorization of a sink. The token endpoint uses the sink's proxy and authorities, but no client certificate. */
 export function authorizationOf(
   { oauth2, tls, proxy, timeout }: OAuthOptions & ConnectionOptions & { readonly timeout: number },
   sink: Omit<EndpointParts, 'url' | 'sockets'>,
@@ -34,9 +34,9 @@ export function authorizationOf(
   return new ClientCredentials({ oauth2, endpoint, place, deps: sink.deps, timeoutMs: timeout });
 }
 
-/** A token is renewed so long before its end, or a tenth of its life if that is less. */
+/** A token is renewed this long before it expires, or a tenth of its lifetime if that is less. */
 const MARGIN_MS = 60_000;
-/** A receiver that refuses every token must not make us ask for one at each attempt. */
+/** A receiver that rejects every token must not cause a token request at each attempt. */
 const LEAST_BETWEEN_DROPS_MS = 60_000;
 
 interface Held {
@@ -51,7 +51,7 @@ interface Asking {
   waiting: number;
 }
 
-/** Asks for one token at a time, however many wait for it; a request that nobody waits for any more is ended. Asks at first use. */
+/** Sends one token request at a time, for all callers. Aborts it when no caller waits any more. Sends the first request at first use. */
 class ClientCredentials implements Authorization {
   readonly #parts: AuthorizationParts;
   #held: Held | null = null;
@@ -88,7 +88,7 @@ class ClientCredentials implements Authorization {
       limit.cancel();
       if (this.#asking === asking) this.#asking = null;
     });
-    // Those who wait hear of a failure; there may be none left.
+    // The callers in `#join` get the rejection; there may be none left.
     answer.catch(() => undefined);
     const asking: Asking = { answer, controller, waiting: 0 };
     return asking;
@@ -97,7 +97,7 @@ class ClientCredentials implements Authorization {
   async #join(asking: Asking, signal: AbortSignal): Promise<Held> {
     asking.waiting += 1;
     const { promise: left, reject: leave } = Promise.withResolvers<never>();
-    // The time limit of an attempt would else blame the receiver, which was not asked yet.
+    // The time-out of the attempt would name the receiver, which has not been asked yet.
     const abort = () => leave(signal.reason instanceof BridgeError ? this.#timeout() : signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
@@ -146,7 +146,7 @@ class ClientCredentials implements Authorization {
     return { headers, body };
   }
 
-  /** By the clock that went further: a machine that was frozen has only one of them that tells. */
+  /** Uses the larger of both clocks: after a freeze, only one of them may have advanced. */
   #age({ wallMs, elapsedMs }: Instant): number {
     const { deps } = this.#parts;
     return Math.max(deps.wallMs() - wallMs, deps.elapsedMs() - (elapsedMs ?? 0));
@@ -159,7 +159,7 @@ class ClientCredentials implements Authorization {
   }
 }
 
-/** Each part encoded as in a form first (RFC 6749, section 2.3.1). */
+/** Returns the header; both parts are form-encoded first (RFC 6749, section 2.3.1). */
 function basic(id: string, secret: string): string {
   const [user, password] = [id, secret].map((text) => new URLSearchParams({ '': text }).toString().slice(1));
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;

@@ -50,7 +50,7 @@ export const oauthEntries = {
   ),
 };
 
-/** What the authorization of a request is made from. */
+/** The options of a request's authorization. */
 export interface OAuthOptions {
   readonly oauth2?: {
     readonly tokenUrl: string;
@@ -62,13 +62,13 @@ export interface OAuthOptions {
   };
 }
 
-/** A fault of one key by another. */
+/** A fault of a combination of keys. */
 export interface CrossFault {
   readonly path: readonly [string, ...string[]];
   readonly message: string;
 }
 
-/** @param options as the schemas of `oauth2`, `headers` and `allowInsecure` made them */
+/** Returns the faults of `oauth2` in combination with `headers` and `allowInsecure`. */
 export function oauthFaults(options: OAuthOptions & { readonly allowInsecure: boolean; readonly headers: object }): readonly CrossFault[] {
   const { oauth2, allowInsecure, headers } = options;
   if (oauth2 === undefined) return [];
@@ -79,12 +79,12 @@ export function oauthFaults(options: OAuthOptions & { readonly allowInsecure: bo
   ];
 }
 
-/** Whether the configured headers say who the bridge is. */
+/** Returns whether the configured headers contain `authorization`. */
 export function holdsAuthorization(headers: object): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }
 
-/** Says what is wrong without repeating any of it; null where nothing is. */
+/** Returns the fault, without any of the text, or null if the text is valid. */
 function tokenUrlFault(text: string): string | null {
   if (!/^https?:\/\//i.test(text)) return TOKEN_URL_FAULT;
   const url = URL.parse(text);

@@ -5,21 +5,21 @@ import type { HttpAnswer } from '../../../src/net/http-exchange.ts';
 import { type HttpPlace, whoOf } from '../failures.ts';
 import { jsonMembers } from '../json-body.ts';
 
-/** Of an answer, in bytes; one that is longer holds no token. */
+/** Maximum length of an answer in bytes; a longer one contains no token. */
 export const LONGEST_TOKEN_ANSWER = 64 * 1024;
 
 export interface AccessToken {
-  /** Fit for a header (RFC 6750, section 2.1). */
+  /** Valid in a header (RFC 6750, section 2.1). */
   readonly token: string;
   readonly lifetimeMs: number;
 }
 
-/** Without `expires_in`, which is only recommended; a token that ends sooner is found by the receiver's 401. */
+/** Without `expires_in`, which is only recommended. If the token expires earlier, the receiver answers 401. */
 const DEFAULT_LIFETIME_S = 5 * 60;
 const LONGEST_LIFETIME_S = 24 * 60 * 60;
 const B64TOKEN = /^[A-Za-z0-9._~+/-]{1,16384}=*$/;
 
-/** The errors that may be shown, each with what to do; another could be anything that the server was told, a secret too. */
+/** The errors that may be shown, with their remedies. Any other text might contain a secret. */
 const ERRORS: Readonly<Record<string, string>> = {
   invalid_client: 'check oauth2.clientId and oauth2.clientSecret, or try clientAuth: post',
   unauthorized_client: 'allow this client the grant client_credentials there',
@@ -30,10 +30,10 @@ const ERRORS: Readonly<Record<string, string>> = {
   invalid_request: 'check oauth2.scope and oauth2.audience, or try clientAuth: post',
   access_denied: 'allow this client the configured oauth2.scope and oauth2.audience there',
 };
-/** What passes, whatever the status. */
+/** Temporary errors, regardless of the status. */
 const PASSING = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
 
-/** @param wallMs the moment that a Retry-After date is measured from */
+/** @param wallMs the current time, for a Retry-After date */
 export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlace, wallMs: number): AccessToken | BridgeError {
   const who = whoOf(place);
   const members = jsonMembers(body);
@@ -55,7 +55,7 @@ export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlac
   return refused(place, `${who} answered ${status}: check oauth2.tokenUrl, oauth2.clientId and oauth2.clientSecret`, status);
 }
 
-/** The endpoint gave no answer in time, or none at all. */
+/** Returns the fault of a token endpoint that is temporarily unavailable. */
 export function unavailable(
   { codes }: HttpPlace,
   message: string,
@@ -74,7 +74,7 @@ function granted(members: Readonly<Record<string, unknown>>, place: HttpPlace, s
   return { token, lifetimeMs: lifetimeOf(expiresIn) * 1000 };
 }
 
-/** Some servers write the number as a text. */
+/** Returns the lifetime in seconds. Some servers write the number as a string. */
 function lifetimeOf(expiresIn: unknown): number {
   const seconds = typeof expiresIn === 'string' && /^\d{1,15}$/.test(expiresIn) ? Number(expiresIn) : expiresIn;
   if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds < 0) return DEFAULT_LIFETIME_S;

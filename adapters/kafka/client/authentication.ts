@@ -7,7 +7,7 @@ import { CONNECTION_STRING_USER } from '../options/connection-string.ts';
 import { oauthbearer } from './oauthbearer.ts';
 import { tokenSource } from './token-source.ts';
 
-/** Undefined where there is no authentication. @param options whose secrets are open, without faults */
+/** Returns the authentication, or undefined if none is configured. @param options with open secrets, without faults */
 export function authentication(
   { sasl, connectionString }: KafkaConnectionOptions,
   { brokers: [first], tls }: ConnectionSettings,
@@ -17,7 +17,7 @@ export function authentication(
   if (connectionString !== undefined) return { mechanism: 'plain', username: CONNECTION_STRING_USER, password: connectionString.reveal() };
   if (sasl === undefined) return undefined;
   if (sasl.mechanism === 'oauthbearer') {
-    // Behind a private name the brokers show the certificate of what the token must be for.
+    // With a private name, `serverName` is the host that the token must be for.
     const host = tls?.serverName ?? first?.host ?? '';
     return oauthbearer(tokenSource(sasl, host, deps, place), sasl.extensions ?? {});
   }

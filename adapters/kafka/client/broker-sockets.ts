@@ -13,18 +13,18 @@ export interface BrokerSocketParts {
   readonly place: string;
   /** Null: no TLS. */
   readonly tls: {
-    /** Null: what the machine trusts, and no certificate of our own. @throws BridgeError BRIDGE_KAFKA_TLS_FILES */
+    /** Returns null for the default authorities without a client certificate. @throws BridgeError BRIDGE_KAFKA_TLS_FILES */
     readonly context: () => SecureContext | null;
-    /** In place of each broker's own host. */
+    /** Replaces each broker's own host. */
     readonly serverName: string | null;
   } | null;
-  /** A password or token is sent that anyone who listens could use, and only this machine may see it without TLS. */
+  /** Whether the login sends a reusable secret, which may leave this machine only with TLS. */
   readonly needsTls: boolean;
 }
 
-/** Throws BridgeErrors (misconfigured) where a connection must not be made; else the socket tells by its events. */
+/** Returns a socket factory. It throws BridgeErrors (misconfigured) for forbidden connections; other errors are events of the socket. */
 export function brokerSockets({ place, tls, needsTls }: BrokerSocketParts): ISocketFactory {
-  // Names can point anywhere, those too that a cluster tells us of its brokers.
+  // Names can resolve to any address, including the names that a cluster advertises.
   const guard: AddressGuard = {
     isAllowed: (address) => !isMetadataAddress(address),
     forbidden: (address, host) => forbidden(place, host, address),
@@ -54,14 +54,14 @@ function plain(to: Destination, onConnect: () => void): Socket {
 function secure(to: Destination, { context, serverName }: NonNullable<BrokerSocketParts['tls']>, onConnect: () => void): Socket {
   const secureContext = context();
   const isAddress = process.getBuiltinModule('node:net').isIP(to.host) !== 0;
-  // TLS names no addresses, and no dot at the end (RFC 6066, section 3); an address is then judged by the certificate's own addresses.
+  // SNI has no addresses and no final dot (RFC 6066, section 3). Node compares an address with the addresses of the certificate.
   const servername = serverName ?? (isAddress ? null : to.host.replace(/\.$/, ''));
   return process.getBuiltinModule('node:tls').connect(
     {
       ...to,
       ...(servername !== null && { servername }),
       ...(secureContext !== null && { secureContext }),
-      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
       rejectUnauthorized: true,
     },
     onConnect,

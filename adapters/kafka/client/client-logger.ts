@@ -1,34 +1,34 @@
-// kafkajs's log lines → our log: few chosen fields; repeated lines at debug.
+// kafkajs's log lines → the bridge's log: selected fields only; repeated lines at debug.
 import type { LogEntry, logCreator, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { Deps } from '../../../src/time/clock.ts';
 
-/** What is said again within this time goes to debug. */
+/** A repeated line within this time goes to debug. */
 const QUIET_MS = 600_000;
-/** So many different things are remembered. */
+/** Maximum number of remembered lines. */
 const MOST_REMEMBERED = 200;
 const LONGEST_TEXT = 500;
 /**
- * An error that a broker answered: who asked gets it, and it may be what was expected, as of a topic that is about to be made. And a warning of
- * what is meant so: an idempotent producer is not used again behind a request that failed, so it needs no retries.
+ * Lines for debug. An error that a broker answered: the caller gets it, and it may be expected, such as a missing topic before its creation.
+ * And the warning about retries: an idempotent producer is not used after a failed request, so it needs none.
  */
 const NO_NEWS = /^Response |^Limiting retries for the idempotent producer /;
 
-/** Numbers and names. Never `data`, `payload` or `sasl`, which hold records and what passwords are made of, and never a stack. */
+/** Numbers and names. Never `data`, `payload` or `sasl`, which may contain records and credentials, and never a stack. */
 const FIELDS = ['broker', 'correlationId', 'size', 'groupId', 'memberId', 'topic', 'partition', 'retryCount', 'error'];
 
-/** kafkajs's levels as numbers; its own constant cannot be had without loading it. */
+/** kafkajs's levels as numbers; its own constant would load the library. */
 const LEVEL = { nothing: 0, error: 1, warn: 2, info: 4, debug: 5 } as const;
 
-/** How much kafkajs has to say at all: at each level it makes what it logs before anybody can drop it. */
+/** Returns kafkajs's log level: it formats every line of its level, even if the line is dropped later. */
 export function levelFor(logger: Logger): logLevel {
   if (logger.isLevelEnabled('trace')) return LEVEL.debug;
   return logger.isLevelEnabled('debug') ? LEVEL.info : LEVEL.warn;
 }
 
 /**
- * Errors and warnings become warnings, once for each thing in ten minutes, since the caller gets the failure anyway; the rest of
- * them, answers, warnings about what we do on purpose and information go to debug, all else to trace.
+ * Returns a log creator. Errors and warnings become warnings, once in ten minutes for each text, because the caller gets the error
+ * anyway. Repeated ones, answers, intended warnings and information go to debug, everything else to trace.
  */
 export function clientLogger(logger: Logger, { elapsedMs }: Pick<Deps, 'elapsedMs'>): logCreator {
   const said = new Map<string, number>();
@@ -59,7 +59,7 @@ function field(key: string, value: unknown): [string, string | number][] {
   return typeof value === 'string' ? [[key, shown(value)]] : [];
 }
 
-/** kafkajs passes errors as messages too. */
+/** Returns a text of limited length. kafkajs also passes errors as messages. */
 function shown(value: unknown): string {
   return (value instanceof Error ? value.message : String(value)).slice(0, LONGEST_TEXT);
 }

@@ -1,4 +1,4 @@
-// Connection options → a kafkajs client with our settings, sockets, log and repairs; not connected.
+// Connection options → an unconnected kafkajs client with the bridge's settings, sockets and log.
 import type { ISocketFactory, Kafka, KafkaConfig } from 'kafkajs';
 import type { Logger } from 'pino';
 import { TlsFiles } from '../../../src/net/tls-files.ts';
@@ -8,23 +8,23 @@ import { sendsSecret } from '../options/sasl-options.ts';
 import { brokerSockets } from './broker-sockets.ts';
 import { clientLogger, levelFor } from './client-logger.ts';
 
-/** Connecting with TLS takes longer only where the broker does not answer. */
+/** Connecting with TLS takes longer only if the broker does not answer. */
 const LONGEST_CONNECT_MS = 10_000;
-/** For callers that wait while another one connects to the same broker; long enough to get a token too. */
+/** For callers that wait for another connection to the same broker; long enough to get a token. */
 const LEAST_AUTHENTICATION_MS = 30_000;
 
 export interface KafkaClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 'after' | 'random'> {
   readonly logger: Logger;
 }
 
-/** For who must be able to end every connection of one client. */
+/** Wraps a socket factory, to track every connection of a client. */
 export type WrapSockets = (factory: ISocketFactory) => ISocketFactory;
 
 /**
- * Makes clients that share what is kept over connections: tokens, and what was read of the files of `ssl`; each begins with another broker.
+ * Creates clients that share tokens and the files of `ssl`; each starts with another broker.
  * Loads kafkajs at the first one.
- * What they make does not try again by itself (`retries: 0`), and sets no timers while nothing is asked of it.
- * @param options whose secrets are open, without faults
+ * The clients do not retry (`retries: 0`), and have no timers while idle.
+ * @param options with open secrets, without faults
  * @param place `sinks.NAME` or `approvals.sources.NAME`
  */
 export function kafkaClients(
@@ -49,13 +49,13 @@ export function kafkaClients(
     shared ??= share();
     const { sockets, ...sasl } = await shared;
     const settings = connectionSettings(options);
-    // One that takes connections and says nothing uses up all the time there is, so the next client does not begin with it again.
+    // A broker that accepts connections and never answers uses up the time limit, so the next client starts with another.
     const first = made++ % settings.brokers.length;
     const brokers = [...settings.brokers.slice(first), ...settings.brokers.slice(0, first)];
     return new Kafka({
       clientId: settings.clientId,
       brokers: brokers.map(spelledForKafkajs),
-      // What TLS is made from is the socket factory's; this only says that it is used.
+      // The socket factory configures TLS; this only enables it.
       ...(settings.tls !== null && { ssl: true }),
       ...sasl,
       connectionTimeout: Math.min(settings.timeoutMs, LONGEST_CONNECT_MS),
@@ -70,7 +70,7 @@ export function kafkaClients(
   };
 }
 
-/** One of them: keep it, or make several by `kafkaClients`. */
+/** Creates a single client; for several, use `kafkaClients`. */
 export async function kafkaClient(
   options: KafkaConnectionOptions,
   deps: KafkaClientDeps,

@@ -1,11 +1,11 @@
-// A token source → the OAUTHBEARER mechanism for kafkajs (RFC 7628), which notices a refusal.
+// A token source → the OAUTHBEARER mechanism for kafkajs (RFC 7628), which detects a refusal.
 import type { Mechanism } from 'kafkajs';
 import errors from 'kafkajs/src/errors.js';
 import { messageOf } from '../../../src/errors.ts';
 
 const SEPARATOR = '\u0001';
 
-/** `token` is asked for each authentication; what it throws passes unchanged. */
+/** Returns the mechanism. @param token called for each authentication; its errors pass unchanged */
 export function oauthbearer(token: () => Promise<string>, extensions: Readonly<Record<string, string>>): Mechanism {
   return {
     mechanism: 'oauthbearer',
@@ -20,7 +20,7 @@ export function oauthbearer(token: () => Promise<string>, extensions: Readonly<R
             response: { decode: (raw) => raw.subarray(4), parse: (data) => data.toString('utf8') },
           });
         try {
-          // A server that refuses a token says why instead of nothing, waits for this sign, and then fails (section 3.2.3).
+          // A server that refuses a token answers with the reason, waits for this separator, and then fails (section 3.2.3).
           const refusal = await say(`n,,${SEPARATOR}${pairs.join('')}${SEPARATOR}`);
           if (!refusal) return;
           await say(SEPARATOR);
@@ -41,7 +41,7 @@ function withLength(text: string): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-/** `{"status":"invalid_token"}` → `invalid_token`; nothing else that the server says. */
+/** Returns `invalid_token` of `{"status":"invalid_token"}`, and no other text of the server. */
 function statusOf(refusal: string): string {
   return /"status"\s*:\s*"([a-z_]{1,40})"/.exec(refusal)?.[1] ?? 'no reason given';
 }

@@ -1,17 +1,17 @@
-// A client's sockets → a gate that counts them, and when closed ends them all and refuses new ones.
+// A client's sockets → a gate that tracks them; closing it destroys all and refuses new ones.
 import type { Socket } from 'node:net';
 import type { ISocketFactory } from 'kafkajs';
 import { showBroker } from '../options/broker-address.ts';
 
 /**
- * kafkajs never gives up: `disconnect` waits for every answer, however long that takes, and a `send` that was under way
- * connects again afterwards and may go on. Behind a closed gate it can do neither.
+ * kafkajs never gives up: `disconnect` waits for every answer without a limit, and a running `send`
+ * reconnects afterwards and may continue. A closed gate prevents both.
  */
 export class SocketGate {
   readonly #open = new Map<Socket, string>();
   #isClosed = false;
 
-  /** The same sockets, under this gate. */
+  /** Returns a factory that tracks its sockets. */
   readonly wrap = (factory: ISocketFactory): ISocketFactory => {
     return (request) => {
       if (this.#isClosed) throw new Error('this connection was closed');
@@ -22,12 +22,12 @@ export class SocketGate {
     };
   };
 
-  /** Addresses that are connected now. */
+  /** The connected addresses. */
   get connected(): readonly string[] {
     return [...this.#open].flatMap(([socket, address]) => (socket.connecting || socket.destroyed ? [] : [address]));
   }
 
-  /** Ends every socket, and what waits on it fails; no other is made. Harmless twice. */
+  /** Destroys every socket, so that its requests fail, and refuses new ones. Idempotent. */
   close(): void {
     this.#isClosed = true;
     for (const socket of this.#open.keys()) end(socket);
@@ -35,13 +35,13 @@ export class SocketGate {
   }
 }
 
-/** With a reset where that is possible, so that nothing that was not sent yet is sent after all. */
+/** Ends a socket, with a reset if possible, so that no buffered bytes are sent. */
 function end(socket: Socket): void {
   try {
     if (socket.connecting || socket.writableEnded) socket.destroy();
     else socket.resetAndDestroy();
   } catch {
-    // TLS has no reset of its own.
+    // TLS sockets cannot be reset.
     socket.destroy();
   }
 }

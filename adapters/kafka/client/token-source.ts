@@ -1,4 +1,4 @@
-// `sasl` with mechanism oauthbearer → the token: of Entra ID, a file or a variable.
+// `sasl` with mechanism oauthbearer → a token from Entra ID, a file or a variable.
 import { AzureCredential, type AzureCredentialDeps } from '../../../src/azure/credential.ts';
 import { azureAuthorityOf } from '../../../src/azure/options.ts';
 import { BridgeError } from '../../../src/errors.ts';
@@ -10,12 +10,12 @@ export type OauthBearerOptions = Extract<SaslOptions, { mechanism: 'oauthbearer'
 
 const never = new AbortController().signal;
 
-/** Asked for each connection. @param host of a broker: the Event Hubs namespace that the token is for */
+/** Returns a function that gets a token for each connection. @param host a broker's host: the Event Hubs namespace of the token */
 export function tokenSource(sasl: OauthBearerOptions, host: string, deps: AzureCredentialDeps, place: string): () => Promise<string> {
   const { token } = sasl;
   if (token !== undefined) return async () => readToken(token, place);
   const credential = new AzureCredential({ ...sasl, ...azureAuthorityOf(host) }, deps, `${place}.sasl`);
-  // A connection that is given up ends its wait by itself; the answer serves the next one.
+  // An abandoned connection stops waiting; the next one uses the token.
   return async () => (await credential.token(`https://${host.replace(/\.$/, '')}/.default`, never)).token;
 }
 

@@ -1,24 +1,24 @@
-// One broker's text (`host:port`) → its host and port, or what is wrong with it. Pure.
+// One broker's text (`host:port`) → its host and port, or its fault. Pure.
 import { isIP, isIPv6 } from 'node:net';
 import { isMetadataAddress } from '../../../src/net/private-addresses.ts';
 
 export interface Broker {
   /** A name or an IP address, IPv6 without brackets. */
   readonly host: string;
-  /** Null where the text has none. */
+  /** Null if the text has none. */
   readonly port: number | null;
 }
 
 const EXAMPLE = 'must be host:port, such as localhost:9092 or [::1]:9092';
 const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i;
-/** The endings that Azure gives to Event Hubs namespaces in its clouds. */
+/** The DNS suffixes of Event Hubs namespaces in Azure's clouds. */
 const EVENT_HUBS = /\.servicebus\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net|cloudapi\.de)\.?$/i;
 
 export function isEventHubsHost(host: string): boolean {
   return EVENT_HUBS.test(host);
 }
 
-/** Null where nothing is wrong. */
+/** Returns the fault of a broker's text, or null. */
 export function brokerFault(text: string): string | null {
   if (text.includes('://')) return 'must be only host:port, without a scheme: configure TLS and SASL with ssl and sasl';
   if (text.includes(',')) return 'contains several brokers: write each as a separate list entry';
@@ -30,12 +30,12 @@ export function brokerFault(text: string): string | null {
   return null;
 }
 
-/** @param text without a fault */
+/** Parses a text without a fault. */
 export function parseBroker(text: string): Broker {
   return split(text) ?? { host: text, port: null };
 }
 
-/** In the written form: `[::1]:9092`. */
+/** Formats a broker: `[::1]:9092`. */
 export function showBroker({ host, port }: Broker): string {
   const shown = isIPv6(host) ? `[${host}]` : host;
   return port === null ? shown : `${shown}:${port}`;
@@ -46,7 +46,7 @@ function split(text: string): Broker | null {
   const [, bracketed, plain, port] = match ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || (bracketed !== undefined ? !isIPv6(bracketed) : !isIP(host) && !HOST.test(host))) return null;
-  // Four numbers with dots between them that are no address are a slip, not a name.
+  // Digits and dots that are not an address are a typing error, not a name.
   if (/^[\d.]+$/.test(host) && !isIP(host)) return null;
   return { host, port: port === undefined ? null : Number(port) };
 }

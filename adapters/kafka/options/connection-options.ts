@@ -1,4 +1,4 @@
-// Configuration of the connection to a cluster → checked keys and the settings that follow.
+// Configuration of the connection to a cluster → checked keys and their settings.
 import * as v from 'valibot';
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../../src/net/tls-options.ts';
@@ -10,14 +10,14 @@ import { connectionStringFault, connectionStringHost } from './connection-string
 import { type SaslOptions, saslFaults, saslSection, sendsSecret } from './sasl-options.ts';
 
 const EVENT_HUBS_PORT = 9093;
-/** Event Hubs itself may take so long before it answers. */
+/** Event Hubs may take this long to answer. */
 const LEAST_EVENT_HUBS_TIMEOUT_MS = 20_000;
 
-/** Of the whole mapping, so that it is no fault besides where one of the two is there and wrong. */
+/** Reported for the whole mapping, and only if both keys are missing. */
 const NOWHERE = 'needs brokers, a list of host:port, or the connectionString of an Event Hubs namespace';
 const INSECURE = 'would send its secret unencrypted: set ssl: true, or allowInsecure: true if the network is trusted';
 
-/** Keys that a sink and an approval source share; see `connectionRules` and `connectionFaults` for what takes more than one of them to judge. */
+/** Keys that sinks and approval sources share. `connectionRules` and `connectionFaults` check combinations of keys. */
 export const connectionEntries = {
   brokers: v.exactOptional(
     v.pipe(
@@ -72,7 +72,7 @@ export const connectionEntries = {
   ),
 };
 
-/** What the keys of `connectionEntries` hold. */
+/** The output of `connectionEntries`. */
 export interface KafkaConnectionOptions {
   readonly brokers?: readonly Broker[];
   readonly clientId: string;
@@ -84,7 +84,7 @@ export interface KafkaConnectionOptions {
   readonly allowInsecure: boolean;
 }
 
-/** For the pipe behind a mapping with `connectionEntries`: what takes more than one key to judge. */
+/** Checks combinations of keys, in the pipe of a mapping with `connectionEntries`. */
 export function connectionRules<Options extends KafkaConnectionOptions>() {
   return v.rawCheck<Options>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -131,7 +131,7 @@ function otherRules(options: KafkaConnectionOptions): readonly Rule[] {
   ];
 }
 
-/** What shows once files and secrets are open. */
+/** Returns the faults of open files and secrets. */
 export function connectionFaults(options: KafkaConnectionOptions): readonly OptionFault[] {
   const { brokers, ssl, sasl, connectionString, allowInsecure } = options;
   const faults: OptionFault[] = [
@@ -148,31 +148,31 @@ export function connectionFaults(options: KafkaConnectionOptions): readonly Opti
   return faults;
 }
 
-/** Whether the rules of Azure Event Hubs hold: by `preset`, a connection string, or Azure's host names. */
+/** Returns whether the rules of Azure Event Hubs apply: by `preset`, a connection string, or Azure's host names. */
 export function isEventHubs({ preset, connectionString, brokers = [] }: KafkaConnectionOptions): boolean {
   return preset === 'event-hubs' || connectionString !== undefined || brokers.some(({ host }) => isEventHubsHost(host));
 }
 
-/** Everything that the connection keys decide, defaults included. */
+/** The settings of a connection, including defaults. */
 export interface ConnectionSettings {
   /** At least one, each with its port. */
   readonly brokers: readonly (Broker & { readonly port: number })[];
   readonly clientId: string;
-  /** Of one request, from writing it to its answer. */
+  /** For one request, from writing it to its answer. */
   readonly timeoutMs: number;
-  /** A connection that was idle for so long is closed by us, before the far side cuts it: 9 min, or 3 min with Event Hubs. */
+  /** The bridge closes an idle connection after this time, before the broker does: 9 min, or 3 min with Event Hubs. */
   readonly idleMs: number;
-  /** What is known of topics and brokers is read again after so long: 5 min, or 3 min with Event Hubs. */
+  /** The bridge reads the metadata of topics and brokers again after this time: 5 min, or 3 min with Event Hubs. */
   readonly metadataMaxAgeMs: number;
-  /** A request must stay below so many bytes. */
+  /** Maximum size of a request, exclusive. */
   readonly maxRequestBytes: number;
-  /** Then topics cannot be made, changed or configured through Kafka. */
+  /** If true, topics cannot be created, changed or configured through Kafka. */
   readonly isEventHubs: boolean;
   /** Null: no TLS. */
   readonly tls: TlsOptions | null;
 }
 
-/** @param options whose secrets are open, without faults */
+/** Returns the settings. @param options with open secrets, without faults */
 export function connectionSettings(options: KafkaConnectionOptions): ConnectionSettings {
   const { brokers, clientId, timeout, ssl, connectionString } = options;
   const isHubs = isEventHubs(options);
@@ -197,7 +197,7 @@ function hostBroker(connectionString: string): Broker {
   return { host: connectionStringHost(connectionString), port: null };
 }
 
-/** Only Event Hubs needs no port: it has one. */
+/** Adds the port of Event Hubs, the only service that needs no port in the configuration. */
 function withPort({ host, port }: Broker): Broker & { readonly port: number } {
   return { host, port: port ?? EVENT_HUBS_PORT };
 }

@@ -1,11 +1,11 @@
-// An Event Hubs connection string → the host that it names, or what is wrong with it. Pure.
+// An Event Hubs connection string → its host, or its fault. Pure.
 
-/** What SASL PLAIN sends as user name beside a connection string (Azure Event Hubs, Kafka: shared access signature). */
+/** The user name of SASL PLAIN with a connection string (Azure Event Hubs, Kafka: shared access signature). */
 export const CONNECTION_STRING_USER = '$ConnectionString';
 
 const SHAPE = 'must be Endpoint=sb://NAMESPACE.servicebus.windows.net/;SharedAccessKeyName=…;SharedAccessKey=…';
 
-/** Says what is wrong without repeating any of it; null where nothing is. */
+/** Returns the fault, without any of the text, or null if the text is valid. */
 export function connectionStringFault(text: string): string | null {
   const parts = partsOf(text);
   if (hostOf(parts) === null) return SHAPE;
@@ -14,19 +14,19 @@ export function connectionStringFault(text: string): string | null {
   return parts.get('sharedaccesskeyname') && parts.get('sharedaccesskey') ? null : SHAPE;
 }
 
-/** @param text without a fault */
+/** Parses a text without a fault. */
 export function connectionStringHost(text: string): string {
   return hostOf(partsOf(text)) ?? '';
 }
 
 function hostOf(parts: ReadonlyMap<string, string>): string | null {
   const endpoint = parts.get('endpoint') ?? '';
-  // With this scheme the URL parser would leave the host as it is, and take a path for one.
+  // With the scheme sb: the URL parser would neither check nor normalize the host.
   const url = /^sb:\/\//i.test(endpoint) ? URL.parse(endpoint.replace(/^sb:/i, 'https:')) : null;
   return url === null || url.username !== '' || url.password !== '' ? null : url.hostname.replace(/^\[|\]$/g, '');
 }
 
-/** Keys in lower case; keys are base64 and may end in equals signs. */
+/** Returns the parts, with names in lower case. Values are base64 and may end in equals signs. */
 function partsOf(text: string): ReadonlyMap<string, string> {
   return new Map(
     text

@@ -3,12 +3,12 @@ import * as v from 'valibot';
 import { wholeNumber } from '../../../src/schema/pieces.ts';
 import { connectionEntries, connectionRules, isEventHubs } from './connection-options.ts';
 
-/** Kafka's rule for the names of topics. */
+/** Kafka's rule for topic names. */
 const TOPIC = /^[A-Za-z0-9._-]{1,249}$/;
 const MOST_PARTITIONS = 100_000;
 const MOST_REPLICAS = 32_767;
 
-/** A topic's name, as Kafka allows it. */
+/** Schema of a topic name. */
 export function topicName() {
   const message = "must be a topic's name: 1 to 249 letters, digits, dots, dashes and underscores";
   return v.pipe(

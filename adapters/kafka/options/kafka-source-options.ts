@@ -5,7 +5,7 @@ import { topicName } from './kafka-options.ts';
 
 const GROUP_FAULT = 'is missing: bridges that share the messages need the same groupId';
 
-/** The options of `approvals.sources.NAME` with type kafka, beside `type` and `approver` (behaviour 2.12 and 8.11). */
+/** The options of `approvals.sources.NAME` with type kafka, without `type` and `approver` (behaviour 2.12 and 8.11). */
 export const kafkaSourceOptions = v.pipe(
   v.strictObject({
     ...connectionEntries,

@@ -69,12 +69,12 @@ export const saslSection = v.pipe(
 
 export type SaslOptions = v.InferOutput<typeof saslSection>;
 
-/** SCRAM proves the password without sending it; these two send what anyone who listens could use. */
+/** Returns whether the mechanism sends a reusable secret. SCRAM proves the password without sending it. */
 export function sendsSecret({ mechanism }: SaslOptions): boolean {
   return mechanism === 'plain' || mechanism === 'oauthbearer';
 }
 
-/** What shows once the secrets are open; keys such as `sasl.username`. */
+/** Returns the faults of open secrets, with keys such as `sasl.username`. */
 export function saslFaults(sasl: SaslOptions): readonly OptionFault[] {
   if (sasl.mechanism !== 'oauthbearer') {
     const texts = { username: reveal(sasl.username), password: sasl.password.reveal() };
@@ -95,7 +95,7 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** Keys of an Entra identity without `azure: true`. */
+/** Returns a fault for each key of an Entra identity without `azure: true`. */
 function strayKeys(sasl: object): readonly OptionFault[] {
   return AZURE_KEYS.filter((key) => Reflect.get(sasl, key) !== undefined).map((key) => ({
     key,

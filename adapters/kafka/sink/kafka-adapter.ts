@@ -1,4 +1,4 @@
-// Deliveries → records in a Kafka topic, each accepted once every replica in sync has it.
+// Deliveries → records in a Kafka topic, each accepted once every in-sync replica has it.
 
 import { type Encoded, encodeEach } from '../../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../../src/errors.ts';
@@ -12,12 +12,12 @@ import { checkKafka } from './kafka-check.ts';
 import { type EncodedRecord, encodeRecord, recordBytes } from './record-encoder.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 
-/** Half of what a topic takes in one request unless it is configured otherwise: the rest is for headers and other bytes around the events. */
+/** Half of a topic's default limit for one request; the rest is for headers and framing. */
 const LIMITS: AdapterLimits = { inFlight: 8, batch: 500, batchBytes: 512 * 1024 };
-/** Of a request, besides its records. */
+/** Overhead of a request. */
 const REQUEST_BYTES = 1024;
 
-/** One request for each partition of a batch, whose members share an outcome. Connects at the first delivery. */
+/** Sends one request for each partition of a batch. Its members share an outcome. Connects at the first delivery. */
 export class KafkaAdapter implements Adapter {
   readonly limits = LIMITS;
   readonly #options: KafkaOptions;
@@ -34,7 +34,7 @@ export class KafkaAdapter implements Adapter {
     this.#client = kafkaClients(options, deps, `sinks.${deps.name}`);
   }
 
-  /** Connects as a delivery would, finds the topic and asks for the right to write; sends no record. */
+  /** Connects like a delivery, finds the topic and asks for the right to write. Sends no record. */
   async check(signal: AbortSignal): Promise<string | null> {
     return await checkKafka({ ...this.#senderOptions(), keyed: this.#options.keyed }, this.#deps, signal);
   }
@@ -64,7 +64,7 @@ export class KafkaAdapter implements Adapter {
     await this.#sender?.close();
   }
 
-  /** @throws what is no answer of the brokers, an abort among it */
+  /** @throws errors that are not answers of the brokers, such as an abort */
   async #send(sender: Sender, partition: number, members: readonly Encoded<EncodedRecord>[], signal: AbortSignal): Promise<Outcome> {
     try {
       await sender.send(
@@ -106,7 +106,7 @@ export class KafkaAdapter implements Adapter {
     const record = encodeRecord(delivery, this.#options, this.#deps.name);
     const { maxRequestBytes, isEventHubs } = this.#connection();
     const bytes = recordBytes(record) + REQUEST_BYTES;
-    // Event Hubs ends the connection over a request that is larger, and says nothing.
+    // Event Hubs closes the connection without an error if a request is larger.
     if (!isEventHubs || bytes < maxRequestBytes) return record;
     const message = `${this.#who}: a request of ${bytes} bytes is larger than the ${maxRequestBytes} that Event Hubs accepts (MESSAGE_TOO_LARGE)`;
     throw new BridgeError('BRIDGE_KAFKA_REFUSED', message, { disposition: 'refused', status: 'MESSAGE_TOO_LARGE' });

@@ -15,14 +15,14 @@ const IN_SYNC = 'min.insync.replicas';
 const CLEANUP = 'cleanup.policy';
 
 export interface CheckOptions extends LinkOptions {
-  /** Whether the records have a key. */
+  /** Whether records have a key. */
   readonly keyed: boolean;
 }
 
 /**
- * Connects, speaks TLS, logs in, finds the topic (or tries whether it could be made), connects to the leader of each partition, and asks
+ * Connects, opens TLS, logs in, finds the topic (or checks if it could be created), connects to the leader of each partition, and asks
  * for the right to write.
- * @returns what is worth telling, null for nothing. Rejects with the signal's reason. @throws BridgeError that says which step failed
+ * @returns remarks for the operator, or null. Rejects with the signal's reason. @throws BridgeError with the step that failed
  */
 export async function checkKafka(options: CheckOptions, deps: Pick<Deps, 'after'>, signal: AbortSignal): Promise<string | null> {
   const check = new Check(options);
@@ -66,7 +66,7 @@ class Check {
     const kafka = await client((factory) => tolerateLeaderless(this.#gate.wrap(factory)));
     const cluster = clusterOf(kafka);
     await cluster.connect();
-    // The brokers give the number that idempotence needs to those alone who may have it.
+    // Brokers assign a producer id only to users with the right to idempotence.
     if (idempotent) await kafka.producer({ idempotent, retry: { retries: 1 }, allowAutoTopicCreation: false }).connect();
     this.#doing = 'find';
     const isThere = await this.#findTopic(cluster);
@@ -121,7 +121,7 @@ class Check {
     });
   }
 
-  /** How many losses an accepted record survives, and whether the topic takes records like ours. */
+  /** Returns remarks about the topic's durability, and whether it accepts the sink's records. */
   async #configured(cluster: Cluster, partitions: readonly PartitionMetadata[]): Promise<readonly (string | null)[]> {
     const { topic, keyed } = this.#options;
     const replicas = Math.min(...partitions.map((partition) => partition.replicas.length));
@@ -136,7 +136,7 @@ class Check {
     ];
   }
 
-  /** Empty where the broker does not say: reading it takes a right of its own. */
+  /** Returns the topic's configuration, or nothing if the broker does not show it: reading requires a separate right. */
   async #config(cluster: Cluster): Promise<ReadonlyMap<string, string>> {
     try {
       const broker = (await cluster.findControllerBroker()) as unknown as ConfigBroker;
@@ -162,7 +162,7 @@ interface ConfigBroker {
   }): Promise<{ readonly resources: readonly { readonly configEntries: readonly { configName: string; configValue: string }[] }[] }>;
 }
 
-/** kafkajs hands its cluster to partition assigners alone; the consumer that is made for that is never connected. */
+/** Returns kafkajs's cluster object, which only partition assigners receive. The consumer created for that is never connected. */
 function clusterOf(kafka: Kafka): Cluster {
   const clusters: Cluster[] = [];
   kafka.consumer({

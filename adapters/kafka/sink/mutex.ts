@@ -1,16 +1,16 @@
-// Callers that need the same resource → one after the other, in the order they came.
+// Callers that need the same resource → one after the other, in order.
 
 interface Waiting {
   readonly go: () => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** A queue of one. Whoever has the turn gives it back by `leave`. */
+/** Lets one caller at a time enter. Each caller must call `leave` at the end. */
 export class Mutex {
   readonly #waiting: Waiting[] = [];
   #isTaken = false;
 
-  /** Resolves when the turn is the caller's; rejects with the signal's reason, or with what `failWaiting` was given, and then it is not. */
+  /** Resolves when the caller may enter. Rejects with the signal's reason, or with the error of `failWaiting`; the caller may then not enter. */
   enter(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
@@ -44,7 +44,7 @@ export class Mutex {
     else this.#isTaken = false;
   }
 
-  /** All that wait now. */
+  /** Rejects all waiting callers. */
   failWaiting(error: unknown): void {
     for (const { fail } of this.#waiting.splice(0)) fail(error);
   }

@@ -1,17 +1,17 @@
-// A time limit → a signal; time does not count while the broker has asked for a pause.
+// A time limit → a signal; the time stops while a broker asks for a pause.
 import type { CancelTimer, Deps } from '../../../src/time/clock.ts';
 
-/** Below the five minutes after which a lane gives any adapter up. */
+/** Below the five minutes after which a lane abandons a call of an adapter. */
 const LONGEST_MS = 240_000;
 
 export interface PatienceOptions {
   readonly limitMs: number;
-  /** Until when (elapsed time) the other side asked not to be asked; now, while it does. */
+  /** Returns the end of the broker's pause (elapsed time); the current time during a pause. */
   readonly heldUntilMs: () => number;
   readonly reason: () => unknown;
 }
 
-/** Aborts with `reason()`, or with `parent`'s reason when that aborts first. `cancel` ends both. A pause is waited out for 4 min at most. */
+/** Aborts with `reason()`, or with `parent`'s reason if that aborts first. `cancel` ends both. Pauses extend the limit to at most 4 min. */
 export function patience(
   deps: Pick<Deps, 'after' | 'elapsedMs'>,
   { limitMs, heldUntilMs, reason }: PatienceOptions,

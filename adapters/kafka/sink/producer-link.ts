@@ -1,4 +1,4 @@
-// One producer and its sockets → sends to one partition at a time, each ended by answer or abort.
+// One producer and its sockets → one request at a time for each partition, until answer or abort.
 import type { Kafka, Producer, RecordMetadata } from 'kafkajs';
 import { BridgeError, type ErrorCode } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
@@ -12,15 +12,15 @@ import type { EncodedRecord } from './record-encoder.ts';
 import { createTopic, type NewTopic } from './topic.ts';
 import { TopicPartitions } from './topic-partitions.ts';
 
-/** The brokers answer before we stop waiting, so that what they did is known. */
+/** The brokers' share of the time limit: they answer before the bridge stops waiting, so that their result is known. */
 const BROKER_SHARE = 0.8;
-/** For closing connections that are no longer used. */
+/** Time limit for closing unused connections. */
 const GOODBYE_MS = 1000;
-/** Until an idempotent producer repeats what a broken connection left open. */
+/** Delay before an idempotent producer repeats a request after a broken connection. */
 const SOON_MS = 50;
 
 export interface LinkOptions {
-  /** Makes a client whose sockets all go through `wrap`. */
+  /** Creates a client with sockets from `wrap`. */
   readonly client: (wrap: WrapSockets) => Promise<Kafka>;
   readonly who: string;
   readonly brokers: readonly string[];
@@ -33,12 +33,12 @@ export interface LinkOptions {
   readonly metadataMaxAgeMs: number;
 }
 
-/** Connects at the first call. Once something ended without an answer, it is retired: another one is to be made for what comes next. */
+/** Connects at the first call. After a request without an answer the link is retired, and the caller must create another. */
 export class ProducerLink {
   readonly #options: LinkOptions;
   readonly #deps: Pick<Deps, 'after' | 'elapsedMs'>;
   readonly #gate = new SocketGate();
-  /** Resolves once nothing that was sent over it can arrive any more. */
+  /** Resolves when no sent request can arrive any more. */
   readonly gone: Promise<void>;
   #resolveGone: () => void = () => {};
   #producer: Producer | null = null;
@@ -51,7 +51,7 @@ export class ProducerLink {
   #hasWorked: boolean;
   readonly #pauses: BrokerPauses;
 
-  /** @param hasWorked whether records were accepted before, over another link */
+  /** @param hasWorked whether an earlier link had records accepted */
   constructor(options: LinkOptions, deps: Pick<Deps, 'after' | 'elapsedMs'>, hasWorked: boolean) {
     this.#hasWorked = hasWorked;
     this.#options = options;
@@ -67,7 +67,7 @@ export class ProducerLink {
     return this.#isRetired;
   }
 
-  /** Records were accepted over this link or another one before. */
+  /** Whether this or an earlier link had records accepted. */
   get hasWorked(): boolean {
     return this.#hasWorked;
   }
@@ -76,7 +76,7 @@ export class ProducerLink {
     return this.#pauses.heldUntilMs;
   }
 
-  /** Connects, and makes the topic where that is wanted. @throws BridgeError; then the link is retired */
+  /** Connects, and creates the topic if `createTopic` is set. @throws BridgeError; then the link is retired */
   open(): Promise<void> {
     this.#opening ??= this.#open().catch((error: unknown) => {
       void this.close();
@@ -85,19 +85,19 @@ export class ProducerLink {
     return this.#opening;
   }
 
-  /** Connected, and its topic found. */
+  /** Whether the link is connected and its topic found. */
   get isOpen(): boolean {
     return this.#isOpen && !this.#isRetired;
   }
 
-  /** As the Java client chooses; of a link that was opened. */
+  /** Returns the partition that the Java client would choose. The link must be open. */
   choosePartition(key: string): number {
     return this.#partitions.choose(key);
   }
 
   /**
-   * One request. Rejects with the signal's reason at once, though what was sent may still arrive until the link is gone.
-   * @throws BridgeError; where no broker answered, the link is retired
+   * Sends one request. Rejects at once with the signal's reason, although the request may still arrive until `gone` resolves.
+   * @throws BridgeError; if no broker answered, the link is retired
    */
   async send(partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
     this.#running += 1;
@@ -105,7 +105,7 @@ export class ProducerLink {
       await orAbort(this.#produce(partition, records), signal);
       this.#hasWorked = true;
     } catch (error) {
-      // An idempotent producer may have lost count (kafkajs rolls its sequence back), whatever the last thing was that failed.
+      // After any failure an idempotent producer may have a wrong sequence (kafkajs rolls it back).
       if (this.#options.idempotent || signal.aborted || !isAnswer(error)) this.retire();
       throw error;
     } finally {
@@ -114,13 +114,13 @@ export class ProducerLink {
     }
   }
 
-  /** No more is to be sent. What is under way ends first, then every socket. Harmless twice. */
+  /** Refuses new requests. Closes every socket when the running requests have ended. Idempotent. */
   retire(): void {
     this.#isRetired = true;
     this.#cutWhenDone();
   }
 
-  /** Like `retire`, with a goodbye to the brokers, for a moment at most. Never rejects. */
+  /** Like `retire`, but disconnects from the brokers first, within a second. Never rejects. */
   async close(): Promise<void> {
     this.#isRetired = true;
     if (this.#producer !== null && this.#running === 0) {
@@ -159,7 +159,7 @@ export class ProducerLink {
         allowAutoTopicCreation: false,
         metadataMaxAge: metadataMaxAgeMs,
         idempotent,
-        // The least that kafkajs takes. The brokers drop the repeat; behind a closed gate there is none.
+        // The minimum of kafkajs. The brokers drop the repeat; a closed gate prevents it.
         retry: { retries: idempotent ? 1 : 0, initialRetryTime: SOON_MS },
         createPartitioner: this.#partitions.partitioner,
       });
@@ -208,7 +208,7 @@ export class ProducerLink {
       throw this.faultOf(error, 'produce');
     }
     if (answers.some((answer) => answer.partition === partition && answer.errorCode === 0)) return;
-    // kafkajs sends nothing to a partition that it does not know, and says that all is well.
+    // kafkajs sends nothing to an unknown partition, and reports success.
     throw this.#failure(
       'BRIDGE_KAFKA_UNAVAILABLE',
       `topic ${topic} no longer has partition ${partition}: the bridge retries with the current metadata`,
@@ -220,7 +220,7 @@ export class ProducerLink {
   }
 }
 
-/** Whether a broker said so. */
+/** Returns whether the error is a broker's answer. */
 function isAnswer(error: unknown): boolean {
   return (
     error instanceof BridgeError &&

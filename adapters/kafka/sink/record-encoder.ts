@@ -8,26 +8,26 @@ import type { Delivery } from '../../../src/model/deliveries.ts';
 
 export type RecordMode = 'binary' | 'structured';
 
-/** A record of the bridge: it always has a value and a timestamp, and all its headers are texts. */
+/** A record of the bridge: it always has a value and a timestamp, and all its headers are strings. */
 export interface EncodedRecord extends Message {
   readonly value: Buffer;
-  /** Milliseconds since 1970, in digits. */
+  /** Milliseconds since 1970, as digits. */
   readonly timestamp: string;
   readonly headers: Record<string, string>;
 }
 
 interface RecordOptions {
   readonly mode: RecordMode;
-  /** Whether the partition key is the record's key too. */
+  /** Whether the record has the partition key as its key. */
   readonly keyed: boolean;
 }
 
-/** What a record takes besides its key, value and headers: lengths, timestamp, offset, at their longest (Kafka's record format, version 2). */
+/** Maximum overhead of a record: lengths, timestamp, offset (Kafka's record format, version 2). */
 const RECORD_FRAMING_BYTES = 40;
 /** The lengths of a header's name and value. */
 const HEADER_FRAMING_BYTES = 6;
 
-/** The same record at every attempt. @throws BridgeError BRIDGE_DELIVERY_UNENCODABLE, refused, where the mode cannot hold the event */
+/** Returns the same record at every attempt. @throws BridgeError BRIDGE_DELIVERY_UNENCODABLE, refused, if the mode cannot represent the event */
 export function encodeRecord({ bytes, partitionKey, timeMs }: Delivery, { mode, keyed }: RecordOptions, sink: string): EncodedRecord {
   return {
     ...(keyed && { key: partitionKey }),
@@ -36,7 +36,7 @@ export function encodeRecord({ bytes, partitionKey, timeMs }: Delivery, { mode, 
   };
 }
 
-/** At least as many bytes as the record takes in a request. */
+/** Returns an upper bound of the record's size in a request. */
 export function recordBytes({ key, value, headers }: EncodedRecord): number {
   const headerBytes = Object.entries(headers).reduce(
     (sum, [name, text]) => sum + Buffer.byteLength(name) + Buffer.byteLength(text) + HEADER_FRAMING_BYTES,
@@ -56,7 +56,7 @@ function binary(bytes: Uint8Array, sink: string): Pick<EncodedRecord, 'headers' 
   return { headers: { 'content-type': DATA_CONTENT_TYPE, ...Object.fromEntries(attributes) }, value: bufferOf(event.data) };
 }
 
-/** The same memory: kafkajs takes no other kind of bytes. */
+/** Returns a Buffer on the same memory: kafkajs accepts no other type. */
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

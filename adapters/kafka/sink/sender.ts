@@ -1,4 +1,4 @@
-// Records → requests over a link, one at a time for each partition; replaces a link that failed.
+// Records → requests over a link, one at a time for each partition; replaces a failed link.
 import { BridgeError } from '../../../src/errors.ts';
 import { type CancelTimer, type Deps, orAbort } from '../../../src/time/clock.ts';
 import { timeoutFault } from '../kafka-fault.ts';
@@ -9,20 +9,20 @@ import { type LinkOptions, ProducerLink } from './producer-link.ts';
 import type { EncodedRecord } from './record-encoder.ts';
 
 export interface SenderOptions extends LinkOptions {
-  /** A link that nothing was sent over for so long is closed. */
+  /** A link is closed after this idle time. */
   readonly idleMs: number;
 }
 
-/** Of one partition. */
+/** The queue of one partition. */
 interface Lane {
   readonly turns: Mutex;
-  /** Until then something may arrive that was sent and never answered; what is newer has to come after it. */
+  /** Resolves when no unanswered request can arrive any more. Newer records must wait for it. */
   clear: Promise<void>;
 }
 
 /**
- * The order of what is sent to one partition is the order of the calls. With `idempotent` one request is under way over all of them,
- * since kafkajs counts its sequences right only so.
+ * Sends the records of a partition in the order of the calls. With `idempotent`, one request at a time is in flight over all partitions,
+ * because kafkajs's sequence numbers are wrong otherwise.
  */
 export class Sender {
   readonly #options: SenderOptions;
@@ -32,7 +32,7 @@ export class Sender {
   #link: ProducerLink | null = null;
   #cancelIdle: CancelTimer | null = null;
   #running = 0;
-  /** Over any link. */
+  /** Whether any link had records accepted. */
   #hasWorked = false;
 
   constructor(options: SenderOptions, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
@@ -40,7 +40,7 @@ export class Sender {
     this.#deps = deps;
   }
 
-  /** How the Java client would choose a key's partition. Connects where that is needed. Rejects with the signal's reason. @throws BridgeError */
+  /** Resolves with the partitioner of the Java client. Connects if necessary. Rejects with the signal's reason. @throws BridgeError */
   async choosePartition(signal: AbortSignal): Promise<(key: string) => number> {
     return await this.#busy(async () => {
       const link = await this.#open(signal);
@@ -48,7 +48,7 @@ export class Sender {
     });
   }
 
-  /** All of them in one request, or none. Rejects with the signal's reason at once. @throws BridgeError */
+  /** Sends all records in one request. Rejects at once with the signal's reason. @throws BridgeError */
   async send(partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
     const lane = this.#options.idempotent ? this.#all : this.#laneOf(partition);
     await this.#busy(async () => {
@@ -61,7 +61,7 @@ export class Sender {
     });
   }
 
-  /** Ends the connections: with a goodbye where nothing is under way. Never rejects. */
+  /** Closes the connections; disconnects properly if no request is in flight. Never rejects. */
   async close(): Promise<void> {
     this.#cancelIdle?.();
     const link = this.#link;
@@ -77,7 +77,7 @@ export class Sender {
       await link.send(partition, records, limit.signal);
     } catch (error) {
       if (link.isRetired) lane.clear = link.gone;
-      // They would wait as long, and in vain too.
+      // The waiting requests would time out too.
       if (error instanceof BridgeError && error.status === 'timeout') lane.turns.failWaiting(error);
       throw error;
     } finally {
@@ -104,14 +104,14 @@ export class Sender {
     }
   }
 
-  /** A pause that a broker asks for is no part of the time that it has to answer. */
+  /** Returns a limit that does not count the pauses of brokers. */
   #limit(link: ProducerLink, doing: Doing, signal: AbortSignal) {
     const { timeoutMs } = this.#options;
     const reason = () => timeoutFault(link.context(doing));
     return patience(this.#deps, { limitMs: timeoutMs, heldUntilMs: () => link.heldUntilMs, reason }, signal);
   }
 
-  /** While something is under way no link is idle. */
+  /** Runs `work` and starts the idle timer when nothing is running any more. */
   async #busy<T>(work: () => Promise<T>): Promise<T> {
     this.#cancelIdle?.();
     this.#cancelIdle = null;

@@ -1,10 +1,10 @@
 // A kafkajs producer → the topic's partitions, and the partition of a key.
 import type { ICustomPartitioner, PartitionMetadata, Producer } from 'kafkajs';
 
-/** No partition has it. */
+/** An id that no partition has. */
 const NO_PARTITION = -1;
 
-/** kafkajs tells what it knows of partitions to a producer's partitioner alone, each time that something is sent. */
+/** Reads the partitions of a topic. kafkajs passes them only to a producer's partitioner, at each send. */
 export class TopicPartitions {
   readonly #topic: string;
   #known: PartitionMetadata[] = [];
@@ -14,7 +14,7 @@ export class TopicPartitions {
     this.#topic = topic;
   }
 
-  /** For the producer: what is sent names its partition itself. */
+  /** The partitioner for the producer. Each message names its partition. */
   readonly partitioner: ICustomPartitioner = () => {
     return ({ partitionMetadata, message }) => {
       this.#known = partitionMetadata;
@@ -22,7 +22,7 @@ export class TopicPartitions {
     };
   };
 
-  /** Asks the cluster; sends nothing: kafkajs finds no leader for the partition that this record is given. @throws what kafkajs throws */
+  /** Asks the cluster and sends nothing: kafkajs finds no leader for this record's partition. @throws what kafkajs throws */
   async read(producer: Producer): Promise<void> {
     const { Partitioners } = await import('../client/kafkajs.ts');
     this.#choose = Partitioners.DefaultPartitioner();
@@ -32,7 +32,7 @@ export class TopicPartitions {
     });
   }
 
-  /** Where the Java client's default partitioner puts a record with this key (murmur2 of its bytes); once they were read. */
+  /** Returns the partition that the Java client's default partitioner chooses for a key (murmur2 of its bytes). Call `read` first. */
   choose(key: string): number {
     if (this.#choose === null) throw new Error('the partitions are not read yet');
     return this.#choose({ topic: this.#topic, partitionMetadata: this.#known, message: { key, value: null } });

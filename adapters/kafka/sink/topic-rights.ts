@@ -2,11 +2,11 @@
 import type { Broker } from 'kafkajs';
 
 const METADATA = 3;
-/** kafkajs knows six; the eighth is the first that tells rights. */
+/** kafkajs supports six; the eighth is the first version with rights. */
 const VERSION = 8;
 /** Bits of Kafka's AclOperation. */
 const WRITE = 4;
-/** What a broker without an answer to the question says. */
+/** The value of a broker that does not report rights. */
 const NOT_TOLD = -0x8000_0000;
 
 /** The parts of kafkajs's broker that its types hide. */
@@ -25,7 +25,7 @@ interface Answer {
   readonly operations: number;
 }
 
-/** Null where the broker does not tell. Asks for nothing to be made or changed. @throws what kafkajs throws */
+/** Resolves with whether the user may write, or null if the broker does not report it. Changes nothing. @throws what kafkajs throws */
 export async function mayWrite(broker: Broker, topic: string): Promise<boolean | null> {
   const { versions, connectionPool } = broker as unknown as OpenBroker;
   if ((versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return null;
@@ -37,7 +37,7 @@ export async function mayWrite(broker: Broker, topic: string): Promise<boolean |
   return operations === NOT_TOLD ? null : (operations & (1 << WRITE)) !== 0;
 }
 
-/** One topic, which is not made, without the cluster's rights and with the topic's. */
+/** Returns a request for one topic with its rights, which does not create the topic. */
 function requestOf(topic: string): Buffer {
   const name = Buffer.from(topic);
   const head = Buffer.alloc(6);
@@ -46,7 +46,7 @@ function requestOf(topic: string): Buffer {
   return Buffer.concat([head, name, Buffer.from([0, 0, 1])]);
 }
 
-/** Of the only topic. @throws RangeError where the answer ends too early */
+/** Returns the rights of the only topic. @throws RangeError if the answer is too short */
 function answerOf(bytes: Buffer): Answer {
   let at = 0;
   const skip = (length: number) => {

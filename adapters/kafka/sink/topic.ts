@@ -1,4 +1,4 @@
-// `createTopic` → the topic, created in the cluster where it is missing.
+// `createTopic` → the topic, created in the cluster if it is missing.
 import type { Kafka } from 'kafkajs';
 
 export interface NewTopic {
@@ -7,12 +7,12 @@ export interface NewTopic {
   readonly config: Readonly<Record<string, string>>;
 }
 
-/** One that somebody else made meanwhile is fine. @throws what kafkajs throws */
+/** Creates the topic. Succeeds if it exists already. @throws what kafkajs throws */
 export async function createTopic(kafka: Kafka, topic: string, wanted: NewTopic): Promise<void> {
   await ask(kafka, topic, wanted, false);
 }
 
-/** Whether it could be made, by the rights of this user and by what the cluster takes; makes none. @throws what kafkajs throws */
+/** Checks if this user could create the topic with these settings. Creates nothing. @throws what kafkajs throws */
 export async function tryCreateTopic(kafka: Kafka, topic: string, wanted: NewTopic): Promise<void> {
   await ask(kafka, topic, wanted, true);
 }
@@ -22,7 +22,7 @@ async function ask(kafka: Kafka, topic: string, { partitions, replicationFactor,
   try {
     await admin.connect();
     const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
-    // Resolves with false where the topic is there already.
+    // Resolves with false if the topic exists already.
     await admin.createTopics({
       validateOnly,
       waitForLeaders: !validateOnly,

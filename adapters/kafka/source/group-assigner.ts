@@ -1,4 +1,4 @@
-// Members of a consumer group, each with its topic → who reads which partition.
+// Members of a consumer group with their topics → the partitions of each member.
 // Sources of one bridge share a group and read different topics; kafkajs's own assigner gives each member all topics that the leader reads.
 import type { Assigner, AssignerProtocol, Cluster, GroupMember, PartitionAssigner } from 'kafkajs';
 import { partitionsOf } from './group-coordinator.ts';
@@ -6,7 +6,7 @@ import { partitionsOf } from './group-coordinator.ts';
 const NAME = 'scheduled-events-bridge';
 const VERSION = 1;
 
-/** `seen` gets the cluster behind each consumer that is made with it, which kafkajs's types hide. */
+/** Returns an assigner. @param seen receives each consumer's cluster, which kafkajs's types hide */
 export function groupAssigner(protocol: typeof AssignerProtocol, seen: (cluster: Cluster) => void): PartitionAssigner {
   return ({ cluster }): Assigner => {
     seen(cluster);
@@ -35,7 +35,7 @@ export function groupAssigner(protocol: typeof AssignerProtocol, seen: (cluster:
   };
 }
 
-/** By topic, each in the order of their ids. */
+/** Returns the members by topic, in the order of their ids. */
 function readersOf(members: readonly GroupMember[], protocol: typeof AssignerProtocol): ReadonlyMap<string, readonly string[]> {
   const readers = new Map<string, string[]>();
   for (const { memberId, memberMetadata } of members) {
@@ -45,7 +45,7 @@ function readersOf(members: readonly GroupMember[], protocol: typeof AssignerPro
   return readers;
 }
 
-/** Asked for apart from the leader's own topic, so that one that is gone does it no harm: then there is nothing to share out. */
+/** Returns the partitions of another member's topic, or none if it does not exist. Asked separately, so that a missing topic does not affect the leader's own. */
 async function foreignPartitions(cluster: Cluster, topic: string): Promise<number[]> {
   try {
     const [nodeId] = cluster.getNodeIds();

@@ -2,14 +2,14 @@
 import type { Cluster, Consumer, Kafka } from 'kafkajs';
 import { groupAssigner } from './group-assigner.ts';
 
-/** The least that brokers allow by default (`group.min.session.timeout.ms`): so long the partitions of a bridge that died stay with it. */
+/** The brokers' default minimum (`group.min.session.timeout.ms`). A crashed bridge keeps its partitions for this time. */
 const SESSION_MS = 6_000;
 const HEARTBEAT_MS = 2_000;
-/** A live member learns of a rebalance within one long poll. */
+/** A running member notices a rebalance within one long poll. */
 const REBALANCE_MS = 10_000;
-/** kafkajs sends heartbeats between its polls alone, and ends within one. */
+/** kafkajs sends heartbeats only between its polls, and needs up to one poll to stop. */
 const POLL_MS = 2_000;
-/** So late a partition that was added to the topic is found. */
+/** A partition that is added to the topic is found within this time. */
 const METADATA_MS = 30_000;
 const POLL_BYTES = 1024 ** 2;
 const PARTITION_BYTES = 256 * 1024;
@@ -19,7 +19,7 @@ export interface GroupConsumer {
   readonly cluster: Cluster;
 }
 
-/** Opens nothing. */
+/** Creates the consumer without connecting. */
 export async function groupConsumer(kafka: Kafka, groupId: string): Promise<GroupConsumer> {
   const { AssignerProtocol } = await import('../client/kafkajs.ts');
   await import('./codecs/decompression.ts');
@@ -34,7 +34,7 @@ export async function groupConsumer(kafka: Kafka, groupId: string): Promise<Grou
     maxBytesPerPartition: PARTITION_BYTES,
     metadataMaxAge: METADATA_MS,
     allowAutoTopicCreation: false,
-    // Rebalances need a few tries of joining; what lasts longer ends the consumer, and the source loop starts another one.
+    // Rebalances need a few attempts to join. If they fail, the consumer ends, and the source loop starts another one.
     retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: async () => false },
     partitionAssigners: [groupAssigner(AssignerProtocol, (cluster) => clusters.push(cluster))],
   });

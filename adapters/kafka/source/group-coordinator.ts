@@ -2,12 +2,12 @@
 import type { Broker, Cluster, TopicOffsets } from 'kafkajs';
 import { type Deps, sleep } from '../../../src/time/clock.ts';
 
-/** A cluster makes the topic of all positions when the first group asks for its coordinator, and reads it when brokers come and go. */
+/** Time limit for a coordinator that is not ready: a cluster creates the topic of all offsets at the first request, and loads it after broker changes. */
 const PATIENCE_MS = 10_000;
 const PAUSE_MS = 200;
 const NOT_YET = ['GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS', 'NOT_COORDINATOR_FOR_GROUP'];
 
-/** The requests to a group's coordinator that are used here. */
+/** The requests to a group's coordinator. */
 export interface Coordinator {
   offsetCommit(request: {
     readonly groupId: string;
@@ -20,7 +20,7 @@ export interface Coordinator {
   leaveGroup(request: { readonly groupId: string; readonly memberId: string }): Promise<unknown>;
 }
 
-/** Asks again, 10 s at most, while the coordinator of the group is not there yet. */
+/** Repeats `ask` for at most 10 s while the group's coordinator is not ready. */
 export async function whenCoordinated<T>(deps: Pick<Deps, 'after' | 'elapsedMs'>, ask: () => Promise<T>): Promise<T> {
   const endMs = deps.elapsedMs() + PATIENCE_MS;
   for (;;) {
@@ -33,22 +33,22 @@ export async function whenCoordinated<T>(deps: Pick<Deps, 'after' | 'elapsedMs'>
   }
 }
 
-/** @throws whatever kafkajs throws */
+/** Returns the coordinating broker of a group. @throws what kafkajs throws */
 export async function coordinatorOf(cluster: Cluster, groupId: string): Promise<Coordinator> {
   return (await cluster.findGroupCoordinator({ groupId })) as unknown as Coordinator;
 }
 
-/** So that its partitions go to others at once. @throws whatever kafkajs throws */
+/** Leaves the group, so that other members get its partitions at once. @throws what kafkajs throws */
 export async function leaveGroup(cluster: Cluster, groupId: string, memberId: string): Promise<void> {
   await (await coordinatorOf(cluster, groupId)).leaveGroup({ groupId, memberId });
 }
 
-/** The topic's partitions, as the metadata has them that was read last. */
+/** Returns the topic's partitions of the last metadata. */
 export function partitionsOf(cluster: Cluster, topic: string): number[] {
   return cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
 }
 
-/** The name that kafkajs gives to an error of the protocol, which may be the cause of what it throws; undefined for any other. */
+/** Returns the name of a protocol error, which may be the cause of kafkajs's error; undefined for other errors. */
 export function typeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'type' in error && typeof error.type === 'string' ? error.type : typeOf(error.cause);

@@ -1,4 +1,4 @@
-// Errors of a consumer group → BridgeErrors that name the group; all others as for a sink.
+// Errors of a consumer group → BridgeErrors that name the group; other errors as for a sink.
 import { BridgeError, type ErrorCode } from '../../../src/errors.ts';
 import { type FaultContext, kafkaFault } from '../kafka-fault.ts';
 import type { ConsumerGroup } from './group-start.ts';
@@ -17,7 +17,7 @@ const moved: Meaning = [
   ({ groupId }) => `the consumer group ${groupId} is rebalancing: the bridge joins it again`,
 ];
 
-/** By the name of Kafka's error, or of kafkajs's own. */
+/** Meanings by the name of Kafka's or kafkajs's error. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   UNKNOWN_TOPIC_OR_PARTITION: [
     'BRIDGE_KAFKA_NO_TOPIC',
@@ -58,7 +58,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   REBALANCE_IN_PROGRESS: moved,
 };
 
-/** A BridgeError passes unchanged. */
+/** Returns the BridgeError for any error; a BridgeError unchanged. */
 export function groupFault(error: unknown, group: ConsumerGroup, context: FaultContext): BridgeError {
   if (error instanceof BridgeError) return error;
   if (isUnreadable(error)) return unreadable(group, context);

@@ -1,4 +1,4 @@
-// A client, group and topic → messages, one at a time for each partition; commits behind each.
+// A client, group and topic → messages, one at a time for each partition, each with its commit.
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { Logger } from 'pino';
 import { BridgeError } from '../../../src/errors.ts';
@@ -9,31 +9,31 @@ import { type GroupConsumer, groupConsumer } from './group-consumer.ts';
 import { coordinatorOf, leaveGroup, whenCoordinated } from './group-coordinator.ts';
 import { type ConsumerGroup, startGroup, startGroupFromOutside } from './group-start.ts';
 
-/** While a message is being taken. */
+/** Interval of heartbeats while a message is processed. */
 const BEAT_MS = 2_000;
-/** A consumer that neither polled nor joined for so long hangs. */
+/** A consumer that neither polls nor joins for this time counts as hanging. */
 const SILENCE_MS = 20_000;
-/** Leaving takes one answer of the broker's, and no longer than this where none comes: the bridge waits 2 s for its sources. */
+/** Time limit for leaving, which needs one answer of the broker. The bridge waits 2 s for its sources. */
 const LEAVE_MS = 1_500;
 const PARTITIONS_AT_ONCE = 16;
 
 export interface GroupMemberOptions extends ConsumerGroup {
-  /** This process has stood in the topic before: whatever has no position now came since. */
+  /** Whether this process has read the topic before. A partition without an offset is then new. */
   readonly hasStarted: boolean;
   readonly take: TakeMessage;
-  /** A broker takes this client. */
+  /** Called when a broker accepts this client. */
   readonly connected: () => void;
-  /** The group has positions; it had none before if it is new. */
+  /** Called when the group has offsets. `isNew`: it had none before. */
   readonly started: (isNew: boolean) => void;
-  /** Messages can come now. */
+  /** Called when messages can arrive. */
   readonly ready: () => void;
-  /** The id of the message that was taken last, by partition; kept by the caller from member to member. */
+  /** The id of the last processed message, by partition. The caller passes it from member to member. */
   readonly taken: Map<number, string>;
-  /** Of every connection of the client; closed once the group is left. */
+  /** The gate of all connections of the client; closed when the group is left. */
   readonly gate: SocketGate;
-  /** The leave begins. */
+  /** Called when leaving begins. */
   readonly leaving: () => void;
-  /** Whatever kafkajs throws, in our words. */
+  /** Converts an error of kafkajs. */
   readonly faultOf: (error: unknown) => BridgeError;
 }
 
@@ -41,7 +41,7 @@ export interface GroupMemberDeps extends Pick<Deps, 'after' | 'elapsedMs' | 'wal
   readonly logger: Logger;
 }
 
-/** One consumer, from its connection to its leave. */
+/** One consumer, from connecting to leaving. */
 export class GroupMember {
   readonly #options: GroupMemberOptions;
   readonly #deps: GroupMemberDeps;
@@ -61,14 +61,14 @@ export class GroupMember {
     this.#failure.promise.catch(() => {});
   }
 
-  /** Never resolves. @throws BridgeError, or what `take` threw, unchanged */
+  /** Receives messages; never resolves. @throws BridgeError, or the error of `take` unchanged */
   async run(kafka: Promise<Kafka>): Promise<never> {
     this.#opening = this.#enter(kafka);
     this.#opening.catch((error: unknown) => this.#failure.reject(this.#options.faultOf(error)));
     return await this.#failure.promise;
   }
 
-  /** Lets a message that is being taken end, commits it and leaves the group; waits 1.5 s at most. Harmless twice. Never rejects. */
+  /** Finishes and commits the current message, and leaves the group, within 1.5 s. Idempotent. Never rejects. */
   leave(): Promise<void> {
     if (this.#left === null) {
       this.#options.leaving();
@@ -83,7 +83,7 @@ export class GroupMember {
     const { consumer, cluster } = made;
     await consumer.connect();
     connected();
-    // A partition without a position is a new one: the group's first ones are committed below.
+    // A partition without an offset is new: the group's first offsets are committed below.
     await consumer.subscribe({ topic, fromBeginning: true });
     await whenCoordinated(this.#deps, async () => {
       const coordinator = await coordinatorOf(cluster, groupId);
@@ -123,7 +123,7 @@ export class GroupMember {
       alive();
       const partitions = memberAssignment[topic] ?? [];
       this.#deps.logger.debug({ topic, partitions }, 'joined the consumer group');
-      // Before its first poll, which follows at once.
+      // Before its first poll, which follows immediately.
       if (this.#startsInside) consumer.pause([{ topic }]);
       this.#joined(made, partitions).catch((error: unknown) => this.#failure.reject(faultOf(error)));
     });
@@ -136,7 +136,7 @@ export class GroupMember {
     this.#isReady = true;
   }
 
-  /** In a group in which others are already, which read other topics: only its members can commit. */
+  /** Commits the first offsets as a member. The group has other members, which read other topics, and only members can commit. */
   async #startInside({ consumer, cluster }: GroupConsumer, partitions: readonly number[]): Promise<void> {
     const { groupId, topic, started } = this.#options;
     const ends = await startGroup(cluster, await coordinatorOf(cluster, groupId), this.#options, ({ partitions: ends }) =>
@@ -160,11 +160,11 @@ export class GroupMember {
     }
   }
 
-  /** False where it was not taken. */
+  /** Returns false if the message was not processed. */
   async #take(partition: number, message: KafkaMessage, heartbeat: () => Promise<void>): Promise<boolean> {
     const { take, taken, topic } = this.#options;
     const id = `${topic}:${partition}:${message.offset}:${message.timestamp}`;
-    // Its commit failed, and only that is left to do.
+    // The message was processed, and only its commit failed.
     if (taken.get(partition) === id) return true;
     const beating = new AbortController();
     this.#beat(heartbeat, beating.signal);
@@ -174,7 +174,7 @@ export class GroupMember {
       return true;
     } catch (error) {
       this.#failure.reject(error);
-      // At once: else kafkajs would read the message again.
+      // Immediately: otherwise kafkajs would read the message again.
       void this.leave();
       return false;
     } finally {
@@ -182,7 +182,7 @@ export class GroupMember {
     }
   }
 
-  /** Keeps the partition while a message is being taken. What fails here fails again behind the message, where it counts. */
+  /** Sends heartbeats while a message is processed. Errors are ignored: they occur again at the commit. */
   #beat(heartbeat: () => Promise<void>, signal: AbortSignal): void {
     sleep(this.#deps, BEAT_MS, signal)
       .then(heartbeat)
@@ -190,7 +190,7 @@ export class GroupMember {
       .catch(() => {});
   }
 
-  /** Messages of old producers may have no time. */
+  /** Returns the time of a message, or the current time: messages of old producers may have none. */
   #sentMs({ timestamp }: KafkaMessage): number {
     const sentMs = Number(timestamp);
     return sentMs >= 0 ? sentMs : this.#deps.wallMs();
@@ -199,12 +199,12 @@ export class GroupMember {
   async #leave(): Promise<void> {
     this.#cancelWatch();
     const { gate, groupId } = this.#options;
-    // Cut off at once, since a consumer that is closed while it joins would join all the same, and stay a member without a reader.
+    // Close the sockets first: a consumer that is closed while it joins would become a member that reads nothing.
     if (this.#open === null) gate.close();
     await this.#opening?.catch(() => {});
     if (this.#open === null) return;
     const { consumer, cluster } = this.#open;
-    // It waits for its poll to end before it leaves by itself.
+    // kafkajs waits for its poll before it leaves.
     const closed = consumer.disconnect().catch(() => {});
     await Promise.allSettled(this.#batches);
     if (this.#memberId !== null) await leaveGroup(cluster, groupId, this.#memberId).catch(() => {});

@@ -1,11 +1,11 @@
-// A consumer group and a topic → its start position, committed before it reads anything.
+// A consumer group and a topic → its first offsets, committed before it reads anything.
 import type { Cluster, TopicOffsets } from 'kafkajs';
 import { type Coordinator, partitionsOf, typeOf } from './group-coordinator.ts';
 
-/** What the broker says of a partition that the group never committed. */
+/** The broker's value for a partition without a committed offset. */
 const NONE = '-1';
 
-/** Who reads what. */
+/** A consumer group and its topic. */
 export interface ConsumerGroup {
   readonly groupId: string;
   readonly topic: string;
@@ -13,15 +13,15 @@ export interface ConsumerGroup {
   readonly source: string;
 }
 
-/** Ends of partitions, by partition. */
+/** The end offsets, by partition. */
 export type Ends = ReadonlyMap<number, string>;
 
 /**
- * Gives a group without any position in the topic the end of each partition. The ends are listed before the positions are looked up, so that
- * of several bridges that start one group together none can commit behind a message that was sent after the first commit: whoever finds no
- * position listed its ends before there was one. A group that has positions keeps them; partitions without one were added later, and
- * the group's members read those from their beginning.
- * @returns what was committed; null where there were positions. @throws whatever kafkajs throws
+ * Commits the end of each partition for a group without any offset in the topic. It lists the ends before it looks up the offsets. So, if
+ * several bridges start one group together, none can commit past a message that was sent after the first commit: a bridge that finds no
+ * offset listed its ends before the first commit. A group with offsets keeps them; partitions without one were added later, and
+ * the group's members read these from their beginning.
+ * @returns the committed offsets, or null if the group had offsets. @throws what kafkajs throws
  */
 export async function startGroup(
   cluster: Cluster,
@@ -37,7 +37,7 @@ export async function startGroup(
   return new Map(ends.partitions.map(({ partition, offset }) => [partition, offset]));
 }
 
-/** `startGroup` by somebody who is in no group. @returns `inhabited` where somebody is in this one, so that only its members can commit */
+/** `startGroup` for a client that is not a member. @returns `inhabited` if the group has members, so that only they can commit */
 export async function startGroupFromOutside(
   cluster: Cluster,
   coordinator: Coordinator,
@@ -46,17 +46,17 @@ export async function startGroupFromOutside(
   const { groupId } = group;
   try {
     return await startGroup(cluster, coordinator, group, (ends) =>
-      // Without a member's id: the broker accepts that only for a group without members.
+      // The broker accepts an empty member id only for a group without members.
       coordinator.offsetCommit({ groupId, memberId: '', groupGenerationId: -1, topics: [ends] }),
     );
   } catch (error) {
     if (!['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION'].includes(typeOf(error) ?? '')) throw error;
-    // Another bridge of this group commits before it joins; another source of this bridge reads another topic.
+    // Another bridge of this group commits before it joins. Another source of this bridge reads another topic.
     return (await hasPositions(cluster, coordinator, group)) ? null : 'inhabited';
   }
 }
 
-/** Whether the group ever committed a position in the topic. Moves none. */
+/** Returns whether the group has an offset in the topic. Changes none. */
 export async function hasPositions(cluster: Cluster, coordinator: Coordinator, { groupId, topic }: ConsumerGroup): Promise<boolean> {
   const partitions = partitionsOf(cluster, topic).map((partition) => ({ partition, offset: NONE }));
   const { responses } = await coordinator.offsetFetch({ groupId, topics: [{ topic, partitions }] });

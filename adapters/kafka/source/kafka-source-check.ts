@@ -1,22 +1,22 @@
-// A client, group and topic → whether the group could read the topic, without joining it.
+// A client, group and topic → a check that the group could read the topic, without joining it.
 import type { Cluster, Kafka } from 'kafkajs';
 import type { Deps } from '../../../src/time/clock.ts';
 import { groupConsumer } from './group-consumer.ts';
 import { coordinatorOf, partitionsOf, typeOf, whenCoordinated } from './group-coordinator.ts';
 import { type ConsumerGroup, hasPositions } from './group-start.ts';
 
-/** What a group says to a heartbeat of somebody who may be in it and is not. */
+/** Answers of a group to a heartbeat of a client that may join and is not a member. */
 const STRANGER = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS'];
 
 export interface CheckDeps extends Pick<Deps, 'after' | 'elapsedMs'> {
-  /** A broker takes this client. */
+  /** Called when a broker accepts this client. */
   readonly connected: () => void;
 }
 
 /**
- * Connects and authenticates, finds the topic, and asks for what reading needs: of each leader nothing from the end of a partition, of the
- * group's coordinator the answer to a member that there is not. Receives nothing, joins nothing, moves no position.
- * @returns that a group is new, null for one that is not. @throws whatever kafkajs throws
+ * Connects, authenticates, finds the topic, and checks the rights for reading. It sends an empty fetch request to each leader, and a
+ * heartbeat of an unknown member to the group's coordinator. Receives nothing, joins nothing, moves no offset.
+ * @returns a remark if the group is new, otherwise null. @throws what kafkajs throws
  */
 export async function checkSource(kafka: Kafka, group: ConsumerGroup, deps: CheckDeps): Promise<string | null> {
   const { groupId, topic } = group;
@@ -41,7 +41,7 @@ export async function checkSource(kafka: Kafka, group: ConsumerGroup, deps: Chec
   }
 }
 
-/** Whether the group has positions. @throws where this user may not join it */
+/** Returns whether the group has offsets. @throws what kafkajs throws, if this user may not join the group */
 async function knock(cluster: Cluster, group: ConsumerGroup): Promise<boolean> {
   const { groupId } = group;
   const coordinator = await coordinatorOf(cluster, groupId);

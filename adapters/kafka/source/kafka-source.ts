@@ -1,4 +1,4 @@
-// A Kafka topic → the approvals in it, read by a consumer group of each bridge or of all.
+// A Kafka topic → its approvals, read by one consumer group for each bridge or for all.
 import type { Logger } from 'pino';
 import type { BridgeError } from '../../../src/errors.ts';
 import { orAbort } from '../../../src/time/clock.ts';
@@ -13,7 +13,7 @@ import { GroupMember } from './group-member.ts';
 import type { ConsumerGroup } from './group-start.ts';
 import { checkSource } from './kafka-source-check.ts';
 
-/** Before the name of the VM, where the configuration names no group. */
+/** Prefix of the VM's name in the default group. */
 const GROUP_PREFIX = 'scheduled-events-bridge-';
 
 /** Approvals from a topic (behaviour 8.11). */
@@ -26,15 +26,15 @@ export const kafkaSource: ApprovalSourceDefinition<KafkaSourceOptions> = {
 };
 
 class KafkaSource implements ApprovalSource {
-  /** A partition is read in order: what goes back would hold up what is behind it. */
+  /** A partition is read in order: a returned message would block the later ones. */
   readonly canGiveBack = false;
   readonly #options: KafkaSourceOptions;
   readonly #deps: ApprovalSourceDeps;
   readonly #group: ConsumerGroup;
-  /** kafkajs's own; silent while it is closed, since it complains of what is cut off then. */
+  /** The logger for kafkajs; silent during a close, when kafkajs logs the closed sockets as errors. */
   readonly #clientLogger: Logger;
   readonly #taken = new Map<number, string>();
-  /** Keeps tokens from one member to the next. */
+  /** Shares tokens between members. */
   readonly #clients: ReturnType<typeof kafkaClients>;
   #hasStarted = false;
   #hasConnected = false;
@@ -53,7 +53,7 @@ class KafkaSource implements ApprovalSource {
   async check(signal: AbortSignal): Promise<string | null> {
     const gate = new SocketGate();
     try {
-      // What it asks for is meant to fail; what fails besides is thrown.
+      // Some requests are expected to fail; other errors are thrown.
       const silent = this.#deps.logger.child({}, { level: 'silent' });
       const client = await kafkaClient(this.#options, { ...this.#deps, logger: silent }, this.#place, gate.wrap);
       return await orAbort(checkSource(client, this.#group, { ...this.#deps, connected: this.#connected }), signal);
@@ -65,7 +65,7 @@ class KafkaSource implements ApprovalSource {
   }
 
   async receive(take: TakeMessage, signal: AbortSignal, ready: () => void): Promise<void> {
-    // The member before keeps its partitions until it has left.
+    // The previous member keeps its partitions until it has left.
     await orAbort(this.#leaving, signal);
     this.#clientLogger.level = this.#deps.logger.level;
     const gate = new SocketGate();
@@ -77,7 +77,7 @@ class KafkaSource implements ApprovalSource {
     }
   }
 
-  /** A message that is being taken is taken and committed first. */
+  /** Finishes and commits the current message first. */
   async close(): Promise<void> {
     await this.#leaving;
   }

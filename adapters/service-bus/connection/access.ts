@@ -1,4 +1,4 @@
-// Options of the way to a namespace → where it is, who we are, and how to connect.
+// The connection options of a namespace → its endpoint, credential and connections.
 import { AzureCredential, type AzureCredentialDeps } from '../../../src/azure/credential.ts';
 import { type AzureCredentialOptions, azureAuthorityOf } from '../../../src/azure/options.ts';
 import { BridgeError } from '../../../src/errors.ts';
@@ -13,21 +13,21 @@ import { type AmqpTransport, type Connect, connector } from './connector.ts';
 
 const HTTPS_PORT = 443;
 
-/** An identity in Microsoft Entra ID, a key by its name, or a shared access signature. */
+/** An identity in Microsoft Entra ID, a key with its name, or a shared access signature. */
 export type BusCredential =
   | Pick<AzureCredential, 'token'>
   | { readonly name: string; readonly key: string }
   | { readonly signature: string };
 
-/** The same object as long as nothing changed. */
+/** An endpoint with its credential; the same object until it changes. */
 export interface Target {
   readonly endpoint: NamespaceEndpoint;
-  /** False for the emulator alone. */
+  /** False only for the emulator. */
   readonly isSecure: boolean;
   readonly credential: BusCredential;
 }
 
-/** Whose access it is. */
+/** The sink or source of an access. */
 export interface AccessPlace {
   /** `sinks.bus` */
   readonly owner: string;
@@ -37,18 +37,18 @@ export interface AccessPlace {
   readonly entity: string;
 }
 
-/** Makes the credential of an identity. */
+/** Creates the credential of an identity. */
 export type CredentialOf = (options: AzureCredentialOptions, deps: AzureCredentialDeps, place: string) => Pick<AzureCredential, 'token'>;
 
-/** What was read of the connection string, null where there is none, and what it leads to. */
+/** The text of the connection string, null without one, and its target. */
 interface Known {
   readonly text: string | null;
   readonly target: Target;
 }
 
-/** Reads and connects to nothing before `target` or `connect`. */
+/** Reads no file and opens no connection before `target` or a connector is called. */
 export class NamespaceAccess {
-  /** As messages show it: the host, and its port where it is not the usual one. */
+  /** The host for messages, with its port if it is not the default. */
   readonly host: string;
   readonly #options: ServiceBusConnectionOptions;
   readonly #place: AccessPlace;
@@ -57,7 +57,7 @@ export class NamespaceAccess {
   readonly #proxy: ProxyServer | null;
   readonly #known: WatchedFile<Known>;
 
-  /** The secrets are open. @throws BridgeError BRIDGE_CONFIG_INVALID */
+  /** The secrets must be open. @throws BridgeError BRIDGE_CONFIG_INVALID */
   constructor(options: ServiceBusConnectionOptions, place: AccessPlace, deps: AzureCredentialDeps, credentialOf: CredentialOf = entra) {
     this.#options = options;
     this.#place = place;
@@ -71,17 +71,17 @@ export class NamespaceAccess {
     this.#proxy = options.proxy === undefined ? null : this.#proxyOf(options.proxy);
   }
 
-  /** Where and as whom to connect now. */
+  /** Returns the current endpoint and credential. */
   target(): Target {
     return this.#known.current().target;
   }
 
-  /** Connections for AMQP. They throw a BridgeError for `tls` files that cannot be used. */
+  /** Returns connections for AMQP. They throw a BridgeError if the `tls` files are unusable. */
   connector(target: Target): Connect {
     return this.#connector(target, this.#options.transport, target.endpoint);
   }
 
-  /** Connections to the management interface of the same namespace, which speaks HTTPS. */
+  /** Returns connections to the namespace's management interface, which uses HTTPS. */
   managementConnector(target: Target): Connect {
     const { host, port } = target.endpoint;
     return this.#connector(target, 'amqp', { host, port: (this.#options.transport === 'websocket' ? port : null) ?? HTTPS_PORT });
@@ -107,7 +107,7 @@ export class NamespaceAccess {
     return { text, target: { endpoint, isSecure: !isEmulator, credential: access } };
   }
 
-  /** A file that cannot be used leaves what was read of it before in use, which is logged once. */
+  /** Watches the file. If it is unusable, the previous connection string stays in use, which is logged once. */
   #watched(file: string | null, initial: Known): WatchedFile<Known> {
     const { logger } = this.#deps;
     const parts = {

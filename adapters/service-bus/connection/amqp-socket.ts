@@ -1,19 +1,19 @@
-// Our connections → the WebSocket shape that the SDK accepts, and a report of each loss.
+// The bridge's connections → the WebSocket class that the SDK accepts, and a report of each loss.
 import type { Duplex } from 'node:stream';
 import type { Connect } from './connector.ts';
 
 export interface SocketEvents {
-  /** A connection could not be opened, was given up, or is lost. May be called twice. */
+  /** Called if a connection cannot be opened, is closed, or is lost. May be called twice. */
   lost(error: Error): void;
 }
 
 /**
- * The SDK opens its own sockets without a way to trust an authority, to go through a proxy, to learn that a connection is gone before its
- * time limit, or to let go of one whose server no longer answers. It takes a constructor of WebSockets though, and speaks plain AMQP
- * through whatever that makes.
+ * Sockets for the SDK. The SDK's own sockets cannot trust another authority, use a proxy, report a lost connection before the
+ * time limit, or drop a server that does not answer. But the SDK accepts a WebSocket class, and sends plain AMQP
+ * through its objects.
  */
 export class AmqpSockets {
-  /** What `webSocketOptions.webSocket` of the SDK takes. */
+  /** The class for `webSocketOptions.webSocket` of the SDK. */
   readonly Socket: new () => AmqpSocket;
   readonly #open = new Set<AmqpSocket>();
 
@@ -27,7 +27,7 @@ export class AmqpSockets {
     };
   }
 
-  /** Ends all of them at once, without a word to the other side. */
+  /** Destroys all sockets at once. */
   cut(): void {
     for (const socket of this.#open) socket.cut();
   }
@@ -35,9 +35,9 @@ export class AmqpSockets {
 
 type Handler<Event> = ((event: Event) => void) | null;
 
-/** rhea sets the handlers right after the construction. */
+/** rhea sets the handlers right after construction. */
 class AmqpSocket {
-  /** None, so that bytes come and go as Buffers, uncopied. */
+  /** Empty, so that bytes are passed as Buffers, uncopied. */
   readonly binaryType = '';
   readonly url = 'amqp';
   onopen: Handler<undefined> = null;
@@ -64,7 +64,7 @@ class AmqpSocket {
     this.#stream?.write(data);
   }
 
-  /** rhea is done with it, because of either side: what was on its way is not answered any more. */
+  /** Called when either side closes: requests in flight get no answer any more. */
   close(): void {
     this.#isClosing = true;
     this.#events.lost(new Error('closed'));
@@ -97,7 +97,7 @@ class AmqpSocket {
     this.#gone(this);
     this.#stream?.destroy();
     this.#events.lost(error);
-    // It ends rhea's timers; a tick later, since what rhea still has to write would start another one.
+    // This ends rhea's timers. It runs a tick later, because rhea's pending writes would start another timer.
     process.nextTick(() => (this.#isClosing ? this.onclose?.(undefined) : this.onerror?.(error)));
   }
 }

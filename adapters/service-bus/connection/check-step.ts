@@ -1,4 +1,4 @@
-// One step of a check → its result within a time limit, or the BridgeError that says why not.
+// One step of a check → its result within a time limit, or a BridgeError.
 
 import type { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
@@ -9,11 +9,11 @@ export interface CheckStepOptions {
   readonly place: FaultPlace;
   /** Milliseconds. */
   readonly timeout: number;
-  /** What is thrown for what the step throws. */
+  /** Converts the error of the step. */
   readonly faultOf: (error: unknown, place: FaultPlace) => BridgeError;
 }
 
-/** `work` need not end with its signal. @throws BridgeError, BRIDGE_SERVICE_BUS_TIMEOUT among them, or the signal's reason. */
+/** Runs `work` with a time limit, even if it ignores its signal. @throws BridgeError, such as BRIDGE_SERVICE_BUS_TIMEOUT, or the signal's reason */
 export async function checkStep<T>(
   work: (until: AbortSignal) => Promise<T>,
   { place, timeout, faultOf }: CheckStepOptions,

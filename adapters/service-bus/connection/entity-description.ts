@@ -1,4 +1,4 @@
-// A queue or topic → what Service Bus's management interface tells of it, where we may ask.
+// A queue or topic → its description by Service Bus's management interface, if permitted.
 import { createHmac } from 'node:crypto';
 import { exchange } from '../../../src/net/http-exchange.ts';
 import type { Deps } from '../../../src/time/clock.ts';
@@ -8,7 +8,7 @@ import { SCOPE } from './service-bus-client.ts';
 
 export interface EntityDescription {
   readonly hasDuplicateDetection: boolean;
-  /** ISO 8601, such as `PT10M`; null where the answer has none. */
+  /** ISO 8601, such as `PT10M`; null if absent. */
   readonly duplicateWindow: string | null;
   readonly requiresSession: boolean;
 }
@@ -16,7 +16,7 @@ export interface EntityDescription {
 const LARGEST_ANSWER_BYTES = 256 * 1024;
 const TOKEN_SECONDS = 300;
 
-/** Null where the service does not say, mostly for want of rights. @throws what node throws, a BridgeError, or the signal's reason. */
+/** Resolves with null if the service gives no description, usually because a right is missing. @throws what Node throws, a BridgeError, or the signal's reason */
 export async function describeEntity(
   access: NamespaceAccess,
   target: Target,

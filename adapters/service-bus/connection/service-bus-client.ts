@@ -1,4 +1,4 @@
-// A namespace and credentials → an SDK client on our sockets, for one connection.
+// A namespace and credentials → an SDK client with the bridge's sockets, for one connection.
 import type { ServiceBusClient, ServiceBusClientOptions } from '@azure/service-bus';
 import type { AzureToken } from '../../../src/azure/credential.ts';
 import { type Deps, sleep } from '../../../src/time/clock.ts';
@@ -7,22 +7,22 @@ import type { Target } from './access.ts';
 import { AmqpSockets } from './amqp-socket.ts';
 import type { Connect } from './connector.ts';
 
-/** Our own time limit comes first: what the SDK makes of its own says less. */
+/** The SDK's time limit is longer than the bridge's, because its error has fewer details. */
 const SDK_SLACK_MS = 5000;
-/** A bound for closing: a server that no longer answers keeps the SDK's `close` waiting for ever. */
+/** Time limit for closing: if the server does not answer, the SDK's `close` never ends. */
 const CLOSE_MS = 2000;
-/** The SDK renews a token two minutes before its end, and at once, over and over, one that ends sooner; and a timer counts 24 days. */
+/** The SDK renews a token two minutes before it expires. It would renew a shorter one in a loop, and its timer holds at most 24 days. */
 const LEAST_RENEWAL_MS = 150_000;
 const MOST_RENEWAL_MS = 20 * 86_400_000;
 
-/** What a token must be for, in every cloud. */
+/** The scope of a token, in every cloud. */
 export const SCOPE = 'https://servicebus.azure.net/.default';
 
 export type BusClientDeps = Pick<Deps, 'after' | 'wallMs'>;
 
 export class BusClient {
   readonly client: ServiceBusClient;
-  /** Aborts with the socket's error once a connection is gone or could not be opened: this client is of no use any more. */
+  /** Aborts with the socket's error if a connection is lost or cannot be opened. The client is then unusable. */
   readonly lost: AbortSignal;
   readonly #sockets: AmqpSockets;
   readonly #deps: BusClientDeps;
@@ -35,13 +35,13 @@ export class BusClient {
     this.#deps = deps;
   }
 
-  /** Loads the SDK and connects to nothing yet. `timeoutMs` is what the caller allows one operation. */
+  /** Loads the SDK and creates a client without connecting. @param timeoutMs the caller's time limit for one operation */
   static async create(target: Target, connect: Connect, timeoutMs: number, deps: BusClientDeps): Promise<BusClient> {
     const { ServiceBusClient: Client } = await import('./sdk.ts');
     const lost = new AbortController();
     const sockets = new AmqpSockets(connect, { lost: (error) => lost.abort(error) });
     const options: ServiceBusClientOptions = {
-      // The lane retries. The delays are those of a receiver that reconnects.
+      // The lane retries. The delays apply to a receiver that reconnects.
       retryOptions: { maxRetries: 0, timeoutInMs: timeoutMs + SDK_SLACK_MS, retryDelayInMs: 1000, maxRetryDelayInMs: 1000 },
       webSocketOptions: { webSocket: sockets.Socket },
       userAgentOptions: { userAgentPrefix: 'scheduled-events-bridge' },
@@ -51,7 +51,7 @@ export class BusClient {
     return new BusClient(new Client(showEndpoint(target.endpoint), own, options), sockets, lost.signal, deps);
   }
 
-  /** Ends links and connection; what does not answer is cut off. Never rejects. */
+  /** Closes links and connection, by force if the server does not answer. Never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -68,7 +68,7 @@ export class BusClient {
   }
 }
 
-/** The token, with an end by which the SDK renews it sensibly. */
+/** Returns the token with an expiry that suits the SDK's renewal. */
 function renewable({ token, expiresAtMs }: AzureToken, { wallMs }: Pick<Deps, 'wallMs'>): { token: string; expiresOnTimestamp: number } {
   const now = wallMs();
   return { token, expiresOnTimestamp: Math.min(Math.max(expiresAtMs, now + LEAST_RENEWAL_MS), now + MOST_RENEWAL_MS) };

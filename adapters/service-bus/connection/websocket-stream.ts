@@ -1,23 +1,23 @@
-// An open connection → a stream of bytes in the binary messages of a WebSocket on it.
+// An open connection → a byte stream in the binary messages of a WebSocket.
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BridgeError, codeOf } from '../../../src/errors.ts';
 
-/** No AMQP frame of ours asks for more. */
+/** Larger than every AMQP frame of the bridge. */
 const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
-/** For a server that said goodbye, or was told it, to close the connection. */
+/** Time limit for the server to close the connection after a close frame. */
 const CLOSE_MS = 1000;
 
 export interface WebSocketTarget {
-  /** Host and, where it is not the usual one, port. */
+  /** Host, with its port if it is not the default. */
   readonly authority: string;
   readonly path: string;
   readonly protocol: string;
-  /** How messages name the server. */
+  /** The name of the server in messages. */
   readonly who: string;
 }
 
-/** Asks for a WebSocket on `socket`, which it owns from then on. Loads `ws`. @throws BridgeError, what node throws, or the signal's reason. */
+/** Opens a WebSocket on `socket`, and takes ownership of it. Loads `ws`. @throws BridgeError, what Node throws, or the signal's reason */
 export async function openWebSocket(socket: Socket, target: WebSocketTarget, signal: AbortSignal): Promise<Duplex> {
   const { WebSocket, createWebSocketStream } = await import('ws');
   const { authority, path, protocol, who } = target;
@@ -25,12 +25,12 @@ export async function openWebSocket(socket: Socket, target: WebSocketTarget, sig
   const abort = () => reject(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
-  // `closeTimeout` is younger than the types of ws.
+  // `closeTimeout` is newer than the types of ws.
   const options = { createConnection: () => socket, perMessageDeflate: false, maxPayload: MAX_PAYLOAD_BYTES, closeTimeout: CLOSE_MS };
-  // TLS, where there is any, is spoken below it.
+  // TLS, if any, is below the WebSocket.
   const webSocket = new WebSocket(`ws://${authority}${path}`, [protocol], options);
   webSocket.on('unexpected-response', (_, { statusCode = 0 }) => reject(noWebSocket(who, `answered ${statusCode}`, statusCode)));
-  // Those of ws itself have no code: what came is no answer to the handshake.
+  // Errors of ws have no code: the answer is not a valid handshake.
   webSocket.on('error', (error) => reject(codeOf(error) ? error : noWebSocket(who, 'answered with another protocol', 'handshake')));
   webSocket.on('open', () => {
     const stream = createWebSocketStream(webSocket);

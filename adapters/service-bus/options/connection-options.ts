@@ -47,7 +47,7 @@ export const connectionEntries = {
   ),
 };
 
-/** How to reach a namespace, and as whom. */
+/** The connection options of a namespace, with its credential. */
 export interface ServiceBusConnectionOptions extends AzureCredentialOptions {
   readonly namespace?: string;
   readonly connectionString?: Secret;
@@ -58,7 +58,7 @@ export interface ServiceBusConnectionOptions extends AzureCredentialOptions {
   readonly timeout: number;
 }
 
-/** What shows before any secret is open. */
+/** Returns the faults that do not depend on secrets. */
 export function connectionFaults(options: ServiceBusConnectionOptions): readonly OptionFault[] {
   const { namespace, connectionString, transport, proxy } = options;
   const faults: OptionFault[] = [];
@@ -75,7 +75,7 @@ export function connectionFaults(options: ServiceBusConnectionOptions): readonly
   return faults;
 }
 
-/** What shows once the secrets are open. `entity`: the queue or topic that is used. */
+/** Returns the faults of open secrets. @param entity the configured queue or topic */
 export function connectionSecretFaults(
   { connectionString, transport, proxy, tls }: ServiceBusConnectionOptions,
   entity: string,
@@ -90,7 +90,7 @@ export function connectionSecretFaults(
   return tls === undefined ? faults : [...faults, ...tlsFaults(tls, 'tls')];
 }
 
-/** One that can be used for this queue or topic; `fault` says why it cannot, without a word of what it holds. */
+/** Returns a connection string for this queue or topic, or a fault without any of its text. */
 export function connectionStringFor(
   text: string,
   { entity, transport }: { readonly entity: string; readonly transport: 'amqp' | 'websocket' },
@@ -104,7 +104,7 @@ export function connectionStringFor(
   return parsed;
 }
 
-/** Puts each fault at its key. */
+/** Returns a check that reports each fault at its key. */
 export function checkKeys<Options extends object>(faultsOf: (options: Options) => readonly OptionFault[]) {
   return v.rawCheck<Options>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;

@@ -1,21 +1,21 @@
-// A connection string → host and key or signature, or what is wrong, without its values.
+// A connection string → host and key or signature, or a fault without its values.
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 
-/** Where a namespace listens. */
+/** The endpoint of a namespace. */
 export interface NamespaceEndpoint {
   /** A name, or an address without brackets. */
   readonly host: string;
-  /** Null: the usual one of the transport. */
+  /** Null: the default of the transport. */
   readonly port: number | null;
 }
 
 export interface ConnectionString {
   readonly endpoint: NamespaceEndpoint;
-  /** A key by its name, or a shared access signature as it is sent. */
+  /** A key with its name, or a shared access signature. */
   readonly access: { readonly name: string; readonly key: string } | { readonly signature: string };
-  /** The one queue or topic that it is for; null: the whole namespace. */
+  /** The queue or topic of the string; null: the whole namespace. */
   readonly entityPath: string | null;
-  /** `UseDevelopmentEmulator=true`: without TLS, to this machine alone. */
+  /** `UseDevelopmentEmulator=true`: without TLS, only on this machine. */
   readonly isEmulator: boolean;
 }
 
@@ -23,19 +23,19 @@ const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](
 const ENDPOINT = /^(?:sb|amqps?):\/\/(\[[0-9a-f:]+\]|[^/:@?#[\]\\]+)(?::(\d{1,5}))?\/?$/i;
 const SIGNATURE = /^SharedAccessSignature sr=[!-~]+$/;
 
-/** `host` or `host:port`; null where `text` is none. */
+/** Parses `host` or `host:port`. Returns null if the text is invalid. */
 export function parseEndpoint(text: string): NamespaceEndpoint | null {
   const match = /^(\[[0-9a-f:]+\]|[^:]+)(?::(\d{1,5}))?$/i.exec(text);
   return match ? endpointOf(match) : null;
 }
 
-/** How messages and the SDK name it. */
+/** Formats an endpoint for messages and the SDK. */
 export function showEndpoint({ host, port }: NamespaceEndpoint): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return port === null ? name : `${name}:${port}`;
 }
 
-/** `fault` says what is wrong without repeating a value. Names count without case, as in the SDKs for .NET and Java; unknown ones are ignored. */
+/** Returns the parts, or a fault without values. Names ignore case, as in the SDKs for .NET and Java. Unknown names are ignored. */
 export function parseConnectionString(text: string): ConnectionString | { readonly fault: string } {
   const parts = partsOf(text);
   if (typeof parts === 'string') return { fault: parts };
@@ -45,7 +45,7 @@ export function parseConnectionString(text: string): ConnectionString | { readon
   const access = accessOf(parts);
   if (typeof access === 'string') return { fault: access };
   const emulator = parts.get('usedevelopmentemulator');
-  // Other spellings mean TLS to the SDK, and clear text to who wrote them.
+  // The SDK uses TLS for other spellings, which the author did not intend.
   if (emulator !== undefined && emulator !== 'true' && emulator !== 'false')
     return { fault: 'must contain exactly UseDevelopmentEmulator=true, in lower case, or omit it' };
   const isEmulator = emulator === 'true';
@@ -57,7 +57,7 @@ export function parseConnectionString(text: string): ConnectionString | { readon
   return { endpoint, access, entityPath: parts.get('entitypath') ?? null, isEmulator };
 }
 
-/** By name in lower case, or a fault. */
+/** Returns the parts by name in lower case, or a fault. */
 function partsOf(text: string): ReadonlyMap<string, string> | string {
   const parts = new Map<string, string>();
   for (const part of text.split(';').map((written) => written.trim())) {

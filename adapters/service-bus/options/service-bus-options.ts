@@ -4,11 +4,11 @@ import { duration } from '../../../src/schema/pieces.ts';
 import type { OptionFault } from '../../adapter.ts';
 import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
 
-/** Of an entity's path (Service Bus quotas), and what no path holds. */
+/** Limits of an entity's path (Service Bus quotas). */
 const LONGEST_PATH = 260;
 const PATH = /^(?![/$])[^\\?#@*\s\p{Cc}]+(?<!\/)$/u;
 const LEAST_TTL_MS = 1000;
-/** AMQP counts it in 32 bits of milliseconds. */
+/** AMQP encodes it in 32 bits of milliseconds. */
 const MOST_TTL_MS = 49 * 86_400_000;
 const TTL_RANGE = 'must be from 1s to 49d';
 
@@ -75,12 +75,12 @@ export interface Entity {
   readonly path: string;
 }
 
-/** Of options that were checked. */
+/** Returns the entity of checked options. */
 export function entityOf({ queue, topic }: EntityOptions): Entity {
   return queue === undefined ? { kind: 'topic', path: topic ?? '' } : { kind: 'queue', path: queue };
 }
 
-/** What is wrong with the values of its secrets. */
+/** Returns the faults of the values of the secrets. */
 export function secretFaults(options: ServiceBusOptions): readonly OptionFault[] {
   return connectionSecretFaults(options, entityOf(options).path);
 }

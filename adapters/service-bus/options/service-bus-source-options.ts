@@ -5,7 +5,7 @@ import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults 
 import { parseConnectionString, parseEndpoint, showEndpoint } from './connection-string.ts';
 import { entityName } from './service-bus-options.ts';
 
-/** Of a subscription's name (naming rules of Microsoft.ServiceBus), and what none holds. */
+/** Limits of a subscription's name (naming rules of Microsoft.ServiceBus). */
 const LONGEST_NAME = 50;
 const NAME = /^[^/\\?#@*\s\p{Cc}]+$/u;
 
@@ -35,7 +35,7 @@ const keys = v.strictObject({
   ),
 });
 
-/** The options of `approvals.sources.NAME` with type service-bus, beside `type` and `approver` (behaviour 2.12 and 8.11). */
+/** The options of `approvals.sources.NAME` with type service-bus, without `type` and `approver` (behaviour 2.12 and 8.11). */
 export const serviceBusSourceOptions = v.pipe(
   keys,
   checkKeys<v.InferOutput<typeof keys>>((options) => [...connectionFaults(options), ...entityFaults(options)]),
@@ -43,17 +43,17 @@ export const serviceBusSourceOptions = v.pipe(
 
 export type ServiceBusSourceOptions = v.InferOutput<typeof serviceBusSourceOptions>;
 
-/** Where approvals lie. */
+/** The queue or subscription of approvals. */
 export interface SourceEntity {
-  /** As links name it: `approvals`, `maintenance/Subscriptions/web_0`. */
+  /** The path for links: `approvals`, `maintenance/Subscriptions/web_0`. */
   readonly path: string;
-  /** As messages name it: `queue approvals`, `subscription web_0 of topic maintenance`. */
+  /** The name in messages: `queue approvals`, `subscription web_0 of topic maintenance`. */
   readonly label: string;
-  /** As logs name it. */
+  /** The fields in logs. */
   readonly place: Readonly<Record<string, string>>;
 }
 
-/** Of options that were checked. */
+/** Returns the entity of checked options. */
 export function sourceEntityOf({ queue, topic = '', subscription = '' }: ServiceBusSourceOptions): SourceEntity {
   if (queue !== undefined) return { path: queue, label: `queue ${queue}`, place: { queue } };
   const path = `${topic}/Subscriptions/${subscription}`;
@@ -64,7 +64,7 @@ export function readersOf({ queue, readers }: ServiceBusSourceOptions): Readers 
   return readers ?? (queue === undefined ? 'each' : 'one');
 }
 
-/** The one place that messages are taken from; names of entities count without case. Of options whose secrets are open, without faults. */
+/** Returns the stream that messages come from; names of entities ignore case. @param options with open secrets, without faults */
 export function streamsOf(options: ServiceBusSourceOptions): readonly string[] {
   const { namespace = '', connectionString } = options;
   const parsed = connectionString === undefined ? { endpoint: parseEndpoint(namespace) } : parseConnectionString(connectionString.reveal());
@@ -72,7 +72,7 @@ export function streamsOf(options: ServiceBusSourceOptions): readonly string[] {
   return endpoint === null ? [] : [`${showEndpoint(endpoint)} ${sourceEntityOf(options).path}`.toLowerCase()];
 }
 
-/** What is wrong with the values of its secrets. */
+/** Returns the faults of the values of the secrets. */
 export function sourceSecretFaults(options: ServiceBusSourceOptions): readonly OptionFault[] {
   return connectionSecretFaults(options, options.queue ?? options.topic ?? '');
 }

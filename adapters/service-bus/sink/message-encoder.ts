@@ -1,4 +1,4 @@
-// A delivery → its Service Bus message, the same each time but for `ttl` (AMQP binding 1.0.2).
+// A delivery → its Service Bus message, always the same except for `ttl` (AMQP binding 1.0.2).
 
 import type { ServiceBusMessage } from '@azure/service-bus';
 import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
@@ -10,27 +10,27 @@ import type { Deps } from '../../../src/time/clock.ts';
 
 export interface MessageOptions {
   readonly mode: 'binary' | 'structured';
-  /** Whether the entity wants a session for each message. */
+  /** Whether the entity requires a session for each message. */
   readonly sessions: boolean;
-  /** Of application properties, in binary mode. */
+  /** The prefix of application properties, in binary mode. */
   readonly attributePrefix: 'underscore' | 'colon';
-  /** Milliseconds, or until the event's NotBefore; absent: as the entity says. */
+  /** Milliseconds, or until the event's NotBefore; absent: the entity's default. */
   readonly ttl?: number | 'untilNotBefore';
 }
 
-/** What is wrong is thrown as a BridgeError with disposition `refused`. */
+/** Encodes a delivery. @throws BridgeError with disposition `refused` */
 export type EncodeMessage = (delivery: Delivery) => ServiceBusMessage;
 
 const PREFIXES = { underscore: 'cloudEvents_', colon: 'cloudEvents:' } as const;
-/** Message, session and partition ids. */
+/** Limit of message, session and partition ids. */
 const LONGEST_ID = 128;
-/** Service Bus quotas: one application property, and all of them. */
+/** Service Bus quotas for one application property, and for all of them. */
 const LARGEST_PROPERTY_BYTES = 32 * 1024;
 const LARGEST_PROPERTIES_BYTES = 64 * 1024;
-/** A message whose `ttl` has passed is still sent: a waiting receiver gets it, and the entity may dead-letter it. */
+/** An expired message is still sent with this `ttl`: a waiting receiver gets it, and the entity may dead-letter it. */
 const LEAST_TTL_MS = 1000;
 
-/** `sink` is the sink's name, for messages. */
+/** Returns the encoder of a sink. @param sink the sink's name, for messages */
 export function messageEncoder(options: MessageOptions, sink: string, deps: Pick<Deps, 'wallMs'>): EncodeMessage {
   return (delivery) => {
     const event = toBinary(delivery.bytes);
@@ -49,12 +49,12 @@ export function messageEncoder(options: MessageOptions, sink: string, deps: Pick
   };
 }
 
-/** No message of these can be smaller: what the broker counts besides is framing. */
+/** Returns a lower bound of the message's size, without framing. */
 export function leastBytes({ body, applicationProperties = {} }: ServiceBusMessage): number {
   return (body as Uint8Array).length + propertyBytes(applicationProperties);
 }
 
-/** A data section with the JSON of `data` (A-4), and every attribute as its canonical string, which A-3 allows in place of AMQP's types. */
+/** Returns a data section with the JSON of `data` (A-4), and every attribute as its canonical string, which A-3 allows instead of AMQP's types. */
 function binaryContent(event: ReturnType<typeof toBinary>, { attributePrefix }: MessageOptions, sink: string): ServiceBusMessage {
   if ('fault' in event) throw unfitForBinary(event.fault, sink);
   const applicationProperties = prefixed(event, PREFIXES[attributePrefix]);
@@ -80,17 +80,17 @@ function propertyBytes(properties: NonNullable<ServiceBusMessage['applicationPro
   return Object.entries(properties).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(String(value)), 0);
 }
 
-/** The SDK encodes all but a Buffer as JSON once more (A-T4). */
+/** Returns a Buffer: the SDK would encode any other type as JSON again (A-T4). */
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Our ids are shorter; a longer one stays as it is in the CloudEvent, and the message id is its hash. */
+/** Returns the id, or its hash if it is too long. The CloudEvent keeps the full id. */
 function shortened(id: string): string {
   return id.length <= LONGEST_ID ? id : `sha256:${sha256Hex(id)}`;
 }
 
-/** Null: as the entity says. */
+/** Returns the time to live in milliseconds, or null for the entity's default. */
 function ttlMs(ttl: MessageOptions['ttl'], expiry: string | undefined, wallMs: number): number | null {
   if (ttl !== 'untilNotBefore') return ttl ?? null;
   return expiry === undefined ? null : Math.max(Date.parse(expiry) - wallMs, LEAST_TTL_MS);

@@ -9,30 +9,30 @@ import { BusClient, type BusClientDeps } from '../connection/service-bus-client.
 import { connectionFault, type FaultPlace, serviceBusFault, timeoutFault, tooLargeFault } from '../service-bus-fault.ts';
 import { leastBytes } from './message-encoder.ts';
 
-/** Every entity takes so much, so that nothing has to be asked. */
+/** Every entity accepts a message of this size. */
 const SURELY_FITS_BYTES = 64 * 1024;
 
 export interface SenderOptions {
   /** Queue or topic. */
   readonly entity: string;
-  /** Milliseconds for one send, its connection included. */
+  /** Milliseconds for one send, including its connection. */
   readonly timeout: number;
   readonly place: FaultPlace;
   readonly access: NamespaceAccess;
 }
 
-/** A client and its one link. */
+/** A client with its single link. */
 interface Line {
   readonly target: Target;
   readonly bus: BusClient;
   readonly sender: ServiceBusSender;
   users: number;
   isRetired: boolean;
-  /** The service has answered on it. */
+  /** Whether the service has answered on the link. */
   isProven: boolean;
 }
 
-/** The messages that one send took, from the front, and the outcome of all of them. */
+/** The number of messages in one send, and their common outcome. */
 interface Sent {
   readonly count: number;
   readonly outcome: Outcome;
@@ -50,8 +50,8 @@ export class Sender {
   }
 
   /**
-   * One outcome for each message. As few sends as they fit into, one after the other; once one failed, the rest share its outcome, so that
-   * nothing passes it. A message that is refused alone is passed. @throws the signal's reason alone.
+   * Sends the messages in as few transfers as possible, one after the other, and resolves with one outcome for each message. After a
+   * failure, the later messages share its outcome, to keep the order. A single refused message is skipped. @throws only the signal's reason
    */
   async send(messages: readonly ServiceBusMessage[], signal: AbortSignal): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = [];
@@ -64,7 +64,7 @@ export class Sender {
     return outcomes;
   }
 
-  /** Connects, shows the token and attaches the link; sends nothing. @throws BridgeError, or the signal's reason. */
+  /** Connects, presents the token and attaches the link; sends nothing. @throws BridgeError, or the signal's reason */
   async attach(signal: AbortSignal): Promise<void> {
     const outcome = await this.#attempt(signal, async ({ sender }, abortSignal) => {
       await sender.createMessageBatch({ abortSignal });
@@ -73,7 +73,7 @@ export class Sender {
     if (outcome !== 'accepted') throw outcome;
   }
 
-  /** Nothing may be running. Never rejects. */
+  /** Closes the links. No send may be running. Never rejects. */
   async close(): Promise<void> {
     const line = await this.#line?.catch(() => null);
     this.#line = null;
@@ -104,7 +104,7 @@ export class Sender {
     return { count, outcome };
   }
 
-  /** One operation under the time limit; only an abort from outside rejects. */
+  /** Runs one operation with the time limit. Rejects only if `signal` aborts. */
   async #attempt(signal: AbortSignal, work: (line: Line, abortSignal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
     signal.throwIfAborted();
     const { timeout, place } = this.#options;
@@ -126,7 +126,7 @@ export class Sender {
     }
   }
 
-  /** The SDK's promises do not end with the connection, nor always with the signal. */
+  /** Runs an operation and ends it if the connection is lost or the signal aborts, which the SDK's promises do not always do. */
   async #use(line: Line, until: AbortSignal, work: (line: Line, abortSignal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
     const { lost } = line.bus;
     const ending = new AbortController();
@@ -143,11 +143,11 @@ export class Sender {
   }
 
   #isUseless({ bus, isProven }: Line, limited: AbortSignal): boolean {
-    // A time limit passed or an abort came: where the service never answered, the SDK may be stuck in the middle of connecting.
+    // After a time-out or an abort without any answer of the service, the SDK may hang while connecting.
     return bus.lost.aborted || (limited.aborted && (limited.reason instanceof BridgeError || !isProven));
   }
 
-  /** The line there is, or a new one where it is gone or for other credentials. */
+  /** Returns the current link, or a new one if it is lost or the credentials changed. */
   async #take(): Promise<Line> {
     const target = this.#options.access.target();
     const line = await this.#line?.catch(() => null);
@@ -167,7 +167,7 @@ export class Sender {
     }
   }
 
-  /** New sends get another one; those that run on it end first. */
+  /** Excludes a link from new sends, and closes it after its running sends. */
   #retire(line: Line): void {
     if (line.isRetired) return;
     line.isRetired = true;

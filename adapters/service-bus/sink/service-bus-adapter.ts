@@ -10,11 +10,11 @@ import { type EncodeMessage, messageEncoder } from './message-encoder.ts';
 import { Sender } from './sender.ts';
 import { checkSink } from './service-bus-check.ts';
 
-/** Few enough for the credit that the service gives a link, as each key of a call is a send of its own. */
+/** Small enough for a link's credit, because each key of a call is a separate send. */
 const LIMITS: AdapterLimits = { inFlight: 8, batch: 32, batchBytes: 192 * 1024 };
 export const SENDER_ROLE = 'Azure Service Bus Data Sender';
 
-/** The messages of one key go one after the other, those of different keys at once. Loads the SDK and connects at the first use. */
+/** Sends the messages of one key in sequence, and of different keys in parallel. Loads the SDK and connects at the first use. */
 export class ServiceBusAdapter implements Adapter {
   readonly limits = LIMITS;
   readonly #deps: AdapterDeps;
@@ -24,7 +24,7 @@ export class ServiceBusAdapter implements Adapter {
   readonly #sender: Sender;
   readonly #options: ServiceBusOptions;
 
-  /** The secrets are open. @throws BridgeError BRIDGE_CONFIG_INVALID that names the key and no value */
+  /** The secrets must be open. @throws BridgeError BRIDGE_CONFIG_INVALID with the key and no value */
   constructor(options: ServiceBusOptions, deps: AdapterDeps, credentialOf?: CredentialOf) {
     const { kind, path } = entityOf(options);
     this.#options = options;
@@ -36,7 +36,7 @@ export class ServiceBusAdapter implements Adapter {
     this.#sender = new Sender({ entity: path, timeout: options.timeout, place: this.#place, access: this.#access }, deps);
   }
 
-  /** Resolves the name, opens TLS, asks for a token, shows it and attaches a link for sending; sends no message. */
+  /** Resolves the name, opens TLS, requests a token, presents it and attaches a sender link; sends no message. */
   async check(signal: AbortSignal): Promise<string | null> {
     const { timeout, sessions } = this.#options;
     const own = { access: this.#access, sender: this.#sender, place: this.#place, entity: entityOf(this.#options) };

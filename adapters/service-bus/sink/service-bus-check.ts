@@ -1,4 +1,4 @@
-// A sink's options → whether a message could be sent, step by step, without sending one.
+// A sink's options → a check that messages can be sent, step by step, without sending one.
 import { BridgeError } from '../../../src/errors.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import type { NamespaceAccess } from '../connection/access.ts';
@@ -21,21 +21,21 @@ export interface SinkToCheck {
 
 type CheckDeps = Pick<Deps, 'after' | 'wallMs'>;
 
-/** For what is only worth telling: its port may be closed where AMQP's is open. */
+/** Time limit of the optional description: its port may be closed although AMQP's is open. */
 const LOOK_MS = 3000;
 
-/** @returns what is worth telling. @throws BridgeError that says which step failed and what to do, or the signal's reason. */
+/** @returns a remark for the operator, or null. @throws BridgeError with the failed step and the remedy, or the signal's reason */
 export async function checkSink(sink: SinkToCheck, deps: CheckDeps, signal: AbortSignal): Promise<string | null> {
   const { access, sender, entity, sessions, place, timeout } = sink;
   const target = access.target();
   const limits = { place, timeout, faultOf: connectionFault };
   const step = <T>(work: (until: AbortSignal) => Promise<T>) => checkStep(work, limits, deps, signal);
-  // First by themselves, as the SDK says less of name, TLS and token.
+  // Name, TLS and token are checked first, because the SDK's errors have fewer details.
   await step(async (until) => (await access.connector(target)(until)).destroy());
   const { credential } = target;
   if ('token' in credential) await step((until) => credential.token(SCOPE, until));
   await sender.attach(signal);
-  // The emulator has another interface for it.
+  // The emulator has a different management interface.
   if (!target.isSecure) return null;
   const described = await checkStep(
     (until) => describeEntity(access, target, entity.path, deps, until),

@@ -1,4 +1,4 @@
-// One link's messages → received one or several at a time, settled by verdict, in order.
+// A link's messages → verdicts, and their settlements in order.
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import { orAbort, sleep } from '../../../src/time/clock.ts';
 import type { MessageVerdict } from '../../adapter.ts';
@@ -7,12 +7,12 @@ import { approvalMessage } from './received-message.ts';
 import type { Reception } from './reception.ts';
 import { isLockLost } from './source-fault.ts';
 
-/** Of a dead letter's reason and description, in characters: the service takes no more of either. */
+/** Maximum length of a dead letter's reason and description, in characters. */
 const LONGEST_TEXT = 4096;
-/** The shortest lock that can be configured lasts 5 s. Not by the time that the message tells, which is that of another clock. */
+/** Renewal interval: the shortest lock lasts 5 s. The message's own lock time is not used, because it is from another clock. */
 const RENEW_MS = 2000;
 
-/** A receiver of the SDK's, of a queue, a subscription or one session. */
+/** The SDK's receiver of a queue, a subscription or one session. */
 export type Settler = Pick<ServiceBusReceiver, 'completeMessage' | 'abandonMessage' | 'deadLetterMessage'>;
 
 export class LinkMessages {
@@ -25,7 +25,7 @@ export class LinkMessages {
     this.#reception = reception;
   }
 
-  /** True once it is dealt with: completed or dead-lettered. Never rejects. */
+  /** Resolves with true if the message was completed or dead-lettered. Never rejects. */
   async handle(message: ServiceBusReceivedMessage): Promise<boolean> {
     const verdict = await this.#verdictOn(message);
     if (verdict === null) return false;
@@ -37,7 +37,7 @@ export class LinkMessages {
     }
   }
 
-  /** Null: neither dealt with nor given back. */
+  /** Resolves with the verdict, or null if the message stays locked. */
   async #verdictOn(message: ServiceBusReceivedMessage): Promise<MessageVerdict | null> {
     const { options, deps, stopping, graceOver } = this.#reception;
     const { take, entity, stop } = options;
@@ -47,18 +47,18 @@ export class LinkMessages {
       if (graceOver.aborted) return 'giveBack';
       this.#reception.fail(error);
     }
-    // Where nothing can be stored it keeps its lock: the service counts how often it comes.
+    // If the store cannot be written, the message keeps its lock, because the service counts deliveries.
     return stop.aborted ? 'giveBack' : null;
   }
 
-  /** rhea joins settlements of one moment into one that says the same of all of them, so each waits for the answer to the one before. */
+  /** Settles after the previous settlement is answered: rhea merges simultaneous settlements into one with the same outcome for all. */
   #settleInTurn(message: ServiceBusReceivedMessage, verdict: MessageVerdict): Promise<boolean> {
     const turn = this.#last.then(() => this.#settle(message, verdict));
     this.#last = turn.catch(() => undefined);
     return turn;
   }
 
-  /** False where the message has gone elsewhere meanwhile. */
+  /** Resolves with false if the lock was lost in the meantime. */
   async #settle(message: ServiceBusReceivedMessage, verdict: MessageVerdict): Promise<boolean> {
     const { options, deps } = this.#reception;
     try {
@@ -84,7 +84,7 @@ export class LinkMessages {
   }
 }
 
-/** Renews a lock until the abort or until it is lost. */
+/** Renews a lock until the signal aborts or the lock is lost. */
 export async function keepLocked(renew: () => Promise<unknown>, deps: LinkDeps, until: AbortSignal): Promise<void> {
   let isHeld = true;
   while (isHeld && !until.aborted) {

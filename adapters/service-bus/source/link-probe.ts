@@ -1,4 +1,4 @@
-// A queue or subscription → whether the bridge may receive, by a link that asks for no message.
+// A queue or subscription → a check that the bridge may receive, without receiving a message.
 import type { ProcessErrorArgs } from '@azure/service-bus';
 import { BridgeError } from '../../../src/errors.ts';
 import { type Deps, sleep } from '../../../src/time/clock.ts';
@@ -7,19 +7,19 @@ import type { SourceEntity } from '../options/service-bus-source-options.ts';
 import type { FaultPlace } from '../service-bus-fault.ts';
 import { isForSessions, lacksSessions } from './source-fault.ts';
 
-/** The service takes every link, and takes it back right after where it refuses it. */
+/** The service accepts every link first, and detaches it within this time if it refuses it. */
 const REFUSAL_MS = 100;
-/** The SDK keeps locks by message id, which need not differ, nor exist. */
+/** The SDK's own lock renewal is off: it uses message ids, which may be equal or missing. */
 export const RECEIVER = { receiveMode: 'peekLock', maxAutoLockRenewalDurationInMs: 0, skipParsingBodyAsJson: true } as const;
 
 export type LinkDeps = Pick<Deps, 'after' | 'wallMs'>;
 
-/** A link has just been attached: waits until it is surely not refused. @throws the signal's reason */
+/** Waits after an attach until the service can no longer refuse the link. @throws the signal's reason */
 export async function untilAccepted(deps: LinkDeps, signal?: AbortSignal): Promise<void> {
   await sleep(deps, REFUSAL_MS, signal);
 }
 
-/** What is to be received from, and how. */
+/** The entity to receive from, and how. */
 export interface Probed {
   readonly entity: SourceEntity;
   readonly sessions: boolean;
@@ -27,8 +27,8 @@ export interface Probed {
 }
 
 /**
- * Where sessions are required, a link for all messages is refused for just that; one for a session would either wait for one or take it.
- * @throws whatever the SDK throws, or BridgeError BRIDGE_SERVICE_BUS_ENTITY where there are no sessions though `sessions` says so
+ * Attaches a link without a session. An entity with sessions refuses it for that reason, which proves the access; a session link would wait for
+ * a session or take it. @throws what the SDK throws, or BridgeError BRIDGE_SERVICE_BUS_ENTITY if `sessions` is true and the entity has none
  */
 export async function probeLink({ client }: BusClient, { entity, sessions, place }: Probed, deps: LinkDeps): Promise<void> {
   const receiver = client.createReceiver(entity.path, RECEIVER);
@@ -48,7 +48,7 @@ function attach(receiver: ReturnType<BusClient['client']['createReceiver']>, dep
     const handlers = {
       processMessage: async () => reject(new BridgeError('BRIDGE_INTERNAL', 'a message arrived on a link without credit')),
       processError: async ({ error }: ProcessErrorArgs) => reject(error),
-      // Not in the SDK's types: called once the link is attached, which gets its credit only once this ends.
+      // Not in the SDK's types: called when the link is attached. The link gets credit only after this promise resolves.
       postInitialize: () => {
         untilAccepted(deps).then(resolve, reject);
         return new Promise<void>(() => undefined);

@@ -1,4 +1,4 @@
-// A queue or subscription without sessions → its messages, a few at once, on one link.
+// A queue or subscription without sessions → its messages, up to 8 at once, on one link.
 import type { ProcessErrorArgs, ServiceBusReceivedMessage } from '@azure/service-bus';
 import type { BusClient } from '../connection/service-bus-client.ts';
 import { keepLocked, LinkMessages } from './link-messages.ts';
@@ -6,10 +6,10 @@ import { RECEIVER, untilAccepted } from './link-probe.ts';
 import type { Reception } from './reception.ts';
 import { isIdle } from './source-fault.ts';
 
-/** So many may wait for their events without holding up those behind them; a bridge that is gone leaves as many locked. */
+/** Number of messages that may wait for their events without delaying others. A killed bridge leaves as many locked. */
 const IN_FLIGHT = 8;
 
-/** Returns at once. */
+/** Subscribes to the messages and returns. */
 export async function streamMessages(bus: BusClient, reception: Reception): Promise<void> {
   const { options, deps, stopping, connectionLost } = reception;
   const receiver = bus.client.createReceiver(options.entity.path, RECEIVER);
@@ -25,7 +25,7 @@ export async function streamMessages(bus: BusClient, reception: Reception): Prom
     processError: async ({ error }: ProcessErrorArgs) => {
       if (!isIdle(error)) reception.lose(error);
     },
-    // Neither is in the SDK's types: called once the link is attached, before it gets credit, and whether its own faults count too.
+    // Not in the SDK's types. The first is called when the link is attached, before it gets credit. The second also reports internal errors.
     postInitialize: () =>
       untilAccepted(deps, stopping).then(
         () => reception.attached(),

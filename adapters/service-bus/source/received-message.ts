@@ -1,20 +1,20 @@
-// An SDK message → our message: a stable id, its place, bytes and time. Pure.
+// An SDK message → an approval message: a stable id, place, bytes and time. Pure.
 import type { ServiceBusReceivedMessage } from '@azure/service-bus';
 import type { ApprovalMessage } from '../../adapter.ts';
 import type { SourceEntity } from '../options/service-bus-source-options.ts';
 
-/** The service takes no longer ones. */
+/** The service's limit. */
 const LONGEST_ID = 128;
 
-/** `nowMs` stands in for the time of a message without one. */
+/** @param nowMs the time of a message without one */
 export function approvalMessage(message: ServiceBusReceivedMessage, { place }: SourceEntity, nowMs: number): ApprovalMessage {
   const { sequenceNumber, enqueuedTimeUtc } = message;
-  // Text, as those of partitioned entities are too large for a number.
+  // As text: numbers of partitioned entities are too large for a JavaScript number.
   const number = sequenceNumber?.toString() ?? '';
   const sentMs = enqueuedTimeUtc?.getTime();
   const messageId = textOf(message.messageId).slice(0, LONGEST_ID);
   return {
-    // A queue that is deleted and created again counts from 1, so the number alone is not unique.
+    // A recreated queue counts from 1 again, so the number alone is not unique.
     id: `${number}:${sentMs ?? ''}:${messageId}`,
     place: { ...place, sequenceNumber: number },
     body: bytesOf(message.body),
@@ -22,7 +22,7 @@ export function approvalMessage(message: ServiceBusReceivedMessage, { place }: S
   };
 }
 
-/** The SDKs send data sections; portals and other AMQP clients a text or binary value too. */
+/** Returns the body's bytes. SDKs send data sections; portals and other AMQP clients may send a text or binary value. */
 function bytesOf(body: unknown): Uint8Array | null {
   if (body instanceof Uint8Array) return body;
   if (typeof body === 'string') return Buffer.from(body);

@@ -1,4 +1,4 @@
-// One call of `receive` → a client of its own, from connecting to closing, and what ended it.
+// One call of `receive` → a separate client, from connecting to closing, and the final error.
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { deadline, orAbort, sleep } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
@@ -10,37 +10,37 @@ import { connectionFault, timeoutFault } from '../service-bus-fault.ts';
 import type { Probed } from './link-probe.ts';
 import { sourceFault } from './source-fault.ts';
 
-/** After the end, for the verdict on what is being taken: a pause before a message is given back lasts longer. */
+/** Time for pending verdicts after the end; the pause before a message is returned is longer. */
 const VERDICT_MS = 300;
-/** After the end, for settling; the bridge gives a source two seconds in all. */
+/** Time for settling after the end; the bridge allows a source two seconds in total. */
 const LEAVE_MS = 1000;
-/** So long the service is asked to wait for a session with a message; the SDK gives an attach up after a minute. */
+/** How long the service waits for a session with a message; the SDK abandons an attach after a minute. */
 export const SESSION_WAIT_MS = 35_000;
 
-/** Attaches links and hands over what comes on them, until `stopping`. */
+/** Attaches links and passes on their messages, until `stopping`. */
 export type Stream = (bus: BusClient, reception: Reception) => Promise<void>;
 
 export interface ReceptionOptions extends Probed {
   readonly access: NamespaceAccess;
-  /** Milliseconds for each operation, and for all that comes before the first message. */
+  /** Milliseconds for each operation, and for the start before the first message. */
   readonly timeout: number;
   readonly take: TakeMessage;
   readonly ready: () => void;
-  /** Ends the reception, at the caller's request. */
+  /** Ends the reception when it aborts. */
   readonly stop: AbortSignal;
 }
 
-/** What the links of one call share. */
+/** The shared state of the links of one call. */
 export class Reception {
   readonly options: ReceptionOptions;
   readonly deps: ApprovalSourceDeps;
-  /** From its abort on no message is taken. */
+  /** After its abort no new message is processed. */
   readonly stopping: AbortSignal;
   readonly #failure = Promise.withResolvers<never>();
   readonly #failed = new AbortController();
   readonly #graceOver = new AbortController();
   readonly #connectionLost = new AbortController();
-  /** From its abort on the connection is cut. */
+  /** Its abort destroys the connection. */
   readonly #cut = new AbortController();
   readonly #running = new Running();
   #opening: Promise<BusClient> | null = null;
@@ -54,23 +54,23 @@ export class Reception {
     this.#failure.promise.catch(() => undefined);
   }
 
-  /** From its abort on no verdict is waited for. */
+  /** After its abort pending verdicts are not awaited. */
   get graceOver(): AbortSignal {
     return this.#graceOver.signal;
   }
 
-  /** From its abort on nothing can be settled. */
+  /** After its abort nothing can be settled. */
   get connectionLost(): AbortSignal {
     return this.#connectionLost.signal;
   }
 
-  /** Never resolves. @throws BridgeError, or what `take` threw, unchanged */
+  /** Receives messages; never resolves. @throws BridgeError, or the error of `take` unchanged */
   async run(stream: Stream): Promise<never> {
     this.#read(stream).catch((error: unknown) => this.lose(error));
     return await this.#failure.promise;
   }
 
-  /** Takes no more, settles what is decided and says goodbye, all within a second, and ends the connection. Never rejects. */
+  /** Stops receiving, settles the decided messages within a second, and closes the connection. Never rejects. */
   async leave(): Promise<void> {
     this.#cancelLimit();
     this.#failed.abort();
@@ -78,7 +78,7 @@ export class Reception {
     const after = (delayMs: number, run: () => void) => void sleep(this.deps, delayMs, timer.signal).then(run, () => undefined);
     after(VERDICT_MS, () => this.#graceOver.abort());
     after(LEAVE_MS, () => this.#cut.abort());
-    // What is not attached yet, the SDK does not let go of.
+    // The SDK cannot close a link that is not attached yet.
     if (!this.#isAttached || this.connectionLost.aborted) this.#cut.abort();
     await orAbort(this.#running.ended(), this.#cut.signal).catch(() => undefined);
     this.#connectionLost.abort();
@@ -88,20 +88,20 @@ export class Reception {
     this.#cut.abort();
   }
 
-  /** Messages can come now. Called again after an idle link was reattached. */
+  /** Reports that messages can arrive. Called again after an idle link was reattached. */
   attached(): void {
     this.#cancelLimit();
     if (!this.#isAttached && !this.stopping.aborted) this.options.ready();
     this.#isAttached = true;
   }
 
-  /** Ends the call with this error, as it is; what was decided is settled still. */
+  /** Ends the call with this error unchanged. Decided messages are still settled. */
   fail(error: unknown): void {
     this.#failure.reject(error);
     this.#failed.abort();
   }
 
-  /** Ends the call because the link, or the connection, is of no use any more. */
+  /** Ends the call because the link or the connection is lost. */
   lose(error: unknown): void {
     if (this.connectionLost.aborted) return;
     const fault = sourceFault(error, this.options.place);
@@ -109,14 +109,14 @@ export class Reception {
     this.fail(fault);
   }
 
-  /** What has to end before the connection does. */
+  /** Registers work that must end before the connection is closed. */
   track<T>(work: Promise<T>): Promise<T> {
     return this.#running.track(work);
   }
 
   /**
-   * One operation within its time limit, `moreMs` longer where it waits for something; the SDK's promises do not end with the connection.
-   * @throws what it throws, or BridgeError BRIDGE_SERVICE_BUS_TIMEOUT
+   * Runs one operation with a time limit, and ends it if the connection is lost, which the SDK's promises do not do.
+   * @param moreMs added to the limit @throws the operation's error, or BridgeError BRIDGE_SERVICE_BUS_TIMEOUT
    */
   async inTime<T>(work: () => Promise<T>, moreMs = 0): Promise<T> {
     const { timeout, place } = this.options;
@@ -140,7 +140,7 @@ export class Reception {
     if (!this.stopping.aborted) await stream(bus, this);
   }
 
-  /** Connections that end with this call. */
+  /** Returns connections that end with this call. */
   #mortal(connect: Connect): Connect {
     const cut = this.#cut.signal;
     return async (signal) => {

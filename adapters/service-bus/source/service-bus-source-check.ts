@@ -1,4 +1,4 @@
-// A source's options → whether messages could be received, step by step, without one.
+// A source's options → a check that messages can be received, step by step.
 import { orAbort } from '../../../src/time/clock.ts';
 import type { ApprovalSourceDeps } from '../../adapter.ts';
 import type { NamespaceAccess } from '../connection/access.ts';
@@ -13,12 +13,12 @@ export interface SourceToCheck extends Probed {
   readonly timeout: number;
 }
 
-/** @throws BridgeError that says which step failed and what to do, or the signal's reason. */
+/** @throws BridgeError with the failed step and the remedy, or the signal's reason */
 export async function checkSource(source: SourceToCheck, deps: ApprovalSourceDeps, signal: AbortSignal): Promise<void> {
   const { access, place, timeout } = source;
   const step = <T>(work: (until: AbortSignal) => Promise<T>) => checkStep(work, { place, timeout, faultOf: sourceFault }, deps, signal);
   const target = access.target();
-  // First by themselves, as the SDK says less of name, TLS and token.
+  // Name, TLS and token are checked first, because the SDK's errors have fewer details.
   await step(async (until) => (await access.connector(target)(until)).destroy());
   const { credential } = target;
   if ('token' in credential) await step((until) => credential.token(SCOPE, until));

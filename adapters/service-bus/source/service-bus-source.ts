@@ -1,4 +1,4 @@
-// A Service Bus queue or subscription → the approvals in it, settled once judged.
+// A Service Bus queue or subscription → its approvals, settled by verdict.
 import { orAbort } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps, TakeMessage } from '../../adapter.ts';
@@ -37,10 +37,10 @@ export class ServiceBusSource implements ApprovalSource {
   readonly #entity: SourceEntity;
   readonly #access: NamespaceAccess;
   readonly #place: FaultPlace;
-  /** What ends behind calls that an abort has ended already. */
+  /** Work that continues after an aborted call. */
   readonly #endings = new Running();
 
-  /** The secrets are open. @throws BridgeError BRIDGE_CONFIG_INVALID that names the key and no value */
+  /** The secrets must be open. @throws BridgeError BRIDGE_CONFIG_INVALID with the key and no value */
   constructor(options: ServiceBusSourceOptions, deps: ApprovalSourceDeps, credentialOf?: CredentialOf) {
     this.#options = options;
     this.#deps = deps;
@@ -51,7 +51,7 @@ export class ServiceBusSource implements ApprovalSource {
     this.#place = { who: `${place.name}: ${this.#access.host}`, entity: this.#entity.label, doing: 'receive', role: RECEIVER_ROLE };
   }
 
-  /** Resolves the name, opens TLS, asks for a token, shows it and attaches a link that gets no credit. */
+  /** Resolves the name, opens TLS, requests a token, presents it and attaches a receiver link without credit. */
   async check(signal: AbortSignal): Promise<string | null> {
     await orAbort(this.#endings.track(checkSource(this.#parts(), this.#deps, signal)), signal);
     return null;
@@ -66,7 +66,7 @@ export class ServiceBusSource implements ApprovalSource {
     }
   }
 
-  /** What is being taken is settled first, where that takes a second at most. */
+  /** Settles the current messages first, within a second. */
   async close(): Promise<void> {
     await this.#endings.ended();
   }

@@ -1,4 +1,4 @@
-// A queue or subscription with sessions → messages of several sessions, each in its order.
+// A queue or subscription with sessions → messages of several sessions, each in order.
 import type { ServiceBusSessionReceiver } from '@azure/service-bus';
 import { orAbort, sleep } from '../../../src/time/clock.ts';
 import type { BusClient } from '../connection/service-bus-client.ts';
@@ -7,18 +7,18 @@ import { probeLink, RECEIVER } from './link-probe.ts';
 import { type Reception, SESSION_WAIT_MS } from './reception.ts';
 import { isLockLost, isNoSession } from './source-fault.ts';
 
-/** By when it has answered, the SDK's own slack included. */
+/** Time limit for the answer, including the SDK's slack. */
 const ANSWER_MS = SESSION_WAIT_MS + 10_000;
 const SESSIONS_AT_ONCE = 8;
-/** A session without a message for so long is left to others. */
+/** A session without a message for this time is released. */
 const IDLE_MS = 1000;
-/** Before sessions are asked for again, should the service not wait for one. */
+/** Pause before the next request for a session, in case the service does not wait. */
 const PAUSE_MS = 250;
 
-/** Ends with the reception. @throws whatever the SDK throws, or BridgeError */
+/** Receives until the reception ends. @throws what the SDK throws, or BridgeError */
 export async function streamSessions(bus: BusClient, reception: Reception): Promise<void> {
   const { options, deps, stopping } = reception;
-  // An attach that waits for a session tells nothing before there is one.
+  // An attach that waits for a session gives no answer until one has a message.
   await reception.inTime(() => probeLink(bus, options, deps));
   reception.attached();
   const open = new Set<Promise<void>>();
@@ -34,7 +34,7 @@ export async function streamSessions(bus: BusClient, reception: Reception): Prom
   }
 }
 
-/** Null where none had a message. */
+/** Resolves with null if no session has a message. */
 async function nextSession({ client }: BusClient, reception: Reception): Promise<ServiceBusSessionReceiver | null> {
   const { options, stopping } = reception;
   try {
@@ -45,7 +45,7 @@ async function nextSession({ client }: BusClient, reception: Reception): Promise
   }
 }
 
-/** Until nothing comes, or what came is not dealt with: then others may have the session. Never rejects. */
+/** Reads a session until it is idle or a message is not settled, and releases it. Never rejects. */
 async function readSession(session: ServiceBusSessionReceiver, reception: Reception): Promise<void> {
   const { deps, stopping, connectionLost } = reception;
   const messages = new LinkMessages(session, reception);

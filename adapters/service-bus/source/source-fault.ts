@@ -1,48 +1,48 @@
-// Errors of receiving → BridgeErrors in a reader's words; all others as for a sink.
+// Errors of receiving → BridgeErrors for sources; other errors as for a sink.
 import { BridgeError, codeOf, messageOf } from '../../../src/errors.ts';
 import { type FaultPlace, serviceBusFault } from '../service-bus-fault.ts';
 
-/** The names of a lost lock: the broker delivers the message again. */
+/** Codes of a lost lock: the service delivers the message again. */
 const LOST = ['MessageLockLost', 'SessionLockLost'];
 const SETTLED = /already settled/;
 const IDLE = /\bIdleTimerExpired\b/;
 
-/** The service's words for a link of the wrong kind. */
+/** The service's texts for a link of the wrong kind. */
 const WANTS_SESSIONS = /non-sessionful message receiver/;
 const HAS_NO_SESSIONS = /sessionful message receiver cannot/;
 
-/** A BridgeError passes unchanged. */
+/** Returns the BridgeError for any error; a BridgeError unchanged. */
 export function sourceFault(error: unknown, place: FaultPlace): BridgeError {
   const fault = serviceBusFault(error, place);
   if (fault === error) return fault;
   const said = messageOf(error);
   if (WANTS_SESSIONS.test(said)) return misfit(place, 'requires sessions: set sessions: true');
   if (HAS_NO_SESSIONS.test(said)) return lacksSessions(place);
-  // A link that is taken back ends the whole reading, where a refused message ends one send.
+  // A detached link ends all receiving, whereas a refused message ends only one send.
   return fault.code === 'BRIDGE_SERVICE_BUS_UNAVAILABLE' ? ofTheSource(fault) : fault;
 }
 
-/** `sessions: true` for what has none. */
+/** Returns the fault of `sessions: true` for an entity without sessions. */
 export function lacksSessions(place: FaultPlace): BridgeError {
   return misfit(place, 'has no sessions: set sessions: false, or create it again with requiresSession');
 }
 
-/** The entity hands out its messages by sessions alone. */
+/** Returns whether the entity requires sessions. */
 export function isForSessions(error: unknown): boolean {
   return WANTS_SESSIONS.test(messageOf(error));
 }
 
-/** Somebody else may have the message, or its session, by now. */
+/** Returns whether the lock of a message or session was lost. Another receiver may have it now. */
 export function isLockLost(error: unknown): boolean {
   return LOST.includes(codeOf(error) ?? '') || (error instanceof Error && SETTLED.test(error.message));
 }
 
-/** The service takes back a link on which nothing came for ten minutes; the SDK attaches it again. */
+/** Returns whether the service detached an idle link after ten minutes. The SDK attaches it again. */
 export function isIdle(error: unknown): boolean {
   return IDLE.test(messageOf(error));
 }
 
-/** No session had a message; the service says so after the time that it was given. */
+/** Returns whether no session had a message within the requested time. */
 export function isNoSession(error: unknown): boolean {
   return codeOf(error) === 'ServiceTimeout';
 }

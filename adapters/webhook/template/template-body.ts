@@ -1,16 +1,16 @@
-// `body` of the configuration → its template; a CloudEvent → the body's text, or why there is none.
+// `body` of the configuration → its template; a CloudEvent → the body's text, or a fault.
 import { readFile } from 'node:fs/promises';
 import { codeOf } from '../../../src/errors.ts';
 import type { Rendered, Template } from './template-engine.ts';
 import { isJson, type TemplateBody, type TemplateSource } from './template-options.ts';
 
 const LONGEST_TEMPLATE = 64 * 1024;
-/** Of one body; receivers of this kind take far less. */
+/** Limit of one body; receivers accept far less. */
 const LONGEST_BODY = 256 * 1024;
-/** Beside this file in adapters/webhook/, and beside the bundle in dist/. */
+/** Next to this file in adapters/webhook/, and next to the bundle in dist/. */
 const FOLDER = new URL('./templates/', import.meta.url);
 
-/** Loads the engine at the first call. A fault is a readable clause without any text of the template. */
+/** Returns the template, or a fault: a readable clause without any text of the template. Loads the engine at the first call. */
 export async function loadTemplate(body: TemplateBody): Promise<Template | { readonly fault: string }> {
   const text = await textOf(body.template);
   if (typeof text !== 'string') return text;
@@ -19,7 +19,7 @@ export async function loadTemplate(body: TemplateBody): Promise<Template | { rea
   return compile(text, isJson(body.contentType));
 }
 
-/** The same text for the same scope, and JSON where the media type says so. */
+/** Renders the body; the same text for the same scope. Returns a fault if the media type is JSON and the text is not. */
 export function renderBody(template: Template, contentType: string, scope: Readonly<Record<string, unknown>>): Rendered {
   const rendered = template.render(scope);
   if ('fault' in rendered) return rendered;
@@ -29,7 +29,7 @@ export function renderBody(template: Template, contentType: string, scope: Reado
     JSON.parse(rendered.text);
     return rendered;
   } catch (error) {
-    // The message quotes what was rendered; only the place may be shown.
+    // The message quotes the rendered text; only the place may be shown.
     const place = /\((line \d+ column \d+)\)/.exec(String(error))?.[1];
     return {
       fault: `its output is not valid JSON${place === undefined ? '' : `, from ${place} of the output`} (put texts in quotes, and use the filter json for values that may be missing)`,
@@ -37,7 +37,7 @@ export function renderBody(template: Template, contentType: string, scope: Reado
   }
 }
 
-/** What a template sees: the CloudEvent's attributes and data, `change`, and the configured values. */
+/** Returns the variables of a template: the CloudEvent's attributes and data, `change`, and the configured values. */
 export function scopeOf(event: object, change: string, values: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
   return { ...event, change, values };
 }

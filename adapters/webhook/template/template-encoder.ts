@@ -1,4 +1,4 @@
-// A delivery → the request with the body that the template renders.
+// A delivery → a request with the body from the template.
 
 import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
@@ -11,8 +11,8 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /**
- * Makes the same bytes of the same delivery. Loads the template at the first one.
- * Rejects with BRIDGE_WEBHOOK_TEMPLATE: `refused` where this event has no body by it, `misconfigured` where none has.
+ * Returns an encoder that gives the same bytes for the same delivery. Loads the template at the first delivery.
+ * Rejects with BRIDGE_WEBHOOK_TEMPLATE: `refused` if the template fails for this event, `misconfigured` if it fails for all.
  */
 export function templateEncoder(body: TemplateBody, sink: string): (batch: readonly Delivery[]) => Promise<EncodedRequest> {
   const { contentType } = body;

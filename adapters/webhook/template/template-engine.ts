@@ -3,22 +3,22 @@ import { CaptureTag, type Context, Liquid, type Template as Parsed } from 'liqui
 import { FilterFault, formatDate, inJsonString, slackText, textOf, toJson, truncate } from './template-filters.ts';
 
 export interface Template {
-  /** @param scope plain data alone; nothing inherited can be reached */
+  /** Renders the template. @param scope plain data; inherited members are not accessible */
   render(scope: Readonly<Record<string, unknown>>): Rendered;
-  /** What it asks the scope for, by place. */
+  /** The variables that the template uses, with their lines. */
   readonly variables: readonly Variable[];
 }
 
-/** A fault is a readable clause that holds no value and no text of the template. */
+/** A fault is a readable clause without values and without text of the template. */
 export type Rendered = { readonly text: string } | { readonly fault: string };
 
 export interface Variable {
-  /** `data`, `eventId`; what depends on another variable or an index is left out from there on. */
+  /** `data`, `eventId`; ends before the first part that depends on another variable or an index. */
   readonly path: readonly string[];
   readonly line: number;
 }
 
-/** In array elements and characters; liquidjs counts them. Its limit of time is left alone: a machine that is frozen for maintenance exceeds any. */
+/** In array elements and characters, as counted by liquidjs. Its time limit is not used: a machine that is frozen for maintenance would exceed it. */
 const MEMORY_LIMIT = 1_000_000;
 
 /** Without those that read files (include, render, layout, block) or write HTML (tablerow). */
@@ -35,7 +35,7 @@ const FILTERS = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Contexts that are inside `capture`, and how deep: what is caught there is escaped when it is put out, and not before. */
+/** Contexts inside `capture`, with their depth: captured text is escaped only at output. */
 const capturing = new WeakMap<Context, number>();
 
 class Capture extends CaptureTag {
@@ -47,7 +47,7 @@ class Capture extends CaptureTag {
   }
 }
 
-/** @param json whether each output is escaped for a JSON string, unless `raw` or `json` stands last */
+/** Compiles a template. @param json whether each output is escaped for a JSON string, unless its last filter is `raw` or `json` */
 export function compile(text: string, json: boolean): Template | { readonly fault: string } {
   const liquid = engine(json);
   try {
@@ -68,7 +68,7 @@ function render(liquid: Liquid, parsed: Parsed[], scope: Readonly<Record<string,
 
 function engine(json: boolean): Liquid {
   const liquid = new Liquid({
-    // A folder in memory without a file in it: nothing is ever read from the disk.
+    // An empty folder in memory: nothing is ever read from the disk.
     templates: {},
     ownPropertyOnly: true,
     strictFilters: true,
@@ -99,7 +99,7 @@ function variablesOf(liquid: Liquid, parsed: Parsed[]): Variable[] {
     });
 }
 
-/** liquidjs quotes the template, which may hold a secret: only names of filters and tags are repeated. */
+/** Returns the fault. liquidjs quotes the template, which may contain a secret: only names of filters and tags are repeated. */
 function faultOf(error: unknown): string {
   const said = error instanceof Error ? error.message : '';
   const [, words = said, line, column] = /^(.*), line:(\d+), col:(\d+)$/s.exec(said) ?? [];

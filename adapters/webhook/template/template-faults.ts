@@ -7,7 +7,7 @@ import { type Sample, sampleEvents } from './template-samples.ts';
 
 const KEY = 'body.template';
 
-/** Of options whose secrets are open. */
+/** Returns the faults of the template. The secrets must be open. */
 export async function templateFaults({ body }: { readonly body?: TemplateBody }): Promise<readonly OptionFault[]> {
   if (body === undefined) return [];
   const template = await loadTemplate(body);
@@ -18,7 +18,7 @@ export async function templateFaults({ body }: { readonly body?: TemplateBody })
   return strangers.length > 0 ? strangers : trialFaults(template, body.contentType, samples, values);
 }
 
-/** Variables that no event has, each once; else a misspelt one would silently render as nothing. */
+/** Returns each variable that no event has, once. A misspelled variable would silently render as nothing. */
 function variableFaults(template: Template, samples: readonly Sample[], values: Readonly<Record<string, string>>): OptionFault[] {
   const known = samples.map(({ event, change }) => scopeOf(event, change, {}));
   const unknown = new Map<string, OptionFault>();
@@ -39,14 +39,14 @@ function eventFault({ path, line }: Variable, known: readonly object[]): OptionF
   return { key: KEY, message: `uses ${path.join('.')} in line ${line}, which no event has` };
 }
 
-/** Whether the path leads to something; of texts and lists, which have a size and a first, nothing is known. */
+/** Returns whether the path exists. Every path into texts and lists counts, because they have members such as `size` and `first`. */
 function holds(value: unknown, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
     return value !== null || name === undefined;
   return Object.hasOwn(value, name) && holds((value as Readonly<Record<string, unknown>>)[name], rest);
 }
 
-/** The first event that the template fails for. */
+/** Returns the fault of the first event that the template fails for. */
 function trialFaults(
   template: Template,
   contentType: string,

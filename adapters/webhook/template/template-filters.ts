@@ -1,53 +1,53 @@
-// Our Liquid filters: values → text (dates, JSON, texts cut to length, Slack's escapes). Pure.
+// The bridge's Liquid filters: values → text (dates, JSON, shorter texts, Slack's escapes). Pure.
 
-/** A filter's error text for the template's author; holds no value of an event. */
+/** A filter's error for the author of the template; contains no value of an event. */
 export class FilterFault extends Error {
   override readonly name = 'FilterFault';
 }
 
-/** Years of four digits, with a time and an offset: anything else Date would read by the machine's own time zone. */
+/** Years of four digits, with a time and an offset: Date would parse other formats in the machine's time zone. */
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 const ELLIPSIS = '…';
 const DEFAULT_FORMAT = '%Y-%m-%d %H:%M:%S %Z';
 
-/** Null is nothing, a list its members with commas between them, an object its JSON. Lone surrogates, which UTF-8 has no bytes for, become U+FFFD. */
+/** Returns a value as text: null as nothing, a list as its members with commas, an object as JSON. Lone surrogates become U+FFFD. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(textOf).join(', ');
   return typeof value === 'object' ? toJson(value) : String(value).toWellFormed();
 }
 
-/** What stands between the quotes of a JSON string (RFC 8259, section 7). */
+/** Returns a value escaped for the inside of a JSON string (RFC 8259, section 7). */
 export function inJsonString(value: unknown): string {
   return JSON.stringify(textOf(value)).slice(1, -1);
 }
 
-/** A whole JSON value; nothing is null. */
+/** Returns a complete JSON value; undefined becomes null. */
 export function toJson(value: unknown): string {
-  // JSON would write a lone surrogate as an escape, which reads as one again.
+  // JSON.stringify would keep a lone surrogate as an escape.
   return JSON.stringify(value ?? null, (_, member: unknown) => (typeof member === 'string' ? member.toWellFormed() : member));
 }
 
-/** At most `most` UTF-16 code units, the ellipsis among them; no character is cut in two. */
+/** Shortens a text to at most `most` UTF-16 code units, including the ellipsis. Never cuts a character in two. */
 export function truncate(value: unknown, most: unknown = 100, ellipsis: unknown = ELLIPSIS): string {
   const text = textOf(value);
   const room = Number(most);
   if (!Number.isInteger(room) || room < 0) throw new FilterFault('truncate needs a whole number of characters');
   if (text.length <= room) return text;
   const end = textOf(ellipsis).slice(0, room);
-  // A surrogate left alone at the cut goes as well.
+  // Remove a lone surrogate at the cut.
   return text.slice(0, room - end.length).replace(/[\uD800-\uDBFF]$/, '') + end;
 }
 
-/** For Slack's mrkdwn, where these three characters make mentions and links. */
+/** Escapes the three characters that create mentions and links in Slack's mrkdwn. */
 export function slackText(value: unknown): string {
   return textOf(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /**
- * A time of an event in strftime's letters, in UTC or the given IANA time zone, with English names, whatever the machine's own settings.
- * Empty for null; what is no RFC 3339 timestamp stays as it is.
- * @throws FilterFault for a time zone or a letter that is not known
+ * Formats a time by strftime, in UTC or the given IANA time zone, with English names, independent of the machine's settings.
+ * Returns an empty text for null, and a text that is not an RFC 3339 timestamp unchanged.
+ * @throws FilterFault for an unknown time zone or letter
  */
 export function formatDate(value: unknown, format: unknown = DEFAULT_FORMAT, zone: unknown = 'UTC'): string {
   const text = textOf(value);

@@ -3,18 +3,18 @@ import * as v from 'valibot';
 import { secret } from '../../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../../src/secrets/secret.ts';
 
-/** The templates that come with the program, by name. */
+/** The names of the shipped templates. */
 export const SHIPPED_TEMPLATES = ['slack', 'teams', 'pagerduty'] as const;
 
 type ShippedTemplate = (typeof SHIPPED_TEMPLATES)[number];
 
-/** The text of a user's own is opened by config/ like a secret's, which it may well hold. */
+/** A user's template is opened by config/ like a secret, because it may contain one. */
 export type TemplateSource = { readonly shipped: ShippedTemplate } | { readonly file: Secret };
 
-/** A media type (RFC 9110, section 8.3.1); what is sent is UTF-8, and nothing else may be said of it. */
+/** A media type (RFC 9110, section 8.3.1). Its only charset is UTF-8, because the bridge sends UTF-8. */
 const MEDIA_TYPE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+(?: *; *charset="?utf-8"?)?$/i;
 const JSON_TYPE = /^[^/;]+\/(?:[^;]*\+)?json *(?:;|$)/i;
-/** As Liquid writes a variable. */
+/** The name of a variable in Liquid. */
 const VALUE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const template = v.pipe(
@@ -61,17 +61,17 @@ export type TemplateBody = v.InferOutput<NonNullable<typeof templateEntries.body
 
 export const MODE_FAULT = 'must be structured with body: a template renders one body for each event';
 
-/** @param options as the schemas of `body` and `mode` made them */
+/** Returns whether `body` and `mode` can be combined. */
 export function modeFits({ mode, body }: { readonly mode: string; readonly body?: TemplateBody }): boolean {
   return body === undefined || mode === 'structured';
 }
 
-/** Whether a text of this media type must be JSON. */
+/** Returns whether a body of this media type must be JSON. */
 export function isJson(contentType: string): boolean {
   return JSON_TYPE.test(contentType);
 }
 
-/** The values as the template sees them, secrets open. */
+/** Returns the values for the template. The secrets must be open. */
 export function openValues({ values: given }: TemplateBody): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, reveal(value)]));
 }

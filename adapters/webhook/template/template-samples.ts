@@ -1,4 +1,4 @@
-// Sample CloudEvents of each type, full and minimal, to try templates on.
+// Sample CloudEvents of each type, full and minimal, to test templates.
 
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import type { EventApproval } from '../../../src/model/approvals.ts';
@@ -13,7 +13,7 @@ export interface Sample {
 
 const AT = { wallMs: Date.UTC(2022, 3, 11, 22, 11, 58), elapsedMs: null };
 const KEY = 'c7061bac-afdc-4513-b24b-aa5f13a16123';
-/** Everything set, and texts that break whatever does not escape. */
+/** All fields set, with texts that break a template without escaping. */
 const FULL: ScheduledEvent = {
   eventId: KEY.toUpperCase(),
   eventStatus: 'Scheduled',
@@ -25,13 +25,13 @@ const FULL: ScheduledEvent = {
   eventSource: 'Platform',
   durationInSeconds: 5,
 };
-/** As little as the service may give. */
+/** The minimum that the service may send. */
 const BARE: ScheduledEvent = {
   ...{ eventId: KEY, eventStatus: 'Started', eventType: '', resourceType: '', resources: [], notBefore: null },
   ...{ description: '', eventSource: '', durationInSeconds: -1 },
 };
 
-/** Made by the recipe of real ones, so that every attribute and member there is stands in one of them. */
+/** Returns samples, created like real CloudEvents, so that every possible attribute and member occurs. */
 export function sampleEvents(): readonly Sample[] {
   return [...samplesOf(FULL, { name: 'WestNO_0', id: 'westno_0' }), ...samplesOf(BARE, { name: null, id: 'an-id' })];
 }

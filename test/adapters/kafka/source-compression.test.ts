@@ -106,9 +106,9 @@ test('a few bytes that stand for very many are refused at the limit', () => {
     Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x00, 0x61]),
     Buffer.alloc(6_000, Buffer.from([0xfe, 0x01, 0x00])),
   ]);
-  assert.throws(() => unpackSnappy(copies, MOST_BYTES), /too many/);
+  assert.throws(() => unpackSnappy(copies, MOST_BYTES), /exceed the limit/);
   const block = Buffer.concat([Buffer.from([0x1f, 0x61, 0x01, 0x00]), Buffer.alloc(1_000, 0xff), Buffer.from([0x00])]);
   const size = Buffer.alloc(4);
   size.writeUInt32LE(block.length);
-  assert.throws(() => unpackLz4(Buffer.concat([LZ4_START, size, block]), MOST_BYTES), /too many/);
+  assert.throws(() => unpackLz4(Buffer.concat([LZ4_START, size, block]), MOST_BYTES), /exceed the limit/);
 });

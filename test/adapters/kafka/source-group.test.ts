@@ -188,7 +188,7 @@ test('a group in which programs are that are no bridges is a fault', { skip: wit
   await joined.promise;
   const fault = (await new Reading(openSource(t, options).source).done) as BridgeError;
   assert.deepEqual([fault.code, fault.disposition], ['BRIDGE_KAFKA_GROUP', 'misconfigured']);
-  assert.match(fault.message, new RegExp(`no bridges are in the consumer group ${groupId}`));
+  assert.match(fault.message, new RegExp(`the consumer group ${groupId} contains programs other than bridges`));
 });
 
 test('with readers each, two bridges both take every message', { skip: withoutKafka }, async (t) => {

@@ -103,7 +103,7 @@ test('a check of a sink that will make its topic says so and makes none', { skip
   const { adapter } = createSink(t, {
     options: { brokers: [...kafka.brokers], topic, createTopic: { partitions: 1, replicationFactor: 1 } },
   });
-  assert.match((await adapter.check(new AbortController().signal)) ?? '', /is not there yet: the first delivery makes it/);
+  assert.match((await adapter.check(new AbortController().signal)) ?? '', /does not exist yet: the first delivery creates it/);
   assert.equal(await isThere(), false);
 });
 
@@ -131,7 +131,7 @@ test('an advertised address that cannot be reached is named, with the setting th
   const proxy = await KafkaProxy.start(t, kafka.brokers, { advertised: '127.0.0.1:1' });
   const { deliver, adapter } = createSink(t, { options: { brokers: [...proxy.brokers], topic } });
   const expected = new RegExp(
-    `${proxy.brokers[0]} answered, but says .* at 127\\.0\\.0\\.1:1 \\(advertised\\.listeners\\).*ECONNREFUSED.*set advertised`,
+    `${proxy.brokers[0]} answered and named 127\\.0\\.0\\.1:1 for a partition of the topic \\(advertised\\.listeners\\).*ECONNREFUSED.*set advertised`,
   );
   const failure = failed((await deliver({ seq: 1 }))[0]);
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_KAFKA_ADVERTISED', 'retry', 'sink']);

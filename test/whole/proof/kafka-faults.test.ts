@@ -154,13 +154,13 @@ const MISTAKES: readonly Mistake[] = [
   {
     what: 'no TLS to a port with it',
     state: 'misconfigured',
-    reason: /speaks TLS there: set ssl: true/,
+    reason: /speaks TLS at this port: set ssl: true/,
     setup: (kafka) => at(kafka.listener('TLS'), { options: {} }),
   },
   {
     what: 'a cluster that sends its clients where nobody is',
     state: 'probing',
-    reason: /answered, but says .* at 127\.0\.0\.1:1 \(advertised\.listeners\), which cannot be reached .* set advertised\.listeners/,
+    reason: /answered and named 127\.0\.0\.1:1 .*\(advertised\.listeners\), but the bridge cannot reach it .* set advertised\.listeners/,
     setup: async (kafka, t) => at((await KafkaProxy.start(t, kafka.brokers, { advertised: '127.0.0.1:1' })).brokers, { options: {} }),
   },
 ];

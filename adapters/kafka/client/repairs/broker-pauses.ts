@@ -1,10 +1,10 @@
-// A kafkajs producer → until when a broker's pause held its requests back (KIP-219).
+// A kafkajs producer → the end of a broker's pause (KIP-219).
 import type { Producer } from 'kafkajs';
 import type { Deps } from '../../../../src/time/clock.ts';
 
 export class BrokerPauses {
   readonly #deps: Pick<Deps, 'elapsedMs'>;
-  /** Brokers with requests that wait. */
+  /** Brokers with waiting requests. */
   readonly #waiting = new Set<string>();
   #lastMs = Number.NEGATIVE_INFINITY;
 
@@ -12,12 +12,12 @@ export class BrokerPauses {
     this.#deps = deps;
   }
 
-  /** Elapsed time; now, while requests are held back. */
+  /** The end of the last pause (elapsed time); the current time while requests wait. */
   get heldUntilMs(): number {
     return this.#waiting.size > 0 ? this.#deps.elapsedMs() : this.#lastMs;
   }
 
-  /** Nothing else is ever queued: kafkajs limits requests in flight only where it is configured to. */
+  /** Watches the queue of a producer. Only pauses fill it, because the number of requests in flight is not limited. */
   watch(producer: Producer): void {
     producer.on(producer.events.REQUEST_QUEUE_SIZE, ({ payload: { broker, queueSize } }) => {
       if (queueSize > 0) this.#waiting.add(broker);

@@ -1,4 +1,4 @@
-// The files inside kafkajs 2.2.4 that the repairs reach into → their types, as far as needed.
+// The internal files of kafkajs 2.2.4 that the repairs use → the required types.
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   import { EventEmitter } from 'node:events';
   import type { Logger } from 'kafkajs';

@@ -1,4 +1,4 @@
-// A socket factory of ours → the same one; kafkajs repairs its connections (README.md).
+// A socket factory → the same factory, with repaired connections in kafkajs (README.md).
 import type { ISocketFactory } from 'kafkajs';
 import BrokerPool from 'kafkajs/src/cluster/brokerPool.js';
 import ConnectionPool from 'kafkajs/src/network/connectionPool.js';
@@ -15,7 +15,7 @@ export function repaired(factory: ISocketFactory, deps: RepairDeps): ISocketFact
   return factory;
 }
 
-/** kafkajs takes what is before the first colon for the host: an IPv6 address goes as `[2001.db8..1]`, which the connection reads back. */
+/** Returns an address for kafkajs, which cuts a host at its first colon: IPv6 as `[2001.db8..1]`, which the connection converts back. */
 export function spelledForKafkajs({ host, port }: { readonly host: string; readonly port: number }): string {
   const isIpv6 = host.includes(':');
   return isIpv6 ? `${new URL(`http://[${host}]`).hostname.replaceAll(':', '.')}:${port}` : `${host}:${port}`;
@@ -75,7 +75,7 @@ function addressOf({ host, port }: ConnectionPool): string {
   return `${spelledBack(host)}:${port}`;
 }
 
-/** Others may be well; wrong credentials are wrong everywhere. */
+/** Returns whether another broker may succeed. Wrong credentials fail at every broker. */
 function isAboutOneBroker(error: unknown): boolean {
   const names = ['KafkaJSConnectionError', 'KafkaJSConnectionClosedError', 'KafkaJSRequestTimeoutError'];
   return error instanceof Error && names.includes(error.name);

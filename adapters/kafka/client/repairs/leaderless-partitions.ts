@@ -1,21 +1,21 @@
-// A socket factory → clients that bear partitions without a leader. Loads kafkajs: import it late.
+// A socket factory → clients that tolerate partitions without a leader. Loads kafkajs.
 import type { ISocketFactory } from 'kafkajs';
 import ConnectionPool from 'kafkajs/src/network/connectionPool.js';
 
 const METADATA = 3;
-/** LEADER_NOT_AVAILABLE, and REPLICA_NOT_AVAILABLE, with which the others can be led. */
+/** LEADER_NOT_AVAILABLE and REPLICA_NOT_AVAILABLE, which concern one partition. */
 const OF_ONE_PARTITION: ReadonlySet<number> = new Set([5, 9]);
 
 interface Metadata {
-  /** Absent in answers that are not kafkajs's own. */
+  /** Absent in answers that kafkajs does not parse itself. */
   readonly topicMetadata?: readonly { readonly partitionMetadata: readonly { readonly partitionErrorCode: number }[] }[];
 }
 
 const tolerant = new WeakSet<ISocketFactory>();
 
 /**
- * kafkajs fails the metadata of all topics if one partition has an error, so that nothing can be sent to any. Of these clients only what
- * goes to that partition fails: its leader is -1, which is no broker.
+ * Tolerates partitions without a leader. kafkajs rejects the metadata of all topics if one partition has an error. With this factory only
+ * sends to that partition fail: its leader is -1, which no broker has.
  * @returns the same factory
  */
 export function tolerateLeaderless(factory: ISocketFactory): ISocketFactory {

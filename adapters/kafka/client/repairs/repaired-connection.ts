@@ -1,4 +1,4 @@
-// kafkajs's connection → the same, with one socket at a time and no leftovers (README.md).
+// kafkajs's connection → the same, with one socket at a time and a clean buffer (README.md).
 import type { Socket } from 'node:net';
 import errors from 'kafkajs/src/errors.js';
 import Connection from 'kafkajs/src/network/connection.js';
@@ -7,21 +7,21 @@ import type { Deps } from '../../../../src/time/clock.ts';
 import { showBroker } from '../../options/broker-address.ts';
 import { RepairedRequestQueue } from './repaired-request-queue.ts';
 
-/** For the far side to close in its turn. */
+/** Time limit for the broker to close its side. */
 const CLOSE_MS = 1000;
-/** No answer is longer; where other protocols are spoken, what stands in place of the length is. */
+/** The maximum length of an answer. The first bytes of other protocols give a larger length. */
 const LONGEST_FRAME = 256 * 1024 ** 2;
 const REAUTHENTICATE_BEFORE_MS = 10_000;
-/** ApiVersions, SaslHandshake and SaslAuthenticate go before authentication. */
+/** ApiVersions, SaslHandshake and SaslAuthenticate are sent before authentication. */
 const BEFORE_AUTHENTICATION = [18, 17, 36];
 
 export class RepairedConnection extends Connection {
   readonly #deps: Pick<Deps, 'elapsedMs' | 'after'>;
   #connecting: Promise<boolean> | null = null;
   #closing: Promise<boolean> | null = null;
-  /** The last one. */
+  /** The last error. */
   #failure: Error | null = null;
-  /** Ends what `#connecting` waits for. */
+  /** Rejects `#connecting`. */
   #refuse: (error: Error) => void = () => {};
 
   constructor(original: Connection, host: string, deps: Pick<Deps, 'elapsedMs' | 'after'>) {
@@ -36,7 +36,7 @@ export class RepairedConnection extends Connection {
     this.requestQueue = new RepairedRequestQueue(this.requestQueue, deps, () => this.#timedOut());
   }
 
-  /** Not while it is being closed: what is sent then would never leave, or keep it from closing. */
+  /** False during a close: a request would never be sent, or would prevent the close. */
   override isConnected(): boolean {
     return this.connectionStatus === 'connected';
   }
@@ -61,19 +61,19 @@ export class RepairedConnection extends Connection {
     return await this.#closing;
   }
 
-  /** A connection on which it failed is of no use any more: the broker ends it, or answers ILLEGAL_SASL_STATE to another try. */
+  /** Closes the connection if authentication fails: the broker closes it, or answers another attempt with ILLEGAL_SASL_STATE. */
   override async authenticate(): Promise<void> {
     this.#failure = null;
     try {
       await super.authenticate();
     } catch (error) {
-      // Connections that break off meanwhile are no sign of wrong credentials.
+      // A connection that breaks during authentication does not mean wrong credentials.
       const failure = this.#failure ?? error;
       this.disconnect().catch(() => {});
       throw failure;
     }
     const sessionMs = Number(this.sessionLifetime.toString());
-    // Else a session shorter than this would be renewed before each request.
+    // Otherwise a shorter session would be renewed before each request.
     if (sessionMs > 0) this.reauthenticationThreshold = Math.min(REAUTHENTICATE_BEFORE_MS, sessionMs / 4);
   }
 
@@ -101,7 +101,7 @@ export class RepairedConnection extends Connection {
     return promise.finally(cancel);
   }
 
-  /** Events of a socket that was replaced, or is not connected yet, are ignored. */
+  /** Opens a socket, and ignores its events after it is replaced. */
   #listen(onConnect: () => void): Socket {
     const socket = this.socketFactory({ host: this.host, port: this.port, ssl: this.ssl as object, onConnect });
     this.socket = socket;
@@ -110,7 +110,7 @@ export class RepairedConnection extends Connection {
     };
     const closed = () => ifOurs(() => this.#closedError());
     socket.on('data', (data: Buffer) => this.socket === socket && this.#read(data));
-    // Before the connection is made an error follows that says more.
+    // Before the connection is open, an error with more details follows.
     socket.on('end', () => this.connectionStatus !== 'disconnected' && closed());
     socket.on('close', closed);
     socket.on('error', (cause) => ifOurs(() => this.#error(`Connection error: ${messageOf(cause)}`, { code: codeOf(cause), cause })));
@@ -140,7 +140,7 @@ export class RepairedConnection extends Connection {
     this.#fail(this.#error('Connection given up: an earlier request was not answered in time', { code: 'ETIMEDOUT' }));
   }
 
-  /** Everything that waits on this connection fails; harmless where nothing does. */
+  /** Fails everything that waits for this connection. */
   #fail(error: Error): void {
     if (this.socket !== undefined) this.logError(error.message);
     this.#failure = error;
@@ -161,7 +161,7 @@ export class RepairedConnection extends Connection {
     this.bytesNeeded = 4;
     this.requestQueue.destroy();
     if (socket === undefined || socket.destroyed) return;
-    // One that never connected, or that its far side does not read from, would wait for that.
+    // A socket that never connected, or with unsent bytes, would wait before it ends.
     if (!wasConnected || socket.writableLength > 0) return void socket.destroy();
     socket.end();
     socket.unref();
@@ -183,7 +183,7 @@ export class RepairedConnection extends Connection {
   }
 }
 
-/** What is no answer of a broker: a TLS alert where we speak without, or another protocol; it would be waited for as one of gigabytes. */
+/** Returns the error of bytes that are not a broker's answer, such as a TLS alert. kafkajs would take them for a length of gigabytes. */
 function strangerIn(data: Buffer): { readonly message: string; readonly code: string } | null {
   if (data.length < 4) return null;
   if (data[0] === 0x15 && data[1] === 0x03) return { message: 'Connection error: the broker speaks TLS', code: 'BROKER_SPEAKS_TLS' };

@@ -1,8 +1,8 @@
-// kafkajs's queue of requests → the same, with timers only while something waits (README.md).
+// kafkajs's queue of requests → the same, with timers only while requests wait (README.md).
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { CancelTimer, Deps } from '../../../../src/time/clock.ts';
 
-/** On elapsed time throughout: a clock that is set would let every request time out, or a throttle last for hours. */
+/** Uses elapsed time: if the wall clock is set, requests would time out, or a throttle would last for hours. */
 export class RepairedRequestQueue extends RequestQueue {
   readonly #deps: Pick<Deps, 'elapsedMs' | 'after'>;
   readonly #timedOut: () => void;
@@ -11,14 +11,14 @@ export class RepairedRequestQueue extends RequestQueue {
   #throttledUntilMs = 0;
   #wake: CancelTimer | null = null;
 
-  /** `timedOut` is called after a request timed out: the answers behind it would not come either. */
+  /** @param timedOut called after a request timed out: later answers would not arrive either */
   constructor(parts: RequestQueue.Parts, deps: Pick<Deps, 'elapsedMs' | 'after'>, timedOut: () => void) {
     super(parts);
     this.#deps = deps;
     this.#timedOut = timedOut;
   }
 
-  /** Each request has a timer of its own, in place of a look at all of them ten times a second. */
+  /** Sets a timer for each request, instead of checking all requests ten times a second. */
   override sendSocketRequest(request: RequestQueue.SocketRequest): void {
     const { correlationId, requestTimeout } = request;
     try {
@@ -51,7 +51,7 @@ export class RepairedRequestQueue extends RequestQueue {
     this.#cancelAll();
   }
 
-  /** KIP-219: nothing is sent until then. */
+  /** Sends nothing until the pause is over (KIP-219). */
   override maybeThrottle(milliseconds: number | null | undefined): void {
     if (!milliseconds || milliseconds <= 0) return;
     this.logger.debug(`throttled by the broker for ${milliseconds} ms`);
@@ -65,7 +65,7 @@ export class RepairedRequestQueue extends RequestQueue {
 
   override scheduleCheckPendingRequests(): void {
     const isFull = this.maxInFlightRequests !== null && this.inflight.size >= this.maxInFlightRequests;
-    // A full queue is looked at again with the next answer.
+    // A full queue is checked again at the next answer.
     if (this.pending.length === 0 || isFull || this.#wake !== null) return;
     this.#wake = this.#deps.after(Math.max(1, this.#throttledUntilMs - this.#deps.elapsedMs()), () => {
       this.#wake = null;

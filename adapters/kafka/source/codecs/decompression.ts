@@ -1,13 +1,13 @@
-// A packed batch (gzip, snappy, lz4, zstd) → its bytes, within a limit; kafkajs has gzip alone.
+// A compressed batch (gzip, snappy, lz4, zstd) → its bytes, within a limit.
 import { promisify } from 'node:util';
 import { CompressionCodecs, CompressionTypes } from '../../client/kafkajs.ts';
 import { unpackLz4 } from './lz4.ts';
 import { unpackSnappy } from './snappy.ts';
 
-/** Brokers take batches of 1 MiB by default, packed; what becomes more than this is no batch of approvals. */
+/** By default brokers accept batches of 1 MiB, compressed. A batch of approvals never exceeds this limit when decompressed. */
 export const MOST_BYTES = 64 * 1024 ** 2;
 
-/** Nothing behind such a batch can be read. */
+/** No record after such a batch can be read. */
 export class UnreadableBatch extends Error {
   override readonly name = 'UnreadableBatch';
 }
@@ -24,13 +24,13 @@ const unpackers: Readonly<Record<number, Unpack>> = {
   [CompressionTypes.ZSTD]: (packed) => promisify(zstdDecompress)(packed, limit),
 };
 
-/** As kafkajs has them, whose types say `any`. */
+/** A codec of kafkajs, which has the type `any` there. */
 interface Codec {
   compress(encoder: unknown): Promise<Buffer>;
   decompress(packed: Buffer): Promise<Buffer>;
 }
 
-// Once for the process: kafkajs keeps its codecs for all clients together. What packs stays as it was.
+// Once for the process: all clients of kafkajs share the codecs. Compression is unchanged.
 const codecs = CompressionCodecs as Record<number, () => Codec>;
 for (const [type, unpack] of Object.entries(unpackers)) {
   const before = codecs[Number(type)];

@@ -9,19 +9,19 @@ const CONTENT_CHECKSUM_FLAG = 0x04;
 const NOT_PACKED = 0x80000000;
 const LEAST_MATCH = 4;
 
-/** @throws RangeError at what is no LZ4, and beyond `mostBytes` */
+/** Decompresses LZ4 frames. @throws RangeError if the bytes are not valid LZ4, or become more than `mostBytes` */
 export function unpackLz4(packed: Buffer, mostBytes: number): Buffer {
   const unpacked = new Unpacked(mostBytes);
   for (let at = 0; at < packed.length; ) at = unpackFrame(packed, at, unpacked);
   return unpacked.bytes();
 }
 
-/** @returns where the next frame begins */
+/** @returns the offset of the next frame */
 function unpackFrame(packed: Buffer, start: number, unpacked: Unpacked): number {
   if (packed.readUInt32LE(start) !== MAGIC) throw new RangeError('not an LZ4 frame');
   const flags = packed.readUInt8(start + 4);
   if ((flags & DICTIONARY_FLAG) !== 0) throw new RangeError('the LZ4 frame needs a dictionary');
-  // Magic number, two bytes of flags, the content's size, and a checksum of these.
+  // Magic number, two bytes of flags, the content's size, and a checksum of them.
   let at = start + 7 + (flags & CONTENT_SIZE_FLAG ? 8 : 0);
   const frameStart = unpacked.length;
   for (;;) {
@@ -36,10 +36,10 @@ function unpackFrame(packed: Buffer, start: number, unpacked: Unpacked): number 
   }
 }
 
-/** Blocks may refer to the blocks before them. */
+/** Decompresses one block, which may refer to earlier blocks. */
 function unpackBlock(block: Buffer, unpacked: Unpacked, frameStart: number): void {
   let at = 0;
-  /** A length of 15 goes on in bytes, of which all but the last are 255. */
+  /** Reads a length. A nibble of 15 is followed by bytes, all 255 except the last. */
   const lengthFrom = (nibble: number): number => {
     let length = nibble;
     if (nibble < 15) return length;
@@ -56,7 +56,7 @@ function unpackBlock(block: Buffer, unpacked: Unpacked, frameStart: number): voi
     const literals = lengthFrom(token >> 4);
     unpacked.write(block, at, literals);
     at += literals;
-    // The last sequence is literals alone.
+    // The last sequence has only literals.
     if (at === block.length) return;
     const distance = block.readUInt16LE(at);
     at += 2;

@@ -1,14 +1,14 @@
 // Snappy, bare or in xerial's frames → its bytes (format_description.txt of google/snappy).
 import { Unpacked } from './unpacked.ts';
 
-/** Of the Java library: a magic number, two versions, then blocks with their lengths. */
+/** The Java library's format: a magic number, two versions, then blocks with their lengths. */
 const XERIAL = Buffer.from([0x82, ...Buffer.from('SNAPPY'), 0]);
 const XERIAL_HEADER_BYTES = 16;
 const LONGEST_VARINT_BYTES = 5;
-/** Literals of up to 60 bytes have their length in the tag. */
+/** The tag contains the length of literals of up to 60 bytes. */
 const SHORT_LITERALS = 60;
 
-/** @throws RangeError at what is no snappy, and beyond `mostBytes` */
+/** Decompresses snappy. @throws RangeError if the bytes are not valid snappy, or become more than `mostBytes` */
 export function unpackSnappy(packed: Buffer, mostBytes: number): Buffer {
   const unpacked = new Unpacked(mostBytes);
   if (!packed.subarray(0, XERIAL.length).equals(XERIAL)) {

@@ -1,8 +1,8 @@
-// Literal bytes and back-references → the unpacked bytes, up to a limit.
+// Literal bytes and back-references → the decompressed bytes, up to a limit.
 
 const FIRST_BYTES = 64 * 1024;
 
-/** Grows as it is written to. Every method throws RangeError at bytes that are not there and beyond the limit. */
+/** A growing output. Its methods throw RangeError if input bytes are missing or the limit is exceeded. */
 export class Unpacked {
   readonly #mostBytes: number;
   #bytes: Buffer;
@@ -17,7 +17,7 @@ export class Unpacked {
     return this.#length;
   }
 
-  /** Bytes of another buffer. */
+  /** Appends bytes of another buffer. */
   write(source: Buffer, start: number, length: number): void {
     if (start + length > source.length) throw new RangeError('the compressed bytes end too early');
     this.#makeRoom(length);
@@ -25,7 +25,7 @@ export class Unpacked {
     this.#length += length;
   }
 
-  /** So many bytes once more, from so far back; they may reach into what is being copied. `start`: where what may be referred to begins. */
+  /** Appends `length` bytes from `distance` bytes back; the ranges may overlap. @param start the first byte that may be referred to */
   repeat(distance: number, length: number, start = 0): void {
     if (distance === 0 || distance > this.#length - start) throw new RangeError('the compressed bytes refer to missing bytes');
     this.#makeRoom(length);
