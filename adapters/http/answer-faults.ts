@@ -6,7 +6,7 @@ import { type HttpPlace, whoOf } from './failures.ts';
 import { statusFault } from './status-fault.ts';
 
 /** What the service answered, and the remedy, for people. It contains no text of the service, except words of a closed list. */
-export interface Said {
+interface Said {
   readonly said: string;
   readonly advice: string;
   /** An HTTP status or a code of the service; shown by `dead-letters list`. */

@@ -46,7 +46,7 @@ export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | n
   return faults;
 }
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly url: URL;
   readonly place: HttpPlace;
   /** Returns only checked addresses. */

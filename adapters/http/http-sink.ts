@@ -16,7 +16,7 @@ import { SINK_CODES } from './sink-codes.ts';
 /** The results for all members of a batch are far shorter. A longer body counts as none. */
 const MOST_ANSWER_BYTES = 8 * 1024 ** 2;
 
-export interface HttpSinkOptions extends HttpOptions {
+interface HttpSinkOptions extends HttpOptions {
   readonly maxBatch: number;
   /** Bytes. */
   readonly maxBatchBytes: number;
@@ -59,7 +59,7 @@ export interface HttpSinkKind extends Pick<HttpClientParts, 'authorization' | 'c
   check?(doors: SinkDoors): Promise<string | null>;
 }
 
-export interface HttpSinkDefinition<Options extends HttpSinkOptions> {
+interface HttpSinkDefinition<Options extends HttpSinkOptions> {
   readonly type: string;
   /** `httpEntries`, `batchEntries`, `connectionEntries` and the kind's own keys. */
   readonly options: Schema<Options>;

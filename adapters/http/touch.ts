@@ -9,7 +9,7 @@ import type { Deps } from '../../src/time/clock.ts';
 /** How long a receiver may take to reject the client certificate: in TLS 1.3 it does so after the handshake. */
 const OBJECTION_MS = 500;
 
-export interface TouchTarget {
+interface TouchTarget {
   readonly url: URL;
   readonly lookup: LookupFunction;
   readonly deps: Pick<Deps, 'after'>;

@@ -5,12 +5,12 @@ import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 export type Doing = 'connect' | 'find' | 'create' | 'produce' | 'consume';
 
 /** The subject of an error. */
-export interface Subject {
+interface Subject {
   readonly topic: string;
   readonly doing: Doing;
 }
 
-export interface Meaning extends Required<Pick<BridgeErrorDetails, 'disposition' | 'scope'>> {
+interface Meaning extends Required<Pick<BridgeErrorDetails, 'disposition' | 'scope'>> {
   readonly code: ErrorCode;
   /** Cause and remedy, without the name of the error. */
   readonly advice: string;

@@ -36,7 +36,7 @@ export const consentEntries = {
   ),
 };
 
-export interface ConsentOptions {
+interface ConsentOptions {
   readonly handshake: boolean;
   readonly origin?: string;
   readonly ratePerMinute?: number;
@@ -71,7 +71,7 @@ export interface Consent {
   failed(error: unknown): void;
 }
 
-export interface ConsentParts {
+interface ConsentParts {
   readonly deps: Pick<AdapterDeps, 'wallMs' | 'logger' | 'memory'>;
   /** The name of the sink, with scheme and host, for messages. */
   readonly who: string;

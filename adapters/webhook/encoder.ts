@@ -22,7 +22,7 @@ export const bodyEntries = {
   ...batchEntries(' in batch mode'),
 };
 
-export interface BodyOptions {
+interface BodyOptions {
   readonly mode: (typeof MODES)[number];
   readonly maxBatch: number;
   /** Bytes. */

@@ -22,7 +22,7 @@ export const signingEntries = {
   ),
 };
 
-export interface SigningOptions {
+interface SigningOptions {
   readonly secrets?: readonly Secret[];
 }
 

@@ -8,7 +8,7 @@ import { jsonMembers } from '../json-body.ts';
 /** Maximum length of an answer in bytes; a longer one contains no token. */
 export const LONGEST_TOKEN_ANSWER = 64 * 1024;
 
-export interface AccessToken {
+interface AccessToken {
   /** Valid in a header (RFC 6750, section 2.1). */
   readonly token: string;
   readonly lifetimeMs: number;

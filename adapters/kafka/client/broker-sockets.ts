@@ -8,7 +8,7 @@ import { isLoopback, isMetadataAddress } from '../../../src/net/private-addresse
 
 const KEEP_ALIVE_MS = 60_000;
 
-export interface BrokerSocketParts {
+interface BrokerSocketParts {
   /** `sinks.stream`. */
   readonly place: string;
   /** Null: no TLS. */

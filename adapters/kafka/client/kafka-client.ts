@@ -13,7 +13,7 @@ const LONGEST_CONNECT_MS = 10_000;
 /** For callers that wait for another connection to the same broker; long enough to get a token. */
 const LEAST_AUTHENTICATION_MS = 30_000;
 
-export interface KafkaClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 'after' | 'random'> {
+interface KafkaClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 'after' | 'random'> {
   readonly logger: Logger;
 }
 

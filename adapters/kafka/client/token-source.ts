@@ -6,7 +6,7 @@ import { fileFault, readRegularFile } from '../../../src/secrets/regular-file.ts
 import type { Secret } from '../../../src/secrets/secret.ts';
 import { isToken, type SaslOptions } from '../options/sasl-options.ts';
 
-export type OauthBearerOptions = Extract<SaslOptions, { mechanism: 'oauthbearer' }>;
+type OauthBearerOptions = Extract<SaslOptions, { mechanism: 'oauthbearer' }>;
 
 const never = new AbortController().signal;
 

@@ -39,7 +39,7 @@ const createTopic = v.pipe(
   v.description('Creates the topic if it does not exist, and never changes an existing one. Default: the topic must exist.'),
 );
 
-export const deliveryEntries = {
+const deliveryEntries = {
   topic: v.pipe(topicName(), v.description('The topic to write to.')),
   mode: v.pipe(
     v.optional(v.picklist(['binary', 'structured'], 'must be binary or structured'), 'binary'),

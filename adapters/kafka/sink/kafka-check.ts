@@ -14,7 +14,7 @@ const TOPIC_RESOURCE = 2;
 const IN_SYNC = 'min.insync.replicas';
 const CLEANUP = 'cleanup.policy';
 
-export interface CheckOptions extends LinkOptions {
+interface CheckOptions extends LinkOptions {
   /** Whether records have a key. */
   readonly keyed: boolean;
 }

@@ -4,7 +4,7 @@ import type { CancelTimer, Deps } from '../../../src/time/clock.ts';
 /** Below the five minutes after which a lane abandons a call of an adapter. */
 const LONGEST_MS = 240_000;
 
-export interface PatienceOptions {
+interface PatienceOptions {
   readonly limitMs: number;
   /** Returns the end of the broker's pause (elapsed time); the current time during a pause. */
   readonly heldUntilMs: () => number;

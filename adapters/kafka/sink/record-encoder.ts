@@ -6,7 +6,7 @@ import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts'
 import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 
-export type RecordMode = 'binary' | 'structured';
+type RecordMode = 'binary' | 'structured';
 
 /** A record of the bridge: it always has a value and a timestamp, and all its headers are strings. */
 export interface EncodedRecord extends Message {

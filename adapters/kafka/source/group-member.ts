@@ -17,7 +17,7 @@ const SILENCE_MS = 20_000;
 const LEAVE_MS = 1_500;
 const PARTITIONS_AT_ONCE = 16;
 
-export interface GroupMemberOptions extends ConsumerGroup {
+interface GroupMemberOptions extends ConsumerGroup {
   /** Whether this process has read the topic before. A partition without an offset is then new. */
   readonly hasStarted: boolean;
   readonly take: TakeMessage;
@@ -37,7 +37,7 @@ export interface GroupMemberOptions extends ConsumerGroup {
   readonly faultOf: (error: unknown) => BridgeError;
 }
 
-export interface GroupMemberDeps extends Pick<Deps, 'after' | 'elapsedMs' | 'wallMs'> {
+interface GroupMemberDeps extends Pick<Deps, 'after' | 'elapsedMs' | 'wallMs'> {
   readonly logger: Logger;
 }
 

@@ -14,7 +14,7 @@ export interface ConsumerGroup {
 }
 
 /** The end offsets, by partition. */
-export type Ends = ReadonlyMap<number, string>;
+type Ends = ReadonlyMap<number, string>;
 
 /**
  * Commits the end of each partition for a group without any offset in the topic. It lists the ends before it looks up the offsets. So, if

@@ -8,7 +8,7 @@ import { type ConsumerGroup, hasPositions } from './group-start.ts';
 /** Answers of a group to a heartbeat of a client that may join and is not a member. */
 const STRANGER = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS'];
 
-export interface CheckDeps extends Pick<Deps, 'after' | 'elapsedMs'> {
+interface CheckDeps extends Pick<Deps, 'after' | 'elapsedMs'> {
   /** Called when a broker accepts this client. */
   readonly connected: () => void;
 }

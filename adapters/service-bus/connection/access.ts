@@ -28,7 +28,7 @@ export interface Target {
 }
 
 /** The sink or source of an access. */
-export interface AccessPlace {
+interface AccessPlace {
   /** `sinks.bus` */
   readonly owner: string;
   /** `sink bus` */

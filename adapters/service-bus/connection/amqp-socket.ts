@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { Connect } from './connector.ts';
 
-export interface SocketEvents {
+interface SocketEvents {
   /** Called if a connection cannot be opened, is closed, or is lost. May be called twice. */
   lost(error: Error): void;
 }

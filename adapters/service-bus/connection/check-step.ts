@@ -5,7 +5,7 @@ import { formatDuration } from '../../../src/formats/durations.ts';
 import { type Deps, deadline, orAbort } from '../../../src/time/clock.ts';
 import { type FaultPlace, timeoutFault } from '../service-bus-fault.ts';
 
-export interface CheckStepOptions {
+interface CheckStepOptions {
   readonly place: FaultPlace;
   /** Milliseconds. */
   readonly timeout: number;

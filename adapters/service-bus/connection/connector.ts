@@ -11,7 +11,7 @@ export type Connect = (signal: AbortSignal) => Promise<Duplex>;
 
 export type AmqpTransport = 'amqp' | 'websocket';
 
-export interface ConnectorOptions {
+interface ConnectorOptions {
   readonly endpoint: NamespaceEndpoint;
   readonly transport: AmqpTransport;
   /** False only for the emulator. */

@@ -8,7 +8,7 @@ const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 /** Time limit for the server to close the connection after a close frame. */
 const CLOSE_MS = 1000;
 
-export interface WebSocketTarget {
+interface WebSocketTarget {
   /** Host, with its port if it is not the default. */
   readonly authority: string;
   readonly path: string;

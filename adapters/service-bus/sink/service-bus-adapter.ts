@@ -12,7 +12,7 @@ import { checkSink } from './service-bus-check.ts';
 
 /** Small enough for a link's credit, because each key of a call is a separate send. */
 const LIMITS: AdapterLimits = { inFlight: 8, batch: 32, batchBytes: 192 * 1024 };
-export const SENDER_ROLE = 'Azure Service Bus Data Sender';
+const SENDER_ROLE = 'Azure Service Bus Data Sender';
 
 /** Sends the messages of one key in sequence, and of different keys in parallel. Loads the SDK and connects at the first use. */
 export class ServiceBusAdapter implements Adapter {

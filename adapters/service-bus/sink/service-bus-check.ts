@@ -9,7 +9,7 @@ import type { Entity } from '../options/service-bus-options.ts';
 import { connectionFault, type FaultPlace } from '../service-bus-fault.ts';
 import type { Sender } from './sender.ts';
 
-export interface SinkToCheck {
+interface SinkToCheck {
   readonly access: NamespaceAccess;
   readonly sender: Sender;
   readonly place: FaultPlace;

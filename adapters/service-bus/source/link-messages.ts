@@ -13,7 +13,7 @@ const LONGEST_TEXT = 4096;
 const RENEW_MS = 2000;
 
 /** The SDK's receiver of a queue, a subscription or one session. */
-export type Settler = Pick<ServiceBusReceiver, 'completeMessage' | 'abandonMessage' | 'deadLetterMessage'>;
+type Settler = Pick<ServiceBusReceiver, 'completeMessage' | 'abandonMessage' | 'deadLetterMessage'>;
 
 export class LinkMessages {
   readonly #settler: Settler;

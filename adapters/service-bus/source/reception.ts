@@ -18,9 +18,9 @@ const LEAVE_MS = 1000;
 export const SESSION_WAIT_MS = 35_000;
 
 /** Attaches links and passes on their messages, until `stopping`. */
-export type Stream = (bus: BusClient, reception: Reception) => Promise<void>;
+type Stream = (bus: BusClient, reception: Reception) => Promise<void>;
 
-export interface ReceptionOptions extends Probed {
+interface ReceptionOptions extends Probed {
   readonly access: NamespaceAccess;
   /** Milliseconds for each operation, and for the start before the first message. */
   readonly timeout: number;

@@ -7,7 +7,7 @@ import { BusClient, SCOPE } from '../connection/service-bus-client.ts';
 import { type Probed, probeLink } from './link-probe.ts';
 import { sourceFault } from './source-fault.ts';
 
-export interface SourceToCheck extends Probed {
+interface SourceToCheck extends Probed {
   readonly access: NamespaceAccess;
   /** Milliseconds for each step. */
   readonly timeout: number;

@@ -18,7 +18,7 @@ import { Reception } from './reception.ts';
 import { checkSource } from './service-bus-source-check.ts';
 import { streamSessions } from './session-stream.ts';
 
-export const RECEIVER_ROLE = 'Azure Service Bus Data Receiver';
+const RECEIVER_ROLE = 'Azure Service Bus Data Receiver';
 
 /** Approvals from a queue or subscription (behaviour 8.11). */
 export const serviceBusSource: ApprovalSourceDefinition<ServiceBusSourceOptions> = {

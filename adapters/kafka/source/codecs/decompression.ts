@@ -5,10 +5,10 @@ import { unpackLz4 } from './lz4.ts';
 import { unpackSnappy } from './snappy.ts';
 
 /** By default brokers accept batches of 1 MiB, compressed. A batch of approvals never exceeds this limit when decompressed. */
-export const MOST_BYTES = 64 * 1024 ** 2;
+const MOST_BYTES = 64 * 1024 ** 2;
 
 /** No record after such a batch can be read. */
-export class UnreadableBatch extends Error {
+class UnreadableBatch extends Error {
   override readonly name = 'UnreadableBatch';
 }
 
