@@ -8,8 +8,8 @@ import { reveal } from '../../src/secrets/secret.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import type { Authorization } from '../http/authorization.ts';
 import type { StatusMeaning } from '../http/failures.ts';
-import type { HttpSinkKind, SinkDoors, SinkRequest } from '../http/http-sink.ts';
-import { MISCONFIGURED } from '../http/status-fault.ts';
+import type { HttpSinkKind, SinkContext, SinkRequest } from '../http/http-sink.ts';
+import { MISCONFIGURED_STATUS } from '../http/status-fault.ts';
 import type { AzureMonitorOptions } from './azure-monitor-options.ts';
 import { entraAuthorization } from './entra-authorization.ts';
 
@@ -18,13 +18,13 @@ const ACCEPTED = 204;
 
 /** Statuses with another meaning than in the common status table: they concern the rule, not an event. */
 const STATUSES: Readonly<Record<number, StatusMeaning>> = {
-  400: { ...MISCONFIGURED, advice: 'check stream, and that the rule declares it with the columns of the sink' },
-  401: { ...MISCONFIGURED, advice: 'check that the identity belongs to the tenant of the rule' },
+  400: { ...MISCONFIGURED_STATUS, advice: 'check stream, and that the rule declares it with the columns of the sink' },
+  401: { ...MISCONFIGURED_STATUS, advice: 'check that the identity belongs to the tenant of the rule' },
   403: {
-    ...MISCONFIGURED,
+    ...MISCONFIGURED_STATUS,
     advice: 'give the identity the role Monitoring Metrics Publisher on the rule; a new role takes up to half an hour',
   },
-  404: { ...MISCONFIGURED, advice: 'check endpoint, rule (its immutable id) and stream, and that the rule belongs to the endpoint' },
+  404: { ...MISCONFIGURED_STATUS, advice: 'check endpoint, rule (its immutable id) and stream, and that the rule belongs to the endpoint' },
 };
 
 /** Posts arrays of records. The service does not find repeats: a repeat is a second row with the same EventId. */
@@ -48,12 +48,12 @@ export class LogsIngestion implements HttpSinkKind {
     return { path: this.#path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(records), gzip: true };
   }
 
-  async judge(first: HttpAnswer, batch: readonly Delivery[], doors: SinkDoors): Promise<readonly Outcome[]> {
+  async judge(first: HttpAnswer, batch: readonly Delivery[], context: SinkContext): Promise<readonly Outcome[]> {
     // The kit has dropped the rejected token, so this request gets a new one.
-    const answer = first.status === 401 ? await doors.post(this.encode(batch)) : first;
-    const fault = doors.faults.ofStatus(answer);
+    const answer = first.status === 401 ? await context.post(this.encode(batch)) : first;
+    const fault = context.faults.ofStatus(answer);
     if (fault !== null) throw fault;
-    if (answer.status !== ACCEPTED) throw doors.faults.noAnswer(answer.status, String(ACCEPTED));
+    if (answer.status !== ACCEPTED) throw context.faults.noAnswer(answer.status, String(ACCEPTED));
     return batch.map(() => 'accepted');
   }
 }

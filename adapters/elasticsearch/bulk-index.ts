@@ -6,7 +6,7 @@ import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import type { Authorization } from '../http/authorization.ts';
 import type { StatusMeaning } from '../http/failures.ts';
-import type { HttpSinkKind, SinkDoors, SinkRequest } from '../http/http-sink.ts';
+import type { HttpSinkKind, SinkContext, SinkRequest } from '../http/http-sink.ts';
 import { jsonMembers } from '../http/json-body.ts';
 import { takesNoSuchBody } from '../http/status-fault.ts';
 import { bulkOutcomes } from './bulk-answer.ts';
@@ -42,7 +42,7 @@ export class BulkIndex implements HttpSinkKind {
     return { ...bulk(body), gzip: this.#options.compression === 'gzip' };
   }
 
-  judge(answer: HttpAnswer, batch: readonly Delivery[], { faults }: SinkDoors): readonly Outcome[] {
+  judge(answer: HttpAnswer, batch: readonly Delivery[], { faults }: SinkContext): readonly Outcome[] {
     return bulkOutcomes(answer, { ids: this.#ids.get(batch) ?? [], pipeline: this.#options.pipeline }, faults);
   }
 
@@ -50,7 +50,7 @@ export class BulkIndex implements HttpSinkKind {
    * Posts a bulk request without documents. Elasticsearch rejects it with a JSON error. Gateways accept it, or reject it with other errors.
    * It is never compressed, because Fluent Bit closes the connection after a compressed empty body.
    */
-  async check({ post, faults }: SinkDoors): Promise<string | null> {
+  async check({ post, faults }: SinkContext): Promise<string | null> {
     const answer = await post(bulk(''));
     const { error, items } = jsonMembers(answer.body);
     const fault = faults.ofStatus(answer);

@@ -6,7 +6,7 @@ import { type HttpPlace, whoOf } from './failures.ts';
 import { statusFault } from './status-fault.ts';
 
 /** What the service answered, and the remedy, for people. It contains no text of the service, except words of a closed list. */
-interface Said {
+interface AnswerReport {
   readonly said: string;
   readonly advice: string;
   /** An HTTP status or a code of the service; shown by `dead-letters list`. */
@@ -35,22 +35,22 @@ export class AnswerFaults {
   }
 
   /** Returns a fault that the lane retries slowly. */
-  misconfigured(said: Said): BridgeError {
+  misconfigured(said: AnswerReport): BridgeError {
     return this.#fault(this.#place.codes.misconfigured, said, { disposition: 'misconfigured', scope: 'sink' });
   }
 
   /** Returns a fault that the lane retries, after the pause that the answer asks for. */
-  unavailable(said: Said, answer?: Answer): BridgeError {
+  unavailable(said: AnswerReport, answer?: Answer): BridgeError {
     const retryAfterMs = parseRetryAfter(answer?.headers['retry-after'], this.#wallMs());
     return this.#fault(this.#place.codes.unavailable, said, { disposition: 'retry', ...(retryAfterMs !== null && { retryAfterMs }) });
   }
 
   /** Returns a fault that makes a dead letter. @param isNamed whether exactly this member is at fault; if not, the lane halves the batch and retries */
-  refused(said: Said, isNamed: boolean): BridgeError {
+  refused(said: AnswerReport, isNamed: boolean): BridgeError {
     return this.#fault(this.#place.codes.refused, said, { disposition: 'refused', isNamed });
   }
 
-  #fault(code: ErrorCode, { said, advice, status }: Said, details: BridgeErrorDetails): BridgeError {
+  #fault(code: ErrorCode, { said, advice, status }: AnswerReport, details: BridgeErrorDetails): BridgeError {
     return new BridgeError(code, `${whoOf(this.#place)} ${said}: ${advice}`, { ...details, status });
   }
 }

@@ -13,7 +13,7 @@ import { type HttpCodes, type HttpPlace, type StatusMeaning, whoOf } from './fai
 import { headerValue } from './header-value.ts';
 import { type HttpOptions, type HttpTarget, urlOf } from './http-options.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
-import { authorizationOf } from './oauth/client-credentials.ts';
+import { oauthAuthorization } from './oauth/client-credentials.ts';
 import { RenewedSecrets } from './renewed-secrets.ts';
 import { statusFault } from './status-fault.ts';
 
@@ -54,7 +54,7 @@ export class HttpClient {
     this.#deps = deps;
     const parts = { place: this.#place, judge, deps, resolve };
     this.#endpoint = new Endpoint(options, { ...parts, url, sockets: inFlight });
-    this.#authorization = given.authorization ?? authorizationOf(options, parts);
+    this.#authorization = given.authorization ?? oauthAuthorization(options, parts);
   }
 
   /** The name of the sink and its target for messages: only scheme and host of the URL. */
@@ -89,14 +89,14 @@ export class HttpClient {
   /** Sends a request with the given and the configured headers. Resolves with the status, regardless of the body. Call it inside `attempt`. */
   async send(request: EndpointRequest, signal: AbortSignal): Promise<Answer> {
     const answer = await this.#endpoint.send(this.#complete(request), signal);
-    this.#see(answer.status, request);
+    this.#dropIfRejected(answer.status, request);
     return answer;
   }
 
   /** Like `send`, but also resolves with the body, or null if it is longer than `maxBodyBytes`. */
   async exchange(request: EndpointRequest, maxBodyBytes: number, signal: AbortSignal): Promise<HttpAnswer> {
     const answer = await this.#endpoint.exchange(this.#complete(request), maxBodyBytes, signal);
-    this.#see(answer.status, request);
+    this.#dropIfRejected(answer.status, request);
     return answer;
   }
 
@@ -124,7 +124,7 @@ export class HttpClient {
   }
 
   /** Drops a rejected token. */
-  #see(status: number, { headers }: EndpointRequest): void {
+  #dropIfRejected(status: number, { headers }: EndpointRequest): void {
     const { authorization } = headers;
     if (status === 401 && typeof authorization === 'string') this.#authorization.refused(authorization);
   }

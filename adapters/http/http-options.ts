@@ -12,7 +12,7 @@ import { type CrossFault, holdsAuthorization, type OAuthOptions, oauthFaults } f
 /** A field name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Headers that the bridge or the connection sets. */
-const OURS = /^(host|content-.*|ce-.*|webhook-.*|connection|keep-alive|expect|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+const RESERVED_HEADERS = /^(host|content-.*|ce-.*|webhook-.*|connection|keep-alive|expect|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 const MOST_MEMBERS = 1000;
 const SCHEME = /^https?:\/\//i;
 const INSECURE = /^http:/i;
@@ -43,7 +43,7 @@ const headers = v.pipe(
         v.pipe(
           v.string(),
           v.regex(TOKEN, 'must be a header name'),
-          v.check((name) => !OURS.test(name), 'is set by the bridge or belongs to the connection: leave it out'),
+          v.check((name) => !RESERVED_HEADERS.test(name), 'is set by the bridge or belongs to the connection: remove it'),
         ),
         v.union([v.pipe(v.string(), v.regex(HEADER_VALUE, HEADER_VALUE_FAULT)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
       ),
@@ -179,10 +179,10 @@ export function httpSecretFaults(options: HttpOptions): readonly OptionFault[] {
   const { key, value } = urlOf(options);
   const text = reveal(value);
   const message = urlFault(text) ?? (allowInsecure || !INSECURE.test(text) ? null : SCHEME_FAULT);
-  const spoilt = Object.entries(headers).filter(([, header]) => headerFault(reveal(header)) !== null);
+  const invalid = Object.entries(headers).filter(([, header]) => headerFault(reveal(header)) !== null);
   return [
     ...(message === null ? [] : [{ key, message }]),
-    ...spoilt.map(([name]) => ({ key: `headers.${name}`, message: HEADER_VALUE_FAULT })),
+    ...invalid.map(([name]) => ({ key: `headers.${name}`, message: HEADER_VALUE_FAULT })),
     ...connectionFaults(options, message === null ? new URL(text) : null, key),
   ];
 }

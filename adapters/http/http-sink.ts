@@ -32,7 +32,7 @@ export interface SinkRequest {
 }
 
 /** The operations of a kind within the time limit of one delivery or check. */
-export interface SinkDoors {
+export interface SinkContext {
   readonly faults: AnswerFaults;
   readonly signal: AbortSignal;
   /** Posts with the sink's authorization and headers. The body of the answer is null if it is longer than 8 MiB. */
@@ -50,13 +50,13 @@ export interface HttpSinkKind extends Pick<HttpClientParts, 'authorization' | 'c
   /** The base URL of the requests, if it differs from the url. */
   readonly base?: (url: URL) => URL;
   /** Runs before a batch is posted. @throws BridgeError that is the outcome of all members */
-  before?(doors: SinkDoors): Promise<void>;
+  before?(context: SinkContext): Promise<void>;
   /** Returns the same request at every attempt, without clock or random. An error makes the batch refused. */
   encode(batch: readonly Delivery[]): SinkRequest | Promise<SinkRequest>;
   /** Returns one outcome for each member; by default the status table decides for all. @throws BridgeError that is the outcome of all members */
-  judge?(answer: HttpAnswer, batch: readonly Delivery[], doors: SinkDoors): readonly Outcome[] | Promise<readonly Outcome[]>;
+  judge?(answer: HttpAnswer, batch: readonly Delivery[], context: SinkContext): readonly Outcome[] | Promise<readonly Outcome[]>;
   /** Like `Adapter.check`; by default it connects. */
-  check?(doors: SinkDoors): Promise<string | null>;
+  check?(context: SinkContext): Promise<string | null>;
 }
 
 interface HttpSinkDefinition<Options extends HttpSinkOptions> {
@@ -115,18 +115,18 @@ class HttpSink implements Adapter {
 
   async check(signal: AbortSignal): Promise<string | null> {
     return await this.#http.attempt(signal, async (limited) => {
-      const doors = this.#doors(limited);
-      return (await this.#kind.check?.(doors)) ?? (await doors.touch());
+      const context = this.#context(limited);
+      return (await this.#kind.check?.(context)) ?? (await context.touch());
     });
   }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
     const request = await this.#encoded(batch);
     return await this.#http.attempt(signal, async (limited) => {
-      const doors = this.#doors(limited);
-      await this.#kind.before?.(doors);
-      const answer = await doors.post(request);
-      if (this.#kind.judge) return await this.#kind.judge(answer, batch, doors);
+      const context = this.#context(limited);
+      await this.#kind.before?.(context);
+      const answer = await context.post(request);
+      if (this.#kind.judge) return await this.#kind.judge(answer, batch, context);
       this.#http.accept(answer);
       return batch.map(() => 'accepted');
     });
@@ -136,7 +136,7 @@ class HttpSink implements Adapter {
     this.#http.close();
   }
 
-  #doors(signal: AbortSignal): SinkDoors {
+  #context(signal: AbortSignal): SinkContext {
     return {
       faults: this.#faults,
       signal,

@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts';
 import { type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
 
 /** For a `StatusMeaning` that is retried slowly until the configuration is corrected. */
-export const MISCONFIGURED = { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink' } as const;
+export const MISCONFIGURED_STATUS = { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink' } as const;
 const UNAVAILABLE: StatusMeaning = {
   failure: 'unavailable',
   advice: 'the bridge retries; if this lasts, check the receiver',
@@ -21,7 +21,7 @@ export function takesNoSuchBody(change: string): StatusMeaning {
   return { ...REFUSED, advice: `it does not accept this body: set ${change}; this event becomes a dead letter` };
 }
 
-const REDIRECT: StatusMeaning = { ...MISCONFIGURED, advice: 'the bridge follows no redirects: configure the final URL' };
+const REDIRECT: StatusMeaning = { ...MISCONFIGURED_STATUS, advice: 'the bridge follows no redirects: configure the final URL' };
 const GONE: StatusMeaning = {
   failure: 'gone',
   advice: 'the endpoint is retired; the sink is paused until its configuration changes or `resume` is run',
@@ -46,8 +46,8 @@ function meaningOf(status: number, { key, credentials, statuses }: HttpPlace): S
   const own = statuses?.[status];
   if (own !== undefined) return own;
   if (status >= 300 && status <= 399) return REDIRECT;
-  if (status === 401 || status === 403) return { ...MISCONFIGURED, advice: `check the credentials in ${credentials}` };
-  if (status === 404) return { ...MISCONFIGURED, advice: `check the path of the ${key}` };
+  if (status === 401 || status === 403) return { ...MISCONFIGURED_STATUS, advice: `check the credentials in ${credentials}` };
+  if (status === 404) return { ...MISCONFIGURED_STATUS, advice: `check the path of the ${key}` };
   if (status === 410) return GONE;
   const isPassing = status < 400 || status > 499 || status === 408 || status === 425 || status === 429;
   return isPassing ? UNAVAILABLE : REFUSED;

@@ -2,7 +2,7 @@
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
 import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
-import { type Doing, meaningOf } from './protocol-meanings.ts';
+import { meaningOf, type Operation } from './protocol-meanings.ts';
 
 export interface FaultContext {
   /** The sink or source: `sink stream`. */
@@ -10,7 +10,7 @@ export interface FaultContext {
   readonly topic: string;
   /** The configured addresses, `host:port`. */
   readonly brokers: readonly string[];
-  readonly doing: Doing;
+  readonly operation: Operation;
   /** Addresses with an open connection. */
   readonly connected: readonly string[];
   /** Whether this has ever succeeded: the configuration is then hardly the cause. */
@@ -23,7 +23,7 @@ export interface FaultContext {
 
 const WORDS: TlsWords = { target: 'brokers (or in advertised.listeners there)', section: 'ssl', plain: 'that port is one without TLS' };
 /** Codes of connections that received another protocol. */
-const STRANGERS: Readonly<Record<string, readonly [code: ErrorCode, advice: string]>> = {
+const FOREIGN_PROTOCOLS: Readonly<Record<string, readonly [code: ErrorCode, advice: string]>> = {
   BROKER_SPEAKS_TLS: ['BRIDGE_KAFKA_TLS', 'speaks TLS at this port: set ssl: true, or configure a port without TLS in brokers'],
   NOT_A_BROKER: ['BRIDGE_KAFKA_MISCONFIGURED', "does not speak Kafka's protocol at this port: correct the host and port in brokers"],
 };
@@ -56,10 +56,10 @@ export function kafkaFault(error: unknown, context: FaultContext): BridgeError {
 }
 
 /** Returns the fault of brokers that did not answer in time. */
-export function timeoutFault({ who, topic, doing, connected, limit }: FaultContext): BridgeError {
+export function timeoutFault({ who, topic, operation, connected, limit }: FaultContext): BridgeError {
   const within = limit === undefined ? 'in time' : `within ${limit}`;
   const message = `${who}: no broker answered ${within}, topic ${topic}: check the brokers and the network, or raise timeout`;
-  const scope = doing === 'produce' && connected.length > 0 ? 'delivery' : 'sink';
+  const scope = operation === 'produce' && connected.length > 0 ? 'delivery' : 'sink';
   return new BridgeError('BRIDGE_KAFKA_TIMEOUT', message, { disposition: 'retry', scope, status: 'timeout' });
 }
 
@@ -73,19 +73,19 @@ function saslFault(sasl: Error, error: unknown, { who }: FaultContext): BridgeEr
   const isMechanism = /mechanism is not supported/i.test(sasl.message);
   const { code, advice, ...details } = meaningOf(isMechanism ? 'UNSUPPORTED_SASL_MECHANISM' : 'SASL_AUTHENTICATION_FAILED', {
     topic: '',
-    doing: 'connect',
+    operation: 'connect',
   });
   const status = isMechanism ? 'UNSUPPORTED_SASL_MECHANISM' : 'SASL_AUTHENTICATION_FAILED';
   return fault(code, `${who}: ${advice} (${sasl.message})`, { ...details, status }, error);
 }
 
 function connectionFault({ code, address, isClosed }: Broken, error: unknown, context: FaultContext): BridgeError {
-  const { who, brokers, connected, hasWorked, doing } = context;
+  const { who, brokers, connected, hasWorked, operation } = context;
   const broker = `${who}: broker ${address ?? brokers.join(', ')}`;
   const advice = code === undefined ? undefined : tlsAdvice(code, WORDS);
-  const [name, oddity] = (code === undefined ? undefined : STRANGERS[code]) ?? [];
+  const [name, remedy] = (code === undefined ? undefined : FOREIGN_PROTOCOLS[code]) ?? [];
   if (name !== undefined)
-    return fault(name, `${broker} ${oddity}`, { disposition: 'misconfigured', scope: 'sink', status: code ?? '' }, error);
+    return fault(name, `${broker} ${remedy}`, { disposition: 'misconfigured', scope: 'sink', status: code ?? '' }, error);
   if (code !== undefined && advice !== undefined)
     return fault('BRIDGE_KAFKA_TLS', `${broker} ${advice} (${code})`, { scope: 'sink', status: code }, error);
   const others = connected.filter((other) => other !== address);
@@ -104,8 +104,10 @@ function connectionFault({ code, address, isClosed }: Broken, error: unknown, co
     return fault('BRIDGE_KAFKA_UNREACHABLE', message, { scope, status: code ?? 'timeout' }, error);
   }
   const said = code ?? 'connection closed';
-  const isLinked = doing === 'produce' || doing === 'consume';
-  const hint = isLinked ? 'the bridge retries; if this lasts, check the broker' : `${wishesOf(context)}; the broker's log has the reason`;
+  const isLinked = operation === 'produce' || operation === 'consume';
+  const hint = isLinked
+    ? 'the bridge retries; if this lasts, check the broker'
+    : `${missingSettings(context)}; the broker's log has the reason`;
   return fault(
     'BRIDGE_KAFKA_BROKEN',
     `${broker} closed the connection without an answer (${said}): ${hint}`,
@@ -115,7 +117,7 @@ function connectionFault({ code, address, isClosed }: Broken, error: unknown, co
 }
 
 /** Returns the settings that may be missing if a broker closes every connection. */
-function wishesOf({ uses }: FaultContext): string {
+function missingSettings({ uses }: FaultContext): string {
   if (uses === undefined) return 'this port may need TLS (ssl: true), no TLS, or a login (sasl)';
   const tls = uses.tls
     ? 'this port may not use TLS (configure a port with TLS in brokers, or remove ssl)'
@@ -124,9 +126,9 @@ function wishesOf({ uses }: FaultContext): string {
 }
 
 /** Returns the fault of an unknown error. Its text may contain anything, so only its name is shown. */
-function unknownFault(error: unknown, { who, doing }: FaultContext): BridgeError {
+function unknownFault(error: unknown, { who, operation }: FaultContext): BridgeError {
   const kind = error instanceof Error ? error.name : typeof error;
-  const scope = doing === 'produce' ? 'delivery' : 'sink';
+  const scope = operation === 'produce' ? 'delivery' : 'sink';
   return new BridgeError(
     'BRIDGE_KAFKA_BROKEN',
     `${who}: the Kafka client failed (${kind}): the bridge retries; if this lasts, please report it`,

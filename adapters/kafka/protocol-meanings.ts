@@ -2,12 +2,12 @@
 import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 
 /** The running operation: `connect` to the cluster, `find` or `create` the topic, `produce` to a partition of it, `consume` from it. */
-export type Doing = 'connect' | 'find' | 'create' | 'produce' | 'consume';
+export type Operation = 'connect' | 'find' | 'create' | 'produce' | 'consume';
 
 /** The subject of an error. */
 interface Subject {
   readonly topic: string;
-  readonly doing: Doing;
+  readonly operation: Operation;
 }
 
 interface Meaning extends Required<Pick<BridgeErrorDetails, 'disposition' | 'scope'>> {
@@ -18,7 +18,7 @@ interface Meaning extends Required<Pick<BridgeErrorDetails, 'disposition' | 'sco
 
 type Explain = (subject: Subject) => string;
 
-const RIGHTS: Readonly<Record<Doing, string>> = {
+const RIGHTS: Readonly<Record<Operation, string>> = {
   connect: 'DESCRIBE',
   find: 'DESCRIBE (and WRITE)',
   create: 'CREATE',
@@ -39,7 +39,7 @@ const MISCONFIGURED: Readonly<Record<string, readonly [ErrorCode, Explain]>> = {
   INVALID_TOPIC_EXCEPTION: ['BRIDGE_KAFKA_NO_TOPIC', ({ topic }) => `the cluster does not allow the topic name ${topic}: correct topic`],
   TOPIC_AUTHORIZATION_FAILED: [
     'BRIDGE_KAFKA_UNAUTHORIZED',
-    ({ topic, doing }) => `this user lacks the right ${RIGHTS[doing]} on topic ${topic}: add an ACL that grants it`,
+    ({ topic, operation }) => `this user lacks the right ${RIGHTS[operation]} on topic ${topic}: add an ACL that grants it`,
   ],
   GROUP_AUTHORIZATION_FAILED: [
     'BRIDGE_KAFKA_UNAUTHORIZED',
@@ -47,8 +47,8 @@ const MISCONFIGURED: Readonly<Record<string, readonly [ErrorCode, Explain]>> = {
   ],
   CLUSTER_AUTHORIZATION_FAILED: [
     'BRIDGE_KAFKA_UNAUTHORIZED',
-    ({ doing }) =>
-      doing === 'create'
+    ({ operation }) =>
+      operation === 'create'
         ? 'this user lacks the right CREATE on the cluster: add an ACL that grants it, or create the topic yourself'
         : 'this user lacks the right IDEMPOTENT_WRITE on the cluster: add an ACL that grants it, or set idempotent: false',
   ],
@@ -123,17 +123,17 @@ const PASSING: Readonly<Record<string, string>> = {
 
 /** Returns the meaning of an error. Unknown errors are retried. @param type the name in kafkajs */
 export function meaningOf(type: string, subject: Subject): Meaning {
-  const { doing } = subject;
-  const refused = doing === 'produce' ? REFUSED[type] : undefined;
+  const { operation } = subject;
+  const refused = operation === 'produce' ? REFUSED[type] : undefined;
   if (refused) return { code: 'BRIDGE_KAFKA_REFUSED', advice: refused(subject), disposition: 'refused', scope: 'delivery' };
   // If the topic was found before, a broker without it may only be behind the others.
-  const isPassing = doing === 'produce' || !(type in MISCONFIGURED);
+  const isPassing = operation === 'produce' || !(type in MISCONFIGURED);
   const passing = isPassing ? PASSING[type] : undefined;
   if (passing) return { code: 'BRIDGE_KAFKA_UNAVAILABLE', advice: passing, disposition: 'retry', scope: 'delivery' };
   const misconfigured = MISCONFIGURED[type];
   if (misconfigured) {
     const [code, advice] = misconfigured;
-    const scope = doing === 'produce' && OF_A_RECORD.has(type) ? 'delivery' : 'sink';
+    const scope = operation === 'produce' && OF_A_RECORD.has(type) ? 'delivery' : 'sink';
     return { code, advice: advice(subject), disposition: 'misconfigured', scope };
   }
   const forbidden = REFUSED[type];
@@ -142,6 +142,6 @@ export function meaningOf(type: string, subject: Subject): Meaning {
     code: 'BRIDGE_KAFKA_UNAVAILABLE',
     advice: PLEASE_REPORT,
     disposition: 'retry',
-    scope: doing === 'produce' ? 'delivery' : 'sink',
+    scope: operation === 'produce' ? 'delivery' : 'sink',
   };
 }

@@ -5,7 +5,7 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import type { StatusMeaning } from '../http/failures.ts';
-import type { HttpSinkKind, SinkDoors, SinkRequest } from '../http/http-sink.ts';
+import type { HttpSinkKind, SinkContext, SinkRequest } from '../http/http-sink.ts';
 import { takesNoSuchBody } from '../http/status-fault.ts';
 import { readFailure, readSuccess } from './export-answer.ts';
 import { encodeJson } from './json-encoder.ts';
@@ -43,7 +43,7 @@ export class LogExporter implements HttpSinkKind {
     return { headers: { 'content-type': type }, body: encode(resourceGroups(batch)), gzip: this.#gzip };
   }
 
-  judge(answer: HttpAnswer, batch: readonly Delivery[], { faults }: SinkDoors): readonly Outcome[] {
+  judge(answer: HttpAnswer, batch: readonly Delivery[], { faults }: SinkContext): readonly Outcome[] {
     const fault = faults.ofStatus(answer);
     if (fault !== null) throw this.#logged(fault, answer);
     const success = readSuccess(answer.body);
@@ -57,11 +57,11 @@ export class LogExporter implements HttpSinkKind {
   }
 
   /** Posts a request without records. Receivers answer it like any other. */
-  async check(doors: SinkDoors): Promise<string | null> {
-    const answer = await doors.post(this.encode([]));
-    const fault = doors.faults.ofStatus(answer);
+  async check(context: SinkContext): Promise<string | null> {
+    const answer = await context.post(this.encode([]));
+    const fault = context.faults.ofStatus(answer);
     if (fault === null) {
-      this.judge(answer, [], doors);
+      this.judge(answer, [], context);
       return null;
     }
     if (fault.disposition !== 'refused' || answer.status === 415) throw this.#logged(fault, answer);

@@ -8,7 +8,7 @@ export interface FaultPlace {
   readonly who: string;
   /** `queue maintenance` */
   readonly entity: string;
-  readonly doing: 'send' | 'receive';
+  readonly operation: 'send' | 'receive';
   /** The required role. */
   readonly role: string;
 }
@@ -24,22 +24,22 @@ const BUSY_MS = 10_000;
 const PAUSE = /\bwait (\d{1,4}) seconds\b/;
 const BAD_TOKEN = /^(Invalid|Expired|Malformed)[A-Za-z]+:|\btoken (has|is)\b/i;
 const MISCONFIGURED = { disposition: 'misconfigured', scope: 'sink' } as const;
-const RETRY = { disposition: 'retry', scope: 'delivery' } as const;
-const AWAY = { disposition: 'retry', scope: 'sink' } as const;
+const RETRY_DELIVERY = { disposition: 'retry', scope: 'delivery' } as const;
+const RETRY_SINK = { disposition: 'retry', scope: 'sink' } as const;
 
 const UNAVAILABLE: Row = {
   code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE',
-  ...RETRY,
-  what: ({ doing, entity }) =>
-    `${doing === 'send' ? 'did not accept the message' : `delivers no messages of the ${entity}`}: the bridge retries; if this lasts, check the health of the namespace`,
+  ...RETRY_DELIVERY,
+  what: ({ operation, entity }) =>
+    `${operation === 'send' ? 'did not accept the message' : `delivers no messages of the ${entity}`}: the bridge retries; if this lasts, check the health of the namespace`,
 };
 const BUSY: Row = {
   code: 'BRIDGE_SERVICE_BUS_BUSY',
-  ...AWAY,
+  ...RETRY_SINK,
   retryAfterMs: BUSY_MS,
   what: () => 'is busy and asks for a pause: the bridge retries; if this lasts, check what else uses the namespace, or add units',
 };
-const TIMEOUT: Row = { code: 'BRIDGE_SERVICE_BUS_TIMEOUT', ...RETRY, what: () => 'gave no answer in time: the bridge retries' };
+const TIMEOUT: Row = { code: 'BRIDGE_SERVICE_BUS_TIMEOUT', ...RETRY_DELIVERY, what: () => 'gave no answer in time: the bridge retries' };
 const NO_ENTITY: Row = {
   code: 'BRIDGE_SERVICE_BUS_ENTITY',
   ...MISCONFIGURED,
@@ -92,7 +92,7 @@ const GENERAL: readonly (readonly [prefix: RegExp, row: Row])[] = [
 
 const CLOSED: Row = {
   code: 'BRIDGE_SERVICE_BUS_BROKEN',
-  ...AWAY,
+  ...RETRY_SINK,
   what: () => 'closed the connection without an answer: the bridge retries',
 };
 
@@ -110,35 +110,35 @@ const TLS: readonly (readonly [code: RegExp, advice: string])[] = [
 
 /** Returns the BridgeError for any error; a BridgeError unchanged. */
 export function serviceBusFault(error: unknown, place: FaultPlace): BridgeError {
-  const told = lastOf(error);
-  if (told instanceof BridgeError) return told;
-  const code = codeOf(told);
+  const last = lastOf(error);
+  if (last instanceof BridgeError) return last;
+  const code = codeOf(last);
   const row = code === undefined ? undefined : CODES[code];
-  if (row) return fault(row, told, place, code);
-  if (!isOfTheSdk(told)) return connectionFault(told, place);
-  const said = messageOf(told);
+  if (row) return fault(row, last, place, code);
+  if (!isOfTheSdk(last)) return connectionFault(last, place);
+  const said = messageOf(last);
   const system = /\b(E[A-Z]{3}[A-Z_]*)\b/.exec(said)?.[1];
   if (system !== undefined && isUnreachableFault(system)) return unreachable(system, place);
   const general = GENERAL.find(([prefix]) => prefix.test(said))?.[1];
-  return fault(general ?? UNAVAILABLE, told, place, /^([A-Za-z]+Error): /.exec(said)?.[1] ?? code);
+  return fault(general ?? UNAVAILABLE, last, place, /^([A-Za-z]+Error): /.exec(said)?.[1] ?? code);
 }
 
 /** Returns the BridgeError of a socket, TLS, DNS or proxy error. */
 export function connectionFault(error: unknown, place: FaultPlace): BridgeError {
-  const told = lastOf(error);
-  if (told instanceof BridgeError) return told;
+  const last = lastOf(error);
+  if (last instanceof BridgeError) return last;
   // If several addresses fail, Node throws one AggregateError with the code of the first.
-  const code = codeOf(error) ?? codeOf(told);
+  const code = codeOf(error) ?? codeOf(last);
   const tls = code && TLS.find(([pattern]) => pattern.test(code))?.[1];
   if (tls) return broken('BRIDGE_SERVICE_BUS_TLS', `${place.who} ${tls} (${code})`, code);
   if (code && isUnreachableFault(code)) return unreachable(code, place);
-  return fault(CLOSED, told, place, code);
+  return fault(CLOSED, last, place, code);
 }
 
 /** Returns the fault of a passed time limit. @param limit as written in the configuration */
 export function timeoutFault({ who, entity }: FaultPlace, limit: string): BridgeError {
   const message = `${who} gave no answer for the ${entity} within ${limit}: the bridge retries; if this lasts, check the network, or raise timeout`;
-  return new BridgeError('BRIDGE_SERVICE_BUS_TIMEOUT', message, { ...RETRY, status: 'timeout' });
+  return new BridgeError('BRIDGE_SERVICE_BUS_TIMEOUT', message, { ...RETRY_DELIVERY, status: 'timeout' });
 }
 
 /** Returns the fault of a message that exceeds the link's limit. Nothing was sent. */
@@ -164,7 +164,7 @@ function unreachable(code: string, { who }: FaultPlace): BridgeError {
 }
 
 function broken(code: ErrorCode, message: string, status: string): BridgeError {
-  return new BridgeError(code, message, { ...AWAY, status });
+  return new BridgeError(code, message, { ...RETRY_SINK, status });
 }
 
 /** Returns the BridgeError of a row. The service's text may contain anything, so only its code and tracking id are shown. */

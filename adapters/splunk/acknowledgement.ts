@@ -1,7 +1,7 @@
 // The id of a posted batch → a promise that resolves when the indexer has acknowledged it.
 import type { BridgeError } from '../../src/errors.ts';
 import { type Deps, sleep } from '../../src/time/clock.ts';
-import type { SinkDoors } from '../http/http-sink.ts';
+import type { SinkContext } from '../http/http-sink.ts';
 import { type CollectorAnswer, collectorFault, readAnswer } from './collector-answer.ts';
 
 /** The pause between polls starts with the first value and doubles up to the longest. */
@@ -27,9 +27,9 @@ export class Acknowledgement {
    * Polls once without a batch, to check the token.
    * @throws BridgeError if the token does not support acknowledgement
    */
-  async confirm(doors: SinkDoors): Promise<void> {
+  async confirm(context: SinkContext): Promise<void> {
     if (this.#isConfirmed) return;
-    const { fault } = await this.#poll(0, doors);
+    const { fault } = await this.#poll(0, context);
     if (fault !== null) throw fault;
     this.#isConfirmed = true;
   }
@@ -38,20 +38,20 @@ export class Acknowledgement {
    * Polls until the batch is acknowledged, or the time limit of the delivery aborts.
    * @throws BridgeError if no acknowledgement can come
    */
-  async wait(id: number | null, doors: SinkDoors): Promise<void> {
+  async wait(id: number | null, context: SinkContext): Promise<void> {
     if (id === null) {
       this.#isConfirmed = false;
-      throw doors.faults.noAnswer(200, 'an ackId');
+      throw context.faults.noAnswer(200, 'an ackId');
     }
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
-      const { acks, fault } = await this.#poll(id, doors);
+      const { acks, fault } = await this.#poll(id, context);
       if (acks?.[id] === true) return;
       if (fault !== null && fault.disposition !== 'retry') throw fault;
-      await sleep(this.#deps, pauseMs, doors.signal);
+      await sleep(this.#deps, pauseMs, context.signal);
     }
   }
 
-  async #poll(id: number, { post, faults }: SinkDoors): Promise<Pick<CollectorAnswer, 'acks'> & { readonly fault: BridgeError | null }> {
+  async #poll(id: number, { post, faults }: SinkContext): Promise<Pick<CollectorAnswer, 'acks'> & { readonly fault: BridgeError | null }> {
     const headers = { 'content-type': 'application/json', ...this.headers };
     const answer = await post({ path: this.#path, headers, body: JSON.stringify({ acks: [id] }) });
     const { acks } = readAnswer(answer);

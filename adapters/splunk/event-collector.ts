@@ -6,7 +6,7 @@ import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import { type Authorization, secretAuthorization } from '../http/authorization.ts';
 import type { StatusMeaning } from '../http/failures.ts';
-import type { HttpSinkKind, SinkDoors, SinkRequest } from '../http/http-sink.ts';
+import type { HttpSinkKind, SinkContext, SinkRequest } from '../http/http-sink.ts';
 import { takesNoSuchBody } from '../http/status-fault.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import { collectorFault, NO_DATA, readAnswer } from './collector-answer.ts';
@@ -37,24 +37,24 @@ export class EventCollector implements HttpSinkKind {
     this.#acknowledgement = options.acknowledge ? new Acknowledgement(deps) : null;
   }
 
-  async before(doors: SinkDoors): Promise<void> {
-    await this.#acknowledgement?.confirm(doors);
+  async before(context: SinkContext): Promise<void> {
+    await this.#acknowledgement?.confirm(context);
   }
 
   encode(batch: readonly Delivery[]): SinkRequest {
     return { ...this.#request(this.#encode(batch)), gzip: this.#gzip };
   }
 
-  async judge(answer: HttpAnswer, batch: readonly Delivery[], doors: SinkDoors): Promise<readonly Outcome[]> {
-    const fault = collectorFault(answer, doors.faults, batch.length === 1);
+  async judge(answer: HttpAnswer, batch: readonly Delivery[], context: SinkContext): Promise<readonly Outcome[]> {
+    const fault = collectorFault(answer, context.faults, batch.length === 1);
     if (fault === null) {
-      await this.#acknowledgement?.wait(readAnswer(answer).ackId, doors);
+      await this.#acknowledgement?.wait(readAnswer(answer).ackId, context);
       return batch.map(() => 'accepted');
     }
     const position = readAnswer(answer).invalidEvent ?? -1;
     const suspect = batch[position];
     if (fault.disposition !== 'refused' || batch.length === 1 || suspect === undefined) throw fault;
-    const outcome = await this.#sendAlone(suspect, doors);
+    const outcome = await this.#sendAlone(suspect, context);
     return batch.map((_, index) => (index === position ? outcome : fault));
   }
 
@@ -62,18 +62,18 @@ export class EventCollector implements HttpSinkKind {
    * Posts an empty body. The collector rejects it as empty, or accepts it, only if token and channel are valid and it accepts events. The body
    * is never compressed, because it would then not be empty.
    */
-  async check(doors: SinkDoors): Promise<null> {
-    const answer = await doors.post(this.#request(''));
-    const fault = collectorFault(answer, doors.faults, false);
+  async check(context: SinkContext): Promise<null> {
+    const answer = await context.post(this.#request(''));
+    const fault = collectorFault(answer, context.faults, false);
     if (fault !== null && readAnswer(answer).code !== NO_DATA) throw fault;
-    await this.#acknowledgement?.confirm(doors);
+    await this.#acknowledgement?.confirm(context);
     return null;
   }
 
   /** Sends the event that the answer names alone. Not all releases count from 0, so the number may mean another event. */
-  async #sendAlone(delivery: Delivery, doors: SinkDoors): Promise<Outcome> {
+  async #sendAlone(delivery: Delivery, context: SinkContext): Promise<Outcome> {
     try {
-      const [outcome] = await this.judge(await doors.post(this.encode([delivery])), [delivery], doors);
+      const [outcome] = await this.judge(await context.post(this.encode([delivery])), [delivery], context);
       return outcome ?? 'accepted';
     } catch (error) {
       if (error instanceof BridgeError && error.disposition === 'refused') return error;

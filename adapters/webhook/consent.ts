@@ -54,7 +54,7 @@ export function namesOrigin({ handshake, origin }: ConsentOptions): boolean {
 const ASK_WITHIN_MS = 10_000;
 
 /** Codes of answers that put the consent in doubt. */
-const TURNED_AWAY: ReadonlySet<string> = new Set(['BRIDGE_WEBHOOK_MISCONFIGURED', 'BRIDGE_WEBHOOK_GONE']);
+const REJECTIONS: ReadonlySet<string> = new Set(['BRIDGE_WEBHOOK_MISCONFIGURED', 'BRIDGE_WEBHOOK_GONE']);
 
 export interface Consent {
   /** Whether `ask` must succeed before a delivery. @throws BridgeError BRIDGE_STORE_* if the stored consent cannot be read */
@@ -66,7 +66,7 @@ export interface Consent {
   /** Asks the receiver, and stores its consent. Rejects with the signal's reason, the request's error, or BridgeError BRIDGE_WEBHOOK_NO_CONSENT. */
   ask(signal: AbortSignal): Promise<void>;
   /** Asks without storing the answer. Resolves with a description of it, or null without a handshake. Rejects like `ask`. */
-  tryOut(signal: AbortSignal): Promise<string | null>;
+  probe(signal: AbortSignal): Promise<string | null>;
   /** Reports a failed delivery. A rejected delivery puts the consent in doubt. */
   failed(error: unknown): void;
 }
@@ -91,7 +91,7 @@ function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
     perMinute: ratePerMinute,
     headers: originHeader(origin),
     ask: () => Promise.resolve(),
-    tryOut: () => Promise.resolve(null),
+    probe: () => Promise.resolve(null),
     failed: () => undefined,
   };
 }
@@ -118,7 +118,7 @@ interface Grant {
   readonly at: string;
 }
 
-interface Consented extends Pick<Grant, 'perMinute'> {
+interface ConsentAnswer extends Pick<Grant, 'perMinute'> {
   /** Whether the answer has a valid rate. If not, the requested rate applies. */
   readonly rate: 'named' | 'missing' | 'unreadable';
 }
@@ -129,7 +129,7 @@ class Handshake implements Consent {
   readonly #parts: ConsentParts;
   /** Undefined until it is read from the store. */
   #grant: Grant | null | undefined;
-  #told: string | null = null;
+  #lastLogged: string | null = null;
 
   constructor(options: ConsentOptions, parts: ConsentParts) {
     this.headers = originHeader(options.origin);
@@ -138,36 +138,36 @@ class Handshake implements Consent {
   }
 
   get isNeeded(): boolean {
-    return this.#known() === null;
+    return this.#stored() === null;
   }
 
   get perMinute(): number | null {
-    return this.#known()?.perMinute ?? null;
+    return this.#stored()?.perMinute ?? null;
   }
 
   async ask(signal: AbortSignal): Promise<void> {
-    const answer = await this.#question(signal);
+    const answer = await this.#request(signal);
     const { origin = '' } = this.#options;
     this.#grant = { origin, perMinute: answer.perMinute, at: toRfc3339Seconds(this.#parts.deps.wallMs()) };
-    this.#remember(JSON.stringify(this.#grant));
-    this.#tell(answer);
+    this.#store(JSON.stringify(this.#grant));
+    this.#logAnswer(answer);
   }
 
-  async tryOut(signal: AbortSignal): Promise<string> {
-    const { perMinute, rate } = await this.#question(signal);
-    const asked = rate === 'named' || perMinute === null ? '' : ', as requested: its answer has no valid rate';
-    return `it consents to deliveries from ${this.#options.origin}, ${perMinute === null ? 'at any rate' : `at most ${perMinute} a minute`}${asked}`;
+  async probe(signal: AbortSignal): Promise<string> {
+    const { perMinute, rate } = await this.#request(signal);
+    const remark = rate === 'named' || perMinute === null ? '' : ', as requested: its answer has no valid rate';
+    return `it consents to deliveries from ${this.#options.origin}, ${perMinute === null ? 'at any rate' : `at most ${perMinute} a minute`}${remark}`;
   }
 
   failed(error: unknown): void {
-    if (!TURNED_AWAY.has(codeOf(error) ?? '')) return;
+    if (!REJECTIONS.has(codeOf(error) ?? '')) return;
     this.#grant = null;
-    this.#remember(null);
+    this.#store(null);
     this.#parts.deps.logger.debug('the receiver rejected a delivery: the bridge asks for its consent again');
   }
 
   /** Sends the request. The status of the answer has no meaning (section 4.2). */
-  async #question(signal: AbortSignal): Promise<Consented> {
+  async #request(signal: AbortSignal): Promise<ConsentAnswer> {
     const { ratePerMinute } = this.#options;
     const rate: Record<string, string> = ratePerMinute === undefined ? {} : { 'webhook-request-rate': String(ratePerMinute) };
     const { status, headers } = await this.#parts.options({ ...this.headers, ...rate }, signal);
@@ -186,7 +186,7 @@ class Handshake implements Consent {
     );
   }
 
-  #known(): Grant | null {
+  #stored(): Grant | null {
     if (this.#grant === undefined) {
       const text = this.#parts.deps.memory.read();
       const grant = text === null ? null : (JSON.parse(text) as Grant);
@@ -195,7 +195,7 @@ class Handshake implements Consent {
     return this.#grant;
   }
 
-  #remember(text: string | null): void {
+  #store(text: string | null): void {
     const { memory, logger } = this.#parts.deps;
     try {
       memory.write(text);
@@ -205,19 +205,21 @@ class Handshake implements Consent {
   }
 
   /** Logs an answer at `info` only if it differs from the last: a receiver that consents and then rejects deliveries is asked often. */
-  #tell({ perMinute, rate }: Consented): void {
+  #logAnswer({ perMinute, rate }: ConsentAnswer): void {
     const { logger } = this.#parts.deps;
     const requested = this.#options.ratePerMinute ?? null;
-    const lacks = rate === 'unreadable' || (rate === 'missing' && requested !== null);
-    const text = lacks ? 'the receiver consents, but its answer has no valid rate: the requested rate applies' : 'the receiver consents';
-    const told = `${text} ${perMinute}`;
-    logger[told === this.#told ? 'debug' : 'info']({ perMinute }, text);
-    this.#told = told;
+    const isInvalid = rate === 'unreadable' || (rate === 'missing' && requested !== null);
+    const text = isInvalid
+      ? 'the receiver consents, but its answer has no valid rate: the requested rate applies'
+      : 'the receiver consents';
+    const logged = `${text} ${perMinute}`;
+    logger[logged === this.#lastLogged ? 'debug' : 'info']({ perMinute }, text);
+    this.#lastLogged = logged;
   }
 }
 
 /** Returns the allowed rate. Many receivers send only the origin; the requested rate then applies. */
-function allowedRate(text: string | null, requested: number | null): Consented {
+function allowedRate(text: string | null, requested: number | null): ConsentAnswer {
   if (text === '*') return { perMinute: null, rate: 'named' };
   const perMinute = text !== null && /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : 0;
   if (perMinute > 0) return { perMinute, rate: 'named' };

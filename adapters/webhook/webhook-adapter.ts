@@ -17,7 +17,7 @@ import { secretFaults, type WebhookOptions } from './webhook-options.ts';
 
 const IN_FLIGHT = 16;
 /** The statuses of success in the CloudEvents webhook specification (section 2.2). */
-const USUAL: ReadonlySet<number> = new Set([200, 201, 202, 204]);
+const USUAL_STATUSES: ReadonlySet<number> = new Set([200, 201, 202, 204]);
 
 /** Posts one delivery or a batch, with the same bytes and `webhook-id` at every attempt. Connects at the first delivery. */
 export class WebhookAdapter implements Adapter {
@@ -56,7 +56,7 @@ export class WebhookAdapter implements Adapter {
   /** Connects, gets a token if `oauth2` is configured, asks for consent if `handshake` is set, and sends no event. */
   async check(signal: AbortSignal): Promise<string | null> {
     return await this.#http.attempt(signal, async (limited) => {
-      return (await this.#consent.tryOut(limited)) ?? (await this.#http.touch(limited));
+      return (await this.#consent.probe(limited)) ?? (await this.#http.touch(limited));
     });
   }
 
@@ -103,7 +103,7 @@ export class WebhookAdapter implements Adapter {
     };
     const answer = await this.#http.send({ method: 'POST', headers, body }, signal);
     this.#http.accept(answer);
-    if (!USUAL.has(answer.status))
+    if (!USUAL_STATUSES.has(answer.status))
       this.#deps.logger.debug({ status: answer.status }, 'delivered; the receiver answered with an unusual status');
   }
 

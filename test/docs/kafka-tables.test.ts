@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import protocolErrors from 'kafkajs/src/protocol/error.js';
-import { type Doing, meaningOf } from '../../adapters/kafka/protocol-meanings.ts';
+import { meaningOf, type Operation } from '../../adapters/kafka/protocol-meanings.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { tableBelow } from './markdown-page.ts';
 
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Younger than kafkajs, which gives their numbers alone. */
 const YOUNGER = ['THROTTLING_QUOTA_EXCEEDED'];
 /** What a sink does, in its order. */
-const DOINGS: readonly Doing[] = ['connect', 'find', 'create', 'produce'];
+const OPERATIONS: readonly Operation[] = ['connect', 'find', 'create', 'produce'];
 
 const answers = tableBelow(PAGE, 'What Kafka answers').map(([answer = '', codes = '', outcome = '']) => ({
   types: namesIn(answer).filter((name) => /^[A-Z_]+$/.test(name)),
@@ -33,7 +33,7 @@ function rowOf(code: string) {
 function foreseen(): ReadonlyMap<string, Set<string>> {
   const byCode = new Map<string, Set<string>>();
   for (const type of [...protocolErrors.errorCodes.map((error) => error.type), ...YOUNGER]) {
-    const meanings = DOINGS.map((doing) => meaningOf(type, { topic: 'any', doing }));
+    const meanings = OPERATIONS.map((operation) => meaningOf(type, { topic: 'any', operation }));
     // An error that dead-letters a record is told there, whatever it means elsewhere.
     const told = meanings.at(-1)?.disposition === 'refused' ? meanings.slice(-1) : meanings;
     for (const { code, advice } of told) if (!/please report/.test(advice)) byCode.set(code, (byCode.get(code) ?? new Set()).add(type));
@@ -56,7 +56,9 @@ test('every row of an answer tells what becomes of the delivery', () => {
     const told = outcome === 'the same' ? before : outcome;
     before = told;
     for (const type of types) {
-      const meaning = DOINGS.map((doing) => meaningOf(type, { topic: 'any', doing })).findLast(({ code }) => codes.includes(code));
+      const meaning = OPERATIONS.map((operation) => meaningOf(type, { topic: 'any', operation })).findLast(({ code }) =>
+        codes.includes(code),
+      );
       assert.match(told, outcomes[meaning?.disposition ?? ''] ?? /^$/, type);
     }
   }

@@ -120,7 +120,7 @@ function filterOfThePage(): string {
   return /--filter-sql-expression "([^"]+)"/.exec(page)?.[1] ?? assert.fail('the page has no filter');
 }
 
-const PLACE: FaultPlace = { who: 'sink bus: h', entity: 'queue q', doing: 'send', role: 'r' };
+const PLACE: FaultPlace = { who: 'sink bus: h', entity: 'queue q', operation: 'send', role: 'r' };
 /** Of a sender (ServiceBusErrorCode of the SDK, and codes of node). */
 const SDK_CODES = [
   'GeneralError',

@@ -22,7 +22,7 @@ interface AuthorizationParts {
 }
 
 /** Returns the authorization of a sink. The token endpoint uses the sink's proxy and authorities, but no client certificate. */
-export function authorizationOf(
+export function oauthAuthorization(
   { oauth2, tls, proxy, timeout }: OAuthOptions & ConnectionOptions & { readonly timeout: number },
   sink: Omit<EndpointParts, 'url' | 'sockets'>,
 ): Authorization {
@@ -37,16 +37,16 @@ export function authorizationOf(
 /** A token is renewed this long before it expires, or a tenth of its lifetime if that is less. */
 const MARGIN_MS = 60_000;
 /** A receiver that rejects every token must not cause a token request at each attempt. */
-const LEAST_BETWEEN_DROPS_MS = 60_000;
+const MIN_DROP_INTERVAL_MS = 60_000;
 
-interface Held {
+interface CachedToken {
   readonly header: string;
   readonly since: Instant;
   readonly renewAfterMs: number;
 }
 
-interface Asking {
-  readonly answer: Promise<Held>;
+interface PendingToken {
+  readonly answer: Promise<CachedToken>;
   readonly controller: AbortController;
   waiting: number;
 }
@@ -54,8 +54,8 @@ interface Asking {
 /** Sends one token request at a time, for all callers. Aborts it when no caller waits any more. Sends the first request at first use. */
 class ClientCredentials implements Authorization {
   readonly #parts: AuthorizationParts;
-  #held: Held | null = null;
-  #asking: Asking | null = null;
+  #cached: CachedToken | null = null;
+  #pending: PendingToken | null = null;
   #dropped: Instant | null = null;
 
   constructor(parts: AuthorizationParts) {
@@ -64,15 +64,15 @@ class ClientCredentials implements Authorization {
 
   async header(signal: AbortSignal): Promise<string> {
     signal.throwIfAborted();
-    if (this.#held !== null && this.#age(this.#held.since) < this.#held.renewAfterMs) return this.#held.header;
-    this.#asking ??= this.#ask();
-    return (await this.#join(this.#asking, signal)).header;
+    if (this.#cached !== null && this.#age(this.#cached.since) < this.#cached.renewAfterMs) return this.#cached.header;
+    this.#pending ??= this.#start();
+    return (await this.#join(this.#pending, signal)).header;
   }
 
   refused(header: string): void {
-    const isTooSoon = this.#dropped !== null && this.#age(this.#dropped) < LEAST_BETWEEN_DROPS_MS;
-    if (this.#held?.header !== header || isTooSoon) return;
-    this.#held = null;
+    const isTooSoon = this.#dropped !== null && this.#age(this.#dropped) < MIN_DROP_INTERVAL_MS;
+    if (this.#cached?.header !== header || isTooSoon) return;
+    this.#cached = null;
     this.#dropped = now(this.#parts.deps);
   }
 
@@ -80,39 +80,39 @@ class ClientCredentials implements Authorization {
     this.#parts.endpoint.close();
   }
 
-  #ask(): Asking {
+  #start(): PendingToken {
     const { deps, timeoutMs } = this.#parts;
     const controller = new AbortController();
     const limit = deadline(deps, timeoutMs, () => this.#timeout(), controller.signal);
     const answer = this.#request(limit.signal).finally(() => {
       limit.cancel();
-      if (this.#asking === asking) this.#asking = null;
+      if (this.#pending === pending) this.#pending = null;
     });
     // The callers in `#join` get the rejection; there may be none left.
     answer.catch(() => undefined);
-    const asking: Asking = { answer, controller, waiting: 0 };
-    return asking;
+    const pending: PendingToken = { answer, controller, waiting: 0 };
+    return pending;
   }
 
-  async #join(asking: Asking, signal: AbortSignal): Promise<Held> {
-    asking.waiting += 1;
+  async #join(pending: PendingToken, signal: AbortSignal): Promise<CachedToken> {
+    pending.waiting += 1;
     const { promise: left, reject: leave } = Promise.withResolvers<never>();
     // The time-out of the attempt would name the receiver, which has not been asked yet.
     const abort = () => leave(signal.reason instanceof BridgeError ? this.#timeout() : signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
-      return await Promise.race([asking.answer, left]);
+      return await Promise.race([pending.answer, left]);
     } finally {
       signal.removeEventListener('abort', abort);
-      asking.waiting -= 1;
-      if (asking.waiting === 0 && this.#asking === asking) {
-        this.#asking = null;
-        asking.controller.abort();
+      pending.waiting -= 1;
+      if (pending.waiting === 0 && this.#pending === pending) {
+        this.#pending = null;
+        pending.controller.abort();
       }
     }
   }
 
-  async #request(signal: AbortSignal): Promise<Held> {
+  async #request(signal: AbortSignal): Promise<CachedToken> {
     const { endpoint, place, deps } = this.#parts;
     const since = now(deps);
     const answer = await endpoint.exchange({ method: 'POST', ...this.#form() }, LONGEST_TOKEN_ANSWER, signal).catch((error: unknown) => {
@@ -121,8 +121,8 @@ class ClientCredentials implements Authorization {
     const read = readToken(answer, place, deps.wallMs());
     if (read instanceof BridgeError) throw read;
     const renewAfterMs = read.lifetimeMs - Math.min(MARGIN_MS, read.lifetimeMs / 10);
-    this.#held = { header: `Bearer ${read.token}`, since, renewAfterMs };
-    return this.#held;
+    this.#cached = { header: `Bearer ${read.token}`, since, renewAfterMs };
+    return this.#cached;
   }
 
   #form(): { readonly headers: Readonly<Record<string, string | number>>; readonly body: Uint8Array } {

@@ -6,13 +6,13 @@ import type { Deps } from '../../../src/time/clock.ts';
 /** A repeated line within this time goes to debug. */
 const QUIET_MS = 600_000;
 /** Maximum number of remembered lines. */
-const MOST_REMEMBERED = 200;
+const MAX_REMEMBERED_LINES = 200;
 const LONGEST_TEXT = 500;
 /**
  * Lines for debug. An error that a broker answered: the caller gets it, and it may be expected, such as a missing topic before its creation.
  * And the warning about retries: an idempotent producer is not used after a failed request, so it needs none.
  */
-const NO_NEWS = /^Response |^Limiting retries for the idempotent producer /;
+const DEBUG_LINES = /^Response |^Limiting retries for the idempotent producer /;
 
 /** Numbers and names. Never `data`, `payload` or `sasl`, which may contain records and credentials, and never a stack. */
 const FIELDS = ['broker', 'correlationId', 'size', 'groupId', 'memberId', 'topic', 'partition', 'retryCount', 'error'];
@@ -31,16 +31,16 @@ export function levelFor(logger: Logger): logLevel {
  * anyway. Repeated ones, answers, intended warnings and information go to debug, everything else to trace.
  */
 export function clientLogger(logger: Logger, { elapsedMs }: Pick<Deps, 'elapsedMs'>): logCreator {
-  const said = new Map<string, number>();
-  const isNews = (text: string) => {
+  const lastLogged = new Map<string, number>();
+  const isNew = (text: string) => {
     const now = elapsedMs();
     const topic = text.replaceAll(/\d+/g, '#');
-    const before = said.get(topic);
+    const before = lastLogged.get(topic);
     if (before !== undefined && now - before < QUIET_MS) return false;
-    said.delete(topic);
-    said.set(topic, now);
-    const [oldest] = said.keys();
-    if (said.size > MOST_REMEMBERED && oldest !== undefined) said.delete(oldest);
+    lastLogged.delete(topic);
+    lastLogged.set(topic, now);
+    const [oldest] = lastLogged.keys();
+    if (lastLogged.size > MAX_REMEMBERED_LINES && oldest !== undefined) lastLogged.delete(oldest);
     return true;
   };
   return () =>
@@ -48,7 +48,7 @@ export function clientLogger(logger: Logger, { elapsedMs }: Pick<Deps, 'elapsedM
       const text = `kafkajs: ${namespace === '' ? '' : `${namespace}: `}${shown(log.message)}`;
       const fields = Object.fromEntries(FIELDS.flatMap((key) => field(key, log[key])));
       if (level === LEVEL.debug) logger.trace(fields, text);
-      else if (level <= LEVEL.warn && !NO_NEWS.test(log.message) && isNews(`${text} ${String(fields['error'] ?? '')}`))
+      else if (level <= LEVEL.warn && !DEBUG_LINES.test(log.message) && isNew(`${text} ${String(fields['error'] ?? '')}`))
         logger.warn(fields, text);
       else logger.debug(fields, text);
     };

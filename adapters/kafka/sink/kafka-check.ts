@@ -5,7 +5,7 @@ import { formatDuration } from '../../../src/formats/durations.ts';
 import { type Deps, deadline, orAbort } from '../../../src/time/clock.ts';
 import { SocketGate } from '../client/socket-gate.ts';
 import { kafkaFault, timeoutFault } from '../kafka-fault.ts';
-import type { Doing } from '../protocol-meanings.ts';
+import type { Operation } from '../protocol-meanings.ts';
 import type { LinkOptions } from './producer-link.ts';
 import { tryCreateTopic } from './topic.ts';
 import { mayWrite } from './topic-rights.ts';
@@ -38,7 +38,7 @@ export async function checkKafka(options: CheckOptions, deps: Pick<Deps, 'after'
 class Check {
   readonly #options: CheckOptions;
   readonly #gate = new SocketGate();
-  #doing: Doing = 'connect';
+  #operation: Operation = 'connect';
 
   constructor(options: CheckOptions) {
     this.#options = options;
@@ -68,14 +68,14 @@ class Check {
     await cluster.connect();
     // Brokers assign a producer id only to users with the right to idempotence.
     if (idempotent) await kafka.producer({ idempotent, retry: { retries: 1 }, allowAutoTopicCreation: false }).connect();
-    this.#doing = 'find';
+    this.#operation = 'find';
     const isThere = await this.#findTopic(cluster);
     if (!isThere) return await this.#tryToMakeTopic(kafka);
-    this.#doing = 'connect';
+    this.#operation = 'connect';
     const partitions = cluster.findTopicPartitionMetadata(topic);
     const leaders = new Set(partitions.map(({ leader }) => leader).filter((leader) => leader >= 0));
     for (const leader of leaders) await cluster.findBroker({ nodeId: String(leader) });
-    this.#doing = 'produce';
+    this.#operation = 'produce';
     const [leader] = leaders;
     const rights = leader === undefined ? null : await this.#rights(cluster, leader);
     const leaderless = partitions.filter((partition) => partition.leader < 0).length;
@@ -103,7 +103,7 @@ class Check {
 
   async #tryToMakeTopic(kafka: Kafka): Promise<string> {
     const { topic, createTopic } = this.#options;
-    this.#doing = 'create';
+    this.#operation = 'create';
     if (createTopic) await tryCreateTopic(kafka, topic, createTopic);
     return `topic ${topic} does not exist yet: the first delivery creates it (createTopic)`;
   }
@@ -152,7 +152,7 @@ class Check {
   #context() {
     const { who, topic, brokers, uses, timeoutMs } = this.#options;
     const limit = formatDuration(timeoutMs);
-    return { who, topic, brokers, uses, limit, doing: this.#doing, connected: this.#gate.connected, hasWorked: false };
+    return { who, topic, brokers, uses, limit, operation: this.#operation, connected: this.#gate.connected, hasWorked: false };
   }
 }
 

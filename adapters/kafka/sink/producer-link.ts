@@ -7,7 +7,7 @@ import type { WrapSockets } from '../client/kafka-client.ts';
 import { BrokerPauses } from '../client/repairs/broker-pauses.ts';
 import { SocketGate } from '../client/socket-gate.ts';
 import { type FaultContext, kafkaFault } from '../kafka-fault.ts';
-import type { Doing } from '../protocol-meanings.ts';
+import type { Operation } from '../protocol-meanings.ts';
 import type { EncodedRecord } from './record-encoder.ts';
 import { createTopic, type NewTopic } from './topic.ts';
 import { TopicPartitions } from './topic-partitions.ts';
@@ -15,9 +15,9 @@ import { TopicPartitions } from './topic-partitions.ts';
 /** The brokers' share of the time limit: they answer before the bridge stops waiting, so that their result is known. */
 const BROKER_SHARE = 0.8;
 /** Time limit for closing unused connections. */
-const GOODBYE_MS = 1000;
+const DISCONNECT_MS = 1000;
 /** Delay before an idempotent producer repeats a request after a broken connection. */
-const SOON_MS = 50;
+const REPEAT_DELAY_MS = 50;
 
 export interface LinkOptions {
   /** Creates a client with sockets from `wrap`. */
@@ -125,22 +125,22 @@ export class ProducerLink {
     this.#isRetired = true;
     if (this.#producer !== null && this.#running === 0) {
       const limit = new AbortController();
-      const goodbye = this.#producer.disconnect().catch(() => {});
-      await Promise.race([goodbye, sleep(this.#deps, GOODBYE_MS, limit.signal).catch(() => {})]);
+      const disconnected = this.#producer.disconnect().catch(() => {});
+      await Promise.race([disconnected, sleep(this.#deps, DISCONNECT_MS, limit.signal).catch(() => {})]);
       limit.abort();
     }
     this.#cutWhenDone();
     await this.gone;
   }
 
-  faultOf(error: unknown, doing: Doing): BridgeError {
-    return kafkaFault(error, this.context(doing));
+  faultOf(error: unknown, operation: Operation): BridgeError {
+    return kafkaFault(error, this.context(operation));
   }
 
-  context(doing: Doing): FaultContext {
+  context(operation: Operation): FaultContext {
     const { who, topic, brokers, uses, timeoutMs } = this.#options;
     const limit = formatDuration(timeoutMs);
-    return { who, topic, brokers, uses, doing, limit, connected: this.#gate.connected, hasWorked: this.#hasWorked };
+    return { who, topic, brokers, uses, operation, limit, connected: this.#gate.connected, hasWorked: this.#hasWorked };
   }
 
   #cutWhenDone(): void {
@@ -160,7 +160,7 @@ export class ProducerLink {
         metadataMaxAge: metadataMaxAgeMs,
         idempotent,
         // The minimum of kafkajs. The brokers drop the repeat; a closed gate prevents it.
-        retry: { retries: idempotent ? 1 : 0, initialRetryTime: SOON_MS },
+        retry: { retries: idempotent ? 1 : 0, initialRetryTime: REPEAT_DELAY_MS },
         createPartitioner: this.#partitions.partitioner,
       });
       this.#pauses.watch(this.#producer);

@@ -2,9 +2,9 @@
 import { BridgeError } from '../../../src/errors.ts';
 import { type CancelTimer, type Deps, orAbort } from '../../../src/time/clock.ts';
 import { timeoutFault } from '../kafka-fault.ts';
-import type { Doing } from '../protocol-meanings.ts';
+import type { Operation } from '../protocol-meanings.ts';
 import { Mutex } from './mutex.ts';
-import { patience } from './patience.ts';
+import { pausableDeadline } from './pausable-deadline.ts';
 import { type LinkOptions, ProducerLink } from './producer-link.ts';
 import type { EncodedRecord } from './record-encoder.ts';
 
@@ -14,7 +14,7 @@ export interface SenderOptions extends LinkOptions {
 }
 
 /** The queue of one partition. */
-interface Lane {
+interface PartitionQueue {
   readonly turns: Mutex;
   /** Resolves when no unanswered request can arrive any more. Newer records must wait for it. */
   clear: Promise<void>;
@@ -27,8 +27,8 @@ interface Lane {
 export class Sender {
   readonly #options: SenderOptions;
   readonly #deps: Pick<Deps, 'after' | 'elapsedMs'>;
-  readonly #lanes = new Map<number, Lane>();
-  readonly #all: Lane = newLane();
+  readonly #queues = new Map<number, PartitionQueue>();
+  readonly #shared: PartitionQueue = newQueue();
   #link: ProducerLink | null = null;
   #cancelIdle: CancelTimer | null = null;
   #running = 0;
@@ -50,13 +50,13 @@ export class Sender {
 
   /** Sends all records in one request. Rejects at once with the signal's reason. @throws BridgeError */
   async send(partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
-    const lane = this.#options.idempotent ? this.#all : this.#laneOf(partition);
+    const queue = this.#options.idempotent ? this.#shared : this.#queueOf(partition);
     await this.#busy(async () => {
-      await lane.turns.enter(signal);
+      await queue.turns.enter(signal);
       try {
-        await this.#sendNow(lane, partition, records, signal);
+        await this.#sendNow(queue, partition, records, signal);
       } finally {
-        lane.turns.leave();
+        queue.turns.leave();
       }
     });
   }
@@ -69,16 +69,16 @@ export class Sender {
     await link?.close();
   }
 
-  async #sendNow(lane: Lane, partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
-    await orAbort(lane.clear, signal);
+  async #sendNow(queue: PartitionQueue, partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
+    await orAbort(queue.clear, signal);
     const link = await this.#open(signal);
     const limit = this.#limit(link, 'produce', signal);
     try {
       await link.send(partition, records, limit.signal);
     } catch (error) {
-      if (link.isRetired) lane.clear = link.gone;
+      if (link.isRetired) queue.clear = link.gone;
       // The waiting requests would time out too.
-      if (error instanceof BridgeError && error.status === 'timeout') lane.turns.failWaiting(error);
+      if (error instanceof BridgeError && error.status === 'timeout') queue.turns.failWaiting(error);
       throw error;
     } finally {
       limit.cancel();
@@ -105,10 +105,10 @@ export class Sender {
   }
 
   /** Returns a limit that does not count the pauses of brokers. */
-  #limit(link: ProducerLink, doing: Doing, signal: AbortSignal) {
+  #limit(link: ProducerLink, operation: Operation, signal: AbortSignal) {
     const { timeoutMs } = this.#options;
-    const reason = () => timeoutFault(link.context(doing));
-    return patience(this.#deps, { limitMs: timeoutMs, heldUntilMs: () => link.heldUntilMs, reason }, signal);
+    const reason = () => timeoutFault(link.context(operation));
+    return pausableDeadline(this.#deps, { limitMs: timeoutMs, heldUntilMs: () => link.heldUntilMs, reason }, signal);
   }
 
   /** Runs `work` and starts the idle timer when nothing is running any more. */
@@ -124,15 +124,15 @@ export class Sender {
     }
   }
 
-  #laneOf(partition: number): Lane {
-    const known = this.#lanes.get(partition);
+  #queueOf(partition: number): PartitionQueue {
+    const known = this.#queues.get(partition);
     if (known) return known;
-    const lane = newLane();
-    this.#lanes.set(partition, lane);
-    return lane;
+    const queue = newQueue();
+    this.#queues.set(partition, queue);
+    return queue;
   }
 }
 
-function newLane(): Lane {
+function newQueue(): PartitionQueue {
   return { turns: new Mutex(), clear: Promise.resolve() };
 }

@@ -7,7 +7,7 @@ const VERSION = 8;
 /** Bits of Kafka's AclOperation. */
 const WRITE = 4;
 /** The value of a broker that does not report rights. */
-const NOT_TOLD = -0x8000_0000;
+const NOT_REPORTED = -0x8000_0000;
 
 /** The parts of kafkajs's broker that its types hide. */
 interface OpenBroker {
@@ -32,9 +32,9 @@ export async function mayWrite(broker: Broker, topic: string): Promise<boolean |
   const body = requestOf(topic);
   const operations = await connectionPool.send({
     request: { apiKey: METADATA, apiVersion: VERSION, apiName: 'Metadata', encode: async () => ({ buf: body, buffer: body }) },
-    response: { decode: async (bytes) => answerOf(bytes), parse: async ({ operations: told }) => told },
+    response: { decode: async (bytes) => answerOf(bytes), parse: async ({ operations: rights }) => rights },
   });
-  return operations === NOT_TOLD ? null : (operations & (1 << WRITE)) !== 0;
+  return operations === NOT_REPORTED ? null : (operations & (1 << WRITE)) !== 0;
 }
 
 /** Returns a request for one topic with its rights, which does not create the topic. */
@@ -74,7 +74,7 @@ function answerOf(bytes: Buffer): Answer {
   });
   string(); // cluster
   skip(4); // controller
-  let operations = NOT_TOLD;
+  let operations = NOT_REPORTED;
   array(() => {
     skip(2); // error
     string(); // name

@@ -3,9 +3,9 @@ import type { Broker, Cluster, TopicOffsets } from 'kafkajs';
 import { type Deps, sleep } from '../../../src/time/clock.ts';
 
 /** Time limit for a coordinator that is not ready: a cluster creates the topic of all offsets at the first request, and loads it after broker changes. */
-const PATIENCE_MS = 10_000;
+const COORDINATOR_WAIT_MS = 10_000;
 const PAUSE_MS = 200;
-const NOT_YET = ['GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS', 'NOT_COORDINATOR_FOR_GROUP'];
+const NOT_READY = ['GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS', 'NOT_COORDINATOR_FOR_GROUP'];
 
 /** The requests to a group's coordinator. */
 export interface Coordinator {
@@ -21,13 +21,13 @@ export interface Coordinator {
 }
 
 /** Repeats `ask` for at most 10 s while the group's coordinator is not ready. */
-export async function whenCoordinated<T>(deps: Pick<Deps, 'after' | 'elapsedMs'>, ask: () => Promise<T>): Promise<T> {
-  const endMs = deps.elapsedMs() + PATIENCE_MS;
+export async function retryUntilCoordinated<T>(deps: Pick<Deps, 'after' | 'elapsedMs'>, ask: () => Promise<T>): Promise<T> {
+  const endMs = deps.elapsedMs() + COORDINATOR_WAIT_MS;
   for (;;) {
     try {
       return await ask();
     } catch (error) {
-      if (!NOT_YET.includes(typeOf(error) ?? '') || deps.elapsedMs() > endMs) throw error;
+      if (!NOT_READY.includes(typeOf(error) ?? '') || deps.elapsedMs() > endMs) throw error;
       await sleep(deps, PAUSE_MS);
     }
   }

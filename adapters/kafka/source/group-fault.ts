@@ -5,13 +5,13 @@ import type { ConsumerGroup } from './group-start.ts';
 
 type Meaning = readonly [code: ErrorCode, disposition: 'retry' | 'misconfigured', advice: (group: ConsumerGroup) => string];
 
-const away: Meaning = [
+const notReady: Meaning = [
   'BRIDGE_KAFKA_UNAVAILABLE',
   'retry',
   ({ groupId }) =>
     `the broker that coordinates the consumer group ${groupId} is not ready: the bridge retries; if this lasts, check the brokers`,
 ];
-const moved: Meaning = [
+const rebalancing: Meaning = [
   'BRIDGE_KAFKA_UNAVAILABLE',
   'retry',
   ({ groupId }) => `the consumer group ${groupId} is rebalancing: the bridge joins it again`,
@@ -49,13 +49,13 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     'misconfigured',
     ({ groupId }) => `the consumer group ${groupId} is full: raise group.max.size of the brokers, or remove members`,
   ],
-  GROUP_COORDINATOR_NOT_AVAILABLE: away,
-  GROUP_LOAD_IN_PROGRESS: away,
-  NOT_COORDINATOR_FOR_GROUP: away,
-  KafkaJSGroupCoordinatorNotFound: away,
-  UNKNOWN_MEMBER_ID: moved,
-  ILLEGAL_GENERATION: moved,
-  REBALANCE_IN_PROGRESS: moved,
+  GROUP_COORDINATOR_NOT_AVAILABLE: notReady,
+  GROUP_LOAD_IN_PROGRESS: notReady,
+  NOT_COORDINATOR_FOR_GROUP: notReady,
+  KafkaJSGroupCoordinatorNotFound: notReady,
+  UNKNOWN_MEMBER_ID: rebalancing,
+  ILLEGAL_GENERATION: rebalancing,
+  REBALANCE_IN_PROGRESS: rebalancing,
 };
 
 /** Returns the BridgeError for any error; a BridgeError unchanged. */

@@ -6,7 +6,7 @@ import { type Deps, sleep } from '../../../src/time/clock.ts';
 import type { TakeMessage } from '../../adapter.ts';
 import type { SocketGate } from '../client/socket-gate.ts';
 import { type GroupConsumer, groupConsumer } from './group-consumer.ts';
-import { coordinatorOf, leaveGroup, whenCoordinated } from './group-coordinator.ts';
+import { coordinatorOf, leaveGroup, retryUntilCoordinated } from './group-coordinator.ts';
 import { type ConsumerGroup, startGroup, startGroupFromOutside } from './group-start.ts';
 
 /** Interval of heartbeats while a message is processed. */
@@ -85,11 +85,11 @@ export class GroupMember {
     connected();
     // A partition without an offset is new: the group's first offsets are committed below.
     await consumer.subscribe({ topic, fromBeginning: true });
-    await whenCoordinated(this.#deps, async () => {
+    await retryUntilCoordinated(this.#deps, async () => {
       const coordinator = await coordinatorOf(cluster, groupId);
       if (hasStarted) return;
       const start = await startGroupFromOutside(cluster, coordinator, this.#options);
-      if (start === 'inhabited') this.#startsInside = true;
+      if (start === 'has-members') this.#startsInside = true;
       else started(start !== null);
     });
     this.#watch(made);

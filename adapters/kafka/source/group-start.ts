@@ -37,12 +37,12 @@ export async function startGroup(
   return new Map(ends.partitions.map(({ partition, offset }) => [partition, offset]));
 }
 
-/** `startGroup` for a client that is not a member. @returns `inhabited` if the group has members, so that only they can commit */
+/** `startGroup` for a client that is not a member. @returns `has-members` if the group has members, so that only they can commit */
 export async function startGroupFromOutside(
   cluster: Cluster,
   coordinator: Coordinator,
   group: ConsumerGroup,
-): Promise<Ends | null | 'inhabited'> {
+): Promise<Ends | null | 'has-members'> {
   const { groupId } = group;
   try {
     return await startGroup(cluster, coordinator, group, (ends) =>
@@ -52,7 +52,7 @@ export async function startGroupFromOutside(
   } catch (error) {
     if (!['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION'].includes(typeOf(error) ?? '')) throw error;
     // Another bridge of this group commits before it joins. Another source of this bridge reads another topic.
-    return (await hasPositions(cluster, coordinator, group)) ? null : 'inhabited';
+    return (await hasPositions(cluster, coordinator, group)) ? null : 'has-members';
   }
 }
 

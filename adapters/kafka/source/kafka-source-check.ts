@@ -2,11 +2,11 @@
 import type { Cluster, Kafka } from 'kafkajs';
 import type { Deps } from '../../../src/time/clock.ts';
 import { groupConsumer } from './group-consumer.ts';
-import { coordinatorOf, partitionsOf, typeOf, whenCoordinated } from './group-coordinator.ts';
+import { coordinatorOf, partitionsOf, retryUntilCoordinated, typeOf } from './group-coordinator.ts';
 import { type ConsumerGroup, hasPositions } from './group-start.ts';
 
 /** Answers of a group to a heartbeat of a client that may join and is not a member. */
-const STRANGER = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS'];
+const NOT_A_MEMBER = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS'];
 
 interface CheckDeps extends Pick<Deps, 'after' | 'elapsedMs'> {
   /** Called when a broker accepts this client. */
@@ -25,7 +25,7 @@ export async function checkSource(kafka: Kafka, group: ConsumerGroup, deps: Chec
     await consumer.connect();
     deps.connected();
     await consumer.subscribe({ topic });
-    const isKnown = await whenCoordinated(deps, () => knock(cluster, group));
+    const isKnown = await retryUntilCoordinated(deps, () => checkGroup(cluster, group));
     const [ends] = await cluster.fetchTopicsOffset([
       { topic, partitions: partitionsOf(cluster, topic).map((partition) => ({ partition })), fromBeginning: false },
     ]);
@@ -42,11 +42,11 @@ export async function checkSource(kafka: Kafka, group: ConsumerGroup, deps: Chec
 }
 
 /** Returns whether the group has offsets. @throws what kafkajs throws, if this user may not join the group */
-async function knock(cluster: Cluster, group: ConsumerGroup): Promise<boolean> {
+async function checkGroup(cluster: Cluster, group: ConsumerGroup): Promise<boolean> {
   const { groupId } = group;
   const coordinator = await coordinatorOf(cluster, groupId);
   await coordinator.heartbeat({ groupId, groupGenerationId: 0, memberId: groupId }).catch((error: unknown) => {
-    if (!STRANGER.includes(typeOf(error) ?? '')) throw error;
+    if (!NOT_A_MEMBER.includes(typeOf(error) ?? '')) throw error;
   });
   return await hasPositions(cluster, coordinator, group);
 }

@@ -121,7 +121,7 @@ class KafkaSource implements ApprovalSource {
       who: `source ${source}`,
       topic,
       brokers: brokersOf(this.#options),
-      doing: this.#hasConnected ? 'consume' : 'connect',
+      operation: this.#hasConnected ? 'consume' : 'connect',
       connected,
       hasWorked: this.#hasWorked,
     });

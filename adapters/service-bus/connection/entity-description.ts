@@ -4,7 +4,7 @@ import { exchange } from '../../../src/net/http-exchange.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { showEndpoint } from '../options/connection-string.ts';
 import type { BusCredential, NamespaceAccess, Target } from './access.ts';
-import { SCOPE } from './service-bus-client.ts';
+import { TOKEN_SCOPE } from './service-bus-client.ts';
 
 export interface EntityDescription {
   readonly hasDuplicateDetection: boolean;
@@ -51,7 +51,7 @@ function read(xml: string): EntityDescription | null {
 }
 
 async function authorizationOf(credential: BusCredential, resource: string, wallMs: number, signal: AbortSignal): Promise<string> {
-  if ('token' in credential) return `Bearer ${(await credential.token(SCOPE, signal)).token}`;
+  if ('token' in credential) return `Bearer ${(await credential.token(TOKEN_SCOPE, signal)).token}`;
   if ('signature' in credential) return credential.signature;
   const [scope, name] = [encodeURIComponent(resource), encodeURIComponent(credential.name)];
   const expiry = Math.floor(wallMs / 1000) + TOKEN_SECONDS;

@@ -16,7 +16,7 @@ const LEAST_RENEWAL_MS = 150_000;
 const MOST_RENEWAL_MS = 20 * 86_400_000;
 
 /** The scope of a token, in every cloud. */
-export const SCOPE = 'https://servicebus.azure.net/.default';
+export const TOKEN_SCOPE = 'https://servicebus.azure.net/.default';
 
 export type BusClientDeps = Pick<Deps, 'after' | 'wallMs'>;
 
@@ -47,7 +47,8 @@ export class BusClient {
       userAgentOptions: { userAgentPrefix: 'scheduled-events-bridge' },
     };
     const { credential } = target;
-    const own = 'token' in credential ? { getToken: async () => renewable(await credential.token(SCOPE, lost.signal), deps) } : credential;
+    const own =
+      'token' in credential ? { getToken: async () => renewable(await credential.token(TOKEN_SCOPE, lost.signal), deps) } : credential;
     return new BusClient(new Client(showEndpoint(target.endpoint), own, options), sockets, lost.signal, deps);
   }
 

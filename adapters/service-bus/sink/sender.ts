@@ -10,7 +10,7 @@ import { connectionFault, type FaultPlace, serviceBusFault, timeoutFault, tooLar
 import { leastBytes } from './message-encoder.ts';
 
 /** Every entity accepts a message of this size. */
-const SURELY_FITS_BYTES = 64 * 1024;
+const ALWAYS_ACCEPTED_BYTES = 64 * 1024;
 
 export interface SenderOptions {
   /** Queue or topic. */
@@ -22,7 +22,7 @@ export interface SenderOptions {
 }
 
 /** A client with its single link. */
-interface Line {
+interface SenderLink {
   readonly target: Target;
   readonly bus: BusClient;
   readonly sender: ServiceBusSender;
@@ -42,7 +42,7 @@ export class Sender {
   readonly #options: SenderOptions;
   readonly #deps: BusClientDeps;
   readonly #closings = new Set<Promise<void>>();
-  #line: Promise<Line> | null = null;
+  #link: Promise<SenderLink> | null = null;
 
   constructor(options: SenderOptions, deps: BusClientDeps) {
     this.#options = options;
@@ -75,9 +75,9 @@ export class Sender {
 
   /** Closes the links. No send may be running. Never rejects. */
   async close(): Promise<void> {
-    const line = await this.#line?.catch(() => null);
-    this.#line = null;
-    if (line) this.#retire(line);
+    const link = await this.#link?.catch(() => null);
+    this.#link = null;
+    if (link) this.#retire(link);
     await Promise.all(this.#closings);
   }
 
@@ -96,7 +96,7 @@ export class Sender {
         }
       }
       const bytes = leastBytes(first);
-      const limit = bytes <= SURELY_FITS_BYTES ? bytes : (await sender.createMessageBatch({ abortSignal })).maxSizeInBytes;
+      const limit = bytes <= ALWAYS_ACCEPTED_BYTES ? bytes : (await sender.createMessageBatch({ abortSignal })).maxSizeInBytes;
       if (bytes > limit) return tooLargeFault(this.#options.place, bytes, limit);
       await sender.sendMessages(first, { abortSignal });
       return 'accepted';
@@ -105,82 +105,86 @@ export class Sender {
   }
 
   /** Runs one operation with the time limit. Rejects only if `signal` aborts. */
-  async #attempt(signal: AbortSignal, work: (line: Line, abortSignal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
+  async #attempt(signal: AbortSignal, work: (link: SenderLink, abortSignal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
     signal.throwIfAborted();
     const { timeout, place } = this.#options;
     const limit = deadline(this.#deps, timeout, () => timeoutFault(place, formatDuration(timeout)), signal);
-    let line: Line | null = null;
+    let link: SenderLink | null = null;
     try {
-      line = await orAbort(this.#take(), limit.signal);
-      line.users += 1;
-      const outcome = await this.#use(line, limit.signal, work);
-      line.isProven = true;
+      link = await orAbort(this.#acquire(), limit.signal);
+      link.users += 1;
+      const outcome = await this.#use(link, limit.signal, work);
+      link.isProven = true;
       return outcome;
     } catch (error) {
-      if (line && this.#isUseless(line, limit.signal)) this.#retire(line);
+      if (link && this.#isUseless(link, limit.signal)) this.#retire(link);
       if (signal.aborted) throw signal.reason;
       return serviceBusFault(error, place);
     } finally {
       limit.cancel();
-      if (line) this.#release(line);
+      if (link) this.#release(link);
     }
   }
 
   /** Runs an operation and ends it if the connection is lost or the signal aborts, which the SDK's promises do not always do. */
-  async #use(line: Line, until: AbortSignal, work: (line: Line, abortSignal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
-    const { lost } = line.bus;
+  async #use(
+    link: SenderLink,
+    until: AbortSignal,
+    work: (link: SenderLink, abortSignal: AbortSignal) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const { lost } = link.bus;
     const ending = new AbortController();
     const end = () => ending.abort(lost.aborted ? connectionFault(lost.reason, this.#options.place) : until.reason);
     if (lost.aborted || until.aborted) end();
     lost.addEventListener('abort', end, { once: true });
     until.addEventListener('abort', end, { once: true });
     try {
-      return await orAbort(work(line, ending.signal), ending.signal);
+      return await orAbort(work(link, ending.signal), ending.signal);
     } finally {
       lost.removeEventListener('abort', end);
       until.removeEventListener('abort', end);
     }
   }
 
-  #isUseless({ bus, isProven }: Line, limited: AbortSignal): boolean {
+  #isUseless({ bus, isProven }: SenderLink, limited: AbortSignal): boolean {
     // After a time-out or an abort without any answer of the service, the SDK may hang while connecting.
     return bus.lost.aborted || (limited.aborted && (limited.reason instanceof BridgeError || !isProven));
   }
 
   /** Returns the current link, or a new one if it is lost or the credentials changed. */
-  async #take(): Promise<Line> {
+  async #acquire(): Promise<SenderLink> {
     const target = this.#options.access.target();
-    const line = await this.#line?.catch(() => null);
-    if (line && (line.bus.lost.aborted || line.target !== target)) this.#retire(line);
-    this.#line ??= this.#open(target);
-    return await this.#line;
+    const link = await this.#link?.catch(() => null);
+    if (link && (link.bus.lost.aborted || link.target !== target)) this.#retire(link);
+    this.#link ??= this.#open(target);
+    return await this.#link;
   }
 
-  async #open(target: Target): Promise<Line> {
+  async #open(target: Target): Promise<SenderLink> {
     try {
       const { access, timeout, entity } = this.#options;
       const bus = await BusClient.create(target, access.connector(target), timeout, this.#deps);
       return { target, bus, sender: bus.client.createSender(entity), users: 0, isRetired: false, isProven: false };
     } catch (error) {
-      this.#line = null;
+      this.#link = null;
       throw error;
     }
   }
 
   /** Excludes a link from new sends, and closes it after its running sends. */
-  #retire(line: Line): void {
-    if (line.isRetired) return;
-    line.isRetired = true;
-    this.#line = null;
-    if (line.users === 0) this.#end(line);
+  #retire(link: SenderLink): void {
+    if (link.isRetired) return;
+    link.isRetired = true;
+    this.#link = null;
+    if (link.users === 0) this.#end(link);
   }
 
-  #release(line: Line): void {
-    line.users -= 1;
-    if (line.isRetired && line.users === 0) this.#end(line);
+  #release(link: SenderLink): void {
+    link.users -= 1;
+    if (link.isRetired && link.users === 0) this.#end(link);
   }
 
-  #end({ bus }: Line): void {
+  #end({ bus }: SenderLink): void {
     const closing: Promise<void> = bus.close().finally(() => this.#closings.delete(closing));
     this.#closings.add(closing);
   }

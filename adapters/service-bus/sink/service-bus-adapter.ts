@@ -31,7 +31,7 @@ export class ServiceBusAdapter implements Adapter {
     this.#deps = deps;
     const name = `sink ${deps.name}`;
     this.#access = new NamespaceAccess(options, { owner: `sinks.${deps.name}`, name, entity: path }, deps, credentialOf);
-    this.#place = { who: `${name}: ${this.#access.host}`, entity: `${kind} ${path}`, doing: 'send', role: SENDER_ROLE };
+    this.#place = { who: `${name}: ${this.#access.host}`, entity: `${kind} ${path}`, operation: 'send', role: SENDER_ROLE };
     this.#encode = messageEncoder(options, deps.name, deps);
     this.#sender = new Sender({ entity: path, timeout: options.timeout, place: this.#place, access: this.#access }, deps);
   }

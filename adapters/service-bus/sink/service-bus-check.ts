@@ -4,7 +4,7 @@ import type { Deps } from '../../../src/time/clock.ts';
 import type { NamespaceAccess } from '../connection/access.ts';
 import { checkStep } from '../connection/check-step.ts';
 import { describeEntity, type EntityDescription } from '../connection/entity-description.ts';
-import { SCOPE } from '../connection/service-bus-client.ts';
+import { TOKEN_SCOPE } from '../connection/service-bus-client.ts';
 import type { Entity } from '../options/service-bus-options.ts';
 import { connectionFault, type FaultPlace } from '../service-bus-fault.ts';
 import type { Sender } from './sender.ts';
@@ -22,7 +22,7 @@ interface SinkToCheck {
 type CheckDeps = Pick<Deps, 'after' | 'wallMs'>;
 
 /** Time limit of the optional description: its port may be closed although AMQP's is open. */
-const LOOK_MS = 3000;
+const DESCRIBE_MS = 3000;
 
 /** @returns a remark for the operator, or null. @throws BridgeError with the failed step and the remedy, or the signal's reason */
 export async function checkSink(sink: SinkToCheck, deps: CheckDeps, signal: AbortSignal): Promise<string | null> {
@@ -33,22 +33,22 @@ export async function checkSink(sink: SinkToCheck, deps: CheckDeps, signal: Abor
   // Name, TLS and token are checked first, because the SDK's errors have fewer details.
   await step(async (until) => (await access.connector(target)(until)).destroy());
   const { credential } = target;
-  if ('token' in credential) await step((until) => credential.token(SCOPE, until));
+  if ('token' in credential) await step((until) => credential.token(TOKEN_SCOPE, until));
   await sender.attach(signal);
   // The emulator has a different management interface.
   if (!target.isSecure) return null;
   const described = await checkStep(
     (until) => describeEntity(access, target, entity.path, deps, until),
-    { ...limits, timeout: Math.min(timeout, LOOK_MS) },
+    { ...limits, timeout: Math.min(timeout, DESCRIBE_MS) },
     deps,
     signal,
   ).catch(() => null);
   signal.throwIfAborted();
-  if (described?.requiresSession === true && !sessions) throw wantsSessions(place);
-  return tell(entity, described);
+  if (described?.requiresSession === true && !sessions) throw sessionsFault(place);
+  return remarkOn(entity, described);
 }
 
-function tell({ kind, path }: Entity, described: EntityDescription | null): string {
+function remarkOn({ kind, path }: Entity, described: EntityDescription | null): string {
   if (described === null)
     return `a message could be sent; these rights do not show whether ${kind} ${path} drops repeats: check its requiresDuplicateDetection`;
   const { hasDuplicateDetection, duplicateWindow } = described;
@@ -57,7 +57,7 @@ function tell({ kind, path }: Entity, described: EntityDescription | null): stri
     : `a message could be sent; ${kind} ${path} has no duplicate detection, so a repeat after a lost answer arrives twice (you can enable it only when you create the ${kind})`;
 }
 
-function wantsSessions({ who, entity }: FaultPlace): BridgeError {
+function sessionsFault({ who, entity }: FaultPlace): BridgeError {
   return new BridgeError('BRIDGE_SERVICE_BUS_ENTITY', `${who} requires a session for each message to the ${entity}: set sessions: true`, {
     disposition: 'misconfigured',
     scope: 'sink',

@@ -85,7 +85,7 @@ export class LinkMessages {
 }
 
 /** Renews a lock until the signal aborts or the lock is lost. */
-export async function keepLocked(renew: () => Promise<unknown>, deps: LinkDeps, until: AbortSignal): Promise<void> {
+export async function renewLock(renew: () => Promise<unknown>, deps: LinkDeps, until: AbortSignal): Promise<void> {
   let isHeld = true;
   while (isHeld && !until.aborted) {
     await sleep(deps, RENEW_MS, until).catch(() => undefined);

@@ -5,7 +5,7 @@ import { type Deps, sleep } from '../../../src/time/clock.ts';
 import type { BusClient } from '../connection/service-bus-client.ts';
 import type { SourceEntity } from '../options/service-bus-source-options.ts';
 import type { FaultPlace } from '../service-bus-fault.ts';
-import { isForSessions, lacksSessions } from './source-fault.ts';
+import { noSessionsFault, requiresSessions } from './source-fault.ts';
 
 /** The service accepts every link first, and detaches it within this time if it refuses it. */
 const REFUSAL_MS = 100;
@@ -35,12 +35,12 @@ export async function probeLink({ client }: BusClient, { entity, sessions, place
   try {
     await attach(receiver, deps);
   } catch (error) {
-    if (sessions && isForSessions(error)) return;
+    if (sessions && requiresSessions(error)) return;
     throw error;
   } finally {
     receiver.close().catch(() => undefined);
   }
-  if (sessions) throw lacksSessions(place);
+  if (sessions) throw noSessionsFault(place);
 }
 
 function attach(receiver: ReturnType<BusClient['client']['createReceiver']>, deps: LinkDeps): Promise<void> {

@@ -1,7 +1,7 @@
 // A queue or subscription without sessions → its messages, up to 8 at once, on one link.
 import type { ProcessErrorArgs, ServiceBusReceivedMessage } from '@azure/service-bus';
 import type { BusClient } from '../connection/service-bus-client.ts';
-import { keepLocked, LinkMessages } from './link-messages.ts';
+import { LinkMessages, renewLock } from './link-messages.ts';
 import { RECEIVER, untilAccepted } from './link-probe.ts';
 import type { Reception } from './reception.ts';
 import { isIdle } from './source-fault.ts';
@@ -16,7 +16,7 @@ export async function streamMessages(bus: BusClient, reception: Reception): Prom
   const messages = new LinkMessages(receiver, reception);
   const take = async (message: ServiceBusReceivedMessage) => {
     const held = new AbortController();
-    void keepLocked(() => receiver.renewMessageLock(message), deps, AbortSignal.any([held.signal, connectionLost]));
+    void renewLock(() => receiver.renewMessageLock(message), deps, AbortSignal.any([held.signal, connectionLost]));
     await messages.handle(message);
     held.abort();
   };

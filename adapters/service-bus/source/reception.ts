@@ -18,7 +18,7 @@ const LEAVE_MS = 1000;
 export const SESSION_WAIT_MS = 35_000;
 
 /** Attaches links and passes on their messages, until `stopping`. */
-type Stream = (bus: BusClient, reception: Reception) => Promise<void>;
+type ReceiveMessages = (bus: BusClient, reception: Reception) => Promise<void>;
 
 interface ReceptionOptions extends Probed {
   readonly access: NamespaceAccess;
@@ -65,7 +65,7 @@ export class Reception {
   }
 
   /** Receives messages; never resolves. @throws BridgeError, or the error of `take` unchanged */
-  async run(stream: Stream): Promise<never> {
+  async run(stream: ReceiveMessages): Promise<never> {
     this.#read(stream).catch((error: unknown) => this.lose(error));
     return await this.#failure.promise;
   }
@@ -129,11 +129,11 @@ export class Reception {
     }
   }
 
-  async #read(stream: Stream): Promise<void> {
+  async #read(stream: ReceiveMessages): Promise<void> {
     const { access, sessions, place, timeout } = this.options;
     this.#cancelLimit = this.deps.after(timeout, () => this.lose(timeoutFault(place, formatDuration(timeout))));
     const target = access.target();
-    this.#opening = BusClient.create(target, this.#mortal(access.connector(target)), sessions ? SESSION_WAIT_MS : timeout, this.deps);
+    this.#opening = BusClient.create(target, this.#untilCut(access.connector(target)), sessions ? SESSION_WAIT_MS : timeout, this.deps);
     const bus = await this.#opening;
     const { lost } = bus;
     lost.addEventListener('abort', () => this.lose(connectionFault(lost.reason, place)), { once: true });
@@ -141,7 +141,7 @@ export class Reception {
   }
 
   /** Returns connections that end with this call. */
-  #mortal(connect: Connect): Connect {
+  #untilCut(connect: Connect): Connect {
     const cut = this.#cut.signal;
     return async (signal) => {
       const stream = await connect(AbortSignal.any([signal, cut]));

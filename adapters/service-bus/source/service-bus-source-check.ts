@@ -3,7 +3,7 @@ import { orAbort } from '../../../src/time/clock.ts';
 import type { ApprovalSourceDeps } from '../../adapter.ts';
 import type { NamespaceAccess } from '../connection/access.ts';
 import { checkStep } from '../connection/check-step.ts';
-import { BusClient, SCOPE } from '../connection/service-bus-client.ts';
+import { BusClient, TOKEN_SCOPE } from '../connection/service-bus-client.ts';
 import { type Probed, probeLink } from './link-probe.ts';
 import { sourceFault } from './source-fault.ts';
 
@@ -21,7 +21,7 @@ export async function checkSource(source: SourceToCheck, deps: ApprovalSourceDep
   // Name, TLS and token are checked first, because the SDK's errors have fewer details.
   await step(async (until) => (await access.connector(target)(until)).destroy());
   const { credential } = target;
-  if ('token' in credential) await step((until) => credential.token(SCOPE, until));
+  if ('token' in credential) await step((until) => credential.token(TOKEN_SCOPE, until));
   const bus = await BusClient.create(target, access.connector(target), timeout, deps);
   try {
     await step((until) => orAbort(probeLink(bus, source, deps), AbortSignal.any([until, bus.lost])));

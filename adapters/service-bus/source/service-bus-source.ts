@@ -48,7 +48,7 @@ export class ServiceBusSource implements ApprovalSource {
     const { queue, topic = '' } = options;
     const place = { owner: `approvals.sources.${deps.name}`, name: `source ${deps.name}`, entity: queue ?? topic };
     this.#access = new NamespaceAccess(options, place, deps, credentialOf);
-    this.#place = { who: `${place.name}: ${this.#access.host}`, entity: this.#entity.label, doing: 'receive', role: RECEIVER_ROLE };
+    this.#place = { who: `${place.name}: ${this.#access.host}`, entity: this.#entity.label, operation: 'receive', role: RECEIVER_ROLE };
   }
 
   /** Resolves the name, opens TLS, requests a token, presents it and attaches a receiver link without credit. */

@@ -2,7 +2,7 @@
 import type { ServiceBusSessionReceiver } from '@azure/service-bus';
 import { orAbort, sleep } from '../../../src/time/clock.ts';
 import type { BusClient } from '../connection/service-bus-client.ts';
-import { keepLocked, LinkMessages } from './link-messages.ts';
+import { LinkMessages, renewLock } from './link-messages.ts';
 import { probeLink, RECEIVER } from './link-probe.ts';
 import { type Reception, SESSION_WAIT_MS } from './reception.ts';
 import { isLockLost, isNoSession } from './source-fault.ts';
@@ -50,7 +50,7 @@ async function readSession(session: ServiceBusSessionReceiver, reception: Recept
   const { deps, stopping, connectionLost } = reception;
   const messages = new LinkMessages(session, reception);
   const held = new AbortController();
-  void keepLocked(() => session.renewSessionLock(), deps, AbortSignal.any([held.signal, connectionLost]));
+  void renewLock(() => session.renewSessionLock(), deps, AbortSignal.any([held.signal, connectionLost]));
   try {
     let isGoingOn = true;
     while (isGoingOn && !stopping.aborted) {

@@ -8,7 +8,7 @@ const SETTLED = /already settled/;
 const IDLE = /\bIdleTimerExpired\b/;
 
 /** The service's texts for a link of the wrong kind. */
-const WANTS_SESSIONS = /non-sessionful message receiver/;
+const REQUIRES_SESSIONS = /non-sessionful message receiver/;
 const HAS_NO_SESSIONS = /sessionful message receiver cannot/;
 
 /** Returns the BridgeError for any error; a BridgeError unchanged. */
@@ -16,20 +16,20 @@ export function sourceFault(error: unknown, place: FaultPlace): BridgeError {
   const fault = serviceBusFault(error, place);
   if (fault === error) return fault;
   const said = messageOf(error);
-  if (WANTS_SESSIONS.test(said)) return misfit(place, 'requires sessions: set sessions: true');
-  if (HAS_NO_SESSIONS.test(said)) return lacksSessions(place);
+  if (REQUIRES_SESSIONS.test(said)) return entityFault(place, 'requires sessions: set sessions: true');
+  if (HAS_NO_SESSIONS.test(said)) return noSessionsFault(place);
   // A detached link ends all receiving, whereas a refused message ends only one send.
   return fault.code === 'BRIDGE_SERVICE_BUS_UNAVAILABLE' ? ofTheSource(fault) : fault;
 }
 
 /** Returns the fault of `sessions: true` for an entity without sessions. */
-export function lacksSessions(place: FaultPlace): BridgeError {
-  return misfit(place, 'has no sessions: set sessions: false, or create it again with requiresSession');
+export function noSessionsFault(place: FaultPlace): BridgeError {
+  return entityFault(place, 'has no sessions: set sessions: false, or create it again with requiresSession');
 }
 
 /** Returns whether the entity requires sessions. */
-export function isForSessions(error: unknown): boolean {
-  return WANTS_SESSIONS.test(messageOf(error));
+export function requiresSessions(error: unknown): boolean {
+  return REQUIRES_SESSIONS.test(messageOf(error));
 }
 
 /** Returns whether the lock of a message or session was lost. Another receiver may have it now. */
@@ -51,6 +51,6 @@ function ofTheSource({ code, message, status }: BridgeError): BridgeError {
   return new BridgeError(code, message, { disposition: 'retry', scope: 'sink', ...(status !== undefined && { status }) });
 }
 
-function misfit({ who, entity }: FaultPlace, advice: string): BridgeError {
+function entityFault({ who, entity }: FaultPlace, advice: string): BridgeError {
   return new BridgeError('BRIDGE_SERVICE_BUS_ENTITY', `${who}: the ${entity} ${advice}`, { disposition: 'misconfigured', scope: 'sink' });
 }

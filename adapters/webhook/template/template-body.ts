@@ -38,7 +38,7 @@ export function renderBody(template: Template, contentType: string, scope: Reado
 }
 
 /** Returns the variables of a template: the CloudEvent's attributes and data, `change`, and the configured values. */
-export function scopeOf(event: object, change: string, values: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+export function templateScope(event: object, change: string, values: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
   return { ...event, change, values };
 }
 

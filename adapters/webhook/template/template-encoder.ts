@@ -3,7 +3,7 @@
 import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { EncodedRequest } from '../encoder.ts';
-import { loadTemplate, renderBody, scopeOf } from './template-body.ts';
+import { loadTemplate, renderBody, templateScope } from './template-body.ts';
 import type { Template } from './template-engine.ts';
 import { openValues, type TemplateBody } from './template-options.ts';
 
@@ -20,7 +20,7 @@ export function templateEncoder(body: TemplateBody, sink: string): (batch: reado
   return async ([delivery]) => {
     if (!delivery) throw new RangeError('nothing to encode');
     template ??= await load(body, sink);
-    const scope = scopeOf(JSON.parse(decoder.decode(delivery.bytes)), delivery.change, openValues(body));
+    const scope = templateScope(JSON.parse(decoder.decode(delivery.bytes)), delivery.change, openValues(body));
     const rendered = renderBody(template, contentType, scope);
     if ('text' in rendered)
       return { id: delivery.id, headers: { 'content-type': contentType }, body: encoder.encode(rendered.text.toWellFormed()) };

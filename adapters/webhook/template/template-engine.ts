@@ -1,6 +1,6 @@
 // Liquid text → a template and the variables it uses. Loads liquidjs: import it lazily.
 import { CaptureTag, type Context, Liquid, type Template as Parsed } from 'liquidjs';
-import { FilterFault, formatDate, inJsonString, slackText, textOf, toJson, truncate } from './template-filters.ts';
+import { escapeJsonString, escapeSlack, FilterFault, formatDate, textOf, toJson, truncate } from './template-filters.ts';
 
 export interface Template {
   /** Renders the template. @param scope plain data; inherited members are not accessible */
@@ -75,7 +75,7 @@ function engine(json: boolean): Liquid {
     locale: 'en-US',
     memoryLimit: MEMORY_LIMIT,
     outputEscape: function (this: { readonly context: Context }, value: unknown): string {
-      return json && !capturing.get(this.context) ? inJsonString(value) : textOf(value);
+      return json && !capturing.get(this.context) ? escapeJsonString(value) : textOf(value);
     },
   });
   for (const name of Object.keys(liquid.filters)) if (!FILTERS.has(name)) liquid.unregisterFilter(name);
@@ -83,7 +83,7 @@ function engine(json: boolean): Liquid {
   liquid.registerTag('capture', Capture);
   liquid.registerFilter('date', formatDate);
   liquid.registerFilter('json', { handler: toJson, raw: true });
-  liquid.registerFilter('slack', slackText);
+  liquid.registerFilter('slack', escapeSlack);
   liquid.registerFilter('truncate', truncate);
   return liquid;
 }

@@ -1,6 +1,6 @@
 // `body` of the configuration → faults of its template, by rendering one event of each type.
 import type { OptionFault } from '../../adapter.ts';
-import { loadTemplate, renderBody, scopeOf } from './template-body.ts';
+import { loadTemplate, renderBody, templateScope } from './template-body.ts';
 import type { Template, Variable } from './template-engine.ts';
 import { openValues, type TemplateBody } from './template-options.ts';
 import { type Sample, sampleEvents } from './template-samples.ts';
@@ -14,13 +14,13 @@ export async function templateFaults({ body }: { readonly body?: TemplateBody })
   if ('fault' in template) return [{ key: KEY, message: template.fault }];
   const samples = sampleEvents();
   const values = openValues(body);
-  const strangers = variableFaults(template, samples, values);
-  return strangers.length > 0 ? strangers : trialFaults(template, body.contentType, samples, values);
+  const unknown = variableFaults(template, samples, values);
+  return unknown.length > 0 ? unknown : trialFaults(template, body.contentType, samples, values);
 }
 
 /** Returns each variable that no event has, once. A misspelled variable would silently render as nothing. */
 function variableFaults(template: Template, samples: readonly Sample[], values: Readonly<Record<string, string>>): OptionFault[] {
-  const known = samples.map(({ event, change }) => scopeOf(event, change, {}));
+  const known = samples.map(({ event, change }) => templateScope(event, change, {}));
   const unknown = new Map<string, OptionFault>();
   for (const variable of template.variables) {
     const fault = variable.path[0] === 'values' ? valueFault(variable, values) : eventFault(variable, known);
@@ -35,15 +35,15 @@ function valueFault({ path: [, name] }: Variable, values: Readonly<Record<string
 }
 
 function eventFault({ path, line }: Variable, known: readonly object[]): OptionFault | null {
-  if (known.some((scope) => holds(scope, path))) return null;
+  if (known.some((scope) => hasPath(scope, path))) return null;
   return { key: KEY, message: `uses ${path.join('.')} in line ${line}, which no event has` };
 }
 
 /** Returns whether the path exists. Every path into texts and lists counts, because they have members such as `size` and `first`. */
-function holds(value: unknown, [name, ...rest]: readonly string[]): boolean {
+function hasPath(value: unknown, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
     return value !== null || name === undefined;
-  return Object.hasOwn(value, name) && holds((value as Readonly<Record<string, unknown>>)[name], rest);
+  return Object.hasOwn(value, name) && hasPath((value as Readonly<Record<string, unknown>>)[name], rest);
 }
 
 /** Returns the fault of the first event that the template fails for. */
@@ -54,7 +54,7 @@ function trialFaults(
   values: Readonly<Record<string, string>>,
 ): OptionFault[] {
   for (const { event, change } of samples) {
-    const rendered = renderBody(template, contentType, scopeOf(event, change, values));
+    const rendered = renderBody(template, contentType, templateScope(event, change, values));
     if ('fault' in rendered) return [{ key: KEY, message: `fails for an event of type ${change}: ${rendered.fault}` }];
   }
   return [];

@@ -18,7 +18,7 @@ export function textOf(value: unknown): string {
 }
 
 /** Returns a value escaped for the inside of a JSON string (RFC 8259, section 7). */
-export function inJsonString(value: unknown): string {
+export function escapeJsonString(value: unknown): string {
   return JSON.stringify(textOf(value)).slice(1, -1);
 }
 
@@ -40,7 +40,7 @@ export function truncate(value: unknown, most: unknown = 100, ellipsis: unknown 
 }
 
 /** Escapes the three characters that create mentions and links in Slack's mrkdwn. */
-export function slackText(value: unknown): string {
+export function escapeSlack(value: unknown): string {
   return textOf(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 

@@ -149,7 +149,7 @@ test('a user name, password or token that no broker could take is a fault withou
     say('sasl: { mechanism: plain, username: u, password: { env: SECRET } }', 'a\nb'),
     /sasl\.password: must not contain line breaks/,
   );
-  assert.match(say('sasl: { mechanism: oauthbearer, token: { env: SECRET } }', 'not a token'), /sasl\.token: holds no bearer token/);
+  assert.match(say('sasl: { mechanism: oauthbearer, token: { env: SECRET } }', 'not a token'), /sasl\.token: is not a valid bearer token/);
 });
 
 test('files of ssl and of an application that do not fit are told under their keys', async (t) => {
@@ -160,7 +160,7 @@ test('files of ssl and of an application that do not fit are told under their ke
   assert.match(say('ssl: { ca: missing.pem }'), /^sinks\.s\.ssl\.ca: the file \/etc\/bridge\/missing\.pem cannot be read \(ENOENT/);
   const application = `${AZURE}, credential: client-certificate, tenantId: t, clientId: c, certificate:`;
   assert.match(say(`${application} cert.pem }`), /^sinks\.s\.sasl\.certificate: is not a PEM file with a certificate and its private key/);
-  assert.match(say(`${application} both.pem }`), /^sinks\.s\.sasl\.certificate: must hold an RSA key/);
+  assert.match(say(`${application} both.pem }`), /^sinks\.s\.sasl\.certificate: must contain an RSA key/);
   assert.equal(say('ssl: { ca: ca.pem, cert: cert.pem, key: key.pem, serverName: broker.test }'), '');
 });
 

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import kafkajs from 'kafkajs';
-import { unpackLz4 } from '../../../adapters/kafka/source/codecs/lz4.ts';
-import { unpackSnappy } from '../../../adapters/kafka/source/codecs/snappy.ts';
+import { decompressLz4 } from '../../../adapters/kafka/source/codecs/lz4.ts';
+import { decompressSnappy } from '../../../adapters/kafka/source/codecs/snappy.ts';
 import type { BridgeError } from '../../../src/errors.ts';
 import { javaArguments, javaProgram } from '../../far-sides/kafka/distribution.ts';
 import { sharedKafka, withoutKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
@@ -77,11 +77,11 @@ test('a batch that becomes far too large is a fault that says how to get behind 
 });
 
 const MOST_BYTES = 100_000;
-const unpackers = { snappy: unpackSnappy, lz4: unpackLz4 };
+const decompressors = { snappy: decompressSnappy, lz4: decompressLz4 };
 /** A frame of LZ4 without options, for blocks that are anything. */
 const LZ4_START = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82]);
 
-for (const [codec, unpack] of Object.entries(unpackers)) {
+for (const [codec, decompressBatch] of Object.entries(decompressors)) {
   test(`bytes that are no ${codec} end in a RangeError, or in no more bytes than allowed`, () => {
     const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
     const framed = bytes.map((block) => {
@@ -92,7 +92,7 @@ for (const [codec, unpack] of Object.entries(unpackers)) {
     fc.assert(
       fc.property(fc.oneof(bytes, framed), (packed) => {
         try {
-          assert.ok(unpack(packed, MOST_BYTES).length <= MOST_BYTES);
+          assert.ok(decompressBatch(packed, MOST_BYTES).length <= MOST_BYTES);
         } catch (error) {
           assert.ok(error instanceof RangeError, String(error));
         }
@@ -106,9 +106,9 @@ test('a few bytes that stand for very many are refused at the limit', () => {
     Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x00, 0x61]),
     Buffer.alloc(6_000, Buffer.from([0xfe, 0x01, 0x00])),
   ]);
-  assert.throws(() => unpackSnappy(copies, MOST_BYTES), /exceed the limit/);
+  assert.throws(() => decompressSnappy(copies, MOST_BYTES), /exceed the limit/);
   const block = Buffer.concat([Buffer.from([0x1f, 0x61, 0x01, 0x00]), Buffer.alloc(1_000, 0xff), Buffer.from([0x00])]);
   const size = Buffer.alloc(4);
   size.writeUInt32LE(block.length);
-  assert.throws(() => unpackLz4(Buffer.concat([LZ4_START, size, block]), MOST_BYTES), /exceed the limit/);
+  assert.throws(() => decompressLz4(Buffer.concat([LZ4_START, size, block]), MOST_BYTES), /exceed the limit/);
 });

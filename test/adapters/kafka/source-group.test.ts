@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { kafkaClient } from '../../../adapters/kafka/client/kafka-client.ts';
 import { kafkaSourceOptions } from '../../../adapters/kafka/options/kafka-source-options.ts';
 import { groupConsumer } from '../../../adapters/kafka/source/group-consumer.ts';
-import { type Coordinator, coordinatorOf, whenCoordinated } from '../../../adapters/kafka/source/group-coordinator.ts';
+import { type Coordinator, coordinatorOf, retryUntilCoordinated } from '../../../adapters/kafka/source/group-coordinator.ts';
 import { startGroupFromOutside } from '../../../adapters/kafka/source/group-start.ts';
 import type { BridgeError } from '../../../src/errors.ts';
 import { systemDeps } from '../../../src/time/system.ts';
@@ -34,7 +34,7 @@ async function outside(t: TestContext, brokers: readonly string[], topic: string
   t.after(() => consumer.disconnect());
   await consumer.connect();
   await consumer.subscribe({ topic });
-  return { cluster, coordinator: await whenCoordinated(systemDeps(), () => coordinatorOf(cluster, groupId)) };
+  return { cluster, coordinator: await retryUntilCoordinated(systemDeps(), () => coordinatorOf(cluster, groupId)) };
 }
 
 class SourceProcess {

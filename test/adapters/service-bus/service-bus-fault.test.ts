@@ -211,7 +211,7 @@ test('nobody at the port is told as such', async (t) => {
   assert.match(refused.message, /cannot be reached.*transport: websocket/);
 });
 
-const PLACE: FaultPlace = { who: 'sink bus: h', entity: 'queue q', doing: 'send', role: 'r' };
+const PLACE: FaultPlace = { who: 'sink bus: h', entity: 'queue q', operation: 'send', role: 'r' };
 
 test('of several tries in one error the last one counts, however deep, and the flag `retryable` is not asked', () => {
   const busy = Object.assign(new Error('busy'), { name: 'ServiceBusError', code: 'ServiceBusy', retryable: false });

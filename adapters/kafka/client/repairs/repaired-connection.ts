@@ -22,7 +22,7 @@ export class RepairedConnection extends Connection {
   /** The last error. */
   #failure: Error | null = null;
   /** Rejects `#connecting`. */
-  #refuse: (error: Error) => void = () => {};
+  #rejectConnecting: (error: Error) => void = () => {};
 
   constructor(original: Connection, host: string, deps: Pick<Deps, 'elapsedMs' | 'after'>) {
     const { port, rack, clientId, logger, socketFactory, ssl, sasl, requestTimeout, connectionTimeout, requestQueue } = original;
@@ -88,7 +88,7 @@ export class RepairedConnection extends Connection {
     this.authenticatedAt = null;
     this.logDebug('Connecting', { ssl: !!this.ssl, sasl: !!this.sasl });
     const cancel = this.#deps.after(this.connectionTimeout, () => this.#fail(this.#error('Connection timeout', { code: 'ETIMEDOUT' })));
-    this.#refuse = reject;
+    this.#rejectConnecting = reject;
     try {
       const socket = this.#listen(() => {
         if (this.socket !== socket) return;
@@ -118,9 +118,9 @@ export class RepairedConnection extends Connection {
   }
 
   #read(data: Buffer): void {
-    const stranger = this.bytesBuffered === 0 && !this.authHandlers ? strangerIn(data) : null;
+    const foreign = this.bytesBuffered === 0 && !this.authHandlers ? foreignProtocolIn(data) : null;
     try {
-      if (stranger !== null) this.#fail(this.#error(stranger.message, stranger));
+      if (foreign !== null) this.#fail(this.#error(foreign.message, foreign));
       else this.processData(data);
     } catch (cause) {
       this.#fail(this.#error(`Unreadable answer: ${messageOf(cause)}`, { cause }));
@@ -132,7 +132,7 @@ export class RepairedConnection extends Connection {
     this.connectionStatus = 'disconnecting';
     this.logDebug('disconnecting...');
     await this.requestQueue.waitForPendingRequests();
-    this.#letGo();
+    this.#dropSocket();
     return true;
   }
 
@@ -144,13 +144,13 @@ export class RepairedConnection extends Connection {
   #fail(error: Error): void {
     if (this.socket !== undefined) this.logError(error.message);
     this.#failure = error;
-    this.#letGo();
-    this.#refuse(error);
+    this.#dropSocket();
+    this.#rejectConnecting(error);
     this.authHandlers?.onError();
     this.requestQueue.rejectAll(error);
   }
 
-  #letGo(): void {
+  #dropSocket(): void {
     const { socket } = this;
     const wasConnected = this.connectionStatus !== 'disconnected';
     this.socket = undefined;
@@ -184,7 +184,7 @@ export class RepairedConnection extends Connection {
 }
 
 /** Returns the error of bytes that are not a broker's answer, such as a TLS alert. kafkajs would take them for a length of gigabytes. */
-function strangerIn(data: Buffer): { readonly message: string; readonly code: string } | null {
+function foreignProtocolIn(data: Buffer): { readonly message: string; readonly code: string } | null {
   if (data.length < 4) return null;
   if (data[0] === 0x15 && data[1] === 0x03) return { message: 'Connection error: the broker speaks TLS', code: 'BROKER_SPEAKS_TLS' };
   const length = data.readInt32BE(0);

@@ -1,5 +1,5 @@
 // Snappy, bare or in xerial's frames → its bytes (format_description.txt of google/snappy).
-import { Unpacked } from './unpacked.ts';
+import { DecompressionBuffer } from './decompression-buffer.ts';
 
 /** The Java library's format: a magic number, two versions, then blocks with their lengths. */
 const XERIAL = Buffer.from([0x82, ...Buffer.from('SNAPPY'), 0]);
@@ -9,23 +9,23 @@ const LONGEST_VARINT_BYTES = 5;
 const SHORT_LITERALS = 60;
 
 /** Decompresses snappy. @throws RangeError if the bytes are not valid snappy, or become more than `mostBytes` */
-export function unpackSnappy(packed: Buffer, mostBytes: number): Buffer {
-  const unpacked = new Unpacked(mostBytes);
-  if (!packed.subarray(0, XERIAL.length).equals(XERIAL)) {
-    unpackBlock(packed, unpacked);
-    return unpacked.bytes();
+export function decompressSnappy(compressed: Buffer, mostBytes: number): Buffer {
+  const output = new DecompressionBuffer(mostBytes);
+  if (!compressed.subarray(0, XERIAL.length).equals(XERIAL)) {
+    decompressBlock(compressed, output);
+    return output.bytes();
   }
-  for (let at = XERIAL_HEADER_BYTES; at < packed.length; ) {
-    const length = packed.readInt32BE(at);
-    if (length < 0 || at + 4 + length > packed.length) throw new RangeError('the snappy block ends too early');
-    unpackBlock(packed.subarray(at + 4, at + 4 + length), unpacked);
+  for (let at = XERIAL_HEADER_BYTES; at < compressed.length; ) {
+    const length = compressed.readInt32BE(at);
+    if (length < 0 || at + 4 + length > compressed.length) throw new RangeError('the snappy block ends too early');
+    decompressBlock(compressed.subarray(at + 4, at + 4 + length), output);
     at += 4 + length;
   }
-  return unpacked.bytes();
+  return output.bytes();
 }
 
-function unpackBlock(block: Buffer, unpacked: Unpacked): void {
-  const start = unpacked.length;
+function decompressBlock(block: Buffer, output: DecompressionBuffer): void {
+  const start = output.length;
   const [length, headerBytes] = readVarint(block);
   for (let at = headerBytes; at < block.length; ) {
     const tag = block.readUInt8(at);
@@ -35,24 +35,24 @@ function unpackBlock(block: Buffer, unpacked: Unpacked): void {
       case 0: {
         const extra = Math.max(0, upper - SHORT_LITERALS + 1);
         const bytes = (extra === 0 ? upper : block.readUIntLE(at, extra)) + 1;
-        unpacked.write(block, at + extra, bytes);
+        output.write(block, at + extra, bytes);
         at += extra + bytes;
         break;
       }
       case 1:
-        unpacked.repeat(((tag >> 5) << 8) | block.readUInt8(at), 4 + (upper & 7), start);
+        output.repeat(((tag >> 5) << 8) | block.readUInt8(at), 4 + (upper & 7), start);
         at += 1;
         break;
       case 2:
-        unpacked.repeat(block.readUInt16LE(at), upper + 1, start);
+        output.repeat(block.readUInt16LE(at), upper + 1, start);
         at += 2;
         break;
       default:
-        unpacked.repeat(block.readUInt32LE(at), upper + 1, start);
+        output.repeat(block.readUInt32LE(at), upper + 1, start);
         at += 4;
     }
   }
-  if (unpacked.length - start !== length) throw new RangeError('the length of the snappy block does not match its header');
+  if (output.length - start !== length) throw new RangeError('the length of the snappy block does not match its header');
 }
 
 function readVarint(block: Buffer): readonly [value: number, bytes: number] {

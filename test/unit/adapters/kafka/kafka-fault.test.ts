@@ -20,7 +20,7 @@ const CONTEXT: FaultContext = {
   who: 'sink stream',
   topic: 'maintenance',
   brokers: [BROKER],
-  doing: 'produce',
+  operation: 'produce',
   connected: [BROKER],
   hasWorked: true,
 };
@@ -81,13 +81,13 @@ test('of all that a broker can say, two things alone are for good', () => {
     'MESSAGE_TOO_LARGE',
     'RECORD_LIST_TOO_LARGE',
   ]);
-  for (const doing of ['connect', 'find', 'create', 'consume'] as const)
-    for (const type of types) assert.notEqual(faultOf(thrown(type), { doing }).disposition, 'refused', `${doing}: ${type}`);
+  for (const operation of ['connect', 'find', 'create', 'consume'] as const)
+    for (const type of types) assert.notEqual(faultOf(thrown(type), { operation }).disposition, 'refused', `${operation}: ${type}`);
 });
 
 test('a topic that metadata do not have is missing, and a policy that forbids to make one is a fault of the configuration', () => {
-  assert.equal(faultOf(thrown('UNKNOWN_TOPIC_OR_PARTITION'), { doing: 'find' }).code, 'BRIDGE_KAFKA_NO_TOPIC');
-  const { code, disposition, scope, message } = faultOf(thrown('POLICY_VIOLATION'), { doing: 'create' });
+  assert.equal(faultOf(thrown('UNKNOWN_TOPIC_OR_PARTITION'), { operation: 'find' }).code, 'BRIDGE_KAFKA_NO_TOPIC');
+  const { code, disposition, scope, message } = faultOf(thrown('POLICY_VIOLATION'), { operation: 'create' });
   assert.deepEqual([code, disposition, scope], ['BRIDGE_KAFKA_MISCONFIGURED', 'misconfigured', 'sink']);
   assert.match(message, /policy/);
 });
@@ -103,7 +103,7 @@ test('a code younger than kafkajs is told by its name or number', () => {
 
 test('several that failed together are told by the first', () => {
   const together = Object.assign(new Error('Topic creation errors'), { errors: [thrown('INVALID_REPLICATION_FACTOR')] });
-  assert.equal(faultOf(wrapped(together), { doing: 'create' }).status, 'INVALID_REPLICATION_FACTOR');
+  assert.equal(faultOf(wrapped(together), { operation: 'create' }).status, 'INVALID_REPLICATION_FACTOR');
 });
 
 const refused = (broker: string) => new KafkaJSConnectionError('Connection error: connect ECONNREFUSED', { broker, code: 'ECONNREFUSED' });
@@ -131,10 +131,10 @@ test('a connection that breaks off is a try again; before anything went well it 
   const closed = new errors.KafkaJSConnectionClosedError('Closed connection', { host: 'kafka.example', port: 9092 });
   const later = faultOf(closed);
   assert.deepEqual([later.code, later.disposition, later.scope], ['BRIDGE_KAFKA_BROKEN', 'retry', 'delivery']);
-  const first = faultOf(closed, { doing: 'connect', connected: [], hasWorked: false });
+  const first = faultOf(closed, { operation: 'connect', connected: [], hasWorked: false });
   assert.deepEqual([first.code, first.scope], ['BRIDGE_KAFKA_BROKEN', 'sink']);
   assert.match(first.message, /TLS \(ssl: true\), no TLS, or a login \(sasl\)/);
-  const using = (tls: boolean, login: boolean) => faultOf(closed, { doing: 'connect', connected: [], uses: { tls, login } }).message;
+  const using = (tls: boolean, login: boolean) => faultOf(closed, { operation: 'connect', connected: [], uses: { tls, login } }).message;
   assert.match(using(false, false), /: this port may need TLS \(ssl: true\), or it may need a login \(sasl\); the broker.s log/);
   assert.match(using(false, true), /: this port may need TLS \(ssl: true\); the broker.s log/);
   assert.match(using(true, false), /: this port may not use TLS \(.+, or remove ssl\), or it may need a login \(sasl\); the broker.s log/);

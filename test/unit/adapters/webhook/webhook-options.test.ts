@@ -66,7 +66,7 @@ const FAULTS: OptionFaults = [
 ];
 
 function ours(name: string) {
-  return [{ headers: { [name]: 'x' } }, `headers.${name}`, /leave it out/] as const;
+  return [{ headers: { [name]: 'x' } }, `headers.${name}`, /remove it/] as const;
 }
 
 testOptionFaults(URL_OK, FAULTS);

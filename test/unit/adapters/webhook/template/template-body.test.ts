@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { loadTemplate, renderBody, scopeOf } from '../../../../../adapters/webhook/template/template-body.ts';
+import { loadTemplate, renderBody, templateScope } from '../../../../../adapters/webhook/template/template-body.ts';
 import type { Rendered } from '../../../../../adapters/webhook/template/template-engine.ts';
 import { SHIPPED_TEMPLATES } from '../../../../../adapters/webhook/template/template-options.ts';
 import { type Sample, sampleEvents } from '../../../../../adapters/webhook/template/template-samples.ts';
@@ -38,7 +38,7 @@ formats.default(ajv);
 async function renderWith(name: Name, { change, event }: Sample): Promise<Rendered> {
   const template = await loadTemplate({ template: { shipped: name }, contentType: 'application/json', values: VALUES });
   if ('fault' in template) assert.fail(template.fault);
-  return renderBody(template, 'application/json', scopeOf(event, change, VALUES));
+  return renderBody(template, 'application/json', templateScope(event, change, VALUES));
 }
 
 async function payload(name: Name, sample: Sample): Promise<Record<string, unknown>> {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { ADAPTERS } from '../../../../../adapters/index.ts';
-import { loadTemplate, renderBody, scopeOf } from '../../../../../adapters/webhook/template/template-body.ts';
+import { loadTemplate, renderBody, templateScope } from '../../../../../adapters/webhook/template/template-body.ts';
 import { webhookOptions } from '../../../../../adapters/webhook/webhook-options.ts';
 import { readConfigFully } from '../../../../../src/config/read-config.ts';
 import { formatFault } from '../../../../../src/schema/faults.ts';
@@ -141,6 +141,6 @@ test("the page's own template is valid and gives what the page shows for the eve
   source.open(file);
   const template = await loadTemplate({ template: { file: source }, contentType: 'application/json', values: {} });
   if ('fault' in template) assert.fail(template.fault);
-  const rendered = renderBody(template, 'application/json', scopeOf(event, 'scheduled', {}));
+  const rendered = renderBody(template, 'application/json', templateScope(event, 'scheduled', {}));
   assert.deepEqual(rendered, { text: gives });
 });

@@ -1,7 +1,7 @@
 // Values and our own Liquid filters → English times in any zone, whole characters, Slack's escapes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatDate, slackText, truncate } from '../../../../../adapters/webhook/template/template-filters.ts';
+import { escapeSlack, formatDate, truncate } from '../../../../../adapters/webhook/template/template-filters.ts';
 
 const TIME = '2022-04-11T22:26:08Z';
 
@@ -56,5 +56,5 @@ for (const [value, args, text] of CUTS) {
 }
 
 test('slack escapes its three characters alone, and an entity once more', () => {
-  assert.equal(slackText('<!channel> & "it\'s" &amp; *b*'), '&lt;!channel&gt; &amp; "it\'s" &amp;amp; *b*');
+  assert.equal(escapeSlack('<!channel> & "it\'s" &amp; *b*'), '&lt;!channel&gt; &amp; "it\'s" &amp;amp; *b*');
 });

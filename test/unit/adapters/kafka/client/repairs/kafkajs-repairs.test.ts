@@ -95,7 +95,7 @@ test('a request without an answer fails when its time is over, and the next one 
   assert.equal(time.pending, 0);
 });
 
-test('what a connection says after it was given up is no part of an answer on the next one (repair: late-words)', async (t) => {
+test('what a connection says after it was given up is no part of an answer on the next one (repair: late-events)', async (t) => {
   const { broker, admin, time, asking } = await unanswered(t);
   await time.advance(10_000);
   await asking;
@@ -193,7 +193,7 @@ test('requests that find their connection gone open a single new one', async (t)
   assert.equal(broker.sockets.size, 1);
 });
 
-test('half an answer before the end of a connection is no part of the first answer on the next one (repair: leftovers)', async (t) => {
+test('half an answer before the end of a connection is no part of the first answer on the next one (repair: stale-buffer)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const { admin } = await connected(t, broker);
   broker.script = (request) => {
@@ -206,9 +206,9 @@ test('half an answer before the end of a connection is no part of the first answ
 });
 
 for (const [what, bytes, code, repair] of [
-  ['HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'NOT_A_BROKER', 'stranger'],
-  ['a TLS alert', Buffer.from([0x15, 3, 3, 0, 2, 2, 40]), 'BROKER_SPEAKS_TLS', 'stranger'],
-  ['an answer too short to be one', Buffer.concat([int32(2), int16(0)]), undefined, 'unreadable'],
+  ['HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'NOT_A_BROKER', 'foreign-protocol'],
+  ['a TLS alert', Buffer.from([0x15, 3, 3, 0, 2, 2, 40]), 'BROKER_SPEAKS_TLS', 'foreign-protocol'],
+  ['an answer too short to be one', Buffer.concat([int32(2), int16(0)]), undefined, 'unreadable-answer'],
 ] as const) {
   test(`${what} in place of an answer fails the connection at once, and nothing else (repair: ${repair})`, async (t) => {
     const broker = await ScriptedBroker.start(t);
@@ -222,7 +222,7 @@ for (const [what, bytes, code, repair] of [
   });
 }
 
-test('a connection that is not made in time is given up, and its socket with it (repair: half-made)', async (t) => {
+test('a connection that is not made in time is given up, and its socket with it (repair: half-open)', async (t) => {
   const sockets = new Set<unknown>();
   const silent = createServer((socket) => {
     sockets.add(socket);

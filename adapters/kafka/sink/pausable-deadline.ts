@@ -4,7 +4,7 @@ import type { CancelTimer, Deps } from '../../../src/time/clock.ts';
 /** Below the five minutes after which a lane abandons a call of an adapter. */
 const LONGEST_MS = 240_000;
 
-interface PatienceOptions {
+interface PausableDeadlineOptions {
   readonly limitMs: number;
   /** Returns the end of the broker's pause (elapsed time); the current time during a pause. */
   readonly heldUntilMs: () => number;
@@ -12,9 +12,9 @@ interface PatienceOptions {
 }
 
 /** Aborts with `reason()`, or with `parent`'s reason if that aborts first. `cancel` ends both. Pauses extend the limit to at most 4 min. */
-export function patience(
+export function pausableDeadline(
   deps: Pick<Deps, 'after' | 'elapsedMs'>,
-  { limitMs, heldUntilMs, reason }: PatienceOptions,
+  { limitMs, heldUntilMs, reason }: PausableDeadlineOptions,
   parent: AbortSignal,
 ): { readonly signal: AbortSignal; readonly cancel: () => void } {
   const controller = new AbortController();

@@ -3,7 +3,7 @@
 const FIRST_BYTES = 64 * 1024;
 
 /** A growing output. Its methods throw RangeError if input bytes are missing or the limit is exceeded. */
-export class Unpacked {
+export class DecompressionBuffer {
   readonly #mostBytes: number;
   #bytes: Buffer;
   #length = 0;
