@@ -11,14 +11,14 @@ const never = new AbortController().signal;
 const asWriter = { sasl: { mechanism: 'plain', username: 'writer', password: { env: 'PASSWORD' } } };
 const secrets = { PASSWORD: USERS.writer };
 
-test('a check says that one broker alone keeps the topic', { skip: withoutKafka }, async (t) => {
+test('a check reports a topic with a single replica', { skip: withoutKafka }, async (t) => {
   const { adapter, proxy, records } = await startSink(t, { topic: { partitions: 3 } });
   assert.match((await adapter.check(never)) ?? '', /^topic \S+ has only one replica/);
   assert.equal(proxy.count('produce'), 0);
   assert.deepEqual(await records(), []);
 });
 
-test('a check says that a compacted topic takes no records without a key; they wait for the topic to be mended', {
+test('a check reports that a compacted topic rejects records without a key; they wait until the topic is corrected', {
   skip: withoutKafka,
 }, async (t) => {
   const { adapter, deliver } = await startSink(t, { topic: { config: { 'cleanup.policy': 'compact' } }, options: { keyed: false } });
@@ -38,7 +38,7 @@ test('nothing stays open after a check', { skip: withoutKafka }, async (t) => {
   await poll(() => proxy.open === 0, 'the connections to close');
 });
 
-test('a user who may read and not write is told by a check, and by a delivery', { skip: withoutOurKafka }, async (t) => {
+test('a check and a delivery report a user who may read and not write', { skip: withoutOurKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   await kafka.deny({ resource: 'topic', name: topic, user: 'writer', operation: 'write' });
@@ -50,7 +50,7 @@ test('a user who may read and not write is told by a check, and by a delivery', 
   assert.match(message, /lacks the right WRITE/);
 });
 
-test('a user who may not even see the topic is told so', { skip: withoutOurKafka }, async (t) => {
+test('a check reports a user who may not describe the topic', { skip: withoutOurKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   for (const operation of ['write', 'describe', 'read', 'alterConfigs'] as const)
@@ -122,7 +122,7 @@ const WRONG: readonly Wrong[] = [
 ];
 
 for (const { what, listener, options, code, disposition, message, ...setup } of WRONG) {
-  test(`${what} is told for what it is, by a check and by a delivery`, { skip: withoutOurKafka }, async (t) => {
+  test(`a check and a delivery report the cause: ${what}`, { skip: withoutOurKafka }, async (t) => {
     const kafka = await sharedKafka(t);
     const topic = await kafka.createTopic();
     const { adapter, deliver } = createSink(t, { ...setup, options: { brokers: [...kafka.listener(listener)], topic, ...options } });
@@ -133,7 +133,7 @@ for (const { what, listener, options, code, disposition, message, ...setup } of 
   });
 }
 
-test('a name that does not resolve, and a port where nobody listens, are told as unreachable', async (t) => {
+test('a name that does not resolve, and a port without a listener, are reported as unreachable', async (t) => {
   for (const broker of ['no-such-host.invalid:9092', '127.0.0.1:1']) {
     const { adapter } = createSink(t, { options: { brokers: [broker], topic: 'any' } });
     await assert.rejects(adapter.check(never), {

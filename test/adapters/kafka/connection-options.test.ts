@@ -100,7 +100,7 @@ const FAULTS: readonly (readonly [keys: string, fault: RegExp])[] = [
 ];
 
 for (const [keys, fault] of FAULTS) {
-  test(`${keys} is one fault, which says where and repeats no secret`, () => {
+  test(`${keys} is one fault with its path and without secrets`, () => {
     const faults = faultsOf(sink(keys), around({ STRING }));
     assert.equal(faults.length, 1, faults.join('\n'));
     assert.match(faults[0] ?? '', fault);
@@ -133,14 +133,14 @@ test('a connection string in the configuration itself is a fault that does not r
   assert.doesNotMatch(faults, /hidden/);
 });
 
-test('a connection string without TLS is for loopback alone', () => {
+test('a connection string without TLS is accepted only for loopback', () => {
   const faults = faultsOf(sink('connectionString: { env: STRING }, ssl: false'), around({ STRING }));
   assert.match(faults.join('\n'), /connectionString: would send its secret unencrypted/);
   const emulator = 'brokers: ["localhost:9092"], connectionString: { env: STRING }, ssl: false';
   assert.equal(settingsOf(emulator, around({ STRING })).tls, null);
 });
 
-test('a user name, password or token that no broker could take is a fault without its value', () => {
+test('an invalid user name, password or token is a fault without its value', () => {
   const say = (keys: string, secret: string) =>
     faultsOf(sink(`brokers: ["b:9092"], ssl: true, ${keys}`), around({ SECRET: secret })).join('\n');
   const user = 'sasl: { mechanism: plain, username: { env: SECRET }, password: { env: PASSWORD } }';
@@ -152,7 +152,7 @@ test('a user name, password or token that no broker could take is a fault withou
   assert.match(say('sasl: { mechanism: oauthbearer, token: { env: SECRET } }', 'not a token'), /sasl\.token: is not a valid bearer token/);
 });
 
-test('files of ssl and of an application that do not fit are told under their keys', async (t) => {
+test('mismatched files of ssl and of an application are faults of their keys', async (t) => {
   const { files } = await pems(t);
   const say = (keys: string) => faultsOf(sink(`${HUBS}, ${keys}`), around({}, files)).join('\n');
   assert.match(say('ssl: { ca: key.pem }'), /^sinks\.s\.ssl\.ca: is no file with certificates in PEM/);
@@ -197,12 +197,12 @@ for (const keys of [
   'connectionString: { env: STRING }',
   'connectionString: { env: STRING }, ssl: true, preset: event-hubs',
 ]) {
-  test(`${keys} keeps the rules of Event Hubs: TLS, port, times and sizes`, () => {
+  test(`${keys} applies the rules of Event Hubs: TLS, port, times and sizes`, () => {
     assert.deepEqual(settingsOf(keys, around({ STRING })), HUBS_SETTINGS);
   });
 }
 
-test('with the preset any host is one of Event Hubs, and a port of its own stays', () => {
+test('with the preset any host counts as Event Hubs, and a configured port is kept', () => {
   const { brokers, isEventHubs, tls } = settingsOf('brokers: ["hubs.test:443"], preset: event-hubs');
   assert.deepEqual([brokers, isEventHubs, tls], [[{ host: 'hubs.test', port: 443 }], true, {}]);
 });

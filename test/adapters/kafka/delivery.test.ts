@@ -15,7 +15,7 @@ const idOf = (seq: number) => sampleDelivery({ seq, partitionKey: keyOf(seq) }).
 const isProduced = (ids: readonly string[], key: string) => ids.filter((id) => id.startsWith(`${key}:`));
 
 for (const idempotent of [false, true]) {
-  test(`a record that is too large becomes a dead letter alone, its batch arrives in order (idempotent: ${idempotent})`, {
+  test(`only a record that is too large becomes a dead letter, and the rest of its batch arrives in order (idempotent: ${idempotent})`, {
     skip: withoutKafka,
   }, async (t) => {
     const { proxy, topic, records } = await startSink(t, { topic: { config: { 'max.message.bytes': '8000' } } });
@@ -35,7 +35,7 @@ for (const idempotent of [false, true]) {
   });
 }
 
-test('good records that make a request too large together go in smaller ones, each once', { skip: withoutKafka }, async (t) => {
+test('records that together exceed the request limit are sent in smaller requests, each once', { skip: withoutKafka }, async (t) => {
   const { proxy, topic, records } = await startSink(t, { topic: { config: { 'max.message.bytes': '8000' } } });
   const { queue, pass, store } = kafkaLane(t, { brokers: [...proxy.brokers], topic });
   for (let seq = 0; seq < 12; seq++) queue({ seq, partitionKey: keyOf(seq), padding: 3000 });
@@ -49,7 +49,9 @@ test('good records that make a request too large together go in smaller ones, ea
   }
 });
 
-test('what cannot be encoded is a dead letter by itself, and the others of its batch arrive', { skip: withoutKafka }, async (t) => {
+test('only an event that cannot be encoded becomes a dead letter, and the others of its batch arrive', {
+  skip: withoutKafka,
+}, async (t) => {
   const { proxy, topic, records } = await startSink(t);
   const { queue, pass, store } = kafkaLane(t, { brokers: [...proxy.brokers], topic });
   queue({ seq: 0, partitionKey: 'a' });
@@ -64,7 +66,7 @@ test('what cannot be encoded is a dead letter by itself, and the others of its b
   assert.equal((await records()).length, 2);
 });
 
-test('what is queued goes in one request for each partition', { skip: withoutKafka }, async (t) => {
+test('queued events are sent in one request for each partition', { skip: withoutKafka }, async (t) => {
   const { proxy, topic } = await startSink(t, { topic: { partitions: 3 } });
   const { queue, pass, store } = kafkaLane(t, { brokers: [...proxy.brokers], topic });
   for (let seq = 0; seq < 300; seq++) queue({ seq, partitionKey: `key-${seq}` });
@@ -74,7 +76,7 @@ test('what is queued goes in one request for each partition', { skip: withoutKaf
   assert.deepEqual(partitions.toSorted(), [0, 1, 2]);
 });
 
-test('keyed: false leaves the key out, and every record of a partition key stays in one partition', { skip: withoutKafka }, async (t) => {
+test('keyed: false omits the key, and every record of a partition key stays in one partition', { skip: withoutKafka }, async (t) => {
   const keyed = await startSink(t, { topic: { partitions: 6 } });
   const keyless = await startSink(t, { topic: { partitions: 6 }, options: { keyed: false } });
   const samples = Array.from({ length: 24 }, (_, seq) => ({ seq, partitionKey: `key-${seq % 8}` }));
@@ -100,7 +102,7 @@ test('compression: gzip makes a request smaller, and a consumer reads the same',
   assert.deepEqual(await read(zipped), await read(plain));
 });
 
-test('with Event Hubs a request that would end the connection is refused before it is sent', async (t) => {
+test('with Event Hubs a request that exceeds the limit is refused before it is sent', async (t) => {
   const options = { brokers: ['127.0.0.1:1'], topic: 'hub', preset: 'event-hubs', ssl: false };
   const { adapter, deliver } = createSink(t, { options });
   assert.ok(adapter.limits.batchBytes < 1_046_528 * 0.6);
@@ -108,7 +110,7 @@ test('with Event Hubs a request that would end the connection is refused before 
   assert.deepEqual([failure.code, failure.disposition, failure.status], ['BRIDGE_KAFKA_REFUSED', 'refused', 'MESSAGE_TOO_LARGE']);
 });
 
-test('a connection that nothing goes over is closed after nine minutes, and the next delivery opens another', {
+test('an idle connection is closed after nine minutes, and the next delivery opens another', {
   skip: withoutKafka,
 }, async (t) => {
   const time = new VirtualTime();

@@ -19,7 +19,7 @@ const isProduce = ({ api }: ProxiedRequest) => api === API.produce;
 for (const idempotent of [false, true]) {
   const how = idempotent ? 'idempotent: true' : 'idempotent: false';
 
-  test(`a record that was stored without an answer takes none of another key along (${how})`, { skip: withoutKafka }, async (t) => {
+  test(`a record that was stored without an answer does not affect other keys (${how})`, { skip: withoutKafka }, async (t) => {
     const { deliver, proxy, records } = await startSink(t, { options: { idempotent, timeout: '2s' } });
     await deliver({ seq: 1, partitionKey: 'a' });
     for (const fault of ['cut after', 'swallow'] as const) {
@@ -33,7 +33,7 @@ for (const idempotent of [false, true]) {
     assert.ok(ids.includes(idOf(2, 'a')));
   });
 
-  test(`under every kind of trouble each key keeps its order, and only lost answers bring repeats (${how})`, {
+  test(`under every kind of fault each key keeps its order, and only lost answers cause repeats (${how})`, {
     skip: withoutKafka,
   }, async (t) => {
     const { deliver, proxy, records } = await startSink(t, { options: { idempotent, timeout: '1s' }, topic: { partitions: 3 } });
@@ -79,7 +79,7 @@ for (const idempotent of [false, true]) {
   });
 }
 
-test('idempotent: true: nothing is lost where a lost answer hides behind a later one that says no', { skip: withoutKafka }, async (t) => {
+test('idempotent: true: nothing is lost if a lost answer is followed by a refusal', { skip: withoutKafka }, async (t) => {
   const { deliver, proxy, records } = await startSink(t, { options: { idempotent: true } });
   proxy.next('produce', 'cut after', { error: NOT_LEADER });
   assert.equal(failed((await deliver({ seq: 1, partitionKey: 'a' }))[0]).status, 'NOT_LEADER_FOR_PARTITION');
@@ -87,7 +87,7 @@ test('idempotent: true: nothing is lost where a lost answer hides behind a later
   assert.deepEqual(idsOf(await records()), [idOf(1, 'a'), idOf(2, 'b')]);
 });
 
-test('idempotent: true: a cut after the broker has the record brings no repeat', { skip: withoutKafka }, async (t) => {
+test('idempotent: true: a cut after the broker stored the record causes no repeat', { skip: withoutKafka }, async (t) => {
   const { deliver, proxy, records } = await startSink(t, { options: { idempotent: true } });
   proxy.next('produce', 'cut after');
   assert.deepEqual(await deliver({ seq: 1 }), ['accepted']);
@@ -95,7 +95,7 @@ test('idempotent: true: a cut after the broker has the record brings no repeat',
   assert.equal((await records()).length, 1);
 });
 
-test('idempotent: false: a cut before the broker has the record is told, and the next attempt brings it once', {
+test('idempotent: false: a cut before the broker stored the record is a failure, and the next attempt delivers it once', {
   skip: withoutKafka,
 }, async (t) => {
   const { deliver, proxy, records } = await startSink(t);
@@ -107,7 +107,7 @@ test('idempotent: false: a cut before the broker has the record is told, and the
   assert.equal((await records()).length, 1);
 });
 
-test('one request is under way for each partition, in the order of the calls', { skip: withoutKafka }, async (t) => {
+test('each partition has one request in flight, in the order of the calls', { skip: withoutKafka }, async (t) => {
   const { deliver, proxy, records } = await startSink(t);
   const hold = new Hold();
   proxy.next('produce', hold);
@@ -122,7 +122,7 @@ test('one request is under way for each partition, in the order of the calls', {
   assert.deepEqual(idsOf(await records()), [idOf(1, 'a'), idOf(2, 'b'), idOf(3, 'c'), idOf(4, 'd')]);
 });
 
-test('the trouble of one partition is told to its members alone', { skip: withoutKafka }, async (t) => {
+test('a fault of one partition affects only its members', { skip: withoutKafka }, async (t) => {
   const { deliver, proxy, records } = await startSink(t, { topic: { partitions: 3 } });
   proxy.rule = (request) => (request.partitions.some(({ partition }) => partition === 1) ? { error: STORAGE_ERROR } : undefined);
   const [a1, b, a2] = await deliver({ seq: 1, partitionKey: 'a' }, { seq: 2, partitionKey: 'b' }, { seq: 3, partitionKey: 'a' });
@@ -135,7 +135,7 @@ test('the trouble of one partition is told to its members alone', { skip: withou
   assert.deepEqual(idsOf(await records()), [idOf(2, 'b')]);
 });
 
-test('a broker that does not answer in time is given up: those who wait behind are told too, and the next goes over a new connection', {
+test('a time-out of a broker also fails the waiting requests, and the next one uses a new connection', {
   skip: withoutKafka,
 }, async (t) => {
   const { deliver, proxy, records } = await startSink(t, { options: { timeout: '2s' } });
@@ -159,7 +159,7 @@ test('a broker that does not answer in time is given up: those who wait behind a
   );
 });
 
-test('after an abort the next record goes once the old connection is gone, so that nothing can arrive behind it', {
+test('after an abort the next record waits until the old connection is closed, so that nothing can arrive after it', {
   skip: withoutKafka,
 }, async (t) => {
   const { adapter, deliver, proxy, records } = await startSink(t);
@@ -179,7 +179,7 @@ test('after an abort the next record goes once the old connection is gone, so th
   assert.equal((await records()).length, 2);
 });
 
-test('after an abort the next record of that partition waits while something is under way to others over the old connection', {
+test('after an abort the next record of that partition waits while the old connection has requests to other partitions', {
   skip: withoutKafka,
 }, async (t) => {
   const { adapter, deliver, proxy } = await startSink(t, { topic: { partitions: 3 } });
@@ -200,7 +200,7 @@ test('after an abort the next record of that partition waits while something is 
   assert.deepEqual([await other, await next], [['accepted'], ['accepted']]);
 });
 
-test('a pause that the broker asks for is kept, and is no part of the time to answer', { skip: withoutKafka }, async (t) => {
+test('the sink keeps a pause that the broker asks for, and does not count it as time to answer', { skip: withoutKafka }, async (t) => {
   const { deliver, proxy, records } = await startSink(t, { options: { timeout: '1s' } });
   const startMs = performance.now();
   proxy.next('produce', { throttleMs: 2500 });

@@ -28,7 +28,7 @@ function placesOf(records: readonly ReadRecord[]): Record<string, number> {
   return Object.fromEntries(records.map(({ key, partition }) => [key ?? '', partition]));
 }
 
-test("each key lands where the Java client's default partitioner puts it, on 1, 3, 6 and 12 partitions", {
+test("each key is in the partition of the Java client's default partitioner, with 1, 3, 6 and 12 partitions", {
   skip: withoutOurKafka,
 }, async (t) => {
   const kafka = await sharedKafka(t);

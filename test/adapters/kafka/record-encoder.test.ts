@@ -48,7 +48,7 @@ for (const [what, change] of CHANGES) {
     assert.equal(datacontenttype, 'application/json');
   });
 
-  test(`${what} comes out of the SDK as it went in, in both modes`, () => {
+  test(`the SDK reads ${what} unchanged, in both modes`, () => {
     const delivery = deliveryOf(change);
     const sent = new CloudEvent(JSON.parse(Buffer.from(delivery.bytes).toString()), false);
     for (const options of [binary, structured]) {
@@ -59,14 +59,14 @@ for (const [what, change] of CHANGES) {
   });
 }
 
-test('in structured mode the only header is the content type, and the value is what the journal holds, byte for byte (K-4)', () => {
+test('in structured mode the only header is the content type, and the value has the bytes of the journal (K-4)', () => {
   const delivery = sampleDelivery({ mark: '€ und „ß“' });
   const { headers, value } = encodeRecord(delivery, structured, 'stream');
   assert.deepEqual(headers, { 'content-type': 'application/cloudevents+json; charset=UTF-8' });
   assert.deepEqual(value, Buffer.from(delivery.bytes));
 });
 
-test('attributes are UTF-8 as they are: nothing is percent-encoded (K-1)', () => {
+test('attributes are plain UTF-8 without percent-encoding (K-1)', () => {
   const event = { ...JSON.parse(Buffer.from(sampleDelivery().bytes).toString()), subject: 'a b%20"ü€"' };
   const { headers } = encodeRecord({ ...sampleDelivery(), bytes: Buffer.from(JSON.stringify(event)) }, binary, 'stream');
   assert.equal(headers['ce_subject'], 'a b%20"ü€"');
@@ -80,7 +80,7 @@ test('the key is the partition key, and partitionkey stays among the headers (K-
   assert.deepEqual(encodeRecord(delivery, { mode: 'binary', keyed: false }, 'stream'), rest);
 });
 
-test('the timestamp is the time of the event in whole milliseconds, cut (K-10)', () => {
+test('the timestamp is the time of the event in whole milliseconds, rounded down (K-10)', () => {
   for (const options of [binary, structured]) {
     assert.equal(encodeRecord({ ...sampleDelivery(), timeMs: 1_767_225_600_123.9 }, options, 'stream').timestamp, '1767225600123');
     assert.equal(encodeRecord({ ...sampleDelivery(), timeMs: 0 }, options, 'stream').timestamp, '0');
@@ -92,7 +92,7 @@ test('a record is the same at every attempt', () => {
     assert.deepEqual(encodeRecord(sampleDelivery(), options, 'stream'), encodeRecord(sampleDelivery(), options, 'stream'));
 });
 
-test('what binary mode cannot hold is refused by name, without its payload; structured mode takes it', () => {
+test('an event that binary mode cannot represent is refused without its payload in the message; structured mode accepts it', () => {
   const event = { ...JSON.parse(Buffer.from(sampleDelivery({ mark: 'payload' }).bytes).toString()), severitynumber: 1.5 };
   const delivery = { ...sampleDelivery(), bytes: Buffer.from(JSON.stringify(event)) };
   assert.throws(
@@ -106,14 +106,14 @@ test('what binary mode cannot hold is refused by name, without its payload; stru
   assert.deepEqual(encodeRecord(delivery, structured, 'stream').value, delivery.bytes);
 });
 
-test('the size of a record is never reckoned too small', () => {
+test('the calculated size of a record is never too small', () => {
   const record = encodeRecord(sampleDelivery({ padding: 1000 }), binary, 'stream');
   const parts = [String(record.key), record.value, ...Object.entries(record.headers).flat()];
   const least = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
   assert.ok(recordBytes(record) > least + 2 * Object.keys(record.headers).length);
 });
 
-test('the size of a record counts its key, and of each header the lengths too', () => {
+test('the size of a record includes its key and the lengths of each header', () => {
   const empty = { value: Buffer.alloc(0), timestamp: '0', headers: {} };
   const least = recordBytes(empty);
   assert.equal(recordBytes({ ...empty, key: 'k'.repeat(300) }), least + 300);

@@ -61,7 +61,7 @@ test("TLS with the cluster's own authority connects, by address and by name", { 
   }
 });
 
-test('an authority that the machine does not trust, or another one than configured, is refused', { skip }, async (t) => {
+test('a certificate of an untrusted authority, or of another one than configured, is rejected', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
   const brokers = brokersOf(kafka.listener('TLS'));
   assert.match(codeOf((await attempt(t, { brokers, ssl: true })).error) ?? '', /^(UNABLE_TO_|SELF_SIGNED_)/);
@@ -72,7 +72,7 @@ test('an authority that the machine does not trust, or another one than configur
   );
 });
 
-test('a certificate for another name is refused, and serverName says which name is meant', { skip }, async (t) => {
+test('a certificate for another name is rejected, and serverName sets the expected name', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
   const brokers = brokersOf(kafka.listener('TLS'));
   const ssl = authority(kafka);
@@ -80,7 +80,7 @@ test('a certificate for another name is refused, and serverName says which name 
   assert.equal((await attempt(t, { brokers, ssl: { ...ssl, serverName: 'localhost' } })).error, null);
 });
 
-test('TLS to a port without it, and none to a port with it, fail as that', { skip }, async (t) => {
+test('TLS to a port without TLS, and no TLS to a port with TLS, are reported as such', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
   const tls = await attempt(t, { brokers: brokersOf(kafka.listener('PLAINTEXT')), ssl: authority(kafka) });
   assert.equal(tls.error?.name, 'KafkaJSConnectionError');
@@ -88,7 +88,7 @@ test('TLS to a port without it, and none to a port with it, fail as that', { ski
   assert.equal(codeOf(plain.error), 'BROKER_SPEAKS_TLS');
 });
 
-test('a broker that asks for a certificate takes ours, and nobody without one', { skip }, async (t) => {
+test('a broker that requires a certificate accepts the configured one, and rejects a client without one', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
   const { certFile, keyFile } = kafka.certificates.client;
   const brokers = brokersOf(kafka.listener('MTLS'));
@@ -97,7 +97,7 @@ test('a broker that asks for a certificate takes ours, and nobody without one', 
   assert.match(codeOf((await attempt(t, { brokers, ssl: authority(kafka) })).error) ?? '', /CERTIFICATE_REQUIRED|BAD_CERTIFICATE/);
 });
 
-test('files of ssl that change are used by the connections after that', { skip }, async (t) => {
+test('new connections use changed files of ssl', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
   const other = await CertificateAuthority.create(t);
   const file = join(folderOf(t), 'ca.pem');
@@ -116,7 +116,7 @@ test('files of ssl that change are used by the connections after that', { skip }
   await after.connect();
 });
 
-test('files that can never be used are told as a fault of the configuration, before anything is sent', { skip }, async (t) => {
+test('files that were never usable are a fault of the configuration, and nothing is sent', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
   const { error } = await attempt(t, { brokers: brokersOf(kafka.listener('TLS')), ssl: { ca: secretOf('nothing', '/nowhere/ca.pem') } });
   const { cause } = error ?? {};
@@ -141,7 +141,7 @@ function assertHidden(logged: string, secret: string): void {
 }
 
 for (const mechanism of ['plain', 'scram-sha-256', 'scram-sha-512'] as const) {
-  test(`${mechanism} logs in, over TLS and on loopback without it, and its password is in no line of the log`, { skip }, async (t) => {
+  test(`${mechanism} logs in, with TLS and on loopback without TLS, and its password is never logged`, { skip }, async (t) => {
     const kafka = await sharedKafka(t);
     const sasl = passwordLogin(mechanism, USERS.writer);
     const secure = await attempt(t, { brokers: brokersOf(kafka.listener('SASL_TLS')), ssl: authority(kafka), sasl });
@@ -152,7 +152,7 @@ for (const mechanism of ['plain', 'scram-sha-256', 'scram-sha-512'] as const) {
     assertHidden(secure.logged + plain.logged, USERS.writer);
   });
 
-  test(`${mechanism} with a wrong password, or a user that there is not, fails as that`, { skip }, async (t) => {
+  test(`${mechanism} with a wrong password or an unknown user is reported as such`, { skip }, async (t) => {
     const kafka = await sharedKafka(t);
     const brokers = brokersOf(kafka.listener('SASL'));
     const wrong = await attempt(t, { brokers, sasl: passwordLogin(mechanism, 'wrong-secret-0815') });
@@ -163,7 +163,7 @@ for (const mechanism of ['plain', 'scram-sha-256', 'scram-sha-512'] as const) {
   });
 }
 
-test('a token logs in, and is read anew from its file for each connection', { skip }, async (t) => {
+test('a token logs in, and is read from its file for each connection', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
   const file = join(folderOf(t), 'token');
   const brokers = brokersOf(kafka.listener('SASL'));
@@ -184,7 +184,7 @@ test('a token logs in, and is read anew from its file for each connection', { sk
   assert.doesNotMatch(spoilt.message, /spoilt by/);
 });
 
-test('a token of Microsoft Entra ID logs in, asked for as the namespace that the brokers are', { skip }, async (t) => {
+test('a token of Microsoft Entra ID logs in, and is requested for the namespace of the brokers', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
   const entra = await FakeEntra.start(t);
   const token = unsecuredToken('writer');
@@ -197,7 +197,7 @@ test('a token of Microsoft Entra ID logs in, asked for as the namespace that the
   assertHidden(logged, token);
 });
 
-test('behind a private name the token is asked for as the name that the certificates are for', { skip }, async (t) => {
+test('with a private name the token is requested for the name of the certificates', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
   const entra = await FakeEntra.start(t);
   entra.answer = () => ({ status: 400, body: { error: 'invalid_request', error_description: 'enough' } });
@@ -207,7 +207,7 @@ test('behind a private name the token is asked for as the name that the certific
   assert.equal(entra.requests[0]?.url.searchParams.get('resource'), 'https://localhost');
 });
 
-test('an identity that gives no token fails as that, and the brokers are not to blame', async (t) => {
+test('an identity without a token is reported as such, and the message does not blame the brokers', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const entra = await FakeEntra.start(t);
   entra.answer = () => ({ status: 400, body: { error: 'invalid_request', error_description: 'Identity not found' } });
@@ -218,7 +218,7 @@ test('an identity that gives no token fails as that, and the brokers are not to 
   assert.match(error.message, /^sinks\.secure\.sasl: the credential managed-identity gave no token \(Identity not found\)/);
 });
 
-test('a connection string of Event Hubs logs in by PLAIN, as whole', async (t) => {
+test('a connection string of Event Hubs logs in by PLAIN, as the whole password', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const text = 'Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=aGlkZGVu';
   const { error, logged } = await attempt(t, { brokers: [broker.broker], ssl: false, connectionString: secretOf(text), timeout: 20_000 });
@@ -228,7 +228,7 @@ test('a connection string of Event Hubs logs in by PLAIN, as whole', async (t) =
   assertHidden(logged, text);
 });
 
-test('a login at a port that wants none, and none at a port that wants one, fail', { skip }, async (t) => {
+test('a login at a port without one, and no login at a port that requires one, fail', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
   const login = await attempt(t, { brokers: brokersOf(kafka.listener('PLAINTEXT')), sasl: passwordLogin('plain', USERS.writer) });
   assert.notEqual(login.error, null);
@@ -236,14 +236,14 @@ test('a login at a port that wants none, and none at a port that wants one, fail
   assert.notEqual(none.error, null);
 });
 
-test('no password leaves this machine without TLS, whatever a cluster on loopback says of its brokers', async (t) => {
+test('no password leaves this machine without TLS, even if a cluster on loopback advertises other brokers', async (t) => {
   const { error } = await attempt(t, { brokers: [{ host: '192.0.2.1', port: 9092 }], sasl: passwordLogin('plain', 'hidden') });
   const { cause } = error ?? {};
   assert.ok(cause instanceof BridgeError);
   assert.deepEqual([cause.code, cause.disposition], ['BRIDGE_KAFKA_INSECURE', 'misconfigured']);
 });
 
-test('the addresses of the metadata service are no brokers, whatever a cluster says', async (t) => {
+test('the sink never connects to the addresses of the metadata service, even if a cluster advertises them', async (t) => {
   const { error } = await attempt(t, { brokers: [{ host: '169.254.169.254', port: 9092 }] });
   const { cause } = error ?? {};
   assert.ok(cause instanceof BridgeError);

@@ -69,7 +69,7 @@ test('an approval that kcat writes to the topic starts the event, plain or as a 
   assert.doesNotMatch(bridge.stderr, /"level":"(warn|error)"/);
 });
 
-test('what is no approval is passed with one warning, and one that comes too late gives approval.failed', {
+test('an invalid message is skipped with one warning, and a late approval gives approval.failed', {
   skip: withoutKafka,
 }, async (t) => {
   const { azure, topic, begin, write } = await setUp(t);
@@ -96,7 +96,7 @@ test('what is no approval is passed with one warning, and one that comes too lat
   assert.doesNotMatch(bridge.stderr, /yes, please/);
 });
 
-test('a bridge that was killed takes up what was sent while it was dead', { skip: withoutKafka }, async (t) => {
+test('a killed bridge processes the messages that were sent before its restart', { skip: withoutKafka }, async (t) => {
   const { azure, begin, write } = await setUp(t);
   const bridge = await begin();
   await bridge.logs('the consumer group is new');

@@ -27,7 +27,7 @@ async function send(program: string, args: readonly string[]): Promise<void> {
 }
 
 for (const codec of ['gzip', 'snappy', 'lz4', 'zstd']) {
-  test(`what librdkafka packs with ${codec} arrives as it was`, { skip: withoutKafka }, async (t) => {
+  test(`records that librdkafka compresses with ${codec} arrive unchanged`, { skip: withoutKafka }, async (t) => {
     const kafka = await sharedKafka(t);
     const topic = await kafka.createTopic();
     const reading = new Reading(openSource(t, { brokers: kafka.brokers, topic, groupId: kafka.uniqueName('group') }).source);
@@ -39,7 +39,7 @@ for (const codec of ['gzip', 'snappy', 'lz4', 'zstd']) {
 }
 
 for (const codec of ['snappy', 'lz4', 'zstd']) {
-  test(`what Kafka's Java client packs with ${codec} arrives as it was`, { skip: withoutOurKafka }, async (t) => {
+  test(`records that Kafka's Java client compresses with ${codec} arrive unchanged`, { skip: withoutOurKafka }, async (t) => {
     const kafka = await sharedKafka(t);
     const topic = await kafka.createTopic();
     const reading = new Reading(openSource(t, { brokers: kafka.brokers, topic, groupId: kafka.uniqueName('group') }).source);
@@ -60,7 +60,7 @@ for (const codec of ['snappy', 'lz4', 'zstd']) {
   });
 }
 
-test('a batch that becomes far too large is a fault that says how to get behind it', { skip: withoutKafka }, async (t) => {
+test('a batch that exceeds the limit when decompressed is a fault with instructions to skip it', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const groupId = kafka.uniqueName('group');
@@ -82,7 +82,7 @@ const decompressors = { snappy: decompressSnappy, lz4: decompressLz4 };
 const LZ4_START = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82]);
 
 for (const [codec, decompressBatch] of Object.entries(decompressors)) {
-  test(`bytes that are no ${codec} end in a RangeError, or in no more bytes than allowed`, () => {
+  test(`bytes that are not valid ${codec} give a RangeError, or no more bytes than allowed`, () => {
     const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
     const framed = bytes.map((block) => {
       const size = Buffer.alloc(4);
@@ -101,7 +101,7 @@ for (const [codec, decompressBatch] of Object.entries(decompressors)) {
   });
 }
 
-test('a few bytes that stand for very many are refused at the limit', () => {
+test('a decompression bomb is rejected at the limit', () => {
   const copies = Buffer.concat([
     Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x00, 0x61]),
     Buffer.alloc(6_000, Buffer.from([0xfe, 0x01, 0x00])),

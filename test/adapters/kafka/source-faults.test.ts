@@ -36,7 +36,7 @@ function shown(faults: readonly BridgeError[]): unknown[] {
   return faults.map(({ code, disposition, scope, message }) => [code, disposition, scope, message]);
 }
 
-test('a group that may not be read in is a fault that names the right and the group', { skip: withoutOurKafka }, async (t) => {
+test('a missing right to read in the group is a fault that names the right and the group', { skip: withoutOurKafka }, async (t) => {
   const { kafka, groupId, options } = await asReader(t);
   await kafka.deny({ resource: 'group', name: groupId, user: 'reader', operation: 'read' });
   const message =
@@ -46,7 +46,7 @@ test('a group that may not be read in is a fault that names the right and the gr
   assert.deepEqual(shown(await faultsOf(t, options)), [fault, fault]);
 });
 
-test('a group that may not even be seen is the same fault', { skip: withoutOurKafka }, async (t) => {
+test('a missing right to describe the group is the same fault', { skip: withoutOurKafka }, async (t) => {
   const { kafka, groupId, options } = await asReader(t);
   await kafka.deny({ resource: 'group', name: groupId, user: 'reader', operation: 'all' });
   for (const fault of await faultsOf(t, options)) {
@@ -55,7 +55,9 @@ test('a group that may not even be seen is the same fault', { skip: withoutOurKa
   }
 });
 
-test('a topic that may not be read is a fault that names the right and the topic, in a check too', { skip: withoutOurKafka }, async (t) => {
+test('a missing right to read the topic is a fault that names the right and the topic, also in a check', {
+  skip: withoutOurKafka,
+}, async (t) => {
   const { kafka, topic, options } = await asReader(t);
   await kafka.deny({ resource: 'topic', name: topic, user: 'reader', operation: 'read' });
   for (const fault of await faultsOf(t, options)) {
@@ -64,7 +66,7 @@ test('a topic that may not be read is a fault that names the right and the topic
   }
 });
 
-test('a first broker that takes connections and says nothing does not keep it from the others', { skip: withoutKafka }, async (t) => {
+test('a first broker that accepts connections and never answers does not block the others', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
@@ -81,7 +83,7 @@ test('a first broker that takes connections and says nothing does not keep it fr
   assert.deepEqual(reading.texts, ['one']);
 });
 
-test('wrong credentials are a fault that says so, and shows none', { skip: withoutOurKafka }, async (t) => {
+test('wrong credentials are reported as such, without their values', { skip: withoutOurKafka }, async (t) => {
   const { options } = await asReader(t);
   for (const fault of await faultsOf(t, options, { READER: 'wrong-secret-0815' })) {
     assert.deepEqual([fault.code, fault.disposition, fault.scope], ['BRIDGE_KAFKA_UNAUTHENTICATED', 'misconfigured', 'sink']);
@@ -89,7 +91,7 @@ test('wrong credentials are a fault that says so, and shows none', { skip: witho
   }
 });
 
-test('TLS where none is spoken is a fault that says to look at ssl, of a source that never connected', {
+test('TLS at a port without it is a fault that names ssl, for a source that never connected', {
   skip: withoutKafka,
 }, async (t) => {
   const { brokers } = await sharedKafka(t);
@@ -110,7 +112,7 @@ test('a user with the rights receives', { skip: withoutOurKafka }, async (t) => 
   await reading.until(1);
 });
 
-test('where no broker is, receive and check say where they looked', { skip: withoutKafka }, async (t) => {
+test('without a broker, receive and check report the configured addresses', { skip: withoutKafka }, async (t) => {
   const proxy = await KafkaProxy.start(t, (await sharedKafka(t)).brokers);
   const brokers = [...proxy.brokers];
   proxy.refuse();
@@ -120,7 +122,7 @@ test('where no broker is, receive and check say where they looked', { skip: with
   }
 });
 
-test('a broker that dies and comes back: nothing is lost, nothing taken twice', { skip: withoutOurKafka }, async (t) => {
+test('when a broker restarts, nothing is lost or processed twice', { skip: withoutOurKafka }, async (t) => {
   const cluster = await Cluster.start(t);
   const brokers = cluster.addresses();
   await cluster.createTopic('approvals', { partitions: 2 });
@@ -142,7 +144,7 @@ test('a broker that dies and comes back: nothing is lost, nothing taken twice', 
   assert.deepEqual(new Set(reading.failures.map(({ disposition, scope }) => `${disposition} ${scope}`)), new Set(['retry sink']));
 });
 
-test('connections that are cut again and again cost no message, and none is taken twice', { skip: withoutKafka }, async (t) => {
+test('when connections are cut repeatedly, no message is lost or processed twice', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const proxy = await KafkaProxy.start(t, kafka.brokers);
   const topic = await kafka.createTopic({ partitions: 2 });
@@ -161,7 +163,7 @@ test('connections that are cut again and again cost no message, and none is take
   assert.deepEqual(reading.texts, ['0', '1', '2', '3', '4', '5']);
 });
 
-test('the group hears of a bridge while it takes a message, however long that lasts', { skip: withoutKafka }, async (t) => {
+test('the bridge sends heartbeats while it processes a message, however long that takes', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const proxy = await KafkaProxy.start(t, kafka.brokers);
@@ -178,7 +180,7 @@ test('the group hears of a bridge while it takes a message, however long that la
   assert.equal(reading.ended, undefined);
 });
 
-test('brokers that fall silent end the receiving, whatever timeout says, and leaving them takes no longer than it may', {
+test('brokers that stop answering end receive independently of timeout, and leaving keeps its time limit', {
   skip: withoutKafka,
 }, async (t) => {
   const kafka = await sharedKafka(t);
@@ -199,7 +201,7 @@ test('brokers that fall silent end the receiving, whatever timeout says, and lea
   await poll(() => proxy.open === 0, 'connections that are closed');
 });
 
-test('of three brokers one dies: what the others have goes on, and nothing is lost or taken twice', {
+test('when one of three brokers fails, the partitions of the others continue, and nothing is lost or processed twice', {
   skip: withoutOurKafka,
 }, async (t) => {
   const cluster = await Cluster.start(t, { brokers: 3 });

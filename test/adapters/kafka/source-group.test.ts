@@ -92,7 +92,7 @@ function upTo(count: number): string[] {
   return Array.from({ length: count }, (_, index) => String(index + 1)).toSorted();
 }
 
-test('a message that was sent between the first commit and the first poll is taken', { skip: withoutKafka }, async (t) => {
+test('a message that was sent between the first commit and the first poll is processed', { skip: withoutKafka }, async (t) => {
   const { kafka, topic, groupId, far, options } = await setUp(t, 2);
   await far.send(['old'], 0);
   const { cluster, coordinator } = await outside(t, kafka.brokers, topic, groupId);
@@ -113,7 +113,7 @@ test('a message that was sent between the first commit and the first poll is tak
   assert.doesNotMatch(logged(), /is new/);
 });
 
-test('of two that start a group together, the later one never goes behind what was sent after the first commit', {
+test('when two bridges start a group together, the later one never skips a message that was sent after the first commit', {
   skip: withoutKafka,
 }, async (t) => {
   const { kafka, topic, groupId, far } = await setUp(t);
@@ -147,7 +147,7 @@ test('of two that start a group together, the later one never goes behind what w
   assert.deepEqual(await far.committed(groupId), [0]);
 });
 
-test('sources of one bridge share its group, each with a topic of its own, and start at the end too', { skip: withoutKafka }, async (t) => {
+test('sources of one bridge with different topics share its group, and also start at the end', { skip: withoutKafka }, async (t) => {
   const { kafka, groupId, far, options } = await setUp(t, 2);
   const other = await FarEnd.open(t, kafka.brokers, await kafka.createTopic({ partitions: 2 }));
   for (const end of [far, other]) await end.send(['old'], 1);
@@ -176,7 +176,7 @@ test('sources of one bridge share its group, each with a topic of its own, and s
   await second.until(3);
 });
 
-test('a group in which programs are that are no bridges is a fault', { skip: withoutKafka }, async (t) => {
+test('a group with programs other than bridges is a fault', { skip: withoutKafka }, async (t) => {
   const { kafka, topic, groupId, options } = await setUp(t);
   const client = new kafkajs.Kafka({ brokers: [...kafka.brokers], logLevel: kafkajs.logLevel.NOTHING });
   const stranger = client.consumer({ groupId });
@@ -191,7 +191,7 @@ test('a group in which programs are that are no bridges is a fault', { skip: wit
   assert.match(fault.message, new RegExp(`the consumer group ${groupId} contains programs other than bridges`));
 });
 
-test('with readers each, two bridges both take every message', { skip: withoutKafka }, async (t) => {
+test('with readers each, two bridges both process every message', { skip: withoutKafka }, async (t) => {
   const { kafka, far, options } = await setUp(t, 2);
   const { groupId: _, ...each } = options;
   const readings = [kafka.uniqueName('web'), kafka.uniqueName('web')].map(
@@ -204,7 +204,7 @@ test('with readers each, two bridges both take every message', { skip: withoutKa
   for (const reading of readings) assert.deepEqual(reading.texts.toSorted(), ['a', 'b']);
 });
 
-test('with readers one, bridges that come and go share the messages: none is lost, none is taken twice', {
+test('with readers one, bridges that join and leave share the messages: none is lost or processed twice', {
   skip: withoutKafka,
 }, async (t) => {
   const { far, options } = await setUp(t, 4);
@@ -227,7 +227,7 @@ test('with readers one, bridges that come and go share the messages: none is los
   assert.deepEqual(all().toSorted(), upTo(sent));
 });
 
-test('a bridge that is killed gives its share to the other, which takes again at most what was not committed', {
+test('after a bridge is killed, the other takes over its partitions, and repeats only uncommitted messages', {
   skip: withoutKafka,
 }, async (t) => {
   const { far, options } = await setUp(t, 2);
@@ -249,7 +249,7 @@ test('a bridge that is killed gives its share to the other, which takes again at
   assert.equal(first.texts.length, new Set(first.texts).size);
 });
 
-test('a bridge that is killed right after its first start has missed nothing, and reads again within 10 s', {
+test('a bridge that is killed right after its first start misses nothing, and reads again within 10 s', {
   skip: withoutKafka,
 }, async (t) => {
   const { far, options } = await setUp(t);

@@ -15,7 +15,7 @@ async function setUp(t: TestContext, partitions = 1, config: Readonly<Record<str
   return { kafka, groupId, far: await FarEnd.open(t, kafka.brokers, topic), options: { brokers: kafka.brokers, topic, groupId } };
 }
 
-test('a message arrives as it is, with an id that stays, its place and its time', { skip: withoutKafka }, async (t) => {
+test('a message arrives unchanged, with a stable id, its place and its time', { skip: withoutKafka }, async (t) => {
   const { options, far } = await setUp(t);
   const { source } = openSource(t, options);
   const reading = new Reading(source);
@@ -62,7 +62,7 @@ test('an offset is committed once its message is settled or refused, and not bef
   assert.deepEqual(during, [[0], [1], [2]]);
 });
 
-test('where a message cannot be taken, receive rejects with the same error, and it comes again by the same id', {
+test('if a message cannot be processed, receive rejects with the same error, and the message arrives again with the same id', {
   skip: withoutKafka,
 }, async (t) => {
   const { options, far, groupId } = await setUp(t);
@@ -83,7 +83,7 @@ test('where a message cannot be taken, receive rejects with the same error, and 
   assert.equal(second.messages[0]?.id, first.messages[1]?.id);
 });
 
-test('a new group starts at the end, and says so; another start goes on where the first one was', { skip: withoutKafka }, async (t) => {
+test('a new group starts at the end, and logs this; another start continues at the last position', { skip: withoutKafka }, async (t) => {
   const { options, far } = await setUp(t, 2);
   await far.send(['old'], 0);
   await far.send(['old'], 1);
@@ -102,7 +102,7 @@ test('a new group starts at the end, and says so; another start goes on where th
   assert.doesNotMatch(second.logged(), /the consumer group is new/);
 });
 
-test('a message that is being taken at the abort is committed, and the group is left for the next start', {
+test('the current message at an abort is committed, and the source leaves the group for the next start', {
   skip: withoutKafka,
 }, async (t) => {
   const { options, far, groupId } = await setUp(t);
@@ -122,7 +122,7 @@ test('a message that is being taken at the abort is committed, and the group is 
   assert.deepEqual(reading.texts, ['one']);
 });
 
-test('a source that is closed ends what it receives and takes no new call; closed unused it opens nothing', {
+test('a closed source ends its receiving and refuses new calls; closed unused it opens nothing', {
   skip: withoutKafka,
 }, async (t) => {
   const { options } = await setUp(t);
@@ -138,7 +138,7 @@ test('a source that is closed ends what it receives and takes no new call; close
   assert.equal(unused.logged(), '');
 });
 
-test('a topic that is deleted and made anew while the bridge runs is read from its beginning', { skip: withoutKafka }, async (t) => {
+test('a topic that is deleted and created again while the bridge runs is read from its beginning', { skip: withoutKafka }, async (t) => {
   const { options, far } = await setUp(t);
   const { source } = openSource(t, options);
   const before = new Reading(source);
@@ -172,7 +172,7 @@ test('a partition that was added is read from its beginning', { skip: withoutKaf
   await poll(async () => String(await far.committed(groupId)) === '1,1', 'the commit in the new partition');
 });
 
-test('where retention took what the group had not read, it goes on with the earliest that is left, and says so', {
+test('if retention deleted unread messages, the source continues with the earliest message, and logs this', {
   skip: withoutKafka,
 }, async (t) => {
   const { options, far } = await setUp(t);
@@ -188,7 +188,7 @@ test('where retention took what the group had not read, it goes on with the earl
   assert.match(logged(), /Offset out of range/);
 });
 
-test('a topic that is not there is a fault that names it, and is not made; once it is there, it is read', {
+test('a missing topic is a fault that names it, and is not created; once it exists, it is read', {
   skip: withoutKafka,
 }, async (t) => {
   const { kafka, options } = await setUp(t);
@@ -203,7 +203,7 @@ test('a topic that is not there is a fault that names it, and is not made; once 
   assert.equal(await far.exists(), false);
 });
 
-test('a check reaches the topic and the group without joining it, and tells of a group that is new', { skip: withoutKafka }, async (t) => {
+test('a check reaches the topic and the group without joining it, and reports a new group', { skip: withoutKafka }, async (t) => {
   const { options, far, groupId } = await setUp(t, 2);
   await far.send(['old']);
   const { source } = openSource(t, options);

@@ -22,7 +22,7 @@ async function missingTopic(t: TestContext) {
   return { kafka, topic, isThere };
 }
 
-test('a topic that is not there is told as misconfigured, and never made by accident', { skip: withoutKafka }, async (t) => {
+test('a missing topic is reported as misconfigured, and never created by accident', { skip: withoutKafka }, async (t) => {
   const { kafka, topic, isThere } = await missingTopic(t);
   const { deliver, adapter } = createSink(t, { options: { brokers: [...kafka.brokers], topic } });
   for (const attempt of [1, 2]) {
@@ -37,7 +37,7 @@ test('a topic that is not there is told as misconfigured, and never made by acci
   assert.equal(await isThere(), false);
 });
 
-test('a lane whose topic is missing says so, loses nothing, and delivers once somebody makes it', { skip: withoutKafka }, async (t) => {
+test('a lane with a missing topic reports it, loses nothing, and delivers once the topic exists', { skip: withoutKafka }, async (t) => {
   const { kafka, topic } = await missingTopic(t);
   const { lane, queue, pass, store } = kafkaLane(t, { brokers: [...kafka.brokers], topic });
   for (const seq of [1, 2, 3]) queue({ seq });
@@ -54,7 +54,7 @@ test('a lane whose topic is missing says so, loses nothing, and delivers once so
 });
 
 for (const idempotent of [false, true]) {
-  test(`createTopic makes a missing topic as it says (idempotent: ${idempotent})`, { skip: withoutKafka }, async (t) => {
+  test(`createTopic creates a missing topic with its settings (idempotent: ${idempotent})`, { skip: withoutKafka }, async (t) => {
     const { kafka, topic } = await missingTopic(t);
     const wanted = { partitions: 3, replicationFactor: 1, config: { 'retention.ms': 3_600_000, 'cleanup.policy': 'compact' } };
     const options = { brokers: [...kafka.brokers], topic, createTopic: wanted, idempotent };
@@ -75,14 +75,14 @@ for (const idempotent of [false, true]) {
   });
 }
 
-test('several bridges that make the topic at once make one', { skip: withoutKafka }, async (t) => {
+test('several bridges that create the topic at once create only one', { skip: withoutKafka }, async (t) => {
   const { kafka, topic } = await missingTopic(t);
   const options = { brokers: [...kafka.brokers], topic, createTopic: { partitions: 1, replicationFactor: 1 } };
   const bridges = Array.from({ length: 4 }, () => createSink(t, { options }));
   await Promise.all(bridges.map(({ deliver }) => poll(async () => (await deliver({ seq: 1 }))[0] === 'accepted', 'a delivery')));
 });
 
-test('createTopic that the cluster cannot follow is told as misconfigured, by what is wrong', { skip: withoutKafka }, async (t) => {
+test('createTopic that the cluster rejects is reported as misconfigured, with the cause', { skip: withoutKafka }, async (t) => {
   const { kafka, topic, isThere } = await missingTopic(t);
   const faults = [
     [{ partitions: 1, replicationFactor: 9 }, 'INVALID_REPLICATION_FACTOR', /createTopic\.replicationFactor/],
@@ -98,7 +98,7 @@ test('createTopic that the cluster cannot follow is told as misconfigured, by wh
   assert.equal(await isThere(), false);
 });
 
-test('a check of a sink that will make its topic says so and makes none', { skip: withoutKafka }, async (t) => {
+test('a check of a sink that will create its topic reports this and creates none', { skip: withoutKafka }, async (t) => {
   const { kafka, topic, isThere } = await missingTopic(t);
   const { adapter } = createSink(t, {
     options: { brokers: [...kafka.brokers], topic, createTopic: { partitions: 1, replicationFactor: 1 } },
@@ -107,7 +107,7 @@ test('a check of a sink that will make its topic says so and makes none', { skip
   assert.equal(await isThere(), false);
 });
 
-test('a topic that comes back with fewer partitions loses nothing: kafkajs drops what goes to a partition that is gone', {
+test('a topic that is created again with fewer partitions loses nothing, although kafkajs drops records for a missing partition', {
   skip: withoutKafka,
 }, async (t) => {
   const { deliver, kafka, topic, records } = await startSink(t, { topic: { partitions: 3 } });
@@ -125,7 +125,7 @@ test('a topic that comes back with fewer partitions loses nothing: kafkajs drops
   for (const { seq, partitionKey } of all) assert.ok(found.has(sampleDelivery({ seq: seq + 10, partitionKey }).id));
 });
 
-test('an advertised address that cannot be reached is named, with the setting that is wrong', { skip: withoutKafka }, async (t) => {
+test('an unreachable advertised address is reported, with the wrong setting', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const proxy = await KafkaProxy.start(t, kafka.brokers, { advertised: '127.0.0.1:1' });

@@ -17,7 +17,7 @@ import { QUEUE, type ServiceBusSetup, startServiceBus } from './start-service-bu
 
 const never = new AbortController().signal;
 
-test('a check shows the token and attaches a link, and sends nothing', async (t) => {
+test('a check presents the token, attaches a link, and sends nothing', async (t) => {
   const { adapter, server } = await startServiceBus(t);
   assert.equal(await adapter.check(never), null);
   assert.deepEqual(
@@ -103,7 +103,7 @@ for (const [what, setup, says] of [
   });
 }
 
-test('a queue that requires sessions is told to who sends without', async (t) => {
+test('a check reports a queue that requires sessions to a sink without them', async (t) => {
   const { adapter } = await secured(t, {
     ...WEBSOCKET,
     beforeOpen: async (server) => void server.queue('made', { sessions: true }),
@@ -112,7 +112,7 @@ test('a queue that requires sessions is told to who sends without', async (t) =>
   await assert.rejects(adapter.check(never), /requires a session for each message to the queue made: set sessions: true/);
 });
 
-test('an identity may read it with its token', async (t) => {
+test('the description can be read with the token of an identity', async (t) => {
   const { adapter } = await secured(t, {
     server: { transport: 'websocket', checkJwt: (token) => (token === 'jwt' ? ['Send', 'Manage'] : null) },
     options: (server) => ({ transport: 'websocket', namespace: server.address }),
@@ -147,12 +147,12 @@ async function oddManagement(t: TestContext, answer: { readonly status: number; 
 }
 
 for (const body of ['<html>a proxy</html>', 'x'.repeat(300_000), ''])
-  test(`a management interface that answers ${body.length} bytes of something else tells nothing`, async (t) => {
+  test(`a management interface that answers ${body.length} other bytes gives no description`, async (t) => {
     const { described } = await oddManagement(t, { status: 200, body });
     assert.equal(await described, null);
   });
 
-test('a management interface that never answers is left with the signal', async (t) => {
+test('a request to a management interface that never answers ends with the signal', async (t) => {
   const { described, asked, controller } = await oddManagement(t, null);
   await asked;
   const reason = new Error('enough');

@@ -33,7 +33,7 @@ async function withDetection(t: TestContext, window: string | null) {
   return bus;
 }
 
-test('what was stored before the connection was cut is repeated, and dropped by duplicate detection, and nothing passes it', async (t) => {
+test('a message that was stored before a cut is sent again in order, and duplicate detection drops the repeat', async (t) => {
   const bus = await withDetection(t, '10m');
   bus.server.faults.onSend({ do: 'drop', stored: true });
   assert.equal(failed(await bus.deliver({ seq: 1 })).code, 'BRIDGE_SERVICE_BUS_BROKEN');
@@ -44,7 +44,7 @@ test('what was stored before the connection was cut is repeated, and dropped by 
   );
 });
 
-test('without duplicate detection the repeat arrives twice, under the same id', async (t) => {
+test('without duplicate detection the repeat arrives too, with the same id', async (t) => {
   const bus = await withDetection(t, null);
   bus.server.faults.onSend({ do: 'drop', stored: true });
   failed(await bus.deliver({ seq: 1 }));
@@ -54,7 +54,7 @@ test('without duplicate detection the repeat arrives twice, under the same id', 
 });
 
 for (const sessions of [false, true]) {
-  test(`the messages of one key share a transfer, those of two never do${sessions ? ', as sessions want it' : ''}`, async (t) => {
+  test(`the messages of one key share a transfer, those of two keys never do${sessions ? ', as sessions require' : ''}`, async (t) => {
     const bus = await startServiceBus(t, { options: { queue: 'grouped', sessions } });
     bus.server.queue('grouped', { sessions });
     const batch = [...samples(3, 'a'), ...samples(2, 'b'), ...samples(1, 'c')];
@@ -75,7 +75,7 @@ for (const sessions of [false, true]) {
   });
 }
 
-test('a batch that the entity has no room for goes in as many transfers as it takes, in order', async (t) => {
+test('a batch that exceeds the entity limit is sent in several transfers, in order', async (t) => {
   const bus = await startServiceBus(t, { server: { maxMessageSize: 8192 } });
   const batch = samples(12, 'a', 1000);
   assert.ok((await bus.adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
@@ -88,7 +88,7 @@ test('a batch that the entity has no room for goes in as many transfers as it ta
   assert.ok(sends.every(({ bytes }) => bytes <= 8192));
 });
 
-test('a message that fits into no transfer is refused alone, without being sent, and the others of its key go on', async (t) => {
+test('only a message that fits into no transfer is refused, without being sent, and the others of its key continue', async (t) => {
   const bus = await startServiceBus(t, { server: { maxMessageSize: 70_000 } });
   const [first, last] = samples(2, 'a');
   const large = sampleDelivery({ seq: 9, partitionKey: 'a', padding: 80_000 });
@@ -102,14 +102,14 @@ test('a message that fits into no transfer is refused alone, without being sent,
   assert.ok(bus.server.contacts('send').every(({ bytes }) => bytes < 70_000));
 });
 
-test('a message that is too large by its framing alone is refused by the service', async (t) => {
+test('the service refuses a message that is too large only because of its framing', async (t) => {
   const bus = await startServiceBus(t, { server: { maxMessageSize: 2000 } });
   const { code, disposition } = failed(await bus.deliver({ padding: 1400 }));
   assert.deepEqual([code, disposition], ['BRIDGE_SERVICE_BUS_TOO_LARGE', 'refused']);
   assert.equal(bus.server.contacts('send').length, 1);
 });
 
-test('once a transfer failed, what its key has behind it is not sent', async (t) => {
+test('after a failed transfer, later messages of its key are not sent', async (t) => {
   const bus = await startServiceBus(t, { server: { maxMessageSize: 4096 } });
   bus.server.faults.rejectSends('internalError');
   const batch = samples(6, 'a', 1000);
@@ -123,7 +123,7 @@ test('once a transfer failed, what its key has behind it is not sent', async (t)
   );
 });
 
-test('a transfer of several that is refused refuses all that its key has behind it, unsent, as the one to blame is not known', async (t) => {
+test('a refused transfer of several messages also refuses the later messages of its key, unsent, because the faulty one is unknown', async (t) => {
   const bus = await startServiceBus(t, { server: { maxMessageSize: 4096 } });
   bus.server.faults.rejectSends('tooLarge');
   const outcomes = await bus.adapter.deliver(samples(6, 'a', 1000), never);
@@ -135,7 +135,7 @@ test('a transfer of several that is refused refuses all that its key has behind 
   assert.deepEqual(heldIds(bus), []);
 });
 
-test('an abort lets go of a send, not of a connection that has answered before', async (t) => {
+test('an abort ends a send, but keeps a connection that has answered before', async (t) => {
   const bus = await startServiceBus(t);
   assert.equal(await bus.deliver({ seq: 1 }), 'accepted');
   bus.server.faults.onSend({ do: 'ignore' });
@@ -190,7 +190,7 @@ test('a connection that the service closes during a send fails the send at once'
   assert.equal(await bus.deliver({ seq: 1 }), 'accepted');
 });
 
-test('a token that ran out costs nothing but another attachment', async (t) => {
+test('an expired token causes only another attach', async (t) => {
   const bus = await startServiceBus(t);
   assert.equal(await bus.deliver({ seq: 1 }), 'accepted');
   bus.server.expireTokens();
@@ -198,7 +198,7 @@ test('a token that ran out costs nothing but another attachment', async (t) => {
   assert.deepEqual([bus.server.contacts('connection').length, bus.server.links], [1, 1]);
 });
 
-test('a queue that is deleted and made again takes messages again', async (t) => {
+test('a queue that is deleted and created again accepts messages again', async (t) => {
   const bus = await startServiceBus(t);
   assert.equal(await bus.deliver({ seq: 1 }), 'accepted');
   bus.server.delete(QUEUE);
@@ -209,7 +209,7 @@ test('a queue that is deleted and made again takes messages again', async (t) =>
   assert.deepEqual(heldIds(bus), [sampleDelivery({ seq: 2 }).id]);
 });
 
-test('a namespace that is away at the start is found once it is there', async (t) => {
+test('a namespace that is unreachable at the start is used once it is reachable', async (t) => {
   const bus = await startServiceBus(t);
   await bus.server.leave();
   assert.equal(failed(await bus.deliver({ seq: 1 })).code, 'BRIDGE_SERVICE_BUS_UNREACHABLE');
@@ -217,7 +217,7 @@ test('a namespace that is away at the start is found once it is there', async (t
   assert.equal(await bus.deliver({ seq: 1 }), 'accepted');
 });
 
-test('closing lets a send that runs end, and then closes the connection', async (t) => {
+test('closing waits for a running send, and then closes the connection', async (t) => {
   const bus = await startServiceBus(t);
   const outcome = bus.deliver({ seq: 1 });
   await bus.adapter[Symbol.asyncDispose]();
@@ -226,7 +226,7 @@ test('closing lets a send that runs end, and then closes the connection', async 
   assert.equal(bus.server.contacts('close').length, 1, 'it said goodbye');
 });
 
-test('closing waits no longer than 2 s for a server that no longer answers', async (t) => {
+test('closing waits at most 2 s for a server that no longer answers', async (t) => {
   const time = new VirtualTime();
   const bus = await startServiceBus(t, { time });
   assert.equal(await bus.deliver({ seq: 1 }), 'accepted');

@@ -9,7 +9,7 @@ const CONTRACT = join(import.meta.dirname, 'contract.test.ts');
 const SERVER = join(import.meta.dirname, '../../far-sides/service-bus/serve.ts');
 const NAMES = { SERVICEBUS_QUEUE: 'q', SERVICEBUS_TOPIC: 't' };
 
-test('SERVICEBUS_CONNECTION_STRING points the contract at a namespace: what needs no ordered faults runs, the rest is skipped with a reason', async (t) => {
+test('SERVICEBUS_CONNECTION_STRING runs the contract against a namespace: clauses without injected faults run, the rest is skipped with a reason', async (t) => {
   const server = start(t, [JSON.stringify({ queues: { q: {} }, topics: { t: {} } })], { main: SERVER });
   const [connection = ''] = await server.lines(1);
   const env = { SERVICEBUS_CONNECTION_STRING: connection, ...NAMES };
@@ -22,7 +22,7 @@ test('SERVICEBUS_CONNECTION_STRING points the contract at a namespace: what need
   assert.ok(!stdout.includes('SharedAccessKey'));
 });
 
-test('without it, or without names of entities, nothing is pointed anywhere', () => {
+test('without it, or without names of entities, the contract uses no namespace', () => {
   assert.deepEqual(givenEntities(NAMES), []);
   assert.deepEqual(givenEntities({ SERVICEBUS_CONNECTION_STRING: 'Endpoint=sb://x' }), []);
   const variants = givenEntities({ SERVICEBUS_CONNECTION_STRING: 'Endpoint=sb://x', SERVICEBUS_TOPIC: 't' }).map(({ variant }) => variant);

@@ -22,7 +22,7 @@ async function inProcess(connectionString: string, code: string) {
   return await run(process.execPath, ['--input-type=module', '--eval', script], { env: { PATH: process.env['PATH'] } });
 }
 
-test('made and closed unused, it loads no SDK; used once, it does', async (t) => {
+test('a sink that is created and closed unused loads no SDK; a used sink does', async (t) => {
   const server = await serviceBusServer(t);
   server.queue(QUEUE);
   const unused = await inProcess(server.connectionString, 'await adapter[Symbol.asyncDispose](); console.log(loaded());');

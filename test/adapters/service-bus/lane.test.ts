@@ -21,7 +21,7 @@ async function serviceBusLane(t: TestContext) {
   };
 }
 
-test('a server that is busy for a minute is asked once in each pause, and then gets everything in order', async (t) => {
+test('a server that is busy for a minute gets one attempt after each pause, and then everything in order', async (t) => {
   const { server, queue, pass, heldIds, states, store } = await serviceBusLane(t);
   server.faults.busyFor('1m');
   const ids = [1, 2, 3].flatMap((seq) => ['a', 'b', 'c', 'd'].map((partitionKey) => queue({ seq, partitionKey })));
@@ -39,7 +39,7 @@ test('a server that is busy for a minute is asked once in each pause, and then g
   assert.deepEqual(store.dead, []);
 });
 
-test('a connection that is cut in the middle of a backlog leaves order and number as they were', async (t) => {
+test('a cut in the middle of a backlog changes neither order nor number of the messages', async (t) => {
   const { server, queue, pass, heldIds } = await serviceBusLane(t);
   server.faults.onSend({ do: 'drop', stored: true }, { times: 3 });
   const ids: string[] = [];
@@ -51,7 +51,7 @@ test('a connection that is cut in the middle of a backlog leaves order and numbe
   assert.deepEqual(heldIds(), ids);
 });
 
-test('a message that the entity has no room for is a dead letter alone, and the others of its batch arrive', async (t) => {
+test('only a message that is too large for the entity becomes a dead letter, and the others of its batch arrive', async (t) => {
   const { server, queue, pass, heldIds, store } = await serviceBusLane(t);
   server.maxMessageSize = 66_000;
   const before = queue({ seq: 1, partitionKey: 'a' });
@@ -65,7 +65,7 @@ test('a message that the entity has no room for is a dead letter alone, and the 
   );
 });
 
-test('a queue without room is asked again slowly, reported as misconfigured, and nothing is given up', async (t) => {
+test('a full queue is retried slowly and reported as misconfigured, and nothing is given up', async (t) => {
   const { server, queue, pass, heldIds, states, store } = await serviceBusLane(t);
   server.queue('lane').full = true;
   const ids = [1, 2].map((seq) => queue({ seq }));

@@ -91,7 +91,7 @@ test('with sessions the key is the session, without them the partition', () => {
   assert.deepEqual([partition.sessionId, partition.partitionKey], [undefined, 'a-key']);
 });
 
-test('an id or key of more than 128 characters is told apart by its hash, and stays whole in the CloudEvent', () => {
+test('an id or key of more than 128 characters is replaced by its hash, and stays unchanged in the CloudEvent', () => {
   const long = 'x'.repeat(129);
   const message = encode(deliveryWith({ id: long }, { id: long, partitionKey: long }), { sessions: true });
   assert.match(String(message.messageId), /^sha256:[0-9a-f]{64}$/);
@@ -101,7 +101,7 @@ test('an id or key of more than 128 characters is told apart by its hash, and st
   assert.equal(encode(deliveryWith({}, { id: 'x'.repeat(128) })).messageId, 'x'.repeat(128));
 });
 
-test('a time to live is what ttl says; until NotBefore it shrinks at each attempt, to a second at least', () => {
+test('the time to live is the configured ttl; with untilNotBefore it shrinks at each attempt, to at least a second', () => {
   const expiring = deliveryWith({ expirytime: '2026-01-01T00:15:00Z' });
   assert.equal(encode(expiring).timeToLive, undefined);
   assert.equal(encode(expiring, { ttl: 3_600_000 }).timeToLive, 3_600_000);
@@ -113,7 +113,7 @@ test('a time to live is what ttl says; until NotBefore it shrinks at each attemp
   assert.equal(encode(expiring, { ttl: 'untilNotBefore', mode: 'structured' }).timeToLive, 900_000);
 });
 
-test('what Service Bus has no room for among properties is refused in binary mode, and goes in structured mode', () => {
+test('attributes that exceed the property limits are refused in binary mode, and accepted in structured mode', () => {
   const half = 'x'.repeat(30 * 1024);
   for (const attributes of [{ subject: 'x'.repeat(33 * 1024) }, { a: half, b: half, c: half }]) {
     assert.throws(
@@ -124,7 +124,7 @@ test('what Service Bus has no room for among properties is refused in binary mod
   }
 });
 
-test('what binary mode has no form for is refused with its reason, without its values', () => {
+test('an event that binary mode cannot represent is refused with the reason, without its values', () => {
   for (const [attributes, says] of [
     [{ data: undefined }, /has no data/],
     [{ nested: { hidden: 1 } }, /attribute nested/],

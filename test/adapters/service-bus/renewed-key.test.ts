@@ -9,7 +9,7 @@ import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { QUEUE, startServiceBus } from './start-service-bus.ts';
 
-test('a send that runs while the key changes ends on its own connection, which goes only then', async (t) => {
+test('a running send ends on its own connection when the key changes, and only then is the connection closed', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bridge-bus-'));
   t.after(() => rm(folder, { recursive: true }));
   const file = join(folder, 'bus');
@@ -34,7 +34,7 @@ test('a send that runs while the key changes ends on its own connection, which g
   await poll(() => server.open === 1, 'the first connection to go');
 });
 
-test('a connection string is read again when its file changes: the new key is used, and what cannot be used leaves the old one', async (t) => {
+test('a connection string is read again when its file changes: a valid one is used, and an invalid one keeps the old', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bridge-bus-'));
   t.after(() => rm(folder, { recursive: true }));
   const file = join(folder, 'bus');

@@ -10,7 +10,7 @@ import { arrived } from './arrived.ts';
 
 const SINK = { type: 'service-bus', connectionString: { env: 'BUS' }, topic: 'maintenance' };
 
-test('an event arrives from its notice to its end, in order and once each, though the namespace was away and the bridge was killed', async (t) => {
+test('all changes of an event arrive in order and once each, although the namespace was unreachable and the bridge was killed', async (t) => {
   const server = await serviceBusServer(t);
   const subscription = server.topic('maintenance', { duplicateDetection: '10m' }).subscription('all');
   const azure = await localSimulator(t);
@@ -40,7 +40,7 @@ test('an event arrives from its notice to its end, in order and once each, thoug
   await poll(() => server.open === 0, 'the connection to go');
 });
 
-test('check --connect tells whether a message could be sent, and sends none', async (t) => {
+test('check --connect reports whether a message could be sent, and sends none', async (t) => {
   const server = await serviceBusServer(t);
   const azure = await localSimulator(t);
   const { config } = bridgeFolder(t, azure.url, { sinks: { bus: SINK } });
@@ -54,7 +54,7 @@ test('check --connect tells whether a message could be sent, and sends none', as
   assert.deepEqual(server.contacts('send'), []);
 });
 
-test('a connection string that is none, and the emulator on another machine, are faults that name the key', async (t) => {
+test('an invalid connection string, and the emulator on another machine, are faults that name the key', async (t) => {
   const { config } = bridgeFolder(t, 'http://127.0.0.1:1', { sinks: { bus: SINK } });
   const emulator = 'Endpoint=sb://emulator.test;SharedAccessKeyName=a;SharedAccessKey=hidden;UseDevelopmentEmulator=true';
   for (const [BUS, says] of [

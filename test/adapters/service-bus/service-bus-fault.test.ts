@@ -175,7 +175,7 @@ const SILENCES: Readonly<
 };
 
 for (const [what, [order, reached]] of Object.entries(SILENCES)) {
-  test(`${what} that is never answered fails at the time limit, and the next send goes through on a new connection`, async (t) => {
+  test(`${what} without an answer fails at the time limit, and the next send succeeds on a new connection`, async (t) => {
     const time = new VirtualTime();
     const { server, deliver } = await startServiceBus(t, { time });
     order(server);
@@ -195,7 +195,7 @@ for (const [what, [order, reached]] of Object.entries(SILENCES)) {
   });
 }
 
-test('a session that is missing says to set sessions: true', async (t) => {
+test('a missing session is reported with the advice to set sessions: true', async (t) => {
   const { server, deliver } = await startServiceBus(t, { options: { queue: 'with-sessions' } });
   server.queue('with-sessions', { sessions: true });
   const { code, disposition, message } = failed(await deliver());
@@ -203,7 +203,7 @@ test('a session that is missing says to set sessions: true', async (t) => {
   assert.match(message, /requires a session .*sessions: true/);
 });
 
-test('nobody at the port is told as such', async (t) => {
+test('a port without a listener is reported as such', async (t) => {
   const { server, deliver } = await startServiceBus(t);
   await server.leave();
   const refused = failed(await deliver());
@@ -213,7 +213,7 @@ test('nobody at the port is told as such', async (t) => {
 
 const PLACE: FaultPlace = { who: 'sink bus: h', entity: 'queue q', operation: 'send', role: 'r' };
 
-test('of several tries in one error the last one counts, however deep, and the flag `retryable` is not asked', () => {
+test('of several attempts in one error the last one counts, at any depth, and the flag `retryable` is ignored', () => {
   const busy = Object.assign(new Error('busy'), { name: 'ServiceBusError', code: 'ServiceBusy', retryable: false });
   const timeout = Object.assign(new Error('late'), { name: 'ServiceBusError', code: 'ServiceTimeout', retryable: true });
   const fault = serviceBusFault(new AggregateError([timeout, new AggregateError([timeout, busy])]), PLACE);
@@ -226,7 +226,7 @@ test('of several addresses that fail the first one’s code is told, which node 
   assert.deepEqual([fault.code, fault.status], ['BRIDGE_SERVICE_BUS_UNREACHABLE', 'EHOSTUNREACH']);
 });
 
-test('a name that nobody has is told as such', () => {
+test('an unknown name is reported as such', () => {
   const fault = connectionFault(Object.assign(new Error('getaddrinfo ENOTFOUND h'), { code: 'ENOTFOUND' }), PLACE);
   assert.deepEqual([fault.code, fault.scope, fault.status], ['BRIDGE_SERVICE_BUS_UNREACHABLE', 'sink', 'ENOTFOUND']);
   assert.match(fault.message, /^sink bus: h cannot be resolved/);
@@ -244,7 +244,7 @@ test('what the SDK calls a GeneralError is judged by the code before its message
   }
 });
 
-test('a BridgeError, such as that of a credential, passes as it is', () => {
+test('a BridgeError, such as that of a credential, passes unchanged', () => {
   const error = new BridgeError('BRIDGE_AZURE_REFUSED', 'no identity', { disposition: 'misconfigured' });
   assert.equal(serviceBusFault(error, PLACE), error);
 });

@@ -7,7 +7,7 @@ import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
 import { bridgeFolder, polled, startRun } from '../../support/running-bridge.ts';
 
-test('what the SDK sends to a queue starts its event, over a kill too; what is refused or no approval becomes a dead letter', async (t) => {
+test('an approval that the SDK sends to a queue starts its event, also after a kill; refused and invalid messages become dead letters', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('approvals');
   const azure = await localSimulator(t);

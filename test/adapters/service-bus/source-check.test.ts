@@ -113,7 +113,7 @@ for (const { title, setup = {}, wrong, code, says } of FAULTS) {
   });
 }
 
-test('a check tells TLS and token apart before anything is shown', async (t) => {
+test('a check distinguishes faults of TLS and token before it presents the token', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const server = await openServer(t, { tls: await authority.issue('IP:127.0.0.1') });
   const refused = new BridgeError('BRIDGE_AZURE_REFUSED', 'no such identity');

@@ -10,7 +10,7 @@ import { openServer, openSource, QUEUE, send } from './source-fixture.ts';
 
 const never = new AbortController().signal;
 
-test('an abort rejects at once with its reason; what is being taken is settled behind it', async (t) => {
+test('an abort rejects at once with its reason; the current message is settled afterwards', async (t) => {
   const server = await openServer(t);
   const { source } = openSource(server);
   const verdict = Promise.withResolvers<MessageVerdict>();
@@ -26,7 +26,7 @@ test('an abort rejects at once with its reason; what is being taken is settled b
   assert.deepEqual(server.protocolErrors, []);
 });
 
-test('a message without a verdict soon after the abort goes back to the other readers', async (t) => {
+test('a message without a verdict shortly after the abort is returned to the other readers', async (t) => {
   const server = await openServer(t);
   const first = openSource(server);
   const reading = new Reading(first.source, () => new Promise(() => {}));
@@ -39,7 +39,7 @@ test('a message without a verdict soon after the abort goes back to the other re
   assert.deepEqual(second.messages.map(({ id }) => id).toSorted(), reading.messages.map(({ id }) => id).toSorted());
 });
 
-test('a message that comes while a source is stopping goes back untaken', async (t) => {
+test('a message that arrives while a source is stopping is returned unprocessed', async (t) => {
   const server = await openServer(t);
   const texts = Array.from({ length: 60 }, (_, index) => `message-${index}`);
   const { source } = openSource(server);
@@ -58,7 +58,7 @@ test('a message that comes while a source is stopping goes back untaken', async 
   assert.deepEqual([all.length, new Set(all)], [60, new Set(texts)]);
 });
 
-test('a source that is closed ends what it receives and takes no new call', async (t) => {
+test('a closed source ends its receiving and refuses new calls', async (t) => {
   const server = await openServer(t);
   const { source } = openSource(server);
   const reading = await new Reading(source).ready();

@@ -122,7 +122,7 @@ const AT_START: readonly Row[] = [
 ];
 
 for (const { title, setup, wrong, right, told } of AT_START) {
-  test(`where ${title}, receive says so, and the next call receives`, async (t) => {
+  test(`if ${title}, receive reports it, and the next call receives`, async (t) => {
     const server = await openServer(t);
     const opened = openSource(server, setup);
     await wrong(server);
@@ -182,7 +182,7 @@ const LATER: readonly Omit<Row, 'setup'>[] = [
 ];
 
 for (const { title, wrong, right, told } of LATER) {
-  test(`when ${title} while messages are received, receive says so, and the next call receives`, async (t) => {
+  test(`when ${title} while messages are received, receive reports it, and the next call receives`, async (t) => {
     const server = await openServer(t);
     const opened = openSource(server);
     const reading = await new Reading(opened.source).ready();
@@ -193,7 +193,7 @@ for (const { title, wrong, right, told } of LATER) {
   });
 }
 
-test('a link that the service takes back as idle is attached again without a word', async (t) => {
+test('a link that the service detaches as idle is attached again without a log line', async (t) => {
   const server = await openServer(t);
   const { source, logged } = openSource(server);
   const reading = await new Reading(source).ready();

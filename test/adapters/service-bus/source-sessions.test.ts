@@ -52,7 +52,7 @@ test('each session is read in its order, one message at a time, and several sess
   assert.deepEqual([reading.ended, server.protocolErrors], [undefined, []]);
 });
 
-test('of the messages of a session each gets its own verdict', async (t) => {
+test('each message of a session gets its own verdict', async (t) => {
   const server = await serviceBusServer(t);
   const { source } = openOrdered(server);
   const texts = Array.from({ length: 20 }, (_, index) => `message-${index}`);
@@ -71,7 +71,7 @@ test('of the messages of a session each gets its own verdict', async (t) => {
   );
 });
 
-test('a session that is idle is left to others', async (t) => {
+test('an idle session is released to others', async (t) => {
   const server = await serviceBusServer(t);
   const reading = await new Reading(openOrdered(server).source).ready();
   await sendTo(server, 'a', ['one']);
@@ -83,7 +83,7 @@ test('a session that is idle is left to others', async (t) => {
   assert.equal((await other.acceptSession(ORDERED, 'a')).sessionId, 'a');
 });
 
-test('a message that is given back holds its place in the session, which others may have meanwhile', async (t) => {
+test('a returned message keeps its place in the session, which another reader may get in the meantime', async (t) => {
   const server = await serviceBusServer(t);
   const verdicts: MessageVerdict[] = ['giveBack', 'giveBack', 'settle', 'settle'];
   const { source } = openOrdered(server);
@@ -94,7 +94,7 @@ test('a message that is given back holds its place in the session, which others 
   assert.equal(new Set(reading.messages.map(({ id }) => id)).size, 2);
 });
 
-test('where sessions are lost their messages come again by the same id, in order, and the source goes on', async (t) => {
+test('when sessions are lost, their messages arrive again with the same ids, in order, and the source continues', async (t) => {
   const server = await serviceBusServer(t);
   const verdict = Promise.withResolvers<MessageVerdict>();
   const { source } = openOrdered(server);
@@ -110,7 +110,7 @@ test('where sessions are lost their messages come again by the same id, in order
   assert.equal(reading.ended, undefined);
 });
 
-test('the lock of a session is renewed as long as one of its messages is being taken', async (t) => {
+test('the lock of a session is renewed while one of its messages is processed', async (t) => {
   const server = await serviceBusServer(t);
   const verdict = Promise.withResolvers<MessageVerdict>();
   const reading = await new Reading(openOrdered(server).source, () => verdict.promise).ready();
@@ -122,7 +122,7 @@ test('the lock of a session is renewed as long as one of its messages is being t
   await server.until(() => server.queue(ORDERED).messages().length === 0, 'an empty queue');
 });
 
-test('where no session has a message for long, the next one is asked for', async (t) => {
+test('if no session has a message for a long time, the source asks again', async (t) => {
   const server = await serviceBusServer(t);
   const reading = await new Reading(openOrdered(server).source).ready();
   const attached = () => server.contacts('attach').filter(({ entity }) => entity === ORDERED).length;
@@ -149,7 +149,7 @@ test('two bridges share the sessions of a queue', async (t) => {
   for (const { messages } of readings) assert.ok(messages.length >= 4 && messages.length <= 8, `${messages.length} sessions`);
 });
 
-test('where a message of a session cannot be taken, receive rejects with the same error, and it comes again in its place', async (t) => {
+test('if a message of a session cannot be processed, receive rejects with the same error, and the message arrives again in its place', async (t) => {
   const server = await serviceBusServer(t);
   const { source } = openOrdered(server);
   const full = new BridgeError('BRIDGE_STORE_FULL', 'no room');
@@ -162,7 +162,7 @@ test('where a message of a session cannot be taken, receive rejects with the sam
   assert.equal(second.messages[0]?.id, first.messages[0]?.id);
 });
 
-test('a queue without sessions is told as such', async (t) => {
+test('a queue without sessions is reported as such', async (t) => {
   const server = await serviceBusServer(t);
   server.queue('plain');
   const { source } = openSource(server, { options: { queue: 'plain', sessions: true } });
@@ -177,7 +177,7 @@ for (const [what, wrong] of [
   ['the connection is cut', (server: ServiceBusServer) => server.cutConnections()],
   ['the queue is disabled', (server: ServiceBusServer) => server.setStatus(ORDERED, 'disabled')],
 ] as const) {
-  test(`when ${what} while sessions are read, receive rejects, and the next call goes on where they were`, async (t) => {
+  test(`when ${what} while sessions are read, receive rejects, and the next call continues at their position`, async (t) => {
     const server = await serviceBusServer(t);
     const { source } = openOrdered(server);
     const held = Promise.withResolvers<MessageVerdict>();

@@ -5,7 +5,7 @@ import { BridgeError } from '../../../src/errors.ts';
 import { Reading } from '../source-reading.ts';
 import { openServer, openSource, QUEUE, send } from './source-fixture.ts';
 
-test('a settlement without an answer ends the call in time, and the message comes again by the same id', async (t) => {
+test('a settlement without an answer ends the call within its time limit, and the message arrives again with the same id', async (t) => {
   const server = await openServer(t);
   const { source } = openSource(server, { options: { timeout: '2s' } });
   server.faults.onSettle({ do: 'ignore' });

@@ -6,7 +6,7 @@ import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { Reading } from '../source-reading.ts';
 import { openServer, openSource } from './source-fixture.ts';
 
-test('a token that cannot be had ends the call with its own error; one that can is shown', async (t) => {
+test('a missing token ends the call with its own error; an available token is presented', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const server = await openServer(t, { tls: await authority.issue('IP:127.0.0.1') });
   const refused = new BridgeError('BRIDGE_AZURE_UNAVAILABLE', 'no token', { disposition: 'retry', scope: 'sink' });

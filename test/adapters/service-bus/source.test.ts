@@ -7,7 +7,7 @@ import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
 import { Reading, textOf } from '../source-reading.ts';
 import { openServer, openSource, QUEUE, send } from './source-fixture.ts';
 
-test('a message arrives as it is, with its id, place and time, and is gone once it is settled', async (t) => {
+test('a message arrives unchanged, with its id, place and time, and is removed once it is settled', async (t) => {
   const server = await openServer(t);
   const { source } = openSource(server);
   const reading = await new Reading(source).ready();
@@ -24,7 +24,7 @@ test('a message arrives as it is, with its id, place and time, and is gone once 
   assert.deepEqual(server.protocolErrors, []);
 });
 
-test('a message is settled once its verdict is there, and not before', async (t) => {
+test('a message is settled after its verdict, and not before', async (t) => {
   const server = await openServer(t);
   const verdict = Promise.withResolvers<MessageVerdict>();
   const reading = new Reading(openSource(server).source, () => verdict.promise);
@@ -36,7 +36,7 @@ test('a message is settled once its verdict is there, and not before', async (t)
   await server.until(() => server.queue(QUEUE).messages().length === 0, 'an empty queue');
 });
 
-test('a hundred messages with mixed verdicts each get their own, and each is taken once', async (t) => {
+test('a hundred messages with mixed verdicts each get their own, and each is processed once', async (t) => {
   const server = await openServer(t);
   const queue = server.queue(QUEUE);
   const texts = Array.from({ length: 100 }, (_, index) => `message-${index}`);
@@ -67,7 +67,7 @@ test('a hundred messages with mixed verdicts each get their own, and each is tak
   assert.equal(reading.ended, undefined);
 });
 
-test('a message that is given back comes again, counted, by the same id', async (t) => {
+test('a returned message arrives again with the same id, and the delivery is counted', async (t) => {
   const server = await openServer(t);
   const verdicts: MessageVerdict[] = ['giveBack', 'giveBack', { reason: 'unknown-event', description: 'no such event' }];
   const reading = new Reading(openSource(server).source, () => verdicts.shift() ?? 'settle');
@@ -81,7 +81,7 @@ test('a message that is given back comes again, counted, by the same id', async 
   );
 });
 
-test('a message that is given back too often is left to the broker, which makes it a dead letter', async (t) => {
+test('the service dead-letters a message that is returned too often', async (t) => {
   const server = await openServer(t);
   server.queue('few', { maxDeliveryCount: 3 });
   const reading = new Reading(openSource(server, { options: { queue: 'few' } }).source, () => 'giveBack');
@@ -91,7 +91,7 @@ test('a message that is given back too often is left to the broker, which makes 
   assert.equal(reading.messages.length, 3);
 });
 
-test('reason and description of a dead letter are cut to what the service takes', async (t) => {
+test('reason and description of a dead letter are cut to the limit of the service', async (t) => {
   const server = await openServer(t);
   const long = `${'x'.repeat(4095)}😀 and more`;
   const reading = new Reading(openSource(server).source, () => ({ reason: long, description: long }));
@@ -103,7 +103,7 @@ test('reason and description of a dead letter are cut to what the service takes'
   assert.equal(letter?.description, letter?.reason);
 });
 
-test('bodies come as bytes whichever way they were sent, and messages need neither id nor body', async (t) => {
+test('bodies arrive as bytes for every way of sending, and messages need neither id nor body', async (t) => {
   const server = await openServer(t);
   const sender = sdkClient(server).createSender(QUEUE);
   const garbage = Buffer.from([0, 255, 254, 192, 10]);
@@ -124,7 +124,7 @@ test('bodies come as bytes whichever way they were sent, and messages need neith
   assert.deepEqual(server.queue(QUEUE).deadLetters(), []);
 });
 
-test('where a message cannot be taken, receive rejects with the same error, and it comes again by the same id once its lock is over', async (t) => {
+test('if a message cannot be processed, receive rejects with the same error, and the message arrives again with the same id when its lock expires', async (t) => {
   const server = await openServer(t);
   const { source } = openSource(server);
   const full = new BridgeError('BRIDGE_STORE_FULL', 'no room');
@@ -154,7 +154,7 @@ test('where a message cannot be taken, receive rejects with the same error, and 
   );
 });
 
-test('a message whose lock is lost comes again by the same id, and the source goes on', async (t) => {
+test('a message with a lost lock arrives again with the same id, and the source continues', async (t) => {
   const server = await openServer(t);
   const verdict = Promise.withResolvers<MessageVerdict>();
   const { source, logged } = openSource(server);
@@ -175,7 +175,7 @@ test('a message whose lock is lost comes again by the same id, and the source go
   await reading.until(3);
 });
 
-test('a lock is renewed as long as a message is being taken', async (t) => {
+test('a lock is renewed while its message is processed', async (t) => {
   const server = await openServer(t);
   const verdict = Promise.withResolvers<MessageVerdict>();
   const reading = new Reading(openSource(server).source, () => verdict.promise);
@@ -202,7 +202,7 @@ test('two readers of a queue share its messages', async (t) => {
   assert.deepEqual(new Set([...first.texts, ...second.texts]), new Set(texts));
 });
 
-test('of a topic each reader has every message, from a subscription of its own', async (t) => {
+test('each reader of a topic gets every message, from its own subscription', async (t) => {
   const server = await openServer(t);
   const topic = server.topic('maintenance');
   const names = ['web_0', 'web_1'];
@@ -220,7 +220,7 @@ test('of a topic each reader has every message, from a subscription of its own',
   for (const name of names) await server.until(() => topic.subscription(name).messages().length === 0, 'an empty subscription');
 });
 
-test('messages that wait for their verdict do not hold up those behind them', async (t) => {
+test('messages that wait for their verdict do not delay later ones', async (t) => {
   const server = await openServer(t);
   const held = Promise.withResolvers<MessageVerdict>();
   const reading = new Reading(openSource(server).source, (message) => (textOf(message).startsWith('slow') ? held.promise : 'settle'));

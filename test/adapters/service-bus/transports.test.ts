@@ -22,7 +22,7 @@ for (const [what, given, says] of [
   ['another name', { name: 'DNS:other.test' }, /for another name/],
   ['an end that has passed', { expired: true }, /has expired/],
 ] as const) {
-  test(`a certificate with ${what} is told as such, and no token is shown`, async (t) => {
+  test(`a certificate with ${what} is reported as such, and no token is presented`, async (t) => {
     const { server, deliver, adapter } = await secured(t, given);
     const { code, scope, disposition, message } = failed(await deliver());
     assert.deepEqual([code, scope, disposition], ['BRIDGE_SERVICE_BUS_TLS', 'sink', 'retry']);
@@ -32,7 +32,7 @@ for (const [what, given, says] of [
   });
 }
 
-test('plain TCP where TLS is wanted gets no token either', async (t) => {
+test('a server with plain TCP instead of TLS gets no token either', async (t) => {
   const { server, deliver } = await startServiceBus(t, {
     options: { connectionString: { env: 'PLAIN' } },
     secrets: (running) => ({ PLAIN: running.connectionString.replace(';UseDevelopmentEmulator=true', '') }),
@@ -57,7 +57,7 @@ test('transport: websocket speaks AMQP in a WebSocket, over TLS', async (t) => {
   await poll(async () => (await deliver({ seq: 4 })) === 'accepted', 'a new connection');
 });
 
-test('a server without WebSockets is told as such', async (t) => {
+test('a server without WebSockets is reported as such', async (t) => {
   const { deliver } = await secured(t, { options: { transport: 'websocket' } });
   const { code, disposition } = failed(await deliver());
   assert.deepEqual([code, disposition], ['BRIDGE_SERVICE_BUS_BROKEN', 'retry']);
@@ -116,7 +116,7 @@ function identity(t: TestContext, setup: ServiceBusSetup = {}) {
   return { account, running };
 }
 
-test('a namespace is shown a token of its identity, for the scope of Service Bus', async (t) => {
+test('the sink presents a token of its identity, for the scope of Service Bus', async (t) => {
   const { account, running } = identity(t);
   const { server, deliver, adapter } = await running;
   await adapter.check(never);
@@ -126,7 +126,7 @@ test('a namespace is shown a token of its identity, for the scope of Service Bus
   assert.deepEqual([shown?.tokenType, shown?.token, shown?.audience], ['jwt', account.token, `sb://${server.address}/maintenance`]);
 });
 
-test('a token that cannot be renewed for a minute stops only what needs it, and the sink recovers by itself', async (t) => {
+test('a token that cannot be renewed for a minute delays only operations that need it, and the sink recovers by itself', async (t) => {
   const { account, running } = identity(t);
   const { server, deliver } = await running;
   assert.equal(await deliver({ seq: 1 }), 'accepted');
@@ -141,7 +141,7 @@ test('a token that cannot be renewed for a minute stops only what needs it, and 
   assert.equal(server.queue('maintenance').messages().length, 3);
 });
 
-test('an identity without the right to send is told which role it needs, and on what', async (t) => {
+test('a sink without the right to send reports the missing role and its scope', async (t) => {
   const { running } = identity(t, { server: { checkJwt: () => [] } });
   const { deliver } = await running;
   const { code, message } = failed(await deliver());
@@ -149,7 +149,7 @@ test('an identity without the right to send is told which role it needs, and on 
   assert.match(message, /queue maintenance: assign the identity the role "Azure Service Bus Data Sender" on this scope/);
 });
 
-test('a token close to its end is not shown over and over', async (t) => {
+test('a token close to its expiry is not presented repeatedly', async (t) => {
   const { account, running } = identity(t);
   account.expiresInMs = 1000;
   const { server, deliver } = await running;
@@ -160,7 +160,7 @@ test('a token close to its end is not shown over and over', async (t) => {
   assert.equal(account.asked.length, 1);
 });
 
-test('a token that never comes fails the send at its time limit', async (t) => {
+test('a token that never arrives fails the send at its time limit', async (t) => {
   // The SDK goes by the machine's clock.
   const time = new VirtualTime({ startMs: Date.now() });
   const { account, running } = identity(t, { time });

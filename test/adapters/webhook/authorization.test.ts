@@ -64,7 +64,7 @@ async function fixture(t: TestContext, { oauth2 = {}, options = {}, ...rest }: S
   return { adapter, deps, issuer, receiver, deliver, sent: () => receiver.requests.map(({ headers }) => headers.authorization) };
 }
 
-test('the client asks by Basic, each part encoded as in a form, and the deliveries carry the token', async (t) => {
+test('the client authenticates with Basic, both parts form-encoded, and the deliveries have the token', async (t) => {
   const { issuer, deliver, sent } = await fixture(t, { oauth2: { scope: 'https://api.example/.default other', audience: 'https://api' } });
   assert.equal(await deliver(), 'accepted');
   const [asked] = issuer.requests;
@@ -81,7 +81,7 @@ test('the client asks by Basic, each part encoded as in a form, and the deliveri
   assert.deepEqual(sent(), ['Bearer a-token']);
 });
 
-test('with clientAuth post the credentials stand in the body, and nowhere else', async (t) => {
+test('with clientAuth post the credentials are only in the body', async (t) => {
   const { issuer, deliver } = await fixture(t, { oauth2: { clientAuth: 'post', clientId: { env: 'ID' } } });
   assert.equal(await deliver(), 'accepted');
   const [asked] = issuer.requests;
@@ -93,7 +93,7 @@ test('with clientAuth post the credentials stand in the body, and nowhere else',
   });
 });
 
-test('many deliveries that wait for a token make one request', async (t) => {
+test('many deliveries that wait for a token share one request', async (t) => {
   const { adapter, issuer, sent } = await fixture(t);
   const deliveries = Array.from({ length: 10 }, (_, index) => adapter.deliver([sampleDelivery({ seq: index + 1 })], never));
   assert.deepEqual((await Promise.all(deliveries)).flat(), Array(10).fill('accepted'));
@@ -114,7 +114,7 @@ const LIVES: readonly (readonly [members: Readonly<Record<string, unknown>>, use
 ];
 
 for (const [members, usedMs] of LIVES) {
-  test(`a token with ${inspect(members)} is used for ${usedMs / 1000} s, and renewed then`, async (t) => {
+  test(`a token with ${inspect(members)} is used for ${usedMs / 1000} s and then renewed`, async (t) => {
     const time = new VirtualTime();
     const { issuer, deliver, sent } = await fixture(t, { time });
     issuer.next(granting('first', members), granting('second'));
@@ -127,7 +127,7 @@ for (const [members, usedMs] of LIVES) {
   });
 }
 
-test('a token that ends at once is used once', async (t) => {
+test('a token that expires at once is used once', async (t) => {
   const { issuer, deliver } = await fixture(t);
   issuer.default = granting('a-token', { expires_in: 0 });
   assert.equal(await deliver(), 'accepted');
@@ -164,7 +164,7 @@ test('a 401 of the receiver drops the token, once a minute at most', async (t) =
   assert.deepEqual(sent().slice(4), ['Bearer two', 'Bearer three']);
 });
 
-test('deliveries that are refused with the same token drop no later one', async (t) => {
+test('deliveries that are rejected with the same token do not drop a newer one', async (t) => {
   const { adapter, issuer, receiver, deliver } = await fixture(t);
   issuer.next(granting('one'), granting('two'));
   receiver.default = { status: 401 };
@@ -222,7 +222,7 @@ const PASSING: readonly (readonly [answer: Answer, status: number, retryAfterMs:
 ];
 
 for (const [answer, status, retryAfterMs] of PASSING) {
-  test(`an endpoint that answers ${inspect(answer)} is asked again`, async (t) => {
+  test(`an endpoint that answers ${inspect(answer)} gets another request`, async (t) => {
     const { issuer, deliver } = await fixture(t);
     issuer.next(answer);
     const failure = failed(await deliver());
@@ -252,7 +252,7 @@ test('an endpoint that does not answer costs one time limit, and the message doe
   await poll(() => issuer.open === 0, 'the connection to be given up');
 });
 
-test('an answer that does not end is cut at the time limit', async (t) => {
+test('an answer that does not end is cut off at the time limit', async (t) => {
   const time = new VirtualTime();
   const { issuer, deliver } = await fixture(t, { time });
   issuer.default = (response) => void response.writeHead(200).write('{"access_token":');
@@ -276,7 +276,7 @@ test('an endless answer is cut off', async (t) => {
   await poll(() => issuer.open === 0, 'the connection to be given up');
 });
 
-test('an endpoint that is away, cuts off or upgrades is a fault of the whole sink, to be tried again', async (t) => {
+test('an endpoint that is unreachable, closes the connection or upgrades is a fault of the whole sink, which is retried', async (t) => {
   const { issuer, deliver } = await fixture(t);
   const upgrade: Answer = (_, socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
   for (const answer of ['reset', upgrade] as const) {
@@ -297,7 +297,7 @@ test('an endpoint that is away, cuts off or upgrades is a fault of the whole sin
   assert.equal(await deliver(), 'accepted');
 });
 
-test('an abort ends the wait at once with its own reason, and leaves those who still wait alone', async (t) => {
+test('an abort ends the wait at once with its own reason, and does not affect other callers', async (t) => {
   const { adapter, issuer } = await fixture(t);
   let answer: (() => void) | undefined;
   issuer.next((response) => {
@@ -315,7 +315,7 @@ test('an abort ends the wait at once with its own reason, and leaves those who s
   assert.equal(issuer.requests.length, 1);
 });
 
-test('when nobody waits for a token any more its request is ended', async (t) => {
+test('a token request without a waiting caller is ended', async (t) => {
   const { issuer, deliver } = await fixture(t);
   issuer.next('hang');
   const controller = new AbortController();
@@ -327,7 +327,7 @@ test('when nobody waits for a token any more its request is ended', async (t) =>
   assert.equal(await deliver(), 'accepted');
 });
 
-test('the token endpoint may be no address that the url may not be', async (t) => {
+test('the token endpoint has the same forbidden addresses as the url', async (t) => {
   for (const [host, says] of [
     ['169.254.169.254', /metadata service/],
     ['[::ffff:168.63.129.16]', /metadata service/],
@@ -345,7 +345,7 @@ test('the token endpoint may be no address that the url may not be', async (t) =
   }
 });
 
-test('the token endpoint is trusted by the tls.ca of the sink', async (t) => {
+test('the token endpoint is verified with the tls.ca of the sink', async (t) => {
   const issuer = await WebhookReceiver.start({ tls: { key: PRIVATE_KEY, cert: CERTIFICATE } });
   t.after(() => issuer.stop());
   issuer.default = granting('a-token');
@@ -362,7 +362,7 @@ test('the token endpoint is trusted by the tls.ca of the sink', async (t) => {
   assert.deepEqual(await trusting.deliver([sampleDelivery()], never), ['accepted']);
 });
 
-test("tokens are asked for through the sink's own proxy", async (t) => {
+test("token requests use the sink's own proxy", async (t) => {
   const proxy = await ConnectProxy.start(t);
   const { issuer, receiver, deliver } = await fixture(t, { options: { proxy: proxy.url } });
   assert.equal(await deliver(), 'accepted');
@@ -372,7 +372,7 @@ test("tokens are asked for through the sink's own proxy", async (t) => {
   );
 });
 
-test('a proxy of the environment is not asked for tokens', async (t) => {
+test('token requests use no proxy of the environment', async (t) => {
   const trap = await trapProxy(t);
   const { issuer, receiver } = await fixture(t);
   const oauth2 = { tokenUrl: issuer.url, clientId: 'a', clientSecret: { env: 'SECRET' } };
@@ -383,7 +383,7 @@ test('a proxy of the environment is not asked for tokens', async (t) => {
   assert.equal(trap.visits(), 0);
 });
 
-test('a check asks for a token and sends nothing', async (t) => {
+test('a check requests a token and sends nothing', async (t) => {
   const { adapter, issuer, receiver } = await fixture(t);
   await adapter.check(never);
   assert.equal(issuer.requests.length, 1);
@@ -393,7 +393,7 @@ test('a check asks for a token and sends nothing', async (t) => {
   await assert.rejects(other.adapter.check(never), { code: 'BRIDGE_WEBHOOK_TOKEN_REFUSED' });
 });
 
-test('closed, it leaves no connection; made and closed unused, it opens none', async (t) => {
+test('a closed sink leaves no connection; created and closed unused, it opens none', async (t) => {
   const used = await fixture(t);
   await used.deliver();
   await used.adapter[Symbol.asyncDispose]();
@@ -433,7 +433,7 @@ const FAULTS: OptionFaults = [
 
 testOptionFaults('https://a.example', FAULTS);
 
-test('every good spelling is taken', () => {
+test('every valid spelling is accepted', () => {
   for (const oauth2 of [
     { ...GOOD, clientId: { file: 'id' }, scope: 'api://x/.default', audience: 'a', clientAuth: 'post' },
     { ...GOOD, tokenUrl: 'https://login.example:8443/t?tenant=1' },

@@ -46,7 +46,7 @@ function assertIds(requests: readonly ReceivedRequest[]): void {
   for (const request of requests) assert.equal(request.headers['webhook-id'], batchId(idsOf(request)));
 }
 
-test('what is queued goes in one request, in order, as a batch (H-13)', async (t) => {
+test('queued events are sent in one request, in order, as a batch (H-13)', async (t) => {
   const { receiver, pass, store } = await laneWith(t, 10);
   await pass(0);
   assert.equal(receiver.requests.length, 1);
@@ -73,7 +73,7 @@ test('maxBatch bounds the members of a request', async (t) => {
   assert.ok(receiver.requests.every((request) => idsOf(request).length <= 4));
 });
 
-test('a body has at most 64 KiB, brackets and commas included; a larger event goes alone', async (t) => {
+test('a body has at most 64 KiB, including brackets and commas; a larger event is sent alone', async (t) => {
   const { receiver, pass, queue, store } = await webhookLane(t, { options: { mode: 'batch' } });
   for (let seq = 0; seq < 30; seq++) queue({ seq, partitionKey: `key-${seq}`, padding: 6 * KIB });
   queue({ seq: 30, partitionKey: 'large', padding: 70 * KIB });
@@ -103,7 +103,7 @@ test('maxBatchBytes replaces the 64 KiB', async (t) => {
 });
 
 for (const bad of [[0], [4], [9], [2, 3], [0, 5, 9], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]) {
-  test(`of ten events the receiver refuses ${bad.join(', ')}: those alone are dead letters, the others arrive in order`, async (t) => {
+  test(`of ten events the receiver refuses ${bad.join(', ')}: only these become dead letters, the others arrive in order`, async (t) => {
     const { receiver, pass, store, taken, record } = await laneWith(t, 10);
     receiver.default = record(refusing(422, bad.map(idOf)));
     await pass(0);
@@ -120,7 +120,7 @@ for (const bad of [[0], [4], [9], [2, 3], [0, 5, 9], [0, 1, 2, 3, 4, 5, 6, 7, 8,
   });
 }
 
-test('a receiver that takes smaller bodies only (413) gets smaller ones, and nothing is lost', async (t) => {
+test('a receiver that accepts only smaller bodies (413) gets smaller ones, and nothing is lost', async (t) => {
   const { receiver, pass, store, taken, record } = await laneWith(t, 10);
   receiver.default = record((response, _, { body }) => void response.writeHead(body.byteLength > 2 * KIB ? 413 : 204).end());
   await pass(0);
@@ -131,7 +131,7 @@ test('a receiver that takes smaller bodies only (413) gets smaller ones, and not
   );
 });
 
-test('a trouble in the middle of the narrowing keeps the order of each key', async (t) => {
+test('a fault in the middle of the halving keeps the order of each key', async (t) => {
   const { receiver, pass, store, taken, record } = await laneWith(t, 10);
   const refuse = refusing(422, [idOf(1)]);
   let requests = 0;
@@ -156,7 +156,7 @@ test('a trouble in the middle of the narrowing keeps the order of each key', asy
   }
 });
 
-test('a batch whose answer was lost goes again under the same id with the same bytes', async (t) => {
+test('a batch without an answer is sent again with the same id and bytes', async (t) => {
   const { receiver, pass, store } = await laneWith(t, 2);
   receiver.next('reset');
   await pass(0);
@@ -170,7 +170,7 @@ test('a batch whose answer was lost goes again under the same id with the same b
   assert.equal(store.accepted.length, 2);
 });
 
-test('Retry-After on a batch holds the sink, then the same batch goes again', async (t) => {
+test('Retry-After on a batch holds the sink, then the same batch is sent again', async (t) => {
   const { receiver, pass, store } = await laneWith(t, 2);
   receiver.next({ status: 429, headers: { 'retry-after': '7' } });
   await pass(0);
@@ -183,7 +183,7 @@ test('Retry-After on a batch holds the sink, then the same batch goes again', as
   assert.equal(store.accepted.length, 2);
 });
 
-test('a batch of many events that fails makes the sink sick: one event goes first, then those of the other keys, then its own', async (t) => {
+test('a failed batch of many events opens the circuit breaker: one event is sent first, then those of the other keys, then its own', async (t) => {
   const { receiver, pass, store, lane } = await laneWith(t, 10);
   receiver.next({ status: 503 });
   await pass(0);

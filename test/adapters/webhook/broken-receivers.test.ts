@@ -10,7 +10,7 @@ import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { createWebhook, startWebhook } from './start-webhook.ts';
 
-test('a receiver that never answers is given up at the time limit, not before, and tried again', async (t) => {
+test('a delivery to a receiver that never answers ends at the time limit, not before, and is retried', async (t) => {
   const time = new VirtualTime();
   const { receiver, deliver } = await startWebhook(t, { time, options: { timeout: '3s' } });
   receiver.next('hang');
@@ -31,7 +31,7 @@ test('a receiver that never answers is given up at the time limit, not before, a
   assert.equal(await deliver(), 'accepted', 'the next delivery has a connection of its own');
 });
 
-test('a wall clock that jumps neither ends a delivery early nor keeps it alive', async (t) => {
+test('a jump of the wall clock neither ends a delivery early nor prolongs it', async (t) => {
   const time = new VirtualTime();
   const { receiver, deliver } = await startWebhook(t, { time, options: { timeout: '3s' } });
   receiver.next('hang');
@@ -44,7 +44,7 @@ test('a wall clock that jumps neither ends a delivery early nor keeps it alive',
   assert.equal(failed(await outcome).code, 'BRIDGE_WEBHOOK_TIMEOUT');
 });
 
-test('headers that drip byte by byte do not outlive the time limit', async (t) => {
+test('headers that arrive byte by byte do not exceed the time limit', async (t) => {
   const time = new VirtualTime();
   const { receiver, deliver } = await startWebhook(t, { time, options: { timeout: '3s' } });
   receiver.next((_response, socket) => socket.write('HTTP/1.1 200 OK\r\nX-Slow: a'));
@@ -54,7 +54,7 @@ test('headers that drip byte by byte do not outlive the time limit', async (t) =
   assert.equal(failed(await outcome).code, 'BRIDGE_WEBHOOK_TIMEOUT');
 });
 
-test('once the status is there it decides, though the body never comes', async (t) => {
+test('the status decides as soon as it arrives, even if the body never does', async (t) => {
   const time = new VirtualTime();
   const { receiver, deliver } = await startWebhook(t, { time });
   receiver.default = (response) => response.writeHead(200, { 'content-length': 10 }).flushHeaders();
@@ -65,7 +65,7 @@ test('once the status is there it decides, though the body never comes', async (
   await poll(() => receiver.open === 0, 'the connection to be cut');
 });
 
-test('an abort while only the body is missing keeps what the status said', async (t) => {
+test('an abort while only the body is missing keeps the outcome of the status', async (t) => {
   const time = new VirtualTime();
   const { receiver, deliver } = await startWebhook(t, { time });
   receiver.default = (response) => response.writeHead(200, { 'content-length': 10 }).flushHeaders();
@@ -76,7 +76,7 @@ test('an abort while only the body is missing keeps what the status said', async
   assert.equal(await outcome, 'accepted');
 });
 
-test('an endless body is cut at its bound and changes nothing (W-14)', async (t) => {
+test('an endless body is cut off at its limit and changes nothing (W-14)', async (t) => {
   const { receiver, deliver } = await startWebhook(t);
   let sent = 0;
   receiver.next((response) => {
@@ -126,7 +126,7 @@ const BROKEN: Readonly<Record<string, Answer>> = {
 };
 
 for (const [name, answer] of Object.entries(BROKEN)) {
-  test(`${name} is tried again, as a new request of the lane`, async (t) => {
+  test(`${name} is retried, as a new request of the lane`, async (t) => {
     const { receiver, deliver } = await startWebhook(t);
     receiver.next(answer);
     const failure = failed(await deliver());
@@ -138,7 +138,7 @@ for (const [name, answer] of Object.entries(BROKEN)) {
   });
 }
 
-test('nobody listening is told as the whole sink being away, with the reason', async (t) => {
+test('a port without a listener is reported for the whole sink, with the reason', async (t) => {
   const { receiver, deliver } = await startWebhook(t);
   await receiver.stop();
   const failure = failed(await deliver());
@@ -148,7 +148,7 @@ test('nobody listening is told as the whole sink being away, with the reason', a
   );
 });
 
-test('a name that does not resolve is told as the whole sink being away', async (t) => {
+test('a name that does not resolve is reported for the whole sink', async (t) => {
   const { adapter } = createWebhook(t, {
     options: { url: 'http://nowhere.test/hook' },
     resolve: (_host, _options, done) => done(Object.assign(new Error('getaddrinfo ENOTFOUND nowhere.test'), { code: 'ENOTFOUND' }), []),
@@ -162,7 +162,7 @@ test('a name that does not resolve is told as the whole sink being away', async 
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_WEBHOOK_UNREACHABLE' });
 });
 
-test('a name whose look-up hangs ends at the time limit and at an abort', async (t) => {
+test('a hanging look-up ends at the time limit and at an abort', async (t) => {
   const time = new VirtualTime();
   let lookups = 0;
   const resolve = () => {
@@ -180,7 +180,7 @@ test('a name whose look-up hangs ends at the time limit and at an abort', async 
   await checking;
 });
 
-test('a check of a receiver that takes connections and says nothing passes; one that is not there fails', async (t) => {
+test('a check passes for a receiver that accepts connections and never answers; it fails for an unreachable one', async (t) => {
   const silent = await silentServer(t);
   const { adapter } = createWebhook(t, { options: { url: silent.url } });
   await adapter.check(new AbortController().signal);
@@ -188,7 +188,7 @@ test('a check of a receiver that takes connections and says nothing passes; one 
   assert.equal(silent.bytes(), 0, 'no byte of a request was sent');
 });
 
-test('an idle connection is used again, unless the receiver said that it closes it', async (t) => {
+test('an idle connection is reused, unless the receiver announced its end', async (t) => {
   const { receiver, deliver } = await startWebhook(t);
   assert.equal(await deliver(), 'accepted');
   receiver.next({ status: 204, headers: { connection: 'close' } });

@@ -34,7 +34,7 @@ async function secured(t: TestContext, name: string, { expired = false } = {}) {
   return { url: receiver.url, receiver, ca: authority.file };
 }
 
-test('check --connect tells what is wrong with each sink, the good ones aside', async (t) => {
+test('check --connect reports the fault of each sink, and no fault of the others', async (t) => {
   const [good, expired, misnamed, unknown] = await Promise.all([
     secured(t, 'IP:127.0.0.1'),
     secured(t, 'IP:127.0.0.1', { expired: true }),

@@ -34,7 +34,7 @@ const SCHEMA_FAULTS: OptionFaults = [
 
 testOptionFaults(URL_OK, SCHEMA_FAULTS);
 
-test('every good spelling is taken', () => {
+test('every valid spelling is accepted', () => {
   for (const options of [
     { tls: {} },
     { tls: { ca: 'ca.pem' } },
@@ -73,7 +73,7 @@ async function pems(t: TestContext) {
   };
 }
 
-test('TLS files that fit are taken, relative to the folder of the configuration', async (t) => {
+test('matching TLS files are accepted, relative to the folder of the configuration', async (t) => {
   const text = sink('tls: { ca: ca.pem, cert: cert.pem, key: /etc/bridge/key.pem }');
   const { sinks } = configOf(text, around(await pems(t)));
   const options = sinks['hooks']?.options as v.InferOutput<typeof webhookOptions> | undefined;
@@ -103,7 +103,7 @@ for (const [keys, faults] of Object.entries(FILE_FAULTS)) {
   });
 }
 
-test('tls beside an http:// url is a fault, unless it is for an https:// proxy', async (t) => {
+test('tls with an http:// url is a fault, unless it is for an https:// proxy', async (t) => {
   const files = await pems(t);
   const url = 'http://hooks.example.com/hook';
   const fault = ['sinks.hooks.tls: has no effect with an http:// url: use https://, or remove it'];
@@ -129,6 +129,6 @@ for (const [value, says] of [
   });
 }
 
-test('a secret proxy may hold a user and a password', () => {
+test('a secret proxy may contain a user and a password', () => {
   assert.deepEqual(faultsOf(sink('proxy: { env: PROXY }'), around({}, { PROXY: 'http://user:password@10.0.0.1:3128' })), []);
 });

@@ -41,7 +41,7 @@ function methods({ requests }: WebhookReceiver): string[] {
   return requests.map(({ method }) => method);
 }
 
-test('OPTIONS goes to the exact URL before the first delivery, once; every delivery carries the origin (W-4, W-5, W-9)', async (t) => {
+test('OPTIONS is sent once to the exact URL before the first delivery; every delivery has the origin (W-4, W-5, W-9)', async (t) => {
   const { adapter, receiver, deliver } = await asked(t, { headers: { 'x-team': 'ops' }, ratePerMinute: 120 });
   const again = await asked(t, { url: `${receiver.url}?code=secret%20one&b=2`, ratePerMinute: 120, headers: { 'x-team': 'ops' } });
   assert.deepEqual(await again.deliver(), 'accepted');
@@ -64,7 +64,7 @@ test('OPTIONS goes to the exact URL before the first delivery, once; every deliv
   assert.equal(adapter.preparation?.isNeeded, false);
 });
 
-test('without ratePerMinute no rate is asked for (W-5)', async (t) => {
+test('without ratePerMinute no rate is requested (W-5)', async (t) => {
   const { receiver, deliver } = await asked(t);
   assert.equal(await deliver(), 'accepted');
   assert.equal(receiver.requests[0]?.headers['webhook-request-rate'], undefined);
@@ -111,7 +111,7 @@ const REFUSALS: Readonly<Record<string, { answer: Answer; says: RegExp }>> = {
 };
 
 for (const [what, { answer, says }] of Object.entries(REFUSALS)) {
-  test(`no consent: ${what}; nothing is delivered, and it is asked again soon (W-6, W-8)`, async (t) => {
+  test(`no consent: ${what}; nothing is delivered, and the bridge asks again soon (W-6, W-8)`, async (t) => {
     const { adapter, answers, receiver, deliver } = await asked(t);
     answers.options = answer;
     const error = failed(await deliver());
@@ -131,7 +131,7 @@ for (const [what, { answer, says }] of Object.entries(REFUSALS)) {
   });
 }
 
-test('a receiver that never answers the question, resets it or is away: retried, the whole sink, soon', async (t) => {
+test('a handshake without an answer, with a reset or without a connection is soon retried for the whole sink', async (t) => {
   const time = new VirtualTime();
   const { adapter, answers, receiver, deliver } = await asked(t, {}, { time });
   answers.options = 'hang';
@@ -161,7 +161,7 @@ test('a receiver that never answers the question, resets it or is away: retried,
   assert.equal(adapter.preparation?.isNeeded, false);
 });
 
-test('an abort ends the question at once, with its own reason', async (t) => {
+test('an abort ends the handshake at once, with its own reason', async (t) => {
   const { answers, receiver, deliver } = await asked(t);
   answers.options = 'hang';
   const controller = new AbortController();
@@ -202,7 +202,7 @@ for (const { allowed, requested, perMinute, logs } of RATES) {
   });
 }
 
-test('consent and rate hold over restarts, under the same origin (W-7)', async (t) => {
+test('consent and rate are kept across restarts, with the same origin (W-7)', async (t) => {
   const memory = adapterMemory();
   const first = await asked(t, { ratePerMinute: 120 }, { memory });
   first.answers.options = consent({ 'WebHook-Allowed-Rate': '7' });
@@ -216,7 +216,7 @@ test('consent and rate hold over restarts, under the same origin (W-7)', async (
 });
 
 for (const status of [301, 401, 403, 404, 410]) {
-  test(`a delivery answered ${status} puts the consent in doubt: it is asked again, also after a restart`, async (t) => {
+  test(`after a delivery answered ${status} the bridge asks for consent again, also after a restart`, async (t) => {
     const memory = adapterMemory();
     const { answers, receiver, deliver, adapter } = await asked(t, {}, { memory });
     assert.equal(await deliver(), 'accepted');
@@ -240,7 +240,7 @@ for (const status of [301, 401, 403, 404, 410]) {
 }
 
 for (const status of [400, 408, 413, 429, 500, 503]) {
-  test(`a delivery answered ${status} leaves the consent as it is`, async (t) => {
+  test(`a delivery answered ${status} does not affect the consent`, async (t) => {
     const { answers, receiver, deliver } = await asked(t);
     assert.equal(await deliver(), 'accepted');
     answers.post = { status };
@@ -250,7 +250,7 @@ for (const status of [400, 408, 413, 429, 500, 503]) {
   });
 }
 
-test('without a handshake nobody is asked, ratePerMinute is our own limit, and a configured origin goes along', async (t) => {
+test('without a handshake the bridge does not ask, ratePerMinute is the limit, and a configured origin is sent', async (t) => {
   const plain = await startWebhook(t);
   assert.equal(await plain.deliver(), 'accepted');
   assert.equal(plain.adapter.limits.perMinute, undefined);
@@ -263,7 +263,7 @@ test('without a handshake nobody is asked, ratePerMinute is our own limit, and a
   assert.equal(limited.receiver.requests[0]?.headers['webhook-request-origin'], ORIGIN);
 });
 
-test('a memory that fails costs another question after a restart, and no delivery', async (t) => {
+test('if the consent cannot be stored, the bridge asks again after a restart, and no delivery fails', async (t) => {
   const memory: AdapterMemory = {
     read: () => null,
     write: () => {
@@ -277,7 +277,7 @@ test('a memory that fails costs another question after a restart, and no deliver
   assert.deepEqual(methods(receiver), ['OPTIONS', 'POST', 'POST']);
 });
 
-test('a check asks, tells what is allowed, remembers nothing and sends no event', async (t) => {
+test('a check asks, reports the answer, stores nothing and sends no event', async (t) => {
   const memory = adapterMemory();
   const { adapter, answers, receiver } = await asked(t, { ratePerMinute: 120 }, { memory });
   answers.options = consent({ 'WebHook-Allowed-Rate': '60' });
@@ -296,7 +296,7 @@ test('a check asks, tells what is allowed, remembers nothing and sends no event'
   assert.deepEqual(plain.receiver.requests, []);
 });
 
-test('a closed sink asks nobody', async (t) => {
+test('a closed sink does not ask', async (t) => {
   const { adapter, receiver } = await asked(t);
   await adapter[Symbol.asyncDispose]();
   const [outcome] = await adapter.deliver([sampleDelivery()], never);

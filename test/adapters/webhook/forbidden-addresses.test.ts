@@ -46,7 +46,7 @@ for (const host of [
   ...['１２７.０.０.１', '127。0。0。1', '%31%32%37.0.0.1', '10.66051', '0xC0A80101'],
   ...['[::]', '[::127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:FFFF:127.0.0.1]', '[fd00::1]', '[fec0::1]', '[64:ff9b:1::a00:1]'],
 ]) {
-  test(`http://${host}/ is refused without a look-up (W-15, S-11)`, async (t) => {
+  test(`http://${host}/ is rejected without a look-up (W-15, S-11)`, async (t) => {
     const failure = await refusal(t, `http://${host}:9/hook?token=hidden`, []);
     assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS', 'misconfigured', 'sink']);
     assert.match(failure.message, /sinks\.under-test\.allowPrivate/);
@@ -64,7 +64,7 @@ for (const host of [
   ...['0xa9fea9fe', '0xA9.0xFE.0xA9.0xFE', '0251.0376.0251.0376', '169.254.43518', '169.16689662', '169.254.169.254.', '0xa83f8110'],
   ...['１６９.２５４.１６９.２５４', '169。254。169。254', '[::a9fe:a9fe]', '[64:ff9b:1::a9fe:a9fe]', '[::ffff:168.63.129.16]'],
 ]) {
-  test(`http://${host}/ is refused whatever is allowed (W-15, S-11)`, async (t) => {
+  test(`http://${host}/ is rejected regardless of allowPrivate (W-15, S-11)`, async (t) => {
     const failure = await refusal(t, `http://${host}:9/`, [], ['0.0.0.0/0', '::/0']);
     assert.equal(failure.code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
     assert.match(failure.message, /metadata service/);
@@ -78,12 +78,12 @@ for (const [addresses, allowed] of [
   [['fd00::5'], ['10.0.0.0/8']],
   [['169.254.169.254'], ['0.0.0.0/0']],
 ] as const) {
-  test(`a name for ${addresses.join(' and ')} is refused where ${allowed.join(' ') || 'nothing'} is allowed`, async (t) => {
+  test(`a name for ${addresses.join(' and ')} is rejected if ${allowed.join(' ') || 'nothing'} is allowed`, async (t) => {
     assert.equal((await refusal(t, 'http://rebound.test:9/', addresses, allowed)).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
   });
 }
 
-test('of a name with several addresses, only those that may be reached are connected to (W-15, S-11)', async (t) => {
+test('the sink connects only to the allowed addresses of a name (W-15, S-11)', async (t) => {
   const { receiver, adapter } = await startNamed(t, [['10.0.0.5', '169.254.169.254', '127.0.0.1', '::1']]);
   assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
   assert.equal(receiver.requests[0]?.headers.host, `named.test:${receiver.port}`);
@@ -101,7 +101,7 @@ test('a name is resolved once for each connection, so that it cannot change betw
   assert.equal(names.asked(), 2);
 });
 
-test('a link-local address with a zone is refused; a url cannot hold one', async (t) => {
+test('a link-local address with a zone is rejected; a url cannot contain one', async (t) => {
   assert.equal((await refusal(t, 'http://zoned.test:9/', ['fe80::1%eth0'])).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
   assert.throws(() => createWebhook(t, { options: { url: 'http://[fe80::1%25eth0]/' } }), /complete URL/);
 });
@@ -113,7 +113,7 @@ for (const [host, asked] of [
   ['ｎａｍｅｄ.ｔｅｓｔ', 'named.test'],
   ['127.0.0.1.named.test', '127.0.0.1.named.test'],
 ] as const) {
-  test(`http://${host}/ is looked up as ${asked} and judged by what it resolves to`, async (t) => {
+  test(`http://${host}/ is looked up as ${asked} and checked by its addresses`, async (t) => {
     const { receiver } = await startWebhook(t);
     const hosts: string[] = [];
     const { resolve } = nameService(['127.0.0.1'], ['127.0.0.1', '169.254.169.254'], ['169.254.169.254']);
@@ -133,7 +133,7 @@ for (const [host, asked] of [
   });
 }
 
-test("the system's own look-up is judged too", async (t) => {
+test("the results of the system's own look-up are checked too", async (t) => {
   const { receiver } = await startWebhook(t);
   const url = `http://LOCALHOST:${receiver.port}/hook`;
   const { adapter } = createWebhook(t, { options: { url, allowPrivate: [] } });
@@ -144,7 +144,7 @@ test("the system's own look-up is judged too", async (t) => {
 });
 
 for (const status of [301, 302, 303, 307, 308]) {
-  test(`a ${status} is never followed, wherever it points`, async (t) => {
+  test(`a ${status} is never followed, regardless of its target`, async (t) => {
     const { receiver, deliver } = await startWebhook(t);
     const { receiver: elsewhere } = await startWebhook(t);
     for (const location of [elsewhere.url, 'http://169.254.169.254/metadata', '/other']) {

@@ -42,7 +42,7 @@ async function rawServer(t: TestContext, onData: (socket: Socket, request: numbe
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
-test('an answer before the request was read counts, and what was not sent yet is cut off with its connection', async (t) => {
+test('an answer before the request was read counts, and the unsent rest is cut off with its connection', async (t) => {
   const { deliver, open, connections } = await rawServer(t, (socket) => {
     if (socket.isPaused()) return;
     socket.pause();
@@ -54,7 +54,7 @@ test('an answer before the request was read counts, and what was not sent yet is
   await poll(() => tcpSockets() === open(), 'the sink to give up its ends');
 });
 
-test('a refusal before the request was read is one, although the rest of it cannot be sent', async (t) => {
+test('a refusal before the request was read counts, although the rest of the request cannot be sent', async (t) => {
   const { deliver } = await rawServer(t, (socket) => {
     if (socket.writableEnded) return;
     socket.end('HTTP/1.1 413 Payload Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
@@ -80,7 +80,7 @@ for (const [how, close] of Object.entries({
   ends: (socket: Socket) => socket.end(),
   resets: (socket: Socket) => socket.resetAndDestroy(),
 })) {
-  test(`a receiver that ${how} an idle connection just as something is sent on it makes one more try of the lane's`, async (t) => {
+  test(`a receiver that ${how} an idle connection during a send causes one retry of the lane`, async (t) => {
     const { deliver, connections } = await rawServer(t, (socket, request) => {
       if (request === 1) socket.write(OK);
       else close(socket);
@@ -93,7 +93,7 @@ for (const [how, close] of Object.entries({
   });
 }
 
-test('bytes that nobody asked for on an idle connection close it, and are no answer to the next request', async (t) => {
+test('unexpected bytes on an idle connection close it, and are no answer to the next request', async (t) => {
   const { deliver, connections } = await rawServer(t, (socket) => {
     socket.write(OK, () => setImmediate(() => socket.write('HTTP/1.1 422 No\r\nContent-Length: 0\r\n\r\n')));
   });
@@ -134,7 +134,7 @@ for (const [name, head] of Object.entries({
   });
 }
 
-test('headers that drip for ever end at the time limit, with their connection', async (t) => {
+test('headers that never end are cut off at the time limit, with their connection', async (t) => {
   const time = new VirtualTime();
   let dripped = 0;
   const { deliver, open } = await rawServer(
@@ -177,7 +177,7 @@ const ANSWERS: Readonly<Record<string, readonly [answer: string, outcome: string
 };
 
 for (const [name, [answer, expected, kept]] of Object.entries(ANSWERS)) {
-  test(`an answer with ${name} comes to ${expected}; its connection is ${kept ? 'kept' : 'cut'}`, async (t) => {
+  test(`an answer with ${name} results in ${expected}; its connection is ${kept ? 'kept' : 'cut'}`, async (t) => {
     const { deliver, open } = await rawServer(t, (socket) => socket.write(answer));
     const outcome = await deliver();
     assert.equal(outcome === 'accepted' ? outcome : failed(outcome).code, expected);
@@ -186,7 +186,7 @@ for (const [name, [answer, expected, kept]] of Object.entries(ANSWERS)) {
   });
 }
 
-test('two thousand deliveries to a receiver of every bad kind leave no connection, no timer and no listener', async (t) => {
+test('two thousand deliveries to faulty receivers of every kind leave no connection, no timer and no listener', async (t) => {
   const time = new VirtualTime();
   const { receiver, adapter } = await startWebhook(t, { time });
   const kinds: readonly Answer[] = [

@@ -42,7 +42,7 @@ test('binary: every attribute is a header once, the content type is exactly appl
   }
 });
 
-test('binary: the CloudEvents SDK reads what the structured form says, of every kind of event (H-2, H-15)', async (t) => {
+test('binary: the CloudEvents SDK reads the same as in structured mode, for every kind of event (H-2, H-15)', async (t) => {
   for (const mode of ['structured', 'binary', 'batch']) {
     const { receiver, adapter } = await startWebhook(t, { options: { mode } });
     for (const delivery of ALL) await adapter.deliver([delivery], never);
@@ -55,7 +55,7 @@ test('binary: the CloudEvents SDK reads what the structured form says, of every 
   }
 });
 
-test('binary: what a header cannot hold is percent-encoded on the wire, once (H-6, H-7)', async (t) => {
+test('binary: characters that are invalid in a header are percent-encoded on the wire, once (H-6, H-7)', async (t) => {
   const { receiver, adapter } = await startWebhook(t, { options: { mode: 'binary' } });
   const event = scheduledEvent({ eventType: 'Größe "€" 50% 😀' });
   assert.deepEqual(await adapter.deliver([deliveryOf(eventChange({ event }))], never), ['accepted']);
@@ -74,7 +74,7 @@ test('binary: a redelivery has the same headers and bytes', async (t) => {
   assert.deepEqual(first?.body, second?.body);
 });
 
-test('structured: the content type says UTF-8, the body is the whole event, and no attribute is a header (H-10, H-11)', async (t) => {
+test('structured: the content type has charset UTF-8, the body is the whole event, and no attribute is a header (H-10, H-11)', async (t) => {
   const { receiver, deliver } = await startWebhook(t, { options: { mode: 'structured' } });
   await deliver();
   const [request] = receiver.requests;
@@ -92,7 +92,7 @@ test('every delivery has a body and a content type, in each mode (W-2)', async (
   }
 });
 
-test('what a lane may send at once: one event in structured and binary mode, a hundred in a batch', async (t) => {
+test('a request may contain one event in structured and binary mode, and a hundred in a batch', async (t) => {
   const limits = async (options: Readonly<Record<string, unknown>>) => (await startWebhook(t, { options })).adapter.limits;
   assert.equal((await limits({})).batch, 1);
   assert.equal((await limits({ mode: 'binary', maxBatch: 50 })).batch, 1);
@@ -103,7 +103,7 @@ test('what a lane may send at once: one event in structured and binary mode, a h
 /** An event that binary mode cannot hold, and nothing of whose attributes may be told. */
 const tooLarge = () => deliveryOf(eventChange(), `/hidden/${'€'.repeat(800)}`);
 
-test('binary: attributes of over 6 KiB of headers are refused without a request, and no value is told (CE-10)', async (t) => {
+test('binary: attributes of over 6 KiB of headers are refused without a request, and no value is shown (CE-10)', async (t) => {
   const { receiver, adapter } = await startWebhook(t, { options: { mode: 'binary' } });
   const [outcome] = await adapter.deliver([tooLarge()], never);
   const failure = failed(outcome);
@@ -113,12 +113,12 @@ test('binary: attributes of over 6 KiB of headers are refused without a request,
   assert.equal(receiver.connections, 0);
 });
 
-test('binary: attributes just below the limit arrive at a server of common limits', async (t) => {
+test('binary: attributes just below the limit arrive at a server with common limits', async (t) => {
   const { adapter } = await startWebhook(t, { options: { mode: 'binary' } });
   assert.deepEqual(await adapter.deliver([deliveryOf(eventChange(), `/${'x'.repeat(5_000)}`)], never), ['accepted']);
 });
 
-test('an event that cannot be encoded is a dead letter alone, and tells why; the next of its key goes on', async (t) => {
+test('only an event that cannot be encoded becomes a dead letter, with the reason; the next of its key is delivered', async (t) => {
   const { receiver, queue, pass, store, lane, told } = await webhookLane(t, { options: { mode: 'binary' } });
   queue({ seq: 1 });
   queue({ seq: 2 }, { bytes: tooLarge().bytes });

@@ -13,7 +13,7 @@ const KEYS = 24;
 const OF_EACH = 20;
 
 for (const seed of [1, 2, 3]) {
-  test(`answers in random order and refusals now and then leave each key in order (seed ${seed})`, async (t) => {
+  test(`with answers in random order and occasional refusals each key keeps its order (seed ${seed})`, async (t) => {
     const { random } = new VirtualTime({ seed });
     const { receiver, time, store, queue } = await webhookLane(t);
     const held: { key: string; response: ServerResponse }[] = [];
@@ -44,7 +44,7 @@ for (const seed of [1, 2, 3]) {
   });
 }
 
-test('keys that get no answer hold up neither other keys nor another sink, and are tried again after the time limit', async (t) => {
+test('keys without an answer delay neither other keys nor another sink, and are retried after the time limit', async (t) => {
   const { receiver, time, store, queue, pass } = await webhookLane(t, { options: { timeout: '3s' } });
   const other = await webhookLane(t);
   const answered: ServerResponse[] = [];
@@ -71,7 +71,7 @@ test('keys that get no answer hold up neither other keys nor another sink, and a
   assert.equal(answered.filter((response) => response.destroyed).length, 15, 'their first connections were given up');
 });
 
-test('however many are handed over at once, there are sixteen connections', async (t) => {
+test('any number of parallel deliveries uses at most sixteen connections', async (t) => {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
   const { adapter } = createWebhook(t, { options: { url: receiver.url } });

@@ -41,7 +41,7 @@ const ANSWERS: Readonly<Record<string, readonly [answer: ProxyAnswer, dispositio
 };
 
 for (const [name, [answer, disposition, says]] of Object.entries(ANSWERS)) {
-  test(`a proxy that answers CONNECT with ${name} is told as such by delivery and check, and leaves no connection`, async (t) => {
+  test(`a delivery and a check report a proxy that answers CONNECT with ${name}, and leave no connection`, async (t) => {
     const { proxy, receiver, adapter, deliver } = await fixture(t);
     proxy.next(answer, answer);
     const failure = failed(await deliver());
@@ -58,7 +58,7 @@ for (const [name, [answer, disposition, says]] of Object.entries(ANSWERS)) {
   });
 }
 
-test('a proxy that is away is told as such', async (t) => {
+test('an unreachable proxy is reported as such', async (t) => {
   const { proxy, deliver } = await fixture(t);
   const { url } = proxy;
   proxy.stop();
@@ -67,7 +67,7 @@ test('a proxy that is away is told as such', async (t) => {
   assert.ok(failure.message.includes(`the proxy ${url} cannot be reached`), failure.message);
 });
 
-test('a proxy that never answers CONNECT is given up at the time limit, and its connection with it', async (t) => {
+test('a connection to a proxy that never answers CONNECT is closed at the time limit', async (t) => {
   const time = new VirtualTime();
   const { proxy, deliver } = await fixture(t, { time, options: { timeout: '3s' } });
   proxy.next(() => undefined);
@@ -94,7 +94,7 @@ test('an abort ends a delivery and a check that wait for the proxy', async (t) =
   await poll(() => proxy.open === 0, 'the connections to be cut');
 });
 
-test('a receiver that never answers through the proxy is given up at the time limit, with the whole tunnel', async (t) => {
+test('the tunnel to a receiver that never answers is closed at the time limit', async (t) => {
   const time = new VirtualTime();
   const { proxy, receiver, deliver } = await fixture(t, { time, options: { timeout: '3s' } });
   receiver.next('hang');

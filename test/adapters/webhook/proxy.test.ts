@@ -37,7 +37,7 @@ function names(...answers: readonly (readonly string[])[]): Resolve {
   };
 }
 
-test('an http:// url too is reached by CONNECT, on a connection that is kept', async (t) => {
+test('CONNECT is also used for an http:// url, on a connection that is kept', async (t) => {
   const { proxy, receiver, deliver } = await fixture(t);
   assert.equal(await deliver(), 'accepted');
   assert.equal(await deliver(), 'accepted');
@@ -50,7 +50,7 @@ test('an http:// url too is reached by CONNECT, on a connection that is kept', a
   assert.equal(receiver.requests[0]?.headers.host, authority);
 });
 
-test('an https:// url is spoken to inside the tunnel, by its own name, though the proxy is given its address', async (t) => {
+test('TLS with an https:// url is inside the tunnel, with its own name, although the proxy gets its address', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const receiver = await WebhookReceiver.start({ tls: await authority.issue('DNS:named.test') });
   t.after(() => receiver.stop());
@@ -68,7 +68,7 @@ test('an https:// url is spoken to inside the tunnel, by its own name, though th
   await poll(() => proxy.open === 0, 'every connection to close');
 });
 
-test('a proxy may itself speak TLS; tls.ca is trusted for both', async (t) => {
+test('a proxy may use TLS; tls.ca applies to both', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const receiver = await WebhookReceiver.start({ tls: await authority.issue('IP:127.0.0.1') });
   t.after(() => receiver.stop());
@@ -86,7 +86,7 @@ test('a proxy may itself speak TLS; tls.ca is trusted for both', async (t) => {
   assert.match(failure.message, /the proxy https:/);
 });
 
-test('a check of an http:// url through a proxy that speaks TLS passes as soon as the tunnel is there', async (t) => {
+test('a check of an http:// url through a proxy with TLS passes as soon as the tunnel is open', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const { receiver } = await startWebhook(t);
   const proxy = await ConnectProxy.start(t, { tls: await authority.issue('IP:127.0.0.1') });
@@ -98,7 +98,7 @@ test('a check of an http:// url through a proxy that speaks TLS passes as soon a
   await poll(() => proxy.open === 0, 'every connection to close');
 });
 
-test('what the proxy is told to connect to was checked: a name that changes its answer gets nowhere else', async (t) => {
+test('the proxy gets a checked address: a name that changes its answer cannot redirect it', async (t) => {
   const { receiver } = await startWebhook(t);
   const proxy = await ConnectProxy.start(t);
   const options = { url: `http://named.test:${receiver.port}/hook`, proxy: proxy.url };
@@ -114,7 +114,7 @@ test('what the proxy is told to connect to was checked: a name that changes its 
 });
 
 for (const url of ['http://10.0.0.5/hook', 'http://169.254.169.254/', 'http://[::ffff:a9fe:a9fe]/', 'http://0xa83f8110/']) {
-  test(`${url} is refused before the proxy hears of it`, async (t) => {
+  test(`${url} is rejected before the proxy gets a request`, async (t) => {
     const { proxy, adapter } = await fixture(t, { options: { url } });
     const [outcome] = await adapter.deliver([sampleDelivery()], never);
     assert.equal(failed(outcome).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
@@ -123,13 +123,13 @@ for (const url of ['http://10.0.0.5/hook', 'http://169.254.169.254/', 'http://[:
   });
 }
 
-test('the proxy may be at a private address that no delivery may go to', async (t) => {
+test('the proxy may have a private address that is forbidden for deliveries', async (t) => {
   const proxy = await ConnectProxy.start(t, { host: '127.0.0.2' });
   const { deliver } = await startWebhook(t, { options: { proxy: proxy.url, allowPrivate: ['127.0.0.1/32'] } });
   assert.equal(await deliver(), 'accepted');
 });
 
-test('a proxy whose name leads to the metadata service is refused', async (t) => {
+test('a proxy with a name that resolves to the metadata service is rejected', async (t) => {
   const options = { url: 'http://127.0.0.1:9/', proxy: 'http://proxy.test:3128' };
   const { adapter } = createWebhook(t, { options, resolve: names(['169.254.169.254', '::ffff:168.63.129.16']) });
   const failure = failed((await adapter.deliver([sampleDelivery()], never))[0]);
@@ -137,7 +137,7 @@ test('a proxy whose name leads to the metadata service is refused', async (t) =>
   assert.match(failure.message, /the proxy http:\/\/proxy\.test:3128.*correct proxy/);
 });
 
-test('an address that the proxy cannot reach is followed by the next one of the same name', async (t) => {
+test('if the proxy cannot reach an address, the sink tries the next one of the same name', async (t) => {
   const { receiver } = await startWebhook(t);
   const proxy = await ConnectProxy.start(t);
   proxy.next(502);
@@ -150,7 +150,7 @@ test('an address that the proxy cannot reach is followed by the next one of the 
   );
 });
 
-test('user and password of a secret reach the proxy, and nothing that is shown', async (t) => {
+test('user and password of a secret are sent to the proxy, and never shown', async (t) => {
   const proxy = await ConnectProxy.start(t);
   const secret = proxy.url.replace('http://', 'http://us%20er:p%40ss-nobody-may-see@');
   const { adapter, deps, deliver } = await startWebhook(t, { options: { proxy: { env: 'PROXY' } }, secrets: { PROXY: secret } });
@@ -166,7 +166,7 @@ test('user and password of a secret reach the proxy, and nothing that is shown',
   assert.doesNotMatch(shown, /nobody-may-see|p%40ss|us%20er/);
 });
 
-test('the headers of a sink go to its receiver alone', async (t) => {
+test('the headers of a sink are sent only to its receiver', async (t) => {
   const { proxy, receiver, deliver } = await fixture(t, { options: { headers: { authorization: 'Bearer of-the-receiver' } } });
   assert.equal(await deliver(), 'accepted');
   assert.equal(proxy.requests[0]?.headers.authorization, undefined);
@@ -175,7 +175,7 @@ test('the headers of a sink go to its receiver alone', async (t) => {
 
 for (const scheme of ['http', 'https'] as const) {
   for (const own of [false, true]) {
-    test(`proxies of the environment are never asked, for ${scheme}:// ${own ? 'with' : 'without'} a proxy of the sink's own`, async (t) => {
+    test(`proxies of the environment are never used, for ${scheme}:// ${own ? 'with' : 'without'} a proxy of the sink`, async (t) => {
       const authority = await CertificateAuthority.create(t);
       await using receiver = await WebhookReceiver.start(scheme === 'https' ? { tls: await authority.issue('IP:127.0.0.1') } : {});
       const proxy = await ConnectProxy.start(t);

@@ -8,7 +8,7 @@ import { poll } from '../../support/poll.ts';
 const HERE = import.meta.dirname;
 const node = (program: string, ...args: readonly string[]) => [process.execPath, join(HERE, program), ...args].join(' ');
 
-test('behind a pulled cable deliveries end at the time limit, connections are given up, other sinks are not held up, and all arrives later', {
+test('without a network deliveries end at the time limit, connections are closed, other sinks continue, and everything arrives later', {
   skip: noNetworkNamespace(),
 }, async (t) => {
   const { near, far, cable } = NetworkNamespace.joined(t);

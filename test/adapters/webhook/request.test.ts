@@ -11,7 +11,7 @@ import { startWebhook } from './start-webhook.ts';
 
 const never = new AbortController().signal;
 
-test('a request is a POST of the bytes as they are, with the CloudEvents content type, a length and the id (H-1, W-1)', async (t) => {
+test('a request is a POST of the unchanged bytes, with the CloudEvents content type, a length and the id (H-1, W-1)', async (t) => {
   const { receiver, deliver } = await startWebhook(t, { options: { headers: { 'X-Team': 'ops', Authorization: 'Bearer x' } } });
   assert.equal(await deliver(), 'accepted');
   const [request] = receiver.requests;
@@ -30,14 +30,14 @@ test('a request is a POST of the bytes as they are, with the CloudEvents content
   });
 });
 
-test('path and query arrive as given, the fragment stays at home', async (t) => {
+test('path and query arrive unchanged, the fragment is not sent', async (t) => {
   const { receiver } = await startWebhook(t);
   const { deliver } = await startWebhook(t, { options: { url: `${receiver.url}/a%20b?token=a%2Bb&x=1#part` } });
   assert.equal(await deliver(), 'accepted');
   assert.equal(receiver.requests[0]?.path, '/hook/a%20b?token=a%2Bb&x=1');
 });
 
-test('a user agent of the configuration replaces ours', async (t) => {
+test('a configured user agent replaces the default', async (t) => {
   const { receiver, deliver } = await startWebhook(t, { options: { headers: { 'User-Agent': 'mine' } } });
   await deliver();
   assert.equal(receiver.requests[0]?.headers['user-agent'], 'mine');
@@ -67,7 +67,7 @@ test('sixteen deliveries run at once, on sixteen connections', async (t) => {
   );
 });
 
-test('a dispose waits for a delivery that runs, then leaves no connection open', async (t) => {
+test('a dispose waits for a running delivery, then leaves no connection open', async (t) => {
   const { receiver, adapter } = await startWebhook(t);
   let release = () => {};
   receiver.default = (response) => {
@@ -82,7 +82,7 @@ test('a dispose waits for a delivery that runs, then leaves no connection open',
   await poll(() => receiver.open === 0, 'the connections to close');
 });
 
-test('proxies of the environment are ignored, even where node is told to use them', async () => {
+test('proxies of the environment are ignored, even if Node is configured to use them', async () => {
   await using receiver = await WebhookReceiver.start();
   await using proxy = await WebhookReceiver.start();
   const proxyUrl = `http://127.0.0.1:${proxy.port}`;

@@ -51,12 +51,12 @@ const VECTORS: readonly (readonly [what: string, secrets: readonly string[], bod
 ];
 
 for (const [what, secrets, body, signature] of VECTORS) {
-  test(`the signature of ${what} is the one that is known (S-2, S-3)`, () => {
+  test(`the signature of ${what} matches the known one (S-2, S-3)`, () => {
     assert.equal(signedBy(secrets, ID, 1_776_723_119, body), signature);
   });
 }
 
-test("the known answer of the reference libraries' own tests comes out", () => {
+test("the signature matches the reference libraries' own tests", () => {
   const signature = signedBy([SHARED], 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330, '{"test": 2432232314}');
   assert.equal(signature, 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
@@ -85,7 +85,7 @@ function verifying(secret: string): Answer {
   };
 }
 
-test('a receiver written with the published library takes our deliveries, and not those of another secret', async (t) => {
+test('a receiver with the published library accepts the deliveries, and rejects those of another secret', async (t) => {
   for (const mode of ['structured', 'binary', 'batch']) {
     const { options, secrets } = signing(FIRST);
     const { receiver, deliver } = await startWebhook(t, { options: { ...options, mode }, secrets });
@@ -97,7 +97,7 @@ test('a receiver written with the published library takes our deliveries, and no
 });
 
 for (const mode of ['structured', 'binary', 'batch']) {
-  test(`in ${mode} mode the published library accepts a delivery as it is, id, time and bytes (S-1, S-8)`, async (t) => {
+  test(`in ${mode} mode the published library accepts id, time and bytes of a delivery unchanged (S-1, S-8)`, async (t) => {
     const { options, secrets } = signing(FIRST);
     const { receiver, deliver } = await startWebhook(t, { options: { ...options, mode }, secrets });
     assert.equal(await deliver(), 'accepted');
@@ -121,7 +121,7 @@ test('a receiver of either secret accepts a delivery during a rotation (S-5)', a
   assert.throws(() => verified(SHARED, request), /No matching signature/);
 });
 
-test('a receiver that knows only v1 skips v1a beside it (S-8)', async (t) => {
+test('a receiver that supports only v1 skips v1a (S-8)', async (t) => {
   const { options, secrets } = signing(PRIVATE, FIRST);
   const { receiver, deliver } = await startWebhook(t, { options, secrets });
   assert.equal(await deliver(), 'accepted');
@@ -131,7 +131,7 @@ test('a receiver that knows only v1 skips v1a beside it (S-8)', async (t) => {
   verified(FIRST, request);
 });
 
-test('a receiver with the public key alone verifies v1a (S-4)', async (t) => {
+test('a receiver with only the public key verifies v1a (S-4)', async (t) => {
   const { options, secrets } = signing(PRIVATE);
   const { receiver, deliver } = await startWebhook(t, { options, secrets });
   assert.equal(await deliver(), 'accepted');
@@ -146,7 +146,7 @@ test('a receiver with the public key alone verifies v1a (S-4)', async (t) => {
   assert.ok(verify(null, signed, key, Buffer.from(signature, 'base64')));
 });
 
-test('each attempt has a fresh time and signature over the same id and bytes (S-6)', async (t) => {
+test('each attempt has a new time and signature over the same id and bytes (S-6)', async (t) => {
   const time = new VirtualTime();
   const { options, secrets } = signing(FIRST);
   const { receiver, deliver } = await startWebhook(t, { options, secrets, time });
@@ -164,14 +164,14 @@ test('each attempt has a fresh time and signature over the same id and bytes (S-
   assert.notEqual(first?.headers['webhook-signature'], second?.headers['webhook-signature']);
 });
 
-test('without secrets a delivery has its id, and neither time nor signature', async (t) => {
+test('without secrets a delivery has an id, but neither time nor signature', async (t) => {
   const { receiver, deliver } = await startWebhook(t);
   assert.equal(await deliver(), 'accepted');
   const names = Object.keys(receiver.requests[0]?.headers ?? {}).filter((name) => name.startsWith('webhook-'));
   assert.deepEqual(names, ['webhook-id']);
 });
 
-test('no id has a dot, of a delivery or of a batch (S-7)', async (t) => {
+test('no id of a delivery or batch has a dot (S-7)', async (t) => {
   for (const mode of ['structured', 'binary', 'batch']) {
     const { receiver, adapter } = await startWebhook(t, { options: { mode } });
     assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
@@ -179,7 +179,7 @@ test('no id has a dot, of a delivery or of a batch (S-7)', async (t) => {
   }
 });
 
-test('secretFaults names each bad secret by its place, and shows none', () => {
+test('secretFaults names the path of each invalid secret, and shows none', () => {
   const parsed = v.parse(webhookOptions, { url: 'https://example.com', secrets: [{ env: 'A' }, { env: 'B' }, { env: 'C' }] });
   openSecrets(parsed, { A: 'hidden', B: FIRST, C: 'whsec_aGlkZGVu' });
   const faults = webhook.secretFaults?.(parsed) ?? [];
@@ -190,7 +190,7 @@ test('secretFaults names each bad secret by its place, and shows none', () => {
   assert.doesNotMatch(JSON.stringify(faults), /hidden|aGlkZGVu/);
 });
 
-test('a configuration with a bad secret has a fault at its path, without the value', () => {
+test('a configuration with an invalid secret has a fault at its path, without the value', () => {
   const yaml = 'version: 1\nsinks: { hooks: { type: webhook, url: "https://example.com", secrets: [{ env: OLD }, { file: new }] } }';
   const around = {
     adapters: [webhook as AdapterDefinition<unknown>],

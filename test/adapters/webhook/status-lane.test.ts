@@ -27,7 +27,7 @@ const RETRIED: readonly (readonly [name: string, answer: Answer])[] = [
 ];
 
 for (const [name, answer] of RETRIED) {
-  test(`${name} is tried again after the back-off, same id and bytes, and holds up no other event (W-13)`, async (t) => {
+  test(`${name} is retried after the back-off, with the same id and bytes, and delays no other event (W-13)`, async (t) => {
     const { receiver, store, queue, pass, lane, told } = await webhookLane(t);
     receiver.next(answer, answer);
     queue({ seq: 1, partitionKey: 'a' });
@@ -54,7 +54,7 @@ for (const [name, answer] of RETRIED) {
   });
 }
 
-test('an answer that does not come within timeout is tried again (W-13, S-9)', async (t) => {
+test('a delivery without an answer within timeout is retried (W-13, S-9)', async (t) => {
   const { receiver, store, queue, pass, time, lane } = await webhookLane(t, { options: { timeout: '3s' } });
   receiver.next('hang');
   queue();
@@ -67,7 +67,7 @@ test('an answer that does not come within timeout is tried again (W-13, S-9)', a
   assert.deepEqual([receiver.requests.length, store.accepted.length], [2, 1]);
 });
 
-test('a receiver that is away gets one attempt at a time, and everything once it is back', async (t) => {
+test('an unreachable receiver gets one attempt at a time, and everything once it is reachable', async (t) => {
   const { receiver, store, queue, pass, lane, told } = await webhookLane(t);
   await receiver.stop();
   for (const partitionKey of ['a', 'b', 'c', 'd']) queue({ partitionKey });
@@ -87,7 +87,7 @@ test('a receiver that is away gets one attempt at a time, and everything once it
 });
 
 for (const status of [300, 301, 302, 303, 304, 307, 308, 401, 403, 404]) {
-  test(`${status} is tried again slowly, nowhere else, and told as misconfigured once when it begins and once when it ends (W-11, S-9)`, async (t) => {
+  test(`${status} is retried slowly at the same URL, and its start and end are logged once as misconfigured (W-11, S-9)`, async (t) => {
     const { receiver, store, queue, pass, lane, told } = await webhookLane(t);
     receiver.default = { status, headers: { location: `${receiver.url}/elsewhere`, 'www-authenticate': 'Basic realm="x"' } };
     for (const partitionKey of ['a', 'b']) queue({ partitionKey });
@@ -118,7 +118,7 @@ for (const status of [300, 301, 302, 303, 304, 307, 308, 401, 403, 404]) {
   });
 }
 
-test('a misconfigured sink keeps its deliveries until maxAge, and then says for each what the receiver said', async (t) => {
+test('a misconfigured sink keeps its deliveries until maxAge, and then reports the answer for each', async (t) => {
   const { receiver, store, queue, pass } = await webhookLane(t, { maxAgeMs: HOUR });
   receiver.default = { status: 404 };
   queue();
@@ -133,7 +133,7 @@ test('a misconfigured sink keeps its deliveries until maxAge, and then says for 
   );
 });
 
-test('410 retires the sink: nothing more is sent, rows queue on, those older than maxAge expire unattempted, and a lifted retirement sends the rest (W-13, S-9)', async (t) => {
+test('410 retires the sink: nothing is sent, rows stay queued, rows older than maxAge expire without an attempt, and a lifted retirement sends the rest (W-13, S-9)', async (t) => {
   const { receiver, store, queue, pass, time, lane, told } = await webhookLane(t);
   receiver.default = { status: 410, headers: { 'retry-after': '1' } };
   queue({ partitionKey: 'a' });
@@ -175,7 +175,7 @@ test('410 retires the sink: nothing more is sent, rows queue on, those older tha
 });
 
 for (const status of [400, 402, 405, 406, 409, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 426, 428, 431, 451, 499]) {
-  test(`${status} makes a dead letter at once, of that delivery alone (W-13)`, async (t) => {
+  test(`${status} makes only that delivery a dead letter, at once (W-13)`, async (t) => {
     const { receiver, store, queue, pass, lane, told } = await webhookLane(t);
     receiver.next({ status, headers: { 'retry-after': '60' }, body: 'no' });
     queue({ seq: 1, partitionKey: 'a' });
@@ -190,7 +190,7 @@ for (const status of [400, 402, 405, 406, 409, 411, 412, 413, 414, 415, 416, 417
   });
 }
 
-test('an unknown status is tried again', async (t) => {
+test('an unknown status is retried', async (t) => {
   const { receiver, store, queue, pass } = await webhookLane(t);
   receiver.next({ status: 600 }, { status: 999 });
   queue();
@@ -249,7 +249,7 @@ for (const status of [429, 503, 403]) {
 }
 
 for (const [what, value] of NOT_HELD) {
-  test(`Retry-After with ${what} holds nothing: its event backs off as usual, others go`, async (t) => {
+  test(`Retry-After with ${what} holds nothing: its event backs off as usual, others are sent`, async (t) => {
     const { receiver, queue, pass } = await webhookLane(t, { startMs: NOW });
     receiver.next(withRetryAfter(503, value));
     queue({ partitionKey: 'a' });
@@ -262,7 +262,7 @@ for (const [what, value] of NOT_HELD) {
   });
 }
 
-test('a Retry-After that a wall clock set back makes a century long is an hour all the same', async (t) => {
+test('a Retry-After of a century, after the wall clock was set back, holds for an hour', async (t) => {
   const { receiver, queue, pass, time } = await webhookLane(t, { startMs: NOW });
   time.jumpWall(-100 * 365 * DAY);
   receiver.next(withRetryAfter(503, 'Thu, 01 Jan 2026 12:00:30 GMT'));

@@ -58,7 +58,7 @@ test('a 101 is no acceptance: retry', async (t) => {
   assert.deepEqual(pick(failed(await deliver())), ['BRIDGE_WEBHOOK_UNAVAILABLE', 'retry', 101]);
 });
 
-test('what comes before the answer (100, 103) is not the answer', async (t) => {
+test('interim answers (100, 103) are not the answer', async (t) => {
   const { receiver, deliver } = await startWebhook(t);
   receiver.next((response) => {
     response.writeContinue();
@@ -100,11 +100,11 @@ test('of two Retry-After headers the first counts', async (t) => {
   assert.equal(failure.retryAfterMs, 5000);
 });
 
-test('a Retry-After on what is tried again slowly counts too', async (t) => {
+test('a Retry-After on a slowly retried status counts too', async (t) => {
   assert.equal((await failureOf(t, { status: 403, headers: { 'retry-after': '7' } })).retryAfterMs, 7000);
 });
 
-test('a Retry-After on what is not retried means nothing', async (t) => {
+test('a Retry-After on a status that is not retried has no effect', async (t) => {
   assert.equal((await failureOf(t, { status: 400, headers: { 'retry-after': '7' } })).retryAfterMs, undefined);
 });
 

@@ -52,7 +52,7 @@ async function deliver(adapter: ManagedAdapter, delivery: Delivery = sampleDeliv
   return (await adapter.deliver([delivery], never))[0];
 }
 
-test('the body is what the template gives, under the media type, the id and a signature over its bytes', async (t) => {
+test('the body is the output of the template, with the media type, the id and a signature over its bytes', async (t) => {
   const { adapter, receiver } = await fixture(t, '{"text":"{{ change }}: {{ data.description }}","key":"{{ values.key }}"}', {
     values: { key: 'a "secret"' },
   });
@@ -75,14 +75,14 @@ test('every attempt sends the same bytes', async (t) => {
   assert.deepEqual(others, [first, first]);
 });
 
-test('another media type is sent as it is written, and its text may be anything', async (t) => {
+test('another media type is sent unchanged, and its text may be anything', async (t) => {
   const { adapter, receiver } = await fixture(t, 'New: {{ data.description }}', { contentType: 'text/plain; charset=utf-8' });
   assert.equal(await deliver(adapter), 'accepted');
   assert.equal(receiver.requests[0]?.headers['content-type'], 'text/plain; charset=utf-8');
   assert.equal(receiver.requests[0]?.body.toString(), 'New: Wartung für „WestNO“ ');
 });
 
-test('an event for which the template fails is refused alone and never sent; the next one is delivered', async (t) => {
+test('only an event that the template fails for is refused and never sent; the next one is delivered', async (t) => {
   const { adapter, receiver } = await fixture(t, '{"text":"{{ data.description | raw }}"}');
   const failure = failed(await deliver(adapter, sampleDelivery({ mark: 'a "payload" nobody may log' })));
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TEMPLATE', 'refused', 'delivery']);
@@ -95,7 +95,7 @@ test('an event for which the template fails is refused alone and never sent; the
   assert.equal(await deliver(adapter), 'accepted');
 });
 
-test('a template that cannot be used at all is a wrong configuration of the sink, and loses no event', async (t) => {
+test('an unusable template is a wrong configuration of the sink, and loses no event', async (t) => {
   const { adapter, receiver } = await fixture(t, '{{ id | nope }}');
   const failure = failed(await deliver(adapter));
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TEMPLATE', 'misconfigured', 'sink']);
@@ -127,7 +127,7 @@ for (const [template, status, body, expected] of ANSWERS) {
   });
 }
 
-test('values that are secrets show neither in errors nor in the adapter', async (t) => {
+test('secret values appear neither in errors nor in the adapter', async (t) => {
   const { adapter, receiver } = await fixture(t, '{"a":"{{ values.key | raw }}"}', { values: { key: 'a-secret-"' } });
   receiver.default = { status: 400 };
   const shown = inspect([adapter, await deliver(adapter)], { depth: 20, showHidden: true });

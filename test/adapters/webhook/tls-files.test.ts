@@ -48,7 +48,7 @@ async function rotation(t: TestContext) {
   return { authority, receiver, shown, files, use, time, adapter, deliver, warned, logged: deps.logged };
 }
 
-test('a new certificate is used by new connections within a second, and idle old ones are closed', async (t) => {
+test('new connections use a new certificate within a second, and idle old ones are closed', async (t) => {
   const { authority, receiver, shown, use, time, deliver, logged } = await rotation(t);
   assert.equal(await deliver(), 'accepted');
   await use(await authority.issue('DNS:second.test'));
@@ -61,7 +61,7 @@ test('a new certificate is used by new connections within a second, and idle old
   assert.match(logged(), /the tls files changed and were read again/);
 });
 
-test('a request that runs while certificates change ends on its old connection, which is then closed', async (t) => {
+test('a running request ends on its old connection when certificates change, which is then closed', async (t) => {
   const { authority, receiver, use, time, deliver } = await rotation(t);
   const { default: answer } = receiver;
   let release = () => {};
@@ -79,7 +79,7 @@ test('a request that runs while certificates change ends on its old connection, 
   await poll(() => receiver.open === 1, 'the old connection to close');
 });
 
-test('a half-written pair keeps the old one, logs once, and is read again when it fits', async (t) => {
+test('a half-written pair keeps the old one in use, is logged once, and is read again when it matches', async (t) => {
   const { authority, shown, files, use, time, deliver, warned } = await rotation(t);
   assert.equal(await deliver(), 'accepted');
   const second = await authority.issue('DNS:second.test');
@@ -103,7 +103,7 @@ for (const [what, spoil] of Object.entries({
   'holds something else': (file: string) => writeFile(file, 'hello'),
   'became a folder': (file: string) => rm(file).then(() => mkdir(file)),
 })) {
-  test(`a file that ${what} at run time keeps the old one, and the log names it`, async (t) => {
+  test(`a file that ${what} at run time keeps the old one in use, and the log names it`, async (t) => {
     const { files, time, deliver, warned } = await rotation(t);
     assert.equal(await deliver(), 'accepted');
     await spoil(files.key);
@@ -114,14 +114,14 @@ for (const [what, spoil] of Object.entries({
   });
 }
 
-test('files that vanished between the reading of the configuration and the first delivery are used as they were', async (t) => {
+test('files that disappear between the start and the first delivery are used as read', async (t) => {
   const { files, deliver, warned } = await rotation(t);
   await rm(files.cert);
   assert.equal(await deliver(), 'accepted');
   assert.equal(warned().length, 1);
 });
 
-test('files of which none could ever be used are told as a wrong configuration, with their paths', async () => {
+test('files that were never usable are reported as a wrong configuration, with their paths', async () => {
   const [cert, key] = [new Secret({ file: 'cert.pem' }), new Secret({ file: 'key.pem' })];
   cert.open('no certificate', '/nowhere/cert.pem');
   key.open('no key', '/nowhere/key.pem');

@@ -42,19 +42,19 @@ async function deliverIn(url: string, env: Readonly<Record<string, string>>): Pr
   return stdout.trim();
 }
 
-test('a receiver with a certificate that the machine trusts is delivered to', async (t) => {
+test('a receiver with a certificate that the machine trusts gets deliveries', async (t) => {
   const { receiver, authority } = await fixture(t);
   assert.equal(await deliverIn(receiver.url, { NODE_EXTRA_CA_CERTS: authority.file }), 'accepted');
   assert.equal(receiver.requests.length, 1);
 });
 
-test('an environment that switches verification off is not heard', async (t) => {
+test('an environment variable cannot disable verification', async (t) => {
   const { receiver } = await fixture(t);
   assert.equal(await deliverIn(receiver.url, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }), 'BRIDGE_WEBHOOK_TLS');
   assert.equal(receiver.requests.length, 0);
 });
 
-test('tls.ca is trusted, and nobody else', async (t) => {
+test('only tls.ca is trusted', async (t) => {
   const { receiver, deliver, authority } = await fixture(t);
   const { outcome, check } = await deliver({ tls: { ca: authority.file } });
   assert.deepEqual([outcome, check instanceof Error], ['accepted', false]);
@@ -71,7 +71,7 @@ const UNPROVEN = {
 } as const;
 
 for (const [what, [certificate, isTrusted, status, cure]] of Object.entries(UNPROVEN)) {
-  test(`a certificate ${what} is refused by delivery and check, with what to do`, async (t) => {
+  test(`a delivery and a check reject a certificate ${what}, with the remedy`, async (t) => {
     const { receiver, deliver, authority } = await fixture(t, certificate);
     const { outcome, check } = await deliver(isTrusted ? { tls: { ca: authority.file } } : {});
     const failure = failed(outcome);
@@ -82,7 +82,7 @@ for (const [what, [certificate, isTrusted, status, cure]] of Object.entries(UNPR
   });
 }
 
-test('the name in tls.serverName is asked for and verified in place of the host', async (t) => {
+test('the name in tls.serverName is requested and verified instead of the host', async (t) => {
   const { receiver, deliver, authority } = await fixture(t, { name: 'DNS:inside.test' });
   const asked: unknown[] = [];
   receiver.default = (response, socket) => {
@@ -95,14 +95,14 @@ test('the name in tls.serverName is asked for and verified in place of the host'
   assert.equal(failed(wrong.outcome).status, 'ERR_TLS_CERT_ALTNAME_INVALID');
 });
 
-test('a host with a dot at its end is asked for and verified without it', async (t) => {
+test('a host with a final dot is requested and verified without it', async (t) => {
   const { receiver, deliver, authority } = await fixture(t, { name: 'DNS:named.test' });
   const resolve: WebhookSetup['resolve'] = (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]);
   const options = { url: `https://named.test.:${receiver.port}/hook`, tls: { ca: authority.file } };
   assert.equal((await deliver(options, { resolve })).outcome, 'accepted');
 });
 
-test('a receiver that wants a certificate gets that of tls.cert; without one, delivery and check say what is missing', async (t) => {
+test('a receiver that requires a certificate gets that of tls.cert; without one, delivery and check report what is missing', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const { certFile, keyFile } = await authority.issue('DNS:bridge.test');
   const wants = { requestCert: true, rejectUnauthorized: true, ca: [authority.cert] };
@@ -123,7 +123,7 @@ test('a receiver that wants a certificate gets that of tls.cert; without one, de
   await assert.rejects(anonymous.check(never), { code: 'BRIDGE_WEBHOOK_TLS', status: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' });
 });
 
-test('a check of a receiver that gives no session to resume passes when it has not objected for a while', async (t) => {
+test('a check of a receiver without session resumption passes if it does not reject the certificate within a time limit', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const { certFile, keyFile } = await authority.issue(LOOPBACK);
   const server = spawn('openssl', ['s_server', '-accept', '127.0.0.1:0', '-num_tickets', '0', '-cert', certFile, '-key', keyFile]);
@@ -142,7 +142,7 @@ test('a check of a receiver that gives no session to resume passes when it has n
   await checking;
 });
 
-test('https to a receiver that speaks plain http is a TLS fault that says so', async (t) => {
+test('https to a receiver with plain http is reported as a TLS fault', async (t) => {
   const receiver = await startTls(t, undefined);
   const { adapter } = createWebhook(t, { options: { url: receiver.url.replace('http:', 'https:') } });
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
@@ -150,7 +150,7 @@ test('https to a receiver that speaks plain http is a TLS fault that says so', a
   assert.match(failed(outcome).message, /does not speak TLS/);
 });
 
-test('plain http to a receiver that speaks https is a broken one', async (t) => {
+test('plain http to a receiver with https is a broken connection', async (t) => {
   const { receiver } = await fixture(t);
   const { adapter } = createWebhook(t, { options: { url: receiver.url.replace('https:', 'http:') } });
   const [outcome] = await adapter.deliver([sampleDelivery()], never);

@@ -25,7 +25,7 @@ const CASES: readonly (readonly [what: string, options: Readonly<Record<string, 
 ];
 
 for (const [what, options, spoil] of CASES) {
-  test(`${what}, make one dead letter at once; the event's later news and other events go out`, async (t) => {
+  test(`${what}, make one dead letter at once; later changes of the event and other events are sent`, async (t) => {
     const { receiver, store, queue, pass, lane, told } = await webhookLane(t, { options });
     queue({ seq: 1, partitionKey: 'a' }, { bytes: spoil(sampleDelivery({ seq: 1, partitionKey: 'a' })) });
     queue({ seq: 2, partitionKey: 'a' });
@@ -43,7 +43,7 @@ for (const [what, options, spoil] of CASES) {
   });
 }
 
-test('a sick sink whose probe cannot be encoded gives that one up and stays sick until another is accepted', async (t) => {
+test('if a probe cannot be encoded, it becomes a dead letter and the circuit breaker stays open until another probe is accepted', async (t) => {
   const { receiver, store, queue, pass, lane } = await webhookLane(t, { options: { mode: 'binary' } });
   receiver.default = { status: 401 };
   queue({ seq: 1, partitionKey: 'a' });

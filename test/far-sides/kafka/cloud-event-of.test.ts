@@ -32,7 +32,7 @@ for (const [mode, record] of Object.entries({ BINARY, STRUCTURED })) {
   });
 }
 
-test('what is no CloudEvent is an error', () => {
+test('a record that is not a CloudEvent is an error', () => {
   assert.throws(() => cloudEventOf({ ...BINARY, headers: [] }), /No CloudEvent/);
   assert.throws(() => cloudEventOf({ ...BINARY, value: null }), /Value is null/);
 });

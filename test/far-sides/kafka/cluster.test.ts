@@ -30,7 +30,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('a broker that was killed comes back at its address with its data, keeps its connections while it is frozen, and is gone with its data', {
+test('a killed broker restarts at its address with its data, keeps its connections while it is frozen, and is removed with its data', {
   skip: withoutOurKafka,
 }, async () => {
   const cluster = await Cluster.launch();
@@ -57,16 +57,16 @@ test('a broker that was killed comes back at its address with its data, keeps it
   assert.ok(!existsSync(dirname(dirname(logFile))));
 });
 
-test('a broker that does not start says why, with the end of its log', { skip: withoutOurKafka }, async () => {
+test('a broker that does not start reports the reason, with the end of its log', { skip: withoutOurKafka }, async () => {
   const launched = Cluster.launch({ properties: { 'metric.reporters': 'no.such.Reporter' } });
   await assert.rejects(launched, /broker 1 did not start: it ended; the end of its log:\n(.|\n)*no\.such\.Reporter/);
 });
 
-test('storage that cannot be formatted says why', { skip: withoutOurKafka }, async () => {
+test('storage that cannot be formatted reports the reason', { skip: withoutOurKafka }, async () => {
   await assert.rejects(Cluster.launch({ properties: { 'num.io.threads': '0' } }), /num\.io\.threads/);
 });
 
-test('when its process is killed, the broker and its data go too', { skip: withoutOurKafka }, async () => {
+test('when its process is killed, the broker and its data are removed too', { skip: withoutOurKafka }, async () => {
   const script = `import { Cluster } from '${import.meta.dirname}/cluster.ts';
     const broker = (await Cluster.launch()).broker(1);
     console.log(JSON.stringify({ pid: broker.pid, log: broker.logFile }));

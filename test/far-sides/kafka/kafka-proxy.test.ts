@@ -42,7 +42,7 @@ async function fixture(t: TestContext, requestTimeout = 400): Promise<Fixture> {
   };
 }
 
-test('without a fault it passes all on, and a client finds every broker through it', { skip: withoutKafka }, async (t) => {
+test('without a fault the proxy forwards everything, and a client finds every broker through it', { skip: withoutKafka }, async (t) => {
   const { kafka, proxy, topic, client, send, stored } = await fixture(t);
   await send('a');
   assert.deepEqual(await stored(), ['a']);
@@ -60,7 +60,7 @@ test('without a fault it passes all on, and a client finds every broker through 
   assert.ok(proxy.connections >= 2);
 });
 
-test('a consumer group works through it', { skip: withoutKafka }, async (t) => {
+test('a consumer group works through the proxy', { skip: withoutKafka }, async (t) => {
   const { kafka, proxy, topic, send } = await fixture(t);
   await send('a');
   const client = new Client({ brokers: [...proxy.brokers], logLevel: logLevel.NOTHING });
@@ -74,7 +74,7 @@ test('a consumer group works through it', { skip: withoutKafka }, async (t) => {
   assert.ok(proxy.count('findCoordinator') > 0 && proxy.count('joinGroup') > 0);
 });
 
-test('cut before: the client sees its connection go, the broker has nothing', { skip: withoutKafka }, async (t) => {
+test('cut before: the connection of the client closes, and the broker has nothing', { skip: withoutKafka }, async (t) => {
   const { proxy, send, stored } = await fixture(t);
   proxy.next('produce', 'cut before');
   await assert.rejects(send('a'), /Closed connection/);
@@ -83,14 +83,14 @@ test('cut before: the client sees its connection go, the broker has nothing', { 
   assert.deepEqual(await stored(), ['b']);
 });
 
-test('cut after: the client sees the same, but the broker has the record', { skip: withoutKafka }, async (t) => {
+test('cut after: the connection of the client closes, but the broker has the record', { skip: withoutKafka }, async (t) => {
   const { proxy, send, stored } = await fixture(t);
   proxy.next('produce', 'cut after');
   await assert.rejects(send('a'), /Closed connection/);
   assert.deepEqual(await stored(), ['a']);
 });
 
-test('drop and swallow: no answer comes, and the broker has the record only of the one', { skip: withoutKafka }, async (t) => {
+test('drop and swallow: no answer arrives, and the broker has the record only with swallow', { skip: withoutKafka }, async (t) => {
   const { proxy, send, stored } = await fixture(t);
   proxy.next('produce', 'drop', 'swallow');
   await assert.rejects(send('dropped'), /timed out/);
@@ -113,7 +113,7 @@ test('a hold keeps the answer until it is released', { skip: withoutKafka }, asy
   await sent;
 });
 
-test('an error is answered in the stead of the broker, which has nothing', { skip: withoutKafka }, async (t) => {
+test('an error is answered instead of the broker, which has nothing', { skip: withoutKafka }, async (t) => {
   const { proxy, send, stored } = await fixture(t);
   const storageError = 56;
   proxy.next('produce', { error: storageError });
@@ -122,7 +122,7 @@ test('an error is answered in the stead of the broker, which has nothing', { ski
   assert.equal((await send('b'))[0]?.errorCode, 0);
 });
 
-test('throttling stands in an answer of the broker', { skip: withoutKafka }, async (t) => {
+test('throttling is in an answer of the broker', { skip: withoutKafka }, async (t) => {
   const { proxy, send, stored } = await fixture(t);
   const throttleMs = 300;
   proxy.next('produce', { throttleMs });
@@ -145,7 +145,7 @@ test('a rule decides about every request that no fault was queued for', { skip: 
   assert.deepEqual(await stored(), ['c']);
 });
 
-test('refused connections are taken again at the same address', { skip: withoutKafka }, async (t) => {
+test('the proxy accepts connections again at the same address after refusing them', { skip: withoutKafka }, async (t) => {
   const { proxy, send, stored } = await fixture(t);
   proxy.refuse();
   await assert.rejects(send('a'), /ECONNREFUSED|Closed connection/);
@@ -157,7 +157,7 @@ test('refused connections are taken again at the same address', { skip: withoutK
   await poll(() => proxy.open === 0, 'all connections to be gone');
 });
 
-test('it can tell clients an address that leads nowhere', { skip: withoutKafka }, async (t) => {
+test('the proxy can advertise an unreachable address to clients', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const proxy = await KafkaProxy.start(t, kafka.brokers, { advertised: 'nowhere.invalid:9092' });
   const [address] = proxy.brokers;
@@ -165,7 +165,7 @@ test('it can tell clients an address that leads nowhere', { skip: withoutKafka }
   assert.deepEqual((await readMetadata(address)).brokers, [{ nodeId: 1, address: 'nowhere.invalid:9092' }]);
 });
 
-test('a version of a request that it cannot read is an error, and not passed on unread', () => {
+test('an unknown version of a request is an error, and is not forwarded', () => {
   const metadata = (version: number) => Buffer.concat([int16(API.metadata), int16(version), int32(7), string('client')]);
   assert.deepEqual(readHeader(metadata(8)), { api: API.metadata, version: 8, correlationId: 7, clientId: 'client' });
   assert.throws(() => readHeader(metadata(9)), /cannot read version 9/);

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import test from 'node:test';
 import { PortBlock } from './ports.ts';
 
-test('claims do not overlap, and lie below the ports that the system gives out', async () => {
+test('claims do not overlap, and are below the ephemeral ports of the system', async () => {
   const blocks = await Promise.all([PortBlock.claim(), PortBlock.claim(), PortBlock.claim()]);
   const ports = blocks.flatMap((block) => Array.from({ length: 15 }, (_, index) => block.port(index)));
   assert.equal(new Set(ports).size, 45);

@@ -45,7 +45,7 @@ test('the console consumer of Kafka reads the same', { skip: withoutOurKafka }, 
   assert.deepEqual(await readTopicInJava(kafka.brokers, topic, RECORDS.length), EXPECTED);
 });
 
-test('an empty topic has no records, and one that is not there is an error', { skip: withoutKafka }, async (t) => {
+test('an empty topic has no records, and a missing one is an error', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   assert.deepEqual(await readTopic(kafka.brokers, await kafka.createTopic()), []);
   await assert.rejects(readTopic(kafka.brokers, kafka.uniqueName('never-made')), /Unknown topic/);

@@ -45,7 +45,7 @@ for (const listener of ['SASL', 'SASL_TLS'] as const) {
   }
 }
 
-test('a wrong password is refused by every mechanism that has one', { skip: withoutOurKafka }, async (t) => {
+test('every mechanism with a password rejects a wrong one', { skip: withoutOurKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   for (const mechanism of ['plain', 'scram-sha-256', 'scram-sha-512'] as const) {
@@ -62,7 +62,7 @@ test('an expired token is refused', { skip: withoutOurKafka }, async (t) => {
   await assert.rejects(send(t, kafka, 'SASL', await kafka.createTopic(), { sasl }), /not valid given the current SASL state/);
 });
 
-test('TLS asks for no certificate of a client, MTLS does', { skip: withoutOurKafka }, async (t) => {
+test('only MTLS requires a client certificate', { skip: withoutOurKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   await send(t, kafka, 'TLS', topic);
@@ -70,7 +70,7 @@ test('TLS asks for no certificate of a client, MTLS does', { skip: withoutOurKaf
   await assert.rejects(send(t, kafka, 'MTLS', topic));
 });
 
-test('a rule keeps one user from one topic, and from no other', { skip: withoutOurKafka }, async (t) => {
+test('a rule denies one user one topic, and no other', { skip: withoutOurKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const [denied, other] = [await kafka.createTopic(), await kafka.createTopic()];
   await kafka.deny({ resource: 'topic', name: denied, user: 'writer', operation: 'write' });
@@ -80,7 +80,7 @@ test('a rule keeps one user from one topic, and from no other', { skip: withoutO
   await send(t, kafka, 'PLAINTEXT', denied);
 });
 
-test('each topic is new, with the partitions that it was asked for', { skip: withoutKafka }, async (t) => {
+test('each topic is new, with the requested partitions', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const [one, six] = [await kafka.createTopic(), await kafka.createTopic({ partitions: 6 })];
   assert.notEqual(one, six);

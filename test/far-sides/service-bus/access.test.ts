@@ -19,7 +19,7 @@ test('a client puts a SAS token for its queue before it attaches', async (t) => 
   );
 });
 
-test('a wrong key is refused, and so is a key that is not known', async (t) => {
+test('a wrong key and an unknown key are rejected', async (t) => {
   const server = await serviceBusServer(t);
   server.queue('q');
   for (const wrong of [/SharedAccessKey=[^;]+/, /SharedAccessKeyName=[^;]+/]) {
@@ -33,7 +33,7 @@ test('a wrong key is refused, and so is a key that is not known', async (t) => {
   );
 });
 
-test('a key allows what it is for and nothing else', async (t) => {
+test('a key allows only its claims', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q');
   server.key('writer', { key: 'd3JpdGU=', claims: ['Send'] });
@@ -47,7 +47,7 @@ test('a key allows what it is for and nothing else', async (t) => {
   assert.equal(queue.messages().length, 1);
 });
 
-test('when tokens run out, their links are detached as the service does it; with a new token the next send goes through', async (t) => {
+test('when tokens expire, their links are detached as by the service; with a new token the next send succeeds', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q');
   // The SDK may call a sender busy that it is still taking down.
@@ -60,7 +60,7 @@ test('when tokens run out, their links are detached as the service does it; with
   assert.ok(server.contacts('put-token').length >= 2);
 });
 
-test('a token that cannot be renewed for a while is unauthorized for as long', async (t) => {
+test('a token that cannot be renewed is unauthorized until then', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q');
   const client = sdkClient(server);
@@ -74,7 +74,7 @@ test('a token that cannot be renewed for a while is unauthorized for as long', a
   assert.equal(queue.messages().length, 2);
 });
 
-test('a SAS token runs out at its own time', async (t) => {
+test('a SAS token expires at its own time', async (t) => {
   const server = await serviceBusServer(t, { linkIdle: '1d' });
   server.queue('q');
   const sender = sdkClient(server).createSender('q');
@@ -92,7 +92,7 @@ async function tlsServer(t: TestContext, options: ServiceBusServerOptions = {}):
   return serviceBusServer(t, { ...options, tls: await authority.issue('DNS:localhost'), host: 'localhost' });
 }
 
-test('an Entra token comes as a JWT for the scope of Service Bus, and may be refused or allow less', async (t) => {
+test('an Entra token is a JWT for the scope of Service Bus, and may be rejected or restricted', async (t) => {
   const server = await tlsServer(t);
   server.queue('q');
   const scopes: unknown[] = [];
@@ -115,7 +115,7 @@ test('an Entra token comes as a JWT for the scope of Service Bus, and may be ref
   await assert.rejects(client.createSender('q').sendMessages({ body: 1 }), { code: 'UnauthorizedAccess' });
 });
 
-test('an Entra token runs out at the time that it says', async (t) => {
+test('an Entra token expires at its own time', async (t) => {
   const server = await tlsServer(t, { linkIdle: '1d' });
   server.queue('q');
   const exp = Math.floor(Date.now() / 1000) + 86_400;

@@ -40,7 +40,7 @@ test('a queue, a topic and a subscription are described with their settings', as
   );
 });
 
-test('only who may manage is told', async (t) => {
+test('only a client with the claim Manage gets the description', async (t) => {
   const { server, client } = await withAdministration(t, 'sender');
   server.queue('q');
   await assert.rejects(client.getQueue('q'), { statusCode: 401 });

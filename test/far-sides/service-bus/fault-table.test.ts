@@ -44,7 +44,7 @@ const REFUSALS = [
 ] as const;
 
 for (const { refusal, failure, tries } of REFUSALS) {
-  test(`transfers rejected as ${refusal} fail as ${failure[0]}, tried ${tries} times`, async (t) => {
+  test(`transfers rejected as ${refusal} fail as ${failure[0]} after ${tries} attempts`, async (t) => {
     const { server, queue, sender } = await retrying(t);
     server.faults.rejectSends(refusal, FOR_EVER);
     assert.deepEqual(await failureOf(sender.sendMessages({ body: 1 })), failure);
@@ -54,7 +54,7 @@ for (const { refusal, failure, tries } of REFUSALS) {
 }
 
 for (const refusal of ['serverBusy', 'internalError'] as const) {
-  test(`a transfer rejected once as ${refusal} is sent again and kept once`, async (t) => {
+  test(`a transfer rejected once as ${refusal} is sent again and stored once`, async (t) => {
     const { server, queue, sender } = await retrying(t);
     server.faults.rejectSends(refusal);
     await sender.sendMessages({ body: 1 });
@@ -63,7 +63,7 @@ for (const refusal of ['serverBusy', 'internalError'] as const) {
 }
 
 for (const outcome of ['release', 'modify'] as const) {
-  test(`a transfer that the server ends with ${outcome} fails at once, as if for good`, async (t) => {
+  test(`a transfer that the server ends with ${outcome} fails at once, without a retry`, async (t) => {
     const { server, queue, sender } = await retrying(t);
     server.faults.onSend({ do: outcome });
     assert.deepEqual(await failureOf(sender.sendMessages({ body: 1 })), ['GeneralError', false]);
@@ -75,7 +75,7 @@ for (const outcome of ['release', 'modify'] as const) {
   });
 }
 
-test('a connection that was cut while idle is made again by the next send', async (t) => {
+test('the next send reopens a connection that was cut while idle', async (t) => {
   const { server, queue, sender } = await retrying(t);
   await sender.sendMessages({ body: 1 });
   server.cutConnections();
@@ -84,7 +84,7 @@ test('a connection that was cut while idle is made again by the next send', asyn
   assert.deepEqual([queue.messages().length, server.contacts('connection').length], [2, 2]);
 });
 
-test('a closed port fails at once, as if for good; the same client works once it is back', async (t) => {
+test('a closed port fails at once, without a retry; the same client works once the port is open', async (t) => {
   const { server, queue, sender } = await retrying(t);
   await server.leave();
   const error = await sender.sendMessages({ body: 1 }).catch((error: unknown) => error as ServiceBusError);
@@ -108,7 +108,7 @@ test('a refused token fails as unauthorized, an unknown audience as a missing en
   await sender.sendMessages({ body: 1 });
 });
 
-test('server-busy for a minute ends with the minute', async (t) => {
+test('server-busy for a minute ends after a minute', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q');
   const sender = sdkClient(server).createSender('q');
@@ -121,7 +121,7 @@ test('server-busy for a minute ends with the minute', async (t) => {
   assert.equal(queue.messages().length, 1);
 });
 
-test('a link that did nothing for ten minutes is detached, its connection closed five minutes later, and the next send makes both again', async (t) => {
+test('an idle link is detached after ten minutes and its connection closed five minutes later; the next send recreates both', async (t) => {
   const { server, queue, sender } = await retrying(t);
   await sender.sendMessages({ body: 1 });
   server.clock.advance('9m');
@@ -150,7 +150,7 @@ test('a connection without a link is closed after a minute', async (t) => {
   await sending;
 });
 
-test('a connection closed by force is made again by the next send', async (t) => {
+test('the next send reopens a connection closed by force', async (t) => {
   const { server, queue, sender } = await retrying(t);
   await sender.sendMessages({ body: 1 });
   server.closeConnections();
@@ -159,7 +159,7 @@ test('a connection closed by force is made again by the next send', async (t) =>
   assert.equal(queue.messages().length, 2);
 });
 
-test('an attach that is refused fails as the refusal says, one that is cut off fails at once as nothing in particular', async (t) => {
+test('a refused attach fails with its condition, and an attach that is cut off fails at once without a code', async (t) => {
   const { server, queue, sender } = await retrying(t);
   server.faults.onAttach({ do: 'refuse', with: 'disabled' });
   assert.deepEqual(await failureOf(sender.sendMessages({ body: 1 })), ['MessagingEntityDisabled', false]);
@@ -169,7 +169,7 @@ test('an attach that is refused fails as the refusal says, one that is cut off f
   assert.equal(queue.messages().length, 1);
 });
 
-test('a fault can be ordered for one entity, so many times, and taken back', async (t) => {
+test('a fault can be requested for one entity, for a number of times, and withdrawn', async (t) => {
   const server = await serviceBusServer(t);
   const client = sdkClient(server);
   const [one, other] = [server.queue('one'), server.queue('other')];
@@ -183,7 +183,7 @@ test('a fault can be ordered for one entity, so many times, and taken back', asy
 });
 
 suite('what the SDK waits for in vain', { concurrency: true }, () => {
-  test('a transfer without disposition is tried again after each time-out, and may be kept more than once', async (t) => {
+  test('a transfer without disposition is retried after each time-out, and may be stored more than once', async (t) => {
     const { server, queue, sender } = await retrying(t, IMPATIENT);
     server.faults.onSend({ do: 'ignore', stored: true }, FOR_EVER);
     const failure = await failureOf(sender.sendMessages({ body: 1 }));
@@ -193,7 +193,7 @@ suite('what the SDK waits for in vain', { concurrency: true }, () => {
 
   for (const fault of ['detach', 'drop'] as const) {
     for (const stored of [false, true]) {
-      test(`${fault} during a send, the message ${stored ? 'kept' : 'not kept'}, is followed by the same message again`, async (t) => {
+      test(`after ${fault} during a send, with the message ${stored ? 'stored' : 'not stored'}, the client sends the same message again`, async (t) => {
         const { server, queue, sender } = await retrying(t, IMPATIENT);
         server.faults.onSend({ do: fault, stored });
         await sender.sendMessages({ messageId: 'm', body: 1 });
@@ -209,7 +209,7 @@ suite('what the SDK waits for in vain', { concurrency: true }, () => {
     }
   }
 
-  test('where duplicates are looked for, a message sent again after a cut is kept once', async (t) => {
+  test('with duplicate detection, a message sent again after a cut is stored once', async (t) => {
     const server = await serviceBusServer(t);
     const queue = server.queue('q', { duplicateDetection: '10m' });
     const sender = sdkClient(server, { retryOptions: { ...RETRIES, ...IMPATIENT } }).createSender('q');
@@ -229,7 +229,7 @@ suite('what the SDK waits for in vain', { concurrency: true }, () => {
     );
   });
 
-  test('an attach that is never answered holds up its client, which a new one does not feel', async (t) => {
+  test('an attach that is never answered blocks its client, but not a new one', async (t) => {
     const { server, queue, sender } = await retrying(t, IMPATIENT);
     const timeOuts = ['AggregateError', ['ServiceTimeout', 'ServiceTimeout', 'ServiceTimeout']];
     server.faults.onAttach({ do: 'ignore' });
@@ -242,7 +242,7 @@ suite('what the SDK waits for in vain', { concurrency: true }, () => {
     );
   });
 
-  test('a server that takes connections and says nothing is a time-out', async (t) => {
+  test('a server that accepts connections and sends nothing is a time-out', async (t) => {
     const { server, sender } = await retrying(t, IMPATIENT);
     server.silent = true;
     const [code] = await failureOf(sender.sendMessages({ body: 1 }));

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { sdkClient } from './sdk-client.ts';
 import { serviceBusServer } from './service-bus-server.ts';
 
-test('a settlement can be refused, left without an answer, or cut off before or after it counts', async (t) => {
+test('a settlement can be rejected, left without an answer, or cut off before or after it takes effect', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q');
   const client = sdkClient(server, { retryOptions: { timeoutInMs: 2000 } });
@@ -23,7 +23,7 @@ test('a settlement can be refused, left without an answer, or cut off before or 
   assert.equal(queue.messages().length, 2);
 });
 
-test('a management request can be refused or left without an answer', async (t) => {
+test('a management request can be rejected or left without an answer', async (t) => {
   const server = await serviceBusServer(t);
   server.queue('q');
   const client = sdkClient(server);

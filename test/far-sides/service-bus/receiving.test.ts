@@ -27,7 +27,7 @@ function receiveNow(receiver: ServiceBusReceiver): Promise<ServiceBusReceivedMes
   return receiver.receiveMessages(10, { maxWaitTimeInMs: 50 });
 }
 
-test('a message is locked while it is worked on, and gone once it is completed', async (t) => {
+test('a message is locked while it is processed, and removed once it is completed', async (t) => {
   const { queue, receiver, client } = await filled(t, [{ a: 1 }]);
   const message = await receiveOne(receiver);
   assert.deepEqual([message.body, message.messageId, message.deliveryCount, message.state], [{ a: 1 }, 'm0', 0, 'active']);
@@ -38,7 +38,7 @@ test('a message is locked while it is worked on, and gone once it is completed',
   assert.deepEqual(queue.messages(), []);
 });
 
-test('an abandoned message comes again with a higher delivery count and what was changed in it', async (t) => {
+test('an abandoned message arrives again with a higher delivery count and the changed properties', async (t) => {
   const { receiver } = await filled(t, [1]);
   await receiver.abandonMessage(await receiveOne(receiver), { tries: 1, note: 'x' });
   const again = await receiveOne(receiver);
@@ -46,7 +46,7 @@ test('an abandoned message comes again with a higher delivery count and what was
   assert.deepEqual(again.applicationProperties, { tries: 1, note: 'x' });
 });
 
-test('several decisions in one tick are answered one by one, each with its own', async (t) => {
+test('several settlements in one tick are answered one by one, each with its own outcome', async (t) => {
   const { queue, receiver, server } = await filled(t, [0, 1, 2]);
   const messages = await receiver.receiveMessages(3, { maxWaitTimeInMs: 10_000 });
   for (const [index, message] of messages.entries()) {
@@ -68,7 +68,7 @@ test('several decisions in one tick are answered one by one, each with its own',
   );
 });
 
-test('a dead-lettered message lies in the dead-letter queue with reason and description, where it can be received', async (t) => {
+test('a dead-lettered message is in the dead-letter queue with reason and description, and can be received', async (t) => {
   const { queue, client, receiver } = await filled(t, ['x']);
   const options = { deadLetterReason: 'not-an-approval', deadLetterErrorDescription: 'the body is a text', extra: 7 };
   await receiver.deadLetterMessage(await receiveOne(receiver), options);
@@ -82,7 +82,7 @@ test('a dead-lettered message lies in the dead-letter queue with reason and desc
   assert.deepEqual([queue.messages(), queue.deadLetters()], [[], []]);
 });
 
-test('after so many deliveries a message is dead-lettered by the server', async (t) => {
+test('the server dead-letters a message after the maximum number of deliveries', async (t) => {
   const { queue, receiver } = await filled(t, [1], { maxDeliveryCount: 2 });
   for (const _ of [1, 2]) await receiver.abandonMessage(await receiveOne(receiver));
   const [dead] = queue.deadLetters();
@@ -91,7 +91,7 @@ test('after so many deliveries a message is dead-lettered by the server', async 
   assert.match(dead?.deadLetter?.description ?? '', /after 2 delivery attempts/);
 });
 
-test('a lock that ran out gives the message to the next one, and to settle it then is refused', async (t) => {
+test('after its lock expires, a message is delivered to another receiver, and a late settlement is rejected', async (t) => {
   const { server, queue, receiver } = await filled(t, [1], { lockDuration: '30s' });
   const first = await receiveOne(receiver);
   server.clock.advance('31s');
@@ -102,7 +102,7 @@ test('a lock that ran out gives the message to the next one, and to settle it th
   assert.deepEqual(queue.messages(), []);
 });
 
-test('locks can be made to run out at once', async (t) => {
+test('locks can be made to expire at once', async (t) => {
   const { queue, receiver } = await filled(t, [1]);
   const message = await receiveOne(receiver);
   queue.expireLocks();
@@ -125,7 +125,7 @@ test('a renewed lock lasts another lock duration; a lost one is not renewed', as
   await assert.rejects(receiver.renewMessageLock(message), { code: 'MessageLockLost' });
 });
 
-test('a deferred message is received by its number alone, and settled through management', async (t) => {
+test('a deferred message is received only by its number, and settled through management', async (t) => {
   const { queue, receiver } = await filled(t, [1, 2]);
   const message = await receiveOne(receiver);
   await receiver.deferMessage(message);
@@ -143,7 +143,7 @@ test('a deferred message is received by its number alone, and settled through ma
   await assert.rejects(receiver.receiveDeferredMessages(number), { code: 'MessageNotFound' });
 });
 
-test('receive-and-delete takes messages for good', async (t) => {
+test('receive-and-delete removes messages', async (t) => {
   const { queue, client } = await filled(t, [1, 2]);
   const messages = await receiveNow(client.createReceiver('q', { receiveMode: 'receiveAndDelete' }));
   assert.deepEqual(
@@ -153,7 +153,7 @@ test('receive-and-delete takes messages for good', async (t) => {
   assert.deepEqual(queue.messages(), []);
 });
 
-test('peeking shows messages, locked ones too, without touching them', async (t) => {
+test('peeking shows messages, including locked ones, without changing them', async (t) => {
   const { queue, receiver } = await filled(t, [1, 2]);
   await receiveOne(receiver);
   const peeked = await receiver.peekMessages(10);
@@ -165,7 +165,7 @@ test('peeking shows messages, locked ones too, without touching them', async (t)
   assert.equal(queue.messages().length, 2);
 });
 
-test('a scheduled message is seen at its time, and not at all once it is cancelled', async (t) => {
+test('a scheduled message appears at its time, and never once it is cancelled', async (t) => {
   const { server, queue, client, receiver } = await filled(t, []);
   const sender = client.createSender('q');
   const at = new Date(server.clock.now() + 60_000);
@@ -183,7 +183,7 @@ test('a scheduled message is seen at its time, and not at all once it is cancell
   assert.equal((await waiting).body, 'second');
 });
 
-test('a message past its time to live is gone, or dead-lettered where the entity says so', async (t) => {
+test('an expired message is removed, or dead-lettered if the entity is configured so', async (t) => {
   const server = await serviceBusServer(t);
   const [dropping, keeping] = [server.queue('a', { defaultTtl: '1h' }), server.queue('b', { deadLetterOnExpiration: true })];
   const client = sdkClient(server);
@@ -195,7 +195,7 @@ test('a message past its time to live is gone, or dead-lettered where the entity
   assert.equal(keeping.deadLetters()[0]?.deadLetter?.reason, 'TTLExpiredException');
 });
 
-test('a subscriber gets what is there and what comes later', async (t) => {
+test('a subscriber gets stored and later messages', async (t) => {
   const { server, queue, client, receiver } = await filled(t, [1, 2]);
   const seen: unknown[] = [];
   const subscription = receiver.subscribe({

@@ -5,7 +5,7 @@ import rhea from 'rhea';
 import { sdkClient } from './sdk-client.ts';
 import { serviceBusServer } from './service-bus-server.ts';
 
-test('a message lies in its queue with every type that it had on the wire', async (t) => {
+test('a message is in its queue with every type that it had on the wire', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q');
   const sender = sdkClient(server).createSender('q');
@@ -40,7 +40,7 @@ test('a message lies in its queue with every type that it had on the wire', asyn
   assert.deepEqual(server.protocolErrors, []);
 });
 
-test('the messages of a batch are kept one by one, in their order', async (t) => {
+test('the messages of a batch are stored one by one, in order', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q');
   await sdkClient(server)
@@ -58,7 +58,7 @@ test('the messages of a batch are kept one by one, in their order', async (t) =>
   assert.deepEqual([sent?.batch, sent?.messageIds, sent?.outcome], [true, ['a', 'b', 'c'], 'accepted']);
 });
 
-test('a batch is no larger than the server says it may be, and what does not fit is refused', async (t) => {
+test('a batch is limited by the size that the server names, and a larger message is rejected', async (t) => {
   const server = await serviceBusServer(t, { maxMessageSize: 2000 });
   const queue = server.queue('q');
   const sender = sdkClient(server).createSender('q');
@@ -78,7 +78,7 @@ test('a message larger than one frame arrives whole', async (t) => {
   assert.deepEqual(queue.messages()[0]?.data, body);
 });
 
-test('a repeated message id is taken and dropped within the window, alone or in a batch, and kept after it', async (t) => {
+test('a repeated message id is accepted and dropped within the window, alone or in a batch, and stored after it', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q', { duplicateDetection: '10m' });
   const sender = sdkClient(server).createSender('q');
@@ -103,7 +103,7 @@ test('a repeated message id is taken and dropped within the window, alone or in 
   );
 });
 
-test('a partitioned entity takes the partition key into account when it looks for duplicates', async (t) => {
+test('a partitioned entity detects duplicates by message id and partition key', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q', { duplicateDetection: '10m', partitioned: true });
   const sender = sdkClient(server).createSender('q');
@@ -114,7 +114,7 @@ test('a partitioned entity takes the partition key into account when it looks fo
   );
 });
 
-test('a topic gives each subscription what its rule matches', async (t) => {
+test('a topic gives each subscription the messages that match its rule', async (t) => {
   const server = await serviceBusServer(t);
   const topic = server.topic('t');
   const all = topic.subscription('all');
@@ -134,7 +134,7 @@ test('a topic gives each subscription what its rule matches', async (t) => {
   assert.deepEqual(bodies, [[1, 2, 3], [1], [2], [2], []]);
 });
 
-test('rules are added and removed by the client', async (t) => {
+test('the client can add and remove rules', async (t) => {
   const server = await serviceBusServer(t);
   const subscription = server.topic('t').subscription('s');
   const client = sdkClient(server);
@@ -163,7 +163,7 @@ test('a queue with sessions refuses a message without one', async (t) => {
   );
 });
 
-test('an entity that is missing, disabled or full says so, and works once it is there, enabled or emptied', async (t) => {
+test('an entity that is missing, disabled or full reports it, and works once it is created, enabled or emptied', async (t) => {
   const server = await serviceBusServer(t);
   const sender = sdkClient(server).createSender('q');
   await assert.rejects(sender.sendMessages({ body: 1 }), { code: 'MessagingEntityNotFound' });
@@ -192,7 +192,7 @@ test('an entity that is missing, disabled or full says so, and works once it is 
   );
 });
 
-test('a sender without credit waits, and goes on once it is given', async (t) => {
+test('a sender without credit waits until it gets some', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q');
   server.faults.withholdCredit = true;

@@ -12,7 +12,7 @@ async function withSessions(t: TestContext, ...sessionIds: readonly string[]) {
   return { server, queue, client };
 }
 
-test('the next free session is the one with the oldest message, and its messages come in order', async (t) => {
+test('the next free session is the one with the oldest message, and its messages arrive in order', async (t) => {
   const { client, queue } = await withSessions(t, 'a', 'b', 'a');
   const first = await client.acceptNextSession('q');
   const second = await client.acceptNextSession('q');
@@ -29,7 +29,7 @@ test('the next free session is the one with the oldest message, and its messages
   );
 });
 
-test('a session that someone holds cannot be taken, and can be once it is given back', async (t) => {
+test('a locked session cannot be accepted until it is released', async (t) => {
   const { client } = await withSessions(t, 'a');
   const holder = await client.acceptSession('q', 'a');
   await assert.rejects(client.acceptSession('q', 'a'), { code: 'SessionCannotBeLocked' });
@@ -37,7 +37,7 @@ test('a session that someone holds cannot be taken, and can be once it is given 
   assert.equal((await client.acceptSession('q', 'a')).sessionId, 'a');
 });
 
-test('who waits for the next session gets it when its first message comes', async (t) => {
+test('a receiver that waits for the next session gets it when its first message arrives', async (t) => {
   const { server, client } = await withSessions(t);
   const waiting = client.acceptNextSession('q');
   await server.until(() => server.contacts('attach').length === 1, 'an attach');
@@ -45,14 +45,14 @@ test('who waits for the next session gets it when its first message comes', asyn
   assert.equal((await waiting).sessionId, 'late');
 });
 
-test('who waits for a session in vain is told so', async (t) => {
+test('a receiver that waits in vain for a session gets an error', async (t) => {
   const { client } = await withSessions(t);
   await assert.rejects(client.acceptNextSession('q', { abortSignal: AbortSignal.timeout(10_000) }), (error: Error & { code?: string }) =>
     ['ServiceTimeout', 'SessionCannotBeLocked'].includes(error.code ?? ''),
   );
 });
 
-test('a session is renewed; when it runs out, its link is detached and its messages come again', async (t) => {
+test('a session is renewed; when its lock expires, its link is detached and its messages arrive again', async (t) => {
   const { server, client, queue } = await withSessions(t, 'a');
   const holder = await client.acceptNextSession('q', { maxAutoLockRenewalDurationInMs: 0 });
   const [message] = await holder.receiveMessages(1, { maxWaitTimeInMs: 10_000 });
@@ -70,7 +70,7 @@ test('a session is renewed; when it runs out, its link is detached and its messa
   assert.deepEqual(queue.messages(), []);
 });
 
-test('the state of a session is kept, and sessions with messages can be listed', async (t) => {
+test('the state of a session is stored, and sessions with messages can be listed', async (t) => {
   const { client } = await withSessions(t, 'a', 'b');
   const holder = await client.acceptSession('q', 'a');
   assert.equal(await holder.getSessionState(), null);
@@ -78,14 +78,14 @@ test('the state of a session is kept, and sessions with messages can be listed',
   assert.deepEqual(await holder.getSessionState(), { seen: 3 });
 });
 
-test('an entity with sessions takes no plain receiver, and one without them no session receiver', async (t) => {
+test('an entity with sessions rejects a plain receiver, and one without sessions rejects a session receiver', async (t) => {
   const { server, client } = await withSessions(t, 'a');
   server.queue('plain');
   await assert.rejects(client.createReceiver('q').receiveMessages(1, { maxWaitTimeInMs: 1000 }), /requires sessions/);
   await assert.rejects(client.acceptSession('plain', 'a'));
 });
 
-test('a session whose connection was cut stays locked until it runs out', async (t) => {
+test('after its connection is cut, a session stays locked until the lock expires', async (t) => {
   const { server, client } = await withSessions(t, 'a');
   await client.acceptNextSession('q');
   server.cutConnections();

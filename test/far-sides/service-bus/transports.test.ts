@@ -7,7 +7,7 @@ import { CertificateAuthority } from '../certificate-authority.ts';
 import { sdkClient } from './sdk-client.ts';
 import { serviceBusServer } from './service-bus-server.ts';
 
-test('over TLS everything goes as over plain TCP', async (t) => {
+test('TLS works like plain TCP', async (t) => {
   const authority = await CertificateAuthority.create(t);
   setDefaultCACertificates([authority.cert]);
   const server = await serviceBusServer(t, { tls: await authority.issue('DNS:localhost'), host: 'localhost' });
@@ -25,7 +25,7 @@ test('over TLS everything goes as over plain TCP', async (t) => {
   );
 });
 
-test('a client that does not know the authority gets no further than TLS', async (t) => {
+test('TLS fails for a client that does not trust the authority', async (t) => {
   const authority = await CertificateAuthority.create(t);
   setDefaultCACertificates([]);
   const server = await serviceBusServer(t, { tls: await authority.issue('DNS:localhost'), host: 'localhost' });
@@ -34,7 +34,7 @@ test('a client that does not know the authority gets no further than TLS', async
   assert.deepEqual(server.contacts('open'), []);
 });
 
-test('over WebSockets everything goes as over TCP, in large messages too, and cuts are survived', async (t) => {
+test('WebSockets work like TCP, also with large messages and after cuts', async (t) => {
   const authority = await CertificateAuthority.create(t);
   setDefaultCACertificates([authority.cert]);
   const server = await serviceBusServer(t, { tls: await authority.issue('DNS:localhost'), transport: 'websocket', host: 'localhost' });
@@ -57,7 +57,7 @@ test('over WebSockets everything goes as over TCP, in large messages too, and cu
   );
 });
 
-test('a WebSocket to another path, or for another protocol, is refused', async (t) => {
+test('a WebSocket to another path, or for another protocol, is rejected', async (t) => {
   const server = await serviceBusServer(t, { transport: 'websocket' });
   const statusOf = async (path: string, protocol: string) => {
     const socket = connect(server.port, '127.0.0.1');

@@ -77,7 +77,7 @@ for (const [what, bytes, value] of VALUES) {
   });
 }
 
-test('bytes that end too early, and constructors that do not exist, are no values', () => {
+test('truncated bytes and unknown constructors are not values', () => {
   assert.throws(() => new AmqpReader(Buffer.from([0xa1, 5, 0x61])).read(), RangeError);
   assert.throws(() => new AmqpReader(Buffer.from([0xa1])).read(), RangeError);
   assert.throws(() => new AmqpReader(Buffer.from([0x3f])).read(), /no AMQP constructor: 0x3f/);
@@ -88,7 +88,7 @@ function message(fields: object): AmqpMessage {
   return readMessage(rhea.message.encode(fields));
 }
 
-test('bodies are told apart: data, several data sections, a sequence, a value, nothing', () => {
+test('bodies are distinguished: data, several data sections, a sequence, a value, nothing', () => {
   const data = rhea.message.data_section(Buffer.from('x'));
   assert.deepEqual(message({ body: data }).body, { kind: 'data', sections: [Buffer.from('x')] });
   const several = rhea.message.data_sections([Buffer.from('a'), Buffer.from('b')]);
@@ -99,7 +99,7 @@ test('bodies are told apart: data, several data sections, a sequence, a value, n
   assert.deepEqual(readMessage(Buffer.alloc(0)).body, { kind: 'none' });
 });
 
-test('a property is added to a message, or put in the place of another, and the rest keeps its bytes', () => {
+test('a property is added to a message, or replaces another, and the rest keeps its bytes', () => {
   const body = rhea.message.data_section(Buffer.from('{}'));
   const add = (name: string, value: unknown) => ({ name, bytes: encodeProperty(name, value) });
   const bare = withApplicationProperties(message({ message_id: 'm', body }), [add('n', 'new')]);
@@ -110,7 +110,7 @@ test('a property is added to a message, or put in the place of another, and the 
   assert.equal(bare.properties['message-id']?.value, 'm');
 });
 
-test('a filter that the server does not read is an error, not a match', () => {
+test('a filter that the server does not support is an error, not a match', () => {
   const sent = message({ application_properties: { a: 'x', n: 3, f: true }, subject: 's', body: 1 });
   const judge = (sql: string) => matches({ sql }, sent);
   assert.equal(judge("a = 'x' AND n = 3 AND f = TRUE AND sys.label = 's' AND 1=1"), true);
