@@ -11,20 +11,20 @@ export function networkFault(error: unknown, place: HttpPlace): BridgeError {
   const who = whoOf(place);
   // If several addresses fail, Node throws one AggregateError with the code of the first.
   const code = codeOf(error);
-  const said = code ?? messageOf(error);
+  const reason = code ?? messageOf(error);
   const advice = code && tlsAdvice(code, wordsOf(place));
-  if (advice) return fault(codes.tls, `${who} ${advice} (${said})`, 'sink', error);
+  if (advice) return fault(codes.tls, `${who} ${advice} (${reason})`, 'sink', error);
   if (code && isUnreachableFault(code)) {
     return fault(
       codes.unreachable,
-      `${who} cannot be reached (${said}): check that it is running, its name and the firewall`,
+      `${who} cannot be reached (${reason}): check that it is running, its name and the firewall`,
       'sink',
       error,
     );
   }
   return fault(
     codes.broken,
-    `${who} closed the connection without an answer (${said}): the bridge retries; if this lasts, check the receiver`,
+    `${who} closed the connection without an answer (${reason}): the bridge retries; if this lasts, check the receiver`,
     'delivery',
     error,
   );

@@ -103,15 +103,15 @@ function connectionFault({ code, address, isClosed }: Broken, error: unknown, co
     const message = `${broker} cannot be reached (${code ?? 'no answer'}): check that it is running, its name and the firewall`;
     return fault('BRIDGE_KAFKA_UNREACHABLE', message, { scope, status: code ?? 'timeout' }, error);
   }
-  const said = code ?? 'connection closed';
+  const reason = code ?? 'connection closed';
   const isLinked = operation === 'produce' || operation === 'consume';
   const hint = isLinked
     ? 'the bridge retries; if this lasts, check the broker'
     : `${missingSettings(context)}; the broker's log has the reason`;
   return fault(
     'BRIDGE_KAFKA_BROKEN',
-    `${broker} closed the connection without an answer (${said}): ${hint}`,
-    { scope: isLinked ? 'delivery' : 'sink', status: said },
+    `${broker} closed the connection without an answer (${reason}): ${hint}`,
+    { scope: isLinked ? 'delivery' : 'sink', status: reason },
     error,
   );
 }

@@ -15,8 +15,8 @@ export interface FaultPlace {
 
 interface Row extends Pick<BridgeErrorDetails, 'disposition' | 'scope' | 'retryAfterMs'> {
   readonly code: ErrorCode;
-  /** @param said the service's text, to distinguish the causes of one code */
-  readonly what: (place: FaultPlace, said: string) => string;
+  /** @param text the service's text, to distinguish the causes of one code */
+  readonly what: (place: FaultPlace, text: string) => string;
 }
 
 /** The pause of a throttled client, unless Service Bus names another. */
@@ -57,8 +57,8 @@ const CODES: Readonly<Record<string, Row>> = {
   UnauthorizedAccess: {
     code: 'BRIDGE_SERVICE_BUS_UNAUTHORIZED',
     ...MISCONFIGURED,
-    what: ({ entity, role }, said) =>
-      BAD_TOKEN.test(said)
+    what: ({ entity, role }, text) =>
+      BAD_TOKEN.test(text)
         ? 'does not accept the token: check the key or signature of the connectionString and its expiry, or tenant and identity; also check the clock of this machine'
         : `does not allow this operation on the ${entity}: assign the identity the role "${role}" on this scope (it can take minutes to take effect), or grant the key that right`,
   },
@@ -116,11 +116,11 @@ export function serviceBusFault(error: unknown, place: FaultPlace): BridgeError 
   const row = code === undefined ? undefined : CODES[code];
   if (row) return fault(row, last, place, code);
   if (!isOfTheSdk(last)) return connectionFault(last, place);
-  const said = messageOf(last);
-  const system = /\b(E[A-Z]{3}[A-Z_]*)\b/.exec(said)?.[1];
+  const text = messageOf(last);
+  const system = /\b(E[A-Z]{3}[A-Z_]*)\b/.exec(text)?.[1];
   if (system !== undefined && isUnreachableFault(system)) return unreachable(system, place);
-  const general = GENERAL.find(([prefix]) => prefix.test(said))?.[1];
-  return fault(general ?? UNAVAILABLE, last, place, /^([A-Za-z]+Error): /.exec(said)?.[1] ?? code);
+  const general = GENERAL.find(([prefix]) => prefix.test(text))?.[1];
+  return fault(general ?? UNAVAILABLE, last, place, /^([A-Za-z]+Error): /.exec(text)?.[1] ?? code);
 }
 
 /** Returns the BridgeError of a socket, TLS, DNS or proxy error. */
@@ -171,10 +171,10 @@ function broken(code: ErrorCode, message: string, status: string): BridgeError {
 function fault(row: Row, error: unknown, place: FaultPlace, status: string | undefined): BridgeError {
   const words = messageOf(error);
   const tracking = /\bTrackingId:([0-9A-Za-z_-]{8,80})/.exec(words)?.[1];
-  const said = [status, tracking && `TrackingId ${tracking}`].filter((part) => part !== undefined && part !== '').join(', ');
+  const text = [status, tracking && `TrackingId ${tracking}`].filter((part) => part !== undefined && part !== '').join(', ');
   const pauseSeconds = row.retryAfterMs === undefined ? undefined : PAUSE.exec(words)?.[1];
   const retryAfterMs = pauseSeconds === undefined ? row.retryAfterMs : Number(pauseSeconds) * 1000;
-  const message = `${place.who} ${row.what(place, words)}${said === '' ? '' : ` (${said})`}`;
+  const message = `${place.who} ${row.what(place, words)}${text === '' ? '' : ` (${text})`}`;
   return new BridgeError(row.code, message, {
     ...(row.disposition && { disposition: row.disposition }),
     ...(row.scope && { scope: row.scope }),

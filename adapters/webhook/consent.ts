@@ -99,8 +99,8 @@ function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
 /** Returns the fault of a failed handshake: it concerns the whole sink, and the lane retries soon, however old the queue is. */
 export function handshakeFault(error: BridgeError): BridgeError {
   const { code, message, disposition = 'retry', status, cause } = error;
-  const said = code === 'BRIDGE_WEBHOOK_NO_CONSENT' ? message : `the request for consent failed: ${message}`;
-  return new BridgeError(code, said, {
+  const text = code === 'BRIDGE_WEBHOOK_NO_CONSENT' ? message : `the request for consent failed: ${message}`;
+  return new BridgeError(code, text, {
     cause,
     disposition,
     scope: 'sink',

@@ -42,8 +42,8 @@ export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlac
   const isPassing = PASSING.has(error);
   if (isPassing || status < 300 || status >= 500 || status === 408 || status === 425 || status === 429) {
     const pauseMs = parseRetryAfter(headers['retry-after'], wallMs);
-    const said = isPassing ? ` (${error})` : '';
-    return unavailable(place, `${who} answered ${status}${said}: the bridge asks again; if this lasts, check it`, {
+    const suffix = isPassing ? ` (${error})` : '';
+    return unavailable(place, `${who} answered ${status}${suffix}: the bridge asks again; if this lasts, check it`, {
       status,
       ...(pauseMs !== null && { retryAfterMs: pauseMs }),
     });

@@ -15,9 +15,9 @@ const HAS_NO_SESSIONS = /sessionful message receiver cannot/;
 export function sourceFault(error: unknown, place: FaultPlace): BridgeError {
   const fault = serviceBusFault(error, place);
   if (fault === error) return fault;
-  const said = messageOf(error);
-  if (REQUIRES_SESSIONS.test(said)) return entityFault(place, 'requires sessions: set sessions: true');
-  if (HAS_NO_SESSIONS.test(said)) return noSessionsFault(place);
+  const text = messageOf(error);
+  if (REQUIRES_SESSIONS.test(text)) return entityFault(place, 'requires sessions: set sessions: true');
+  if (HAS_NO_SESSIONS.test(text)) return noSessionsFault(place);
   // A detached link ends all receiving, whereas a refused message ends only one send.
   return fault.code === 'BRIDGE_SERVICE_BUS_UNAVAILABLE' ? ofTheSource(fault) : fault;
 }

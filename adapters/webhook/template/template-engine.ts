@@ -101,8 +101,8 @@ function variablesOf(liquid: Liquid, parsed: Parsed[]): Variable[] {
 
 /** Returns the fault. liquidjs quotes the template, which may contain a secret: only names of filters and tags are repeated. */
 function faultOf(error: unknown): string {
-  const said = error instanceof Error ? error.message : '';
-  const [, words = said, line, column] = /^(.*), line:(\d+), col:(\d+)$/s.exec(said) ?? [];
+  const message = error instanceof Error ? error.message : '';
+  const [, words = message, line, column] = /^(.*), line:(\d+), col:(\d+)$/s.exec(message) ?? [];
   const place = line === undefined ? '' : ` (line ${line}, column ${column})`;
   const cause = error instanceof Error && 'originalError' in error ? error.originalError : undefined;
   if (cause instanceof FilterFault) return `${cause.message}${place}`;

@@ -79,7 +79,7 @@ const WRONG: readonly Wrong[] = [
     message: /credentials.*correct sasl/,
   },
   {
-    what: 'a login at a listener that wants none',
+    what: 'a login at a listener without one',
     listener: 'PLAINTEXT',
     options: asWriter,
     secrets,
@@ -88,7 +88,7 @@ const WRONG: readonly Wrong[] = [
     message: /do not use SASL at this listener/,
   },
   {
-    what: 'no login at a listener that wants one',
+    what: 'no login at a listener that requires one',
     listener: 'SASL',
     options: {},
     code: 'BRIDGE_KAFKA_BROKEN',
@@ -96,7 +96,7 @@ const WRONG: readonly Wrong[] = [
     message: /may need TLS \(ssl: true\), or it may need a login \(sasl\)/,
   },
   {
-    what: 'no TLS at a port that speaks it',
+    what: 'no TLS at a port with TLS',
     listener: 'TLS',
     options: {},
     code: 'BRIDGE_KAFKA_TLS',
@@ -104,7 +104,7 @@ const WRONG: readonly Wrong[] = [
     message: /ssl: true/,
   },
   {
-    what: 'TLS at a port that does not speak it',
+    what: 'TLS at a port without TLS',
     listener: 'PLAINTEXT',
     options: { ssl: true },
     code: 'BRIDGE_KAFKA_BROKEN',
@@ -112,7 +112,7 @@ const WRONG: readonly Wrong[] = [
     message: /port may not use TLS \(.*remove ssl\), or it may need a login/,
   },
   {
-    what: 'a certificate that nobody here vouches for',
+    what: 'a certificate of an untrusted authority',
     listener: 'TLS',
     options: { ssl: true },
     code: 'BRIDGE_KAFKA_TLS',

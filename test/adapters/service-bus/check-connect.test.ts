@@ -28,7 +28,7 @@ test('a check presents the token, attaches a link, and sends nothing', async (t)
 });
 
 const STEPS: Readonly<Record<string, readonly [setup: ServiceBusSetup, says: RegExp]>> = {
-  'nobody listens': [{ beforeOpen: (server) => server.leave() }, /cannot be reached: check firewalls .*ECONNREFUSED/],
+  'no server listens': [{ beforeOpen: (server) => server.leave() }, /cannot be reached: check firewalls .*ECONNREFUSED/],
   'the key is wrong': [
     { secrets: (server) => ({ BUS: server.connectionString.replace(/SharedAccessKey=[^;]*/, 'SharedAccessKey=d3Jvbmc=') }) },
     /does not accept the token: check the key/,
@@ -40,7 +40,7 @@ const STEPS: Readonly<Record<string, readonly [setup: ServiceBusSetup, says: Reg
     },
     /does not allow this operation on the queue maintenance: assign the identity the role "Azure Service Bus Data Sender" on this scope/,
   ],
-  'the queue is not there': [{ options: { queue: 'missing' } }, /has no queue missing: correct the name, or create it/],
+  'the queue does not exist': [{ options: { queue: 'missing' } }, /has no queue missing: correct the name, or create it/],
   'the topic is disabled': [
     {
       options: { topic: 'off' },
@@ -54,7 +54,7 @@ const STEPS: Readonly<Record<string, readonly [setup: ServiceBusSetup, says: Reg
 };
 
 for (const [what, [setup, says]] of Object.entries(STEPS)) {
-  test(`a check says so where ${what}`, async (t) => {
+  test(`a check reports: ${what}`, async (t) => {
     const { adapter, server } = await startServiceBus(t, setup);
     await assert.rejects(adapter.check(never), says);
     assert.deepEqual(server.contacts('send'), []);
@@ -80,14 +80,14 @@ for (const [what, setup, says] of [
     { beforeOpen: async (server) => void server.queue('made', { duplicateDetection: '10m' }), options: { queue: 'made' } },
     /a message could be sent; queue made drops repeats of the last PT600S/,
   ],
-  ['they are not', { options: { queue: QUEUE } }, /has no duplicate detection, so a repeat after a lost answer arrives twice/],
+  ['repeats are not dropped', { options: { queue: QUEUE } }, /has no duplicate detection, so a repeat after a lost answer arrives twice/],
   [
-    'the topic drops them',
+    'the topic drops repeats',
     { beforeOpen: async (server) => void server.topic('made', { duplicateDetection: '1h' }), options: { topic: 'made' } },
     /topic made drops repeats of the last PT3600S/,
   ],
   [
-    'that cannot be read for want of rights',
+    'it lacks the right to read this',
     {
       beforeOpen: async (server) => server.key('sender', { key: 'c2VuZA==', claims: ['Send'] }),
       secrets: (server) => ({ BUS: server.connectionStringFor('sender') }),
@@ -96,7 +96,7 @@ for (const [what, setup, says] of [
     /these rights do not show whether queue maintenance drops repeats: check its requiresDuplicateDetection/,
   ],
 ] as readonly (readonly [string, ServiceBusSetup, RegExp])[]) {
-  test(`a check tells where ${what}`, async (t) => {
+  test(`a check reports that ${what}`, async (t) => {
     const { adapter, server } = await secured(t, { ...WEBSOCKET, ...setup, options: { ...WEBSOCKET.options, ...setup.options } });
     assert.match((await adapter.check(never)) ?? '', says);
     assert.deepEqual(server.contacts('send'), []);

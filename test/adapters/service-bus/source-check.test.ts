@@ -41,13 +41,13 @@ interface Row {
 
 const FAULTS: readonly Row[] = [
   {
-    title: 'nobody listens',
+    title: 'no server listens',
     wrong: (server) => server.leave(),
     code: 'BRIDGE_SERVICE_BUS_UNREACHABLE',
     says: /source ops: 127\.0\.0\.1:\d+ cannot be reached: check firewalls/,
   },
   {
-    title: 'nothing is answered',
+    title: 'no answer arrives',
     setup: { options: { timeout: '300ms' } },
     wrong: (server) => {
       server.silent = true;
@@ -69,7 +69,7 @@ const FAULTS: readonly Row[] = [
     says: /on the queue approvals: assign the identity the role "Azure Service Bus Data Receiver" on this scope/,
   },
   {
-    title: 'there is no such queue',
+    title: 'the queue does not exist',
     wrong: (server) => server.delete(QUEUE),
     code: 'BRIDGE_SERVICE_BUS_ENTITY',
     says: /has no queue approvals: correct the name, or create it/,
@@ -97,7 +97,7 @@ const FAULTS: readonly Row[] = [
 ];
 
 for (const { title, setup = {}, wrong, code, says } of FAULTS) {
-  test(`a check says where ${title}`, async (t) => {
+  test(`a check reports that ${title}`, async (t) => {
     const server = await openServer(t);
     const before = server.connectionString;
     await wrong(server);

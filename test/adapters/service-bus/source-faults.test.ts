@@ -51,7 +51,7 @@ const AT_START: readonly Row[] = [
     },
   },
   {
-    title: 'the token is refused',
+    title: 'the token is rejected',
     wrong: (server) =>
       server.faults.onToken({ do: 'answer', status: 401, description: 'InvalidSignature: The token has an invalid signature.' }),
     right: () => undefined,
@@ -64,7 +64,7 @@ const AT_START: readonly Row[] = [
     told: { code: 'BRIDGE_SERVICE_BUS_BUSY', disposition: 'retry', says: /is busy and asks for a pause/ },
   },
   {
-    title: 'the service fails by itself',
+    title: 'the service has an internal error',
     wrong: (server) => server.faults.onAttach({ do: 'refuse', with: 'internalError' }),
     right: () => undefined,
     told: {
@@ -81,7 +81,7 @@ const AT_START: readonly Row[] = [
     told: { code: 'BRIDGE_SERVICE_BUS_TIMEOUT', disposition: 'retry', says: /gave no answer for the queue approvals within 300ms/ },
   },
   {
-    title: 'nothing is answered at all',
+    title: 'no answer arrives at all',
     setup: { options: SHORT },
     wrong: (server) => {
       server.silent = true;
@@ -98,7 +98,7 @@ const AT_START: readonly Row[] = [
     told: { code: 'BRIDGE_SERVICE_BUS_BROKEN', disposition: 'retry', says: /closed the connection/ },
   },
   {
-    title: 'nobody listens',
+    title: 'no server listens',
     wrong: (server) => server.leave(),
     right: (server) => server.comeBack(),
     told: { code: 'BRIDGE_SERVICE_BUS_UNREACHABLE', disposition: 'retry', says: /cannot be reached/ },
@@ -143,7 +143,7 @@ const LATER: readonly Omit<Row, 'setup'>[] = [
     told: { code: 'BRIDGE_SERVICE_BUS_BROKEN', disposition: 'retry', says: /closed the connection/ },
   },
   {
-    title: 'the namespace goes away',
+    title: 'the namespace becomes unreachable',
     wrong: (server) => server.leave(),
     right: (server) => server.comeBack(),
     told: { code: 'BRIDGE_SERVICE_BUS_BROKEN', disposition: 'retry', says: /closed the connection/ },
@@ -155,7 +155,7 @@ const LATER: readonly Omit<Row, 'setup'>[] = [
     told: { code: 'BRIDGE_SERVICE_BUS_BROKEN', disposition: 'retry', says: /closed the connection/ },
   },
   {
-    title: 'the link is taken back',
+    title: 'the service detaches the link',
     wrong: (server) =>
       server.detachLinks({ condition: 'amqp:link:detach-forced', description: 'The link is force detached. Code: ServerShutdown.' }),
     right: () => undefined,
@@ -174,7 +174,7 @@ const LATER: readonly Omit<Row, 'setup'>[] = [
     told: { code: 'BRIDGE_SERVICE_BUS_ENTITY', disposition: 'misconfigured', says: /has disabled the queue approvals/ },
   },
   {
-    title: 'the token runs out',
+    title: 'the token expires',
     wrong: (server) => server.expireTokens(),
     right: () => undefined,
     told: { code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE', disposition: 'retry', says: /delivers no messages of the queue approvals/ },
