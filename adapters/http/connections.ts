@@ -59,7 +59,7 @@ interface ConnectionParts {
 }
 
 /** Connects at the first request. */
-export class Connections {
+export class HttpConnections {
   readonly #parts: ConnectionParts;
   readonly #serverName: string;
   readonly #files: TlsFiles | null;

@@ -4,7 +4,7 @@ import { type AddressGuard, checkedLookup, checkLiteral, type Resolve } from '..
 import { exchange, type HttpAnswer, type HttpRequest, hostOf } from '../../src/net/http-exchange.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { type Answer, requestStatus } from './answer.ts';
-import { type ConnectionOptions, Connections } from './connections.ts';
+import { type ConnectionOptions, HttpConnections } from './connections.ts';
 import type { HttpPlace } from './failures.ts';
 import { type AddressJudge, targetGuard } from './target-guard.ts';
 
@@ -32,14 +32,14 @@ export class Endpoint {
   readonly #parts: EndpointParts;
   readonly #guard: AddressGuard;
   readonly #lookup: LookupFunction;
-  readonly #connections: Connections;
+  readonly #connections: HttpConnections;
 
   /** The secrets must be open. */
   constructor(options: ConnectionOptions, parts: EndpointParts) {
     this.#parts = parts;
     this.#guard = targetGuard(parts.place, parts.judge);
     this.#lookup = checkedLookup(this.#guard, parts.resolve);
-    this.#connections = new Connections(options, { ...parts, lookup: this.#lookup });
+    this.#connections = new HttpConnections(options, { ...parts, lookup: this.#lookup });
   }
 
   /** Checks a host that is a literal address; the addresses of a name are checked at look-up. @throws BridgeError if the address is forbidden */
