@@ -55,7 +55,7 @@ const ANSWERS: readonly (readonly [what: string, answer: Answer, disposition: Di
   ['401', { status: 401 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /belongs to the tenant of the rule/],
   ['403', { status: 403 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /Monitoring Metrics Publisher/],
   ['404', { status: 404 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /check endpoint, rule/],
-  ['a page', { status: 200, body: '<html>Welcome</html>' }, 'retry', 'BRIDGE_SINK_ANSWER', /whether endpoint leads to/],
+  ['a page', { status: 200, body: '<html>Welcome</html>' }, 'retry', 'BRIDGE_SINK_ANSWER', /check that endpoint points to/],
   ['200 with an error inside', { status: 200, body: '{"error":{}}' }, 'retry', 'BRIDGE_SINK_ANSWER', /not with 204/],
 ];
 
