@@ -87,7 +87,7 @@ test('a handshake without an origin, an origin that is no name and a rate of not
   const { config } = bridgeFolder(t, 'http://127.0.0.1:1', { sinks });
   const { code, stderr } = await run(t, ['check', '--config', config]);
   assert.equal(code, 78);
-  assert.match(stderr, /sinks\.asks\.origin: is missing: a handshake names who asks/);
+  assert.match(stderr, /sinks\.asks\.origin: is missing: a handshake needs it/);
   assert.match(stderr, /sinks\.names\.origin: must be a DNS name such as bridge\.example\.com/);
   assert.match(stderr, /sinks\.limits\.ratePerMinute: must be a whole number of requests a minute, 1 or more/);
 });

@@ -29,7 +29,7 @@ for (const verb of ['check', 'run']) {
     writeFileSync(join(dirname(config), 'chat.liquid'), '{\n"text": "{{ data.descripton }}"\n}');
     const { code, stderr } = await run(t, [verb, '--config', config]);
     assert.equal(code, 78);
-    assert.match(stderr, /sinks\.chat\.body\.template: asks for data\.descripton in line 2, which no event has/);
+    assert.match(stderr, /sinks\.chat\.body\.template: uses data\.descripton in line 2, which no event has/);
     assert.match(stderr, /sinks\.chat\.timeout: must be a duration/);
   });
 }
