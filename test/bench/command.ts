@@ -91,5 +91,5 @@ async function beside(what: string, body: string): Promise<readonly Row[]> {
     lastMs = atMs;
   }
   const figure = `poll late p95 ${percentile(lateness, 0.95).toFixed(1)} ms, at most ${Math.max(...lateness).toFixed(1)} ms; webhook p95 ${percentile(latency, 0.95).toFixed(1)} ms; RSS ≤ ${mostMb.toFixed(0)} MB`;
-  return [{ what: `beside a program that: ${what}`, figure, goal: 'as without' }];
+  return [{ what: `with a program that: ${what}`, figure, goal: 'as without' }];
 }

@@ -77,7 +77,7 @@ async function besideLoop({ type, variant, start }: SiemSink): Promise<readonly 
   const rest = `${makingMs.toFixed(1)} ms; without it ${(callsMs - makingMs).toFixed(1)} ms: ${times(callsMs - makingMs)}`;
   return [
     { what: `${what}, first call → last acceptance`, figure, goal: '≤ 2 ×' },
-    { what: `${what}, of it making what is sent`, figure: rest, goal: '' },
+    { what: `${what}, of it encoding`, figure: rest, goal: '' },
     { what: `${what}, poll's answer → last acceptance`, figure: `${of('allMs').toFixed(0)} ms`, goal: '' },
   ];
 }
