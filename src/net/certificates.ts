@@ -1,13 +1,13 @@
-// PEM texts → what no TLS client or server could use of them, or what connections use. Pure.
+// PEM texts → their faults, or the secure context for connections. Pure.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import { codeOf } from '../errors.ts';
 
-/** What each file holds; absent where there is none or it could not be read. */
+/** The content of each file; absent if there is no such file or it could not be read. */
 export interface PemTexts {
-  /** Certificates of the authorities that are trusted, one after the other. */
+  /** The certificates of the trusted CAs, one after the other. */
   readonly ca?: string | undefined;
-  /** A certificate, perhaps with its chain. */
+  /** A certificate, optionally with its chain. */
   readonly cert?: string | undefined;
   /** Its private key. */
   readonly key?: string | undefined;
@@ -16,42 +16,43 @@ export interface PemTexts {
 export interface PemFault {
   /** The file's key in the configuration: `http.tls.cert`. */
   readonly key: string;
-  /** Without a word of what the file holds. */
+  /** Never quotes the content of the file. */
   readonly message: string;
 }
 
 const MARK = /-----(BEGIN|END) (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
-/** `at` is the section that the files stand in: `http.tls`. */
+/** Returns the faults of the texts. @param at the section with the files: `http.tls` */
 export function pemFaults({ ca, cert, key }: PemTexts, at: string): readonly PemFault[] {
   const certificate = cert !== undefined ? readOrNull(() => new X509Certificate(cert)) : undefined;
   const privateKey = key !== undefined ? readOrNull(() => createPrivateKey(key)) : undefined;
   const faults: PemFault[] = [];
-  if (ca !== undefined && !holdsCertificates(ca)) faults.push({ key: `${at}.ca`, message: 'is no file with certificates in PEM' });
-  if (certificate === null) faults.push({ key: `${at}.cert`, message: 'is no file with a certificate in PEM' });
+  if (ca !== undefined && !holdsCertificates(ca))
+    faults.push({ key: `${at}.ca`, message: 'is not a file with certificates in PEM format' });
+  if (certificate === null) faults.push({ key: `${at}.cert`, message: 'is not a file with a certificate in PEM format' });
   if (privateKey === null) faults.push({ key: `${at}.key`, message: privateKeyFault(key ?? '') });
   if (certificate && privateKey && !certificate.checkPrivateKey(privateKey))
     faults.push({ key: `${at}.key`, message: `is not the key of the certificate in ${at}.cert` });
   return faults;
 }
 
-/** What connections use of texts without faults, or why it cannot be made: without a word of what they hold. */
+/** Returns the secure context for texts without faults, or why OpenSSL rejects them. Never quotes their content. */
 export function secureContext(texts: PemTexts): SecureContext | { readonly fault: string } {
   try {
     return process.getBuiltinModule('node:tls').createSecureContext(texts);
   } catch (error) {
-    // Only the code: what OpenSSL says of it may quote the key.
+    // Only the code: OpenSSL's message may quote the key.
     return { fault: `cannot be used (${codeOf(error) ?? 'unreadable'})` };
   }
 }
 
 function privateKeyFault(text: string): string {
   return /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(text)
-    ? 'is encrypted, and nobody is there to type its passphrase: give the key without one, readable by this program alone'
-    : 'is no file with a private key in PEM, without a passphrase';
+    ? 'is encrypted, and the bridge cannot ask for the passphrase: use a key without one, readable only by the bridge'
+    : 'is not a file with a private key in PEM format, without a passphrase';
 }
 
-/** OpenSSL would ignore those that it cannot read, and then trust no authority. */
+/** OpenSSL would ignore unreadable certificates, and then trust no CA. */
 function holdsCertificates(text: string): boolean {
   const blocks = certificatesIn(text);
   return blocks.length > 0 && blocks.every((block) => readOrNull(() => new X509Certificate(block)) !== null);
@@ -71,7 +72,7 @@ function certificatesIn(text: string): readonly string[] {
   return blocks;
 }
 
-/** Null where it is unreadable; what OpenSSL says of it may quote the key. */
+/** Returns null if the text is unreadable. The error is dropped, because OpenSSL's message may quote the key. */
 function readOrNull<T>(read: () => T): T | null {
   try {
     return read();

@@ -1,11 +1,11 @@
-// One HTTP request → its answer: bounded, past proxies of the environment, no redirect.
+// One HTTP request → its answer: bounded, without the environment's proxies, no redirect.
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { codeOf } from '../errors.ts';
 
-/** Longer headers are no answer. */
+/** An answer with longer headers is rejected. */
 const MAX_HEADER_BYTES = 16 * 1024;
 /** More interim answers (100, 102, 103 …) than any client needs. */
 const MOST_INTERIM = 32;
@@ -15,21 +15,21 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string | number>>;
-  /** Null for none. */
+  /** Null sends no body. */
   readonly body?: string | Uint8Array | null | undefined;
-  /** Keeps connections; without one, a connection is made for this request alone. */
+  /** Keeps connections. Without it, the request opens its own connection. */
   readonly agent?: Agent | undefined;
-  /** In place of the machine's, for addresses that are checked. */
+  /** Replaces the machine's lookup, so that addresses are checked. */
   readonly lookup?: LookupFunction | undefined;
-  /** Of a connection that is made for this request. */
+  /** For a connection that is opened for this request. */
   readonly tls?: Pick<ConnectionOptions, 'servername' | 'secureContext' | 'rejectUnauthorized'> | undefined;
   /** An open connection to use. */
   readonly socket?: Duplex | undefined;
-  /** `url` taken apart by `urlToHttpOptions`, by those who ask for the same one again and again. */
+  /** `url` parsed by `urlToHttpOptions`, for callers that request the same URL repeatedly. */
   readonly target?: RequestOptions | undefined;
-  /** Sets a time limit, which rejects with what it passes on; what it returns ends the limit. */
+  /** Starts a time limit. `pass` rejects the request with its reason; the returned function ends the limit. */
   readonly limit?: ((pass: (reason: unknown) => void) => () => void) | undefined;
-  /** Once the status is there it stands: neither signal and limit nor what becomes of the connection undo it. */
+  /** Resolves at the status line: later aborts, time-outs and connection errors are ignored. */
   readonly statusDecides?: boolean | undefined;
   /** Sends the request again if its kept connection turns out to be closed before any answer. For requests that may arrive twice. */
   readonly retryStale?: boolean | undefined;
@@ -39,26 +39,26 @@ export interface HttpAnswer {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders;
-  /** Null where it is longer than allowed, or that of a failure broke off. */
+  /** Null if it is longer than allowed, or if the connection broke off during the body of a failure. */
   readonly body: Buffer | null;
 }
 
-/** What a request hands to its agent, besides what Node knows: it ends a connection that is still being made. */
+/** An extra option for the agent: it aborts a connection that is not open yet. */
 export interface RequestExtras {
   readonly until: AbortSignal;
 }
 
-/** The other side changed the protocol, for which nobody asked. */
+/** The server switched the protocol, although the request did not ask for it. */
 export class UnaskedUpgrade extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super('an upgrade that nobody asked for');
+    super('a protocol switch without a request for it');
     this.status = status;
   }
 }
 
-/** The whole answer; what a failure says may break off, its body is null then. Rejects at once with the signal's reason, or with what Node throws. */
+/** Returns the complete answer. If the body of a failure breaks off, it is null. Rejects at once with the signal's reason, or with Node's error. */
 export function exchange(request: HttpRequest, maxBodyBytes: number, signal: AbortSignal): Promise<HttpAnswer> {
   return sendRequest(request, signal, async (incoming) => {
     const { statusCode: status = 0, headers } = incoming;
@@ -70,7 +70,7 @@ export function exchange(request: HttpRequest, maxBodyBytes: number, signal: Abo
   });
 }
 
-/** What `receive` makes of the answer, from its head on. Rejects at once with the signal's reason, with what Node throws, or what `receive` throws. */
+/** Returns the result of `receive`, which gets the answer after its head. Rejects at once with the signal's reason, Node's error or that of `receive`. */
 export function sendRequest<T>(
   request: HttpRequest,
   signal: AbortSignal,
@@ -79,12 +79,12 @@ export function sendRequest<T>(
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const outgoing = open(request, signal);
-    const forget = () => {
+    const cleanUp = () => {
       endLimit?.();
       signal.removeEventListener('abort', abort);
     };
     const fail = (error: unknown) => {
-      forget();
+      cleanUp();
       reject(error);
       outgoing.off('error', failUnanswered).on('error', () => {});
       outgoing.destroy();
@@ -92,7 +92,7 @@ export function sendRequest<T>(
     const abort = () => fail(signal.reason);
     const failUnanswered = (error: unknown) => {
       if (!(request.retryStale && outgoing.reusedSocket && isReset(error))) return fail(error);
-      forget();
+      cleanUp();
       resolve(sendRequest(request, signal, receive));
     };
     const endLimit = request.limit?.(fail);
@@ -109,10 +109,10 @@ export function sendRequest<T>(
       fail(new UnaskedUpgrade(statusCode));
     });
     outgoing.on('response', (incoming) => {
-      if (request.statusDecides) forget();
+      if (request.statusDecides) cleanUp();
       outgoing.off('error', failUnanswered).on('error', request.statusDecides ? () => {} : fail);
       receive(incoming, outgoing).then((value) => {
-        forget();
+        cleanUp();
         resolve(value);
       }, fail);
     });
@@ -121,7 +121,7 @@ export function sendRequest<T>(
 }
 
 /**
- * The whole body, or null if it is longer than `maxBytes`; it is cut off then. Rejects if the body breaks off. Call it as the answer comes.
+ * Returns the body, or null if it is longer than `maxBytes`; it then closes the connection. Rejects if the body breaks off. Call it at once.
  * @param chunks is filled with the body as it arrives, for callers that use a part of it
  */
 export function readBody(incoming: IncomingMessage, maxBytes: number, chunks: Buffer[] = []): Promise<Buffer | null> {
@@ -143,12 +143,12 @@ export function isReset(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
 }
 
-/** A host as connections want it: an IPv6 address without brackets. */
+/** Returns the host for a connection: an IPv6 address without brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** TLS names no addresses, and no dot at the end (RFC 6066, section 3). */
+/** Returns the TLS server name: empty for an address, without a dot at the end (RFC 6066, section 3). */
 export function serverNameOf(host: string): string {
   return process.getBuiltinModule('node:net').isIP(host) === 0 ? host.replace(/\.$/, '') : '';
 }

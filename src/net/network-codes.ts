@@ -1,18 +1,18 @@
-// A Node error code → whether the network is at fault, whatever was sent.
+// A Node error code → whether the network caused it, independent of the request.
 
-/** The name leads to no address. */
+/** The name has no address. */
 const NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
-/** Nobody there, or no way there. */
+/** No server at the address, or no route to it. */
 const ROUTE: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'ETIMEDOUT'],
 ]);
 
-/** The other side cannot be found by its name. */
+/** Returns whether the host name could not be resolved. */
 export function isNameFault(code: string): boolean {
   return NAME.has(code);
 }
 
-/** The other side cannot be found or reached. */
+/** Returns whether the host could not be resolved or reached. */
 export function isUnreachableFault(code: string): boolean {
   return isNameFault(code) || ROUTE.has(code);
 }

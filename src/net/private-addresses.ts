@@ -1,21 +1,21 @@
 // An IP address and the allowed ranges → may a request go there? (behaviour 5.17). Pure.
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** `private`: not without being listed; `metadata`: never. */
+/** `private`: allowed only if listed; `metadata`: never allowed. */
 export type AddressVerdict = 'allowed' | 'private' | 'metadata';
 
-/** What no allowance opens: the addresses that hand out a machine's identity. */
+/** Always forbidden: the addresses that serve the machine's identity. */
 const METADATA = listOf(['169.254.169.254', '168.63.129.16']);
 
 const LOOPBACK = listOf(['127.0.0.0/8', '::1/128']);
 
-/** Ranges that mean this machine, its link or its network. `::/96` holds `::`, `::1` and the dead IPv4-compatible form. */
+/** Ranges of this machine, its link or its network. `::/96` contains `::`, `::1` and the obsolete IPv4-compatible form. */
 const PRIVATE = listOf([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['::/96', '64:ff9b:1::/48', 'fc00::/7', 'fe80::/10', 'fec0::/10'],
 ]);
 
-/** An address or a range in CIDR notation: `10.0.0.0/8`, `::1/128`, `127.0.0.1`. */
+/** Returns whether the text is an address or a range in CIDR notation: `10.0.0.0/8`, `::1/128`, `127.0.0.1`. */
 export function isAddressRange(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = isIP(address);
@@ -24,10 +24,9 @@ export function isAddressRange(text: string): boolean {
 }
 
 /**
- * Judges addresses against the ranges that are allowed in spite of being private.
- * IPv4 embedded as mapped, translated (RFC 2765), NAT64 (RFC 6052, and the /96 form of RFC 8215's prefix) or 6to4 is judged by the embedded
- * address alone.
- * @throws TypeError where a range is not one (`isAddressRange`); the judge throws it for what is no IP address.
+ * Returns a function that classifies addresses. `allowedRanges` are allowed although they are private. For embedded IPv4, only the embedded
+ * address counts: mapped, translated (RFC 2765), NAT64 (RFC 6052, and the /96 form of RFC 8215's prefix) or 6to4.
+ * @throws TypeError if a range is invalid (`isAddressRange`); the returned function throws it if the text is not an IP address
  */
 export function addressJudge(allowedRanges: readonly string[]): (address: string) => AddressVerdict {
   const allowed = listOf(allowedRanges);
@@ -40,13 +39,13 @@ export function addressJudge(allowedRanges: readonly string[]): (address: string
   };
 }
 
-/** Of a URL whose host is itself an address; `allowed` for a name, whose addresses show when it is resolved. */
+/** Classifies the host of a URL if it is an address. Returns `allowed` for a name, which is checked when it is resolved. */
 export function judgeLiteral(url: URL, judge: (address: string) => AddressVerdict): AddressVerdict {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 ? 'allowed' : judge(host);
 }
 
-/** Whether a host, a name or an address without brackets, is this machine alone. */
+/** Returns whether a host (a name, or an address without brackets) is the loopback interface. */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, isIPv4(host) ? 'ipv4' : 'ipv6'));
 }
@@ -54,7 +53,7 @@ export function isLoopback(host: string): boolean {
 function listOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
-    if (!isAddressRange(range)) throw new TypeError(`${range} is no address range`);
+    if (!isAddressRange(range)) throw new TypeError(`${range} is not an address range`);
     const [address = '', prefix] = range.split('/');
     const family = isIPv4(address) ? 'ipv4' : 'ipv6';
     list.addSubnet(address, prefix === undefined ? (family === 'ipv4' ? 32 : 128) : Number(prefix), family);
@@ -62,7 +61,7 @@ function listOf(ranges: readonly string[]): BlockList {
   return list;
 }
 
-/** The IPv4 address that an IPv6 address stands for; null where it stands for itself. */
+/** Returns the IPv4 address that an IPv6 address embeds, or null if it embeds none. */
 function embeddedIpv4(address: string): string | null {
   if (isIPv4(address)) return null;
   const groups = groupsOf(withoutZone(address));
@@ -75,7 +74,7 @@ function embeddedIpv4(address: string): string | null {
   return first === 0x2002 ? dotted(second, third) : null;
 }
 
-/** Whether an address that stands for itself still spells a metadata address: in a NAT64 form that RFC 6052 allows below /96, or IPv4-compatible. */
+/** Returns whether an address hides a metadata address in another form: a NAT64 prefix shorter than /96 (RFC 6052), or IPv4-compatible. */
 function hidesMetadata(address: string): boolean {
   if (isIPv4(address)) return false;
   const bytes = groupsOf(address).flatMap((group) => [group >> 8, group & 0xff]);
@@ -86,10 +85,10 @@ function hidesMetadata(address: string): boolean {
   return localNat64 && (spells(6, 7, 9, 10) || spells(7, 9, 10, 11) || spells(9, 10, 11, 12) || spells(12, 13, 14, 15));
 }
 
-/** The eight 16-bit groups of an IPv6 address. @throws TypeError where it is none */
+/** Returns the eight 16-bit groups of an IPv6 address. @throws TypeError if it is not one */
 function groupsOf(address: string): number[] {
-  if (isIP(address) !== 6) throw new TypeError(`${address} is no IP address`);
-  // The URL parser writes a dotted tail in hex and leaves one `::` at most.
+  if (isIP(address) !== 6) throw new TypeError(`${address} is not an IP address`);
+  // The URL parser converts a dotted tail to hex and leaves at most one `::`.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
@@ -103,7 +102,7 @@ function dotted(high = 0, low = 0): string {
 
 const beyondMetadata = addressJudge(['0.0.0.0/0', '::/0']);
 
-/** An address of the machine's metadata service, which nothing may be sent to but its own requests; false for a name. */
+/** Returns whether a host is an address of the metadata service, which only the metadata client may use. False for a name. */
 export function isMetadataAddress(host: string): boolean {
   return isIP(host) !== 0 && beyondMetadata(host) === 'metadata';
 }

@@ -4,13 +4,13 @@ import type { SecureContext } from 'node:tls';
 import { BridgeError, codeOf, type ErrorCode, messageOf } from '../errors.ts';
 
 export interface ProxyServer {
-  /** With user and password, if it wants some. */
+  /** With user and password, if it requires them. */
   readonly url: URL;
-  /** How messages name it: the sink or source, and scheme and host of the proxy. */
+  /** Its name in messages: the sink or source, and scheme and host of the proxy. */
   readonly who: string;
-  /** Looks up the proxy's own name; absent: as the machine does. */
+  /** Resolves the proxy's own name. Default: the machine's lookup. */
   readonly lookup?: LookupFunction;
-  /** What an https:// proxy is verified against; null: what the machine trusts. */
+  /** Verifies an https:// proxy. Null: the machine's trusted CAs. */
   readonly trust: () => SecureContext | null;
 }
 
@@ -25,9 +25,9 @@ export interface TunnelFaults {
 
 interface ConnectAnswer {
   readonly status: number;
-  /** Open on 2xx; the caller's in any case. */
+  /** Open on 2xx. The caller closes it in any case. */
   readonly socket: Socket;
-  /** The proxy said something in the target's place. */
+  /** The proxy sent data before the tunnel was open. */
   readonly isMoreThanAnswer: boolean;
 }
 
@@ -52,7 +52,7 @@ async function askConnect(proxy: ProxyServer, authority: string, signal: AbortSi
   const secure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const trusted = secure ? trust() : null;
-  // TLS names no addresses, and no dot at the end (RFC 6066, section 3).
+  // A TLS server name is not an address, and has no dot at the end (RFC 6066, section 3).
   const servername = process.getBuiltinModule('node:net').isIP(host) === 0 ? host.replace(/\.$/, '') : '';
   const request = process.getBuiltinModule(secure ? 'node:https' : 'node:http').request({
     method: 'CONNECT',
@@ -60,10 +60,10 @@ async function askConnect(proxy: ProxyServer, authority: string, signal: AbortSi
     host,
     port: url.port || (secure ? 443 : 80),
     headers: { host: authority, ...credentialsOf(url) },
-    // One of its own for each tunnel, as the global one may have a proxy from the environment.
+    // No shared agent: the global one may have a proxy from the environment.
     agent: false,
     ...(lookup && { lookup }),
-    // NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
+    // NODE_TLS_REJECT_UNAUTHORIZED must not turn verification off.
     ...(secure && { servername, rejectUnauthorized: true, ...(trusted && { secureContext: trusted }) }),
   });
   const { promise, resolve, reject } = Promise.withResolvers<ConnectAnswer>();
@@ -85,14 +85,14 @@ async function askConnect(proxy: ProxyServer, authority: string, signal: AbortSi
   }
 }
 
-/** What a status other than 2xx means. */
+/** Returns the error for a status other than 2xx. */
 function connectRefusal({ who }: ProxyServer, { code, target }: TunnelFaults, authority: string, status: number): BridgeError {
   const isPassing = status === 408 || status === 429 || status < 300 || status > 499;
   const advice = isPassing
-    ? 'the bridge retries; if this lasts, check that the proxy can reach it'
+    ? 'the bridge retries; if it persists, check whether the proxy can reach the target'
     : status === 407
       ? 'it requires a user and a password: set proxy to { env: NAME } or { file: PATH } with http://user:password@host:port'
-      : `have it allow ${target}, or correct proxy`;
+      : `allow ${target} on the proxy, or correct proxy`;
   return new BridgeError(code, `${who} answered ${status} to CONNECT ${authority}: ${advice}`, {
     disposition: isPassing ? 'retry' : 'misconfigured',
     scope: 'sink',

@@ -1,4 +1,4 @@
-// The PEM files of TLS options → what connections use of them, made again when the files change.
+// The PEM files of TLS options → the secure context, rebuilt when the files change.
 import type { SecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import { BridgeError, type ErrorCode } from '../errors.ts';
@@ -12,20 +12,20 @@ export interface TlsFilesDeps extends Pick<Deps, 'elapsedMs'> {
   readonly logger: Logger;
 }
 
-/** Whose files they are. */
+/** The owner of the files, for messages. */
 export interface TlsFilesPlace {
-  /** What has the section: `sinks.hooks`. */
+  /** The part of the configuration with the section: `sinks.hooks`. */
   readonly owner: string;
-  /** The section that names the files: `tls`. */
+  /** The section with the paths: `tls`. */
   readonly section: string;
-  /** Of files that cannot be used. */
+  /** The error code for unusable files. */
   readonly code: ErrorCode;
 }
 
 interface PemFile {
   readonly kind: keyof PemTexts;
   readonly path: string;
-  /** Reveals what the file held when the configuration was read. */
+  /** Reveals the content of the file at the time when the configuration was read. */
   readonly secret: Secret;
 }
 
@@ -34,13 +34,13 @@ interface Loaded {
   readonly texts: PemTexts;
 }
 
-/** Opens no file before `context`. */
+/** Opens no file before the first call of `context`. */
 export class TlsFiles {
   readonly #files: readonly PemFile[];
   readonly #place: TlsFilesPlace;
   readonly #watched: WatchedFile<Loaded>;
 
-  /** The secrets are open. */
+  /** The secrets must be open. */
   constructor({ ca, cert, key }: TlsOptions, place: TlsFilesPlace, { logger, elapsedMs }: TlsFilesDeps) {
     this.#files = [...pemFileOf('ca', ca), ...pemFileOf('cert', cert), ...pemFileOf('key', key)];
     this.#place = place;
@@ -49,15 +49,15 @@ export class TlsFiles {
       initial: () => this.#load(Object.fromEntries(this.#files.map(({ kind, secret }) => [kind, secret.reveal()]))),
       parse: (files: readonly FileText[], before: Loaded | null) => this.#parse(files, before),
       onChanged: () => logger.info(`the tls files changed and were read again: ${paths.join(', ')}`),
-      onUnusable: (reason: string) => logger.warn({ reason }, 'the tls files cannot be used: what was read of them before stays in use'),
+      onUnusable: (reason: string) => logger.warn({ reason }, 'the tls files cannot be used: the previous ones stay in use'),
     };
     this.#watched = new WatchedFile(paths, parts, { elapsedMs });
   }
 
   /**
-   * The same object as long as the files stay what they are; null where none is configured. Files that cannot be used, as a certificate
-   * written before its key, leave the old ones in use, which is logged once.
-   * @throws BridgeError with the place's code where there are no old ones: misconfigured, of the whole sink.
+   * Returns the same object while the files do not change, or null if none is configured. If the files are unusable (for example, a
+   * certificate is written before its key), the old ones stay in use, and one log line says so.
+   * @throws BridgeError with the code of `TlsFilesPlace` if there are no old ones: misconfigured, for the whole sink
    */
   context(): SecureContext | null {
     return this.#files.length === 0 ? null : this.#watched.current().context;
@@ -85,7 +85,7 @@ export class TlsFiles {
 
   #fault(key: string, what: string): BridgeError {
     const paths = this.#files.map(({ path }) => path).join(', ');
-    const message = `${this.#place.owner}.${key} ${what}: mend ${paths}; the next attempt reads them again`;
+    const message = `${this.#place.owner}.${key} ${what}: correct ${paths}; the next attempt reads them again`;
     return new BridgeError(this.#place.code, message, { disposition: 'misconfigured', scope: 'sink' });
   }
 }

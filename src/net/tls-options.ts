@@ -1,4 +1,4 @@
-// Configuration of TLS to a server → checked keys, and faults of the files' contents.
+// Configuration of TLS to a server → checked keys, and faults in the files.
 import * as v from 'valibot';
 import type { OptionsOf } from '../schema/pieces.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -6,7 +6,7 @@ import { type PemTexts, pemFaults, secureContext } from './certificates.ts';
 
 const DNS_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z][a-z0-9-]{0,62}$/i;
 
-/** The path of a file is no secret; its text is handled as one. */
+/** The path of the file is public; its content is handled as a secret. */
 export function pemFile(description: string) {
   return v.pipe(
     v.string(),
@@ -16,26 +16,26 @@ export function pemFile(description: string) {
   );
 }
 
-/** What the descriptions of the keys say. */
+/** The variable parts of the descriptions. */
 export interface TlsSectionWords {
-  /** Whom the client's certificate is shown to: `the receiver`. */
+  /** The server that gets the client certificate: `the receiver`. */
   readonly shownTo: string;
-  /** What the server's certificate must be for unless `serverName` says otherwise: `the host of the url`. */
+  /** The default for `serverName`: `the host of the url`. */
   readonly host: string;
 }
 
-/** The mapping of `ca`, `cert`, `key` and `serverName`. */
+/** Returns the schema of `ca`, `cert`, `key` and `serverName`. */
 export function tlsSection({ shownTo, host }: TlsSectionWords) {
   return v.pipe(
     v.strictObject({
-      ca: v.exactOptional(pemFile('PEM file of the certificate authorities to trust, in place of those of the machine.')),
+      ca: v.exactOptional(pemFile('PEM file of the certificate authorities to trust, instead of those of the machine.')),
       cert: v.exactOptional(pemFile(`PEM file of the certificate, and its chain, that the bridge shows to ${shownTo}.`)),
       key: v.exactOptional(pemFile('PEM file of the private key of cert, without a passphrase.')),
       serverName: v.exactOptional(
         v.pipe(
           v.string(),
           v.regex(DNS_NAME, 'must be a DNS name'),
-          v.description(`The name that is asked for and that the certificate must be for. Default: ${host}.`),
+          v.description(`The name to request, which the certificate must contain. Default: ${host}.`),
         ),
       ),
     }),
@@ -50,10 +50,10 @@ export function tlsSection({ shownTo, host }: TlsSectionWords) {
   );
 }
 
-/** Whom a connection trusts and what it shows. */
+/** The trusted CAs and the client certificate of a connection. */
 export type TlsOptions = OptionsOf<ReturnType<typeof tlsSection>>;
 
-/** What shows once the files are open; `at` is the section that they stand in, such as `tls`. Without a word of what they hold. */
+/** Returns the faults of the opened files, without quoting them. @param at the section with the files, such as `tls` */
 export function tlsFaults({ ca, cert, key }: TlsOptions, at: string): readonly { readonly key: string; readonly message: string }[] {
   const texts: PemTexts = { ca: ca?.reveal(), cert: cert?.reveal(), key: key?.reveal() };
   const faults = pemFaults(texts, at);

@@ -117,7 +117,7 @@ const WRONG: readonly Wrong[] = [
     options: { ssl: true },
     code: 'BRIDGE_KAFKA_TLS',
     disposition: 'retry',
-    message: /authority that this machine does not trust.*ssl\.ca/,
+    message: /a CA that this machine does not trust.*ssl\.ca/,
   },
 ];
 

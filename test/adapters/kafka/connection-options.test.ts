@@ -155,7 +155,7 @@ test('an invalid user name, password or token is a fault without its value', () 
 test('mismatched files of ssl and of an application are faults of their keys', async (t) => {
   const { files } = await pems(t);
   const say = (keys: string) => faultsOf(sink(`${HUBS}, ${keys}`), around({}, files)).join('\n');
-  assert.match(say('ssl: { ca: key.pem }'), /^sinks\.s\.ssl\.ca: is no file with certificates in PEM/);
+  assert.match(say('ssl: { ca: key.pem }'), /^sinks\.s\.ssl\.ca: is not a file with certificates in PEM format/);
   assert.match(say('ssl: { cert: cert.pem, key: other.pem }'), /^sinks\.s\.ssl\.key: is not the key of the certificate in ssl\.cert/);
   assert.match(say('ssl: { ca: missing.pem }'), /^sinks\.s\.ssl\.ca: the file \/etc\/bridge\/missing\.pem cannot be read \(ENOENT/);
   const application = `${AZURE}, credential: client-certificate, tenantId: t, clientId: c, certificate:`;

@@ -122,7 +122,7 @@ test('files that were never usable are a fault of the configuration, and nothing
   const { cause } = error ?? {};
   assert.ok(cause instanceof BridgeError);
   assert.deepEqual([cause.code, cause.disposition, cause.scope], ['BRIDGE_KAFKA_TLS_FILES', 'misconfigured', 'sink']);
-  assert.match(cause.message, /^sinks\.secure\.ssl\.ca cannot be read \(ENOENT\): mend \/nowhere\/ca\.pem/);
+  assert.match(cause.message, /^sinks\.secure\.ssl\.ca cannot be read \(ENOENT\): correct \/nowhere\/ca\.pem/);
 });
 
 const passwordLogin = (mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512', password: string): SaslOptions => ({

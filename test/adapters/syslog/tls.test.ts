@@ -16,7 +16,7 @@ async function secured(t: TestContext, tls: Tls, options: Readonly<Record<string
 test('untrusted, misnamed and expired certificates have different messages, are retried, and get no event', async (t) => {
   const [ours, foreign] = [await CertificateAuthority.create(t), await CertificateAuthority.create(t)];
   const rows = [
-    [await foreign.issue('IP:127.0.0.1'), /authority that this machine does not trust.*tls\.ca/],
+    [await foreign.issue('IP:127.0.0.1'), /a CA that this machine does not trust.*tls\.ca/],
     [await ours.issue('DNS:named.test'), /certificate for another name.*host in server/],
     [await ours.issue('IP:127.0.0.1', { expired: true }), /has expired/],
   ] as const;
@@ -47,7 +47,7 @@ test('a server that requires a certificate gets that of the bridge; without one 
   const unknown = await secured(t, tls, { tls: { ca: authority.file } });
   const failure = failed((await unknown.deliver())[0]);
   assert.deepEqual([failure.code, failure.disposition], ['BRIDGE_SYSLOG_TLS', 'retry']);
-  assert.match(failure.message, /wants one: give what it trusts in tls\.cert and tls\.key/);
+  assert.match(failure.message, /requires one: set tls\.cert and tls\.key to a certificate that it trusts/);
   await assert.rejects(unknown.adapter.check(new AbortController().signal), { code: 'BRIDGE_SYSLOG_TLS' });
 });
 
@@ -57,5 +57,5 @@ test('the message names a port without TLS', async (t) => {
   const { deliver: securely } = await startSyslog(t, { options: { server: server.url.replace('tcp:', 'tls:') } });
   const failure = failed((await securely())[0]);
   assert.equal(failure.code, 'BRIDGE_SYSLOG_TLS');
-  assert.match(failure.message, /does not speak TLS there/);
+  assert.match(failure.message, /does not use TLS at this port/);
 });

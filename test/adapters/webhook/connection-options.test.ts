@@ -25,8 +25,8 @@ const SCHEMA_FAULTS: OptionFaults = [
   [{ proxy: '' }, 'proxy', /http:\/\/host:port/],
   [{ proxy: 'proxy.test:3128' }, 'proxy', /http:\/\/host:port/],
   [{ proxy: 'socks5://proxy.test:1080' }, 'proxy', /http:\/\/host:port/],
-  [{ proxy: 'http://proxy.test:3128/path' }, 'proxy', /nothing behind it/],
-  [{ proxy: 'http://proxy.test:3128/?hidden' }, 'proxy', /nothing behind it/],
+  [{ proxy: 'http://proxy.test:3128/path' }, 'proxy', /without a path, query or fragment/],
+  [{ proxy: 'http://proxy.test:3128/?hidden' }, 'proxy', /without a path, query or fragment/],
   [{ proxy: 'http://proxy.test:99999' }, 'proxy', /http:\/\/host:port/],
   [{ proxy: 'http://user:hidden@proxy.test:3128' }, 'proxy', /\{ env: NAME \}/],
   [{ proxy: 'http://hidden@proxy.test:3128' }, 'proxy', /\{ env: NAME \}/],
@@ -84,16 +84,16 @@ test('matching TLS files are accepted, relative to the folder of the configurati
 /** Keys of a sink → the faults that check shows of them. */
 const FILE_FAULTS: Readonly<Record<string, readonly string[]>> = {
   'tls: { ca: missing.pem }': ['sinks.hooks.tls.ca: the file /etc/bridge/missing.pem cannot be read (ENOENT)'],
-  'tls: { ca: key.pem }': ['sinks.hooks.tls.ca: is no file with certificates in PEM'],
-  'tls: { ca: torn.pem }': ['sinks.hooks.tls.ca: is no file with certificates in PEM'],
+  'tls: { ca: key.pem }': ['sinks.hooks.tls.ca: is not a file with certificates in PEM format'],
+  'tls: { ca: torn.pem }': ['sinks.hooks.tls.ca: is not a file with certificates in PEM format'],
   'tls: { cert: ca.pem, key: key.pem }': ['sinks.hooks.tls.key: is not the key of the certificate in tls.cert'],
   'tls: { cert: cert.pem, key: other.pem }': ['sinks.hooks.tls.key: is not the key of the certificate in tls.cert'],
   'tls: { cert: key.pem, key: cert.pem }': [
-    'sinks.hooks.tls.cert: is no file with a certificate in PEM',
-    'sinks.hooks.tls.key: is no file with a private key in PEM, without a passphrase',
+    'sinks.hooks.tls.cert: is not a file with a certificate in PEM format',
+    'sinks.hooks.tls.key: is not a file with a private key in PEM format, without a passphrase',
   ],
   'tls: { cert: cert.pem, key: locked.pem }': [
-    'sinks.hooks.tls.key: is encrypted, and nobody is there to type its passphrase: give the key without one, readable by this program alone',
+    'sinks.hooks.tls.key: is encrypted, and the bridge cannot ask for the passphrase: use a key without one, readable only by the bridge',
   ],
 };
 
@@ -114,7 +114,7 @@ test('tls with an http:// url is a fault, unless it is for an https:// proxy', a
 
 for (const [value, says] of [
   ['nonsense-hidden', /http:\/\/host:port/],
-  ['http://user:hidden@proxy.test:3128/hidden', /nothing behind it/],
+  ['http://user:hidden@proxy.test:3128/hidden', /without a path, query or fragment/],
   ['http://user:hidden%@proxy.test:3128', /percent-encoding/],
   ['http://user:hidden@169.254.169.254:80', /metadata service/],
   ['http://[::ffff:168.63.129.16]', /metadata service/],

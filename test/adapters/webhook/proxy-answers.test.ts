@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 /** The proxy's answer to CONNECT → what it asks of the lane, and words of the message. */
 const ANSWERS: Readonly<Record<string, readonly [answer: ProxyAnswer, disposition: string, says: RegExp]>> = {
   '407': [407, 'misconfigured', /answered 407 .*user and a password/],
-  '403': [403, 'misconfigured', /answered 403 to CONNECT 127\.0\.0\.1:\d+: have it allow/],
+  '403': [403, 'misconfigured', /answered 403 to CONNECT 127\.0\.0\.1:\d+: allow .+ on the proxy/],
   '401': [401, 'misconfigured', /answered 401/],
   '404': [404, 'misconfigured', /answered 404/],
   '301': [301, 'misconfigured', /answered 301/],

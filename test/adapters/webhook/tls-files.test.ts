@@ -109,7 +109,7 @@ for (const [what, spoil] of Object.entries({
     await spoil(files.key);
     await time.advance(1000);
     assert.equal(await deliver(), 'accepted');
-    assert.match(warned().join(), /tls\.key (cannot be read|is no file)/);
+    assert.match(warned().join(), /tls\.key (cannot be read|is not a file)/);
     assert.ok(warned().join().includes(files.key), 'its path is shown');
   });
 }
@@ -131,7 +131,7 @@ test('files that were never usable are reported as a wrong configuration, with t
     (error) => {
       const { code, disposition, scope, message } = failed(error as BridgeError);
       assert.deepEqual([code, disposition, scope], ['BRIDGE_WEBHOOK_TLS_FILES', 'misconfigured', 'sink']);
-      assert.match(message, /sinks\.under-test\.tls\.cert cannot be read \(ENOENT\): mend \/nowhere\/cert\.pem, \/nowhere\/key\.pem/);
+      assert.match(message, /sinks\.under-test\.tls\.cert cannot be read \(ENOENT\): correct \/nowhere\/cert\.pem, \/nowhere\/key\.pem/);
       return true;
     },
   );

@@ -147,7 +147,7 @@ test('https to a receiver with plain http is reported as a TLS fault', async (t)
   const { adapter } = createWebhook(t, { options: { url: receiver.url.replace('http:', 'https:') } });
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
   assert.equal(failed(outcome).code, 'BRIDGE_WEBHOOK_TLS');
-  assert.match(failed(outcome).message, /does not speak TLS/);
+  assert.match(failed(outcome).message, /does not use TLS at this port/);
 });
 
 test('plain http to a receiver with https is a broken connection', async (t) => {

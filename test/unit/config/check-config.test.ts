@@ -82,7 +82,10 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'TLS files that hold something else',
     'http: { tls: { cert: words.pem, key: words.pem } }',
-    ['http.tls.cert: is no file with a certificate in PEM', 'http.tls.key: is no file with a private key in PEM, without a passphrase'],
+    [
+      'http.tls.cert: is not a file with a certificate in PEM format',
+      'http.tls.key: is not a file with a private key in PEM format, without a passphrase',
+    ],
   ],
   [
     'the key of another certificate',

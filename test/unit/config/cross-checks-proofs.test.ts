@@ -88,7 +88,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'authorities that are none',
     'http: { tls: { cert: cert.pem, key: key.pem, clientCa: words.pem } }',
-    ['http.tls.clientCa: is no file with certificates in PEM'],
+    ['http.tls.clientCa: is not a file with certificates in PEM format'],
   ],
   [
     'authorities that are not there',
@@ -164,7 +164,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'authorities of the key set that are none',
     approvals(`${JWT}, tls: { ca: words.pem }`),
-    ['approvals.jwt.tls.ca: is no file with certificates in PEM'],
+    ['approvals.jwt.tls.ca: is not a file with certificates in PEM format'],
   ],
 ];
 

@@ -211,7 +211,7 @@ test('files that no server can use leave the old ones in use, which is told once
   assert.equal(await shownByServer(), before);
   assert.deepEqual(
     log.map(({ reason }) => reason),
-    ['http.tls.key is not the key of the certificate in http.tls.cert', 'http.tls.clientCa is no file with certificates in PEM'],
+    ['http.tls.key is not the key of the certificate in http.tls.cert', 'http.tls.clientCa is not a file with certificates in PEM format'],
   );
   copyFileSync(authority.file, at('client-ca.pem'));
   await time.advance(1000);

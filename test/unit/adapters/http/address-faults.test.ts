@@ -56,6 +56,6 @@ test('check takes public literals, and names, whose addresses show when they are
 test('check takes a proxy at a private address, none at one of the metadata service', () => {
   configOf(hook({ proxy: 'http://10.0.0.1:3128' }), AROUND);
   assert.deepEqual(faultsOf(hook({ proxy: 'http://169.254.169.254:80' }), AROUND), [
-    'sinks.hook.proxy: is an address of the metadata service, which is no proxy',
+    'sinks.hook.proxy: is an address of the metadata service, which is not a proxy',
   ]);
 });

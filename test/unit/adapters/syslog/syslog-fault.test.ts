@@ -17,7 +17,7 @@ const ROWS: readonly (readonly [
   ['tcp://logs:514', 'ECONNRESET', ['BROKEN', 'retry', 'delivery'], /sent again/],
   ['tls://logs:6514', 'CERT_HAS_EXPIRED', ['TLS', 'retry', 'sink'], /expired/],
   ['tls://logs:6514', 'ERR_TLS_CERT_ALTNAME_INVALID', ['TLS', 'retry', 'sink'], /another name.*server.*tls\.serverName/],
-  ['tls://logs:6514', 'EPROTO', ['TLS', 'retry', 'sink'], /does not speak TLS.*tcp:\/\//],
+  ['tls://logs:6514', 'EPROTO', ['TLS', 'retry', 'sink'], /does not use TLS.*tcp:\/\//],
   ['unix:/dev/log', 'EPROTOTYPE', ['MISCONFIGURED', 'misconfigured', 'sink'], /datagram socket/],
   ['unix:/run/log', 'EACCES', ['MISCONFIGURED', 'misconfigured', 'sink'], /grant write access/],
   ['unix:/run/log', 'ENOENT', ['UNREACHABLE', 'retry', 'sink'], /does not exist/],
