@@ -1,4 +1,4 @@
-// A caller's proof and the configured callers → who it is, in constant time for tokens.
+// A request's credentials and the configured callers → the caller, in constant time for tokens.
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import type { Authentication, ClientCertificate, Credentials } from './caller.ts';
@@ -10,9 +10,9 @@ import { type TokenOwners, TokenStore } from './token-store.ts';
 export interface AuthenticatorParts {
   readonly approvers: Readonly<Record<string, ApproverProofs>>;
   readonly readers: TokenOwners;
-  /** Null: no JWT is taken. */
+  /** Null: JWTs are rejected. */
   readonly jwt: JwtOptions | null;
-  /** The keys of `jwt`, where an authenticator before this one has them; else they are had at the first JWT. */
+  /** The keys of `jwt`, if an earlier authenticator has them. Default: fetched at the first JWT. */
   readonly keys?: KeySet | null;
   readonly deps: JwtDeps;
   readonly logger: Logger;
@@ -20,17 +20,17 @@ export interface AuthenticatorParts {
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Configured tokens come first, so that their owners do not depend on an identity provider. */
+/** Returns a function that identifies callers. It checks configured tokens first, so that they do not depend on an identity provider. */
 export function createAuthenticator(parts: AuthenticatorParts): (credentials: Credentials) => Promise<Authentication> {
   const { approvers, jwt, keys, deps, logger } = parts;
   const tokens = new TokenStore(parts, deps, logger);
-  const judge = jwt && new JwtVerifier(jwt, subjectsOf(approvers), deps, logger, keys ?? undefined);
+  const verifier = jwt && new JwtVerifier(jwt, subjectsOf(approvers), deps, logger, keys ?? undefined);
   return async ({ token, certificate, network }) => {
     if (token === null) return certificate === null ? nobody('Send Authorization: Bearer TOKEN.') : byCertificate(certificate, approvers);
     const owner = tokens.ownerOf(token);
     if (owner !== null) return { outcome: 'known', caller: { ...owner, via: 'token' } };
-    if (judge !== null && looksLikeJwt(token)) return await byJwt(judge, token, network);
-    return nobody('Nobody has this token; check it against the configuration of the bridge.');
+    if (verifier !== null && looksLikeJwt(token)) return await byJwt(verifier, token, network);
+    return nobody('This token is unknown; check it against the configuration of the bridge.');
   };
 }
 
@@ -39,19 +39,21 @@ function byCertificate({ exact, dns }: ClientCertificate, approvers: Authenticat
   const [name, ...others] = Object.entries(approvers).flatMap(([owner, { certificate }]) =>
     certificate !== null && isNamed(certificate) ? [owner] : [],
   );
-  if (name === undefined) return nobody('No approver has a name of this client certificate, and there is no Authorization: Bearer TOKEN.');
-  if (others.length > 0) return nobody('This client certificate has the names of more than one approver; use one with a single name.');
+  if (name === undefined)
+    return nobody('No approver has a name of this client certificate, and the request has no Authorization: Bearer TOKEN.');
+  if (others.length > 0)
+    return nobody('This client certificate has the names of several approvers; use a certificate with the name of one.');
   return { outcome: 'known', caller: { kind: 'approver', name, via: 'certificate' } };
 }
 
-async function byJwt(judge: JwtVerifier, token: string, network: string): Promise<Authentication> {
+async function byJwt(verifier: JwtVerifier, token: string, network: string): Promise<Authentication> {
   try {
-    const verdict = await judge.judge(token, network);
+    const verdict = await verifier.verify(token, network);
     if (verdict.kind === 'approver') return { outcome: 'known', caller: { kind: 'approver', name: verdict.name, via: 'jwt' } };
-    return nobody(`This token is not taken: ${verdict.reason}.`);
+    return nobody(`This token is rejected: ${verdict.reason}.`);
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
-    const detail = `${error.code}: the keys of the identity provider cannot be had now, so this token cannot be judged; the log of the bridge says why. Ask again.`;
+    const detail = `${error.code}: the bridge cannot fetch the keys of the identity provider now, so it cannot verify this token; its log has the reason. Retry later.`;
     return { outcome: 'unavailable', detail, retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
 }

@@ -1,29 +1,29 @@
-// A caller of the HTTP interface: its proof, and who it proved to be. Types alone.
+// A caller of the HTTP interface: its credentials and its identity. Only types.
 
-/** Who calls, and by what it proved that; an approver may read too. */
+/** An identified caller, and the type of its credential. An approver may also read. */
 export interface Caller {
   readonly kind: 'approver' | 'reader';
   readonly name: string;
   readonly via: 'token' | 'certificate' | 'jwt';
 }
 
-/** The names in a client certificate that an authority of `http.tls.clientCa` signed for a client and that is valid now. */
+/** The names in a client certificate that a CA of `http.tls.clientCa` signed and that is valid now. */
 export interface ClientCertificate {
-  /** The common name of its subject, its URIs and e-mail addresses, which are compared letter by letter. */
+  /** The common name of its subject, its URIs and e-mail addresses. Case-sensitive. */
   readonly exact: readonly string[];
-  /** Its DNS names in lower case, which are compared without case. */
+  /** Its DNS names in lower case. Not case-sensitive. */
   readonly dns: readonly string[];
 }
 
-/** What a request brought to prove who sends it. */
+/** The credentials of a request. */
 export interface Credentials {
   readonly token: string | null;
   readonly certificate: ClientCertificate | null;
-  /** The caller's IP address, or for IPv6 its network: the work that each can cause is shared out by it. */
+  /** The caller's IP address, or for IPv6 its network. Verifications take turns by network. */
   readonly network: string;
 }
 
-/** `unavailable`: it cannot be judged now, through no fault of the caller. Each `detail` says what to do. */
+/** `nobody`: the credentials are rejected. `unavailable`: they cannot be verified now, and the caller is not at fault. `detail` says what to do. */
 export type Authentication =
   | { readonly outcome: 'known'; readonly caller: Caller }
   | { readonly outcome: 'nobody'; readonly detail: string }

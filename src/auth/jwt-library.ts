@@ -1,2 +1,2 @@
-// The parts of jose that are used. Import it lazily, where `approvals.jwt` is configured.
+// jose → the functions that we use. Import it lazily, only if `approvals.jwt` is configured.
 export { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';

@@ -21,16 +21,16 @@ const WORDS: TlsWords = { target: 'approvals.jwt.jwks', section: 'approvals.jwt.
 export interface KeySetTarget {
   readonly url: URL;
   readonly allowPrivate: readonly string[];
-  /** What the server is verified against; null: what the machine trusts. @throws BridgeError */
+  /** Verifies the server. Null: the machine's trusted CAs. @throws BridgeError */
   readonly trust: () => SecureContext | null;
-  /** In place of the url's host. */
+  /** Replaces the host of the URL for TLS. */
   readonly serverName: string | null;
 }
 
-/** @throws BridgeError BRIDGE_JWT_KEYS or BRIDGE_JWT_FORBIDDEN_ADDRESS */
+/** Returns the text of the key set. @throws BridgeError BRIDGE_JWT_KEYS or BRIDGE_JWT_FORBIDDEN_ADDRESS */
 export async function requestKeySet(target: KeySetTarget, deps: Pick<Deps, 'after'>): Promise<string> {
   const who = `the key set of approvals.jwt at ${target.url.origin}`;
-  const limit = deadline(deps, TIMEOUT_MS, () => keysFault(`${who} did not come within 5s: look at the way there`));
+  const limit = deadline(deps, TIMEOUT_MS, () => keysFault(`${who} did not arrive within 5s: check the network between`));
   try {
     return await keySetOf(target, who, limit.signal);
   } catch (error) {
@@ -45,13 +45,13 @@ async function keySetOf({ url, allowPrivate, trust, serverName }: KeySetTarget, 
   const host = hostOf(url);
   checkLiteral(guard, host);
   const context = url.protocol === 'https:' ? trust() : null;
-  // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+  // NODE_TLS_REJECT_UNAUTHORIZED must not turn verification off.
   const tls = { rejectUnauthorized: true, servername: serverName ?? serverNameOf(host), ...(context && { secureContext: context }) };
   const request: HttpRequest = { method: 'GET', url, headers: HEADERS, lookup: checkedLookup(guard), tls };
   return await sendRequest(request, signal, async (incoming) => {
     const { statusCode } = incoming;
     if (statusCode !== 200)
-      throw keysFault(`${who} answered ${statusCode}, and only 200 is taken: correct approvals.jwt.jwks, redirects are not followed`);
+      throw keysFault(`${who} answered ${statusCode} instead of 200: correct approvals.jwt.jwks; the bridge follows no redirect`);
     const body = await readBody(incoming, LARGEST_BYTES);
     if (body === null) throw keysFault(`${who} is longer than 1 MiB: correct approvals.jwt.jwks`);
     return body.toString('utf8');
@@ -77,10 +77,10 @@ function networkFault(error: unknown, who: string): BridgeError {
   const advice = code && tlsAdvice(code, WORDS);
   if (advice) return keysFault(`${who} ${advice} (${said})`);
   if (code && isUnreachableFault(code)) return keysFault(`${who} cannot be reached (${said}): check its name and the firewall`);
-  return keysFault(`${who} broke off (${said}): look at its server`);
+  return keysFault(`${who} broke off (${said}): check its server`);
 }
 
-/** No key set that could be used. */
+/** Creates the error for a key set that cannot be used. */
 export function keysFault(message: string): BridgeError {
   return new BridgeError('BRIDGE_JWT_KEYS', message);
 }

@@ -1,4 +1,4 @@
-// An issuer's key set → the key that a token names; old keys serve while the issuer is away.
+// An issuer's key set → the key that a token names; old keys stay valid while fetching fails.
 import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters } from 'jose';
 import type { Logger } from 'pino';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
@@ -10,29 +10,29 @@ import type { Deps } from '../time/clock.ts';
 import { keysFault, requestKeySet } from './key-set-request.ts';
 import type { JwtOptions } from './options.ts';
 
-/** Keys older than that are fetched again before they are used. */
+/** Older keys are fetched again before use. */
 export const KEYS_FRESH_MS = 600_000;
-/** Where fetching fails they are used for so long: a withdrawn key must not count for ever. */
-const KEPT_MS = 86_400_000;
-/** A token that names an unknown key has the keys fetched again, at most this often. */
+/** The maximum age of keys while fetching fails, so that a withdrawn key does not count indefinitely. */
+const MAX_AGE_MS = 86_400_000;
+/** The minimum time between fetches for tokens with unknown keys. */
 const COOLDOWN_MS = 30_000;
-/** After a failure nothing is fetched for so long. */
+/** The pause after a failed fetch. */
 const PAUSE_MS = 5000;
 
 export type KeySetDeps = Pick<Deps, 'elapsedMs' | 'after'>;
 
 export interface KeySet {
-  /** Grows with each new set of keys: tokens verified by the old ones must be verified again. */
+  /** Grows with each new set of keys. Tokens verified with older keys must be verified again. */
   readonly generation: number;
-  /** Null where no key, or more than one, fits the header. @throws BridgeError BRIDGE_JWT_* where there are no keys to judge by. */
+  /** Returns null if no key, or more than one, matches the header. @throws BridgeError BRIDGE_JWT_* if the keys are not available */
   keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null>;
-  /** Has the keys fetched or read. @throws BridgeError BRIDGE_JWT_* */
+  /** Fetches or reads the keys. @throws BridgeError BRIDGE_JWT_* */
   check(): Promise<void>;
 }
 
 type Find = (header: JWSHeaderParameters) => Promise<CryptoKey>;
 
-/** Opens nothing before its first use. */
+/** Returns a key set that opens no file or connection before its first use. */
 export function openKeySet(options: JwtOptions, deps: KeySetDeps, logger: Logger): KeySet {
   const { jwks } = options;
   if (typeof jwks !== 'string') return new FileKeySet(jwks, deps, logger);
@@ -48,7 +48,7 @@ class RemoteKeySet implements KeySet {
   readonly #origin: string;
   readonly #deps: KeySetDeps;
   readonly #logger: Logger;
-  #held: { readonly find: Find; readonly text: string; readonly sinceMs: number } | null = null;
+  #cached: { readonly find: Find; readonly text: string; readonly sinceMs: number } | null = null;
   #fetching: Promise<void> | null = null;
   #failure: { readonly error: BridgeError; readonly untilMs: number } | null = null;
   generation = 0;
@@ -62,13 +62,14 @@ class RemoteKeySet implements KeySet {
 
   async keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null> {
     if (this.#ageMs() >= KEYS_FRESH_MS) await this.#renew();
-    if (this.#held === null || this.#ageMs() >= KEPT_MS) throw this.#failure?.error ?? keysFault('the keys of approvals.jwt are too old');
+    if (this.#cached === null || this.#ageMs() >= MAX_AGE_MS)
+      throw this.#failure?.error ?? keysFault('the keys of approvals.jwt are too old');
     const known = await this.#find(header);
     if (known !== 'unknown') return known;
     if (this.#ageMs() >= COOLDOWN_MS) await this.#renew();
     const found = await this.#find(header);
     if (found !== 'unknown') return found;
-    // It may be a new key, which cannot be fetched now.
+    // The token may name a new key, which cannot be fetched now.
     if (this.#failure !== null) throw this.#failure.error;
     return null;
   }
@@ -79,30 +80,30 @@ class RemoteKeySet implements KeySet {
   }
 
   async #find(header: JWSHeaderParameters): Promise<CryptoKey | 'unknown' | null> {
-    return this.#held === null ? 'unknown' : await keyIn(this.#held.find, header);
+    return this.#cached === null ? 'unknown' : await keyIn(this.#cached.find, header);
   }
 
   #ageMs(): number {
-    return this.#held === null ? Number.POSITIVE_INFINITY : this.#deps.elapsedMs() - this.#held.sinceMs;
+    return this.#cached === null ? Number.POSITIVE_INFINITY : this.#deps.elapsedMs() - this.#cached.sinceMs;
   }
 
-  /** One request at a time, however many wait for it; none during the pause after a failure. Never rejects. */
+  /** Fetches the keys: one request for all who wait, and none during the pause after a failure. Never rejects. */
   async #renew(): Promise<void> {
     if (this.#failure !== null && this.#deps.elapsedMs() < this.#failure.untilMs) return;
-    this.#fetching ??= this.#ask().finally(() => {
+    this.#fetching ??= this.#fetchAgain().finally(() => {
       this.#fetching = null;
     });
     await this.#fetching;
   }
 
-  async #ask(): Promise<void> {
+  async #fetchAgain(): Promise<void> {
     try {
       const text = await this.#fetch();
       const find = await findIn(readKeySet(text, `the key set of approvals.jwt at ${this.#origin}`));
       if (this.#failure !== null) this.#logger.info('the key set of approvals.jwt can be fetched again');
       this.#failure = null;
-      if (this.#held?.text !== text) this.generation++;
-      this.#held = { find, text, sinceMs: this.#deps.elapsedMs() };
+      if (this.#cached?.text !== text) this.generation++;
+      this.#cached = { find, text, sinceMs: this.#deps.elapsedMs() };
     } catch (error) {
       const fault = error instanceof BridgeError ? error : keysFault(messageOf(error));
       if (this.#failure?.error.message !== fault.message)
@@ -112,7 +113,7 @@ class RemoteKeySet implements KeySet {
   }
 }
 
-/** Read again when the file changes; one that cannot be used leaves the last good keys in use, which is logged once. */
+/** Reads the file again when it changes. If it is unusable, the last good keys stay in use, and one log line says so. */
 class FileKeySet implements KeySet {
   readonly #file: WatchedFile<JSONWebKeySet>;
   #found: { readonly set: JSONWebKeySet; readonly find: Promise<Find> } | null = null;
@@ -129,7 +130,8 @@ class FileKeySet implements KeySet {
       onChanged: () => {
         this.generation++;
       },
-      onUnusable: (reason: string) => logger.error({ reason }, 'the key set of approvals.jwt cannot be used: the last good one stays'),
+      onUnusable: (reason: string) =>
+        logger.error({ reason }, 'the key set of approvals.jwt cannot be used: the last good one stays in use'),
     };
     this.#file = new WatchedFile(secret.file === null ? [] : [secret.file], parts, deps);
   }
@@ -152,9 +154,9 @@ function readKeySet(text: string, what: string): JSONWebKeySet {
     const set = JSON.parse(text);
     if (Array.isArray(set?.keys) && set.keys.length > 0 && set.keys.every(isObject)) return set;
   } catch {
-    // Without the cause, which may quote the text.
+    // The cause is dropped, because it may quote the text.
   }
-  throw keysFault(`${what} holds no key set in JSON: { "keys": [ … ] }`);
+  throw keysFault(`${what} is not a key set in JSON: { "keys": [ … ] }`);
 }
 
 async function findIn(set: JSONWebKeySet): Promise<Find> {
@@ -163,7 +165,7 @@ async function findIn(set: JSONWebKeySet): Promise<Find> {
   return (header) => find(header);
 }
 
-/** Null where a key cannot be used, or several could. */
+/** Returns null if the key is unusable, or if several match. */
 async function keyIn(find: Find, header: JWSHeaderParameters): Promise<CryptoKey | 'unknown' | null> {
   try {
     return await find(header);

@@ -1,4 +1,4 @@
-// What proves who calls: tokens, certificate names, JSON Web Tokens → schema and types.
+// Configuration of tokens, certificate names and JSON Web Tokens → schema and types.
 import * as v from 'valibot';
 import { isAddressRange } from '../net/private-addresses.ts';
 import { tlsSection } from '../net/tls-options.ts';
@@ -9,14 +9,14 @@ const tokenEntries = {
   token: v.exactOptional(
     v.pipe(
       secret(),
-      v.description('The bearer token, { env: NAME } or { file: PATH }, at least 16 characters; nobody else may have the same.'),
+      v.description('The bearer token, { env: NAME } or { file: PATH }, at least 16 characters; no other caller may have the same.'),
     ),
   ),
   tokens: v.exactOptional(
     v.pipe(
       v.array(secret()),
-      v.minLength(1, 'must hold at least one token'),
-      v.description('Several tokens, each valid, while one is being replaced.'),
+      v.minLength(1, 'must contain at least one token'),
+      v.description('Several valid tokens, to replace one without a gap.'),
     ),
   ),
 };
@@ -27,7 +27,7 @@ interface Tokens {
 }
 
 const isEither = ({ token, tokens }: Tokens) => (token === undefined) !== (tokens === undefined);
-/** `listed`: they stand under `tokens`. */
+/** `listed`: the key is `tokens`. */
 const tokensOf = ({ token, tokens }: Tokens) => ({ tokens: tokens ?? (token ? [token] : []), listed: tokens !== undefined });
 
 export const reader = v.pipe(
@@ -36,7 +36,7 @@ export const reader = v.pipe(
   v.transform((given) => tokensOf(given)),
 );
 
-/** Of an approver, as keys of a strict object; without any, one that a source names. */
+/** The credentials of an approver, as keys of a strict object. An approver without any can only act through a source. */
 export const proofEntries = {
   ...tokenEntries,
   certificate: v.exactOptional(
@@ -52,7 +52,7 @@ export const proofEntries = {
     v.pipe(
       v.string(),
       v.minLength(1, 'must not be empty'),
-      v.description('What stands in the claim of a token of approvals.jwt, or in its list.'),
+      v.description('The value of the claim in a token of approvals.jwt, or a member of its list.'),
     ),
   ),
 };
@@ -68,23 +68,23 @@ export function hasOneKindOfTokens({ token, tokens }: Tokens): boolean {
   return token === undefined || tokens === undefined;
 }
 
-/** What an approver can prove itself by. */
+/** Returns the configured credentials of an approver. */
 export function proofsOf({ certificate, subject, ...given }: Proofs) {
   return { ...tokensOf(given), certificate: certificate ?? null, subject: subject ?? null };
 }
 
-/** Those whose key proves and cannot make: a secret that both sides know is no identity. */
+/** Only algorithms with a public key: a secret that both sides know does not identify the issuer. */
 const ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
 const INSECURE_FAULT =
-  'must start with https:// (or with http:// and allowInsecure: true, where whoever is on the way can be any approver)';
+  'must start with https:// (or with http:// and allowInsecure: true; anyone on the network path can then act as any approver)';
 
 const text = (message = 'must not be empty') => v.pipe(v.string(), v.minLength(1, message));
 
-/** The path of a file is no secret; its text is handled as one. */
+/** The path of the file is public; its content is handled as a secret. */
 const file = v.pipe(
   v.strictObject({ file: text() }),
   v.transform(({ file: path }) => new Secret({ file: path })),
@@ -97,10 +97,10 @@ const keySet = v.pipe(
 
 export const jwtSection = v.pipe(
   v.strictObject({
-    issuer: v.pipe(text(), v.description('Who makes the tokens: their iss, letter by letter.')),
+    issuer: v.pipe(text(), v.description('The issuer of the tokens: their iss, case-sensitive.')),
     audience: v.pipe(
       v.union([text(), v.pipe(v.array(text()), v.minLength(1, 'must name at least one'))], 'must be text or a list of texts'),
-      v.description('For whom they are made: one of these must be in their aud.'),
+      v.description('The audience of the tokens: one of these must be in their aud.'),
     ),
     jwks: keySet,
     claim: v.optional(v.pipe(text(), v.description('The claim that is compared with the subject of each approver.')), 'sub'),
@@ -108,32 +108,32 @@ export const jwtSection = v.pipe(
       v.pipe(
         v.array(v.picklist(ALGORITHMS)),
         v.minLength(1, 'must name at least one'),
-        v.description('The signatures that are taken. Default: all of these.'),
+        v.description('The accepted signature algorithms. Default: all of these.'),
       ),
     ),
     types: v.exactOptional(
       v.pipe(
         v.array(text()),
         v.minLength(1, 'must name at least one'),
-        v.description('What typ of the header must be, such as at+jwt: one of these. Default: whatever it is.'),
+        v.description('The accepted values of typ in the header, such as at+jwt. Default: any.'),
       ),
     ),
     maxLifetime: v.optional(
-      durationBetween('1m', '366d', 'How far exp may lie ahead: a token that is good for ever is a password that nobody can take back.'),
+      durationBetween('1m', '366d', 'The maximum time until exp: a token that never expires is a password that cannot be revoked.'),
       '30d',
     ),
-    clockTolerance: v.optional(durationBetween('0s', '5m', 'How far the clocks of issuer and bridge may be apart.'), '30s'),
+    clockTolerance: v.optional(durationBetween('0s', '5m', 'The accepted difference between the clocks of issuer and bridge.'), '30s'),
     allowPrivate: v.exactOptional(
       v.pipe(
         v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be an address or a range such as 10.0.0.0/8'))),
-        v.description('Ranges of private, loopback or link-local addresses that the key set may be fetched from. Default none.'),
+        v.description('Ranges of private, loopback or link-local addresses from which the key set may be fetched. Default none.'),
       ),
     ),
     allowInsecure: v.optional(v.pipe(v.boolean(), v.description('true: jwks may be an http:// URL.')), false),
     tls: v.exactOptional(
       v.pipe(
         tlsSection({ shownTo: 'the server of the key set', host: 'the host of jwks' }),
-        v.description('TLS towards the URL of jwks. The files are read again when they change.'),
+        v.description('TLS for the URL of jwks. The files are read again when they change.'),
       ),
     ),
   }),
@@ -152,16 +152,16 @@ export const jwtSection = v.pipe(
     tls: tls ?? null,
   })),
   v.description(
-    'JSON Web Tokens of an identity provider, such as Microsoft Entra ID, as a proof of who approves. Default: none are taken.',
+    'JSON Web Tokens of an identity provider, such as Microsoft Entra ID, as credentials of approvers. Default: JWTs are rejected.',
   ),
 );
 
 function urlFault(url: string): string | null {
   if (!/^https?:\/\//i.test(url)) return INSECURE_FAULT;
   const parsed = URL.parse(url);
-  if (parsed === null) return 'must be a whole URL such as https://login.example.com/keys';
-  if (parsed.username !== '' || parsed.password !== '') return 'must hold no user:password@: a key set is public';
-  return url.includes('#') ? 'must hold no #fragment' : null;
+  if (parsed === null) return 'must be a complete URL such as https://login.example.com/keys';
+  if (parsed.username !== '' || parsed.password !== '') return 'must not contain user:password@: a key set is public';
+  return url.includes('#') ? 'must not contain a #fragment' : null;
 }
 
 export type ReaderOptions = OptionsOf<typeof reader>;

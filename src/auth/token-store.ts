@@ -1,4 +1,4 @@
-// Configured tokens, read again when their files change → whose a token is, in constant time.
+// Configured tokens, read again when their files change → the owner of a token, in constant time.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import { tokenFault } from '../secrets/bearer-token.ts';
@@ -7,7 +7,7 @@ import { type FileText, WatchedFile } from '../secrets/watched-file.ts';
 import type { Deps } from '../time/clock.ts';
 import type { ReaderOptions } from './options.ts';
 
-/** Whose a token is. */
+/** The owner of a token. */
 export interface Owner {
   readonly kind: 'approver' | 'reader';
   readonly name: string;
@@ -19,15 +19,15 @@ interface Entry {
   readonly owner: Owner;
   readonly secret: Secret;
   hash: Buffer;
-  /** What was last logged of its file. */
-  complaint: string | null;
+  /** The last logged fault of its file. */
+  loggedFault: string | null;
 }
 
-/** Reveals the tokens once and keeps their hashes alone. Files are looked at when a token comes, once a second at most, whatever token it is. */
+/** Stores only the hashes of the tokens. Checks the files when any token arrives, at most once a second. */
 export class TokenStore {
   readonly #entries: readonly Entry[];
   readonly #inFiles: readonly Entry[];
-  /** Of each entry: a file with a fault must not keep those of others from being taken. */
+  /** One for all files: a faulty file must not block the others. */
   readonly #files: WatchedFile<null>;
   readonly #logger: Logger;
 
@@ -40,17 +40,17 @@ export class TokenStore {
     this.#logger = logger;
   }
 
-  /** Null for an unknown token. One that was replaced in its file is unknown within a second. */
+  /** Returns the owner, or null for an unknown token. A token that was replaced in its file becomes unknown within a second. */
   ownerOf(token: string, isEqual: (one: Buffer, other: Buffer) => boolean = timingSafeEqual): Owner | null {
     this.#files.current();
     const given = digest(token);
     let found: Owner | null = null;
-    // Every token is compared, also after a match: how long it takes depends on their number alone.
+    // Every token is compared, also after a match, so that the time depends only on their number.
     for (const { hash, owner } of this.#entries) if (isEqual(hash, given)) found = owner;
     return found;
   }
 
-  /** A file that holds no good token leaves the last good one in use. */
+  /** If a file has no valid token, its last good token stays in use. */
   #readAgain(texts: readonly FileText[]): null {
     const fresh = new Map<Entry, Buffer>();
     for (const [index, entry] of this.#inFiles.entries()) {
@@ -65,7 +65,7 @@ export class TokenStore {
     return null;
   }
 
-  /** Until no two callers share a token. The tokens before were distinct, so this ends. */
+  /** Removes new tokens until no two callers share one. The previous tokens were distinct, so the loop ends. */
   #dropShared(fresh: Map<Entry, Buffer>): void {
     const hashOf = (entry: Entry) => fresh.get(entry) ?? entry.hash;
     const isShared = ([entry, hash]: [Entry, Buffer]) =>
@@ -73,28 +73,28 @@ export class TokenStore {
     for (let shared = [...fresh].filter(isShared); shared.length > 0; shared = [...fresh].filter(isShared)) {
       for (const [entry] of shared) {
         fresh.delete(entry);
-        this.#keep(entry, 'holds a token that another caller has');
+        this.#keep(entry, 'contains a token that another caller has');
       }
     }
   }
 
   #take(entry: Entry, hash: Buffer): void {
-    entry.complaint = null;
+    entry.loggedFault = null;
     if (entry.hash.equals(hash)) return;
     entry.hash = hash;
-    this.#logger.info({ ...said(entry) }, 'the file of a token changed: the token in it counts from now on');
+    this.#logger.info({ ...logFields(entry) }, 'the file of a token changed: the new token is valid now');
   }
 
   #keep(entry: Entry, reason: string): void {
-    if (entry.complaint !== reason)
-      this.#logger.error({ ...said(entry), reason }, 'the file of a token cannot be used: the last good token stays');
-    entry.complaint = reason;
+    if (entry.loggedFault !== reason)
+      this.#logger.error({ ...logFields(entry), reason }, 'the file of a token cannot be used: the last good token stays valid');
+    entry.loggedFault = reason;
   }
 }
 
 function entriesOf(kind: Owner['kind'], owners: TokenOwners): Entry[] {
   return Object.entries(owners).flatMap(([name, { tokens }]) =>
-    tokens.map((secret) => ({ owner: { kind, name }, secret, hash: digest(secret.reveal()), complaint: null })),
+    tokens.map((secret) => ({ owner: { kind, name }, secret, hash: digest(secret.reveal()), loggedFault: null })),
   );
 }
 
@@ -108,7 +108,7 @@ function tokenIn(file: FileText): { readonly token: string } | { readonly fault:
   return fault === null ? { token: file.text } : { fault };
 }
 
-function said({ owner: { kind, name }, secret }: Entry) {
+function logFields({ owner: { kind, name }, secret }: Entry) {
   return { [kind]: name, file: secret.file };
 }
 

@@ -38,28 +38,28 @@ const byToken = authenticator({
   readers: { grafana: { tokens: [token('grafana-token-001')] } },
 });
 
-test('each token of an approver names it, also while one is being replaced', async () => {
+test('each token of an approver identifies it, also while one is being replaced', async () => {
   assert.equal(await byToken({ token: 'orders-token-0001' }), 'approver orders by token');
   assert.equal(await byToken({ token: 'orders-token-0002' }), 'approver orders by token');
   assert.equal(await byToken({ token: 'billing-token-001' }), 'approver billing by token');
 });
 
-test('a reader is told from an approver', async () => {
+test('a reader is distinguished from an approver', async () => {
   assert.equal(await byToken({ token: 'grafana-token-001' }), 'reader grafana by token');
 });
 
-test('nobody has a token that is shorter, longer, empty, in another letter case, or looks like a JWT where none is taken', async () => {
+test('a token that is shorter, longer, empty, in another letter case, or looks like a JWT without approvals.jwt is rejected', async () => {
   for (const wrong of ['orders-token-000', 'orders-token-00011', '', 'ORDERS-TOKEN-0001', 'a.b.c']) {
     assert.equal(await byToken({ token: wrong }), 'nobody');
   }
 });
 
-test('without callers nobody is known', async () => {
+test('without configured callers every token is rejected', async () => {
   assert.equal(await authenticator({})({ token: '' }), 'nobody');
   assert.equal(await authenticator({})({}), 'nobody');
 });
 
-test('a certificate names the approver with one of its names: DNS names without case, others letter by letter', async () => {
+test('a certificate identifies the approver with one of its names: DNS names ignore case, others do not', async () => {
   const authenticate = authenticator({
     approvers: {
       orders: who({ certificate: 'Orders.test', tokens: [token('orders-token-0001')] }),
@@ -77,7 +77,7 @@ test('a certificate names the approver with one of its names: DNS names without 
   assert.equal(await authenticate({ token: 'orders-token-0001' }), 'approver orders by token');
 });
 
-test('a certificate with the names of two approvers proves neither', async () => {
+test('a certificate with the names of two approvers is rejected', async () => {
   const authenticate = authenticator({ approvers: { a: who({ certificate: 'a.test' }), b: who({ certificate: 'b' }) } });
   assert.equal(await authenticate({ certificate: { exact: ['b'], dns: ['a.test'] } }), 'nobody');
 });
@@ -102,7 +102,7 @@ function tokenFiles(t: TestContext, texts: Readonly<Record<string, string>>) {
 
 const [FIRST, SECOND, THIRD] = ['first-token-000001', 'second-token-00002', 'third-token-000003'];
 
-test('a token that is replaced in its file counts within a second, and the old one no longer', async (t) => {
+test('a token that is replaced in its file is valid within a second, and the old one no longer', async (t) => {
   const { write, time, ask, log } = tokenFiles(t, { orders: FIRST });
   assert.equal(await ask({ token: FIRST }), 'approver orders by token');
   write('orders', `${SECOND}\n`);
@@ -113,7 +113,7 @@ test('a token that is replaced in its file counts within a second, and the old o
   assert.ok(!log.join().includes(SECOND));
 });
 
-test('a file is looked at once a second at most, however many tokens come', async (t) => {
+test('a file is checked at most once a second, however many tokens arrive', async (t) => {
   const { write, time, ask } = tokenFiles(t, { orders: FIRST });
   await ask({ token: 'wrong-token-0000001' });
   write('orders', SECOND);
@@ -124,7 +124,7 @@ test('a file is looked at once a second at most, however many tokens come', asyn
   assert.equal(await ask({ token: SECOND }), 'approver orders by token');
 });
 
-test('another file in the place of the first is seen, also behind a symbolic link as Kubernetes mounts it', async (t) => {
+test('a file that replaces the first is noticed, also behind a symbolic link as Kubernetes mounts it', async (t) => {
   const { folder, write, time, ask } = tokenFiles(t, { orders: FIRST });
   await ask({ token: FIRST });
   write('new', SECOND);
@@ -146,7 +146,7 @@ for (const [what, spoil] of Object.entries<(folder: string, write: (name: string
   },
   'is too long': (_, write) => write('orders', 'x'.repeat(1_100_000)),
 })) {
-  test(`a file that ${what} leaves the last good token in use, which is logged once without its content, and a good one counts again`, async (t) => {
+  test(`a file that ${what} leaves the last good token in use, one log line says so without its content, and a good token is valid again`, async (t) => {
     const { folder, write, time, ask, log } = tokenFiles(t, { orders: FIRST, billing: THIRD });
     await ask({ token: FIRST });
     spoil(folder, write);
@@ -168,7 +168,7 @@ for (const [what, spoil] of Object.entries<(folder: string, write: (name: string
   });
 }
 
-test('two approvers may exchange their tokens, and two who get the same new one keep their old ones', async (t) => {
+test('two approvers may exchange their tokens, and two with the same new token keep their old ones', async (t) => {
   const { write, time, ask, log } = tokenFiles(t, { a: FIRST, b: SECOND });
   write('a', SECOND);
   write('b', FIRST);
@@ -182,7 +182,7 @@ test('two approvers may exchange their tokens, and two who get the same new one 
   assert.equal(log.filter((line) => JSON.parse(line).level === 50).length, 2);
 });
 
-test('every token is compared as a hash with every other, whether one fits or not', () => {
+test('every token is compared as a hash with every configured one, whether one matches or not', () => {
   const approvers = { orders: who({ tokens: [token('orders-token-0001'), token('orders-token-0002')] }) };
   const readers = { grafana: { tokens: [token('grafana-token-001')] } };
   const book = new TokenStore({ approvers, readers }, new VirtualTime(), pino({ level: 'silent' }));

@@ -47,14 +47,14 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
   return { issuer, time, log, ask, sign };
 }
 
-/** A judge alone; `change` is made to the key set. */
-async function judging(t: TestContext, change = (keySet: string) => keySet) {
+/** A verifier alone; `change` is made to the key set. */
+async function startVerifier(t: TestContext, change = (keySet: string) => keySet) {
   const issuer = await Issuer.start(t);
   issuer.misbehave = (response) => response.end(change(issuer.keySet()));
   const time = new VirtualTime();
   const options = { ...OPTIONS, jwks: issuer.url };
-  const judge = new JwtVerifier(options, new Map([['orders', 'orders']]), time, pino({ level: 'silent' }));
-  return { issuer, time, judge: (token: string, network: string) => judge.judge(token, network) };
+  const verifier = new JwtVerifier(options, new Map([['orders', 'orders']]), time, pino({ level: 'silent' }));
+  return { issuer, time, verify: (token: string, network: string) => verifier.verify(token, network) };
 }
 
 async function assertRefused(answer: unknown, detail: RegExp): Promise<void> {
@@ -63,14 +63,14 @@ async function assertRefused(answer: unknown, detail: RegExp): Promise<void> {
   assert.match(rest.detail, detail);
 }
 
-test('a token that the issuer signed proves the approver whose subject its claim has', async (t) => {
+test('a token signed by the issuer identifies the approver with the subject in its claim', async (t) => {
   const { ask, sign, issuer } = await fixture(t);
   assert.equal(await ask(await sign()), 'approver orders by jwt');
   assert.equal(await ask(await sign({ aud: ['x', AUDIENCE] })), 'approver orders by jwt');
   assert.equal(issuer.requests, 1);
 });
 
-test('each of the usual algorithms is taken', async (t) => {
+test('each of the usual algorithms is accepted', async (t) => {
   const { ask, sign, issuer } = await fixture(t);
   for (const alg of ['PS256', 'ES256', 'EdDSA', 'Ed25519']) {
     await issuer.addKey(alg, alg);
@@ -79,7 +79,7 @@ test('each of the usual algorithms is taken', async (t) => {
     assert.equal(await ask(await sign({}, { kid })), 'approver orders by jwt');
 });
 
-test('a claim with a list, such as roles, counts by any of its members', async (t) => {
+test('any member of a claim with a list, such as roles, can match', async (t) => {
   const { ask, sign } = await fixture(t, { claim: 'roles' });
   assert.equal(await ask(await sign({ roles: ['Reader', 'Billing.Approve'] })), 'approver billing by jwt');
   assert.equal(await ask(await sign({ roles: 'Ops.Approve' })), 'approver ops by jwt');
@@ -95,23 +95,23 @@ test('a claim with a list, such as roles, counts by any of its members', async (
     7,
     true,
   ]) {
-    await assertRefused(await ask(await sign({ roles })), /signature, or what it says of its owner/);
+    await assertRefused(await ask(await sign({ roles })), /its signature or its subject is not accepted/);
   }
 });
 
-test('a token of two approvers proves neither', async (t) => {
+test('a token with the subjects of two approvers is rejected', async (t) => {
   const { ask, sign } = await fixture(t, { claim: 'roles' });
-  await assertRefused(await ask(await sign({ roles: ['Ops.Approve', 'Billing.Approve'] })), /what it says of its owner/);
+  await assertRefused(await ask(await sign({ roles: ['Ops.Approve', 'Billing.Approve'] })), /signature or its subject is not accepted/);
 });
 
-test('the name of an approver without a subject proves nothing, nor does what every object has', async (t) => {
+test('the name of an approver without a subject is rejected, and so is a property of every object', async (t) => {
   const { ask, sign } = await fixture(t);
-  await assertRefused(await ask(await sign({ sub: 'silent' })), /what it says of its owner/);
+  await assertRefused(await ask(await sign({ sub: 'silent' })), /signature or its subject is not accepted/);
   const inherited = await fixture(t, { claim: 'constructor' });
-  await assertRefused(await inherited.ask(await inherited.sign()), /what it says of its owner/);
+  await assertRefused(await inherited.ask(await inherited.sign()), /signature or its subject is not accepted/);
 });
 
-test('issuer, audience and times are judged, with the tolerance for clocks', async (t) => {
+test('issuer, audience and times are checked, with the clock tolerance', async (t) => {
   const { ask, sign, time, issuer } = await fixture(t);
   const now = time.wallMs() / 1000;
   await assertRefused(await ask(await sign({ iss: `${ISSUER}/` })), /issuer/);
@@ -126,17 +126,17 @@ test('issuer, audience and times are judged, with the tolerance for clocks', asy
   assert.equal(await ask(await sign({ nbf: now + 29 })), 'approver orders by jwt');
 });
 
-test('a token whose exp lies too far ahead is refused, before any key is fetched', async (t) => {
+test('a token with exp too far ahead is rejected before any key is fetched', async (t) => {
   const { ask, sign, time, issuer } = await fixture(t);
   const now = time.wallMs() / 1000;
   const year9999 = Date.UTC(9999, 11, 31) / 1000;
   for (const exp of [now + 86_400 + 31, year9999, Number.MAX_VALUE])
-    await assertRefused(await ask(await sign({ exp })), /good for too long/);
+    await assertRefused(await ask(await sign({ exp })), /valid for too long/);
   assert.equal(issuer.requests, 0);
   assert.equal(await ask(await sign({ exp: now + 86_400 + 29 })), 'approver orders by jwt');
 });
 
-test('where types are named, typ of the header must be one of them, without case and with application/ or without', async (t) => {
+test('if types are configured, typ must be one of them, case-insensitive, with or without application/', async (t) => {
   const { ask, sign, issuer } = await fixture(t, { types: ['AT+JWT', 'application/jwt'] });
   for (const typ of ['at+jwt', 'AT+JWT', 'application/at+jwt', 'Application/JWT', 'JWT'])
     assert.equal(await ask(await sign({}, { typ })), 'approver orders by jwt', typ);
@@ -147,12 +147,12 @@ test('where types are named, typ of the header must be one of them, without case
   assert.equal(issuer.requests, requests);
 });
 
-test('without types, any typ or none is taken', async (t) => {
+test('without types, any typ or none is accepted', async (t) => {
   const { ask, sign } = await fixture(t);
   for (const header of [{}, { typ: 'JWT' }, { typ: 'id+jwt' }]) assert.equal(await ask(await sign({}, header)), 'approver orders by jwt');
 });
 
-test('a token that was proved before still expires', async (t) => {
+test('a verified token still expires', async (t) => {
   const { ask, sign, time } = await fixture(t);
   const token = await sign({ exp: time.wallMs() / 1000 + 60 });
   assert.equal(await ask(token), 'approver orders by jwt');
@@ -162,7 +162,7 @@ test('a token that was proved before still expires', async (t) => {
   await assertRefused(await ask(token), /expired/);
 });
 
-test('of the tokens that were proved 256 are known again without their proof; the oldest needs it anew', async (t) => {
+test('256 verified tokens are cached; the oldest is then verified again', async (t) => {
   const algorithms = [...OPTIONS.algorithms];
   const { ask, sign } = await fixture(t, { algorithms });
   const tokens: string[] = [];
@@ -177,10 +177,10 @@ test('of the tokens that were proved 256 are known again without their proof; th
   await assertRefused(await ask(tokens[0] ?? ''), /algorithm/);
 });
 
-test('no algorithm without a signature, or with a secret that both know, is taken', async (t) => {
+test('algorithms without a signature or with a shared secret are rejected', async (t) => {
   const { ask, issuer, time, sign } = await fixture(t, { algorithms: [...OPTIONS.algorithms, 'HS256', 'none'] });
   const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'orders', exp: time.wallMs() / 1000 + 60 };
-  await assertRefused(await ask(new UnsecuredJWT(claims).encode()), /Nobody has this token/);
+  await assertRefused(await ask(new UnsecuredJWT(claims).encode()), /This token is unknown/);
   const [head = '', body = ''] = (await sign()).split('.');
   const none = Buffer.from('{"alg":"none"}').toString('base64url');
   await assertRefused(await ask(`${none}.${body}.AAAA`), /./);
@@ -190,13 +190,13 @@ test('no algorithm without a signature, or with a secret that both know, is take
   await assertRefused(await ask(confused), /signature/);
 });
 
-test('an algorithm that is not listed is refused, before any key is fetched', async (t) => {
+test('an algorithm that is not listed is rejected before any key is fetched', async (t) => {
   const { ask, sign, issuer } = await fixture(t, { algorithms: ['ES256'] });
   await assertRefused(await ask(await sign()), /algorithm/);
   assert.equal(issuer.requests, 0);
 });
 
-test('a token whose text was changed, or that another signed, is refused', async (t) => {
+test('a token that was changed, or that another issuer signed, is rejected', async (t) => {
   const { ask, sign, issuer, time } = await fixture(t);
   const [head = '', , signature = ''] = (await sign({ sub: 'other' })).split('.');
   const [, body = ''] = (await sign()).split('.');
@@ -207,14 +207,14 @@ test('a token whose text was changed, or that another signed, is refused', async
   assert.equal(issuer.requests, 1);
 });
 
-test('who cannot sign does not learn which subjects there are', async (t) => {
+test('a caller without a valid signature does not learn which subjects exist', async (t) => {
   const { ask, time } = await fixture(t);
   const stranger = await Issuer.start(t);
   const [known, unknown] = [await stranger.token(time.wallMs()), await stranger.token(time.wallMs(), { sub: 'nobody' })];
   assert.deepEqual(await ask(known), await ask(unknown));
 });
 
-test('what is no JWT at all is refused without a mistake of ours', async (t) => {
+test('text that is not a JWT is rejected without an internal error', async (t) => {
   const { ask, issuer, log } = await fixture(t);
   const b64 = (text: string) => Buffer.from(text).toString('base64url');
   const texts = ['a.b.c', 'a.b', '...', 'a.b.c.d.e', `${b64('{"alg":"RS256"}')}.${b64('[]')}.AA`, `${b64('null')}.${b64('null')}.AA`];
@@ -225,41 +225,41 @@ test('what is no JWT at all is refused without a mistake of ours', async (t) => 
   assert.ok(log.every((line) => JSON.parse(line).level < 40));
 });
 
-test('a token of the configuration comes first and asks nobody, even if it has three parts', async (t) => {
+test('a configured token is checked first, without a request, even if it has three parts', async (t) => {
   const { ask, issuer } = await fixture(t);
   issuer.misbehave = (response) => response.destroy();
   assert.equal(await ask('billing.token.00000001'), 'approver billing by token');
   assert.equal(issuer.requests, 0);
 });
 
-test('neither a token nor what it says is ever logged', async (t) => {
+test('neither a token nor its claims are ever logged', async (t) => {
   const { ask, sign, log } = await fixture(t);
   const tokens = [await sign(), await sign({ sub: 'a-secret-person' }), await sign({ aud: 'a-secret-audience' })];
   for (const token of tokens) await ask(token);
   for (const secret of [...tokens, 'a-secret']) assert.ok(!log.join().includes(secret));
 });
 
-test('a flood of forged tokens from one place does not keep a good one from another waiting, and refuses nothing for good', async (t) => {
-  const { issuer, time, judge } = await judging(t);
-  await judge(await issuer.token(time.wallMs()), 'first');
+test('a flood of forged tokens from one network does not delay a valid one from another, and blocks nothing permanently', async (t) => {
+  const { issuer, time, verify } = await startVerifier(t);
+  await verify(await issuer.token(time.wallMs()), 'first');
   const [head = '', body = ''] = (await issuer.token(time.wallMs())).split('.');
   const ended: string[] = [];
   const forged = Array.from({ length: 200 }, (_, index) => {
     const signature = Buffer.alloc(256, index + 1).toString('base64url');
-    return judge(`${head}.${body}.${signature}`, 'flood').then(({ kind }) => ended.push(kind));
+    return verify(`${head}.${body}.${signature}`, 'flood').then(({ kind }) => ended.push(kind));
   });
   const good = await issuer.token(time.wallMs(), { jti: 'good' });
-  const answer = await judge(good, 'elsewhere');
+  const answer = await verify(good, 'elsewhere');
   assert.equal(answer.kind, 'approver');
-  assert.ok(ended.length < 100, `${ended.length} forged ones were judged before it`);
-  assert.equal((await judge(await issuer.token(time.wallMs(), { jti: 'from there, too' }), 'flood')).kind, 'approver');
+  assert.ok(ended.length < 100, `${ended.length} forged tokens were verified before it`);
+  assert.equal((await verify(await issuer.token(time.wallMs(), { jti: 'from there, too' }), 'flood')).kind, 'approver');
   await Promise.all(forged);
   assert.deepEqual([...new Set(ended)], ['refused']);
 });
 
-test('a key that is too weak proves nothing', async (t) => {
-  const { issuer, time, judge } = await judging(t, (keySet) =>
+test('a token with a weak key is rejected', async (t) => {
+  const { issuer, time, verify } = await startVerifier(t, (keySet) =>
     keySet.replace(/"n":"[^"]+"/, `"n":"${Buffer.alloc(96, 0xc1).toString('base64url')}"`),
   );
-  assert.equal((await judge(await issuer.token(time.wallMs()), 'here')).kind, 'refused');
+  assert.equal((await verify(await issuer.token(time.wallMs()), 'here')).kind, 'refused');
 });

@@ -16,7 +16,7 @@ import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 const MINUTE = 60_000;
 
-/** A judge of tokens whose keys are where `options` say, by default at the issuer. */
+/** A verifier with the keys of `options`, by default those of the issuer. */
 async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
   const issuer = await Issuer.start(t);
   const time = new VirtualTime();
@@ -32,7 +32,7 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
     clockToleranceMs: 0,
     maxLifetimeMs: 2_592_000_000,
   };
-  const judge = new JwtVerifier(
+  const verifier = new JwtVerifier(
     { ...usual, allowPrivate: ['127.0.0.1'], tls: null, ...options },
     new Map([['orders', 'orders']]),
     time,
@@ -42,16 +42,17 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
   let serial = 0;
   const ask = async (header: { kid?: string } = {}) => {
     serial += 1;
-    return (await judge.judge(await issuer.token(time.wallMs(), { jti: serial, exp: time.wallMs() / 1000 + 1_000_000 }, header), 'here'))
-      .kind;
+    return (
+      await verifier.verify(await issuer.token(time.wallMs(), { jti: serial, exp: time.wallMs() / 1000 + 1_000_000 }, header), 'here')
+    ).kind;
   };
   const errors = () => log.filter(({ level }) => level === 50).map(({ err, msg }) => err?.message ?? msg);
-  return { issuer, time, log, judge, ask, errors };
+  return { issuer, time, log, verifier, ask, errors };
 }
 
 const unavailable = { code: 'BRIDGE_JWT_KEYS' };
 
-test('keys are fetched at the first token, kept for ten minutes, and then fetched before they are used', async (t) => {
+test('keys are fetched at the first token, cached for ten minutes, and then fetched again before use', async (t) => {
   const { issuer, time, ask } = await fixture(t);
   assert.equal(issuer.requests, 0);
   await Promise.all([ask(), ask(), ask()]);
@@ -63,19 +64,19 @@ test('keys are fetched at the first token, kept for ten minutes, and then fetche
   assert.equal(issuer.requests, 2);
 });
 
-test('a key that was withdrawn no longer proves anything once the keys are fetched anew, also for a token proved before', async (t) => {
-  const { issuer, time, judge, ask } = await fixture(t);
+test('after the keys are fetched again, a withdrawn key is rejected, also for a token verified before', async (t) => {
+  const { issuer, time, verifier, ask } = await fixture(t);
   await ask();
   await time.advance(9 * MINUTE);
   const token = await issuer.token(time.wallMs());
-  assert.equal((await judge.judge(token, 'here')).kind, 'approver');
+  assert.equal((await verifier.verify(token, 'here')).kind, 'approver');
   await issuer.addKey('two', 'RS256');
   issuer.published = ['two'];
   await time.advance(MINUTE - 1);
-  assert.equal((await judge.judge(token, 'here')).kind, 'approver');
+  assert.equal((await verifier.verify(token, 'here')).kind, 'approver');
   await time.advance(1);
   assert.equal(await ask(), 'approver');
-  assert.equal((await judge.judge(token, 'here')).kind, 'refused');
+  assert.equal((await verifier.verify(token, 'here')).kind, 'refused');
 });
 
 test('a new key is fetched when a token names it, at most every 30 s', async (t) => {
@@ -95,7 +96,7 @@ test('a new key is fetched when a token names it, at most every 30 s', async (t)
   assert.equal(await ask(), 'approver');
 });
 
-test('while the issuer is away known keys serve on for a day, unknown ones cannot be judged, and few requests are made', async (t) => {
+test('while the issuer is unreachable, known keys stay valid for a day, tokens with unknown keys get no verdict, and few requests are sent', async (t) => {
   const { issuer, time, ask, errors, log } = await fixture(t);
   await ask();
   await issuer.addKey('two', 'RS256');
@@ -118,7 +119,7 @@ test('while the issuer is away known keys serve on for a day, unknown ones canno
   assert.equal(log.at(-1)?.level, 30);
 });
 
-test('without any keys a token cannot be judged, until the issuer is back', async (t) => {
+test('without any keys no token can be verified, until the issuer is back', async (t) => {
   const { issuer, time, ask } = await fixture(t);
   issuer.misbehave = (response) => response.destroy();
   await assert.rejects(ask(), unavailable);
@@ -129,7 +130,7 @@ test('without any keys a token cannot be judged, until the issuer is back', asyn
   assert.equal(await ask(), 'approver');
 });
 
-test('an issuer that does not answer is waited for 5 s, and nothing hangs longer', async (t) => {
+test('a request to an issuer that does not answer ends after 5 s', async (t) => {
   const { issuer, time, ask, errors } = await fixture(t);
   const asked = Promise.withResolvers<void>();
   issuer.misbehave = () => asked.resolve();
@@ -138,10 +139,10 @@ test('an issuer that does not answer is waited for 5 s, and nothing hangs longer
   await asked.promise;
   await time.advance(5000);
   await assert.rejects(answer, unavailable);
-  assert.match(errors().join(), /did not come within 5s/);
+  assert.match(errors().join(), /did not arrive within 5s/);
 });
 
-test('one that begins an answer and does not end it is cut off, too', async (t) => {
+test('an answer that begins and does not end is also cut off', async (t) => {
   const { issuer, time, ask } = await fixture(t);
   const begun = Promise.withResolvers<void>();
   issuer.misbehave = (response) => response.write('{', () => begun.resolve());
@@ -155,13 +156,13 @@ test('one that begins an answer and does not end it is cut off, too', async (t) 
 for (const [what, status, headers, body, message] of [
   ['a redirect', 302, { location: '/elsewhere' }, '', /answered 302/],
   ['an error', 500, {}, '', /answered 500/],
-  ['HTML', 200, {}, '<html>', /holds no key set/],
-  ['no keys', 200, {}, '{"keys":[]}', /holds no key set/],
-  ['no list of keys', 200, {}, '{"keys":{"a":1}}', /holds no key set/],
-  ['JSON null', 200, {}, 'null', /holds no key set/],
+  ['HTML', 200, {}, '<html>', /is not a key set/],
+  ['no keys', 200, {}, '{"keys":[]}', /is not a key set/],
+  ['no list of keys', 200, {}, '{"keys":{"a":1}}', /is not a key set/],
+  ['JSON null', 200, {}, 'null', /is not a key set/],
   ['more than 1 MiB', 200, {}, `{"keys":[],"x":"${'x'.repeat(1_048_576)}"}`, /longer than 1 MiB/],
 ] as const) {
-  test(`${what} in the place of a key set is told, and the good keys serve on`, async (t) => {
+  test(`${what} instead of a key set is logged, and the good keys stay in use`, async (t) => {
     const { issuer, time, ask, errors } = await fixture(t);
     await ask();
     issuer.misbehave = (response) => response.writeHead(status, headers).end(body);
@@ -173,7 +174,7 @@ for (const [what, status, headers, body, message] of [
   });
 }
 
-test('keys are not fetched from private addresses that are not allowed, by address or by name, nor ever from the metadata service', async (t) => {
+test('keys are never fetched from private addresses that are not allowed, by address or by name, or from the metadata service', async (t) => {
   for (const host of ['127.0.0.1', 'localhost', '[::1]', '10.0.0.1']) {
     const { ask, issuer, errors } = await fixture(t, { allowPrivate: [], jwks: `http://${host}:1/keys` });
     await assert.rejects(ask(), { code: 'BRIDGE_JWT_FORBIDDEN_ADDRESS' });
@@ -187,7 +188,7 @@ test('keys are not fetched from private addresses that are not allowed, by addre
   }
 });
 
-test('over TLS the server must prove its name to the authorities that are trusted', async (t) => {
+test('over TLS, the server must have a certificate for its name from a trusted CA', async (t) => {
   const issuer = await Issuer.start(t);
   const server = createSecureServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (_, response) => response.end(issuer.keySet()));
   server.on('tlsClientError', () => {});
@@ -197,16 +198,16 @@ test('over TLS the server must prove its name to the authorities that are truste
   const ca = new Secret({ file: 'ca.pem' });
   ca.open(CERTIFICATE, 'ca.pem');
   const trusting = await fixture(t, { jwks, tls: { ca } });
-  await trusting.judge.check();
+  await trusting.verifier.check();
   const strange = await fixture(t, { jwks });
-  await assert.rejects(strange.judge.check(), /does not trust.*approvals\.jwt\.tls\.ca/);
+  await assert.rejects(strange.verifier.check(), /does not trust.*approvals\.jwt\.tls\.ca/);
   const misnamed = await fixture(t, { jwks, tls: { ca, serverName: 'keys.test' } });
-  await assert.rejects(misnamed.judge.check(), /certificate for another name/);
+  await assert.rejects(misnamed.verifier.check(), /certificate for another name/);
 });
 
-test('a server that is not there is told with what to look at', async (t) => {
-  const { judge } = await fixture(t, { jwks: 'http://127.0.0.1:1/keys' });
-  await assert.rejects(judge.check(), /cannot be reached \(ECONNREFUSED\)/);
+test('an unreachable server is reported with advice', async (t) => {
+  const { verifier } = await fixture(t, { jwks: 'http://127.0.0.1:1/keys' });
+  await assert.rejects(verifier.check(), /cannot be reached \(ECONNREFUSED\)/);
 });
 
 test('a key set in a file is read again when it changes, and a bad one leaves the last good keys in use', async (t) => {
@@ -219,8 +220,8 @@ test('a key set in a file is read again when it changes, and a bad one leaves th
   const jwks = new Secret({ file: 'keys.json' });
   jwks.open(first.keySet(), path);
   writeFileSync(path, first.keySet());
-  const { time, judge, errors } = await fixture(t, { jwks });
-  const ask = async (kid: string) => (await judge.judge(await first.token(time.wallMs(), {}, { kid }), 'here')).kind;
+  const { time, verifier, errors } = await fixture(t, { jwks });
+  const ask = async (kid: string) => (await verifier.verify(await first.token(time.wallMs(), {}, { kid }), 'here')).kind;
   assert.equal(await ask('one'), 'approver');
   assert.equal(await ask('two'), 'refused');
   writeFileSync(path, '{"keys":');
@@ -236,7 +237,7 @@ test('a key set in a file is read again when it changes, and a bad one leaves th
   assert.equal(await ask('one'), 'refused');
 });
 
-test('a file whose key set could not be used is read again at the first token, and nothing of the first reading is left over', async (t) => {
+test('a file with an unusable key set is read again at the first token, without leftovers of the first reading', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'bridge-keys-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'keys.json');
@@ -245,6 +246,6 @@ test('a file whose key set could not be used is read again at the first token, a
   // As it was when the bridge started; node:test fails where a rejection is left unhandled.
   jwks.open('{"keys":[1]}', path);
   writeFileSync(path, issuer.keySet());
-  const { time, judge } = await fixture(t, { jwks });
-  assert.equal((await judge.judge(await issuer.token(time.wallMs()), 'here')).kind, 'approver');
+  const { time, verifier } = await fixture(t, { jwks });
+  assert.equal((await verifier.verify(await issuer.token(time.wallMs()), 'here')).kind, 'approver');
 });

@@ -127,7 +127,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'keys in the clear',
     approvals('issuer: i, audience: b, jwks: "http://login.test/k"'),
     [
-      'approvals.jwt.jwks: must start with https:// (or with http:// and allowInsecure: true, where whoever is on the way can be any approver)',
+      'approvals.jwt.jwks: must start with https:// (or with http:// and allowInsecure: true; anyone on the network path can then act as any approver)',
     ],
   ],
   [
@@ -143,7 +143,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a password in the URL of the keys',
     approvals('issuer: i, audience: b, jwks: "https://u:p@login.test/k"'),
-    ['approvals.jwt.jwks: must hold no user:password@: a key set is public'],
+    ['approvals.jwt.jwks: must not contain user:password@: a key set is public'],
   ],
   [
     'a file without keys',

@@ -28,19 +28,19 @@ function lookUp(found: readonly LookupAddress[], all: boolean): unknown {
   return result;
 }
 
-test('only addresses that pass are handed on, one or all as the connection wants them', () => {
+test('only allowed addresses are passed on, one or all as the connection requests', () => {
   assert.deepEqual(lookUp([BAD, GOOD, GOOD_6], true), [GOOD, GOOD_6]);
   assert.deepEqual(lookUp([BAD, GOOD, GOOD_6], false), GOOD);
 });
 
-test("where none passes it fails with the guard's error", () => {
+test("if no address is allowed, the lookup fails with the guard's error", () => {
   for (const all of [true, false]) {
     assert.equal(lookUp([BAD], all), 'example.test is 169.254.169.254');
     assert.equal(lookUp([], all), 'example.test is no address');
   }
 });
 
-test('a name that does not resolve fails as the system says', () => {
+test('a name that does not resolve fails with the error of the system', () => {
   const failure = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
   const resolve: Resolve = (_, __, done) => done(failure, []);
   let told: unknown;
@@ -50,7 +50,7 @@ test('a name that does not resolve fails as the system says', () => {
   assert.equal(told, failure);
 });
 
-test('a host that is itself an address is judged without a lookup; a name is left to it', () => {
+test('a host that is an address is checked without a lookup; a name is left to the lookup', () => {
   assert.throws(() => checkLiteral(GUARD, BAD.address), /169\.254\.169\.254 is 169\.254\.169\.254/);
   for (const host of [GOOD.address, GOOD_6.address, 'example.test']) checkLiteral(GUARD, host);
 });

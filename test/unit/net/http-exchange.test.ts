@@ -35,7 +35,7 @@ async function answering(t: TestContext, answer: string) {
   return { request, asked: () => asked, open: () => sockets.size };
 }
 
-test('a whole answer has status, headers and body, and its connection is not kept', async (t) => {
+test('a complete answer has status, headers and body, and its connection is closed', async (t) => {
   const { request, asked, open } = await answering(t, OK);
   const { status, headers, body } = await exchange(request, 2, never);
   assert.deepEqual([status, headers['content-length'], body?.toString()], [200, '2', 'ok']);
@@ -43,12 +43,12 @@ test('a whole answer has status, headers and body, and its connection is not kep
   await poll(() => open() === 0, 'the connection to close');
 });
 
-test('a redirect is an answer like any other', async (t) => {
+test('a redirect is returned like any other answer', async (t) => {
   const { request } = await answering(t, 'HTTP/1.1 307 Go\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n');
   assert.equal((await exchange(request, 0, never)).status, 307);
 });
 
-test('a body that is longer than allowed is null, and cut off', async (t) => {
+test('a body that is longer than allowed is null, and the connection is closed', async (t) => {
   const { request, open } = await answering(t, 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nabc');
   assert.equal((await exchange(request, 2, never)).body, null);
   await poll(() => open() === 0, 'the connection to close');
@@ -81,13 +81,13 @@ for (const [when, answer] of Object.entries({
     await poll(() => open() === 0, 'the connection to close');
   });
 
-test('a signal that has aborted before opens no connection', async (t) => {
+test('a signal that has already aborted opens no connection', async (t) => {
   const { request, asked, open } = await answering(t, OK);
   await assert.rejects(exchange(request, 100, AbortSignal.abort('too late')), (reason) => reason === 'too late');
   assert.deepEqual([asked(), open()], ['', 0]);
 });
 
-test('a time limit rejects with what it passes on and ends the connection; it ends with a whole answer', async (t) => {
+test('a time limit rejects with its reason and closes the connection; a complete answer ends it', async (t) => {
   const silent = await answering(t, '');
   const reason = new Error('too long');
   let pass: (reason: unknown) => void = () => assert.fail();
@@ -107,7 +107,7 @@ test('a time limit rejects with what it passes on and ends the connection; it en
   assert.equal(ended, 1);
 });
 
-test('a URL that was taken apart before is asked for as it stands', async (t) => {
+test('a parsed URL is requested unchanged', async (t) => {
   const { request, asked } = await answering(t, OK);
   await exchange({ ...request, target: urlToHttpOptions(new URL(request.url)) }, 2, never);
   assert.match(asked(), /^POST \/path\?query HTTP\/1\.1\r\n/);

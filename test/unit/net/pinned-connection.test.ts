@@ -21,7 +21,7 @@ async function listening(t: TestContext, server: Server): Promise<URL> {
 /** Of an authority that nobody trusts, for no name at all. */
 const APPLICATION = readFileSync(new URL('../../fixtures/certificates/application-1.pem', import.meta.url), 'utf8');
 
-test('the certificate itself is asked for: neither its name nor its authority count', async (t) => {
+test('only the certificate itself counts, not its name or its CA', async (t) => {
   const url = await listening(
     t,
     createServer({ cert: APPLICATION, key: APPLICATION }, (socket) => void socket.end('hello')),
@@ -31,7 +31,7 @@ test('the certificate itself is asked for: neither its name nor its authority co
   assert.equal((await socket.toArray()).join(''), 'hello');
 });
 
-test('a server with another certificate, though it is for this address, is refused and told nothing', async (t) => {
+test('a server with another certificate for the same address is rejected, and gets no data', async (t) => {
   const closed = Promise.withResolvers<void>();
   let bytes = 0;
   const server = createServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (socket) => {
@@ -43,12 +43,12 @@ test('a server with another certificate, though it is for this address, is refus
   });
   server.on('connection', (socket) => socket.on('close', () => closed.resolve()));
   const url = await listening(t, server);
-  await assert.rejects(connectPinned(url, new X509Certificate(APPLICATION), never), /another certificate/);
+  await assert.rejects(connectPinned(url, new X509Certificate(APPLICATION), never), /a certificate other than the pinned one/);
   await closed.promise;
   assert.equal(bytes, 0);
 });
 
-test('what speaks no TLS or hangs up is refused, and an abort ends the wait', async (t) => {
+test('a server without TLS or one that hangs up is rejected, and an abort ends the wait', async (t) => {
   const certificate = new X509Certificate(CERTIFICATE);
   const hangingUp = await listening(
     t,

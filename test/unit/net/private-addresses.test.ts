@@ -20,11 +20,11 @@ const RANGES: readonly (readonly [range: string, inside: readonly string[], outs
   ['unique local', ['fc00::', 'fdff:ffff::1', 'fd00:ec2::254'], ['fbff::1', 'fe00::1']],
   ['IPv6 link-local', ['fe80::1', 'febf::1', 'fe80::1%eth0'], []],
   ['site-local', ['fec0::1', 'feff::1'], ['ff00::1']],
-  ['local-use NAT64 beside its /96 form', ['64:ff9b:1:a00:0:100::'], ['64:ff9b:2::1']],
+  ['local-use NAT64 outside its /96 form', ['64:ff9b:1:a00:0:100::'], ['64:ff9b:2::1']],
 ];
 
 for (const [range, inside, outside] of RANGES) {
-  test(`${range} is private, what lies beside it is not`, () => {
+  test(`${range} is private, its neighbours are not`, () => {
     for (const address of inside) assert.equal(judge(address), 'private', address);
     for (const address of outside) assert.equal(judge(address), 'allowed', address);
   });
@@ -46,7 +46,7 @@ function hex(high: number, low: number): string {
 }
 
 for (const [name, dress] of DRESSES) {
-  test(`IPv4 dressed as ${name} is judged by the embedded address`, () => {
+  test(`IPv4 embedded as ${name} is classified by the embedded address`, () => {
     assert.equal(judge(dress(10, 0, 0, 1)), 'private');
     assert.equal(judge(dress(127, 0, 0, 1)), 'private');
     assert.equal(judge(dress(8, 8, 8, 8)), 'allowed');
@@ -57,13 +57,13 @@ for (const [name, dress] of DRESSES) {
   });
 }
 
-test('an allowed range opens what lies in it and nothing beside it', () => {
+test('an allowed range allows its own addresses and no others', () => {
   const allows = addressJudge(['10.1.0.0/16', '127.0.0.1', 'fd00:1::/32', '::1/128']);
   for (const address of ['10.1.2.3', '127.0.0.1', 'fd00:1::5', '::1', '93.184.216.34']) assert.equal(allows(address), 'allowed', address);
   for (const address of ['10.2.0.0', '127.0.0.2', 'fd00:2::5', '::2', '::']) assert.equal(allows(address), 'private', address);
 });
 
-test('no allowance opens the metadata addresses', () => {
+test('no allowed range includes the metadata addresses', () => {
   const everything = addressJudge(['0.0.0.0/0', '::/0', '169.254.169.254/32', '168.63.129.16']);
   const spelled = ['169.254.169.254', '168.63.129.16', '::ffff:169.254.169.254', '::169.254.169.254', '64:ff9b::a83f:8110'];
   const shortPrefixes = ['64:ff9b:1:a9fe:a9:fe00::', '64:ff9b:1:a9:fe:a9fe::', '64:ff9b:1:0:a9:fea9:fe00:0', '64:ff9b:1:2::a9fe:a9fe'];
@@ -71,13 +71,13 @@ test('no allowance opens the metadata addresses', () => {
   assert.equal(everything('169.254.169.253'), 'allowed');
 });
 
-test('every way of writing an IPv4 host in a URL arrives at the same verdict', () => {
+test('every spelling of an IPv4 host in a URL gets the same verdict', () => {
   for (const host of ['2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '127.1', '127.0.1', '１２７.0.0.1', '%31%32%37.0.0.1']) {
     assert.equal(judge(new URL(`http://${host}/`).hostname), 'private', host);
   }
 });
 
-test('a range is an address with or without a prefix length that fits it', () => {
+test('a range is an address with or without a valid prefix length', () => {
   for (const text of ['10.0.0.0/8', '0.0.0.0/0', '1.2.3.4/32', '1.2.3.4', '::/0', '::1/128', 'fd00::/8'])
     assert.ok(isAddressRange(text), text);
   for (const text of [
@@ -96,7 +96,7 @@ test('a range is an address with or without a prefix length that fits it', () =>
   }
 });
 
-test('what is no address or no range is a mistake that does not pass silently', () => {
+test('text that is not an address or a range throws', () => {
   assert.throws(() => judge('example.com'), TypeError);
   assert.throws(() => judge(''), TypeError);
   assert.throws(() => addressJudge(['example.com']), TypeError);

@@ -26,7 +26,7 @@ function fixture() {
   return { turns, begun, take, endOne };
 }
 
-test('one piece of work runs at a time', async () => {
+test('one task runs at a time', async () => {
   const { begun, take, endOne } = fixture();
   const all = [take('a', 'a1'), take('a', 'a2')];
   await settle();
@@ -37,7 +37,7 @@ test('one piece of work runs at a time', async () => {
   assert.deepEqual(await Promise.all(all), ['a1', 'a2']);
 });
 
-test('whoever brings much waits behind himself: each side has its turn', async () => {
+test('a network with many tasks waits for itself: each network has its turn', async () => {
   const { begun, take, endOne } = fixture();
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => take('a', name));
   all.push(take('b', 'b1'), take('c', 'c1'), take('b', 'b2'));
@@ -46,9 +46,9 @@ test('whoever brings much waits behind himself: each side has its turn', async (
   assert.deepEqual(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
 });
 
-test('work that fails gives its turn on, and nobody passes those who wait', async () => {
+test('a failed task passes its turn on, and no new task overtakes waiting ones', async () => {
   const { turns, begun, take, endOne } = fixture();
-  const failing = turns.take('a', () => Promise.reject(new Error('no')));
+  const failing = turns.run('a', () => Promise.reject(new Error('no')));
   const next = take('b', 'b1');
   await assert.rejects(failing, /no/);
   await settle();
