@@ -65,6 +65,9 @@ export class Statement<Row = never> {
   }
 }
 
+/** Prepared statements by name. `Rows` has the row type of each; `never` for one without rows. */
+export type Statements<Rows> = { readonly [Name in keyof Rows]: Statement<Rows[Name]> };
+
 /** One connection. Closing it is idempotent. */
 export class Database implements Disposable {
   readonly file: string;
@@ -125,6 +128,12 @@ export class Database implements Disposable {
     } catch (error) {
       throw storeError(error, this.file);
     }
+  }
+
+  /** Prepares each text of `sql`. @throws BridgeError BRIDGE_STORE_* */
+  prepareAll<Rows>(sql: Readonly<Record<keyof Rows, string>>): Statements<Rows> {
+    const texts = Object.entries(sql) as [keyof Rows, string][];
+    return Object.fromEntries(texts.map(([name, text]) => [name, this.prepare(text)])) as unknown as Statements<Rows>;
   }
 
   /** All of `work` or nothing, on disk before it returns. @throws what `work` throws, and BridgeError BRIDGE_STORE_*. */

@@ -2,8 +2,8 @@
 import type { Delivery, Pause, QueuePosition, Retirement, Settlement, SinkError, SinkRecord } from '../model/deliveries.ts';
 import type { Urgent } from '../model/urgency.ts';
 import type { StoreClock } from './clock/store-clock.ts';
-import type { Database, Statement } from './database.ts';
-import { type DeliveryRow, QUEUE_SQL, type RecordRow, toDelivery } from './queue/queue-sql.ts';
+import type { Database, Statements } from './database.ts';
+import { QUEUE_SQL, type QueueRows, toDelivery } from './queue/queue-sql.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
 
 /** What a sink has yet to take, and what was given up. Counts end at 100,000; the date is by the clock as it is now. */
@@ -25,61 +25,17 @@ export interface QueueParts {
 export class Queue {
   readonly #database: Database;
   readonly #parts: QueueParts;
-  readonly #queued: Statement<DeliveryRow>;
-  readonly #queuedOf: Statement<DeliveryRow>;
-  readonly #queuedBefore: Statement<DeliveryRow>;
-  readonly #overtaken: Statement<{ seq: number; partition_key: string }>;
-  readonly #overtakenKeys: Statement<{ partition_key: string }>;
-  readonly #movedKeys: Statement<{ partition_key: string }>;
-  readonly #requeuedKeys: Statement<{ partition_key: string }>;
-  readonly #position: Statement<{ journal: number | null; delivery: number | null }>;
-  readonly #accept: Statement;
-  readonly #fail: Statement;
-  readonly #bury: Statement;
-  readonly #countQueued: Statement<{ count: number }>;
-  readonly #oldest: Statement<{ since_ms: number | null }>;
-  readonly #countDead: Statement<{ count: number }>;
-  readonly #retirement: Statement<{ retired_reason: string; retired_ms: number | null }>;
-  readonly #retire: Statement;
-  readonly #resume: Statement;
-  readonly #record: Statement<RecordRow>;
-  readonly #went: Statement;
-  readonly #pause: Statement;
-  readonly #requests: Statement<{ requests: string | null }>;
-  readonly #saveRequests: Statement;
+  readonly #sql: Statements<QueueRows>;
 
   constructor(database: Database, parts: QueueParts) {
     this.#database = database;
     this.#parts = parts;
-    this.#queued = database.prepare(QUEUE_SQL.queued);
-    this.#queuedOf = database.prepare(QUEUE_SQL.queuedOf);
-    this.#queuedBefore = database.prepare(QUEUE_SQL.queuedBefore);
-    this.#overtaken = database.prepare(QUEUE_SQL.overtaken);
-    this.#overtakenKeys = database.prepare(QUEUE_SQL.overtakenKeys);
-    this.#movedKeys = database.prepare(QUEUE_SQL.movedKeys);
-    this.#requeuedKeys = database.prepare(QUEUE_SQL.requeuedKeys);
-    this.#position = database.prepare(QUEUE_SQL.position);
-    this.#accept = database.prepare(QUEUE_SQL.accept);
-    this.#fail = database.prepare(QUEUE_SQL.fail);
-    this.#bury = database.prepare(QUEUE_SQL.bury);
-    this.#countQueued = database.prepare(QUEUE_SQL.countQueued);
-    this.#oldest = database.prepare(QUEUE_SQL.oldest);
-    this.#countDead = database.prepare(QUEUE_SQL.countDead);
-    this.#retirement = database.prepare(QUEUE_SQL.retirement);
-    this.#retire = database.prepare('UPDATE sinks SET retired_reason = ?, retired_ms = ? WHERE name = ?');
-    this.#resume = database.prepare(
-      'UPDATE sinks SET retired_reason = NULL, retired_ms = NULL, paused_by = NULL, paused_ms = NULL WHERE name = ?',
-    );
-    this.#record = database.prepare(QUEUE_SQL.record);
-    this.#went = database.prepare(QUEUE_SQL.went);
-    this.#pause = database.prepare(QUEUE_SQL.pause);
-    this.#requests = database.prepare(QUEUE_SQL.requests);
-    this.#saveRequests = database.prepare('UPDATE sinks SET requests = ? WHERE name = ?');
+    this.#sql = database.prepareAll<QueueRows>(QUEUE_SQL);
   }
 
   /** Rows still to be delivered to `sink`, in queue order, of partition keys not named in `except`; at most `limit`. */
   queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
-    return this.#queued.all(sink, JSON.stringify(except), limit).map(toDelivery);
+    return this.#sql.queued.all(sink, JSON.stringify(except), limit).map(toDelivery);
   }
 
   /** As `queued`, but rows of events that are known now come first, by urgency, then what the bridge says of itself; each key's in queue order. */
@@ -94,7 +50,7 @@ export class Queue {
 
   /** Rows still to be delivered to `sink` of these keys, in their order, each key's in queue order; at most `limit`. */
   queuedOf(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
-    return this.#queuedOf.all(sink, JSON.stringify(keys), limit).map(toDelivery);
+    return this.#sql.queuedOf.all(sink, JSON.stringify(keys), limit).map(toDelivery);
   }
 
   /** The known events that go before everything else, by the clock as it is now. */
@@ -107,7 +63,7 @@ export class Queue {
 
   /** Rows queued at or before this moment of the store's time, the oldest first; at most `limit`. For a retired sink, whose old rows expire unattempted. */
   queuedBefore(sink: string, beforeMs: number, limit: number): readonly Delivery[] {
-    return this.#queuedBefore.all(sink, beforeMs, limit).map(toDelivery);
+    return this.#sql.queuedBefore.all(sink, beforeMs, limit).map(toDelivery);
   }
 
   /**
@@ -125,17 +81,17 @@ export class Queue {
   settleWithin(sink: string, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     for (const settlement of settlements) this.#settle(sink, settlement, atMs);
     const isAccepted = settlements.some(({ result }) => result === 'accepted');
-    if (isAccepted || error !== null) this.#went.run(isAccepted ? atMs : null, error && JSON.stringify(error), sink);
+    if (isAccepted || error !== null) this.#sql.recordOutcome.run(isAccepted ? atMs : null, error && JSON.stringify(error), sink);
   }
 
   /** Rows still to be delivered to `sink`, of these keys, whose event has changed, started or ended since; each key's in queue order, at most `limit`. */
   overtaken(sink: string, keys: readonly string[], limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
-    return this.#overtaken.all(sink, JSON.stringify(keys), limit).map(({ seq, partition_key }) => ({ seq, partitionKey: partition_key }));
+    return this.#sql.overtaken.all(sink, JSON.stringify(keys), limit).map(({ seq, partition_key }) => ({ seq, partitionKey: partition_key }));
   }
 
   /** Where journal and queue end now. */
   position(): QueuePosition {
-    const { journal, delivery } = this.#position.get() ?? { journal: null, delivery: null };
+    const { journal, delivery } = this.#sql.position.get() ?? { journal: null, delivery: null };
     return { journal: journal ?? 0, delivery: delivery ?? 0 };
   }
 
@@ -143,33 +99,33 @@ export class Queue {
   movedOn(sink: string, since: QueuePosition | null): readonly string[] {
     const rows =
       since === null
-        ? this.#overtakenKeys.all(sink)
-        : [...this.#movedKeys.all(since.journal), ...this.#requeuedKeys.all(sink, since.delivery, since.journal)];
+        ? this.#sql.overtakenKeys.all(sink)
+        : [...this.#sql.movedKeys.all(since.journal), ...this.#sql.requeuedKeys.all(sink, since.delivery, since.journal)];
     return rows.map(({ partition_key }) => partition_key);
   }
 
   backlog(sink: string): Backlog {
     return {
-      queued: this.#countQueued.get(sink)?.count ?? 0,
-      oldestQueuedAtMs: this.#parts.clock.dateMs(this.#oldest.get(sink)?.since_ms ?? null),
-      dead: this.#countDead.get(sink)?.count ?? 0,
+      queued: this.#sql.countQueued.get(sink)?.count ?? 0,
+      oldestQueuedAtMs: this.#parts.clock.dateMs(this.#sql.oldest.get(sink)?.since_ms ?? null),
+      dead: this.#sql.countDead.get(sink)?.count ?? 0,
     };
   }
 
   /** Null where the sink is not retired. */
   retirement(sink: string): Retirement | null {
-    const row = this.#retirement.get(sink);
+    const row = this.#sql.retirement.get(sink);
     return row === undefined || row.retired_ms === null ? null : { reason: row.retired_reason, atMs: row.retired_ms };
   }
 
   /** Durable. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN before `sinks.sync` named it */
   retire(sink: string, { reason, atMs }: Retirement): void {
-    if (this.#retire.run(reason, atMs, sink) === 0) throw unknownSink(sink, this.#parts.sinks.names());
+    if (this.#sql.retire.run(reason, atMs, sink) === 0) throw unknownSink(sink, this.#parts.sinks.names());
   }
 
   /** How it stands with a sink; of one that the store does not know nothing has happened. */
   record(sink: string): SinkRecord {
-    const row = this.#record.get(sink);
+    const row = this.#sql.record.get(sink);
     const pause: Pause | null = row === undefined || row.paused_ms === null ? null : { by: row.paused_by, atMs: row.paused_ms };
     const lastAcceptedAtMs = row?.accepted_ms ?? null;
     return { pause, lastAcceptedAtMs, lastError: row?.last_error == null ? null : (JSON.parse(row.last_error) as SinkError) };
@@ -180,7 +136,7 @@ export class Queue {
     const known = this.#parts.sinks.names();
     if (!known.includes(sink)) throw unknownSink(sink, known);
     this.#database.transaction(() => {
-      if (this.#pause.run(by, atMs, sink) > 0) note();
+      if (this.#sql.pause.run(by, atMs, sink) > 0) note();
     });
   }
 
@@ -191,29 +147,29 @@ export class Queue {
     return this.#database.transaction(() => {
       const { pause } = this.record(sink);
       const lifted = this.retirement(sink) ?? (pause && { reason: `paused by ${pause.by}`, atMs: pause.atMs });
-      if (lifted !== null && this.#resume.run(sink) > 0) note();
+      if (lifted !== null && this.#sql.resume.run(sink) > 0) note();
       return lifted;
     });
   }
 
   /** What `saveRequests` was given last; null before. */
   requests(sink: string): string | null {
-    return this.#requests.get(sink)?.requests ?? null;
+    return this.#sql.requests.get(sink)?.requests ?? null;
   }
 
   /** Outlives the process. A loss of power may lose it, which exceeds the rate at worst, so it costs no fsync. */
   saveRequests(sink: string, requests: string): void {
-    this.#database.relaxed(() => this.#saveRequests.run(requests, sink));
+    this.#database.relaxed(() => this.#sql.saveRequests.run(requests, sink));
   }
 
   #settle(sink: string, settlement: Settlement, atMs: number): void {
     const { seq } = settlement;
-    if (settlement.result === 'accepted') this.#accept.run(atMs, settlement.status ?? null, seq, sink);
-    else if (settlement.result === 'failed') this.#fail.run(settlement.status, atMs, seq, sink);
+    if (settlement.result === 'accepted') this.#sql.accept.run(atMs, settlement.status ?? null, seq, sink);
+    else if (settlement.result === 'failed') this.#sql.fail.run(settlement.status, atMs, seq, sink);
     else {
       const { reason, status } = settlement;
       // Rows of a retired sink expire without an attempt: then there is no error.
-      this.#bury.run(Number(reason === 'refused' || status !== null), reason, status, atMs, seq, sink);
+      this.#sql.deadLetter.run(Number(reason === 'refused' || status !== null), reason, status, atMs, seq, sink);
     }
   }
 }

@@ -33,18 +33,21 @@ export const QUEUE_SQL = {
   requeuedKeys: `SELECT partition_key FROM deliveries INDEXED BY deliveries_queue WHERE sink = ? AND state = 'queued' AND seq > ? AND journal <= ?`,
   accept: `UPDATE deliveries SET state = 'delivered', at_ms = ?, status = coalesce(?, status) WHERE seq = ? AND sink = ? AND state = 'queued'`,
   fail: `UPDATE deliveries SET attempts = attempts + 1, status = ?, at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
-  bury: `UPDATE deliveries SET state = 'dead', attempts = attempts + ?, reason = ?, status = coalesce(?, status), at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
+  deadLetter: `UPDATE deliveries SET state = 'dead', attempts = attempts + ?, reason = ?, status = coalesce(?, status), at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
   countQueued: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued' LIMIT ${MOST_COUNTED})`,
   oldest: `SELECT min(since_ms) AS since_ms FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued'`,
   requests: 'SELECT requests FROM sinks WHERE name = ?',
   retirement: 'SELECT retired_reason, retired_ms FROM sinks WHERE name = ?',
   record: 'SELECT paused_by, paused_ms, accepted_ms, last_error FROM sinks WHERE name = ?',
-  went: 'UPDATE sinks SET accepted_ms = coalesce(?, accepted_ms), last_error = coalesce(?, last_error) WHERE name = ?',
+  recordOutcome: 'UPDATE sinks SET accepted_ms = coalesce(?, accepted_ms), last_error = coalesce(?, last_error) WHERE name = ?',
   pause: 'UPDATE sinks SET paused_by = ?, paused_ms = ? WHERE name = ? AND paused_ms IS NULL',
   countDead: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_dead WHERE sink = ? AND state = 'dead' LIMIT ${MOST_COUNTED})`,
+  retire: 'UPDATE sinks SET retired_reason = ?, retired_ms = ? WHERE name = ?',
+  resume: 'UPDATE sinks SET retired_reason = NULL, retired_ms = NULL, paused_by = NULL, paused_ms = NULL WHERE name = ?',
+  saveRequests: 'UPDATE sinks SET requests = ? WHERE name = ?',
 } as const;
 
-export interface DeliveryRow {
+interface DeliveryRow {
   readonly seq: number;
   readonly sink: string;
   readonly partition_key: string;
@@ -57,11 +60,41 @@ export interface DeliveryRow {
   readonly ended_ms: number | null;
 }
 
-export interface RecordRow {
+interface RecordRow {
   readonly paused_by: string;
   readonly paused_ms: number | null;
   readonly accepted_ms: number | null;
   readonly last_error: string | null;
+}
+
+interface KeyRow {
+  readonly partition_key: string;
+}
+
+/** The row type of each statement. */
+export interface QueueRows {
+  readonly queued: DeliveryRow;
+  readonly queuedOf: DeliveryRow;
+  readonly queuedBefore: DeliveryRow;
+  readonly overtakenKeys: KeyRow;
+  readonly overtaken: { seq: number; partition_key: string };
+  readonly position: { journal: number | null; delivery: number | null };
+  readonly movedKeys: KeyRow;
+  readonly requeuedKeys: KeyRow;
+  readonly accept: never;
+  readonly fail: never;
+  readonly deadLetter: never;
+  readonly countQueued: { count: number };
+  readonly oldest: { since_ms: number | null };
+  readonly requests: { requests: string | null };
+  readonly retirement: { retired_reason: string; retired_ms: number | null };
+  readonly record: RecordRow;
+  readonly recordOutcome: never;
+  readonly pause: never;
+  readonly countDead: { count: number };
+  readonly retire: never;
+  readonly resume: never;
+  readonly saveRequests: never;
 }
 
 export function toDelivery(row: DeliveryRow): Delivery {
