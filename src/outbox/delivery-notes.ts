@@ -1,6 +1,6 @@
 // Notes about single deliveries of a sink ↔ their rows, which outlive those of the deliveries.
 import type { Deps } from '../time/clock.ts';
-import type { Database, Statement } from './database.ts';
+import type { Database, Statements } from './database.ts';
 
 export const DELIVERY_NOTES_SQL = {
   all: 'SELECT seq, note FROM delivery_notes WHERE sink = ? ORDER BY seq',
@@ -9,40 +9,42 @@ export const DELIVERY_NOTES_SQL = {
   forget: 'DELETE FROM delivery_notes WHERE sink = ? AND seq = ?',
 } as const;
 
+/** The row type of each statement. */
+interface Rows {
+  readonly all: { seq: number; note: string };
+  readonly nextSink: { sink: string };
+  readonly write: never;
+  readonly forget: never;
+}
+
 export class DeliveryNoteTable {
   readonly #database: Database;
   readonly #wallMs: Deps['wallMs'];
-  readonly #all: Statement<{ seq: number; note: string }>;
-  readonly #nextSink: Statement<{ sink: string }>;
-  readonly #write: Statement;
-  readonly #forget: Statement;
+  readonly #sql: Statements<Rows>;
 
   constructor(database: Database, wallMs: Deps['wallMs']) {
     this.#database = database;
     this.#wallMs = wallMs;
-    this.#all = database.prepare(DELIVERY_NOTES_SQL.all);
-    this.#nextSink = database.prepare(DELIVERY_NOTES_SQL.nextSink);
-    this.#write = database.prepare(DELIVERY_NOTES_SQL.write);
-    this.#forget = database.prepare(DELIVERY_NOTES_SQL.forget);
+    this.#sql = database.prepareAll<Rows>(DELIVERY_NOTES_SQL);
   }
 
   /** In the order of the queue. */
   all(sink: string): readonly { readonly seq: number; readonly text: string }[] {
-    return this.#all.all(sink).map(({ seq, note }) => ({ seq, text: note }));
+    return this.#sql.all.all(sink).map(({ seq, note }) => ({ seq, text: note }));
   }
 
   /** Whose notes there are, also of sinks that are configured no more. */
   sinks(): readonly string[] {
     const found: string[] = [];
-    for (let next = this.#nextSink.get(''); next !== undefined; next = this.#nextSink.get(next.sink)) found.push(next.sink);
+    for (let next = this.#sql.nextSink.get(''); next !== undefined; next = this.#sql.nextSink.get(next.sink)) found.push(next.sink);
     return found;
   }
 
   /** Null forgets. Outlives the process; a loss of power, which ends all that a note could tell of, may lose it, so it costs no fsync. */
   write(sink: string, seq: number, text: string | null): void {
     this.#database.relaxed(() => {
-      if (text === null) this.#forget.run(sink, seq);
-      else this.#write.run(sink, seq, text, this.#wallMs());
+      if (text === null) this.#sql.forget.run(sink, seq);
+      else this.#sql.write.run(sink, seq, text, this.#wallMs());
     });
   }
 }

@@ -1,7 +1,7 @@
 // CloudEvents → journal rows and delivery rows; ids → whether used, and for what.
 import type { EventStatus, JournalEntry, ScheduledEvent } from '../model/events.ts';
 import type { StoreClock } from './clock/store-clock.ts';
-import type { Database, Statement } from './database.ts';
+import type { Database, Statements } from './database.ts';
 
 export const JOURNAL_SQL = {
   isUsed: 'SELECT 1 AS found FROM used_ids WHERE id = ?',
@@ -33,53 +33,54 @@ type ChangeData = Omit<ScheduledEvent, 'eventStatus'> & {
 
 const TELLS_OF_AN_EVENT: ReadonlySet<string> = new Set(['scheduled', 'updated', 'started', 'ended']);
 
+/** The row type of each statement. */
+interface Rows {
+  readonly append: { seq: number };
+  readonly use: never;
+  readonly queue: never;
+  readonly remember: never;
+  readonly moveOn: never;
+  readonly isUsed: { found: number };
+  readonly seen: SeenRow;
+}
+
 export class Journal {
   readonly #clock: StoreClock;
-  readonly #append: Statement<{ seq: number }>;
-  readonly #use: Statement;
-  readonly #queue: Statement;
-  readonly #remember: Statement;
-  readonly #moveOn: Statement;
-  readonly #isUsed: Statement<{ found: number }>;
-  readonly #seen: Statement<SeenRow>;
+  readonly #sql: Statements<Rows>;
 
   constructor(database: Database, clock: StoreClock) {
     this.#clock = clock;
-    this.#append = database.prepare(
-      'INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq',
-    );
-    this.#use = database.prepare('INSERT INTO used_ids (seq, id, occurrence, used_ms) VALUES (?, ?, ?, ?)');
-    this.#queue = database.prepare(
-      `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state) VALUES (?, ?, ?, ?, ?, 'queued')`,
-    );
-    this.#remember = database.prepare('INSERT OR IGNORE INTO sink_occurrences (occurrence, sink) VALUES (?, ?)');
-    this.#moveOn = database.prepare(JOURNAL_SQL.moveOn);
-    this.#isUsed = database.prepare(JOURNAL_SQL.isUsed);
-    this.#seen = database.prepare(JOURNAL_SQL.seen);
+    this.#sql = database.prepareAll<Rows>({
+      ...JOURNAL_SQL,
+      append: 'INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq',
+      use: 'INSERT INTO used_ids (seq, id, occurrence, used_ms) VALUES (?, ?, ?, ?)',
+      queue: `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state) VALUES (?, ?, ?, ?, ?, 'queued')`,
+      remember: 'INSERT OR IGNORE INTO sink_occurrences (occurrence, sink) VALUES (?, ?)',
+    });
   }
 
   /** Inside a transaction. Returns its position. @throws BridgeError BRIDGE_INTERNAL where the id was used before. */
   append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): number {
     const { id, change, key, occurrence, partitionKey, timeMs, bytes } = entry;
-    const seq = this.#append.get(id, change, key, occurrence, partitionKey, timeMs, bytes)?.seq ?? 0;
-    this.#use.run(seq, id, occurrence, queuedAtMs);
-    if (occurrence !== null && TELLS_OF_AN_EVENT.has(change)) this.#moveOn.run(seq, occurrence);
+    const seq = this.#sql.append.get(id, change, key, occurrence, partitionKey, timeMs, bytes)?.seq ?? 0;
+    this.#sql.use.run(seq, id, occurrence, queuedAtMs);
+    if (occurrence !== null && TELLS_OF_AN_EVENT.has(change)) this.#sql.moveOn.run(seq, occurrence);
     const sinceMs = this.#clock.nowMs();
     for (const sink of sinks) {
-      this.#queue.run(sink, seq, partitionKey, queuedAtMs, sinceMs);
-      if (occurrence !== null) this.#remember.run(occurrence, sink);
+      this.#sql.queue.run(sink, seq, partitionKey, queuedAtMs, sinceMs);
+      if (occurrence !== null) this.#sql.remember.run(occurrence, sink);
     }
     return seq;
   }
 
   /** Whether a CloudEvent id has been used in the last 400 days, or earlier for an event that has not ended. */
   isUsed(id: string): boolean {
-    return this.#isUsed.get(id) !== undefined;
+    return this.#sql.isUsed.get(id) !== undefined;
   }
 
   /** The journalled CloudEvent with this id; null where there is none or it tells of no event. */
   seen(id: string): SeenEvent | null {
-    const row = this.#seen.get(id);
+    const row = this.#sql.seen.get(id);
     if (!row || row.key === null || row.occurrence === null || !TELLS_OF_AN_EVENT.has(row.change)) return null;
     const { data } = parseCloudEvent(row.bytes) as { data: ChangeData };
     return { change: row.change, key: row.key, occurrence: row.occurrence, event: toEvent(data) };

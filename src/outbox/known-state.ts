@@ -1,6 +1,6 @@
 // The known state ↔ its rows; writes those that differ, opens and ends occurrences.
 import type { Blindness, Instant, KnownEvent, KnownState, ScheduledEvent } from '../model/events.ts';
-import type { Database, Statement } from './database.ts';
+import type { Database, Statements } from './database.ts';
 
 export const KNOWN_STATE_SQL = {
   state:
@@ -40,61 +40,59 @@ interface EventRow {
   readonly missing_scheduled: number | null;
 }
 
+/** The row type of each statement. */
+interface Rows {
+  readonly state: StateRow;
+  readonly events: EventRow;
+  readonly saveState: never;
+  readonly saveEvent: never;
+  readonly forgetEvent: never;
+  readonly openOccurrence: never;
+  readonly endOccurrence: never;
+  readonly touch: never;
+  readonly markOwn: never;
+  readonly isOwn: { found: number };
+  readonly lastEnded: { ended_ms: number };
+  readonly lastOccurrence: { occurrence: number; ended_ms: number | null };
+  readonly blindness: { since: string; last_document_at: string | null };
+  readonly saveBlindness: never;
+  readonly clearBlindness: never;
+}
+
 export class KnownStateTables {
-  readonly #state: Statement<StateRow>;
-  readonly #events: Statement<EventRow>;
-  readonly #saveState: Statement;
-  readonly #saveEvent: Statement;
-  readonly #forgetEvent: Statement;
-  readonly #openOccurrence: Statement;
-  readonly #endOccurrence: Statement;
-  readonly #touch: Statement;
-  readonly #markOwn: Statement;
-  readonly #isOwn: Statement<{ found: number }>;
-  readonly #lastEnded: Statement<{ ended_ms: number }>;
-  readonly #lastOccurrence: Statement<{ occurrence: number; ended_ms: number | null }>;
-  readonly #blindness: Statement<{ since: string; last_document_at: string | null }>;
-  readonly #saveBlindness: Statement;
-  readonly #clearBlindness: Statement;
+  readonly #sql: Statements<Rows>;
   /** The known events as they stand on disk; what the next state is compared with. Replaced once a transaction is through. */
   stored: KnownState['events'];
 
   constructor(database: Database) {
-    this.#state = database.prepare(KNOWN_STATE_SQL.state);
-    this.#events = database.prepare(KNOWN_STATE_SQL.events);
-    this.#saveState = database.prepare('INSERT OR REPLACE INTO known_state VALUES (1, ?, ?, ?, ?, ?, ?, ?)');
-    this.#saveEvent = database.prepare('INSERT OR REPLACE INTO known_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
-    this.#forgetEvent = database.prepare(KNOWN_STATE_SQL.forgetEvent);
-    this.#openOccurrence = database.prepare('INSERT INTO occurrences (occurrence, key, first_seen_ms) VALUES (?, ?, ?)');
-    this.#endOccurrence = database.prepare(KNOWN_STATE_SQL.endOccurrence);
-    this.#touch = database.prepare(KNOWN_STATE_SQL.touch);
-    this.#markOwn = database.prepare(KNOWN_STATE_SQL.markOwn);
-    this.#isOwn = database.prepare(KNOWN_STATE_SQL.isOwn);
-    this.#lastEnded = database.prepare(KNOWN_STATE_SQL.lastEnded);
-    this.#lastOccurrence = database.prepare(KNOWN_STATE_SQL.lastOccurrence);
-    this.#blindness = database.prepare(KNOWN_STATE_SQL.blindness);
-    this.#saveBlindness = database.prepare('INSERT OR REPLACE INTO blindness VALUES (1, ?, ?)');
-    this.#clearBlindness = database.prepare('DELETE FROM blindness');
+    this.#sql = database.prepareAll<Rows>({
+      ...KNOWN_STATE_SQL,
+      saveState: 'INSERT OR REPLACE INTO known_state VALUES (1, ?, ?, ?, ?, ?, ?, ?)',
+      saveEvent: 'INSERT OR REPLACE INTO known_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      openOccurrence: 'INSERT INTO occurrences (occurrence, key, first_seen_ms) VALUES (?, ?, ?)',
+      saveBlindness: 'INSERT OR REPLACE INTO blindness VALUES (1, ?, ?)',
+      clearBlindness: 'DELETE FROM blindness',
+    });
     this.stored = this.load().events;
   }
 
   /** The state as it stands on disk, moments without elapsed time; before the first document the empty one. */
   load(): KnownState {
-    const row = this.#state.get();
+    const row = this.#sql.state.get();
     return {
       incarnation: row?.incarnation ?? null,
       apiVersion: row?.api_version ?? null,
       lastGoodAt: toInstant(row?.last_good_ms ?? null),
       epoch: toEpoch(row),
       emptyRow: null,
-      events: new Map(this.#events.all().map((event) => [event.key, toKnownEvent(event)])),
+      events: new Map(this.#sql.events.all().map((event) => [event.key, toKnownEvent(event)])),
       nextOccurrence: row?.next_occurrence ?? 1,
     };
   }
 
   /** Writes what differs from `stored`, the events as they stand on disk; what came or went, did so at `atMs`. */
   save(next: KnownState, stored: KnownState['events'], atMs: number): void {
-    this.#saveState.run(
+    this.#sql.saveState.run(
       next.incarnation,
       next.apiVersion,
       next.lastGoodAt?.wallMs ?? null,
@@ -105,56 +103,56 @@ export class KnownStateTables {
     );
     for (const before of stored.values()) {
       if (next.events.get(before.key)?.occurrence === before.occurrence) continue;
-      this.#forgetEvent.run(before.occurrence);
-      this.#endOccurrence.run(atMs, before.occurrence);
+      this.#sql.forgetEvent.run(before.occurrence);
+      this.#sql.endOccurrence.run(atMs, before.occurrence);
     }
     for (const known of next.events.values()) {
       const before = stored.get(known.key);
-      if (before?.occurrence !== known.occurrence) this.#openOccurrence.run(known.occurrence, known.key, atMs);
+      if (before?.occurrence !== known.occurrence) this.#sql.openOccurrence.run(known.occurrence, known.key, atMs);
       if (before === undefined || !isSame(before, known)) this.#saveKnownEvent(known);
     }
   }
 
   /** The time of the last good document alone. */
   touch(lastGoodMs: number): void {
-    this.#touch.run(lastGoodMs);
+    this.#sql.touch.run(lastGoodMs);
   }
 
   markOwn(occurrence: number): void {
-    this.#markOwn.run(occurrence);
+    this.#sql.markOwn.run(occurrence);
   }
 
   /** Whether this occurrence named this VM at some time. */
   isOwn(occurrence: number): boolean {
-    return this.#isOwn.get(occurrence) !== undefined;
+    return this.#sql.isOwn.get(occurrence) !== undefined;
   }
 
   /** When an event of this key ended last, as far back as 400 days; null where none has. Milliseconds since 1970. */
   lastEndedMs(key: string): number | null {
-    return this.#lastEnded.get(key)?.ended_ms ?? null;
+    return this.#sql.lastEnded.get(key)?.ended_ms ?? null;
   }
 
   /** The newest occurrence of this key, as far back as 400 days, with its end where it has ended; null where there was none. */
   lastOccurrence(key: string): { readonly occurrence: number; readonly endedMs: number | null } | null {
-    const row = this.#lastOccurrence.get(key);
+    const row = this.#sql.lastOccurrence.get(key);
     return row === undefined ? null : { occurrence: row.occurrence, endedMs: row.ended_ms };
   }
 
   blindness(): Blindness | null {
-    const row = this.#blindness.get();
+    const row = this.#sql.blindness.get();
     return row === undefined ? null : { since: row.since, lastDocumentAt: row.last_document_at };
   }
 
   saveBlindness(blindness: Blindness | null): void {
-    if (blindness === null) this.#clearBlindness.run();
-    else this.#saveBlindness.run(blindness.since, blindness.lastDocumentAt);
+    if (blindness === null) this.#sql.clearBlindness.run();
+    else this.#sql.saveBlindness.run(blindness.since, blindness.lastDocumentAt);
   }
 
   #saveKnownEvent({ occurrence, key, event, apiVersion, epoch, listed, lastListedAt, missing }: KnownEvent): void {
     const content = JSON.stringify(event);
     const missingScheduled = missing === null ? null : Number(missing.scheduledJustBefore);
     const [lastListedMs, missingMs] = [lastListedAt?.wallMs ?? null, missing?.at.wallMs ?? null];
-    this.#saveEvent.run(occurrence, key, content, apiVersion, epoch, Number(listed), lastListedMs, missingMs, missingScheduled);
+    this.#sql.saveEvent.run(occurrence, key, content, apiVersion, epoch, Number(listed), lastListedMs, missingMs, missingScheduled);
   }
 }
 

@@ -1,6 +1,6 @@
 // Broker messages ↔ rows: those that wait for their event, and those dealt with.
 import type { MessageRefusal, MessageState, ReceivedMessage } from '../model/approvals.ts';
-import type { Database, Statement } from './database.ts';
+import type { Database, Statements } from './database.ts';
 
 /** Of one source: who sends many fills no disk. What a broker may still bring again is far nearer than that. */
 const MOST_HANDLED = 100_000;
@@ -34,54 +34,53 @@ interface ParkedRow {
   readonly received_ms: number;
 }
 
+/** The row type of each statement. */
+interface Rows {
+  readonly handled: HandledRow;
+  readonly isParked: { found: number };
+  readonly parked: ParkedRow;
+  readonly park: never;
+  readonly unpark: never;
+  readonly handle: never;
+  readonly forget: never;
+}
+
 export class MessageTables {
-  readonly #handled: Statement<HandledRow>;
-  readonly #isParked: Statement<{ found: number }>;
-  readonly #parked: Statement<ParkedRow>;
-  readonly #park: Statement;
-  readonly #unpark: Statement;
-  readonly #handle: Statement;
-  readonly #forget: Statement;
+  readonly #sql: Statements<Rows>;
   /** By source, in this process. */
   readonly #handledSince = new Map<string, number>();
 
   constructor(database: Database) {
-    this.#handled = database.prepare(MESSAGES_SQL.handled);
-    this.#isParked = database.prepare(MESSAGES_SQL.isParked);
-    this.#parked = database.prepare(MESSAGES_SQL.parked);
-    this.#park = database.prepare(
-      'INSERT INTO parked_messages (source, id, approver, place, body, sent_ms, received_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    );
-    this.#unpark = database.prepare(MESSAGES_SQL.unpark);
-    this.#handle = database.prepare(
-      'INSERT INTO handled_messages (source, id, handled_ms, refused_reason, refused_description) VALUES (?, ?, ?, ?, ?)',
-    );
-    this.#forget = database.prepare(MESSAGES_SQL.forget);
+    this.#sql = database.prepareAll<Rows>({
+      ...MESSAGES_SQL,
+      park: 'INSERT INTO parked_messages (source, id, approver, place, body, sent_ms, received_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      handle: 'INSERT INTO handled_messages (source, id, handled_ms, refused_reason, refused_description) VALUES (?, ?, ?, ?, ?)',
+    });
   }
 
   /** Null for a message that was never received, or so long ago that it is forgotten. */
   find(source: string, id: string): MessageState | null {
-    const handled = this.#handled.get(source, id);
+    const handled = this.#sql.handled.get(source, id);
     if (handled !== undefined) return { kind: 'handled', refusal: toRefusal(handled) };
-    return this.#isParked.get(source, id) === undefined ? null : { kind: 'parked' };
+    return this.#sql.isParked.get(source, id) === undefined ? null : { kind: 'parked' };
   }
 
   /** In the order in which they were received. */
   parked(): readonly ReceivedMessage[] {
-    return this.#parked.all().map(toMessage);
+    return this.#sql.parked.all().map(toMessage);
   }
 
   park({ source, id, approver, place, body, sentMs, receivedAt }: ReceivedMessage): void {
-    this.#park.run(source, id, approver, JSON.stringify(place), body, sentMs, receivedAt.wallMs);
+    this.#sql.park.run(source, id, approver, JSON.stringify(place), body, sentMs, receivedAt.wallMs);
   }
 
   /** Takes it out of those that wait, too; forgets the oldest of its source where there are very many. */
   handle({ source, id }: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void {
-    this.#unpark.run(source, id);
-    this.#handle.run(source, id, atMs, refusal?.reason ?? null, refusal?.description ?? null);
+    this.#sql.unpark.run(source, id);
+    this.#sql.handle.run(source, id, atMs, refusal?.reason ?? null, refusal?.description ?? null);
     const since = (this.#handledSince.get(source) ?? 0) + 1;
     this.#handledSince.set(source, since % FORGET_EACH);
-    if (since === FORGET_EACH) this.#forget.run(source, MOST_HANDLED);
+    if (since === FORGET_EACH) this.#sql.forget.run(source, MOST_HANDLED);
   }
 }
 

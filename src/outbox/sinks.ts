@@ -1,7 +1,7 @@
 // Configured sinks → what the store keeps of each: since when, its consent, events sent.
 import { BridgeError } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
-import type { Database, Statement } from './database.ts';
+import type { Database, Statements } from './database.ts';
 
 /** Rows of a removed sink are given up in steps of so many, so that no transaction grows with what a sink has missed. */
 const STEP = 5000;
@@ -42,43 +42,46 @@ interface SinkRow {
   readonly retired_ms: number | null;
 }
 
+/** The row type of each statement. */
+interface Rows {
+  readonly all: SinkRow;
+  readonly add: never;
+  readonly change: never;
+  readonly remove: never;
+  readonly forget: never;
+  readonly bury: never;
+  readonly wasSent: { found: number };
+  readonly consent: { consent: string | null };
+  readonly saveConsent: never;
+}
+
 export class SinkTables {
   readonly #database: Database;
   readonly #wallMs: Deps['wallMs'];
-  readonly #all: Statement<SinkRow>;
-  readonly #add: Statement;
-  readonly #change: Statement;
-  readonly #remove: Statement;
-  readonly #forget: Statement;
-  readonly #bury: Statement;
-  readonly #wasSent: Statement<{ found: number }>;
-  readonly #consent: Statement<{ consent: string | null }>;
-  readonly #saveConsent: Statement;
+  readonly #sql: Statements<Rows>;
 
   constructor(database: Database, wallMs: Deps['wallMs']) {
     this.#database = database;
     this.#wallMs = wallMs;
-    this.#all = database.prepare('SELECT name, type, fingerprint, retired_ms FROM sinks ORDER BY name');
-    this.#add = database.prepare('INSERT INTO sinks (name, type, fingerprint, added_ms) VALUES (?, ?, ?, ?)');
-    this.#change = database.prepare(
-      'UPDATE sinks SET type = ?, fingerprint = ?, retired_reason = NULL, retired_ms = NULL, consent = NULL WHERE name = ?',
-    );
-    this.#remove = database.prepare('DELETE FROM sinks WHERE name = ?');
-    this.#forget = database.prepare('DELETE FROM sink_occurrences WHERE sink = ?');
-    this.#bury = database.prepare(SINKS_SQL.bury);
-    this.#wasSent = database.prepare(SINKS_SQL.wasSent);
-    this.#consent = database.prepare(SINKS_SQL.consent);
-    this.#saveConsent = database.prepare('UPDATE sinks SET consent = ? WHERE name = ?');
+    this.#sql = database.prepareAll<Rows>({
+      ...SINKS_SQL,
+      all: 'SELECT name, type, fingerprint, retired_ms FROM sinks ORDER BY name',
+      add: 'INSERT INTO sinks (name, type, fingerprint, added_ms) VALUES (?, ?, ?, ?)',
+      change: 'UPDATE sinks SET type = ?, fingerprint = ?, retired_reason = NULL, retired_ms = NULL, consent = NULL WHERE name = ?',
+      remove: 'DELETE FROM sinks WHERE name = ?',
+      forget: 'DELETE FROM sink_occurrences WHERE sink = ?',
+      saveConsent: 'UPDATE sinks SET consent = ? WHERE name = ?',
+    });
   }
 
   /** The names of all sinks that the last `run` had. */
   names(): readonly string[] {
-    return this.#all.all().map(({ name }) => name);
+    return this.#sql.all.all().map(({ name }) => name);
   }
 
   /** Of those, by name. */
   types(): ReadonlyMap<string, string> {
-    return new Map(this.#all.all().map(({ name, type }) => [name, type]));
+    return new Map(this.#sql.all.all().map(({ name, type }) => [name, type]));
   }
 
   /** Takes the configured sinks for the sinks of this store: new ones start from now on, rows of those no longer there are dead-lettered, changed ones start again. */
@@ -92,13 +95,13 @@ export class SinkTables {
   /** As `sync`, of these sinks alone. */
   put(configured: readonly ConfiguredSink[]): SinkNews {
     const atMs = this.#wallMs();
-    const stored = new Map(this.#all.all().map((row) => [row.name, row]));
+    const stored = new Map(this.#sql.all.all().map((row) => [row.name, row]));
     const added = configured.filter(({ name }) => !stored.has(name));
     const changed = configured.filter(({ name, fingerprint }) => stored.has(name) && stored.get(name)?.fingerprint !== fingerprint);
     if (added.length + changed.length > 0) {
       this.#database.transaction(() => {
-        for (const { name, type, fingerprint } of added) this.#add.run(name, type, fingerprint, atMs);
-        for (const { name, type, fingerprint } of changed) this.#change.run(type, fingerprint, name);
+        for (const { name, type, fingerprint } of added) this.#sql.add.run(name, type, fingerprint, atMs);
+        for (const { name, type, fingerprint } of changed) this.#sql.change.run(type, fingerprint, name);
       });
     }
     const unretired = changed.map(({ name }) => name).filter((name) => (stored.get(name)?.retired_ms ?? null) !== null);
@@ -107,27 +110,27 @@ export class SinkTables {
 
   /** Whether a sink was sent a change of this occurrence. */
   wasSent(sink: string, occurrence: number): boolean {
-    return this.#wasSent.get(occurrence, sink) !== undefined;
+    return this.#sql.wasSent.get(occurrence, sink) !== undefined;
   }
 
   /** The receiver's consent as its adapter wrote it; null where there is none, or the sink's configuration changed since. */
   consent(sink: string): string | null {
-    return this.#consent.get(sink)?.consent ?? null;
+    return this.#sql.consent.get(sink)?.consent ?? null;
   }
 
   /** Durable. */
   saveConsent(sink: string, consent: string | null): void {
-    this.#saveConsent.run(consent, sink);
+    this.#sql.saveConsent.run(consent, sink);
   }
 
   /** Gives up its rows, how many is returned, and forgets it; ends where it stands if the process dies, and goes on at the next start. */
   remove(sink: string): number {
     const atMs = this.#wallMs();
     let deadLettered = 0;
-    for (let step = STEP; step === STEP; deadLettered += step) step = this.#database.transaction(() => this.#bury.run(atMs, sink));
+    for (let step = STEP; step === STEP; deadLettered += step) step = this.#database.transaction(() => this.#sql.bury.run(atMs, sink));
     this.#database.transaction(() => {
-      this.#forget.run(sink);
-      this.#remove.run(sink);
+      this.#sql.forget.run(sink);
+      this.#sql.remove.run(sink);
     });
     return deadLettered;
   }
