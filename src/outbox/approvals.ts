@@ -1,4 +1,4 @@
-// Approvals of each occurrence ↔ a row; steps of its record ↔ rows that are only added.
+// Approvals of each occurrence ↔ a row; steps of its audit trail ↔ rows that are only added.
 import {
   type ApprovalDecision,
   type ApprovalHold,
@@ -16,13 +16,13 @@ import type { Instant } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
 import { countWithin } from './sized-rows.ts';
 
-/** Lines of one approver in the record of an occurrence; what it does beyond them is counted alone, and has its effect all the same. */
+/** The most lines of one approver in the audit trail of an occurrence. Further steps still take effect, but are only counted. */
 export const MOST_STEPS = 200;
-/** Steps without an approver: decisions and the metadata service's answers. */
-const MOST_OF_NOBODY = 500;
-/** Always written: they say how it ended, and no approver can cause them at will. */
+/** The most steps without an approver: decisions and answers of the metadata service. */
+const MOST_WITHOUT_APPROVER = 500;
+/** Always written: they record the end, and no approver can cause them at will. */
 const ALWAYS: ReadonlySet<ApprovalStepName> = new Set(['submitted', 'confirmed', 'moot', 'unknown']);
-/** A part of the record ends before it has more, whatever its `limit`. In bytes of JSON. */
+/** The most bytes of JSON in one part of the record, whatever its `limit`. */
 const PART_BYTES = 128 * 1024;
 
 const COLUMNS = 'a.occurrence, a.key, a.state, a.policy, a.at_ms, a.votes, a.holds, a.decision, a.dry_run';
@@ -61,11 +61,11 @@ interface ApprovalRow {
 
 type StepRow = Omit<ApprovalStep, 'times'> & { readonly seq: number; readonly times: number | null };
 
-/** As JSON keeps it: the monotonic clock of one process says nothing to the next. */
+/** As stored in JSON, without the monotonic time, which is meaningless in another process. */
 type Stored<T extends { readonly at: Instant }> = Omit<T, 'at'> & { readonly atMs: number };
-/** Version 3 did not ask how an approver spoke, version 4 not what it had seen. */
+/** Version 3 did not store `via` and `isShared`, version 4 did not store `hasSeen`. */
 type StoredVote = Omit<Stored<ApprovalVote>, 'via' | 'isShared' | 'hasSeen'> & Partial<Pick<ApprovalVote, 'via' | 'isShared' | 'hasSeen'>>;
-/** Version 4 counted no reasons and did not keep when a message was sent. */
+/** Version 4 did not store `replaced` and `sentMs`. */
 type StoredHold = Omit<Stored<ApprovalHold>, 'replaced' | 'sentMs'> & Partial<Pick<ApprovalHold, 'replaced' | 'sentMs'>>;
 /** Version 7 did not keep the content of the rule at first. */
 type StoredDecision = Omit<Stored<ApprovalDecision>, 'rule'> & Partial<Pick<ApprovalDecision, 'rule'>>;
@@ -95,12 +95,12 @@ export class ApprovalTable {
     this.#submitted = database.prepare(APPROVALS_SQL.submitted);
   }
 
-  /** Of the occurrences that have not ended. */
+  /** Returns the approvals of all occurrences that have not ended. */
   open(): readonly EventApproval[] {
     return this.#open.all().map(toApproval);
   }
 
-  /** Of an occurrence that may have ended; null where there are none. */
+  /** Returns the approvals of an occurrence, also of an ended one, or null if it has none. */
   of(occurrence: number): EventApproval | null {
     const row = this.#of.get(occurrence);
     return row === undefined ? null : toApproval(row);
@@ -115,17 +115,17 @@ export class ApprovalTable {
     this.#save.run(occurrence, key, state, policy, at.wallMs, ...texts, Number(isDryRun));
   }
 
-  /** Behind the lines that stand there, or counted alone. */
+  /** Appends the steps, or only counts them if the trail is full. */
   addSteps(occurrence: number, steps: readonly ApprovalStep[]): void {
     for (const step of steps) {
       const of = step.approver ?? '';
-      const isFull = (this.#written.get(occurrence, of)?.written ?? 0) >= (step.approver === null ? MOST_OF_NOBODY : MOST_STEPS);
+      const isFull = (this.#written.get(occurrence, of)?.written ?? 0) >= (step.approver === null ? MOST_WITHOUT_APPROVER : MOST_STEPS);
       if (isFull && !isAlwaysWritten(step)) this.#countUnwritten.run(step.atMs, occurrence, of);
       else this.#write(occurrence, step, of);
     }
   }
 
-  /** In the order in which they were added; at least one line, where there is any. */
+  /** Returns the lines in the order in which they were added: at least one, if there is one. */
   record(occurrence: number, { after, limit }: RecordRange): RecordPart {
     const rows = this.#steps.all(occurrence, after, limit + 1);
     const sizes = rows.map((row) => ({ size: Buffer.byteLength(JSON.stringify(row)) }));
@@ -144,7 +144,7 @@ export class ApprovalTable {
   }
 }
 
-/** A lost answer is what the next process has to know. */
+/** A lost answer is always written, because the next process needs it. */
 function isAlwaysWritten({ step, reason }: ApprovalStep): boolean {
   return ALWAYS.has(step) || (step === 'answered' && reason === LOST_ANSWER);
 }

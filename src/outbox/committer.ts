@@ -1,4 +1,4 @@
-// What happened → one durable transaction, then the same in memory: the last committed state.
+// Changes → one durable transaction, then the same in memory: the last committed state.
 import type { Logger } from 'pino';
 import { isStoreFault, messageOf } from '../errors.ts';
 import type { Blindness, JournalledEntry, KnownState } from '../model/events.ts';
@@ -8,23 +8,23 @@ import type { Transaction } from './transaction.ts';
 export interface CommitterParts {
   readonly outbox: Outbox;
   readonly logger: Logger;
-  /** Called after each commit with what it journalled, which is on disk now. */
+  /** Called after each commit with its journal entries, which are on disk. */
   readonly onCommitted: (entries: readonly JournalledEntry[]) => void;
 }
 
-/** What the flow commits beside its CloudEvents; what is not named stays. */
+/** The state that the flow commits with its CloudEvents. Absent members stay unchanged. */
 export interface NextState {
   readonly state?: KnownState;
   readonly blindness?: Blindness | null;
 }
 
-/** The one place that opens transactions for what happens. Holds the last committed state, which nothing but a commit replaces. One for each bridge. */
+/** Opens all transactions of the flow and of approvals. Has the last committed state, which only a commit replaces. One for each bridge. */
 export class Committer {
   readonly #parts: CommitterParts;
   #state: KnownState;
   #blindness: Blindness | null;
   #fault: string | null = null;
-  /** What was logged to fail and not yet to work again. */
+  /** The kind of write that was logged as failing and has not recovered. */
   #logged: 'heartbeat' | 'transaction' | null = null;
 
   constructor(parts: CommitterParts) {
@@ -42,12 +42,12 @@ export class Committer {
     return this.#blindness;
   }
 
-  /** Why the last commit did not go through; null when it did. */
+  /** Why the last commit failed; null if it succeeded. */
   get fault(): string | null {
     return this.#fault;
   }
 
-  /** All of it or nothing, on disk before it returns. @throws BridgeError BRIDGE_STORE_*, and what `work` throws */
+  /** Commits all writes of `work`, or none. They are on disk when it returns. @throws BridgeError BRIDGE_STORE_*, and the errors of `work` */
   commit<T>(work: (transaction: Transaction) => T): T {
     const { result, entries } = this.#transact(work);
     this.#parts.onCommitted(entries);
@@ -55,19 +55,19 @@ export class Committer {
   }
 
   /**
-   * The same for the flow, which must not end: never throws. `work` returns what is to be done once all is on disk and `next` is the state.
-   * After a failure the last state stands, so that the next poll compares again.
+   * Commits for the flow, which must not end: never throws. `work` returns a function to run after the commit. After a failure the last state
+   * stays, so that the next poll compares again.
    */
   advance(next: NextState, work: (transaction: Transaction) => () => void): void {
     try {
       this.step(next, work);
     } catch (error) {
-      // A mistake of ours too must not end the flow: it is logged, and the next poll compares again.
-      this.#judge(messageOf(error), 'transaction');
+      // An internal error must not end the flow either: it is logged, and the next poll compares again.
+      this.#logFault(messageOf(error), 'transaction');
     }
   }
 
-  /** The same for what somebody waits for. `atMs`: when events came or went, by default at the last document. @throws as `commit`, and then the last state stands */
+  /** Commits for a waiting caller. @param atMs the time at which events came or went; default: the last document's @throws as `commit`; the last state then stays */
   step(next: NextState, work: (transaction: Transaction) => () => void, atMs?: number): void {
     const { result: settle, entries } = this.#transact((transaction) => {
       if (next.state) transaction.saveState(next.state, atMs);
@@ -80,14 +80,14 @@ export class Committer {
     this.#parts.onCommitted(entries);
   }
 
-  /** After a document that was nothing new: only its time is kept, in the store without a flush to disk. */
+  /** After a document without changes: stores only its time, without a flush to disk. */
   keep(state: KnownState): void {
     this.#state = state;
-    const wentWell = state.lastGoodAt === null || this.#parts.outbox.heartbeat(state.lastGoodAt);
-    this.#judge(wentWell ? null : 'the time of the last document could not be written', 'heartbeat');
+    const isStored = state.lastGoodAt === null || this.#parts.outbox.heartbeat(state.lastGoodAt);
+    this.#logFault(isStored ? null : 'the time of the last document could not be stored', 'heartbeat');
   }
 
-  /** After a poll without a good document: nothing of it is stored. */
+  /** After a poll without a good document: stores nothing. */
   keepInMemory(state: KnownState): void {
     this.#state = state;
   }
@@ -105,16 +105,16 @@ export class Committer {
           },
         }),
       );
-      this.#judge(null, 'transaction');
+      this.#logFault(null, 'transaction');
       return { result, entries };
     } catch (error) {
-      if (isStoreFault(error)) this.#judge(messageOf(error), 'transaction');
+      if (isStoreFault(error)) this.#logFault(messageOf(error), 'transaction');
       throw error;
     }
   }
 
-  /** Logged once when it begins and once when it ends: a heartbeat needs no room on a full disk, so it says nothing of transactions. */
-  #judge(fault: string | null, of: 'heartbeat' | 'transaction'): void {
+  /** Logs the begin and the end of a fault once. A heartbeat needs no space on a full disk, so its success does not end a fault of transactions. */
+  #logFault(fault: string | null, of: 'heartbeat' | 'transaction'): void {
     const { logger } = this.#parts;
     const wasLogged = this.#logged !== null;
     if (fault !== null) this.#logged = this.#logged === 'transaction' ? 'transaction' : of;
@@ -122,11 +122,11 @@ export class Committer {
     if (fault !== null && !wasLogged) {
       logger.error(
         { reason: fault },
-        'nothing can be stored: what is observed is compared again at each poll, and nothing of it is sent until it is stored',
+        'nothing can be stored: the bridge compares again at each poll, and sends no change before it is stored',
       );
     }
-    if (wasLogged && this.#logged === null) logger.info('what is observed can be stored again');
-    // A heartbeat that goes well ends no fault of transactions.
+    if (wasLogged && this.#logged === null) logger.info('changes can be stored again');
+    // A successful heartbeat does not end a fault of transactions.
     this.#fault = fault ?? (this.#logged === 'transaction' ? this.#fault : null);
   }
 }

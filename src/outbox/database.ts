@@ -1,38 +1,38 @@
-// A file → a SQLite database: write-ahead log, durable commits, prepared statements, our errors.
+// A file → a SQLite database: write-ahead log, durable commits, prepared statements, BridgeErrors.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { BridgeError } from '../errors.ts';
 import { storeError } from './errors.ts';
 
-/** Verbs beside a running bridge commit in steps of some milliseconds; who waits longer than this has a stuck neighbour. */
+/** Verbs that run next to a bridge commit in steps of some milliseconds, so a longer wait means that the other process hangs. */
 const BUSY_TIMEOUT_MS = 5000;
-/** SQLite's default, which every store has. */
+/** SQLite's default, used by every store. */
 const PAGE_BYTES = 4096;
 const USAGE =
   'SELECT (c.page_count - f.freelist_count) * s.page_size AS bytes FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s';
 
 export interface DatabaseOptions {
-  /** `OFF` is for tests that are not about power loss. */
+  /** `OFF` is for tests that do not cover power loss. */
   readonly synchronous: 'FULL' | 'OFF';
-  /** For tests: the disk is full once the file has so many pages of 4 KiB. */
+  /** For tests: simulates a full disk at this number of 4 KiB pages. */
   readonly maxPages?: number | undefined;
-  /** `store.maxSize`: the file is not let grow beyond it. */
+  /** `store.maxSize`: the largest size of the file. */
   readonly maxBytes?: number | undefined;
 }
 
-/** How much of a database is in use: pages that were freed and wait for new rows do not count. */
+/** The used part of a database, without free pages. */
 export interface Usage {
   readonly bytes: number;
   /** Null without `store.maxSize`. */
   readonly maxBytes: number | null;
 }
 
-/** How a connection commits, and how long it waits for a lock. */
+/** The durability of commits, and the longest wait for a lock. */
 interface Mode {
   readonly synchronous: 'FULL' | 'NORMAL' | 'OFF';
   readonly busyTimeoutMs: number;
 }
 
-/** A statement that was prepared once; `Row` is what it yields. Every method @throws BridgeError BRIDGE_STORE_*. */
+/** A prepared statement; `Row` is its row type. Every method @throws BridgeError BRIDGE_STORE_* */
 export class Statement<Row = never> {
   readonly #statement: StatementSync;
   readonly #database: Pick<Database, 'file' | 'setMode'>;
@@ -50,7 +50,7 @@ export class Statement<Row = never> {
     return this.#try(() => this.#statement.get(...values)) as Row | undefined;
   }
 
-  /** How many rows it wrote. */
+  /** Returns the number of written rows. */
   run(...values: SQLInputValue[]): number {
     return this.#try(() => Number(this.#statement.run(...values).changes));
   }
@@ -73,16 +73,16 @@ export class Database implements Disposable {
   readonly file: string;
   readonly #db: DatabaseSync;
   readonly #durable: Mode;
-  /** What is to be done now asks for this one. */
+  /** The mode for the next statement. */
   #mode: Mode;
-  /** What the connection is set to. */
+  /** The current mode of the connection. */
   #modeSet: Mode;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #maxBytes: number | null;
   readonly #usage: Statement<{ bytes: number }>;
 
-  /** @throws BridgeError BRIDGE_STORE_* where the file cannot be opened or is no database. */
+  /** @throws BridgeError BRIDGE_STORE_* if the file cannot be opened or is not a database */
   constructor(file: string, { synchronous, maxPages, maxBytes }: DatabaseOptions) {
     this.file = file;
     this.#maxBytes = maxBytes ?? null;
@@ -136,23 +136,23 @@ export class Database implements Disposable {
     return Object.fromEntries(texts.map(([name, text]) => [name, this.prepare(text)])) as unknown as Statements<Rows>;
   }
 
-  /** All of `work` or nothing, on disk before it returns. @throws what `work` throws, and BridgeError BRIDGE_STORE_*. */
+  /** Commits all writes of `work`, or none. They are on disk when it returns. @throws the errors of `work`, and BridgeError BRIDGE_STORE_* */
   transaction<T>(work: () => T): T {
     if (this.#db.isOpen && this.#db.isTransaction)
-      throw new BridgeError('BRIDGE_INTERNAL', `a transaction of the store ${this.file} was begun inside another`);
+      throw new BridgeError('BRIDGE_INTERNAL', `a transaction of the store ${this.file} was started inside another`);
     this.#begin.run();
     try {
       const result = work();
       this.#commit.run();
       return result;
     } catch (error) {
-      // After a full disk SQLite has already rolled back.
+      // If the disk is full, SQLite has already rolled back.
       if (this.#db.isTransaction) this.exec('ROLLBACK');
       throw error;
     }
   }
 
-  /** Runs `work` with commits that outlive the process, but perhaps not a loss of power, and so cost no fsync. Without `wait` a locked store fails at once. */
+  /** Runs `work` with commits that survive the process, but perhaps not a power failure, and so need no fsync. Without `wait` a locked store fails at once. */
   relaxed<T>(work: () => T, { wait = true } = {}): T {
     const before = this.#mode;
     this.#mode = {
@@ -166,7 +166,7 @@ export class Database implements Disposable {
     }
   }
 
-  /** Before each statement: SQLite takes longer over a PRAGMA than over a small UPDATE, so the mode stays until what follows needs another. */
+  /** Called before each statement. A PRAGMA takes longer than a small UPDATE, so the mode only changes if the next statement needs another. */
   setMode(): void {
     const { synchronous, busyTimeoutMs } = this.#mode;
     if (synchronous !== this.#modeSet.synchronous) this.#db.exec(`PRAGMA synchronous = ${synchronous}`);
@@ -174,7 +174,7 @@ export class Database implements Disposable {
     this.#modeSet = this.#mode;
   }
 
-  /** SQLite moves the write-ahead log into the file where no other process has the store open: to do so beside one would keep it waiting. */
+  /** Closes the connection. SQLite moves the write-ahead log into the file only if no other process has the store open. */
   close(): void {
     if (this.#db.isOpen) this.#db.close();
   }

@@ -1,4 +1,4 @@
-// Dead letters → a list of them, another try behind their key, or discarded.
+// Dead letters → listed, queued again behind their key, or discarded.
 
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { DeadLetter, DeadLetterReason } from '../model/deliveries.ts';
@@ -9,10 +9,10 @@ import { parseCloudEvent } from './journal.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
 import { countWithin, type SizedRow } from './sized-rows.ts';
 
-/** Small steps, so that a verb beside a running bridge holds up its commits for some milliseconds only. */
+/** Small steps, so that a verb delays the commits of a running bridge by only some milliseconds. */
 const STEP = 200;
 
-/** Without any of the two: all. */
+/** Without both members: all dead letters. */
 export interface DeadLetterChoice {
   readonly sink?: string;
   /** CloudEvent ids. */
@@ -34,7 +34,7 @@ export const DEAD_LETTERS_SQL = {
     WHERE d.sink = ? AND d.state = 'dead' AND j.id IN (SELECT value FROM json_each(?)) ORDER BY d.seq`,
 } as const;
 
-/** A dead letter and the CloudEvent that it is about. */
+/** A dead letter with its CloudEvent. */
 export type DeadLetterWithEvent = DeadLetter & { readonly cloudEvent: object };
 
 interface DeadRow {
@@ -93,14 +93,14 @@ export class DeadLetters {
     this.#remove = database.prepare(`DELETE FROM deliveries WHERE seq = ? AND state = 'dead'`);
   }
 
-  /** Sink by sink, oldest first; each step is read when it is asked for, so that a slow reader holds nothing open. */
+  /** Yields dead letters by sink, oldest first. Reads in steps on demand, so that a slow consumer keeps nothing open. */
   *list(choice: DeadLetterChoice = {}): Generator<DeadLetterWithEvent> {
     for (const rows of this.#steps(choice)) yield* rows.map(toDeadLetter);
   }
 
   /**
-   * New rows behind their key, with no attempts yet; how many. Rows of a sink that was removed stay where they are.
-   * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN where `choice` names such a sink.
+   * Queues dead letters again as new rows behind their key, with no attempts. Skips rows of removed sinks. Returns how many it queued.
+   * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN if `choice` names a removed sink
    */
   retry(choice: DeadLetterChoice = {}): number {
     const atMs = this.#clock.wallMs();
@@ -111,13 +111,13 @@ export class DeadLetters {
     });
   }
 
-  /** Removes them for good; the journal's page alone tells of them then. Returns how many. */
+  /** Deletes dead letters; only the journal page still shows them. Returns how many. */
   discard(choice: DeadLetterChoice): number {
     const atMs = this.#clock.wallMs();
     return this.#each(choice, (row) => this.#discard(row.seq, atMs));
   }
 
-  /** The oldest of one sink, or of all, behind the row `after`. */
+  /** Returns the oldest dead letters of one sink, or of all, after the row `after`. */
   page({ sink, after, limit, maxBytes }: DeadLetterRange): DeadLetterPage {
     const sizes = sink === null ? this.#sizes.all(after, limit + 1) : this.#sizesOf.all(sink, after, limit + 1);
     const count = Math.min(limit, countWithin(sizes, maxBytes));
@@ -127,9 +127,9 @@ export class DeadLetters {
   }
 
   /**
-   * All of these of one sink, or none of them, in one transaction with `note`, which is not called where there is nothing to do.
-   * Returns the ids that are no dead letters of it; null where it was done.
-   * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN where those of a sink that is no longer configured are to be retried
+   * Retries or discards all of these dead letters of one sink, or none, in one transaction with `note`.
+   * Returns the ids that are not dead letters of the sink, or null if it has acted.
+   * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN for a retry to a removed sink
    */
   decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], note: (count: number) => void): readonly string[] | null {
     const known = this.#sinks.names();
@@ -162,7 +162,7 @@ export class DeadLetters {
     return count;
   }
 
-  /** Only what is dead now: a running bridge may give up again what `retry` just queued. */
+  /** Yields only rows that are dead now: a running bridge may dead-letter a retried row again. */
   *#steps({ sink, ids }: DeadLetterChoice): Generator<DeadRow[]> {
     const newest = this.#newest.get()?.seq ?? 0;
     const wanted = ids === undefined ? null : JSON.stringify(ids);

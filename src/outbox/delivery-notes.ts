@@ -1,4 +1,4 @@
-// Notes about single deliveries of a sink ↔ their rows, which outlive those of the deliveries.
+// Notes about single deliveries of a sink ↔ their rows, which may outlive the deliveries.
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statements } from './database.ts';
 
@@ -28,19 +28,19 @@ export class DeliveryNoteTable {
     this.#sql = database.prepareAll<Rows>(DELIVERY_NOTES_SQL);
   }
 
-  /** In the order of the queue. */
+  /** Returns the notes of a sink in queue order. */
   all(sink: string): readonly { readonly seq: number; readonly text: string }[] {
     return this.#sql.all.all(sink).map(({ seq, note }) => ({ seq, text: note }));
   }
 
-  /** Whose notes there are, also of sinks that are configured no more. */
+  /** Returns the sinks with notes, including removed sinks. */
   sinks(): readonly string[] {
     const found: string[] = [];
     for (let next = this.#sql.nextSink.get(''); next !== undefined; next = this.#sql.nextSink.get(next.sink)) found.push(next.sink);
     return found;
   }
 
-  /** Null forgets. Outlives the process; a loss of power, which ends all that a note could tell of, may lose it, so it costs no fsync. */
+  /** Writes a note; null deletes it. It survives the process. A power failure may lose it, but also ends the programs it is about, so it needs no fsync. */
   write(sink: string, seq: number, text: string | null): void {
     this.#database.relaxed(() => {
       if (text === null) this.#sql.forget.run(sink, seq);

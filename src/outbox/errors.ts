@@ -3,7 +3,7 @@ import { BridgeError, messageOf } from '../errors.ts';
 
 /** Primary result codes (https://www.sqlite.org/rescode.html). */
 const SQLITE = { BUSY: 5, LOCKED: 6, CORRUPT: 11, FULL: 13, CONSTRAINT: 19, NOTADB: 26 } as const;
-/** The index of the write-ahead log could not grow: the disk is full, in practice. */
+/** The index of the write-ahead log could not grow: in practice, the disk is full. */
 const SQLITE_IOERR_SHMSIZE = 4874;
 
 interface SqliteError extends Error {
@@ -16,13 +16,13 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
 }
 
-/** True where another connection holds the lock that was asked for: an error of SQLite, or a BridgeError made of one. */
+/** Returns whether another connection holds the lock. Accepts an SQLite error or a BridgeError that wraps one. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof BridgeError) return isBusy(error.cause);
   return isSqliteError(error) && [SQLITE.BUSY, SQLITE.LOCKED].some((code) => code === (error.errcode & 0xff));
 }
 
-/** A BridgeError BRIDGE_STORE_* (or BRIDGE_INTERNAL) about `file` for what SQLite or the file system threw; anything else unchanged. */
+/** Wraps an error of SQLite or the file system in a BridgeError BRIDGE_STORE_* or BRIDGE_INTERNAL about `file`. Returns other errors unchanged. */
 export function storeError(error: unknown, file: string): unknown {
   if (isSqliteError(error)) return fromSqlite(error, file);
   if (!(error instanceof Error) || !('code' in error)) return error;
@@ -42,37 +42,41 @@ function fromSqlite(error: SqliteError, file: string): BridgeError {
       return damaged(file, messageOf(error), error);
     case SQLITE.BUSY:
     case SQLITE.LOCKED:
-      return new BridgeError('BRIDGE_STORE_FAILED', `another process keeps the store ${file} locked; end it, or wait until it is done`, {
-        cause: error,
-      });
+      return new BridgeError(
+        'BRIDGE_STORE_FAILED',
+        `another process keeps the store ${file} locked; stop it, or wait until it has finished`,
+        {
+          cause: error,
+        },
+      );
     case SQLITE.CONSTRAINT:
-      return new BridgeError('BRIDGE_INTERNAL', `the store ${file} refused a row: ${messageOf(error)}`, { cause: error });
+      return new BridgeError('BRIDGE_INTERNAL', `the store ${file} rejected a row: ${messageOf(error)}`, { cause: error });
     default:
       return failed(file, error);
   }
 }
 
-/** Never mended or replaced by us. */
+/** The error for a damaged file, which the bridge never repairs or replaces. */
 export function damaged(file: string, how: string, cause?: Error): BridgeError {
   return new BridgeError(
     'BRIDGE_STORE_DAMAGED',
-    `the store file ${file} is damaged (${how}). Stop the bridge and put back a copy of its folder, or move the folder away to start with an empty store; what was queued in it is then not delivered`,
+    `the store file ${file} is damaged (${how}). Stop the bridge and put back a copy of its folder, or move the folder away to start with an empty store; the bridge then does not deliver the CloudEvents queued in it`,
     { cause },
   );
 }
 
-/** As on a full disk, though the operator set the bound. */
+/** The error for a store that has reached `store.maxSize`; it has the same code as a full disk. */
 export function tooLarge(file: string, maxBytes: number): BridgeError {
   return new BridgeError(
     'BRIDGE_STORE_FULL',
-    `the store ${file} is full: it has reached store.maxSize (${maxBytes} bytes), and nothing was stored. Mend the sinks that do not take their deliveries, discard dead letters, or raise store.maxSize; the bridge goes on by itself`,
+    `the store ${file} is full: it has reached store.maxSize (${maxBytes} bytes), and nothing was stored. Repair the sinks that reject their deliveries, discard dead letters, or raise store.maxSize; the bridge then continues by itself`,
   );
 }
 
 function full(file: string, cause: Error): BridgeError {
   return new BridgeError(
     'BRIDGE_STORE_FULL',
-    `the disk of the store ${file} is full, or store.maxSize is reached; nothing was stored. Make room: the bridge goes on by itself`,
+    `the disk of the store ${file} is full, or store.maxSize is reached; nothing was stored. Free some space: the bridge then continues by itself`,
     {
       cause,
     },

@@ -1,4 +1,4 @@
-// `store.path` → a folder that holds a whole store, or the error that there is none.
+// `store.path` → a folder with a complete store, or an error.
 import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { BridgeError, codeOf } from '../errors.ts';
@@ -9,7 +9,7 @@ import { createPrivate, expectSafe, tighten } from './private-folder.ts';
 
 export const DATABASE_FILE = 'outbox.db';
 
-/** With mode 0700 where it is missing, whatever the umask; what an earlier release left open in it is closed. @throws BridgeError BRIDGE_STORE_UNSAFE, _FULL or _FAILED */
+/** Creates a missing folder with mode 0700, whatever the umask, and restricts files that an earlier release left open. @throws BridgeError BRIDGE_STORE_UNSAFE, _FULL or _FAILED */
 export function makeFolder(folder: string): void {
   try {
     if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700);
@@ -21,8 +21,8 @@ export function makeFolder(folder: string): void {
 }
 
 /**
- * Makes an empty store where there is none. It gets its name when it is whole, so that a file without content, or a log without its file, is damage
- * and never taken for a new beginning (SQLite would). @throws BridgeError BRIDGE_STORE_DAMAGED, _FULL or _FAILED
+ * Creates an empty store if it is missing. The file gets its name when it is complete. So an empty file, or a log without its file, counts as
+ * damaged, and not as a new store (as in SQLite). @throws BridgeError BRIDGE_STORE_DAMAGED, _FULL or _FAILED
  */
 export function makeStore(folder: string, synchronous: DatabaseOptions['synchronous']): void {
   if (hasStore(folder)) return;
@@ -30,7 +30,7 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
   const unfinished = `${file}.new`;
   try {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${unfinished}${suffix}`, { force: true });
-    // Before SQLite does, for its mode, which the log and its index take on: a folder that was there before may be open to others.
+    // Created before SQLite does it, because log and index inherit its mode, and an existing folder may be open to others.
     createPrivate(unfinished);
     const database = new Database(unfinished, { synchronous });
     try {
@@ -44,7 +44,7 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
   }
 }
 
-/** A verb never makes a store: run as another user, it would leave files that the bridge cannot write. @throws BridgeError BRIDGE_STORE_MISSING, _UNSAFE or _DAMAGED */
+/** Requires an existing store. A verb never creates one: as another user, it would leave files that the bridge cannot write. @throws BridgeError BRIDGE_STORE_MISSING, _UNSAFE or _DAMAGED */
 export function requireStore(folder: string): void {
   expectSafe(folder);
   if (hasStore(folder)) return;
@@ -58,7 +58,7 @@ function hasStore(folder: string): boolean {
   const file = join(folder, DATABASE_FILE);
   const size = sizeOf(file);
   if (size === 0) throw damaged(file, 'it is empty');
-  if (size === null && (sizeOf(`${file}-wal`) ?? 0) > 0) throw damaged(file, 'it is gone, though its log is there');
+  if (size === null && (sizeOf(`${file}-wal`) ?? 0) > 0) throw damaged(file, 'it is missing, but its log exists');
   return size !== null;
 }
 
@@ -70,7 +70,7 @@ function sizeOf(file: string): number | null {
   }
 }
 
-/** Moves `file` and its write-ahead log into `set-aside-<YYYYMMDDTHHMMSSZ>-<vmId>` beside it. Returns that folder. @throws BridgeError BRIDGE_STORE_* */
+/** Moves `file` and its write-ahead log into `set-aside-<YYYYMMDDTHHMMSSZ>-<vmId>` in the same folder. Returns that folder. @throws BridgeError BRIDGE_STORE_* */
 export function moveAside(
   folder: string,
   file: string,
@@ -79,7 +79,7 @@ export function moveAside(
   try {
     const target = makeAside(join(folder, `set-aside-${compact(options.atMs)}-${plain(options.vmId)}`));
     createPrivate(join(target, 'reason.txt'), `${options.reason}\n`);
-    // The log first: left beside the empty store that follows, it would be read as that one's.
+    // The log first: otherwise SQLite would read it as the log of the empty store that follows.
     for (const name of [`${file}-wal`, file]) {
       if (existsSync(join(folder, name))) renameSync(join(folder, name), join(target, name));
     }
@@ -107,7 +107,7 @@ function compact(wallMs: number): string {
   return `${new Date(wallMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
 }
 
-/** A vmId comes from the metadata service: as a file name it holds nothing but letters, digits and dashes. */
+/** Reduces a vmId, which comes from the metadata service, to letters, digits and dashes for a file name. */
 function plain(vmId: string | null): string {
   return vmId === null || vmId === '' ? 'unknown' : vmId.replaceAll(/[^A-Za-z0-9-]/g, '-').slice(0, 64);
 }

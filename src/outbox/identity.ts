@@ -3,17 +3,17 @@ import type { VmMetadata } from '../model/vm-metadata.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 
-/** Which VM the store belongs to, and by what names its CloudEvents go. */
+/** The VM that the store belongs to, and the names in its CloudEvents. */
 export interface StoredIdentity {
-  /** Null until instance metadata has named it. */
+  /** Null until instance metadata is known. */
   readonly vmId: string | null;
-  /** The VM's own name as the metadata service gives it. */
+  /** The VM's own name from the metadata service. */
   readonly name: string | null;
   /** The CloudEvents' `source`. */
   readonly source: string | null;
-  /** What its CloudEvents tell of the VM besides; null where that is nothing. */
+  /** Further data about the VM in its CloudEvents; null for none. */
   readonly vm: VmMetadata | null;
-  /** 32 hex digits, made once for each store: names the observer while the VM's name is unknown. */
+  /** 32 hex digits, created once for each store. Names the observer while the VM's name is unknown. */
   readonly observerId: string;
 }
 
@@ -38,17 +38,17 @@ export class IdentityTable {
     this.#current = this.#load();
   }
 
-  /** As it stands on disk. */
+  /** Returns the identity on disk. */
   get current(): StoredIdentity {
     return this.#current;
   }
 
-  /** Durable. What is not named stays. */
+  /** Saves members durably. Absent ones stay unchanged. */
   save(known: Partial<Omit<StoredIdentity, 'observerId'>>): void {
     this.#write({ ...this.#current, ...known });
   }
 
-  /** Makes the observer's id where there is none yet, which writes. */
+  /** Returns the observer's id, and creates and stores it if it is missing. */
   #load(): StoredIdentity {
     const row = this.#row.get();
     if (row !== undefined) return identityOf(row);

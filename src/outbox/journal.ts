@@ -1,4 +1,4 @@
-// CloudEvents → journal rows and delivery rows; ids → whether used, and for what.
+// CloudEvents → journal rows and delivery rows; ids → whether used, and their CloudEvents.
 import type { EventStatus, JournalEntry, ScheduledEvent } from '../model/events.ts';
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statements } from './database.ts';
@@ -9,12 +9,12 @@ export const JOURNAL_SQL = {
   seen: 'SELECT j.change, j.key, j.occurrence, j.bytes FROM used_ids u CROSS JOIN journal j ON j.seq = u.seq WHERE u.id = ?',
 } as const;
 
-/** A CloudEvent of this bridge about an event. */
+/** A journalled CloudEvent about an event. */
 export interface SeenEvent {
   readonly change: string;
   readonly key: string;
   readonly occurrence: number;
-  /** The content in its data; of an `ended` one the last content before. */
+  /** The content in its data; for `ended`, the last content before the end. */
   readonly event: ScheduledEvent;
 }
 
@@ -25,13 +25,13 @@ interface SeenRow {
   readonly bytes: Uint8Array;
 }
 
-/** A CloudEvent's `data` where it tells of a change of an event (behaviour 3.11). */
+/** The `data` of a CloudEvent about a change of an event (behaviour 3.11). */
 type ChangeData = Omit<ScheduledEvent, 'eventStatus'> & {
   readonly eventStatus: EventStatus | 'Ended';
   readonly previousStatus: EventStatus | null;
 };
 
-const TELLS_OF_AN_EVENT: ReadonlySet<string> = new Set(['scheduled', 'updated', 'started', 'ended']);
+const EVENT_CHANGES: ReadonlySet<string> = new Set(['scheduled', 'updated', 'started', 'ended']);
 
 /** The row type of each statement. */
 interface Rows {
@@ -59,12 +59,12 @@ export class Journal {
     });
   }
 
-  /** Inside a transaction. Returns its position. @throws BridgeError BRIDGE_INTERNAL where the id was used before. */
+  /** Appends a CloudEvent, inside a transaction. Returns its position. @throws BridgeError BRIDGE_INTERNAL if the id was used before */
   append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): number {
     const { id, change, key, occurrence, partitionKey, timeMs, bytes } = entry;
     const seq = this.#sql.append.get(id, change, key, occurrence, partitionKey, timeMs, bytes)?.seq ?? 0;
     this.#sql.use.run(seq, id, occurrence, queuedAtMs);
-    if (occurrence !== null && TELLS_OF_AN_EVENT.has(change)) this.#sql.moveOn.run(seq, occurrence);
+    if (occurrence !== null && EVENT_CHANGES.has(change)) this.#sql.moveOn.run(seq, occurrence);
     const sinceMs = this.#clock.nowMs();
     for (const sink of sinks) {
       this.#sql.queue.run(sink, seq, partitionKey, queuedAtMs, sinceMs);
@@ -73,21 +73,21 @@ export class Journal {
     return seq;
   }
 
-  /** Whether a CloudEvent id has been used in the last 400 days, or earlier for an event that has not ended. */
+  /** Returns whether a CloudEvent id was used in the last 400 days, or earlier for an event that has not ended. */
   isUsed(id: string): boolean {
     return this.#sql.isUsed.get(id) !== undefined;
   }
 
-  /** The journalled CloudEvent with this id; null where there is none or it tells of no event. */
+  /** Returns the journalled CloudEvent with this id, or null if it does not exist or is not about an event. */
   seen(id: string): SeenEvent | null {
     const row = this.#sql.seen.get(id);
-    if (!row || row.key === null || row.occurrence === null || !TELLS_OF_AN_EVENT.has(row.change)) return null;
+    if (!row || row.key === null || row.occurrence === null || !EVENT_CHANGES.has(row.change)) return null;
     const { data } = parseCloudEvent(row.bytes) as { data: ChangeData };
     return { change: row.change, key: row.key, occurrence: row.occurrence, event: toEvent(data) };
   }
 }
 
-/** The journal's bytes as an object. */
+/** Parses the bytes of a journal row. */
 export function parseCloudEvent(bytes: Uint8Array): object {
   return JSON.parse(new TextDecoder().decode(bytes)) as object;
 }

@@ -1,4 +1,4 @@
-// The known state ↔ its rows; writes those that differ, opens and ends occurrences.
+// The known state ↔ its rows: writes only differences, opens and ends occurrences.
 import type { Blindness, Instant, KnownEvent, KnownState, ScheduledEvent } from '../model/events.ts';
 import type { Database, Statements } from './database.ts';
 
@@ -24,7 +24,7 @@ interface StateRow {
   readonly epoch_number: number | null;
   readonly epoch_started_ms: number | null;
   readonly next_occurrence: number;
-  /** Null in what a release before schema 8 wrote. */
+  /** Null in rows from before schema 8. */
   readonly epoch_row_started_ms: number | null;
 }
 
@@ -61,7 +61,7 @@ interface Rows {
 
 export class KnownStateTables {
   readonly #sql: Statements<Rows>;
-  /** The known events as they stand on disk; what the next state is compared with. Replaced once a transaction is through. */
+  /** The known events on disk, to compare with the next state. Replaced after each commit. */
   stored: KnownState['events'];
 
   constructor(database: Database) {
@@ -76,7 +76,7 @@ export class KnownStateTables {
     this.stored = this.load().events;
   }
 
-  /** The state as it stands on disk, moments without elapsed time; before the first document the empty one. */
+  /** Returns the state on disk, with moments without elapsed time. It is empty before the first document. */
   load(): KnownState {
     const row = this.#sql.state.get();
     return {
@@ -90,7 +90,7 @@ export class KnownStateTables {
     };
   }
 
-  /** Writes what differs from `stored`, the events as they stand on disk; what came or went, did so at `atMs`. */
+  /** Writes the differences from `stored`, the events on disk. @param atMs the time at which events came or went */
   save(next: KnownState, stored: KnownState['events'], atMs: number): void {
     this.#sql.saveState.run(
       next.incarnation,
@@ -113,7 +113,7 @@ export class KnownStateTables {
     }
   }
 
-  /** The time of the last good document alone. */
+  /** Writes only the time of the last good document. */
   touch(lastGoodMs: number): void {
     this.#sql.touch.run(lastGoodMs);
   }
@@ -122,17 +122,17 @@ export class KnownStateTables {
     this.#sql.markOwn.run(occurrence);
   }
 
-  /** Whether this occurrence named this VM at some time. */
+  /** Returns whether this occurrence ever named this VM. */
   isOwn(occurrence: number): boolean {
     return this.#sql.isOwn.get(occurrence) !== undefined;
   }
 
-  /** When an event of this key ended last, as far back as 400 days; null where none has. Milliseconds since 1970. */
+  /** Returns the last end of an event with this key within 400 days, in milliseconds since 1970, or null. */
   lastEndedMs(key: string): number | null {
     return this.#sql.lastEnded.get(key)?.ended_ms ?? null;
   }
 
-  /** The newest occurrence of this key, as far back as 400 days, with its end where it has ended; null where there was none. */
+  /** Returns the newest occurrence of this key within 400 days, with its end if it has ended, or null. */
   lastOccurrence(key: string): { readonly occurrence: number; readonly endedMs: number | null } | null {
     const row = this.#sql.lastOccurrence.get(key);
     return row === undefined ? null : { occurrence: row.occurrence, endedMs: row.ended_ms };
@@ -156,7 +156,7 @@ export class KnownStateTables {
   }
 }
 
-/** A moment of the store, which tells nothing of this process's monotonic clock. */
+/** Returns a stored moment, which has no time of this process's monotonic clock. */
 function toInstant(wallMs: number | null): Instant | null {
   return wallMs === null ? null : { wallMs, elapsedMs: null };
 }
@@ -181,7 +181,7 @@ function toKnownEvent(row: EventRow): KnownEvent {
   };
 }
 
-/** Contents are compared by identity: a document that tells nothing new of an event leaves its content object in place, and one row too many does no harm. */
+/** Compares contents by identity. A document without changes of an event keeps its content object, and a superfluous row does no harm. */
 function isSame(before: KnownEvent, now: KnownEvent): boolean {
   return (
     before === now ||

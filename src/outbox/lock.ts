@@ -1,4 +1,4 @@
-// The store's folder → the lock of its one `run`, held until released or the process ends.
+// The store's folder → the lock of its single `run`, held until released or the process ends.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,25 +6,25 @@ import { BridgeError, codeOf } from '../errors.ts';
 import { isBusy, storeError } from './errors.ts';
 import { createPrivate } from './private-folder.ts';
 
-/** Never opened but by SQLite: closing any other handle on it would drop this process's lock (POSIX). */
+/** Only SQLite may open this file: closing any other handle on it would drop this process's lock (POSIX). */
 const LOCK_FILE = 'lock.db';
 const HOLDER_FILE = 'run.pid';
 
-/** Holds `BEGIN EXCLUSIVE` on a database of its own, which the system frees with the process, kill -9 included. */
+/** Holds `BEGIN EXCLUSIVE` on a separate database. The system frees it with the process, also after kill -9. */
 export class StoreLock implements Disposable {
   readonly #database: DatabaseSync;
   readonly #holderFile: string;
 
-  /** @throws BridgeError BRIDGE_STORE_LOCKED where another process, or another outbox of this one, holds it. */
+  /** @throws BridgeError BRIDGE_STORE_LOCKED if another process, or another outbox of this process, holds it */
   constructor(folder: string) {
     this.#holderFile = join(folder, HOLDER_FILE);
     this.#database = lock(folder, this.#holderFile);
     try {
-      // That of a process which was killed; or a link, which goes without what it leads to.
+      // Left by a killed process; or a link, which is removed without its target.
       rmSync(this.#holderFile, { force: true });
       createPrivate(this.#holderFile, `${process.pid}\n`);
     } catch {
-      // Only names the holder in a message; on a full disk the lock holds all the same.
+      // The file only names the holder in messages; the lock also holds on a full disk.
     }
   }
 
@@ -35,7 +35,7 @@ export class StoreLock implements Disposable {
   }
 }
 
-/** Who holds the lock of a store: `process 812` or `another process`; null where nobody does, or there is no store. Makes nothing. */
+/** Returns the holder of a store's lock: `process 812` or `another process`. Null if it is free or there is no store. Creates no file. */
 export function lockHolder(folder: string): string | null {
   let database: DatabaseSync | undefined;
   try {
@@ -53,7 +53,7 @@ function lock(folder: string, holderFile: string): DatabaseSync {
   const file = join(folder, LOCK_FILE);
   let database: DatabaseSync | undefined;
   try {
-    // SQLite would make it readable for others, and a reader can lock it.
+    // SQLite would create it readable for others, and a reader can lock it.
     createMissing(file);
     database = new DatabaseSync(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
@@ -75,7 +75,7 @@ function createMissing(file: string): void {
 function locked(folder: string, holderFile: string, cause: unknown): BridgeError {
   return new BridgeError(
     'BRIDGE_STORE_LOCKED',
-    `the store ${folder} is in use by ${nameOf(holderFile)}: one "run" for each store. End that one, or give store.path another folder`,
+    `the store ${folder} is in use by ${nameOf(holderFile)}: only one "run" can use a store. Stop that process, or set store.path to another folder`,
     {
       cause,
     },

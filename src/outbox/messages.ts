@@ -1,10 +1,10 @@
-// Broker messages ↔ rows: those that wait for their event, and those dealt with.
+// Broker messages ↔ rows: parked messages, and handled ones.
 import type { MessageRefusal, MessageState, ReceivedMessage } from '../model/approvals.ts';
 import type { Database, Statements } from './database.ts';
 
-/** Of one source: who sends many fills no disk. What a broker may still bring again is far nearer than that. */
+/** The most handled messages of one source, so that a flood does not fill the disk. Brokers redeliver only much newer messages. */
 const MOST_HANDLED = 100_000;
-/** They are looked through once in so many. */
+/** Old ones are deleted once in so many messages. */
 const FORGET_EACH = 1000;
 
 export const MESSAGES_SQL = {
@@ -12,7 +12,7 @@ export const MESSAGES_SQL = {
   isParked: 'SELECT 1 AS found FROM parked_messages WHERE source = ? AND id = ?',
   parked: 'SELECT source, id, approver, place, body, sent_ms, received_ms FROM parked_messages ORDER BY seq',
   unpark: 'DELETE FROM parked_messages WHERE source = ? AND id = ?',
-  /** The oldest behind so many newer ones; more than come in between two looks, so that what an earlier release let grow shrinks. */
+  /** Deletes the oldest beyond the limit: more than arrive between two runs, so that a table that grew under an earlier release shrinks. */
   forget: `DELETE FROM handled_messages WHERE (source, id) IN
     (SELECT source, id FROM handled_messages INDEXED BY handled_messages_source WHERE source = ?1 AND handled_ms <
       (SELECT handled_ms FROM handled_messages INDEXED BY handled_messages_source WHERE source = ?1 ORDER BY handled_ms DESC LIMIT 1 OFFSET ?2)
@@ -47,7 +47,7 @@ interface Rows {
 
 export class MessageTables {
   readonly #sql: Statements<Rows>;
-  /** By source, in this process. */
+  /** Handled messages since the last deletion, by source. */
   readonly #handledSince = new Map<string, number>();
 
   constructor(database: Database) {
@@ -58,14 +58,14 @@ export class MessageTables {
     });
   }
 
-  /** Null for a message that was never received, or so long ago that it is forgotten. */
+  /** Returns null for a message that was never received, or is already deleted. */
   find(source: string, id: string): MessageState | null {
     const handled = this.#sql.handled.get(source, id);
     if (handled !== undefined) return { kind: 'handled', refusal: toRefusal(handled) };
     return this.#sql.isParked.get(source, id) === undefined ? null : { kind: 'parked' };
   }
 
-  /** In the order in which they were received. */
+  /** Returns parked messages in the order of arrival. */
   parked(): readonly ReceivedMessage[] {
     return this.#sql.parked.all().map(toMessage);
   }
@@ -74,7 +74,7 @@ export class MessageTables {
     this.#sql.park.run(source, id, approver, JSON.stringify(place), body, sentMs, receivedAt.wallMs);
   }
 
-  /** Takes it out of those that wait, too; forgets the oldest of its source where there are very many. */
+  /** Marks a message as handled and unparks it. Deletes the oldest of its source if there are too many. */
   handle({ source, id }: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void {
     this.#sql.unpark.run(source, id);
     this.#sql.handle.run(source, id, atMs, refusal?.reason ?? null, refusal?.description ?? null);

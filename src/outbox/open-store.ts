@@ -1,4 +1,4 @@
-// A store's file → an open database of the newest schema, its statements prepared.
+// A store's file → an open database with the newest schema and prepared statements.
 import { join } from 'node:path';
 import { keysByUrgency, UrgentEvents } from '../model/urgency.ts';
 import type { Deps } from '../time/clock.ts';
@@ -23,13 +23,13 @@ import { SinkTables } from './sinks.ts';
 
 export interface OutboxOptions {
   readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
-  /** True for `run`: makes the folder (mode 0700) where it is missing, and is the only one with this store. False for verbs that work beside it. */
+  /** True for `run`: creates a missing folder (mode 0700) and locks the store. False for verbs that run next to it. */
   readonly lock: boolean;
-  /** `FULL` by default; `OFF` for tests that are not about power loss. */
+  /** Default: `FULL`. `OFF` is for tests that do not cover power loss. */
   readonly synchronous?: DatabaseOptions['synchronous'];
-  /** For tests: the disk is full once the database has so many pages of 4 KiB. */
+  /** For tests: simulates a full disk at this number of 4 KiB pages. */
   readonly maxPages?: number;
-  /** `store.maxSize`; no bound by default. */
+  /** `store.maxSize`. Default: no limit. */
   readonly maxBytes?: number;
 }
 
@@ -73,7 +73,7 @@ class Tables {
     this.dataVersion = database.prepare('PRAGMA data_version');
   }
 
-  /** Those of the known events, then the one of what the bridge says of itself. */
+  /** Returns the partition keys of the known events, then the bridge's own key. */
   #keysByUrgency(wallMs: number): readonly string[] {
     const { name, observerId } = this.identity.current;
     return [...keysByUrgency(this.known.stored.values(), wallMs), name?.toLowerCase() ?? observerId];
@@ -86,7 +86,7 @@ export interface OpenStore {
   dataVersion: number;
 }
 
-/** @throws BridgeError BRIDGE_STORE_DAMAGED, _NEWER, _FULL or _FAILED */
+/** Opens the database and migrates it. @throws BridgeError BRIDGE_STORE_DAMAGED, _NEWER, _FULL or _FAILED */
 export function openStore(folder: string, { deps, synchronous = 'FULL', maxPages, maxBytes }: OutboxOptions): OpenStore {
   const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages, maxBytes });
   try {

@@ -1,4 +1,4 @@
-// The section `store`: where rows are kept, how long, how many → schema and defaults.
+// The section `store`: path, retention and size limit → schema and defaults.
 import * as v from 'valibot';
 import { durationBetween, size } from '../schema/pieces.ts';
 
@@ -19,7 +19,7 @@ export const storeSection = v.pipe(
       durationBetween(
         '1s',
         '3650d',
-        'How long the journal and delivered rows are kept. What is undelivered or dead-lettered is never dropped for age.',
+        'How long the journal and delivered rows are stored. Undelivered and dead-lettered rows are never deleted because of their age.',
       ),
       '30d',
     ),
@@ -28,11 +28,11 @@ export const storeSection = v.pipe(
         size(),
         v.check((bytes) => bytes >= LEAST_STORE_BYTES, 'must be at least 16MiB'),
         v.description(
-          'How large the database may become, at least 16MiB; its log adds some MiB. From four fifths on what was delivered is dropped before store.retain says so, oldest first. Default: no bound.',
+          'The maximum size of the database, at least 16MiB; its log adds some MiB. From four fifths on, the bridge deletes delivered rows before store.retain, oldest first. Default: no limit.',
         ),
       ),
     ),
   }),
   v.transform(({ path, retain, maxSize }) => ({ path: path ?? null, retainMs: retain, maxBytes: maxSize ?? null })),
-  v.description('Where the bridge keeps what it must not lose.'),
+  v.description('The durable store of the bridge: its folder, retention and size.'),
 );

@@ -41,7 +41,7 @@ export function openOutbox(folder: string, options: OutboxOptions): Outbox {
   }
 }
 
-/** The store, part by part; a part is of the folder's file as it is now, so it is asked for again after `setAside`. Everything is synchronous; everything @throws BridgeError BRIDGE_STORE_* where the disk does not do its part. */
+/** The store with its parts. Read a part again after `setAside`, which replaces the file. All methods are synchronous and @throws BridgeError BRIDGE_STORE_* if the disk fails. */
 export class Outbox implements Disposable {
   readonly #folder: string;
   readonly #options: OutboxOptions;
@@ -49,7 +49,7 @@ export class Outbox implements Disposable {
   #open: OpenStore;
   readonly #heartbeat: Heartbeat;
 
-  /** Made by `openOutbox`. */
+  /** Use `openOutbox`. */
   constructor(folder: string, options: OutboxOptions, lock: StoreLock | null) {
     this.#folder = folder;
     this.#options = options;
@@ -65,110 +65,110 @@ export class Outbox implements Disposable {
     });
   }
 
-  /** Whose events are kept here. */
+  /** The identity of the VM that the store belongs to. */
   get identity(): Pick<IdentityTable, 'current' | 'save'> {
     return this.#open.tables.identity;
   }
 
-  /** The last state, and what is remembered of events, also of those that have ended. */
+  /** The last state, and data about events, including ended ones. */
   get known(): Pick<KnownStateTables, 'load' | 'blindness' | 'isOwn' | 'lastEndedMs' | 'lastOccurrence'> {
     return this.#open.tables.known;
   }
 
-  /** The CloudEvents that were made. */
+  /** The created CloudEvents. */
   get journal(): Pick<Journal, 'isUsed' | 'seen'> {
     return this.#open.tables.journal;
   }
 
-  /** The CloudEvents in order, and what became of them. */
+  /** The CloudEvents in order, with their deliveries. */
   get journalPages(): JournalPages {
     return this.#open.tables.journalPages;
   }
 
-  /** What operators did. */
+  /** The operators' actions. */
   get operatorActs(): OperatorActs {
     return this.#open.tables.operatorActs;
   }
 
-  /** What is to be delivered to each sink; all that a lane asks for. */
+  /** The queued deliveries of each sink, and the other data of a lane. */
   get queue(): Queue {
     return this.#open.tables.queue;
   }
 
-  /** What is remembered of each sink. */
+  /** The stored data of each sink. */
   get sinks(): SinkTables {
     return this.#open.tables.sinks;
   }
 
-  /** Deliveries that were given up. */
+  /** Dead letters. */
   get deadLetters(): DeadLetters {
     return this.#open.tables.deadLetters;
   }
 
-  /** What sinks wrote of single deliveries. */
+  /** Notes of sinks about single deliveries. */
   get notes(): DeliveryNoteTable {
     return this.#open.tables.notes;
   }
 
-  /** Journalled CloudEvents, once more. */
+  /** Queues journalled CloudEvents again. */
   get replay(): Replay {
     return this.#open.tables.replay;
   }
 
-  /** Approvals of the occurrences, and the record of each. */
+  /** The approvals and the audit trail of each occurrence. */
   get approvals(): Pick<ApprovalTable, 'open' | 'of' | 'record'> {
     return this.#open.tables.approvals;
   }
 
-  /** Messages of approval sources: those that are settled, and those that wait for their event. */
+  /** Messages of approval sources: settled and parked ones. */
   get messages(): Pick<MessageTables, 'find' | 'parked'> {
     return this.#open.tables.messages;
   }
 
-  /** Made-up events of this bridge. */
+  /** The drills of this bridge. */
   get drills(): Pick<DrillTable, 'find' | 'open'> {
     return this.#open.tables.drills;
   }
 
-  /** What may be forgotten. */
+  /** Deletes old rows. */
   get retention(): Retention {
     return this.#open.tables.retention;
   }
 
-  /** All of it or nothing, on disk before it returns. Not inside another one. @throws also what `work` throws */
+  /** Commits all writes of `work`, or none. They are on disk when it returns. Cannot be nested. @throws also the errors of `work` */
   transact<T>(work: (transaction: Transaction) => T): T {
     return transact(this.#open, this.#options.deps, work);
   }
 
   /**
-   * Keeps the time of the last good document, every other second and without an fsync: kill -9 loses 2 s of it at most, a loss of power some more.
-   * Never throws and never waits; false where the last try failed.
+   * Stores the time of the last good document every second poll, without an fsync. A kill -9 loses at most 2 s of it, a power failure some more.
+   * Never throws and never waits. Returns false if the last write failed.
    */
   heartbeat(at: Instant): boolean {
     return this.#heartbeat.beat(at);
   }
 
-  /** For a bridge that sees no documents: its time goes on. Without an fsync. */
+  /** Stores the store's own time while the bridge reads no documents. Without an fsync. */
   keepTime(): void {
     const { database, tables } = this.#open;
     database.relaxed(() => tables.clock.keep(), { wait: false });
   }
 
-  /** How much of the database is in use, and how much may be. */
+  /** Returns the used size of the database, and its limit. */
   usage(): Usage {
     return this.#open.database.usage();
   }
 
-  /** Whether another process wrote since this was last asked. */
+  /** Returns whether another process has written since the last call. */
   changedOutside(): boolean {
     const { dataVersion: before, database, tables } = this.#open;
-    // In the heartbeat's mode, so that neither sets the connection back for the other.
+    // In the mode of the heartbeat, so that the connection does not switch modes between them.
     const now = database.relaxed(() => tables.dataVersion.get(), { wait: false });
     this.#open.dataVersion = now?.data_version ?? before;
     return this.#open.dataVersion !== before;
   }
 
-  /** Moves what is stored into a folder of its own, with the reason beside it, and starts empty. Keeps the lock. Returns that folder. */
+  /** Moves the store into a subfolder, with a file for the reason, and starts an empty one. Keeps the lock. Returns the subfolder. */
   setAside(reason: string): string {
     this.#open.database.close();
     try {
@@ -183,7 +183,7 @@ export class Outbox implements Disposable {
     }
   }
 
-  /** Idempotent. */
+  /** Closes the store. Idempotent. */
   close(): void {
     this.#open.database.close();
     this.#lock?.[Symbol.dispose]();

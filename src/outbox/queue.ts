@@ -1,4 +1,4 @@
-// A sink's delivery rows → those due next; outcomes → the rows; what its lane keeps beside them.
+// A sink's delivery rows → those due next; outcomes → the rows; the lane's other stored state.
 import type { Delivery, Pause, QueuePosition, Retirement, Settlement, SinkError, SinkRecord } from '../model/deliveries.ts';
 import type { Urgent } from '../model/urgency.ts';
 import type { StoreClock } from './clock/store-clock.ts';
@@ -6,7 +6,7 @@ import type { Database, Statements } from './database.ts';
 import { QUEUE_SQL, type QueueRows, toDelivery } from './queue/queue-sql.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
 
-/** What a sink has yet to take, and what was given up. Counts end at 100,000; the date is by the clock as it is now. */
+/** The queued deliveries and the dead letters of a sink. Counts stop at 100,000; the date follows the current clock. */
 export interface Backlog {
   readonly queued: number;
   readonly oldestQueuedAtMs: number | null;
@@ -16,9 +16,9 @@ export interface Backlog {
 export interface QueueParts {
   readonly clock: StoreClock;
   readonly sinks: Pick<SinkTables, 'names'>;
-  /** The partition keys whose rows come first, the most urgent one first. */
+  /** The partition keys of known events, the most urgent first. */
   readonly keysByUrgency: () => readonly string[];
-  /** The events that go before everything else; cheap to ask. */
+  /** The events with deliveries that go before all others. Cheap to call. */
   readonly urgent: () => Urgent;
 }
 
@@ -33,12 +33,12 @@ export class Queue {
     this.#sql = database.prepareAll<QueueRows>(QUEUE_SQL);
   }
 
-  /** Rows still to be delivered to `sink`, in queue order, of partition keys not named in `except`; at most `limit`. */
+  /** Returns queued deliveries of `sink` in queue order, at most `limit`, without the partition keys in `except`. */
   queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
     return this.#sql.queued.all(sink, JSON.stringify(except), limit).map(toDelivery);
   }
 
-  /** As `queued`, but rows of events that are known now come first, by urgency, then what the bridge says of itself; each key's in queue order. */
+  /** As `queued`, but deliveries of currently known events come first, by urgency, then the bridge's own; each key in queue order. */
   queuedByUrgency(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
     const not = new Set(except);
     const keys = this.#parts.keysByUrgency().filter((key) => !not.has(key));
@@ -48,54 +48,57 @@ export class Queue {
     return [...rows, ...this.queued(sink, [...except, ...here], limit - rows.length)];
   }
 
-  /** Rows still to be delivered to `sink` of these keys, in their order, each key's in queue order; at most `limit`. */
+  /** Returns queued deliveries of `sink` with these keys, in the order of the keys, those of a key in queue order; at most `limit`. */
   queuedOf(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
     return this.#sql.queuedOf.all(sink, JSON.stringify(keys), limit).map(toDelivery);
   }
 
-  /** The known events that go before everything else, by the clock as it is now. */
+  /** Returns the known events with deliveries that go before all others, by the current clock. */
   urgent(): Urgent {
     return this.#parts.urgent();
   }
 
-  /** The store's own time, in which a delivery's `queuedAtMs` is. */
+  /** Returns the store's own time, which `queuedAtMs` of a delivery uses. */
   readonly nowMs = (): number => this.#parts.clock.nowMs();
 
-  /** Rows queued at or before this moment of the store's time, the oldest first; at most `limit`. For a retired sink, whose old rows expire unattempted. */
+  /** Returns deliveries queued at or before this moment of the store's time, the oldest first, at most `limit`. For a retired sink: its old deliveries expire without an attempt. */
   queuedBefore(sink: string, beforeMs: number, limit: number): readonly Delivery[] {
     return this.#sql.queuedBefore.all(sink, beforeMs, limit).map(toDelivery);
   }
 
   /**
-   * One transaction. Durable where a row was dead-lettered; an acceptance may be lost with the machine's power, which costs a repeat. A row that
-   * another process took away meanwhile is passed over. @param error why the last delivery that failed did so
+   * Writes outcomes in one transaction. It is durable if it has a dead letter; a power failure may lose an acceptance, which causes a duplicate.
+   * Skips rows that another process has removed. @param error of the last failed delivery
    */
   settle(sink: string, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     const write = () => this.#database.transaction(() => this.settleWithin(sink, settlements, atMs, error));
-    // An acceptance that a loss of power undoes costs a repeat; a dead letter would be lost to who looks for it.
+    // If a power failure undoes an acceptance, a duplicate is sent; a lost dead letter would be lost for the operator.
     if (settlements.some(({ result }) => result === 'dead')) write();
     else this.#database.relaxed(write);
   }
 
-  /** The same inside a transaction that is open. */
+  /** As `settle`, inside an open transaction. */
   settleWithin(sink: string, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     for (const settlement of settlements) this.#settle(sink, settlement, atMs);
     const isAccepted = settlements.some(({ result }) => result === 'accepted');
     if (isAccepted || error !== null) this.#sql.recordOutcome.run(isAccepted ? atMs : null, error && JSON.stringify(error), sink);
   }
 
-  /** Rows still to be delivered to `sink`, of these keys, whose event has changed, started or ended since; each key's in queue order, at most `limit`. */
+  /** Returns queued deliveries of `sink` with these keys and an event that has changed, started or ended since; at most `limit`. */
   overtaken(sink: string, keys: readonly string[], limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
     return this.#sql.overtaken.all(sink, JSON.stringify(keys), limit).map(({ seq, partition_key }) => ({ seq, partitionKey: partition_key }));
   }
 
-  /** Where journal and queue end now. */
+  /** Returns the last positions of journal and queue. */
   position(): QueuePosition {
     const { journal, delivery } = this.#sql.position.get() ?? { journal: null, delivery: null };
     return { journal: journal ?? 0, delivery: delivery ?? 0 };
   }
 
-  /** Keys of which rows of `sink` may be overtaken now that were not when journal and queue ended there; null: of which any are. Some may come twice. */
+  /**
+   * Returns the keys with deliveries of `sink` that may have been overtaken since these positions; null: with any overtaken delivery. A key may
+   * be returned twice.
+   */
   movedOn(sink: string, since: QueuePosition | null): readonly string[] {
     const rows =
       since === null
@@ -112,18 +115,18 @@ export class Queue {
     };
   }
 
-  /** Null where the sink is not retired. */
+  /** Returns null if the sink is not retired. */
   retirement(sink: string): Retirement | null {
     const row = this.#sql.retirement.get(sink);
     return row === undefined || row.retired_ms === null ? null : { reason: row.retired_reason, atMs: row.retired_ms };
   }
 
-  /** Durable. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN before `sinks.sync` named it */
+  /** Retires a sink durably. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN before `sinks.sync` has added it */
   retire(sink: string, { reason, atMs }: Retirement): void {
     if (this.#sql.retire.run(reason, atMs, sink) === 0) throw unknownSink(sink, this.#parts.sinks.names());
   }
 
-  /** How it stands with a sink; of one that the store does not know nothing has happened. */
+  /** Returns the record of a sink. It is empty for an unknown sink. */
   record(sink: string): SinkRecord {
     const row = this.#sql.record.get(sink);
     const pause: Pause | null = row === undefined || row.paused_ms === null ? null : { by: row.paused_by, atMs: row.paused_ms };
@@ -131,7 +134,7 @@ export class Queue {
     return { pause, lastAcceptedAtMs, lastError: row?.last_error == null ? null : (JSON.parse(row.last_error) as SinkError) };
   }
 
-  /** Durable, in one transaction with `note`. One that is paused already stays as it is, unnoted. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  /** Pauses a sink durably, in one transaction with `note`. Does nothing if it is already paused. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
   pause(sink: string, { by, atMs }: Pause, note: () => void = () => {}): void {
     const known = this.#parts.sinks.names();
     if (!known.includes(sink)) throw unknownSink(sink, known);
@@ -140,7 +143,7 @@ export class Queue {
     });
   }
 
-  /** As `pause`: lets a sink that is retired, paused or both deliver again. Returns what is lifted, a retirement before a pause; null where nothing is. */
+  /** Resumes a retired or paused sink, in one transaction with `note`. Returns the lifted retirement, else the lifted pause, or null. */
   resume(sink: string, note: () => void = () => {}): Retirement | null {
     const known = this.#parts.sinks.names();
     if (!known.includes(sink)) throw unknownSink(sink, known);
@@ -152,12 +155,12 @@ export class Queue {
     });
   }
 
-  /** What `saveRequests` was given last; null before. */
+  /** Returns the last value of `saveRequests`, or null. */
   requests(sink: string): string | null {
     return this.#sql.requests.get(sink)?.requests ?? null;
   }
 
-  /** Outlives the process. A loss of power may lose it, which exceeds the rate at worst, so it costs no fsync. */
+  /** Stores the requests of the last minute. After a power failure the rate may be exceeded once, so it needs no fsync. */
   saveRequests(sink: string, requests: string): void {
     this.#database.relaxed(() => this.#sql.saveRequests.run(requests, sink));
   }
@@ -168,7 +171,7 @@ export class Queue {
     else if (settlement.result === 'failed') this.#sql.fail.run(settlement.status, atMs, seq, sink);
     else {
       const { reason, status } = settlement;
-      // Rows of a retired sink expire without an attempt: then there is no error.
+      // Deliveries of a retired sink expire without an attempt, and so without a status.
       this.#sql.deadLetter.run(Number(reason === 'refused' || status !== null), reason, status, atMs, seq, sink);
     }
   }

@@ -1,17 +1,17 @@
-// A span of the journal → new delivery rows of one sink, behind what is queued.
+// A span of the journal → new delivery rows of one sink, at the end of its queue.
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statement } from './database.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
 
-/** Small steps, so that a verb beside a running bridge holds up its commits for some milliseconds only. */
+/** Small steps, so that a verb delays the commits of a running bridge by only some milliseconds. */
 const STEP = 500;
 
 export interface ReplayRange {
   readonly sink: string;
   readonly sinceMs: number;
-  /** Included; without it up to now. */
+  /** Inclusive. Default: now. */
   readonly untilMs?: number;
-  /** EventId in lower case: only what tells of this event. */
+  /** EventId in lower case: only the CloudEvents of this event. */
   readonly eventKey?: string;
 }
 
@@ -38,7 +38,7 @@ export class Replay {
     );
   }
 
-  /** Same bytes and ids. Returns how many were queued, in the journal's order. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  /** Queues the CloudEvents again in journal order, with the same bytes and ids. Returns how many. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
   queue({ sink, sinceMs, untilMs, eventKey }: ReplayRange): number {
     const nowMs = this.#clock.wallMs();
     const known = this.#sinks.names();

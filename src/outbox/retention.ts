@@ -1,7 +1,7 @@
 // The clock and `store.retain` → old rows deleted, in steps too short to delay a poll.
 import type { Database, Statement } from './database.ts';
 
-/** Used ids, and what was remembered of an event (behaviour 3.6); messages too, as brokers keep them for long. */
+/** For used ids and data about ended events (behaviour 3.6), and for messages, because brokers store them for long. */
 const MEMORY_MS = 400 * 24 * 60 * 60 * 1000;
 
 const IS_LIVE = (occurrence: string): string => `SELECT 1 FROM occurrences o WHERE o.occurrence = ${occurrence} AND o.ended_ms IS NULL`;
@@ -11,7 +11,7 @@ export const RETENTION_SQL = {
     (SELECT seq FROM deliveries INDEXED BY deliveries_delivered WHERE state = 'delivered' AND at_ms < ? ORDER BY at_ms LIMIT ?)`,
   notes: `DELETE FROM delivery_notes WHERE (sink, seq) IN (SELECT n.sink, n.seq FROM delivery_notes n INDEXED BY delivery_notes_age
     WHERE n.at_ms < ? AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.seq = n.seq) LIMIT ?)`,
-  /** Tells of each row whether something still needs it: a delivery of any state, or an event that has not ended. */
+  /** `needed`: a delivery in any state, or an event that has not ended, still refers to the row. */
   journal: `SELECT j.seq, j.time_ms, EXISTS (SELECT 1 FROM deliveries d WHERE d.journal = j.seq) OR EXISTS (${IS_LIVE('j.occurrence')}) AS needed
     FROM journal j INDEXED BY journal_time WHERE (j.time_ms, j.seq) > (?, ?) AND j.time_ms < ? ORDER BY j.time_ms, j.seq LIMIT ?`,
   forgetJournal: 'DELETE FROM journal WHERE seq = ?',
@@ -36,10 +36,10 @@ export const RETENTION_SQL = {
 } as const;
 
 export interface PruneOptions {
-  /** `store.retain`: of the journal and of delivered rows. */
+  /** `store.retain`, for the journal and for delivered rows. */
   readonly retainMs: number;
   readonly nowMs: number;
-  /** Rows of each kind looked at in this step; 500 by default. */
+  /** The most rows of each kind in this step. Default: 500. */
   readonly limit?: number;
 }
 
@@ -63,8 +63,8 @@ export class Retention {
   readonly #messages: Statement;
   readonly #ended: Statement<{ occurrence: number }>;
   readonly #forgetOccurrence: readonly Statement[];
-  /** How far the walk through the old part of the journal has come: rows that are still needed are passed, not met again at each step. */
-  #walked: Pick<JournalRow, 'time_ms' | 'seq'> = { time_ms: 0, seq: 0 };
+  /** The position in the old part of the journal, so that later steps skip rows that are still needed. */
+  #position: Pick<JournalRow, 'time_ms' | 'seq'> = { time_ms: 0, seq: 0 };
 
   constructor(database: Database) {
     this.#database = database;
@@ -85,8 +85,8 @@ export class Retention {
   }
 
   /**
-   * One short step, without an fsync; call it again, a little later, until it returns 0. Returns how many rows it deleted, or passed because
-   * they are still needed: what is undelivered, dead-lettered or of an event that has not ended.
+   * Deletes old rows in one short step, without an fsync. Call it again, a little later, until it returns 0. Returns how many rows it deleted or
+   * skipped. It skips rows that are still needed: undelivered, dead-lettered, or of an event that has not ended.
    */
   prune({ retainMs, nowMs, limit = 500 }: PruneOptions): number {
     const retained = nowMs - retainMs;
@@ -108,12 +108,12 @@ export class Retention {
   }
 
   #pruneJournal(beforeMs: number, limit: number): number {
-    const rows = this.#journal.all(this.#walked.time_ms, this.#walked.seq, beforeMs, limit);
+    const rows = this.#journal.all(this.#position.time_ms, this.#position.seq, beforeMs, limit);
     const last = rows.length < limit ? undefined : rows.at(-1);
-    this.#walked = last ?? { time_ms: 0, seq: 0 };
+    this.#position = last ?? { time_ms: 0, seq: 0 };
     const forgotten = rows.flatMap(({ seq, needed }) => (needed ? [] : [seq]));
     for (const seq of forgotten) this.#forgetJournal.run(seq);
-    // Whoever reads the journal from before it is told that something is missing.
+    // Readers that start before this position learn that rows are missing.
     if (forgotten.length > 0) this.#pruned.run(Math.max(...forgotten));
     return last === undefined ? forgotten.length : rows.length;
   }

@@ -1,9 +1,9 @@
-// Configured sinks → what the store keeps of each: since when, its consent, events sent.
+// Configured sinks → the stored data of each: start, consent, events sent.
 import { BridgeError } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statements } from './database.ts';
 
-/** Rows of a removed sink are given up in steps of so many, so that no transaction grows with what a sink has missed. */
+/** Deliveries of a removed sink are dead-lettered in steps of so many, so that transactions stay small. */
 const STEP = 5000;
 
 export const SINKS_SQL = {
@@ -21,17 +21,17 @@ export interface ConfiguredSink {
   readonly fingerprint: string;
 }
 
-/** What is different of sinks that are configured, for the log. */
+/** The differences in configured sinks, for the log. */
 export interface SinkNews {
-  /** Start with what happens from now on. */
+  /** New sinks, which get CloudEvents from now on. */
   readonly added: readonly string[];
-  /** Were retired, and start again because their configuration changed. */
+  /** Retired sinks that start again because their configuration changed. */
   readonly unretired: readonly string[];
 }
 
-/** What `sync` found different, for the log. */
+/** The differences that `sync` found, for the log. */
 export interface SinkDifferences extends SinkNews {
-  /** No longer configured; how many rows of each were dead-lettered. */
+  /** Removed sinks, with the number of dead-lettered deliveries. */
   readonly removed: readonly { readonly sink: string; readonly deadLettered: number }[];
 }
 
@@ -74,17 +74,17 @@ export class SinkTables {
     });
   }
 
-  /** The names of all sinks that the last `run` had. */
+  /** Returns the names of all sinks of the last `run`. */
   names(): readonly string[] {
     return this.#sql.all.all().map(({ name }) => name);
   }
 
-  /** Of those, by name. */
+  /** Returns the types of these sinks by name. */
   types(): ReadonlyMap<string, string> {
     return new Map(this.#sql.all.all().map(({ name, type }) => [name, type]));
   }
 
-  /** Takes the configured sinks for the sinks of this store: new ones start from now on, rows of those no longer there are dead-lettered, changed ones start again. */
+  /** Makes the sinks of the store match the configuration: new ones start now, deliveries of removed ones are dead-lettered, changed ones start again. */
   sync(configured: readonly ConfiguredSink[]): SinkDifferences {
     const names = new Set(configured.map(({ name }) => name));
     const gone = this.names().filter((name) => !names.has(name));
@@ -92,7 +92,7 @@ export class SinkTables {
     return { ...this.put(configured), removed };
   }
 
-  /** As `sync`, of these sinks alone. */
+  /** As `sync`, for these sinks only. */
   put(configured: readonly ConfiguredSink[]): SinkNews {
     const atMs = this.#wallMs();
     const stored = new Map(this.#sql.all.all().map((row) => [row.name, row]));
@@ -108,22 +108,22 @@ export class SinkTables {
     return { added: added.map(({ name }) => name), unretired };
   }
 
-  /** Whether a sink was sent a change of this occurrence. */
+  /** Returns whether a change of this occurrence was queued for the sink. */
   wasSent(sink: string, occurrence: number): boolean {
     return this.#sql.wasSent.get(occurrence, sink) !== undefined;
   }
 
-  /** The receiver's consent as its adapter wrote it; null where there is none, or the sink's configuration changed since. */
+  /** Returns the receiver's consent as the adapter stored it, or null before that and after a change of the sink's configuration. */
   consent(sink: string): string | null {
     return this.#sql.consent.get(sink)?.consent ?? null;
   }
 
-  /** Durable. */
+  /** Stores the consent durably. */
   saveConsent(sink: string, consent: string | null): void {
     this.#sql.saveConsent.run(consent, sink);
   }
 
-  /** Gives up its rows, how many is returned, and forgets it; ends where it stands if the process dies, and goes on at the next start. */
+  /** Dead-letters the sink's deliveries, then deletes it. If the process dies, the next start continues. Returns how many. */
   remove(sink: string): number {
     const atMs = this.#wallMs();
     let deadLettered = 0;
@@ -136,11 +136,11 @@ export class SinkTables {
   }
 }
 
-/** The error for a sink that the store has never had, or no longer has. */
+/** Creates the error for a sink that is not in the store. */
 export function unknownSink(sink: string, known: readonly string[]): BridgeError {
-  const names = known.length === 0 ? 'it has none yet' : `it has ${known.map((name) => `"${name}"`).join(', ')}`;
+  const names = known.length === 0 ? 'it has none' : `it has ${known.map((name) => `"${name}"`).join(', ')}`;
   return new BridgeError(
     'BRIDGE_STORE_SINK_UNKNOWN',
-    `the store has no sink "${sink}"; ${names}. A sink is known to the store once "run" has started with it`,
+    `the store has no sink "${sink}"; ${names}. "run" adds the configured sinks to the store when it starts`,
   );
 }

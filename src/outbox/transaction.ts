@@ -1,4 +1,4 @@
-// An open store → the writes that one transaction may hold.
+// An open store → the writes that one transaction can contain.
 import type { ApprovalStep, EventApproval, MessageRefusal, ReceivedMessage } from '../model/approvals.ts';
 import type { Drill } from '../model/drills.ts';
 import type { Blindness, JournalEntry, KnownState } from '../model/events.ts';
@@ -8,38 +8,38 @@ import { tooLarge } from './errors.ts';
 import type { OpenStore } from './open-store.ts';
 import type { Queue } from './queue.ts';
 
-/** What can be written inside one transaction. */
+/** The writes of one transaction. */
 export interface Transaction {
-  /** Writes what differs from the state on disk; occurrences that came or went did so at `atMs`, by default at its `lastGoodAt`. */
+  /** Writes the differences from the state on disk. @param atMs the time at which events came or went; default: `lastGoodAt` */
   saveState(next: KnownState, atMs?: number): void;
   saveDrill(drill: Drill): void;
   saveBlindness(blindness: Blindness | null): void;
-  /** Remembers that this occurrence named this VM. */
+  /** Records that this occurrence named this VM. */
   markOwn(occurrence: number): void;
-  /** Journals a CloudEvent and queues it for these sinks. Returns its position in the journal. @throws BridgeError BRIDGE_INTERNAL where its id was used before. */
+  /** Journals a CloudEvent and queues it for these sinks. Returns its position in the journal. @throws BridgeError BRIDGE_INTERNAL if its id was used before */
   append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): number;
-  /** Writes the approvals of one occurrence, over what was stored of it. */
+  /** Replaces the approvals of one occurrence. */
   saveApproval(approval: EventApproval): void;
-  /** Adds lines to the record of an occurrence, behind those that stand there; of an approver who has many there already they are counted alone. */
+  /** Appends lines to the audit trail of an occurrence. For an approver with too many lines, they are only counted. */
   addSteps(occurrence: number, steps: readonly ApprovalStep[]): void;
-  /** Keeps a message whose event is not known yet. */
+  /** Parks a message for an unknown event. */
   parkMessage(message: ReceivedMessage): void;
-  /** Remembers that a message is settled for good; it waits no longer. */
+  /** Records that a message is settled, and unparks it. */
   handleMessage(message: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void;
-  /** What became of deliveries of a sink. */
+  /** Writes the outcomes of deliveries of a sink. */
   settle(...outcomes: Parameters<Queue['settleWithin']>): void;
 }
 
-/** Of `store.maxSize`, kept for what makes room: noting what was delivered, and pruning it. */
+/** The part of `store.maxSize` reserved for writes that free space: outcomes and pruning. */
 const RESERVE = 1 / 64;
 
-/** @throws BridgeError BRIDGE_STORE_FULL */
+/** @throws BridgeError BRIDGE_STORE_FULL if the rest of `store.maxSize` is used */
 function expectRoom(database: Database): void {
   const { bytes, maxBytes } = database.usage();
   if (maxBytes !== null && bytes > maxBytes * (1 - RESERVE)) throw tooLarge(database.file, maxBytes);
 }
 
-/** All of it or nothing, on disk before it returns, and within `store.maxSize`. @throws also what `work` throws */
+/** Commits all writes of `work`, or none, within `store.maxSize`. They are on disk when it returns. @throws also the errors of `work` */
 export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, work: (transaction: Transaction) => T): T {
   const { known, journal, approvals, messages, queue, drills } = store.tables;
   let events = known.stored;

@@ -1,30 +1,30 @@
-// The time of the last good document, at each poll → the store, every other second.
+// The time of the last good document, at each poll → the store, every second poll.
 import type { Instant } from '../../model/events.ts';
 import type { Deps } from '../../time/clock.ts';
 import { isBusy } from '../errors.ts';
 
-/** Less than 2 s, as polls come a little late: at one a second, every other one is written, and a kill loses 2 s at most. */
+/** Less than 2 s, because polls are a little late: at one poll a second, every second one is stored, and a kill loses at most 2 s. */
 const LEAST_BETWEEN_MS = 1900;
-/** So that a store that failed is soon known to be whole again. */
+/** After a failure, so that the bridge soon notices that the store works again. */
 const AGAIN_MS = 1000;
-/** A verb beside the bridge keeps the store for less than this; whoever keeps it for longer stands in the way of what is to be stored. */
+/** A verb locks the store for less than this. A longer lock blocks the writes of the bridge. */
 const BUSY_MS = 5000;
 
 export class Heartbeat {
   readonly #deps: Pick<Deps, 'elapsedMs'>;
   readonly #write: (lastGoodMs: number) => void;
   #lastMs = Number.NEGATIVE_INFINITY;
-  /** Since when others have kept the store. */
+  /** The time since which another process has locked the store. */
   #busySinceMs: number | null = null;
   #wentWell = true;
 
-  /** `write` must not wait. */
+  /** @param write must not wait for a lock */
   constructor(deps: Pick<Deps, 'elapsedMs'>, write: (lastGoodMs: number) => void) {
     this.#deps = deps;
     this.#write = write;
   }
 
-  /** Never throws; false where the last try failed, but for a store that others have kept for less than 5 s. */
+  /** Returns false if the last write failed, except for a lock that another process has held for less than 5 s. Never throws. */
   beat(at: Instant): boolean {
     const elapsedMs = this.#deps.elapsedMs();
     if (elapsedMs - this.#lastMs < (this.#wentWell ? LEAST_BETWEEN_MS : AGAIN_MS)) return this.#wentWell;
@@ -40,7 +40,7 @@ export class Heartbeat {
     return this.#wentWell;
   }
 
-  /** Then the next poll tries again. */
+  /** After a failure, the next poll tries again. */
   #isSoonOver(elapsedMs: number): boolean {
     this.#busySinceMs ??= elapsedMs;
     if (elapsedMs - this.#busySinceMs >= BUSY_MS) return false;

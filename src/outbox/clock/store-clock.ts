@@ -1,25 +1,25 @@
-// The machine's clocks, and what the store kept of them → the store's own time, which nobody sets.
+// The machine's clocks and their stored values → the store's own time, which no one can set.
 import type { Deps } from '../../time/clock.ts';
 import type { Database, Statement } from '../database.ts';
 
 interface ClockRow {
   readonly at_ms: number;
-  /** Null until a process of this version kept it. */
+  /** Null until a process of this version has stored it. */
   readonly elapsed_ms: number | null;
   readonly date_ms: number | null;
 }
 
 /**
- * Counts the time that has truly passed, over restarts too, so that ages need no date. Elapsed time counts from the boot: where it is more than
- * when it was kept last, at most the difference has passed; where it is less, the machine was booted since, and at least that long ago. A store
- * that was moved to another machine meets the elapsed time of that one: no more than by the dates has passed in any case. So the store's time is
- * never ahead of the true one but where the store is moved and the clock set forward at once; it lags by as long as the machine was off, and by
- * what the last process had not kept.
+ * Counts the time that has really passed, also across restarts, so that ages do not depend on dates. Elapsed time counts from the boot. If it is
+ * more than the stored value, at most the difference has passed. If it is less, the machine was booted since, at least that long ago. A store
+ * moved to another machine meets that machine's elapsed time, so the difference of the dates is always an upper limit. The store's time is
+ * ahead of real time only if the store is moved and the clock is set forward together. It lags by the time that the machine was off, and by
+ * the time that the last process had not stored.
  */
 export class StoreClock {
   readonly #deps: Pick<Deps, 'wallMs' | 'elapsedMs'>;
   readonly #keep: Statement;
-  /** The store's time less elapsed time. */
+  /** The store's time minus elapsed time. */
   readonly #offsetMs: number;
 
   constructor(database: Database, deps: Pick<Deps, 'wallMs' | 'elapsedMs'>) {
@@ -30,28 +30,28 @@ export class StoreClock {
     this.#offsetMs = (kept?.at_ms ?? 0) + passedMs(kept, elapsedMs, deps.wallMs()) - elapsedMs;
   }
 
-  /** What the date is said to be. */
+  /** Returns the date by the machine's clock. */
   wallMs(): number {
     return this.#deps.wallMs();
   }
 
-  /** Milliseconds of the store's own time; whole. */
+  /** Returns the store's own time in whole milliseconds. */
   nowMs(): number {
     return Math.floor(this.#offsetMs + this.#deps.elapsedMs());
   }
 
-  /** The date, by the clock as it is now, of a moment of the store's time; null of none. */
+  /** Converts a moment of the store's time to a date by the current clock; null to null. */
   dateMs(atMs: number | null): number | null {
     return atMs === null ? null : this.wallMs() - Math.max(0, this.nowMs() - atMs);
   }
 
-  /** For the process that comes next. */
+  /** Stores the clocks for the next process. */
   keep(): void {
     this.#keep.run(this.nowMs(), Math.floor(this.#deps.elapsedMs()), this.wallMs());
   }
 }
 
-/** Between what was kept and now, at most. */
+/** Returns the most time that can have passed since the stored values. */
 function passedMs(kept: ClockRow | undefined, elapsedMs: number, wallMs: number): number {
   if (kept?.elapsed_ms == null || kept.date_ms === null) return 0;
   const byElapsedMs = elapsedMs >= kept.elapsed_ms ? elapsedMs - kept.elapsed_ms : elapsedMs;

@@ -10,19 +10,19 @@ import { VERSION_6 } from './version-6.ts';
 import { VERSION_7 } from './version-7.ts';
 import { VERSION_8 } from './version-8.ts';
 
-/** The n-th one leads from version n-1 to version n. One that was released never changes. */
+/** The n-th step migrates from version n-1 to version n. A released step never changes. */
 export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8];
 
 /**
- * Brings the database to the newest version, each step in a transaction of its own; the version is kept in `user_version`.
- * @throws BridgeError BRIDGE_STORE_NEWER where a later program wrote it.
+ * Migrates the database to the newest version, with one transaction for each step. `user_version` has the version.
+ * @throws BridgeError BRIDGE_STORE_NEWER if a later release wrote it
  */
 export function migrate(database: Database, migrations = MIGRATIONS): void {
   const current = database.prepare<{ user_version: number }>('PRAGMA user_version');
   const version = (): number => current.get()?.user_version ?? 0;
   while (version() !== migrations.length) {
     database.transaction(() => {
-      // Read again: a verb beside us may have taken the same step.
+      // Read again: another process may have run the same step.
       const from = version();
       const step = migrations[from];
       if (from > migrations.length) throw newer(database.file, from, migrations.length);
@@ -36,6 +36,6 @@ export function migrate(database: Database, migrations = MIGRATIONS): void {
 function newer(file: string, version: number, newest: number): BridgeError {
   return new BridgeError(
     'BRIDGE_STORE_NEWER',
-    `the store ${file} was written by a later release (its schema is version ${version}, this release knows up to ${newest}). Run that release, or give store.path another folder`,
+    `the store ${file} was written by a later release (its schema is version ${version}, this release supports up to ${newest}). Run that release, or set store.path to another folder`,
   );
 }

@@ -1,6 +1,6 @@
 // A store of version 2 → one of version 3.
 
-/** What a message of an approval source needs; the first version's table was never written to. */
+/** For messages of approval sources. The table of version 1 was never used. */
 export const VERSION_3 = `
 DROP TABLE parked_messages;
 -- Approvals for events that nobody has seen yet.

@@ -1,6 +1,6 @@
 // A store of version 3 → one of version 4.
 
-/** What holds, decisions and the record of an approval need; the first version's table of holds was never written to. */
+/** For holds, decisions and the audit trail of an approval. The table of holds of version 1 was never used. */
 export const VERSION_4 = `
 ALTER TABLE approvals ADD COLUMN holds TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE approvals ADD COLUMN decision TEXT;

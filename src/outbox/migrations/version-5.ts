@@ -1,6 +1,6 @@
 // A store of version 4 → one of version 5.
 
-/** What bounds the record of an occurrence, how many lines each approver has and what is counted alone since then, and what is remembered of a source. */
+/** For the limit of an audit trail: the lines of each approver, and the steps that are only counted. Also the handled messages of a source. */
 export const VERSION_5 = `
 ALTER TABLE approval_steps ADD COLUMN times INTEGER;
 CREATE INDEX approval_steps_submitted ON approval_steps (occurrence, seq) WHERE step = 'submitted';

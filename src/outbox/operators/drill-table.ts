@@ -1,4 +1,4 @@
-// Drills ↔ their rows, kept as long as what was delivered.
+// Drills ↔ their rows, kept as long as delivered rows.
 import type { Drill } from '../../model/drills.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
 import type { Database, Statement } from '../database.ts';
@@ -34,18 +34,18 @@ export class DrillTable {
     this.#open = database.prepare(DRILLS_SQL.open);
   }
 
-  /** Null where there is none, or it was forgotten. */
+  /** Returns null if there is no such drill, or it is already deleted. */
   find(id: string): Drill | null {
     const row = this.#find.get(id);
     return row === undefined ? null : toDrill(row);
   }
 
-  /** Those that have not ended, the oldest first. */
+  /** Returns the running drills, the oldest first. */
   open(): readonly Drill[] {
     return this.#open.all().map(toDrill);
   }
 
-  /** Over what was stored of it, in the transaction that is open. */
+  /** Replaces the stored drill, in the open transaction. */
   save({ id, occurrence, event, operator, madeMs, startedMs, endedMs, outcome, missing }: Drill): void {
     this.#save.run(id, occurrence, JSON.stringify(event), operator, madeMs, startedMs, endedMs, outcome, JSON.stringify(missing));
   }

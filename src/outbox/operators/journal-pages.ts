@@ -1,11 +1,11 @@
-// A position, an event, a span of time → rows of the journal in order, and what became of each.
+// A position, an event, a span of time → journal rows in order, with their deliveries.
 
 import type { JournalledEntry } from '../../model/events.ts';
 import type { DeliveryState, JournalChange, JournalDelivery, JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
 import type { Database, Statement } from '../database.ts';
 import { countWithin, type SizedRow } from '../sized-rows.ts';
 
-/** Rows that one call looks at, at most: some milliseconds. */
+/** The most rows that one call reads: some milliseconds. */
 const LOOKED_AT = 1000;
 
 const ROW = 'seq, id, change, key, occurrence, partition_key, time_ms, bytes';
@@ -29,7 +29,7 @@ export const JOURNAL_PAGES_SQL = {
   pruned: 'SELECT seq FROM journal_pruned WHERE id = 1',
 } as const;
 
-/** By rowid of sqlite_sequence, a table of few rows. */
+/** Reads sqlite_sequence, a table with few rows, by rowid. */
 const NEWEST = `SELECT seq FROM sqlite_sequence WHERE name = 'journal'`;
 
 interface EntryRow {
@@ -57,7 +57,7 @@ interface DeliveryRow {
   readonly at_ms: number | null;
 }
 
-/** Reads alone. */
+/** Read-only access to the journal. */
 export class JournalPages {
   readonly #after: Statement<EntryRow>;
   readonly #sizesAfter: Statement<SizedRow>;
@@ -87,24 +87,24 @@ export class JournalPages {
     this.#newest = database.prepare(NEWEST);
   }
 
-  /** The position of the newest CloudEvent, kept or not; 0 before the first. */
+  /** Returns the position of the newest CloudEvent, also if it is pruned; 0 before the first. */
   newest(): number {
     return this.#newest.get()?.seq ?? 0;
   }
 
-  /** The newest position that was pruned; 0 before that: whoever reads on from before it misses something. */
+  /** Returns the newest pruned position, or 0. A reader that continues from before it misses rows. */
   pruned(): number {
     return this.#pruned.get()?.seq ?? 0;
   }
 
-  /** Those behind a position, oldest first: as many as have `maxBytes` together, and at least one. */
+  /** Returns the rows after a position, oldest first: as many as fit into `maxBytes`, and at least one. */
   after(position: number, limit: number, maxBytes: number): readonly JournalledEntry[] {
     const sizes = this.#sizesAfter.all(position, limit);
     const last = sizes[countWithin(sizes, maxBytes) - 1];
     return last === undefined ? [] : this.#after.all(position, last.seq).map(toEntry);
   }
 
-  /** One step of at most 1,000 rows: a page that ends before its limit says where to go on, unless it is the last. */
+  /** Reads one step of at most 1,000 rows. A page with fewer rows than its limit has the next position, unless it is the last. */
   page({ after, sinceMs, untilMs, eventKey, limit, maxBytes }: JournalRange): JournalPage {
     const until = Math.min(untilMs, Number.MAX_SAFE_INTEGER);
     const most = Math.min(limit, LOOKED_AT);
@@ -164,7 +164,7 @@ function toDelivery({ sink, state, attempts, status, queued_ms, at_ms }: Deliver
     sink,
     state,
     attempts: attempts + Number(isDelivered),
-    // Of a queued one the store's at_ms is that of its last failure.
+    // For a queued delivery, at_ms is the time of its last failure.
     atMs: state === 'queued' ? queued_ms : (at_ms ?? queued_ms),
     status: isDelivered ? null : status,
   };

@@ -1,4 +1,4 @@
-// What operators do by the HTTP interface → the durable record of it.
+// Operators' actions over the HTTP interface → their durable record.
 import type { OperatorAct } from '../../model/operators.ts';
 import type { Database, Statement } from '../database.ts';
 
@@ -10,7 +10,7 @@ interface ActRow {
   readonly detail: string;
 }
 
-/** Kept for 400 days; no line ever changes. */
+/** The operators' actions, stored for 400 days. A line never changes. */
 export class OperatorActs {
   readonly #add: Statement;
   readonly #last: Statement<ActRow>;
@@ -20,12 +20,12 @@ export class OperatorActs {
     this.#last = database.prepare('SELECT at_ms, operator, act, subject, detail FROM operator_acts ORDER BY seq DESC LIMIT ?');
   }
 
-  /** In the transaction that does it, where one is open. */
+  /** Adds a line, in the transaction of the action if one is open. */
   add({ atMs, operator, act, subject, detail }: OperatorAct): void {
     this.#add.run(atMs, operator, act, subject, JSON.stringify(detail));
   }
 
-  /** The newest first. */
+  /** Returns the lines, the newest first. */
   last(limit: number): readonly OperatorAct[] {
     return this.#last.all(limit).map(({ at_ms: atMs, detail, ...row }) => ({ ...row, atMs, detail: JSON.parse(detail) as object }));
   }

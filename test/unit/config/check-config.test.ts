@@ -118,7 +118,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'an empty list of tokens',
     'approvals: { approvers: { a: { tokens: [] } } }',
-    ['approvals.approvers.a.tokens: must hold at least one token'],
+    ['approvals.approvers.a.tokens: must contain at least one token'],
   ],
   [
     'a variable that is not set',

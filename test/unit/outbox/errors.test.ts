@@ -72,7 +72,10 @@ test('a store file with garbage in its pages is damaged, not replaced', (t) => {
 test('a log without its store file is damage too', (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'outbox.db-wal'), 'frames');
-  assert.throws(() => openOutbox(folder, { deps: new VirtualTime(), lock: true }), { code: 'BRIDGE_STORE_DAMAGED', message: /it is gone/ });
+  assert.throws(() => openOutbox(folder, { deps: new VirtualTime(), lock: true }), {
+    code: 'BRIDGE_STORE_DAMAGED',
+    message: /it is missing, but its log exists/,
+  });
 });
 
 test('damage that shows only later is told as such', (t) => {

@@ -70,7 +70,7 @@ for (const name of ['lock.db', 'lock.db-journal', 'run.pid', 'outbox.db', 'outbo
       for (const lock of [true, false]) {
         assert.throws(() => openOutbox(folder, { deps: time, lock }), {
           code: 'BRIDGE_STORE_UNSAFE',
-          message: `the store ${join(folder, name)} is a link, and none is followed: remove it`,
+          message: `the store ${join(folder, name)} is a link, which the bridge does not follow: remove it`,
         });
       }
     }
@@ -105,14 +105,14 @@ for (const mode of [0o777, 0o1777, 0o2777]) {
     for (const lock of [true, false]) {
       assert.throws(() => openOutbox(folder, { deps: new VirtualTime(), lock }), {
         code: 'BRIDGE_STORE_UNSAFE',
-        message: /may be written to by everybody.*make it 0700, or name a folder inside it/,
+        message: /may be written to by everybody.*set its mode to 0700, or set the path to a new folder inside it/,
       });
     }
     assert.deepEqual(readdirSync(folder), []);
     openOutbox(join(folder, 'own'), { deps: new VirtualTime(), lock: true }).close();
     assert.match(String(folderWarning(folder)), /by everybody/);
     const isSticky = (mode & 0o1000) !== 0;
-    assert.equal(folderWarning(join(folder, 'own'))?.startsWith('lies in a folder that everybody may write to') ?? false, !isSticky);
+    assert.equal(folderWarning(join(folder, 'own'))?.startsWith('is in a world-writable folder') ?? false, !isSticky);
   });
 }
 
