@@ -73,7 +73,7 @@ test('a file imports what the row of its folder allows, and nothing else', () =>
   );
 });
 
-test('the table allows nothing that no file does', () => {
+test('the table allows no import that no file uses', () => {
   const used = new Set(crossings().map(({ from, to }) => `${from.place} → ${to.place}`));
   const unused = rows.flatMap(({ place, mayImport }) => mayImport.map((other) => `${place} → ${other}`)).filter((pair) => !used.has(pair));
   assert.deepEqual(unused, []);
@@ -87,7 +87,7 @@ test('a row imports rows above it only, so that the folders have an order', () =
   assert.deepEqual(offences, []);
 });
 
-test('no file imports itself by a round trip, types included', () => {
+test('imports have no cycles, types included', () => {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const done = new Set<string>();
   const visit = (path: string, trail: readonly string[]): void => {
@@ -99,7 +99,7 @@ test('no file imports itself by a round trip, types included', () => {
   for (const file of files) visit(file.path, []);
 });
 
-test('the root of src/ holds at most nine files, and no folder is a drawer', () => {
+test('the root of src/ has at most nine files, and no folder has more than 22', () => {
   const count = new Map<string, number>();
   for (const { path } of files) count.set(dirname(path), (count.get(dirname(path)) ?? 0) + 1);
   assert.ok((count.get('src') ?? 0) <= 9, `src/ holds ${count.get('src')} files`);
@@ -107,7 +107,7 @@ test('the root of src/ holds at most nine files, and no folder is a drawer', () 
   assert.deepEqual(full, []);
 });
 
-test('each unit test stands where its source file stands, and bears its name', () => {
+test('each unit test is at the path of its source file, and has its name', () => {
   const tests = globSync('test/unit/**/*.test.ts', { cwd: ROOT }).map(normalize);
   assert.ok(tests.length > 100, 'the unit tests were not found');
   const names = new Set(files.map(({ path }) => path.replace(/(\.d)?\.ts$/, '')));
@@ -127,7 +127,7 @@ function prefixesOf(path: string): readonly string[] {
 const TIME_AND_CHANCE =
   /\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b|\bAbortSignal\.timeout\b|\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\brandomInt\b|\bgetRandomValues\b|\bgenerateKey|\bhrtime\b|\btimers\/promises\b|\basyncScheduler\b/;
 
-test('time and chance come in at one place, src/time/system.ts, and src/time/machine-clock.ts which it shares with the library without RxJS; src/time/turn.ts reads no clock', () => {
+test('only src/time/system.ts, src/time/machine-clock.ts and src/time/turn.ts read clocks, set timers or draw random numbers', () => {
   const offences = files.flatMap((file) =>
     ['src/time/system.ts', 'src/time/machine-clock.ts', 'src/time/turn.ts'].includes(file.path)
       ? []
@@ -138,7 +138,7 @@ test('time and chance come in at one place, src/time/system.ts, and src/time/mac
   assert.deepEqual(offences, []);
 });
 
-test('argv, the environment and the way out belong to cli.ts', () => {
+test('only cli.ts and main.ts use argv, the environment and process.exit', () => {
   const offences = files.flatMap((file) =>
     ['src/cli.ts', 'src/main.ts'].includes(file.path)
       ? []
@@ -149,7 +149,7 @@ test('argv, the environment and the way out belong to cli.ts', () => {
   assert.deepEqual(offences, []);
 });
 
-test('only the verbs see the list of adapters', () => {
+test('only the verbs import the list of adapters', () => {
   const offences = files.filter((file) => file.imports.includes('adapters/index.ts') && !/^src\/verbs\//.test(file.path));
   assert.deepEqual(
     offences.map((file) => file.path),

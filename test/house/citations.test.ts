@@ -38,7 +38,7 @@ function numbersOf(page: string): readonly string[] {
   );
 }
 
-test('every promise and every requirement that the code cites stands on its page', () => {
+test('every promise and every requirement that the code cites is on its page', () => {
   const citations = cited(/\b(behaviour|protocol) (\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)/g, ([, page, numbers = '']) =>
     numbers.split(/, | and | to /).map((number) => `${page} ${number}`),
   );
@@ -46,7 +46,7 @@ test('every promise and every requirement that the code cites stands on its page
   assert.ok(citations.length > 120, `only ${citations.length} citations were found`);
 });
 
-test('the promises and requirements of a page stand in the order of their numbers, each once, in their section', () => {
+test('the promises and requirements of a page are in the order of their numbers, each once, in their section', () => {
   for (const page of ['behaviour', 'protocol']) {
     const numbers = numbersOf(page).map((number) => number.split(' ')[1]?.split('.').map(Number) ?? []);
     const sorted = [...numbers].sort(([one = 0, part = -1], [other = 0, piece = -1]) => one - other || part - piece);
@@ -55,7 +55,7 @@ test('the promises and requirements of a page stand in the order of their number
   }
 });
 
-test('every row of a specification and of the fidelity page that the code cites is there', () => {
+test('every row of a specification and of the fidelity page that the code cites exists', () => {
   const pages = ['docs/develop/behaviour.md', 'docs/operate/webhooks.md', 'docs/simulate/fidelity.md'];
   const rows = pages.flatMap((page) => [...text(page).matchAll(/^\| ([A-Z]{1,2}-T?\d+) \|/gm)].map(([, id = '']) => id));
   const citations = cited(/(?<![\w-])(?:(?:CE|JS|[AFHKSW])-\d+|A-T\d+)(?![\w-])/g, ([id]) => [id]);
@@ -68,7 +68,7 @@ test('no comment and no title cites a page that is not in the repository', () =>
   assert.deepEqual(strange, []);
 });
 
-test('every file that a page for developers names is there', () => {
+test('every file that a page for developers names exists', () => {
   const pages = ['CONTRIBUTING.md', ...globSync('docs/develop/*.md', { cwd: ROOT })];
   const named = pages.flatMap((page) =>
     [...text(page).matchAll(/`((?:src|adapters|test|docs)\/[\w./-]*\w(?:\/|\.\w+))`/g)].map(([, path = '']) => ({

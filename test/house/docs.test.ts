@@ -42,7 +42,7 @@ function anchors(markdown: string): string[] {
   );
 }
 
-test('no command of a page lets curl retry into a file: it ends without a word where an answer with a body, such as 503, comes first', () => {
+test('no command of a page lets curl retry into a file: curl then fails silently if an answer with a body, such as 503, comes first', () => {
   const retrying = pages.flatMap(({ path, text: page }) =>
     page
       .split('\n')
@@ -55,7 +55,7 @@ test('no command of a page lets curl retry into a file: it ends without a word w
   );
 });
 
-test('every relative link of a page leads to a file of the repository and to a heading that is there', () => {
+test('every relative link of a page leads to an existing file and heading', () => {
   const broken = pages.flatMap(({ path, text: page }) =>
     [...page.matchAll(/\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(([link, target, anchor]) => {
       const file = target ? normalize(join(dirname(path), target)) : path;
@@ -66,7 +66,7 @@ test('every relative link of a page leads to a file of the repository and to a h
   assert.deepEqual(broken, []);
 });
 
-test('docs/README.md leads to every page of docs/, and to the pages beside the code', () => {
+test('docs/README.md links to every page of docs/, and to the pages next to the code', () => {
   const index = text('docs/README.md');
   const linked = new Set([...index.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => normalize(join('docs', target))));
   const missing = pages.map(({ path }) => path).filter((path) => path !== 'docs/README.md' && !linked.has(path));
@@ -81,7 +81,7 @@ test('the README names every verb', () => {
   );
 });
 
-test('every command of a page asks for a verb that there is, with options that it takes', async () => {
+test('every command of a page uses an existing verb with its options', async () => {
   const offences: string[] = [];
   let commands = 0;
   for (const { path, text: page } of pages) {
@@ -151,7 +151,7 @@ function anyVariable(): Readonly<Record<string, string>> {
   return new Proxy({}, { get: (_, name) => value(String(name)) });
 }
 
-test('docs/receive/cloudevents.md tells of every change', () => {
+test('docs/receive/cloudevents.md describes every change', () => {
   const page = text('docs/receive/cloudevents.md');
   assert.deepEqual(
     CHANGE_NAMES.filter((name) => !page.includes(`| \`${name}\` |`)),
@@ -159,7 +159,7 @@ test('docs/receive/cloudevents.md tells of every change', () => {
   );
 });
 
-test('the examples of docs/receive/cloudevents.md fit their schemas, and its ids come from their recipe', () => {
+test('the examples of docs/receive/cloudevents.md match their schemas, and its recipe yields its ids', () => {
   const schemas = ['change', 'approval', 'source'].map((name) => JSON.parse(text(`docs/schemas/${name}.v1.json`)));
   const ajv = new Ajv2020({ strict: false, schemas });
   formats.default(ajv);
@@ -179,7 +179,7 @@ test('the examples of docs/receive/cloudevents.md fit their schemas, and its ids
   assert.equal(event.traceparent.split('-')[2], sha256Hex(event.id, 16));
 });
 
-test('docs/approve/approvals.md lists every problem type, the refusals with their status', () => {
+test('docs/approve/approvals.md lists every problem type, and the refusals with their status', () => {
   const page = text('docs/approve/approvals.md');
   assert.deepEqual(
     Object.keys(PROBLEMS).filter((type) => !page.includes(`\`${type}\``)),

@@ -24,7 +24,7 @@ test('the documentation lists every error code, in order, and none that does not
   for (const [row, , means, advice] of rows) assert.ok(means && advice, row);
 });
 
-test('every error code has the form BRIDGE_AREA_WHAT and stands once', () => {
+test('every error code has the form BRIDGE_AREA_WHAT and is listed once', () => {
   assert.deepEqual([...new Set(ERROR_CODES)], [...ERROR_CODES]);
   for (const code of ERROR_CODES) assert.match(code, /^BRIDGE_[A-Z]+(_[A-Z]+)*$/);
 });
@@ -40,7 +40,7 @@ test('every error code is thrown somewhere', () => {
   );
 });
 
-test('an error keeps its code, its cause and what a delivery asks of its lane', () => {
+test('an error keeps its code, its cause and its disposition', () => {
   const cause = new Error('socket hang up');
   const error = new BridgeError('BRIDGE_INTERNAL', 'something', {
     cause,
@@ -66,7 +66,7 @@ test('an error keeps its code, its cause and what a delivery asks of its lane', 
   );
 });
 
-test('an error without details speaks of one delivery and has no cause', () => {
+test('an error without details is about one delivery and has no cause', () => {
   const error = new BridgeError('BRIDGE_INTERNAL', 'something');
   assert.deepEqual(
     [Object.hasOwn(error, 'cause'), error.disposition, error.scope, error.retryAfterMs, error.status, error.untilRestart],
@@ -74,7 +74,7 @@ test('an error without details speaks of one delivery and has no cause', () => {
   );
 });
 
-test('an abort is told apart from every other error', () => {
+test('an abort is distinguished from every other error', () => {
   assert.equal(isAbort(AbortSignal.abort().reason), true);
   for (const other of [new BridgeError('BRIDGE_INTERNAL', 'x'), new Error('AbortError'), 'AbortError', null])
     assert.equal(isAbort(other), false);

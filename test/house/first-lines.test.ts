@@ -14,7 +14,7 @@ const firstLines = globSync(['*.ts', '{src,adapters,test,deploy}/**/*.{ts,js}'],
   return { path, line };
 });
 
-test('the first line of each file is a comment that tells what comes in and what goes out', () => {
+test('the first line of each file is a comment that says what comes in and what goes out', () => {
   assert.ok(firstLines.length > 900, 'the files were not found');
   const silent = firstLines.filter(({ line }) => !/^\/\/ .{20,}/.test(line));
   assert.deepEqual(silent, []);

@@ -35,7 +35,7 @@ function waysTo(path: string, wanted: ReadonlySet<string>, seen = new Set<string
   });
 }
 
-test('the scripts that run parts of the tests run only what there is, and `npm test` runs every test file', () => {
+test('the scripts for parts of the tests run existing files, and `npm test` runs every test file', () => {
   assert.ok(allTests.length > 300, 'the tests were not found');
   assert.deepEqual([...filesOf('test')].sort(), [...allTests].sort());
   const parts = Object.keys(scripts).filter((name) => name.startsWith('test:'));
@@ -43,7 +43,7 @@ test('the scripts that run parts of the tests run only what there is, and `npm t
   for (const part of parts) assert.ok(filesOf(part).length > 5, `${part} runs ${filesOf(part).length} files`);
 });
 
-test('what begins first is there, and the order of a run has each file once', () => {
+test('the slowest files exist, and the order of a run has each file once', () => {
   const { longest, shared, rest } = runOrder(allTests);
   assert.deepEqual(longest, LONGEST);
   assert.deepEqual([...longest, ...shared.flat(), ...rest].sort(), [...allTests].sort());
@@ -55,7 +55,7 @@ for (const [script, farSide] of [
   ['test:kafka', 'test/far-sides/kafka/cluster.ts'],
   ['test:service-bus', 'test/far-sides/service-bus/namespace.ts'],
 ] as const) {
-  test(`${script} runs whatever uses ${farSide}`, () => {
+  test(`${script} runs every test that uses ${farSide}`, () => {
     // What needs both far sides runs where the broker is.
     const run = new Set([...filesOf(script), ...filesOf('test:kafka')]);
     const users = allTests.filter((path) => waysTo(path, new Set([farSide])).length > 0);
@@ -67,13 +67,13 @@ for (const [script, farSide] of [
   });
 }
 
-test('no unit test starts another process, by itself or by what it imports of test/', () => {
+test('no unit test starts another process, directly or through its imports from test/', () => {
   const processes = new Set(['node:child_process', 'node:cluster']);
   const ways = globSync('test/unit/**/*.ts', { cwd: ROOT }).flatMap((path) => waysTo(normalize(path), processes));
   assert.deepEqual(ways, []);
 });
 
-test('no unit test needs what a build makes', () => {
+test('no unit test needs the build', () => {
   const files = globSync('test/unit/**/*.ts', { cwd: ROOT });
   const built = files.filter((path) => /\.\.\/dist\//.test(readFileSync(join(ROOT, path), 'utf8')));
   assert.deepEqual(built, []);

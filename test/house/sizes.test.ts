@@ -8,7 +8,7 @@ import test from 'node:test';
 const ROOT = join(import.meta.dirname, '../..');
 const MOST_BYTES = 512 * 1024;
 
-test('no file of the repository is larger than 512 KiB: whoever clones it gets no package of somebody else', (t) => {
+test('no file of the repository is larger than 512 KiB, so that no foreign package is committed by mistake', (t) => {
   const { status, stdout } = spawnSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' });
   if (status !== 0) return t.skip('this is no clone, or there is no git');
   const sizes = stdout

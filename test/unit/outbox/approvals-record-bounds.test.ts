@@ -29,7 +29,7 @@ function parts(store: TestStore, limit: number): readonly RecordPart[] {
   return read;
 }
 
-test('an approver has two hundred lines in the record of an occurrence; what it does beyond them is counted, with its first and last time', (t) => {
+test('an approver has two hundred lines in the record of an occurrence; further steps are counted, with their first and last time', (t) => {
   const store = testStore(t);
   add(store, 12_000, (place) => approvalStep(place % 2 === 0 ? 'held' : 'released', { approver: 'orders', atMs: place }));
   add(store, 3, () => approvalStep('held', { approver: 'billing' }));
@@ -41,7 +41,7 @@ test('an approver has two hundred lines in the record of an occurrence; what it 
   assert.equal(store.outbox.approvals.record(2, { after: 0, limit: 10 }).steps.length, 1, 'another occurrence has its own');
 });
 
-test('decisions and answers are bounded too, but how it ended is always written', (t) => {
+test('decisions and answers are bounded too, but the end is always written', (t) => {
   const store = testStore(t);
   add(store, 2000, (place) => approvalStep(place % 2 === 0 ? 'decided' : 'dropped', { atMs: place }));
   add(store, 1, () => approvalStep('submitted', { atMs: 7777, status: 200 }));
@@ -52,7 +52,7 @@ test('decisions and answers are bounded too, but how it ended is always written'
   assert.deepEqual([first?.submittedMs, first?.unwritten], [7777, [{ approver: null, steps: 1500, sinceMs: 500, untilMs: 1999 }]]);
 });
 
-test('what is counted outlives the process', (t) => {
+test('the counts survive the process', (t) => {
   const store = testStore(t);
   add(store, 150, () => approvalStep('held', { approver: 'orders' }));
   store.outbox.close();
@@ -66,7 +66,7 @@ test('what is counted outlives the process', (t) => {
   assert.equal(again.approvals.record(1, { after: 0, limit: 1 }).unwritten[0]?.steps, 50);
 });
 
-test('the parts of a record hold every line once and in order, whatever the limit', (t) => {
+test('the parts of a record have every line once and in order, whatever the limit', (t) => {
   const store = testStore(t);
   add(store, 30, (place) => approvalStep('answered', { atMs: place }));
   for (const limit of [1, 7, 29, 30, 31]) {
@@ -80,7 +80,7 @@ test('the parts of a record hold every line once and in order, whatever the limi
   assert.deepEqual(store.outbox.approvals.record(1, { after: 1_000_000, limit: 10 }).steps, [], 'behind the end there is nothing');
 });
 
-test('a part has 128 KiB at most, however long its lines are, and one line at least', (t) => {
+test('a part has at most 128 KiB, however long its lines are, and at least one line', (t) => {
   const store = testStore(t);
   add(store, 150, () => approvalStep('held', { approver: 'orders', reason: '\u0001'.repeat(1000) }));
   add(store, 1, () => approvalStep('held', { approver: 'billing', reason: 'x'.repeat(2 * PART_BYTES) }));
@@ -89,7 +89,7 @@ test('a part has 128 KiB at most, however long its lines are, and one line at le
   for (const { steps } of read) assert.ok(steps.length === 1 || Buffer.byteLength(JSON.stringify(steps)) <= PART_BYTES);
 });
 
-test('a record that an earlier release let grow is read in parts, and grows no more', (t) => {
+test('a record that grew under an earlier release is read in parts, and grows no further', (t) => {
   const store = testStore(t);
   store.outbox.close();
   const file = join(store.folder, 'outbox.db');

@@ -58,7 +58,7 @@ test('approvals come back with their votes, holds and decision, moments without 
   assert.deepEqual(again.approvals.of(2), bare);
 });
 
-test('open approvals are those of the occurrences that have not ended, the last write of each; the others are found by number', (t) => {
+test('open approvals are the last write of each occurrence that has not ended; the others are found by number', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('a', 1), knownEvent('b', 2)])));
   const [first, second] = [approval(), approval({ key: 'b', occurrence: 2, state: 'submitted', holds: [] })];
@@ -81,7 +81,7 @@ test('a decision that a version before stored, without the content of its rule, 
   assert.deepEqual(again.approvals.of(1)?.decision, { ...approval().decision, rule: null });
 });
 
-test('the record of an occurrence comes back in the order in which it was written, each line as it was', (t) => {
+test('the record of an occurrence is read in the order in which it was written, with unchanged lines', (t) => {
   const store = testStore(t);
   const lines = [
     approvalStep('recorded', { approver: 'orders', via: 'token', policy: 'documentation', atMs: 9 }),
@@ -118,7 +118,7 @@ test('a transaction that fails leaves approvals and record as they were', (t) =>
   assert.deepEqual(store.outbox.approvals.record(1, FIRST_PART).steps, [approvalStep('held')]);
 });
 
-test('a record that finds no room on the disk takes its approvals with it', (t) => {
+test('a record that does not fit on the disk rolls its approvals back', (t) => {
   const store = testStore(t, { maxPages: 60 });
   const long = approvalStep('failed', { reason: 'x'.repeat(4000) });
   const work = (): void =>
@@ -133,7 +133,7 @@ test('a record that finds no room on the disk takes its approvals with it', (t) 
   assert.deepEqual([store.outbox.approvals.of(1), store.outbox.approvals.record(1, FIRST_PART).steps], [null, []]);
 });
 
-test('a line of the record cannot be changed, by whatever has the database open', (t) => {
+test('a line of the record cannot be changed, whatever program opens the database', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => transaction.addSteps(1, [approvalStep('held', { approver: 'orders' })]));
   const other = new DatabaseSync(join(store.folder, 'outbox.db'));
@@ -142,7 +142,7 @@ test('a line of the record cannot be changed, by whatever has the database open'
   assert.equal(store.outbox.approvals.record(1, FIRST_PART).steps[0]?.approver, 'orders');
 });
 
-test('no statement of the program changes or removes a line of the record, but for what forgets a whole occurrence', () => {
+test('no statement of the program changes or removes a line of the record, except the one that deletes an old occurrence', () => {
   const root = join(import.meta.dirname, '../../..');
   const statements = globSync('src/**/*.ts', { cwd: root }).flatMap((path) =>
     [...readFileSync(join(root, path), 'utf8').matchAll(/(UPDATE|DELETE FROM|REPLACE INTO|DROP TABLE)\s+approval_steps[^`']*/g)].map(

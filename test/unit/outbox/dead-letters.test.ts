@@ -14,7 +14,7 @@ function letters(outbox: Outbox, choice?: { sink?: string; ids?: string[] }): st
   return [...outbox.deadLetters.list(choice)].map(({ sink, id }) => `${sink} ${id}`);
 }
 
-test('a dead letter tells what, to which sink, why and when, and what the CloudEvent was', (t) => {
+test('a dead letter has its event, sink, reason, time and CloudEvent', (t) => {
   const store = testStore(t);
   const event = scheduledEvent();
   append(store, [entry('a:scheduled', { data: { ...event, previousStatus: null } })]);
@@ -40,7 +40,7 @@ test('a dead letter tells what, to which sink, why and when, and what the CloudE
   );
 });
 
-test('a row that expired without an attempt counts none, and one about the source names no event', (t) => {
+test('a row that expired without an attempt has no attempts, and one about the source names no event', (t) => {
   const store = testStore(t);
   append(store, [entry('source-blind:1', { change: 'source.blind', key: null, occurrence: null, data: {} })]);
   const seq = store.outbox.queue.queued('audit', [], 1)[0]?.seq ?? 0;
@@ -49,7 +49,7 @@ test('a row that expired without an attempt counts none, and one about the sourc
   assert.deepEqual([letter?.eventId, letter?.attempts, letter?.status], [null, 0, null]);
 });
 
-test('a row that expired without an attempt after a failed one keeps what the other side said then', (t) => {
+test('a row that expired after a failed attempt keeps the status of that attempt', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1')]);
   const seq = store.outbox.queue.queued('audit', [], 1)[0]?.seq ?? 0;
@@ -71,7 +71,7 @@ test('the list is chosen by sink and by ids', (t) => {
   assert.deepEqual(letters(store.outbox, { sink: 'nobody' }), []);
 });
 
-test('a list longer than one step is whole, and reading it slowly holds nothing open', (t) => {
+test('a list longer than one step is complete, and reading it slowly keeps nothing open', (t) => {
   const store = testStore(t);
   const ids = Array.from({ length: 450 }, (_, index) => `e${index}:1`);
   append(
@@ -88,7 +88,7 @@ test('a list longer than one step is whole, and reading it slowly holds nothing 
   assert.deepEqual(read, ids);
 });
 
-test('a retried dead letter is queued anew behind its key, same id and bytes, without attempts or age', async (t) => {
+test('a retried dead letter is queued again behind its key, with the same id and bytes, without attempts or age', async (t) => {
   const store = testStore(t);
   append(store, [entry('a:1'), entry('b:1')]);
   const [first] = store.outbox.queue.queued('audit', [], 1);
@@ -132,7 +132,7 @@ test('dead letters of a removed sink stay: it cannot be retried by name, and all
   assert.deepEqual(letters(store.outbox), ['hooks a:1']);
 });
 
-test('discarded dead letters are gone for good', (t) => {
+test('discarded dead letters are deleted permanently', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1'), entry('a:2')], ['audit', 'hooks']);
   bury(store.outbox, 'audit');
@@ -143,7 +143,7 @@ test('discarded dead letters are gone for good', (t) => {
   assert.equal(store.outbox.deadLetters.discard({ sink: 'hooks' }), 0);
 });
 
-test('a retry beside a running bridge shows there as a change from outside, once', (t) => {
+test('a retry next to a running bridge is visible to it as an outside change, once', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1')]);
   bury(store.outbox);
@@ -162,14 +162,14 @@ test('a verb that only reads changes nothing', (t) => {
   assert.equal(store.outbox.changedOutside(), false);
 });
 
-test('a verb finds no store where none was made, and makes none', (t) => {
+test('a verb finds no store if there is none, and creates none', (t) => {
   const { folder, time } = testStore(t);
   const elsewhere = `${folder}-elsewhere`;
   assert.throws(() => openOutbox(elsewhere, { deps: time, lock: false }), { code: 'BRIDGE_STORE_MISSING', message: new RegExp(elsewhere) });
   assert.throws(() => openOutbox(elsewhere, { deps: time, lock: false }), { code: 'BRIDGE_STORE_MISSING' });
 });
 
-test('replay queues the journal of a span once more for one sink, in its order, behind what is queued', (t) => {
+test('replay queues the journal of a span again for one sink, in its order, at the end of the queue', (t) => {
   const store = testStore(t);
   append(store, [
     entry('a:1', { timeMs: 100 }),
@@ -186,7 +186,7 @@ test('replay queues the journal of a span once more for one sink, in its order, 
   assert.equal(store.outbox.replay.queue({ sink: 'audit', sinceMs: 301 }), 0);
 });
 
-test('replay takes spans longer than one step', (t) => {
+test('replay handles spans longer than one step', (t) => {
   const store = testStore(t);
   const ids = Array.from({ length: 1001 }, (_, index) => `e${index}:1`);
   append(
@@ -201,7 +201,7 @@ test('replay takes spans longer than one step', (t) => {
   );
 });
 
-test('a sink that got an event by replay has been sent it, while it lasts', (t) => {
+test('a sink that got an event by replay counts as having been sent it, while the event lasts', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => {
     transaction.saveState(knownState([knownEvent('a', 1), knownEvent('b', 2)]));
@@ -214,7 +214,7 @@ test('a sink that got an event by replay has been sent it, while it lasts', (t) 
   assert.equal(store.outbox.sinks.wasSent('hooks', 2), true);
 });
 
-test('replay for a sink that the store does not know names those it knows', (t) => {
+test('replay for an unknown sink names the known ones', (t) => {
   const { outbox } = testStore(t);
   assert.throws(() => outbox.replay.queue({ sink: 'nobody', sinceMs: 0 }), {
     code: 'BRIDGE_STORE_SINK_UNKNOWN',

@@ -6,7 +6,7 @@ import { append, entry, testStore } from '../../virtual/outbox-fixture.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-test('notes are read in queue order by the next process, each by its own sink, until they are forgotten', (t) => {
+test('the next process reads the notes of each sink in queue order, until they are deleted', (t) => {
   const { folder, time, outbox } = testStore(t);
   outbox.notes.write('audit', 9, 'pid 9');
   outbox.notes.write('audit', 2, 'pid 1');
@@ -30,7 +30,7 @@ test('notes are read in queue order by the next process, each by its own sink, u
   );
 });
 
-test('each sink that has notes is named once, whether it is configured or not', (t) => {
+test('each sink with notes is named once, whether it is configured or not', (t) => {
   const { outbox } = testStore(t);
   assert.deepEqual(outbox.notes.sinks(), []);
   for (const [sink, seq] of [
@@ -42,7 +42,7 @@ test('each sink that has notes is named once, whether it is configured or not', 
   assert.deepEqual(outbox.notes.sinks(), ['former', 'hooks']);
 });
 
-test('a note outlives its delivery for as long as delivered rows are kept, and one whose delivery is there for longer', (t) => {
+test('a note is stored as long as delivered rows, or as long as its delivery if that is longer', (t) => {
   const store = testStore(t);
   append(store, [entry('a:scheduled')]);
   const [row] = store.outbox.queue.queued('audit', [], 1);

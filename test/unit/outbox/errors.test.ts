@@ -12,7 +12,7 @@ import { VirtualTime } from '../../virtual/virtual-time.ts';
 const many = (count: number, name = 'e') =>
   Array.from({ length: count }, (_, index) => entry(`${name}${index}:1`, { occurrence: index + 1 }));
 
-test('a store that may not grow stores nothing half, and goes on with the room that pruning makes', (t) => {
+test('a store at its maximum size stores nothing partially, and continues when pruning has freed space', (t) => {
   const store = testStore(t, { maxPages: 120 });
   append(store, many(50, 'old'));
   const rows = store.outbox.queue.queued('audit', [], 100);
@@ -49,15 +49,15 @@ function assertDamaged(t: TestContext, damage: (file: string) => void): void {
   assert.ok(readFileSync(file).equals(before), 'the file is as it was');
 }
 
-test('a store file that holds something else is damaged, not replaced', (t) => {
+test('a store file with other content is damaged, not replaced', (t) => {
   assertDamaged(t, (file) => writeFileSync(file, 'not a database at all. '.repeat(1000)));
 });
 
-test('a store file that was cut short is damaged, not replaced', (t) => {
+test('a truncated store file is damaged, not replaced', (t) => {
   assertDamaged(t, (file) => truncateSync(file, statSync(file).size / 2));
 });
 
-test('an empty store file is damaged: it is never taken for a new store', (t) => {
+test('an empty store file is damaged: it never counts as a new store', (t) => {
   assertDamaged(t, (file) => truncateSync(file, 0));
 });
 
@@ -69,7 +69,7 @@ test('a store file with garbage in its pages is damaged, not replaced', (t) => {
   });
 });
 
-test('a log without its store file is damage too', (t) => {
+test('a log without its store file is damage', (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'outbox.db-wal'), 'frames');
   assert.throws(() => openOutbox(folder, { deps: new VirtualTime(), lock: true }), {
@@ -78,7 +78,7 @@ test('a log without its store file is damage too', (t) => {
   });
 });
 
-test('damage that shows only later is told as such', (t) => {
+test('damage that is found later is reported as such', (t) => {
   const store = testStore(t);
   append(store, many(300));
   store.outbox.close();
@@ -94,14 +94,14 @@ test('damage that shows only later is told as such', (t) => {
   assert.throws(() => queuedIds(outbox), { code: 'BRIDGE_STORE_DAMAGED' });
 });
 
-test('what was begun but not finished of a new store is made again', (t) => {
+test('an unfinished new store is created again', (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'outbox.db.new'), 'cut off');
   using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
   assert.equal(outbox.known.load().lastGoodAt !== null, false);
 });
 
-test('a new folder is for its owner alone, and so is the store in a folder that is open to others', (t) => {
+test('only the owner can access a new folder, and the store in a folder that is open to others', (t) => {
   const { folder, outbox } = testStore(t);
   assert.equal(statSync(folder).mode & 0o777, 0o700);
   outbox.close();
@@ -111,7 +111,7 @@ test('a new folder is for its owner alone, and so is the store in a folder that 
   for (const name of ['outbox.db', 'outbox.db-wal']) assert.equal(statSync(join(open, name)).mode & 0o777, 0o600, name);
 });
 
-test('a folder that cannot be made is a clear error', (t) => {
+test('a folder that cannot be created is a clear error', (t) => {
   const file = join(temporaryFolder(t), 'file');
   writeFileSync(file, '');
   assert.throws(() => openOutbox(join(file, 'store'), { deps: new VirtualTime(), lock: true }), {
@@ -120,12 +120,12 @@ test('a folder that cannot be made is a clear error', (t) => {
   });
 });
 
-test('a store that another process keeps locked is a clear error', () => {
+test('a store that another process has locked is a clear error', () => {
   const busy = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
   assert.match(String(storeError(busy, '/x/outbox.db')), /another process keeps the store \/x\/outbox.db locked/);
 });
 
-test('errors of the file system and of SQLite become the code that tells what to do', () => {
+test('errors of the file system and of SQLite get the code that says what to do', () => {
   const sqlite = (errcode: number) => Object.assign(new Error('sqlite'), { code: 'ERR_SQLITE_ERROR', errcode });
   const system = (code: string) => Object.assign(new Error(code), { code, syscall: 'write' });
   const codeOf = (error: unknown): unknown => (storeError(error, 'file') as { code?: string }).code;
@@ -153,7 +153,7 @@ test('an error of the work inside a transaction passes unchanged', (t) => {
   );
 });
 
-test('a store that is used after it was closed says so', (t) => {
+test('use of a closed store is an error that says so', (t) => {
   const { outbox } = testStore(t);
   outbox.close();
   assert.throws(() => queuedIds(outbox), { code: 'BRIDGE_INTERNAL', message: /after it was closed/ });

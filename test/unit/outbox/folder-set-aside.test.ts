@@ -7,7 +7,7 @@ import test from 'node:test';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
 
-test('what is stored is set aside whole, with the reason, and nothing of it is left', (t) => {
+test('the store is set aside completely, with the reason, and nothing of it is left', (t) => {
   const store = testStore(t);
   const { outbox, folder, time } = store;
   outbox.identity.save({ vmId: 'OLD/../vm', name: 'old_0' });
@@ -34,7 +34,7 @@ test('what is stored is set aside whole, with the reason, and nothing of it is l
   assert.throws(() => openOutbox(folder, { deps: time, lock: true }), { code: 'BRIDGE_STORE_LOCKED' });
 });
 
-test('the empty store is what a restart finds, and a second one is set aside beside the first', (t) => {
+test('a restart finds the empty store, and a second store is set aside next to the first', (t) => {
   const { outbox, folder, time } = testStore(t);
   const first = outbox.setAside('one');
   const second = outbox.setAside('two');
@@ -44,7 +44,7 @@ test('the empty store is what a restart finds, and a second one is set aside bes
   assert.equal(again.known.load().lastGoodAt !== null, false);
 });
 
-test('rows that a verb keeps open are set aside with their log', (t) => {
+test('rows that a verb has open are set aside with their log', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1')]);
   const verb = new DatabaseSync(join(store.folder, 'outbox.db'));

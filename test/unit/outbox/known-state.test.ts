@@ -34,7 +34,7 @@ test('a new store has no state, no blindness and nothing known', (t) => {
   });
 });
 
-test('a state comes back as it was saved, moments without elapsed time, events in the order of their first sight', (t) => {
+test('a state is loaded as it was saved, moments without elapsed time, events in the order of their first document', (t) => {
   const store = testStore(t);
   const missing = { at: at(990_000), scheduledJustBefore: true };
   const events = [
@@ -48,14 +48,14 @@ test('a state comes back as it was saved, moments without elapsed time, events i
   assert.deepEqual(reopened(store), state);
 });
 
-test('a state without incarnation or epoch comes back so', (t) => {
+test('a state without incarnation or epoch is loaded unchanged', (t) => {
   const store = testStore(t);
   const state = knownState([], { incarnation: null, epoch: null });
   save(store, state);
   assert.deepEqual(reopened(store), state);
 });
 
-test('the next state replaces what differs and forgets what is gone', (t) => {
+test('the next state replaces changed events and deletes missing ones', (t) => {
   const store = testStore(t);
   const [stays, changes, goes] = [knownEvent('stays', 1), knownEvent('changes', 2), knownEvent('goes', 3)];
   save(store, knownState([stays, changes, goes]));
@@ -91,7 +91,7 @@ test('an event that is known already is not written again', (t) => {
   );
 });
 
-test('an event has ended once its occurrence is gone from the state, also when it comes back', (t) => {
+test('an event has ended when its occurrence is gone from the state, also if it comes back', (t) => {
   const store = testStore(t);
   save(store, knownState([knownEvent('a', 1)]));
   assert.equal(store.outbox.known.lastEndedMs('a'), null);
@@ -104,7 +104,7 @@ test('an event has ended once its occurrence is gone from the state, also when i
   assert.equal(store.outbox.known.lastEndedMs('never'), null);
 });
 
-test('the last occurrence of an event is its newest, ended or not, also where the clock was set back', (t) => {
+test('the last occurrence of an event is its newest, ended or not, also if the clock was set back', (t) => {
   const store = testStore(t);
   const last = () => store.outbox.known.lastOccurrence('a');
   save(store, knownState([knownEvent('b', 1)]));
@@ -119,7 +119,7 @@ test('the last occurrence of an event is its newest, ended or not, also where th
   assert.deepEqual(last(), { occurrence: 4, endedMs: 1_000_200 });
 });
 
-test('an occurrence that takes the place of another of the same event ends it', (t) => {
+test('an occurrence that replaces another of the same event ends it', (t) => {
   const store = testStore(t);
   save(store, knownState([knownEvent('a', 1)]));
   const next = knownState([knownEvent('a', 2)]);
@@ -128,7 +128,7 @@ test('an occurrence that takes the place of another of the same event ends it', 
   assert.deepEqual(reopened(store), next);
 });
 
-test('what a failed transaction saved is not taken for saved', (t) => {
+test('writes of a failed transaction do not count as saved', (t) => {
   const store = testStore(t);
   const before = knownState([knownEvent('a', 1)]);
   save(store, before);
@@ -157,7 +157,7 @@ test('blindness is stored until sight is back', (t) => {
   assert.equal(again.known.blindness(), null);
 });
 
-test('a heartbeat keeps the time of the last good document and nothing else', (t) => {
+test('a heartbeat stores only the time of the last good document', (t) => {
   const store = testStore(t, { synchronous: 'FULL' });
   const state = knownState([knownEvent('a', 1)]);
   save(store, state);
@@ -165,7 +165,7 @@ test('a heartbeat keeps the time of the last good document and nothing else', (t
   assert.deepEqual(reopened(store), { ...state, lastGoodAt: at(5_000_000) });
 });
 
-test('heartbeats are written every other second at most', async (t) => {
+test('heartbeats are written at most every two seconds', async (t) => {
   const store = testStore(t);
   save(store, knownState([]));
   const written = (): unknown => store.outbox.known.load().lastGoodAt?.wallMs;
@@ -178,7 +178,7 @@ test('heartbeats are written every other second at most', async (t) => {
   assert.equal(written(), 3);
 });
 
-test('a heartbeat never waits for others that keep the store; only who keeps it for 5 s is a fault', async (t) => {
+test('a heartbeat never waits for a lock; only a lock of 5 s is a fault', async (t) => {
   const store = testStore(t);
   save(store, knownState([]));
   const other = new DatabaseSync(join(store.folder, 'outbox.db'));
@@ -203,7 +203,7 @@ test('a heartbeat never waits for others that keep the store; only who keeps it 
   assert.equal(written(), 7);
 });
 
-test('a verb that closes the store keeps the bridge beside it waiting for nothing', (t) => {
+test('a verb that closes the store does not delay the bridge', (t) => {
   const store = testStore(t);
   save(store, knownState([]));
   const other = new DatabaseSync(join(store.folder, 'outbox.db'));
@@ -215,7 +215,7 @@ test('a verb that closes the store keeps the bridge beside it waiting for nothin
   assert.equal(log(), before, 'no checkpoint, which takes the lock of writers');
 });
 
-test('the identity is kept, and the observer has one id for the life of the store', (t) => {
+test('the identity is stored, and the observer has one id for the life of the store', (t) => {
   const store = testStore(t);
   const { observerId } = store.outbox.identity.current;
   assert.match(observerId, /^[0-9a-f]{32}$/);

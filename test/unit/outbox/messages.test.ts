@@ -17,7 +17,7 @@ function ids(store: TestStore): string[] {
   return store.outbox.messages.parked().map(({ source, id }) => `${source} ${id}`);
 }
 
-test('a message that waits is found with all that came with it, in the order of receipt, also after a restart', (t) => {
+test('a parked message is found with all of its data, in the order of arrival, also after a restart', (t) => {
   const store = testStore(t);
   const first = message('b');
   store.outbox.transact((transaction) => transaction.parkMessage({ ...first, receivedAt: { wallMs: 2000, elapsedMs: 5 } }));
@@ -30,7 +30,7 @@ test('a message that waits is found with all that came with it, in the order of 
   assert.deepEqual(kept && { ...kept, body: Buffer.from(kept.body) }, first);
 });
 
-test('a message that was dealt with waits no more, and is known with its refusal', (t) => {
+test('a handled message is no longer parked, and is found with its refusal', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => {
     transaction.parkMessage(message('a'));
@@ -46,7 +46,7 @@ test('a message that was dealt with waits no more, and is known with its refusal
   assert.equal(store.outbox.messages.find('queue', 'b'), null);
 });
 
-test('a transaction that fails leaves nothing of them', (t) => {
+test('a failed transaction stores no message', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => transaction.parkMessage(message('a')));
   assert.throws(() =>
@@ -60,7 +60,7 @@ test('a transaction that fails leaves nothing of them', (t) => {
   assert.equal(store.outbox.messages.find('topic', 'b'), null);
 });
 
-test('what was dealt with is remembered for 400 days, what waits for as long as it does', (t) => {
+test('a handled message is stored for 400 days, a parked one as long as it is parked', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => {
     transaction.parkMessage(message('a', { receivedAt: at(0) }));
@@ -73,7 +73,7 @@ test('what was dealt with is remembered for 400 days, what waits for as long as 
   assert.deepEqual(ids(store), ['topic a']);
 });
 
-test('of a source that sends very many the oldest are forgotten, in steps, and of no other source', (t) => {
+test('the oldest messages of a source with very many are deleted, in steps, and those of no other source', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => transaction.handleMessage(message('a', { source: 'queue' }), null, 0));
   store.outbox.transact((transaction) => {

@@ -44,7 +44,7 @@ for (const mask of [0, 0o022, 0o077, 0o277, 0o777]) {
   });
 }
 
-test('what an earlier release left open is closed at the start, and nothing else is touched', { skip: noModes }, (t) => {
+test('files that an earlier release left open are restricted at the start, and nothing else is changed', { skip: noModes }, (t) => {
   const folder = sharedFolder(t);
   const first = testStore(t, { folder });
   const aside = first.outbox.setAside('another VM');
@@ -58,7 +58,7 @@ test('what an earlier release left open is closed at the start, and nothing else
 });
 
 for (const name of ['lock.db', 'lock.db-journal', 'run.pid', 'outbox.db', 'outbox.db-wal', 'outbox.db-shm', 'outbox.db.new']) {
-  test(`a link in the place of ${name} is refused and not followed`, { skip: noModes }, (t) => {
+  test(`a link instead of ${name} is rejected and not followed`, { skip: noModes }, (t) => {
     const folder = join(temporaryFolder(t), 'store');
     const { outbox, time } = testStore(t, { folder });
     outbox.close();
@@ -86,7 +86,7 @@ test('the folder itself may be a link, to a larger disk for instance', { skip: n
   assert.deepEqual(modes(disk), WHOLE);
 });
 
-test('a file of another user in the place of one of the store is refused', { skip: noOtherUser }, (t) => {
+test('a file of another user instead of a store file is rejected', { skip: noOtherUser }, (t) => {
   const folder = sharedFolder(t);
   writeFileSync(join(folder, 'lock.db'), '');
   chownSync(join(folder, 'lock.db'), NOBODY, NOBODY);
@@ -100,7 +100,7 @@ test('a file of another user in the place of one of the store is refused', { ski
 });
 
 for (const mode of [0o777, 0o1777, 0o2777]) {
-  test(`a folder of mode ${mode.toString(8)} is refused, and a folder inside it serves`, { skip: noModes }, (t) => {
+  test(`a folder of mode ${mode.toString(8)} is rejected, and a folder inside it is accepted`, { skip: noModes }, (t) => {
     const folder = sharedFolder(t, mode);
     for (const lock of [true, false]) {
       assert.throws(() => openOutbox(folder, { deps: new VirtualTime(), lock }), {
@@ -116,7 +116,7 @@ for (const mode of [0o777, 0o1777, 0o2777]) {
   });
 }
 
-test('a folder that a group may write to serves, and is told', { skip: noOtherUser }, (t) => {
+test('a folder that a group may write to is accepted with a warning', { skip: noOtherUser }, (t) => {
   const folder = sharedFolder(t);
   assert.equal(folderWarning(folder), null);
   chownSync(folder, 0, NOBODY);
@@ -125,6 +125,6 @@ test('a folder that a group may write to serves, and is told', { skip: noOtherUs
   assert.match(String(folderWarning(folder)), /by the group 65534/);
 });
 
-test('of a folder that is not there yet nothing is told', (t) => {
+test('a missing folder causes no warning', (t) => {
   assert.equal(folderWarning(join(temporaryFolder(t), 'none')), null);
 });

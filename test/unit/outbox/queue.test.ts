@@ -10,7 +10,7 @@ import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } fr
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
-test('an entry is queued once for each sink that wants it, with the bytes it was made of', (t) => {
+test('an entry is queued once for each of its sinks, with unchanged bytes', (t) => {
   const store = testStore(t);
   const one = entry('a:scheduled', { partitionKey: 'a', timeMs: 77 });
   append(store, [one], ['audit', 'hooks']);
@@ -32,7 +32,7 @@ test('an entry is queued once for each sink that wants it, with the bytes it was
   assert.deepEqual(queuedIds(store.outbox), ['a:scheduled']);
 });
 
-test('rows come in the order in which they were queued, without the keys that are excepted, as many as asked for', (t) => {
+test('rows are read in queue order, without the excepted keys, up to the limit', (t) => {
   const store = testStore(t);
   append(
     store,
@@ -46,7 +46,7 @@ test('rows come in the order in which they were queued, without the keys that ar
   );
 });
 
-test('a row tells when its event ended', (t) => {
+test('a row has the end of its event', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => {
     transaction.saveState(knownState([knownEvent('a', 1)]));
@@ -57,7 +57,7 @@ test('a row tells when its event ended', (t) => {
   assert.equal(store.outbox.queue.queued('audit', [], 1)[0]?.endedAtMs, 5_000);
 });
 
-test('what was accepted or given up is no longer queued; what failed keeps its place and counts', (t) => {
+test('accepted and dead-lettered rows are no longer queued; failed rows keep their place and count the attempt', (t) => {
   const store = testStore(t);
   append(
     store,
@@ -84,7 +84,7 @@ test('what was accepted or given up is no longer queued; what failed keeps its p
   );
 });
 
-test('a thousand outcomes are settled at once', (t) => {
+test('a thousand outcomes are stored at once', (t) => {
   const store = testStore(t, { synchronous: 'FULL' });
   append(
     store,
@@ -112,7 +112,7 @@ test('settlements of another sink, of unknown rows and of rows already settled c
   assert.equal(store.outbox.queue.backlog('audit').dead, 0);
 });
 
-test("rows queued up to a moment of the store's own time are found, whatever the clock was set to in between", async (t) => {
+test("rows queued up to a moment of the store's own time are found, even if the clock was set in between", async (t) => {
   const store = testStore(t);
   for (const [id, jumpMs] of [
     ['a:1', 0],
@@ -130,7 +130,7 @@ test("rows queued up to a moment of the store's own time are found, whatever the
   assert.deepEqual(before(99), []);
 });
 
-test('the backlog counts what waits and what was given up, and tells since when the oldest waits', async (t) => {
+test('the backlog counts queued and dead rows, and has the time since which the oldest waits', async (t) => {
   const store = testStore(t);
   assert.deepEqual(store.outbox.queue.backlog('audit'), { queued: 0, oldestQueuedAtMs: null, dead: 0 });
   append(store, [entry('a:1')], ['audit']);
@@ -144,7 +144,7 @@ test('the backlog counts what waits and what was given up, and tells since when 
   assert.deepEqual(store.outbox.queue.backlog('hooks'), { queued: 1, oldestQueuedAtMs: firstAtMs + 100, dead: 0 });
 });
 
-test('how long the oldest waits does not change with the date, which is told by the clock as it is now', async (t) => {
+test('the age of the oldest row does not depend on the date, which follows the current clock', async (t) => {
   const store = testStore(t);
   append(store, [entry('a:1')]);
   await store.time.advance(5_000);
@@ -154,7 +154,7 @@ test('how long the oldest waits does not change with the date, which is told by 
   }
 });
 
-test('an id is used once it was appended, and cannot be appended twice', (t) => {
+test('an id counts as used after it was appended, and cannot be appended twice', (t) => {
   const store = testStore(t);
   assert.equal(store.outbox.journal.isUsed('a:scheduled'), false);
   store.outbox.transact((transaction) => {
@@ -166,7 +166,7 @@ test('an id is used once it was appended, and cannot be appended twice', (t) => 
   assert.deepEqual(queuedIds(store.outbox), []);
 });
 
-test('a transaction inside another is refused and both are undone', (t) => {
+test('a transaction inside another is rejected, and both are rolled back', (t) => {
   const store = testStore(t);
   assert.throws(
     () =>
@@ -181,7 +181,7 @@ test('a transaction inside another is refused and both are undone', (t) => {
   assert.deepEqual(queuedIds(store.outbox), ['c:1']);
 });
 
-test('a journalled CloudEvent tells what it told; of bridge events and unknown ids there is nothing', (t) => {
+test('a journalled CloudEvent is found with its content; bridge events and unknown ids are not found', (t) => {
   const store = testStore(t);
   const event = scheduledEvent({ notBefore: null, durationInSeconds: -1 });
   const started = { ...event, eventStatus: 'Started' } as const;
@@ -197,7 +197,7 @@ test('a journalled CloudEvent tells what it told; of bridge events and unknown i
   for (const id of ['a:approval-recorded:1', 'source-blind:1', 'a:updated']) assert.equal(outbox.journal.seen(id), null, id);
 });
 
-test('a sink is remembered to have been sent a change of an occurrence', (t) => {
+test('the store records that a sink was sent a change of an occurrence', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1', { occurrence: 1 }), entry('a:2', { occurrence: 1 })], ['hooks']);
   append(store, [entry('source-blind:1', { key: null, occurrence: null })], ['hooks']);
@@ -206,7 +206,7 @@ test('a sink is remembered to have been sent a change of an occurrence', (t) => 
   assert.equal(store.outbox.sinks.wasSent('hooks', 2), false);
 });
 
-test('a retired sink stays so over restarts, until its configuration changes', (t) => {
+test('a retired sink stays retired across restarts, until its configuration changes', (t) => {
   const store = testStore(t);
   const retirement = { reason: 'gone', atMs: 5 };
   assert.equal(store.outbox.queue.retirement('hooks'), null);
@@ -221,13 +221,13 @@ test('a retired sink stays so over restarts, until its configuration changes', (
   assert.equal(again.queue.retirement('hooks'), null);
 });
 
-test('a sink that the store does not know can neither be retired nor resumed', (t) => {
+test('an unknown sink can neither be retired nor resumed', (t) => {
   const { outbox } = testStore(t);
   assert.throws(() => outbox.queue.retire('nobody', { reason: 'gone', atMs: 1 }), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
   assert.throws(() => outbox.queue.resume('nobody'), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
 });
 
-test('resume lifts a retirement once, for that sink alone, and another process sees that something changed', (t) => {
+test('resume lifts a retirement once, only for that sink, and another process notices the change', (t) => {
   const store = testStore(t);
   for (const sink of ['hooks', 'audit']) store.outbox.queue.retire(sink, { reason: `${sink} is gone`, atMs: 5 });
   using beside = openOutbox(store.folder, { deps: store.time, lock: false });
@@ -240,7 +240,7 @@ test('resume lifts a retirement once, for that sink alone, and another process s
   assert.notEqual(store.outbox.queue.retirement('audit'), null);
 });
 
-test('a sink added starts empty; rows of one removed are dead-lettered, and a sink of its name that comes back starts anew', (t) => {
+test('an added sink starts empty; rows of a removed sink are dead-lettered, and a sink added again under its name starts empty', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1', { occurrence: 1 }), entry('a:2', { occurrence: 1 })], ['hooks']);
   assert.deepEqual(store.outbox.sinks.sync(sinks('audit', 'later')), {
@@ -260,7 +260,7 @@ test('a sink added starts empty; rows of one removed are dead-lettered, and a si
   assert.deepEqual(queuedIds(store.outbox, 'hooks'), []);
 });
 
-test('rows are overtaken by a later change of the same occurrence, whoever gets that, and not by its approvals', (t) => {
+test('a later change of the same occurrence overtakes rows, whichever sinks get it; approvals do not', (t) => {
   const store = testStore(t);
   const { queue } = store.outbox;
   let position: QueuePosition | null = null;
@@ -305,7 +305,7 @@ test('rows are overtaken by a later change of the same occurrence, whoever gets 
   assert.deepEqual(overtaken(), ['a', 'b'], 'what is queued again is judged as well');
 });
 
-test('what an acceptance says stands beside the delivery', (t) => {
+test('the status of an acceptance is stored with the delivery', (t) => {
   const store = testStore(t);
   append(store, [entry('a:scheduled'), entry('b:scheduled')]);
   const [first, second] = store.outbox.queue.queued('audit', [], 2).map(({ seq }) => seq);

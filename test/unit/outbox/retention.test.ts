@@ -58,7 +58,7 @@ function journalEnded(store: TestStore, ids: readonly string[], to: readonly str
   store.outbox.transact((transaction) => transaction.saveState(over));
 }
 
-test('journal and delivered rows go once they are older than retain', (t) => {
+test('journal and delivered rows are deleted when they are older than retain', (t) => {
   const store = testStore(t);
   const count = counts(t, store);
   journalEnded(store, ['a', 'b']);
@@ -69,7 +69,7 @@ test('journal and delivered rows go once they are older than retain', (t) => {
   assert.deepEqual(count('journal', 'deliveries'), [0, 0]);
 });
 
-test('what is undelivered or dead-lettered stays for as long as it is, with its journal entry', (t) => {
+test('undelivered and dead-lettered rows are kept with their journal entries', (t) => {
   const store = testStore(t);
   journalEnded(store, ['dead'], ['hooks']);
   bury(store.outbox, 'hooks', 0);
@@ -105,14 +105,14 @@ test('the journal of an event that has not ended stays, however old', (t) => {
   assert.equal(store.outbox.sinks.wasSent('audit', 1), true);
 });
 
-test('entries about the source, which belong to no event, go by age alone', (t) => {
+test('entries about the source, which belong to no event, are deleted only by age', (t) => {
   const store = testStore(t);
   append(store, [entry('source-blind:1', { change: 'source.blind', key: null, occurrence: null, timeMs: 0 })]);
   accept(store, 0);
   assert.deepEqual(pruneAll(store, RETAIN_MS + 1), [2]);
 });
 
-test('used ids, and that an event has ended, are remembered for 400 days', (t) => {
+test('used ids and the ends of events are stored for 400 days', (t) => {
   const store = testStore(t);
   const count = counts(t, store);
   journalEnded(store, ['a']);
@@ -131,7 +131,7 @@ test('used ids, and that an event has ended, are remembered for 400 days', (t) =
   assert.deepEqual(count('used_ids', 'occurrences', 'sink_occurrences', 'journal', 'deliveries'), [0, 0, 0, 0, 0]);
 });
 
-test('approvals and their record go with what was remembered of their event, and no other does', (t) => {
+test('approvals and their record are deleted with the data of their event, and no others', (t) => {
   const store = testStore(t);
   const count = counts(t, store);
   store.outbox.transact((transaction) => {
@@ -153,7 +153,7 @@ test('approvals and their record go with what was remembered of their event, and
   assert.equal(store.outbox.approvals.record(2, FIRST_PART).steps.length, 2);
 });
 
-test('with a longer retain, ids are remembered as long as the journal', (t) => {
+test('with a longer retain, ids are stored as long as the journal', (t) => {
   const store = testStore(t);
   journalEnded(store, ['a']);
   accept(store, 0);
@@ -161,7 +161,7 @@ test('with a longer retain, ids are remembered as long as the journal', (t) => {
   assert.equal(store.outbox.journal.seen('a:1')?.key, 'a');
 });
 
-test('no step looks at more rows than it may, and together they take all', (t) => {
+test('no step reads more rows than its limit, and together they read all', (t) => {
   const store = testStore(t);
   journalEnded(
     store,
@@ -179,7 +179,7 @@ test('no step looks at more rows than it may, and together they take all', (t) =
   );
 });
 
-test('rows that have to stay do not keep pruning from those behind them', (t) => {
+test('rows that must stay do not block pruning of later rows', (t) => {
   const store = testStore(t);
   const count = counts(t, store);
   journalEnded(

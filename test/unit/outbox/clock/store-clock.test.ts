@@ -66,7 +66,7 @@ class Machine {
   }
 }
 
-test('time goes on over restarts while the machine runs, kept or not', () => {
+test('time continues across restarts while the machine runs, stored or not', () => {
   const machine = new Machine();
   machine.keep();
   machine.run(HOUR);
@@ -76,7 +76,7 @@ test('time goes on over restarts while the machine runs, kept or not', () => {
   assert.equal(machine.clock.nowMs(), HOUR + MINUTE + SECOND);
 });
 
-test('after a boot what was kept goes on, with what passed since the boot', () => {
+test('after a boot, the stored time continues with the time since the boot', () => {
   const machine = new Machine();
   machine.run(HOUR);
   machine.keep();
@@ -86,7 +86,7 @@ test('after a boot what was kept goes on, with what passed since the boot', () =
   assert.equal(machine.clock.nowMs(), DAY + HOUR + MINUTE);
 });
 
-test('a store that is moved to a machine that has been up for longer, or less long, is no older by that', () => {
+test('a store that is moved to a machine with a longer or shorter uptime does not age by that', () => {
   const machine = new Machine();
   machine.run(DAY);
   machine.keep();
@@ -97,7 +97,7 @@ test('a store that is moved to a machine that has been up for longer, or less lo
   assert.equal(machine.clock.nowMs(), DAY + MINUTE);
 });
 
-test('after a boot with a clock that is years behind, what was kept goes on', () => {
+test('after a boot with a clock that is years behind, the stored time continues', () => {
   const machine = new Machine();
   machine.run(DAY);
   machine.keep();
@@ -108,7 +108,7 @@ test('after a boot with a clock that is years behind, what was kept goes on', ()
   assert.equal(machine.clock.nowMs(), DAY + HOUR);
 });
 
-test('a moment has its date by the clock as it is now, and none lies ahead of it', () => {
+test('the date of a moment follows the current clock, and is never ahead of it', () => {
   const machine = new Machine();
   machine.run(HOUR);
   const atMs = machine.clock.nowMs();
@@ -127,7 +127,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('reboot' as const), ms, after: ms }),
 );
 
-test('for any jumps, restarts and boots nothing is older than it is, and no younger than processes have run since', () => {
+test('after any jumps, restarts and boots no age exceeds the real one, or is less than the time that processes have run', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const machine = new Machine();

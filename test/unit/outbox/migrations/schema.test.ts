@@ -18,13 +18,13 @@ function versionOf(database: Database): number | undefined {
   return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version;
 }
 
-test('a new store gets every step and the newest version', (t) => {
+test('a new store runs every step and has the newest version', (t) => {
   using database = new Database(join(temporaryFolder(t), 'a.db'), SETTINGS);
   migrate(database);
   assert.equal(versionOf(database), MIGRATIONS.length);
 });
 
-test('a store of an earlier version keeps its rows and takes the steps that it lacks, once', (t) => {
+test('a store of an earlier version keeps its rows and runs the missing steps, once', (t) => {
   const file = join(temporaryFolder(t), 'a.db');
   const steps = ['CREATE TABLE fruit (name TEXT)', `ALTER TABLE fruit ADD COLUMN colour TEXT DEFAULT 'red'`];
   {
@@ -42,7 +42,7 @@ test('a store of an earlier version keeps its rows and takes the steps that it l
   );
 });
 
-test('a store of version 2 gets the tables of messages, and keeps what it has', (t) => {
+test('a store of version 2 gets the tables of messages, and keeps its rows', (t) => {
   using newer = reopened(t, 2, (database) => {
     database.exec(`INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, 7)`);
   });
@@ -50,14 +50,14 @@ test('a store of version 2 gets the tables of messages, and keeps what it has', 
   assert.deepEqual([newer.messages.parked(), newer.messages.find('topic', '1')], [[], null]);
 });
 
-test('a store of version 5 keeps whose it is, and knows nothing more of the VM', (t) => {
+test('a store of version 5 keeps its identity, without further data about the VM', (t) => {
   using newer = reopened(t, 5, (database) => {
     database.exec(`INSERT INTO identity (id, vm_id, name, source, observer_id) VALUES (1, 'vm', 'WestNO_0', '/s', 'abc')`);
   });
   assert.deepEqual(newer.identity.current, { vmId: 'vm', name: 'WestNO_0', source: '/s', vm: null, observerId: 'abc' });
 });
 
-test('a store of version 6 knows which of its deliveries have been overtaken', (t) => {
+test('a store of version 6 finds its overtaken deliveries', (t) => {
   using newer = reopened(t, 6, (database) => {
     database.exec(`
       INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, 7), (2, 'b', 0, NULL);
@@ -68,7 +68,7 @@ test('a store of version 6 knows which of its deliveries have been overtaken', (
   assert.deepEqual(newer.queue.overtaken('drain', newer.queue.movedOn('drain', null), 10), [{ seq: 1, partitionKey: 'a' }]);
 });
 
-test('what a store of version 6 has queued is as old as the dates say, and its next age is counted from there', async (t) => {
+test('deliveries queued in a store of version 6 start with their age by date, and age from there', async (t) => {
   const time = new VirtualTime({ startMs: 0 });
   using newer = reopened(t, 6, (database) => database.exec(TWO_QUEUED), time);
   const sinceMs = () => newer.queue.queued('audit', [], 10).map(({ queuedAtMs }) => newer.queue.nowMs() - queuedAtMs);
@@ -84,7 +84,7 @@ const TWO_QUEUED = `
   INSERT INTO journal (id, change, key, partition_key, time_ms, bytes) VALUES ('a', 'scheduled', 'a', 'a', 1, '{}'), ('b', 'scheduled', 'b', 'b', 1, '{}');
   INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) VALUES ('audit', 1, 'a', 1000000000, 'queued'), ('audit', 2, 'b', 1000005000, 'queued');`;
 
-test('a store of version 6 knows which of its CloudEvents were pruned, and goes on from there', (t) => {
+test('a store of version 6 keeps the position of its pruned CloudEvents', (t) => {
   using newer = reopened(t, 6, (database) => {
     const add = database.prepare(
       `INSERT INTO journal (id, change, key, partition_key, time_ms, bytes) VALUES (?, 'scheduled', 'a', 'a', 1, '{}')`,
@@ -110,7 +110,7 @@ test('in a store of version 7 the row of epochs begins with the epoch', (t) => {
   assert.deepEqual(newer.known.load().epoch, { number: 4, startedAt, rowStartedAt: startedAt });
 });
 
-test('a store of version 3 keeps its approvals, which say then that nobody holds them and how they were given', (t) => {
+test('a store of version 3 keeps its approvals, without holds and with a default for `via`', (t) => {
   const { folder, time, outbox } = testStore(t);
   outbox.close();
   const file = join(folder, 'outbox.db');
@@ -166,7 +166,7 @@ test('a step that fails leaves the version before it', (t) => {
   assert.equal(database.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'tree'`).get(), undefined);
 });
 
-test('a store that a later release wrote is refused and left as it is', (t) => {
+test('a store that a later release wrote is rejected and left unchanged', (t) => {
   const { folder, time, outbox } = testStore(t);
   outbox.close();
   const file = join(folder, 'outbox.db');
@@ -208,7 +208,7 @@ test('a commit after a relaxed one is synced and waits for locks again', (t) => 
   assert.deepEqual(mode(), [2, 5000]);
 });
 
-test('the store is written ahead, synced at every commit, and its log does not grow without end', (t) => {
+test('the store uses a write-ahead log, is synced at every commit, and its log does not grow without bound', (t) => {
   using database = new Database(join(temporaryFolder(t), 'a.db'), { synchronous: 'FULL' });
   const setting = (name: string): unknown => Object.values(database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get() ?? {})[0];
   assert.equal(setting('journal_mode'), 'wal');

@@ -12,7 +12,7 @@ function page({ outbox }: TestStore, range: Partial<JournalRange> = {}) {
   return { positions: items.map(({ position }) => position), next };
 }
 
-test('it is read by position, by event and by time, page by page, and the last page says so', (t) => {
+test('the journal is read by position, by event and by time, page by page, and the last page says so', (t) => {
   const store = testStore(t);
   append(store, [
     entry('a:1', { timeMs: 100 }),
@@ -37,7 +37,7 @@ test('it is read by position, by event and by time, page by page, and the last p
   assert.deepEqual([store.outbox.journalPages.newest(), store.outbox.journalPages.pruned()], [4, 0]);
 });
 
-test('one call looks at 1,000 rows at most and says where to go on', (t) => {
+test('one call reads at most 1,000 rows and returns the next position', (t) => {
   const store = testStore(t);
   const many = Array.from({ length: 1500 }, (_, index) => entry(`e${index}:1`, { timeMs: index < 1200 ? 1 : 500 }));
   append(store, many, []);
@@ -45,7 +45,7 @@ test('one call looks at 1,000 rows at most and says where to go on', (t) => {
   assert.equal(page(store, { sinceMs: 500, after: 1000, limit: 1000 }).positions.length, 300);
 });
 
-test('each delivery tells how it stands, a discarded one too', (t) => {
+test('each delivery has its state, a discarded one too', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1')], ['audit', 'hooks']);
   const [row] = store.outbox.queue.queued('audit', [], 1);
@@ -66,7 +66,7 @@ test('each delivery tells how it stands, a discarded one too', (t) => {
   assert.deepEqual(deliveries()?.[1], { sink: 'hooks', state: 'discarded', attempts: 1, atMs: store.time.wallMs(), status: 400 });
 });
 
-test('what was pruned is known by its newest position, also after a restart; a discarded delivery keeps nothing', (t) => {
+test('the newest pruned position is known, also after a restart; a discarded delivery keeps no row', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1', { timeMs: 1 }), entry('b:1', { timeMs: 2 })], []);
   append(store, [entry('c:1', { timeMs: 3 })]);
@@ -81,7 +81,7 @@ test('what was pruned is known by its newest position, also after a restart; a d
   assert.deepEqual([beside.journalPages.newest(), beside.journalPages.pruned()], [4, 4]);
 });
 
-test('dead letters are paged in the order in which they were queued, of all sinks or one', (t) => {
+test('dead letters are paged in queue order, for all sinks or one', (t) => {
   const { outbox, ...rest } = testStore(t);
   append({ outbox, ...rest }, [entry('a:1'), entry('b:1')], ['audit', 'hooks']);
   bury(outbox, 'audit');
@@ -129,7 +129,7 @@ test('the changes of an event are told without their CloudEvents', (t) => {
   assert.equal(store.outbox.journalPages.changesOf('a', 1).length, 1);
 });
 
-test('some dead letters are decided all together or not at all, with a line of the record', (t) => {
+test('several dead letters are retried or discarded all together or not at all, with a line of the record', (t) => {
   const { outbox, ...rest } = testStore(t);
   append({ outbox, ...rest }, [entry('a:1'), entry('b:1')]);
   bury(outbox);
@@ -147,7 +147,7 @@ test('some dead letters are decided all together or not at all, with a line of t
   assert.throws(() => outbox.deadLetters.decide('retry', 'nobody', ['a:1'], note), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
 });
 
-test('a pause outlives the process and a change of configuration, and resume lifts it as it lifts a retirement', (t) => {
+test('a pause survives the process and a change of configuration, and resume lifts it like a retirement', (t) => {
   const { outbox, folder, time } = testStore(t);
   outbox.queue.pause('audit', { by: 'orders', atMs: 5 });
   outbox.queue.pause('audit', { by: 'billing', atMs: 6 });
@@ -159,7 +159,7 @@ test('a pause outlives the process and a change of configuration, and resume lif
   assert.throws(() => outbox.queue.pause('nobody', { by: 'orders', atMs: 5 }), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
 });
 
-test('when a delivery was accepted last and why one failed last is kept', (t) => {
+test('the time of the last acceptance and the last error are stored', (t) => {
   const { outbox, ...rest } = testStore(t);
   append({ outbox, ...rest }, [entry('a:1'), entry('b:1')]);
   const [first, second] = outbox.queue.queued('audit', [], 2).map(({ seq }) => seq);
