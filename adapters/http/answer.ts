@@ -1,6 +1,6 @@
 // One request → the status and the headers of its answer, regardless of the body.
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { type HttpAnswer, type HttpRequest, sendRequest, UnaskedUpgrade } from '../../src/net/http-exchange.ts';
+import { type HttpAnswer, type HttpRequest, sendRequest, UnexpectedUpgrade } from '../../src/net/http-exchange.ts';
 import type { Deps } from '../../src/time/clock.ts';
 
 /** Limits for reading the body of an answer, which is discarded. */
@@ -21,7 +21,7 @@ export async function requestStatus(request: HttpRequest, deps: Pick<Deps, 'afte
       return { status: statusCode, headers };
     });
   } catch (error) {
-    if (error instanceof UnaskedUpgrade) return { status: error.status, headers: {} };
+    if (error instanceof UnexpectedUpgrade) return { status: error.status, headers: {} };
     throw error;
   }
 }

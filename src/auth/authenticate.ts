@@ -4,11 +4,11 @@ import { BridgeError } from '../errors.ts';
 import type { Authentication, ClientCertificate, Credentials } from './caller.ts';
 import { type JwtDeps, JwtVerifier, looksLikeJwt } from './jwt.ts';
 import type { KeySet } from './key-set.ts';
-import type { ApproverProofs, JwtOptions } from './options.ts';
+import type { ApproverCredentials, JwtOptions } from './options.ts';
 import { type TokenOwners, TokenStore } from './token-store.ts';
 
 export interface AuthenticatorParts {
-  readonly approvers: Readonly<Record<string, ApproverProofs>>;
+  readonly approvers: Readonly<Record<string, ApproverCredentials>>;
   readonly readers: TokenOwners;
   /** Null: JWTs are rejected. */
   readonly jwt: JwtOptions | null;

@@ -37,7 +37,7 @@ export const reader = v.pipe(
 );
 
 /** The credentials of an approver, as keys of a strict object. An approver without any can only act through a source. */
-export const proofEntries = {
+export const credentialEntries = {
   ...tokenEntries,
   certificate: v.exactOptional(
     v.pipe(
@@ -57,7 +57,7 @@ export const proofEntries = {
   ),
 };
 
-interface Proofs extends Tokens {
+interface Credentials extends Tokens {
   readonly certificate?: string;
   readonly subject?: string;
 }
@@ -69,7 +69,7 @@ export function hasOneKindOfTokens({ token, tokens }: Tokens): boolean {
 }
 
 /** Returns the configured credentials of an approver. */
-export function proofsOf({ certificate, subject, ...given }: Proofs) {
+export function configuredCredentials({ certificate, subject, ...given }: Credentials) {
   return { ...tokensOf(given), certificate: certificate ?? null, subject: subject ?? null };
 }
 
@@ -165,5 +165,5 @@ function urlFault(url: string): string | null {
 }
 
 export type ReaderOptions = OptionsOf<typeof reader>;
-export type ApproverProofs = Omit<ReturnType<typeof proofsOf>, 'listed'>;
+export type ApproverCredentials = Omit<ReturnType<typeof configuredCredentials>, 'listed'>;
 export type JwtOptions = OptionsOf<typeof jwtSection>;

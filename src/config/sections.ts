@@ -1,7 +1,7 @@
 // The sections of the configuration, sinks aside: schema and types.
 import * as v from 'valibot';
 import { group, policy, required, scope } from '../approvals/rules/options.ts';
-import { hasOneKindOfTokens, jwtSection, ONE_KIND_OF_TOKENS, proofEntries, proofsOf } from '../auth/options.ts';
+import { configuredCredentials, credentialEntries, hasOneKindOfTokens, jwtSection, ONE_KIND_OF_TOKENS } from '../auth/options.ts';
 import { cloudeventsSection } from '../cloudevents/options.ts';
 import { publishSection } from '../delivery/options.ts';
 import { httpSection } from '../http/options.ts';
@@ -12,12 +12,12 @@ import { logSection } from '../telemetry/options.ts';
 
 const approver = v.pipe(
   v.strictObject({
-    ...proofEntries,
+    ...credentialEntries,
     admin: v.optional(v.pipe(v.boolean(), v.description('true: may release the holds of others, and reload the configuration.')), false),
     scope: v.exactOptional(scope),
   }),
   v.check((given) => hasOneKindOfTokens(given), ONE_KIND_OF_TOKENS),
-  v.transform(({ scope: own, admin, ...proofs }) => ({ ...proofsOf(proofs), scope: own ?? {}, admin })),
+  v.transform(({ scope: own, admin, ...proofs }) => ({ ...configuredCredentials(proofs), scope: own ?? {}, admin })),
 );
 
 const approvalsSection = v.pipe(

@@ -3,7 +3,7 @@ import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
 import { urlToHttpOptions } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { BridgeError } from '../errors.ts';
-import { type HttpRequest, readBody, sendRequest, UnaskedUpgrade } from '../net/http-exchange.ts';
+import { type HttpRequest, readBody, sendRequest, UnexpectedUpgrade } from '../net/http-exchange.ts';
 import type { Deps } from '../time/clock.ts';
 import { SharedTimer } from '../time/shared-timer.ts';
 import { networkError, notTheService } from './faults.ts';
@@ -100,7 +100,7 @@ async function exchange(
       return new Answer(incoming, bytes);
     });
   } catch (error) {
-    throw error instanceof UnaskedUpgrade ? notTheService(url, 'wants to change the protocol') : error;
+    throw error instanceof UnexpectedUpgrade ? notTheService(url, 'wants to change the protocol') : error;
   }
 }
 

@@ -49,7 +49,7 @@ export interface RequestExtras {
 }
 
 /** The server switched the protocol, although the request did not ask for it. */
-export class UnaskedUpgrade extends Error {
+export class UnexpectedUpgrade extends Error {
   readonly status: number;
 
   constructor(status: number) {
@@ -106,7 +106,7 @@ export function sendRequest<T>(
     // Without a listener a 101 would leave the request hanging.
     outgoing.on('upgrade', ({ statusCode = 101 }, socket) => {
       socket.destroy();
-      fail(new UnaskedUpgrade(statusCode));
+      fail(new UnexpectedUpgrade(statusCode));
     });
     outgoing.on('response', (incoming) => {
       if (request.statusDecides) cleanUp();

@@ -28,7 +28,7 @@ interface ConnectAnswer {
   /** Open on 2xx. The caller closes it in any case. */
   readonly socket: Socket;
   /** The proxy sent data before the tunnel was open. */
-  readonly isMoreThanAnswer: boolean;
+  readonly hasEarlyData: boolean;
 }
 
 /**
@@ -37,17 +37,17 @@ interface ConnectAnswer {
  * @throws BridgeError with `status` if the proxy refuses, or the signal's reason
  */
 export async function openTunnel(proxy: ProxyServer, authority: string, faults: TunnelFaults, signal: AbortSignal): Promise<Socket> {
-  const { status, socket, isMoreThanAnswer } = await askConnect(proxy, authority, signal).catch((error: unknown) => {
+  const { status, socket, hasEarlyData } = await sendConnect(proxy, authority, signal).catch((error: unknown) => {
     throw signal.aborted ? signal.reason : (faults.faultOf?.(error) ?? invalidAnswer(proxy, faults, codeOf(error) ?? messageOf(error)));
   });
   const isOpen = status >= 200 && status <= 299;
-  if (isOpen && !isMoreThanAnswer) return socket;
+  if (isOpen && !hasEarlyData) return socket;
   socket.destroy();
   throw isOpen ? invalidAnswer(proxy, faults, 'it sent more than its answer') : connectRefusal(proxy, faults, authority, status);
 }
 
 /** @throws what node throws, or the signal's reason. */
-async function askConnect(proxy: ProxyServer, authority: string, signal: AbortSignal): Promise<ConnectAnswer> {
+async function sendConnect(proxy: ProxyServer, authority: string, signal: AbortSignal): Promise<ConnectAnswer> {
   const { url, lookup, trust } = proxy;
   const secure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -72,7 +72,7 @@ async function askConnect(proxy: ProxyServer, authority: string, signal: AbortSi
   if (signal.aborted) abort();
   request.on('error', reject);
   request.on('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) =>
-    resolve({ status: statusCode, socket, isMoreThanAnswer: head.length > 0 }),
+    resolve({ status: statusCode, socket, hasEarlyData: head.length > 0 }),
   );
   request.end();
   try {

@@ -5,7 +5,7 @@ import { BridgeError, codeOf } from '../errors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { damaged, storeError } from './errors.ts';
 import { migrate } from './migrations/schema.ts';
-import { createPrivate, expectSafe, tighten } from './private-folder.ts';
+import { checkFolder, createPrivateFile, restrictModes } from './private-folder.ts';
 
 export const DATABASE_FILE = 'outbox.db';
 
@@ -16,8 +16,8 @@ export function makeFolder(folder: string): void {
   } catch (error) {
     throw storeError(error, folder);
   }
-  expectSafe(folder);
-  tighten(folder);
+  checkFolder(folder);
+  restrictModes(folder);
 }
 
 /**
@@ -31,7 +31,7 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
   try {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${unfinished}${suffix}`, { force: true });
     // Created before SQLite does it, because log and index inherit its mode, and an existing folder may be open to others.
-    createPrivate(unfinished);
+    createPrivateFile(unfinished);
     const database = new Database(unfinished, { synchronous });
     try {
       migrate(database);
@@ -46,7 +46,7 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
 
 /** Requires an existing store. A verb never creates one: as another user, it would leave files that the bridge cannot write. @throws BridgeError BRIDGE_STORE_MISSING, _UNSAFE or _DAMAGED */
 export function requireStore(folder: string): void {
-  expectSafe(folder);
+  checkFolder(folder);
   if (hasStore(folder)) return;
   throw new BridgeError(
     'BRIDGE_STORE_MISSING',
@@ -78,7 +78,7 @@ export function moveAside(
 ): string {
   try {
     const target = makeAside(join(folder, `set-aside-${compact(options.atMs)}-${plain(options.vmId)}`));
-    createPrivate(join(target, 'reason.txt'), `${options.reason}\n`);
+    createPrivateFile(join(target, 'reason.txt'), `${options.reason}\n`);
     // The log first: otherwise SQLite would read it as the log of the empty store that follows.
     for (const name of [`${file}-wal`, file]) {
       if (existsSync(join(folder, name))) renameSync(join(folder, name), join(target, name));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { BridgeError, codeOf } from '../errors.ts';
 import { isBusy, storeError } from './errors.ts';
-import { createPrivate } from './private-folder.ts';
+import { createPrivateFile } from './private-folder.ts';
 
 /** Only SQLite may open this file: closing any other handle on it would drop this process's lock (POSIX). */
 const LOCK_FILE = 'lock.db';
@@ -22,7 +22,7 @@ export class StoreLock implements Disposable {
     try {
       // Left by a killed process; or a link, which is removed without its target.
       rmSync(this.#holderFile, { force: true });
-      createPrivate(this.#holderFile, `${process.pid}\n`);
+      createPrivateFile(this.#holderFile, `${process.pid}\n`);
     } catch {
       // The file only names the holder in messages; the lock also holds on a full disk.
     }
@@ -66,7 +66,7 @@ function lock(folder: string, holderFile: string): DatabaseSync {
 
 function createMissing(file: string): void {
   try {
-    createPrivate(file);
+    createPrivateFile(file);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }

@@ -12,7 +12,7 @@ const [OTHERS_WRITE, GROUP_WRITES, STICKY, NOT_OWNER] = [0o002, 0o020, 0o1000, 0
 const user = (): number | null => process.geteuid?.() ?? null;
 
 /** Creates a file with mode 0600, whatever the umask. Follows no link. @throws EEXIST if the path exists, also as a link */
-export function createPrivate(path: string, text = ''): void {
+export function createPrivateFile(path: string, text = ''): void {
   const file = openSync(path, 'wx', 0o600);
   try {
     if (user() !== null) fchmodSync(file, 0o600);
@@ -26,7 +26,7 @@ export function createPrivate(path: string, text = ''): void {
  * Checks an existing folder before any file in it is opened.
  * @throws BridgeError BRIDGE_STORE_UNSAFE if it is world-writable, or a store file is a link, not a file or another user's; _FAILED
  */
-export function expectSafe(folder: string): void {
+export function checkFolder(folder: string): void {
   if (user() === null) return;
   const entry = wrapErrors(() => statSync(folder, { throwIfNoEntry: false }), folder);
   if (!entry?.isDirectory()) return;
@@ -45,7 +45,7 @@ function expectOwnFile(path: string, folder: Stats): void {
 }
 
 /** Restricts the modes of files from an earlier release or another umask. @throws BridgeError BRIDGE_STORE_FAILED */
-export function tighten(folder: string): void {
+export function restrictModes(folder: string): void {
   if (user() === null) return;
   for (const name of wrapErrors(() => readdirSync(folder), folder)) {
     const path = join(folder, name);

@@ -8,7 +8,7 @@ import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { type AuthenticatorParts, createAuthenticator } from '../../../src/auth/authenticate.ts';
 import type { Credentials } from '../../../src/auth/caller.ts';
-import type { ApproverProofs } from '../../../src/auth/options.ts';
+import type { ApproverCredentials } from '../../../src/auth/options.ts';
 import { TokenStore } from '../../../src/auth/token-store.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
@@ -19,7 +19,7 @@ function token(value: string): Secret {
   return secret;
 }
 
-const who = (proofs: Partial<ApproverProofs>): ApproverProofs => ({ tokens: [], certificate: null, subject: null, ...proofs });
+const who = (proofs: Partial<ApproverCredentials>): ApproverCredentials => ({ tokens: [], certificate: null, subject: null, ...proofs });
 
 function authenticator(parts: Partial<AuthenticatorParts>, log: string[] = [], time = new VirtualTime()) {
   const logger = pino({ level: 'info' }, { write: (line: string) => log.push(line) });

@@ -5,7 +5,7 @@ import { Agent } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { urlToHttpOptions } from 'node:url';
-import { exchange, type HttpRequest, readBody, sendRequest, UnaskedUpgrade } from '../../../src/net/http-exchange.ts';
+import { exchange, type HttpRequest, readBody, sendRequest, UnexpectedUpgrade } from '../../../src/net/http-exchange.ts';
 import { poll } from '../../support/poll.ts';
 
 const never = new AbortController().signal;
@@ -55,7 +55,11 @@ test('a body that is longer than allowed is null, and the connection is closed',
 });
 
 for (const [what, answer, expected] of [
-  ['an upgrade', 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n', { status: 101, constructor: UnaskedUpgrade }],
+  [
+    'an upgrade',
+    'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
+    { status: 101, constructor: UnexpectedUpgrade },
+  ],
   ['interim answers without end', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(40), /more than 32 interim answers/],
   ['headers that are too long', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`, { code: 'HPE_HEADER_OVERFLOW' }],
   ['a body that is no body', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', { code: /^HPE_/ }],
