@@ -86,7 +86,9 @@ export class Queue {
 
   /** Returns queued deliveries of `sink` with these keys and an event that has changed, started or ended since; at most `limit`. */
   overtaken(sink: string, keys: readonly string[], limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
-    return this.#sql.overtaken.all(sink, JSON.stringify(keys), limit).map(({ seq, partition_key }) => ({ seq, partitionKey: partition_key }));
+    return this.#sql.overtaken
+      .all(sink, JSON.stringify(keys), limit)
+      .map(({ seq, partition_key }) => ({ seq, partitionKey: partition_key }));
   }
 
   /** Returns the last positions of journal and queue. */

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { urlToHttpOptions } from 'node:url';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
-import { type HttpRequest, isReset, readBody, sendRequest, UnaskedUpgrade } from '../../net/http-exchange.ts';
+import { type HttpRequest, isReset, readBody, sendRequest, UnexpectedUpgrade } from '../../net/http-exchange.ts';
 import { type Deps, deadline, orAbort } from '../../time/clock.ts';
 import { empty, json, type SimAnswer, type SimRequest } from '../answer.ts';
 
@@ -112,7 +112,7 @@ function answerHeaders(incoming: IncomingMessage): Readonly<Record<string, strin
 }
 
 function unreachable(origin: string, error: unknown): UpstreamAnswer {
-  const why = error instanceof UnaskedUpgrade ? 'it tried to change the protocol' : messageOf(error);
+  const why = error instanceof UnexpectedUpgrade ? 'it tried to change the protocol' : messageOf(error);
   return { ...json(502, { error: `The recorder received no answer from ${origin}: ${why}.` }), unreachable: codeOf(error) ?? why };
 }
 

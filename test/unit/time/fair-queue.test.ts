@@ -48,7 +48,7 @@ test('a network with many tasks waits for itself: each network has its turn', as
 
 test('a failed task passes its turn on, and no new task overtakes waiting ones', async () => {
   const { turns, begun, take, endOne } = fixture();
-  const failing = turns.run('a', () => Promise.reject(new Error('no')));
+  const failing = turns.take('a', () => Promise.reject(new Error('no')));
   const next = take('b', 'b1');
   await assert.rejects(failing, /no/);
   await settle();
