@@ -39,7 +39,7 @@ test('the node gives its resources away as azure-events-az makes it, is approved
   await recipe.says('completed: node-1 may have resources again');
   assert.deepEqual(recipe.said(), recipe.promised);
   assert.deepEqual(await recipe.record(EventId), wholeRecord('cluster', 'pacemaker'));
-  const cited = tableBelow('docs/operate/recipes/pacemaker.md', 'Beside the agent')
+  const cited = tableBelow('docs/operate/recipes/pacemaker.md', 'Compared with the agent')
     .filter(([, , here]) => here === 'the same')
     .map(([, runs = '']) => runs.replaceAll('`', '').replace('NODE', 'node-1'));
   assert.equal(cited.length, 4);

@@ -93,7 +93,7 @@ test('a primary is handed over, approved, and follows afterwards, with every row
   assert.deepEqual([ask(1, 'select pg_is_in_recovery()'), ask(1, 'select count(*) from kept')], ['f', '1000']);
   ask(1, 'insert into kept values (1001)');
   azure.advance('20m');
-  await recipe.says('completed: it follows the other one');
+  await recipe.says('completed: it follows the other server');
   await poll(() => ask(0, 'select count(*) from kept') === '1001', 'the former primary to follow');
   assert.equal(ask(0, 'select pg_is_in_recovery()'), 't');
   assert.deepEqual(posts(azure), [200]);
@@ -118,7 +118,7 @@ test('a former primary that went another way is rewound; with the output of the 
   ask(1, 'create table kept as select 1 as n');
   run('pg_ctl', 'stop', '-D', data[0] ?? '', '-m', 'fast', '-s');
   azure.advance('20m');
-  await recipe.says('completed: it follows the other one');
+  await recipe.says('completed: it follows the other server');
   assert.deepEqual(
     recipe.said().filter((line) => !line.startsWith('pg_rewind:')),
     recipe.promised,
@@ -126,6 +126,6 @@ test('a former primary that went another way is rewound; with the output of the 
   await poll(() => ask(0, "select to_regclass('kept') is not null and to_regclass('stray') is null") === 't', 'the stray table to be gone');
   const next = azure.schedule({ EventType: 'Reboot' });
   await recipe.approved(next.EventId);
-  await recipe.says('Reboot: the other one is the primary: ready');
+  await recipe.says('Reboot: the other server is the primary: ready');
   assert.equal(ask(0, 'select pg_is_in_recovery()'), 't');
 });
