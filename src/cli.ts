@@ -8,21 +8,21 @@ import { secureRandom, systemDeps } from './time/system.ts';
 import { CONTROL_OPTION, EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
 
 const NAME = 'scheduled-events-bridge';
-/** Names the configuration where --config is not given: packages and images set it. */
+/** Names the configuration if --config is not given: packages and images set it. */
 const CONFIG_VARIABLE = 'SCHEDULED_EVENTS_BRIDGE_CONFIG';
-/** For verbs that have nothing to close, or little. */
+/** For verbs that have little or nothing to close. */
 const CLOSE_LIMIT_MS = 2000;
 
-/** What can be asked for, by name; each is read when it is asked for. */
+/** All verbs, by name; each is loaded when it is used. */
 export const VERBS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
-  run: { summary: 'the bridge: poll, compare, publish, serve approvals', load: async () => (await import('./verbs/run.ts')).run },
+  run: { summary: 'runs the bridge: poll, compare, publish, serve approvals', load: async () => (await import('./verbs/run.ts')).run },
   demo: {
-    summary: 'one maintenance from scheduled to ended, in one process, told in plain words',
+    summary: 'runs one simulated maintenance from start to end and explains each step',
     load: async () => (await import('./verbs/demo.ts')).demo,
   },
-  simulate: { summary: 'the metadata service, simulated', load: async () => (await import('./verbs/simulate.ts')).simulate },
+  simulate: { summary: 'simulates the metadata service', load: async () => (await import('./verbs/simulate.ts')).simulate },
   check: {
-    summary: 'validates a configuration; --connect reaches out, --schema prints the JSON Schema',
+    summary: 'validates a configuration; --connect also checks connections, --schema prints the JSON Schema',
     load: async () => (await import('./verbs/check.ts')).check,
   },
   events: { summary: "prints the metadata service's document", load: async () => (await import('./verbs/events.ts')).events },
@@ -31,106 +31,106 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
     load: async () => (await import('./verbs/approve.ts')).approve,
   },
   policy: {
-    summary: 'policy test: which rule decides about an event, when, and why',
+    summary: 'policy test: shows which rule decides an event, when, and why',
     load: async () => (await import('./verbs/policy.ts')).policy,
   },
   'dead-letters': {
-    summary: 'what was given up, why, and another try',
+    summary: 'lists deliveries that were given up; retries or discards them',
     load: async () => (await import('./verbs/dead-letters.ts')).deadLetters,
   },
-  replay: { summary: 'queues journalled events for one sink again', load: async () => (await import('./verbs/replay.ts')).replay },
-  resume: { summary: 'lets a retired sink deliver again', load: async () => (await import('./verbs/resume.ts')).resume },
+  replay: { summary: 'queues journalled CloudEvents for one sink again', load: async () => (await import('./verbs/replay.ts')).replay },
+  resume: { summary: 'resumes a retired or paused sink', load: async () => (await import('./verbs/resume.ts')).resume },
   health: {
-    summary: 'whether a running bridge is ready: exit code 0 or 1',
+    summary: 'checks if a running bridge is ready (exit code 0 or 1)',
     load: async () => (await import('./verbs/bridge/health.ts')).health,
   },
   drill: {
-    summary: 'makes up an event on a running bridge, and reports what each sink and approver did',
+    summary: 'simulates an event on a running bridge and reports what each sink and approver did',
     load: async () => (await import('./verbs/bridge/drill.ts')).drill,
   },
   status: {
-    summary: 'one screen: sight, events, sinks, dead letters; exits as health',
+    summary: 'shows the state of a bridge on one screen; same exit code as health',
     load: async () => (await import('./verbs/bridge/status.ts')).status,
   },
   tail: {
-    summary: 'follows what is published, in plain words or as CloudEvents',
+    summary: 'prints CloudEvents as they are published',
     load: async () => (await import('./verbs/bridge/tail.ts')).tail,
   },
-  secret: { summary: 'a good secret or key pair for a webhook', load: async () => (await import('./verbs/secret.ts')).secret },
+  secret: { summary: 'creates a secret or key pair for a webhook', load: async () => (await import('./verbs/secret.ts')).secret },
 };
 
-/** SIGHUP: whether it came, and who is told when it comes. */
+/** SIGHUP: whether one has arrived, and the listener for the next ones. */
 export interface Hangups {
-  heard: boolean;
+  arrived: boolean;
   listener: () => void;
 }
 
-/** Runs what the command line asks for and exits with its code. @param told aborts at SIGTERM and SIGINT */
-export async function main(told: AbortController, hangups: Hangups): Promise<void> {
+/** Runs the verb of the command line and exits with its code. @param stop aborts at SIGTERM and SIGINT */
+export async function main(stop: AbortController, hangups: Hangups): Promise<void> {
   process.stdout.on('error', ignoreBrokenPipe);
   process.stderr.on('error', ignoreBrokenPipe);
-  // Nothing may delay the exit any longer: neither an unread log line nor a socket that does not close.
-  leave(await dispatch(process.argv.slice(2), told, hangups));
+  // From here nothing may delay the exit, neither an unread log line nor a socket that does not close.
+  leave(await dispatch(process.argv.slice(2), stop, hangups));
 }
 
-/** Work that a thread of the pool may be stuck in: a dead name server, a pipe without a writer. */
+/** Kinds of work that can block a thread of the pool: a look-up at a dead name server, a pipe without a writer. */
 const IN_THREADS = /^(GetAddrInfo|GetNameInfo|FSReq)/;
 
 /**
- * At once: `process.exit` alone waits for the threads of the pool, and one that asks a dead name server can take a minute and more. A program
- * that takes this one's place ends them all; it only exits with the code.
+ * Exits at once. `process.exit` waits for the threads of the pool, and a look-up at a dead name server can take more than a minute. Replacing
+ * the process with one that only exits with the code ends these threads.
  */
 function leave(code: number): never {
   if (process.execve && process.getActiveResourcesInfo().some((name) => IN_THREADS.test(name))) {
     try {
       process.execve(process.execPath, ['node', '--eval', `process.exitCode = ${code}`], {});
     } catch {
-      // Not on this system, or no memory for it: the slow way, then.
+      // Unsupported here, or out of memory: exit the slow way.
     }
   }
   process.exit(code);
 }
 
-async function dispatch(argv: readonly string[], told: AbortController, hangups: Hangups): Promise<number> {
+async function dispatch(argv: readonly string[], stop: AbortController, hangups: Hangups): Promise<number> {
   const [name, ...rest] = argv;
   if (name === '--version' || name === '-V') return say(process.stdout, packageJson.version, EXIT.fine);
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     return say(name === undefined ? process.stderr : process.stdout, overview(), name === undefined ? EXIT.usage : EXIT.fine);
   }
   const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (!entry) return say(process.stderr, `${NAME}: there is no verb "${name}"\n\n${overview()}`, EXIT.usage);
+  if (!entry) return say(process.stderr, `${NAME}: unknown verb "${name}"\n\n${overview()}`, EXIT.usage);
   const verb = await entry.load();
   try {
-    const context = contextOf(verb, rest, told, hangups);
+    const context = contextOf(verb, rest, stop, hangups);
     if (context.values['help']) return await say(process.stdout, help(name, entry.summary, verb), EXIT.fine);
-    if (context.values[CONTROL_OPTION]) await followStandardInput(told, hangups);
-    told.signal.throwIfAborted();
+    if (context.values[CONTROL_OPTION]) await followStandardInput(stop, hangups);
+    stop.signal.throwIfAborted();
     return await Promise.race([verb.run(context), cutOff(context, verb.closeLimitMs ?? CLOSE_LIMIT_MS)]);
   } catch (error) {
     return failed(name, error);
   }
 }
 
-/** What signals tell elsewhere. */
-async function followStandardInput(told: AbortController, hangups: Hangups): Promise<void> {
+/** Lines of standard input replace signals. */
+async function followStandardInput(stop: AbortController, hangups: Hangups): Promise<void> {
   const { followControlLines } = await import('./service/control-lines.ts');
   const reload = () => {
-    hangups.heard = true;
+    hangups.arrived = true;
     hangups.listener();
   };
-  followControlLines(process.stdin, { stop: () => told.abort(), reload });
+  followControlLines(process.stdin, { stop: () => stop.abort(), reload });
 }
 
-/** A verb that does not end after its signal, as one that reads from a pipe, is abandoned. */
+/** Abandons a verb that does not end in time after its signal, for example because it reads from a pipe. */
 async function cutOff(context: VerbContext, limitMs: number): Promise<number> {
   await interrupted(context);
   await sleep(context.deps, limitMs);
   return EXIT.fine;
 }
 
-function contextOf(verb: Verb, args: readonly string[], told: AbortController, hangups: Hangups): VerbContext {
+function contextOf(verb: Verb, args: readonly string[], stop: AbortController, hangups: Hangups): VerbContext {
   const { values, positionals } = parse(verb, args);
-  // Whoever names a bridge or wants the schema has no use for a file.
+  // --bridge and --schema need no configuration.
   if ('config' in verb.options && !values['bridge'] && !values['schema']) values['config'] ??= process.env[CONFIG_VARIABLE] || undefined;
   return {
     values,
@@ -144,15 +144,15 @@ function contextOf(verb: Verb, args: readonly string[], told: AbortController, h
     print: async (line, colour) => {
       const shown = visible(line);
       if (await write(process.stdout, `${colour === undefined ? shown : styleText(colour, shown, { stream: process.stdout })}\n`)) return;
-      told.abort();
-      told.signal.throwIfAborted();
+      stop.abort();
+      stop.signal.throwIfAborted();
     },
-    tell: (line) => void process.stderr.write(`${visible(line)}\n`),
+    warn: (line) => void process.stderr.write(`${visible(line)}\n`),
     onHangup: (listener) => {
       hangups.listener = listener;
-      if (hangups.heard) listener();
+      if (hangups.arrived) listener();
     },
-    signal: told.signal,
+    signal: stop.signal,
   };
 }
 
@@ -178,19 +178,19 @@ function exitOf(code: ErrorCode): number {
   return code.startsWith('BRIDGE_CONFIG_') || code === 'BRIDGE_SIMULATOR_SCENARIO' ? EXIT.config : EXIT.failed;
 }
 
-async function say(stream: NodeJS.WriteStream, words: string, exit: number): Promise<number> {
-  await write(stream, `${visible(words)}\n`);
+async function say(stream: NodeJS.WriteStream, text: string, exit: number): Promise<number> {
+  await write(stream, `${visible(text)}\n`);
   return exit;
 }
 
-/** False once the reader is gone: `… | head -1` closes the pipe, which is an end, not a failure. */
+/** Resolves to false once the reader is gone: `… | head -1` closes the pipe, which is a normal end. */
 function write(stream: NodeJS.WriteStream, chunk: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stream.write(chunk, (error) => (error && !isBrokenPipe(error) ? reject(error) : resolve(!error)));
   });
 }
 
-/** A write's error goes to its callback. */
+/** The callback of each write handles other errors. */
 function ignoreBrokenPipe(error: Error): void {
   if (!isBrokenPipe(error)) throw error;
 }
@@ -209,17 +209,17 @@ function overview(): string {
     '',
     ...rows,
     '',
-    `${CONFIG_VARIABLE} names the configuration where --config is not given.`,
-    `${NAME} VERB --help tells more. Exit codes: 0 fine, 1 failed, 2 wrong usage, 75 store locked, 78 bad configuration.`,
+    `${CONFIG_VARIABLE} names the configuration if --config is not given.`,
+    `${NAME} VERB --help shows more. Exit codes: 0 success, 1 failed, 2 wrong usage, 75 store locked, 78 bad configuration.`,
   ].join('\n');
 }
 
 function help(name: string, summary: string, verb: Verb): string {
   const options = Object.entries(verb.options).map(
-    ([option, { value, help: words }]) => [`  --${option}${value ? ` ${value}` : ''}`, words] as const,
+    ([option, { value, help: text }]) => [`  --${option}${value ? ` ${value}` : ''}`, text] as const,
   );
   const width = Math.max(26, ...options.map(([left]) => left.length + 2));
-  const rows = options.map(([left, words]) => `${left.padEnd(width)}${words}`);
+  const rows = options.map(([left, text]) => `${left.padEnd(width)}${text}`);
   const examples = verb.examples.flatMap(([command, purpose]) => [`  # ${purpose}`, `  ${command}`]);
   return [
     `Usage: ${NAME} ${name} ${verb.usage}`.trimEnd(),

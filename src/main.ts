@@ -1,18 +1,18 @@
 #!/usr/bin/env node
-// argv → cli.ts; an old Node gets a sentence before anything that it cannot parse is read.
+// argv → cli.ts; an old Node prints a message before it reads a file that it cannot parse.
 
-// Else Node opens its debugger at this signal, on a port without authentication.
+// By default Node opens its debugger on this signal, on a port without authentication.
 process.on('SIGUSR1', () => {});
 
 const OLDEST_NODE = 24;
 
 /**
- * For `run`, as the flags of the unit in deploy/: a process that polls and sleeps needs no optimizing compiler and no roomy nursery.
- * How large the nursery may get is fixed at the start; that it does not grow can still be said.
+ * V8 flags for `run`, which polls and sleeps: it needs no optimizing compiler and no large young generation. The maximum size of the young
+ * generation is fixed at the start of the process, but these flags can still stop its growth.
  */
 const LEAN = ['--no-opt', '--no-maglev', '--semi-space-growth-factor=1'];
 
-/** On Windows SIGBREAK is Ctrl+Break, and SIGHUP the window that is closed: the process has a few seconds then. */
+/** On Windows SIGBREAK is Ctrl+Break, and SIGHUP a closed window, after which the process has a few seconds. */
 const ENDING = process.platform === 'win32' ? (['SIGTERM', 'SIGINT', 'SIGBREAK', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const);
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
@@ -22,21 +22,21 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   );
   process.exitCode = 1;
 } else {
-  // Before anything is loaded, so that whoever is told to end while it starts ends as it does later. Again and again: Ctrl-C comes twice where
-  // npx passes it on, and the second must not cut off what the first lets end.
-  const told = new AbortController();
-  for (const name of ENDING) process.on(name, () => told.abort());
-  // A user's own flags stand alone. Set before the first import: a little later the compilers have touched 2 MB.
+  // Installed before anything is loaded, so that a signal during the start ends the process cleanly. Repeated signals are ignored: npx passes
+  // Ctrl-C on a second time, and that must not cut off a clean end.
+  const stop = new AbortController();
+  for (const name of ENDING) process.on(name, () => stop.abort());
+  // A user's own flags replace these. They are set before the first import: later the compilers have already used 2 MB.
   if (process.argv[2] === 'run' && process.execArgv.length === 0 && !process.env['NODE_OPTIONS'])
     for (const flag of LEAN) process.getBuiltinModule('node:v8').setFlagsFromString(flag);
-  const hangups = { heard: false, listener: () => {} };
-  // For `run` it means to read the configuration again, which Windows cannot send; every other verb ends by it, as is usual.
+  const hangups = { arrived: false, listener: () => {} };
+  // `run` reloads its configuration on SIGHUP, which Windows cannot send; every other verb ends, which is the default.
   if (process.argv[2] === 'run' && process.platform !== 'win32') {
     process.on('SIGHUP', () => {
-      hangups.heard = true;
+      hangups.arrived = true;
       hangups.listener();
     });
   }
   const { main } = await import('./cli.ts');
-  await main(told, hangups);
+  await main(stop, hangups);
 }

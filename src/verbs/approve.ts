@@ -13,7 +13,7 @@ const BRIDGE_TIMEOUT_MS = 30_000;
 /** The result for one EventId: an HTTP status, or null without an answer. */
 interface Answer {
   readonly status: number | null;
-  /** A readable addition: why it was refused or, through a bridge, that it waits. */
+  /** For people: why it was rejected or, through a bridge, that it is waiting; null if there is nothing to add. */
   readonly words: string | null;
 }
 
@@ -21,18 +21,18 @@ export const approve: Verb = {
   usage: 'EVENT_ID... [--endpoint URL | --bridge URL --token-env NAME] [--interactive]',
   takesWords: true,
   description: `An approval starts the event for every VM in its Resources, and cannot be taken back.
-Prints one line for each EventId, { eventId, status }, and exits with 1 if one of them was refused; why is said on standard error.
-With --bridge it goes through a bridge's approval endpoint, as the approver whose token the environment variable holds.`,
+Prints one line for each EventId, { eventId, status }. Exits with 1 if one of them was rejected; standard error has the reason.
+With --bridge it uses the approval endpoint of a bridge. The environment variable holds the approver's token.`,
   options: {
     endpoint: ENDPOINT_OPTION,
     ...BRIDGE_OPTIONS,
-    interactive: { type: 'boolean', help: 'asks before each one' },
+    interactive: { type: 'boolean', help: 'asks for confirmation before each event' },
   },
   examples: [
     ['scheduled-events-bridge approve C7061BAC-AFDC-4513-B24B-AA5F13A16123', 'start an event now'],
     [
       'scheduled-events-bridge approve C7061BAC-AFDC-4513-B24B-AA5F13A16123 --bridge http://127.0.0.1:8700 --token-env MY_TOKEN',
-      'the same as an approver of a bridge',
+      'approve through a bridge, as one of its approvers',
     ],
   ],
   async run(context) {
@@ -40,26 +40,26 @@ With --bridge it goes through a bridge's approval endpoint, as the approver whos
     if (ids.length === 0) throw new BridgeError('BRIDGE_USAGE', 'approve takes at least one EventId; `events` prints them');
     if (text(context, 'bridge') === undefined) expectReal(ids);
     const send = sender(context);
-    const isMeant = context.values['interactive'] ? asker(context) : () => true;
-    let refused = false;
+    const isConfirmed = context.values['interactive'] ? confirmer(context) : () => true;
+    let rejected = false;
     for (const eventId of ids) {
-      if (!(await isMeant(eventId))) continue;
+      if (!(await isConfirmed(eventId))) continue;
       const { status, words } = await send(eventId);
-      refused ||= status === null || status >= 300;
+      rejected ||= status === null || status >= 300;
       await context.print(JSON.stringify({ eventId, status }));
-      if (words !== null) context.tell(visibleLine(`${eventId}: ${words}`));
+      if (words !== null) context.warn(visibleLine(`${eventId}: ${words}`));
     }
-    return refused ? EXIT.failed : EXIT.fine;
+    return rejected ? EXIT.failed : EXIT.fine;
   },
 };
 
-/** The metadata service knows no drill, and is told of none. */
+/** The metadata service does not know drills: they exist only in their bridge. @throws BridgeError BRIDGE_USAGE for a drill */
 function expectReal(ids: readonly string[]): void {
   const drill = ids.find((id) => /^\s*drill-/i.test(id));
   if (drill === undefined) return;
   throw new BridgeError(
     'BRIDGE_USAGE',
-    `${visibleLine(drill)} is a drill, which its bridge alone knows: approve it with --bridge; nothing was sent`,
+    `${visibleLine(drill)} is a drill, which exists only in its bridge: approve it with --bridge. Nothing was sent`,
   );
 }
 
@@ -69,18 +69,19 @@ function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
     const client = metadataClient(context, endpointOption(context));
     const rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: context.deps.elapsedMs });
     return async (eventId) => {
-      await place(rate, context);
+      await waitForRoom(rate, context);
       return await post(client, eventId, context.signal);
     };
   }
-  if (text(context, 'endpoint') !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --endpoint or --bridge');
+  if (text(context, 'endpoint') !== undefined)
+    throw new BridgeError('BRIDGE_USAGE', '--endpoint and --bridge exclude each other: give one of them');
   const url = bridgeUrl(context, bridge, '/v1/approvals');
   const headers = authorization(context);
   return (eventId) => approveThrough(context, url, headers, eventId);
 }
 
-/** It takes 5 requests a second of this VM, and a bridge on it polls. */
-async function place(rate: RequestRate, { deps, signal }: VerbContext): Promise<void> {
+/** The metadata service accepts 5 requests a second from this VM, and a bridge on the VM polls as well. */
+async function waitForRoom(rate: RequestRate, { deps, signal }: VerbContext): Promise<void> {
   for (let room = rate.room(0); room.posts === 0; room = rate.room(0)) await sleep(deps, room.inMs, signal);
   rate.left('POST');
 }
@@ -110,15 +111,15 @@ async function approveThrough(context: VerbContext, url: URL, headers: Readonly<
     return { status: answer.status, words: detail ?? results?.[0]?.state ?? null };
   } catch (error) {
     context.signal.throwIfAborted();
-    return { status: null, words: `${url.origin} did not answer as a bridge does: ${messageOf(error)}` };
+    return { status: null, words: `${url.origin} gave no answer of a bridge: ${messageOf(error)}` };
   } finally {
     limit.cancel();
   }
 }
 
-/** Asks on standard error and reads a line for each; the end of the input, or an interrupt, is a no to all that is left. */
-function asker({ stdin, stderr, signal }: VerbContext): (eventId: string) => Promise<boolean> {
-  // One reader for all questions: lines that are piped come together.
+/** Asks on standard error and reads one line for each question. The end of the input, or an interrupt, counts as a no to all remaining questions. */
+function confirmer({ stdin, stderr, signal }: VerbContext): (eventId: string) => Promise<boolean> {
+  // One reader for all questions, because piped lines arrive together.
   const answers = createInterface({ input: stdin, signal })[Symbol.asyncIterator]();
   return async (eventId) => {
     stderr.write(`Start ${visibleLine(eventId)} now, for every VM in its Resources? [y/N] `);

@@ -1,4 +1,4 @@
-// --config FILE → the checked and opened configuration, or the defaults without a file.
+// --config FILE → the checked configuration with its secrets; the defaults without a file.
 import { dirname, resolve } from 'node:path';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { type CheckedConfig, configError, defaultConfig, type ValidConfig } from '../config/check-config.ts';
@@ -16,7 +16,7 @@ export async function loadConfig(context: VerbContext, file: string | undefined)
   return (await loadValidConfig(context, file)).options;
 }
 
-/** As `loadConfig`, and what is probably not meant, the store's folder included. */
+/** Like `loadConfig`, with warnings about settings that are probably a mistake, including the store's folder. @throws like `loadConfig` */
 export async function loadValidConfig(context: VerbContext, file: string | undefined): Promise<ValidConfig> {
   const checked = await readConfigFile(context, file);
   if ('faults' in checked) throw configError(checked.faults);
@@ -31,10 +31,10 @@ async function readConfigFile(context: VerbContext, file: string | undefined): P
       ? defaultConfig({ ...around, directory: '.' })
       : await (await import('../config/read-config.ts')).readConfigFully(read(file), { ...around, directory: dirname(resolve(file)) });
   if ('faults' in checked) return checked;
-  return { ...checked, warnings: [...ofItself(file), ...checked.warnings, ...ofFolder(checked.options.store.path)] };
+  return { ...checked, warnings: [...fileWarnings(file), ...checked.warnings, ...folderWarnings(checked.options.store.path)] };
 }
 
-/** For a bridge that runs: a file that cannot be read is a fault. */
+/** For a reload of a running bridge: a file that cannot be read is a fault, not an exception. */
 export async function readAgain(context: VerbContext, file: string): Promise<CheckedConfig> {
   try {
     return await readConfigFile(context, file);
@@ -44,7 +44,7 @@ export async function readAgain(context: VerbContext, file: string): Promise<Che
   }
 }
 
-/** One section alone, without opening a secret; its defaults without a file. @throws as `loadConfig` */
+/** Reads one section without reading a secret; returns its defaults without a file. @throws like `loadConfig` */
 export async function loadSection<Name extends 'http' | 'store'>(file: string | undefined, name: Name): Promise<Sections[Name]> {
   const { readSection } = await import('../config/read-config.ts');
   const checked = readSection(file === undefined ? '{}' : read(file), name);
@@ -52,13 +52,15 @@ export async function loadSection<Name extends 'http' | 'store'>(file: string | 
   return checked.options;
 }
 
-function ofItself(file: string | undefined): Warning[] {
+function fileWarnings(file: string | undefined): Warning[] {
   const writers = file === undefined ? null : (exposureOf(file)?.writers ?? null);
   if (writers === null) return [];
-  return [{ path: '', message: `the configuration ${file} may be changed by ${writers}: let its owner alone write to it`, isGrave: true }];
+  return [
+    { path: '', message: `the configuration ${file} may be changed by ${writers}: allow only its owner to write to it`, isGrave: true },
+  ];
 }
 
-function ofFolder(folder: string): Warning[] {
+function folderWarnings(folder: string): Warning[] {
   const message = folderWarning(folder);
   return message === null ? [] : [{ path: 'store.path', message: `the folder ${folder} ${message}`, isGrave: true }];
 }
@@ -68,7 +70,7 @@ function read(file: string): string {
     return readRegularFile(file);
   } catch (error) {
     const fault = fileFault(error);
-    const advice = fault.includes('a pipe') ? ': write it into a file first, as a pipe may never end' : '';
+    const advice = fault.includes('a pipe') ? ': write it to a file first, because a pipe may never end' : '';
     throw new BridgeError('BRIDGE_CONFIG_UNREADABLE', `the configuration ${file} ${fault}${advice}`, { cause: error });
   }
 }

@@ -1,5 +1,4 @@
-// `dead-letters`: dead letters → listed, shown, queued again or discarded.
-
+// `dead-letters`: an action and ids → dead letters listed, shown, queued again or discarded.
 import { BridgeError } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import type { DeadLetter } from '../model/deliveries.ts';
@@ -11,20 +10,23 @@ const ACTIONS = ['list', 'show', 'retry', 'discard'];
 export const deadLetters: Verb = {
   usage: 'list|show|retry|discard [ID...] [--sink NAME] --config FILE',
   takesWords: true,
-  description: `list   one line for each delivery that was given up: what, to which sink, why
-show   the same with the CloudEvent itself
-retry  queues them again, behind what their sink has queued by now
-discard  removes them for good
-IDs are CloudEvent ids; without any, all of the sink (or of every sink) are meant, except for discard, which wants IDs or --sink.
-Works beside a running bridge, which sees what was queued within a second. NDJSON when standard output is no terminal.`,
+  description: `list     one line for each delivery that was given up: CloudEvent, sink, reason
+show     the same, with the CloudEvent itself
+retry    queues them again, after the deliveries that their sink has queued now
+discard  deletes them permanently
+IDs are CloudEvent ids. Without IDs, an action applies to all dead letters of the sink, or of every sink; discard needs IDs or --sink.
+Works while the bridge is running: it sees queued deliveries within a second. Prints NDJSON if standard output is not a terminal.`,
   options: {
     sink: { type: 'string', value: 'NAME', help: 'only those of this sink' },
     config: { type: 'string', value: 'FILE', help: 'the configuration, which names the store' },
   },
   examples: [
-    ['scheduled-events-bridge dead-letters list --config bridge.yaml', 'what was given up, and why'],
-    ['scheduled-events-bridge dead-letters retry --sink hooks --config bridge.yaml', 'another try for all of one sink, once it is mended'],
-    ['scheduled-events-bridge dead-letters discard c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled --config bridge.yaml', 'forget one'],
+    ['scheduled-events-bridge dead-letters list --config bridge.yaml', 'list deliveries that were given up, with the reason'],
+    ['scheduled-events-bridge dead-letters retry --sink hooks --config bridge.yaml', 'retry all dead letters of a sink that works again'],
+    [
+      'scheduled-events-bridge dead-letters discard c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled --config bridge.yaml',
+      'delete one dead letter',
+    ],
   ],
   async run(context) {
     const [action, ...ids] = context.positionals;
@@ -36,14 +38,14 @@ Works beside a running bridge, which sees what was queued within a second. NDJSO
     }
     const sink = text(context, 'sink');
     if (action === 'discard' && ids.length === 0 && sink === undefined) {
-      throw new BridgeError('BRIDGE_USAGE', 'discard cannot be undone: name the IDs, or the sink with --sink');
+      throw new BridgeError('BRIDGE_USAGE', 'discard cannot be undone: give the IDs, or --sink for all dead letters of a sink');
     }
-    const which = { ...(sink === undefined ? {} : { sink }), ...(ids.length === 0 ? {} : { ids }) };
+    const filter = { ...(sink === undefined ? {} : { sink }), ...(ids.length === 0 ? {} : { ids }) };
     return await withStore(context, async (outbox) => {
-      if (action === 'list' || action === 'show') return await list(context, outbox.deadLetters.list(which), ids, action === 'show');
-      const count = action === 'retry' ? outbox.deadLetters.retry(which) : outbox.deadLetters.discard(which);
+      if (action === 'list' || action === 'show') return await list(context, outbox.deadLetters.list(filter), ids, action === 'show');
+      const count = action === 'retry' ? outbox.deadLetters.retry(filter) : outbox.deadLetters.discard(filter);
       await context.print(JSON.stringify(action === 'retry' ? { queued: count } : { discarded: count }));
-      return verdict(context, ids, count);
+      return exitCode(context, ids, count);
     });
   },
 };
@@ -58,12 +60,12 @@ async function list(context: VerbContext, letters: Iterable<Shown>, ids: readonl
     else await context.print(context.stdout.isTTY ? row(letter) : JSON.stringify(letter));
   }
   if (count === 0 && context.stdout.isTTY) await context.print('no dead letters');
-  return verdict(context, ids, count);
+  return exitCode(context, ids, count);
 }
 
-function verdict(context: VerbContext, ids: readonly string[], found: number): number {
+function exitCode(context: VerbContext, ids: readonly string[], found: number): number {
   if (ids.length === 0 || found > 0) return EXIT.fine;
-  context.tell('there is no dead letter with this id; `dead-letters list` shows those there are');
+  context.warn('no dead letter has this id; `dead-letters list` shows all of them');
   return EXIT.failed;
 }
 

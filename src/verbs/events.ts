@@ -67,7 +67,7 @@ async function watch(context: VerbContext, readOnce: () => Promise<unknown>): Pr
     } catch (error) {
       context.signal.throwIfAborted();
       failure = error instanceof Error ? error : new Error(String(error));
-      context.tell(visibleLine(messageOf(error)));
+      context.warn(visibleLine(messageOf(error)));
     }
     if (printed < count) await sleep(context.deps, schedule.next(failure, context.deps.elapsedMs() - startedMs), context.signal);
   }

@@ -7,7 +7,7 @@ import { compileScope } from '../approvals/rules/scope.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { ScheduledEvent } from '../model/events.ts';
 
-/** What of `approvals` the decision depends on. */
+/** The part of `approvals` that the decision depends on. */
 export interface DecisionOptions {
   readonly policy: PolicyOptions | null;
   readonly required: Required;
@@ -15,9 +15,9 @@ export interface DecisionOptions {
   readonly approvers: Readonly<Record<string, { readonly scope: ScopeOptions }>>;
 }
 
-/** As it is printed, a line of JSON for each. */
+/** Printed as one line of JSON. */
 export interface Decision {
-  /** RFC 3339: the time for which it holds. */
+  /** RFC 3339: the time for which the decision is made. */
   readonly at: string;
   readonly eventId: string;
   readonly eventType: string;
@@ -26,17 +26,17 @@ export interface Decision {
   readonly resources: readonly string[];
   readonly notBefore: string | null;
   readonly durationInSeconds: number;
-  /** The rule that decides: `documentation`, `policy[N]`; null where none does. */
+  /** The rule that decides: `documentation`, `policy[N]`; null if no rule matches. */
   readonly policy: string | null;
-  /** Null where there is nothing to decide: it has started. */
+  /** Null if the event has started, so that there is nothing to decide. */
   readonly then: PolicyDecision['then'] | null;
   /** For a wait: the required approvers, as `approvals.required`; null otherwise. */
   readonly required: Required | null;
-  /** For a wait: the approvers who may approve. Empty: none may. */
+  /** For a wait: the approvers who may approve; empty if none may. */
   readonly waitingFor: readonly string[];
-  /** Of a wait: whether those who may approve are enough; false: without a deadline Azure starts it at NotBefore. */
+  /** For a wait: whether enough approvers may approve. If false, Azure starts the event at NotBefore unless a deadline approves it. */
   readonly canBeApproved: boolean;
-  /** `approve` or `leave` at this time, if it still waits; null where nothing but NotBefore ends the wait. */
+  /** `approve` or `leave` at this time, if the event still waits; null if the wait ends only at NotBefore. */
   readonly deadline: DecisionDeadline | null;
   /** The rules before the one that decides, each with the conditions that the event does not meet. */
   readonly passedOver: readonly PassedRule[];
@@ -46,13 +46,13 @@ export interface DecisionDeadline {
   /** RFC 3339. */
   readonly at: string;
   readonly then: 'approve' | 'leave';
-  /** Why it is `leave` though the rule says `approve`: it lay behind already, or the rule's resources do not cover every name. */
+  /** Why it is `leave` although the rule has `approve`: the deadline had passed, or the rule's resources do not cover every name. */
   readonly because: 'past' | 'resources' | null;
 }
 
 export type Decide = (event: ScheduledEvent, nowMs: number) => Decision;
 
-/** Makes the configuration ready to be asked often. */
+/** Compiles the configuration once, for many decisions. */
 export function compileDecision({ policy, required, approvers }: DecisionOptions): Decide {
   const rule = compilePolicy(policy, required);
   const explain = compileExplanation(policy);

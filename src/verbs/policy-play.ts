@@ -8,17 +8,18 @@ import { Group } from '../simulator/group.ts';
 import { toDocument } from '../simulator/metadata/document.ts';
 import type { Script } from '../simulator/script/script.ts';
 
-/** The same at each run, so that what two policies say can be compared line by line. */
+/** The same at each run, so that the output for two policies can be compared line by line. */
 const START_MS = Date.UTC(2026, 0, 1);
-/** An event that is new, or has changed, and can still be decided about. */
+
+/** An event that is new, or that has changed before its start. */
 export interface Sighting {
   readonly atMs: number;
   readonly event: ScheduledEvent;
 }
 
 /**
- * Each event when it is first seen and, while it is Scheduled, at each change. Nobody approves, so that it plays to its end; of one that begins
- * again, its first round. What any machine of the group is shown counts, under this api-version.
+ * Yields each event when it first appears and, while it is Scheduled, after each change. The scenario plays to its end without approvals; a
+ * repeating one plays one round. The events are those of all machines of the group, under this api-version.
  */
 export function* sightings(script: Script, wanted: MachineOptions, apiVersion: string): Generator<Sighting> {
   const group = newGroup(script, wanted);
@@ -44,7 +45,7 @@ function newGroup(script: Script, wanted: MachineOptions): Group {
     drawn = (Math.imul(drawn, 1_664_525) + 1_013_904_223) >>> 0;
     return drawn / 2 ** 32;
   };
-  // The clock stands still but for `advance`.
+  // Only `advance` moves the clock.
   const deps = { wallMs: () => START_MS, elapsedMs: () => 0, random };
   return new Group({ deps, vms: machineNames(wanted, script.group), gpu: script.group?.gpu ?? false });
 }

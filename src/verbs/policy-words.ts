@@ -1,12 +1,15 @@
-// `policy test`: decisions → lines for people.
+// Decisions of `policy test` → lines for people.
 import type { PassedRule } from '../approvals/rules/explain.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import type { Decision } from './policy-decision.ts';
 
-/** Of many machines, so many are named. */
+/** How many machines a line names at most. */
 const NAMED = 4;
 
-/** For each decision its time and event in a line, then what is decided, then why no earlier rule decides; what is alike stands once. */
+/**
+ * Returns for each decision a line with its time and event, then the ruling, then why no earlier rule matches. Equal decisions of one time are
+ * reported once, with their number.
+ */
 export function reportLines(decisions: readonly Decision[]): readonly string[] {
   const groups: { readonly first: Decision; readonly text: string; count: number }[] = [];
   for (const decision of decisions) {
@@ -24,7 +27,7 @@ export function reportLines(decisions: readonly Decision[]): readonly string[] {
 function eventWords({ eventType, eventSource, resources, notBefore, durationInSeconds: seconds }: Decision): string {
   const length = seconds < 0 ? 'of unknown length' : `${seconds}s`;
   const when = notBefore === null ? 'without NotBefore' : `not before ${notBefore}`;
-  return `${eventType || 'an event of no type'} of ${namesOf(resources)} from ${eventSource || 'nobody'}, ${length}, ${when}`;
+  return `${eventType || 'an event without type'} of ${namesOf(resources)} from ${eventSource || 'an unknown source'}, ${length}, ${when}`;
 }
 
 function namesOf(names: readonly string[]): string {
@@ -41,27 +44,27 @@ function rulingWords(decision: Decision): string {
     case 'wait':
       return `${rule}: wait ${waitWords(decision)}${deadlineWords(decision)}`;
     case 'never':
-      return decision.policy === null ? 'never: it is only advice, and there is nothing to start' : `${rule}: never`;
+      return decision.policy === null ? 'never: the event is only advice, and there is nothing to start' : `${rule}: never`;
     default:
-      return 'nothing to decide: it has started';
+      return 'nothing to decide: the event has started';
   }
 }
 
 function waitWords({ required, waitingFor, canBeApproved }: Decision): string {
-  if (waitingFor.length === 0) return 'for nobody, as no approver may approve it: Azure starts it at NotBefore';
+  if (waitingFor.length === 0) return 'until NotBefore, when Azure starts it: no approver may approve this event';
   const names = waitingFor.join(', ');
   const isOne = waitingFor.length === 1;
   const count = required === 'any' ? 'any of ' : typeof required === 'number' ? `${required} of ` : 'all of ';
   const who = isOne && typeof required !== 'number' ? names : `${count}${names}`;
-  return canBeApproved ? `for ${who}` : `for ${who}, which cannot be, as too few of them may approve it: Azure starts it at NotBefore`;
+  return canBeApproved ? `for ${who}` : `for ${who}, but too few approvers may approve this event: Azure starts it at NotBefore`;
 }
 
 function deadlineWords({ deadline }: Decision): string {
   if (deadline === null) return '';
   const { at, then, because } = deadline;
-  if (because === 'past') return `; its deadline, ${at}, lies behind, so it is left to Azure`;
-  if (because === 'resources') return `; at ${at} it is left to Azure, as the rule's resources do not cover every machine`;
-  return then === 'approve' ? `; approve at ${at} if it still waits` : `; at ${at} it is left to Azure`;
+  if (because === 'past') return `; its deadline ${at} has passed, so the event is left to Azure`;
+  if (because === 'resources') return `; at ${at} it is left to Azure, because the rule's resources do not cover every machine`;
+  return then === 'approve' ? `; approve at ${at} if it is still waiting` : `; at ${at} it is left to Azure`;
 }
 
 function passedWords({ rule, index, unmet }: PassedRule): string {

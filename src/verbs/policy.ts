@@ -18,22 +18,25 @@ const LONGEST_BYTES = 4 * 1024 * 1024;
 export const policy: Verb = {
   usage: 'test --config FILE [--event FILE | --scenario NAME|FILE]',
   takesWords: true,
-  description: `Tells for each event which rule of approvals.policy decides, when, and why no earlier rule does. Asks and posts nothing.
---event takes JSON: one event in the metadata service's form, its document, or a CloudEvent of this bridge, which is judged at its time.
---scenario plays one of the simulator's in virtual time and tells the decision at each change, where nobody approves. Without either: all that are shipped.
-NDJSON when standard output is no terminal.`,
+  description: `Shows for each event which rule of approvals.policy decides, when, and why no earlier rule matches. Sends no request.
+--event takes JSON: one event as the metadata service lists it, its document, or a CloudEvent of this bridge, which is evaluated at its own time.
+--scenario plays a scenario of the simulator in virtual time without approvals, and shows the decision after each change. Without either: plays all shipped scenarios.
+Prints NDJSON if standard output is not a terminal.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration, with its policy' },
     event: { type: 'string', value: 'FILE', help: 'the event, or - for standard input' },
-    scenario: { type: 'string', value: 'NAME|FILE', help: 'what to play; `simulate --list` names those that are shipped' },
-    vms: { type: 'string', value: 'N', help: 'play it with so many machines (default what the scenario says)' },
-    name: { type: 'string', value: 'NAME', help: "they are NAME_0, NAME_1, …; without --vms the one machine's name" },
+    scenario: { type: 'string', value: 'NAME|FILE', help: 'the scenario to play; `simulate --list` lists the shipped ones' },
+    vms: { type: 'string', value: 'N', help: 'the number of machines (default: as in the scenario)' },
+    name: { type: 'string', value: 'NAME', help: 'names them NAME_0, NAME_1, …; without --vms, the name of the only machine' },
   },
   examples: [
-    ['scheduled-events-bridge policy test --config bridge.yaml', 'what the policy says to all scenarios'],
-    ['scheduled-events-bridge policy test --config bridge.yaml --scenario rescheduled', 'to one of them'],
-    ['scheduled-events-bridge policy test --config bridge.yaml --scenario redeploy --vms 3 --name web', 'on web_0, web_1 and web_2'],
-    ['scheduled-events-bridge events | scheduled-events-bridge policy test --config bridge.yaml --event -', 'to what is listed now'],
+    ['scheduled-events-bridge policy test --config bridge.yaml', 'what the policy decides in all scenarios'],
+    ['scheduled-events-bridge policy test --config bridge.yaml --scenario rescheduled', 'in one scenario'],
+    ['scheduled-events-bridge policy test --config bridge.yaml --scenario redeploy --vms 3 --name web', 'for web_0, web_1 and web_2'],
+    [
+      'scheduled-events-bridge events | scheduled-events-bridge policy test --config bridge.yaml --event -',
+      'for the events that Azure lists now',
+    ],
   ],
   async run(context) {
     const [word, ...more] = context.positionals;
@@ -43,9 +46,10 @@ NDJSON when standard output is no terminal.`,
     }
     const file = text(context, 'event');
     const scenario = text(context, 'scenario');
-    if (file !== undefined && scenario !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --event or --scenario');
-    const idle = ['vms', 'name'].find((name) => file !== undefined && text(context, name) !== undefined);
-    if (idle !== undefined) throw new BridgeError('BRIDGE_USAGE', `--${idle} is for scenarios and does not go with --event`);
+    if (file !== undefined && scenario !== undefined)
+      throw new BridgeError('BRIDGE_USAGE', '--event and --scenario exclude each other: give one of them');
+    const unusable = ['vms', 'name'].find((name) => file !== undefined && text(context, name) !== undefined);
+    if (unusable !== undefined) throw new BridgeError('BRIDGE_USAGE', `--${unusable} is for scenarios and cannot be used with --event`);
     const wanted = machinesOption(context);
     const config = await loadConfig(context, needed(context, 'config'));
     const decide = compileDecision(config.approvals);
@@ -58,7 +62,7 @@ NDJSON when standard output is no terminal.`,
   },
 };
 
-/** `newest` is judged by the newest one, since nothing is asked. */
+/** `newest` is the newest known one here, because no service is asked. */
 function apiVersionOf({ metadata }: Config): string {
   return metadata.apiVersion === 'newest' ? API_VERSIONS[0] : metadata.apiVersion;
 }
@@ -77,7 +81,7 @@ async function judgeScenario(context: VerbContext, decide: Decide, script: Scrip
   else for (const line of [`${script.name}: ${script.purpose}`, ...reportLines(decisions), '']) await context.print(line);
 }
 
-/** No more than is allowed, of a file that may be a pipe or without end. @throws BridgeError BRIDGE_USAGE */
+/** Reads a file, which may be a pipe. @throws BridgeError BRIDGE_USAGE if it cannot be read or is longer than 4 MiB */
 async function bytesOf({ stdin }: VerbContext, file: string, name: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -92,6 +96,6 @@ async function bytesOf({ stdin }: VerbContext, file: string, name: string): Prom
     throw new BridgeError('BRIDGE_USAGE', `--event: ${name} cannot be read: ${messageOf(error)}`, { cause: error });
   }
   if (length > LONGEST_BYTES)
-    throw new BridgeError('BRIDGE_USAGE', `--event: ${name} is longer than 4 MiB, as no document of the service is`);
+    throw new BridgeError('BRIDGE_USAGE', `--event: ${name} is longer than 4 MiB: that is not a document of the metadata service`);
   return Buffer.concat(chunks);
 }

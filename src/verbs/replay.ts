@@ -1,21 +1,21 @@
-// `replay`: journalled CloudEvents of a time span → queued again for one sink, same bytes and ids.
+// `replay`: a time span → its journalled CloudEvents, queued again for one sink with the same bytes and ids.
 import { knownSink, withStore } from './store.ts';
 import { EXIT, needed, optionTime, text, type Verb } from './verb.ts';
 
 export const replay: Verb = {
   usage: '--sink NAME --since TIME [--until TIME] [--event EVENT_ID] --config FILE',
-  description: `Queues what the journal holds of that time for one sink again, in its old order, behind what the sink has queued by now; prints how many.
+  description: `Queues the journal's CloudEvents of a time span for one sink again, in their original order, after the sink's current queue. Prints how many.
 TIME is RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m, 2d). The journal reaches back as far as store.retain.
-Works beside a running bridge, which sees what was queued within a second.`,
+Works while the bridge is running: it sees queued deliveries within a second.`,
   options: {
-    sink: { type: 'string', value: 'NAME', help: 'the sink that gets them' },
+    sink: { type: 'string', value: 'NAME', help: 'the sink that receives them' },
     since: { type: 'string', value: 'TIME', help: 'from this time on' },
     until: { type: 'string', value: 'TIME', help: 'up to this time; now by default' },
-    event: { type: 'string', value: 'EVENT_ID', help: 'only what tells of this event' },
+    event: { type: 'string', value: 'EVENT_ID', help: 'only the CloudEvents of this event' },
     config: { type: 'string', value: 'FILE', help: 'the configuration, which names the store' },
   },
   examples: [
-    ['scheduled-events-bridge replay --sink audit --since 2h --config bridge.yaml', 'the last two hours once more'],
+    ['scheduled-events-bridge replay --sink audit --since 2h --config bridge.yaml', 'the last two hours again'],
     [
       'scheduled-events-bridge replay --sink hooks --since 2026-11-20T00:00:00Z --until 2026-11-21T00:00:00Z --config bridge.yaml',
       'a whole day that the receiver lost',

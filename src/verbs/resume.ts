@@ -1,14 +1,14 @@
-// `resume`: a sink that is retired or paused → delivers its queue again.
+// `resume`: a retired or paused sink → one that delivers its queue again.
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import { knownSink, withStore } from './store.ts';
 import { EXIT, needed, type Verb } from './verb.ts';
 
 export const resume: Verb = {
   usage: '--sink NAME --config FILE',
-  description: `A sink is retired when its other side says that it wants nothing any more, as a webhook does with status 410. Its queue stays; what gets older than
-retry.maxAge meanwhile becomes a dead letter. An operator can pause a sink too, by POST /v1/sinks/NAME/pause: nothing is given up then.
-This lets it deliver again, whichever it is, and prints how many deliveries wait, since when and why.
-Works beside a running bridge, which sees it within a second. Exits with 1 where the sink is neither.`,
+  description: `A sink is retired if its receiver permanently rejects deliveries, as a webhook does with status 410. Its queue stays, but deliveries that get older than
+retry.maxAge become dead letters. An operator can also pause a sink with POST /v1/sinks/NAME/pause; a paused sink gives up no delivery.
+Both kinds deliver again after this command. It prints how many deliveries are queued, since when the sink stood still, and why.
+Works while the bridge is running: it resumes within a second. Exits with 1 if the sink is neither retired nor paused.`,
   options: {
     sink: { type: 'string', value: 'NAME', help: 'the sink' },
     config: { type: 'string', value: 'FILE', help: 'the configuration, which names the store' },
@@ -28,8 +28,8 @@ Works beside a running bridge, which sees it within a second. Exits with 1 where
       );
     });
     if (resumed === null) {
-      context.tell(
-        `the sink "${sink}" is neither retired nor paused: there is nothing to resume; GET /readyz of a running bridge shows how it is`,
+      context.warn(
+        `the sink "${sink}" is neither retired nor paused, so there is nothing to resume; GET /readyz of a running bridge shows its state`,
       );
       return EXIT.failed;
     }

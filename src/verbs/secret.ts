@@ -1,26 +1,26 @@
-// `secret`: chance → a webhook secret or key pair; a private key → its public key.
+// `secret`: random bytes → a webhook secret or key pair; a private key → its public key.
 import { lookUp } from '../config/secrets.ts';
 import { BridgeError } from '../errors.ts';
 import { readRegularFile } from '../secrets/regular-file.ts';
 import { ed25519Secret, publicKeyOf, readWebhookSecret, SEED_BYTES, symmetricSecret } from '../secrets/webhook-secret.ts';
 import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
 
-/** As long as the digest that it keys. */
+/** The length of a SHA-256 digest, for which it is the HMAC key. */
 const SYMMETRIC_BYTES = 32;
 
 export const secret: Verb = {
   usage: '[--type symmetric|ed25519 | --public FILE]',
-  description: `Prints a new secret for the secrets of a webhook sink, from the machine's cryptographic random source: by default one line with whsec_ and
-32 bytes in base64, which bridge and receiver share. --type ed25519 prints one line of JSON with a key pair, { privateKey, publicKey }: the bridge
-signs with the private one, and receivers, who get the public one alone, can verify but not sign. Nothing is stored.`,
+  description: `Prints a new secret for the option secrets of a webhook sink, from the machine's cryptographic random source. By default it is one line with whsec_ and
+32 bytes in base64, shared by bridge and receiver. --type ed25519 prints one line of JSON with a key pair, { privateKey, publicKey }: the bridge
+signs with the private key; receivers get only the public key, so they can verify but not sign. Nothing is stored.`,
   options: {
     type: { type: 'string', value: 'TYPE', help: 'symmetric (default) or ed25519' },
-    public: { type: 'string', value: 'FILE', help: 'makes nothing: prints the public key of the private one in FILE (whsk_… or PEM)' },
+    public: { type: 'string', value: 'FILE', help: 'creates nothing: prints the public key of the private key in FILE (whsk_… or PEM)' },
   },
   examples: [
-    ['(umask 077; scheduled-events-bridge secret > hook.secret)', 'a file for secrets: [{ file: hook.secret }]'],
-    ['scheduled-events-bridge secret --type ed25519', 'a key pair'],
-    ['scheduled-events-bridge secret --public hook-key.pem', 'what the receivers of this key need'],
+    ['(umask 077; scheduled-events-bridge secret > hook.secret)', 'create a file for secrets: [{ file: hook.secret }]'],
+    ['scheduled-events-bridge secret --type ed25519', 'create a key pair'],
+    ['scheduled-events-bridge secret --public hook-key.pem', 'print the public key for the receivers'],
   ],
   async run(context) {
     const file = text(context, 'public');
@@ -37,12 +37,13 @@ function newSecret(context: VerbContext): string {
   return JSON.stringify({ privateKey, publicKey: publicKey(privateKey, '--type ed25519') });
 }
 
-/** As the configuration reads it: the file's last line end is cut. */
+/** Reads the file as the configuration does: without its last line end. */
 function publicKeyIn(context: VerbContext, file: string): string {
-  if (text(context, 'type') !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --type or --public');
+  if (text(context, 'type') !== undefined)
+    throw new BridgeError('BRIDGE_USAGE', '--type and --public exclude each other: give one of them');
   const found = lookUp({ file }, { env: {}, readFile: readRegularFile, directory: '.' });
   if ('fault' in found) throw new BridgeError('BRIDGE_USAGE', `--public: ${found.fault}`);
-  return publicKey(found.text, `--public: what is in ${file}`);
+  return publicKey(found.text, `--public: the content of ${file}`);
 }
 
 function publicKey(privateKey: string, what: string): string {

@@ -1,4 +1,4 @@
-// --config → that bridge's store, opened beside it, for verbs that read or queue.
+// --config → the store of that bridge, opened while the bridge may be running, for verbs that read or queue.
 import { dirname, resolve } from 'node:path';
 import { storeFolder } from '../config/check-config.ts';
 import { BridgeError } from '../errors.ts';
@@ -6,7 +6,7 @@ import { type Outbox, openOutbox } from '../outbox/outbox.ts';
 import { loadConfig, loadSection } from './config.ts';
 import { needed, type VerbContext } from './verb.ts';
 
-/** Runs `work` on the store that the configuration names; the store is closed behind it, and a running bridge sees what was queued within a second. */
+/** Runs `work` on the store that the configuration names, then closes the store. A running bridge sees queued deliveries within a second. */
 export async function withStore<T>(context: VerbContext, work: (outbox: Outbox, sinks: readonly string[]) => T | Promise<T>): Promise<T> {
   const config = await loadConfig(context, needed(context, 'config'));
   const { path, maxBytes } = config.store;
@@ -14,7 +14,7 @@ export async function withStore<T>(context: VerbContext, work: (outbox: Outbox, 
   return await work(outbox, Object.keys(config.sinks));
 }
 
-/** As `withStore`, for verbs that read alone: no secret of the configuration is opened. */
+/** Like `withStore`, for verbs that only read: reads no secret of the configuration. */
 export async function withStoreToRead<T>(context: VerbContext, file: string, work: (outbox: Outbox) => T | Promise<T>): Promise<T> {
   const section = await loadSection(file, 'store');
   const folder = storeFolder(section, { directory: dirname(resolve(file)), env: context.env });
@@ -22,13 +22,10 @@ export async function withStoreToRead<T>(context: VerbContext, file: string, wor
   return await work(outbox);
 }
 
-/** @throws BridgeError BRIDGE_USAGE where the sink is not one of the configuration's. */
+/** @throws BridgeError BRIDGE_USAGE if the configuration has no sink of this name */
 export function knownSink(name: string, sinks: readonly string[]): string {
   if (!sinks.includes(name)) {
-    throw new BridgeError(
-      'BRIDGE_USAGE',
-      `there is no sink "${name}" in the configuration; it has ${sinks.map((sink) => `"${sink}"`).join(', ')}`,
-    );
+    throw new BridgeError('BRIDGE_USAGE', `the configuration has no sink "${name}"; it has ${sinks.map((sink) => `"${sink}"`).join(', ')}`);
   }
   return name;
 }

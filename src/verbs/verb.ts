@@ -1,39 +1,39 @@
-// A verb: its help text, its options and its action.
+// argv's options → a verb's help text, its checked options and its exit code: what a verb is.
 import type { ParseArgsOptionsConfig } from 'node:util';
 import { BridgeError } from '../errors.ts';
 import { parseInstant } from '../formats/dates.ts';
 import { parseDuration } from '../formats/durations.ts';
 import type { Deps } from '../time/clock.ts';
 
-/** 75 and 78 as in sysexits.h: try again later, and mend the configuration first. */
+/** 75 and 78 are those of sysexits.h: EX_TEMPFAIL (try again later) and EX_CONFIG. */
 export const EXIT = { fine: 0, failed: 1, usage: 2, locked: 75, config: 78 } as const;
 
-/** Of `run`: lines of standard input tell it what signals tell elsewhere. */
+/** For `run`: lines on standard input replace signals. */
 export const CONTROL_OPTION = 'control-stdin';
 
 export type Colour = 'green' | 'yellow' | 'red';
 
-/** What cli.ts hands to a verb; a verb touches the process through nothing else. */
+/** What cli.ts passes to a verb. A verb uses nothing else of the process. */
 export interface VerbContext {
   readonly positionals: readonly string[];
-  /** By option name; `--watch` is true, `--sink NAME` a text, an option that may be repeated a list of them. */
+  /** By option name: true for `--watch`, a string for `--sink NAME`, a list for an option that may be repeated. */
   readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly deps: Deps;
-  /** So many bytes from the machine's cryptographic random source. */
+  /** Returns this number of bytes from the machine's cryptographic random source. */
   readonly secureRandom: (bytes: number) => Uint8Array;
   /**
-   * Writes a line, or several, to standard output; waits for a slow reader. Where the reader went away, `signal` aborts and this rejects with its
-   * reason. Control characters are shown escaped; line feeds are not: what others chose goes through `visibleLine`. The colour is seen on a
-   * terminal alone, and not with NO_COLOR.
+   * Writes one or more lines to standard output; waits for a slow reader. If the reader is gone, `signal` aborts and this rejects with its reason.
+   * Control characters are escaped, but line feeds are not: pass foreign text through `visibleLine`. The colour appears only on a terminal, and
+   * not with NO_COLOR.
    */
   readonly print: (line: string, colour?: Colour) => Promise<void>;
-  /** Readable lines on standard error; never waits. */
-  readonly tell: (line: string) => void;
-  /** From now on this is called at SIGHUP, and at once where one came before; of `run` alone. */
+  /** Writes a line to standard error; never waits. */
+  readonly warn: (line: string) => void;
+  /** For `run`: calls the listener at each SIGHUP, and at once if one came before. */
   readonly onHangup: (listener: () => void) => void;
   /** Aborts at SIGTERM and SIGINT, and when the reader of standard output is gone. */
   readonly signal: AbortSignal;
@@ -42,14 +42,14 @@ export interface VerbContext {
 export interface Verb {
   /** What comes after the verb, for the usage line. */
   readonly usage: string;
-  /** Whether words may follow that belong to no option: EventIds, an action. By default none, so that `run FILE` does not run without its file. */
+  /** Whether positional arguments may follow: EventIds, an action. Not by default, so that `run FILE` does not ignore its file. */
   readonly takesWords?: boolean;
   /** What it does, in a few sentences. */
   readonly description: string;
   readonly options: Readonly<Record<string, VerbOption>>;
-  /** Command lines as a user types them, each with what it is for. */
+  /** Command lines as a user types them, each with its purpose. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
-  /** How long it may take to end after the signal; 2 s by default. */
+  /** How long the verb may take to end after the signal; 2 s by default. */
   readonly closeLimitMs?: number;
   /** The exit code. @throws BridgeError */
   run(context: VerbContext): Promise<number>;
@@ -57,38 +57,38 @@ export interface Verb {
 
 export interface VerbOption {
   readonly type: 'string' | 'boolean';
-  /** It may be given several times. */
+  /** Whether the option may be repeated. */
   readonly multiple?: boolean;
   readonly help: string;
-  /** Shown behind the option's name: `FILE`, `NAME`. */
+  /** Shown after the option's name: `FILE`, `NAME`. */
   readonly value?: string;
 }
 
-/** As node:util's parseArgs wants them. */
+/** Returns the options in the form of node:util's parseArgs. */
 export function parseArgsOptions(options: Verb['options']): ParseArgsOptionsConfig {
   return Object.fromEntries(Object.entries(options).map(([name, { type, multiple = false }]) => [name, { type, multiple }]));
 }
 
-/** An option's text; undefined where it was not given. */
+/** Returns an option's value; undefined if it was not given. */
 export function text(context: VerbContext, name: string): string | undefined {
   const value = context.values[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The texts of an option that may be repeated; none where it was not given. */
+/** Returns all values of an option that may be repeated. */
 export function optionTexts(context: VerbContext, name: string): readonly string[] {
   const values = context.values[name];
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
 }
 
-/** @throws BridgeError BRIDGE_USAGE where the option was not given. */
+/** @throws BridgeError BRIDGE_USAGE if the option was not given */
 export function needed(context: VerbContext, name: string): string {
   const value = text(context, name);
   if (value === undefined) throw new BridgeError('BRIDGE_USAGE', `--${name} is missing; see --help`);
   return value;
 }
 
-/** @throws BridgeError BRIDGE_USAGE where the option is no whole number of at least `least`. */
+/** @throws BridgeError BRIDGE_USAGE if the option is not a whole number of at least `least` */
 export function optionNumber(context: VerbContext, name: string, least: number): number | undefined {
   const value = text(context, name);
   if (value === undefined) return undefined;
@@ -98,7 +98,10 @@ export function optionNumber(context: VerbContext, name: string, least: number):
   return Number(value);
 }
 
-/** Milliseconds since 1970. @throws BridgeError BRIDGE_USAGE where the option is neither an RFC 3339 time nor a duration, which means so long ago */
+/**
+ * @returns milliseconds since 1970; a duration is counted back from now
+ * @throws BridgeError BRIDGE_USAGE if the option is neither an RFC 3339 time nor a duration
+ */
 export function optionTime(context: VerbContext, name: string): number | undefined {
   const value = text(context, name);
   if (value === undefined) return undefined;

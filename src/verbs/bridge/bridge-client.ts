@@ -1,4 +1,4 @@
-// --bridge and --token-env → one request to a bridge, past any proxy of the environment.
+// --bridge and --token-env, or the section `http` → one request to a bridge, without a proxy.
 import type { X509Certificate } from 'node:crypto';
 import { BridgeError } from '../../errors.ts';
 import { exchange, type HttpRequest } from '../../net/http-exchange.ts';
@@ -6,14 +6,14 @@ import { connectPinned } from '../../net/pinned-connection.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
 import { needed, text, type VerbContext, type VerbOption } from '../verb.ts';
 
-/** Far above any answer of a bridge. */
+/** Bytes: far more than any answer of a bridge. */
 const LONGEST_ANSWER = 1024 * 1024;
 
-/** Where a bridge listens that is told nothing else. */
+/** The address of a bridge with the default configuration. */
 export const DEFAULT_BRIDGE = 'http://127.0.0.1:8700';
 
 export interface BridgeRequest extends HttpRequest {
-  /** The one that the bridge must show, in place of what authorities, its name and its dates say. Asked for with each request. */
+  /** The exact certificate that the bridge must present; replaces the check of authority, name and dates. Called for each request. */
   readonly certificate?: () => X509Certificate;
 }
 
@@ -22,38 +22,41 @@ export interface BridgeAnswer {
   readonly body: string;
 }
 
-/** For `options` of a verb. */
+/** Options of verbs that send requests to a bridge. */
 export const BRIDGE_OPTIONS = {
-  bridge: { type: 'string', value: 'URL', help: 'a bridge, such as http://127.0.0.1:8700' },
+  bridge: { type: 'string', value: 'URL', help: 'the URL of a bridge, such as http://127.0.0.1:8700' },
   'token-env': { type: 'string', value: 'NAME', help: 'with --bridge: the environment variable that holds the token' },
-  'allow-insecure': { type: 'boolean', help: 'with --bridge: http:// beyond loopback, where others can read the token' },
+  'allow-insecure': { type: 'boolean', help: 'with --bridge: allows http:// beyond loopback, although others can read the token' },
 } as const satisfies Readonly<Record<string, VerbOption>>;
 
-/** A path of the bridge that --bridge names. @throws BridgeError BRIDGE_USAGE for no URL, or one over which a token would go in clear text */
+/**
+ * Returns the URL of a path on the bridge that --bridge names.
+ * @throws BridgeError BRIDGE_USAGE if it is not a URL, or would send the token in clear text
+ */
 export function bridgeUrl(context: VerbContext, bridge: string, path: string): URL {
   const url = URL.parse(path, bridge);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw new BridgeError('BRIDGE_USAGE', '--bridge takes an http or https URL, such as http://127.0.0.1:8700');
   }
-  const mayBeRead = url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
-  if (mayBeRead && text(context, 'token-env') !== undefined && context.values['allow-insecure'] !== true) {
+  const isReadable = url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
+  if (isReadable && text(context, 'token-env') !== undefined && context.values['allow-insecure'] !== true) {
     throw new BridgeError(
       'BRIDGE_USAGE',
-      `${url.origin} would get the token in clear text: use https://, or --allow-insecure if that is what you want`,
+      `${url.origin} would receive the token in clear text: use https://, or --allow-insecure if you accept this`,
     );
   }
   return url;
 }
 
-/** The header with the token that --token-env names. @throws BridgeError BRIDGE_USAGE where there is none */
+/** Returns the header with the token that --token-env names. @throws BridgeError BRIDGE_USAGE without a token */
 export function authorization(context: VerbContext): { readonly Authorization: string } {
   const name = needed(context, 'token-env');
   const token = context.env[name];
-  if (!token) throw new BridgeError('BRIDGE_USAGE', `the environment variable ${name}, which should hold the token, is empty or not set`);
+  if (!token) throw new BridgeError('BRIDGE_USAGE', `the environment variable ${name} is empty or not set: it must hold the token`);
   return { Authorization: `Bearer ${token}` };
 }
 
-/** Follows no redirect. Rejects with what the network says, or with the signal's reason; then nothing was sent to whoever is not the bridge. */
+/** Follows no redirect. Rejects with the network's error or the signal's reason. With `certificate`, nothing is sent to any other server. */
 export async function askBridge({ certificate, ...request }: BridgeRequest, signal: AbortSignal): Promise<BridgeAnswer> {
   const socket = certificate && (await connectPinned(new URL(request.url), certificate(), signal));
   try {
@@ -65,7 +68,7 @@ export async function askBridge({ certificate, ...request }: BridgeRequest, sign
   }
 }
 
-/** As `askBridge`, with a JSON body. */
+/** Like `askBridge`, as a POST with a JSON body. */
 export function postJson(url: URL, headers: Readonly<Record<string, string>>, body: object, signal: AbortSignal): Promise<BridgeAnswer> {
   const all = { ...headers, 'Content-Type': 'application/json' };
   return askBridge({ method: 'POST', url, headers: all, body: JSON.stringify(body) }, signal);

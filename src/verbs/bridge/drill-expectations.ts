@@ -1,28 +1,30 @@
-// A drill's report and what was expected → what did not come, in words. Pure.
+// A drill's report and the expectations → one sentence for each that failed. Pure.
 import type { DrillReport } from '../../drills/report.ts';
 
 export const EXPECTATIONS = ['approvals', 'deliveries'] as const;
 export type Expectation = (typeof EXPECTATIONS)[number];
 
-/** Whether every sink whose filter let it through has accepted every change. */
+/** Whether every sink has accepted every change that its filter selects. */
 export function isAccepted({ changes }: DrillReport): boolean {
   return changes.every(({ sinks }) => sinks.every(({ acceptedAt }) => acceptedAt !== null));
 }
 
-/** One sentence for each that failed. */
+/** Returns one sentence for each failed expectation. */
 export function failures(report: DrillReport, expected: readonly Expectation[]): readonly string[] {
   return expected.flatMap((expectation) => (expectation === 'approvals' ? unapproved(report) : undelivered(report)));
 }
 
-/** What is approved in time is submitted before it starts: at its NotBefore nobody can any more. */
+/** An event that was approved in time is submitted before its NotBefore; after that, nobody can approve it. */
 function unapproved({ changes, approvers, missing }: DrillReport): readonly string[] {
   if (changes.some(({ change }) => change === 'approval.submitted')) return [];
-  return [`not approved before NotBefore${missing.length > 0 ? `: no yes of ${missing.join(', ')}` : unsubmitted(approvers.length)}`];
+  return [`not approved before NotBefore${missing.length > 0 ? `: no approval by ${missing.join(', ')}` : unsubmitted(approvers.length)}`];
 }
 
-/** Nobody's yes was missing. */
-function unsubmitted(yeses: number): string {
-  return yeses === 0 ? '' : ': all who had to said yes, but a hold, approvals.dryRun or the end of the drill stood against it';
+/** For a full quorum. */
+function unsubmitted(approvals: number): string {
+  return approvals === 0
+    ? ''
+    : ': all required approvers approved, but a hold, approvals.dryRun or the end of the drill prevented the StartRequest';
 }
 
 function undelivered({ changes }: DrillReport): readonly string[] {

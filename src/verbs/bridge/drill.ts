@@ -1,4 +1,4 @@
-// `drill`: a made-up event on a running bridge → its report, and whether what was expected came.
+// `drill`: a simulated event on a running bridge → its report, and an exit code for the expectations.
 import type { DrillReport } from '../../drills/report.ts';
 import { BridgeError, messageOf } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../formats/json-object.ts';
@@ -14,45 +14,48 @@ import { ownRequest } from './own-bridge.ts';
 
 const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 500;
-/** For sinks, after the end of the drill. */
+/** How long sinks may take after the end of the drill. */
 const SINKS_MS = 30_000;
-/** For a bridge that does not answer: one that starts anew goes on with its drills. */
+/** How long a bridge may not answer: after a restart it continues its drills. */
 const AWAY_MS = 60_000;
-/** For the bridge to say that it is cancelled, before this program has to end. */
+/** How long the bridge may take to confirm a cancellation before this program must end. */
 const CANCEL_MS = 1500;
 
-/** No answer, or that it is starting: another one may come. */
+/** The bridge did not answer, or is starting: worth a retry. */
 class BridgeAway extends BridgeError {
   constructor(message: string) {
     super('BRIDGE_DRILL_FAILED', message);
   }
 }
 
-/** One request to the bridge, as the admin. */
+/** Sends one request to the bridge, as the admin. */
 type Ask = (method: HttpRequest['method'], path: string, body?: object, signal?: AbortSignal) => Promise<BridgeAnswer>;
 
 export const drill: Verb = {
   usage:
     '--bridge URL --token-env NAME | --config FILE [--type T] [--resources A,B] [--notice 2m] [--duration 30s] [--expect E,E] [--force]',
-  description: `Makes up an event on a running bridge, as an admin. It goes through the real store, sinks and approvals, marked as a drill; the metadata service is told of nothing.
-Waits for its end, then at most 30 s for sinks, and prints the report as JSON. Exits with 1 where an expectation failed; why is said on standard error.
-With --config the bridge is the one on this machine, and the token that of the first approver with admin: true. An interrupt cancels the drill.`,
+  description: `Creates a simulated event on a running bridge, as an admin. The event goes through the real store, sinks and approvals, marked as a drill. Nothing is sent to the metadata service.
+Waits for the end of the drill, then at most 30 s for sinks, and prints the report as JSON. Exits with 1 if an expectation failed; standard error has the reason.
+With --config it uses the bridge on this machine, and the token of the first approver with admin: true. An interrupt cancels the drill.`,
   options: {
-    type: { type: 'string', value: 'T', help: 'its EventType; Reboot by default' },
-    resources: { type: 'string', value: 'A,B', help: 'the machines that it names; that of the bridge by default' },
-    notice: { type: 'string', value: '2m', help: 'from its announcement to NotBefore' },
-    duration: { type: 'string', value: '30s', help: 'from its start to its end' },
+    type: { type: 'string', value: 'T', help: 'the EventType; Reboot by default' },
+    resources: { type: 'string', value: 'A,B', help: 'the machines that the event names; by default the machine of the bridge' },
+    notice: { type: 'string', value: '2m', help: 'the time from announcement to NotBefore' },
+    duration: { type: 'string', value: '30s', help: 'the time from start to end' },
     expect: { type: 'string', value: 'E,E', help: 'approvals: approved before NotBefore; deliveries: every sink accepted every change' },
-    force: { type: 'boolean', help: 'also while a real event is listed' },
+    force: { type: 'boolean', help: 'starts the drill even if a real event is listed' },
     config: { type: 'string', value: 'FILE', help: 'the configuration of the running bridge' },
     ...BRIDGE_OPTIONS,
   },
   examples: [
     [
       'scheduled-events-bridge drill --bridge http://127.0.0.1:8700 --token-env ADMIN_TOKEN --expect approvals,deliveries',
-      'does everything work that hangs on it?',
+      'test all sinks and approvers',
     ],
-    ['scheduled-events-bridge drill --config /etc/scheduled-events-bridge/bridge.yaml --type Redeploy --notice 10m', 'beside the service'],
+    [
+      'scheduled-events-bridge drill --config /etc/scheduled-events-bridge/bridge.yaml --type Redeploy --notice 10m',
+      'on the machine of the service',
+    ],
   ],
   async run(context) {
     const expected = expectationsIn(text(context, 'expect'));
@@ -62,14 +65,14 @@ With --config the bridge is the one on this machine, and the token that of the f
       const report = await untilAccepted(ask, id, context);
       await context.print(visible(JSON.stringify(report, null, 2)));
       const failed = failures(report, expected);
-      for (const words of failed) context.tell(visibleLine(words));
+      for (const failure of failed) context.warn(visibleLine(failure));
       return failed.length > 0 ? EXIT.failed : EXIT.fine;
     } catch (error) {
       if (!context.signal.aborted) {
-        context.tell(visibleLine(`the drill ${id} goes on where its bridge does; what became of it is not known here`));
+        context.warn(visibleLine(`the drill ${id} continues if its bridge is running; its result is unknown`));
         throw error;
       }
-      context.tell(await cancel(ask, id, context));
+      context.warn(await cancel(ask, id, context));
       return EXIT.failed;
     }
   },
@@ -84,7 +87,7 @@ function expectationsIn(given: string | undefined): readonly Expectation[] {
   });
 }
 
-/** The bridge judges the values. */
+/** The bridge checks the values. */
 function requestIn(context: VerbContext): object {
   const resources = text(context, 'resources');
   const given = { eventType: text(context, 'type'), notice: text(context, 'notice'), duration: text(context, 'duration') };
@@ -96,13 +99,13 @@ async function admin(context: VerbContext): Promise<Ask> {
   const bridge = text(context, 'bridge');
   const file = text(context, 'config');
   if (bridge !== undefined) {
-    if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --config or --bridge');
+    if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
     const base = bridgeUrl(context, bridge, '/');
     return asker(context, { method: 'GET', url: base, headers: authorization(context) });
   }
   if (file === undefined) throw new BridgeError('BRIDGE_USAGE', 'drill needs --bridge URL --token-env NAME, or --config FILE');
   const { http, approvals } = await loadConfig(context, file);
-  const token = Object.values(approvals.approvers).find((one) => one.admin && one.tokens.length > 0)?.tokens[0];
+  const token = Object.values(approvals.approvers).find((approver) => approver.admin && approver.tokens.length > 0)?.tokens[0];
   if (token === undefined) throw new BridgeError('BRIDGE_USAGE', `no approver of ${file} has admin: true and a token`);
   return asker(context, { ...ownRequest(http, file, '/'), headers: { Authorization: `Bearer ${token.reveal()}` } });
 }
@@ -116,7 +119,7 @@ function asker(context: VerbContext, base: BridgeRequest): Ask {
       return await askBridge(body === undefined ? request : typed, limit.signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw new BridgeAway(`${new URL(base.url).origin} did not answer as a bridge does: ${messageOf(error)}`);
+      throw new BridgeAway(`${new URL(base.url).origin} gave no answer of a bridge: ${messageOf(error)}`);
     } finally {
       limit.cancel();
     }
@@ -124,31 +127,32 @@ function asker(context: VerbContext, base: BridgeRequest): Ask {
 }
 
 async function begin(ask: Ask, request: object): Promise<string> {
-  // An interrupt waits for the answer: only then it is known what to cancel.
+  // An interrupt waits for the answer, which has the id to cancel.
   const answer = await ask('POST', '/v1/drills', request, new AbortController().signal);
   const { id } = valueIn<{ readonly id?: unknown }>(answer, 201);
-  if (typeof id !== 'string' || !isDrill(drillEventId(id))) throw new BridgeError('BRIDGE_DRILL_FAILED', 'the bridge gave the drill no id');
+  if (typeof id !== 'string' || !isDrill(drillEventId(id)))
+    throw new BridgeError('BRIDGE_DRILL_FAILED', 'the answer of the bridge has no id for the drill');
   return id;
 }
 
-/** Until the drill has ended and every sink has accepted all of it, or has had its time. */
-async function untilAccepted(ask: Ask, id: string, { deps, signal, tell }: VerbContext): Promise<DrillReport> {
+/** Waits until the drill has ended and every sink has accepted everything, or until the time for sinks is over. */
+async function untilAccepted(ask: Ask, id: string, { deps, signal, warn }: VerbContext): Promise<DrillReport> {
   let endedMs: number | null = null;
-  let heardMs = deps.elapsedMs();
-  let told = '';
+  let lastAnswerMs = deps.elapsedMs();
+  let lastWarning = '';
   for (;;) {
     try {
       const report = valueIn<DrillReport>(await ask('GET', `/v1/drills/${id}`), 200);
-      heardMs = deps.elapsedMs();
+      lastAnswerMs = deps.elapsedMs();
       if (report.state === 'ended' || report.state === 'canceled') {
-        endedMs ??= heardMs;
-        if (isAccepted(report) || heardMs - endedMs >= SINKS_MS) return report;
+        endedMs ??= lastAnswerMs;
+        if (isAccepted(report) || lastAnswerMs - endedMs >= SINKS_MS) return report;
       }
     } catch (error) {
-      if (!(error instanceof BridgeAway) || deps.elapsedMs() - heardMs >= AWAY_MS) throw error;
-      const words = visibleLine(`${error.message}; asking again`);
-      if (words !== told) tell(words);
-      told = words;
+      if (!(error instanceof BridgeAway) || deps.elapsedMs() - lastAnswerMs >= AWAY_MS) throw error;
+      const warning = visibleLine(`${error.message}; retrying`);
+      if (warning !== lastWarning) warn(warning);
+      lastWarning = warning;
     }
     await sleep(deps, PAUSE_MS, signal);
   }
@@ -160,22 +164,22 @@ async function cancel(ask: Ask, id: string, { deps }: VerbContext): Promise<stri
     valueIn(await ask('DELETE', `/v1/drills/${id}`, undefined, limit.signal), 204);
     return `the drill ${id} is cancelled`;
   } catch (error) {
-    return visibleLine(`the drill ${id} goes on, for it could not be cancelled: ${messageOf(error)}`);
+    return visibleLine(`the drill ${id} continues, because it could not be cancelled: ${messageOf(error)}`);
   } finally {
     limit.cancel();
   }
 }
 
-/** @throws BridgeError BRIDGE_DRILL_FAILED for another status, in the bridge's own words */
+/** @throws BridgeError BRIDGE_DRILL_FAILED for another status, with the bridge's `detail` */
 function valueIn<T>({ status, body }: BridgeAnswer, expected: number): T {
   const value = objectIn(body);
   if (status === expected && value !== null) return value as T;
   const detail = value?.['detail'];
-  const words = visibleLine(`the bridge answered ${status}${typeof detail === 'string' ? `: ${detail}` : ''}`);
-  throw status === 503 ? new BridgeAway(words) : new BridgeError('BRIDGE_DRILL_FAILED', words);
+  const message = visibleLine(`the bridge answered ${status}${typeof detail === 'string' ? `: ${detail}` : ''}`);
+  throw status === 503 ? new BridgeAway(message) : new BridgeError('BRIDGE_DRILL_FAILED', message);
 }
 
-/** Null where it is no bridge's answer. */
+/** Returns null if the body is not a JSON object, and so not an answer of a bridge. */
 function objectIn(body: string): JsonObject | null {
   if (body === '') return {};
   try {

@@ -1,4 +1,4 @@
-// `health`: a bridge on this machine, or that of --bridge → whether it is ready, as an exit code.
+// `health`: the bridge on this machine, or the one of --bridge → an exit code: whether it is ready.
 import { BridgeError, messageOf } from '../../errors.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { deadline } from '../../time/clock.ts';
@@ -11,15 +11,15 @@ const TIMEOUT_MS = 5000;
 
 export const health: Verb = {
   usage: '[--config FILE | --bridge URL [--token-env NAME]]',
-  description: `Asks a running bridge for /readyz: exits with 0 where it is ready, and with 1 where it is not, or does not answer within 5 s. Why is said on standard error;
-with the token of a reader in more words. With --config it asks where that bridge listens on this machine: http.health, else http.listen.
-Without either: http://127.0.0.1:8700. No secret of the configuration is read.`,
+  description: `Requests /readyz from a running bridge. Exits with 0 if it is ready, and with 1 if it is not or does not answer within 5 s. Standard error has the reason,
+in more detail with the token of a reader. With --config it uses the address of that bridge on this machine: http.health, or http.listen.
+The default is http://127.0.0.1:8700. No secret of the configuration is read.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration of the running bridge' },
     ...BRIDGE_OPTIONS,
   },
   examples: [
-    ['scheduled-events-bridge health --config /etc/scheduled-events-bridge/bridge.yaml', 'beside the service'],
+    ['scheduled-events-bridge health --config /etc/scheduled-events-bridge/bridge.yaml', 'on the machine of the service'],
     ['scheduled-events-bridge health --bridge http://127.0.0.1:8700', 'a bridge by its address'],
   ],
   async run(context) {
@@ -32,10 +32,10 @@ Without either: http://127.0.0.1:8700. No secret of the configuration is read.`,
         await context.print('ready');
         return EXIT.fine;
       }
-      context.tell(visibleLine(`not ready: ${reasons.join('; ') || `status ${status}`}`));
+      context.warn(visibleLine(`not ready: ${reasons.join('; ') || `status ${status}`}`));
     } catch (error) {
       context.signal.throwIfAborted();
-      context.tell(visibleLine(`${new URL(request.url).origin} did not answer as a bridge does: ${messageOf(error)}`));
+      context.warn(visibleLine(`${new URL(request.url).origin} gave no answer of a bridge: ${messageOf(error)}`));
     } finally {
       limit.cancel();
     }
@@ -47,7 +47,7 @@ async function readyRequest(context: VerbContext): Promise<BridgeRequest> {
   const bridge = text(context, 'bridge');
   const file = text(context, 'config');
   if (bridge === undefined) return healthRequest(await loadSection(file, 'http'), file);
-  if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --config or --bridge');
+  if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
   const headers = text(context, 'token-env') === undefined ? {} : authorization(context);
   return { method: 'GET', url: bridgeUrl(context, bridge, '/readyz'), headers };
 }

@@ -1,4 +1,4 @@
-// A bridge's /readyz, and what its reader may see of /v1 → the view of `status`.
+// A bridge's /readyz and, for readers, its /v1 → the view of `status`.
 import { isObject } from '../../formats/json-object.ts';
 import { deadline } from '../../time/clock.ts';
 import type { VerbContext } from '../verb.ts';
@@ -10,13 +10,13 @@ const TIMEOUT_MS = 5000;
 type Ready = Pick<StatusView, 'ready' | 'reasons' | 'configuration'> & { readonly sinks: Readonly<Record<string, { state: string }>> };
 type Events = Pick<StatusView, 'state' | 'documentIncarnation' | 'observedAt' | 'events'>;
 
-/** What is behind `/v1` is null where this reader may not see it. Rejects where no bridge answers, or something else does. */
+/** Parts from `/v1` are null if this caller may not read them. Rejects if no bridge answers. */
 export async function statusOfBridge(context: VerbContext, requestTo: (path: string) => BridgeRequest): Promise<StatusView> {
   const limit = deadline(context.deps, TIMEOUT_MS, () => new Error(`no answer within ${TIMEOUT_MS / 1000} s`), context.signal);
   const ask = (path: string): Promise<unknown> => askJson(requestTo(path), limit.signal);
   try {
     const [ready, events, sinks] = await Promise.all([ask('/readyz'), ask('/v1/events'), ask('/v1/sinks')]);
-    if (!isReady(ready)) throw new Error('its /readyz is not that of a bridge');
+    if (!isReady(ready)) throw new Error('the answer of /readyz is not that of a bridge');
     return viewOf(context, ready, events as Events | null, sinks as readonly ShownSink[] | null);
   } finally {
     limit.cancel();
@@ -42,7 +42,7 @@ function viewOf({ deps }: VerbContext, ready: Ready, events: Events | null, sink
   };
 }
 
-/** Null for a reader without rights, or a listener without the route. */
+/** Returns null for a caller without rights, or a listener without the route. */
 async function askJson(request: BridgeRequest, signal: AbortSignal): Promise<unknown> {
   const { status, body } = await askBridge(request, signal);
   if ([401, 403, 404, 429].includes(status)) return null;

@@ -5,21 +5,21 @@ import type { Colour } from '../verb.ts';
 import type { RefusedReload, ShownApproval, ShownEvent, ShownSink, StatusView } from './status-view.ts';
 
 export interface Line {
-  readonly words: string;
+  readonly text: string;
   readonly colour?: Colour;
 }
 
-/** What people read first; longer texts of others end here. */
+/** Characters: foreign texts are cut to this length. */
 const LONGEST = 200;
 
 export function statusScreen(view: StatusView, wallMs: number): readonly Line[] {
   const { ready, reasons, events, sinks, deadLetters, configuration } = view;
-  const first: Line = ready ? { words: 'ready', colour: 'green' } : { words: `not ready: ${oneLine(reasons.join('; '))}`, colour: 'red' };
+  const first: Line = ready ? { text: 'ready', colour: 'green' } : { text: `not ready: ${oneLine(reasons.join('; '))}`, colour: 'red' };
   if (!view.isRunning && view.from === null) return [first];
   return [
     first,
-    ...(view.from === 'store' ? [{ words: 'what follows is what the store knows' }] : []),
-    { words: `sight          ${sightOf(view)}` },
+    ...(view.from === 'store' ? [{ text: 'the following lines are from the store' }] : []),
+    { text: `sight          ${sightOf(view)}` },
     ...(configuration === null ? [] : configurationLines(configuration)),
     ...(events === null ? [HIDDEN] : [counted('events', events.length), ...table(events.map((event) => eventCells(event, wallMs)))]),
     ...(sinks === null ? statesOf(view) : [counted('sinks', sinks.length), ...sinkLines(sinks, wallMs)]),
@@ -27,22 +27,22 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
   ];
 }
 
-const HIDDEN: Line = { words: 'events         only a reader may see them: --token-env' };
+const HIDDEN: Line = { text: 'events         hidden: give the token of a reader with --token-env' };
 
 function sightOf({ state, observedAt, documentAgeSeconds, documentIncarnation }: StatusView): string {
-  if (state === null) return 'only a reader may see more than the first line';
-  if (observedAt === null || documentAgeSeconds === null) return `${state}, no document of the metadata service yet`;
+  if (state === null) return 'hidden: give the token of a reader with --token-env';
+  if (observedAt === null || documentAgeSeconds === null) return `${state}, no document from the metadata service yet`;
   return `${state}, last document ${spoken(documentAgeSeconds)} ago (${observedAt}), incarnation ${documentIncarnation ?? 'unknown'}`;
 }
 
 function configurationLines({ since, refused }: NonNullable<StatusView['configuration']>): readonly Line[] {
-  const own = { words: `configuration  in force since ${oneLine(since)}` };
-  return refused === null ? [own] : [own, { words: `  ${refusal(refused)}`, colour: 'yellow' }];
+  const own = { text: `configuration  in force since ${oneLine(since)}` };
+  return refused === null ? [own] : [own, { text: `  ${refusal(refused)}`, colour: 'yellow' }];
 }
 
 function refusal({ at, by, faults = [], restart = [] }: RefusedReload): string {
   const why = [...faults.map(({ path, message }) => `${path}: ${message}`), ...restart.map((path) => `${path} needs a restart`)];
-  return oneLine(`the reload of ${at}${by === undefined ? '' : ` by ${by}`} was refused${why.length > 0 ? `: ${why.join('; ')}` : ''}`);
+  return oneLine(`the reload of ${at}${by === undefined ? '' : ` by ${by}`} was rejected${why.length > 0 ? `: ${why.join('; ')}` : ''}`);
 }
 
 function eventCells(event: ShownEvent, wallMs: number): readonly string[] {
@@ -68,7 +68,7 @@ function approvalOf(approval: ShownApproval | null): string {
   if (approval === null) return 'no approval';
   const { state, approvedBy, waitingFor = [], holds } = approval;
   const parts = [
-    ...(approvedBy.length > 0 ? [`yes of ${approvedBy.join(', ')}`] : []),
+    ...(approvedBy.length > 0 ? [`approved by ${approvedBy.join(', ')}`] : []),
     ...(waitingFor.length > 0 ? [`waiting for ${waitingFor.join(', ')}`] : []),
     ...(holds.length > 0 ? [`held by ${holds.map(({ approver }) => approver).join(', ')}`] : []),
   ];
@@ -77,7 +77,7 @@ function approvalOf(approval: ShownApproval | null): string {
 
 function sinkLines(sinks: readonly ShownSink[], wallMs: number): readonly Line[] {
   const rows = table(sinks.map((sink) => sinkCells(sink, wallMs)));
-  return rows.map(({ words }, index) => (isWell(sinks[index]?.state) ? { words } : { words, colour: 'yellow' }));
+  return rows.map(({ text }, index) => (isWell(sinks[index]?.state) ? { text } : { text, colour: 'yellow' }));
 }
 
 function sinkCells({ name, type, state, queued, oldestAt, deadLetters, lastError }: ShownSink, wallMs: number): readonly string[] {
@@ -86,12 +86,12 @@ function sinkCells({ name, type, state, queued, oldestAt, deadLetters, lastError
   return [name, type, state, `${queued} queued${oldest}`, `${deadLetters} dead`, error];
 }
 
-/** What `/readyz` tells everybody. */
+/** From `/readyz`, which needs no token. */
 function statesOf({ sinkStates }: StatusView): readonly Line[] {
   const states = Object.entries(sinkStates ?? {});
   return [
     counted('sinks', states.length),
-    ...table(states).map(({ words }, index) => (isWell(states[index]?.[1]) ? { words } : { words, colour: 'yellow' as const })),
+    ...table(states).map(({ text }, index) => (isWell(states[index]?.[1]) ? { text } : { text, colour: 'yellow' as const })),
   ];
 }
 
@@ -100,7 +100,7 @@ function isWell(state: string | undefined): boolean {
 }
 
 function counted(what: string, count: number): Line {
-  return { words: `${what.padEnd(15)}${count}` };
+  return { text: `${what.padEnd(15)}${count}` };
 }
 
 function deadLettersLine(count: number): Line {
@@ -108,11 +108,11 @@ function deadLettersLine(count: number): Line {
   return count === 0 ? line : { ...line, colour: 'yellow' };
 }
 
-/** Cells in columns; whatever stands in one, it is one line. */
+/** Aligns cells in columns. Each row is one line, whatever its cells contain. */
 function table(rows: readonly (readonly string[])[]): readonly Line[] {
   const cells = rows.map((row) => row.map(oneLine));
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return cells.map((row) => ({ words: `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd() }));
+  return cells.map((row) => ({ text: `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd() }));
 }
 
 function oneLine(text: string): string {

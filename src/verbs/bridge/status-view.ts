@@ -1,7 +1,7 @@
-// What `status` knows of a bridge; each part is null where it could not be had.
+// A bridge, or its store without it → the data that `status` shows; a part is null if it is not available.
 import type { SinkView } from '../../model/operators.ts';
 
-/** As `GET /v1/sinks` has it; of a bridge that does not run, `stopped` unless it is paused or retired. */
+/** A sink of `GET /v1/sinks`; from the store, its state is `paused`, `retired` or else `stopped`. */
 export type ShownSink = Omit<SinkView, 'state'> & { readonly state: string };
 
 export interface ShownEvent {
@@ -12,11 +12,11 @@ export interface ShownEvent {
   /** RFC 3339. */
   readonly notBefore: string | null;
   readonly approval: ShownApproval | null;
-  /** Of a drill alone. */
+  /** Present only for a drill. */
   readonly drill?: true;
 }
 
-/** As `GET /v1/events` has it; the store alone does not tell whose yes is missing. */
+/** An approval of `GET /v1/events`; the store does not have `waitingFor`. */
 export interface ShownApproval {
   readonly state: string;
   readonly approvedBy: readonly string[];
@@ -27,7 +27,7 @@ export interface ShownApproval {
 export interface RefusedReload {
   /** RFC 3339. */
   readonly at: string;
-  /** These three for readers alone. */
+  /** This and the next two are only for readers. */
   readonly by?: string;
   readonly faults?: readonly { readonly path: string; readonly message: string }[];
   readonly restart?: readonly string[];
@@ -35,10 +35,10 @@ export interface RefusedReload {
 
 export interface StatusView {
   readonly ready: boolean;
-  /** Why not. */
+  /** Why the bridge is not ready. */
   readonly reasons: readonly string[];
   readonly isRunning: boolean;
-  /** Where this comes from, beside `/readyz`: the routes of readers, the store, or nowhere. */
+  /** The origin of everything except `/readyz`: the routes for readers, the store, or null for neither. */
   readonly from: 'bridge' | 'store' | null;
   readonly state: 'watching' | 'enabling' | 'blind' | null;
   readonly documentIncarnation: number | null;
@@ -47,7 +47,7 @@ export interface StatusView {
   readonly documentAgeSeconds: number | null;
   readonly events: readonly ShownEvent[] | null;
   readonly sinks: readonly ShownSink[] | null;
-  /** By name, as `/readyz` tells it to everybody. */
+  /** By name, from `/readyz`, which needs no token. */
   readonly sinkStates: Readonly<Record<string, string>> | null;
   readonly deadLetters: number | null;
   readonly configuration: { readonly since: string; readonly refused: RefusedReload | null } | null;

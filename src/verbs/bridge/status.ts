@@ -1,4 +1,4 @@
-// `status`: a bridge, or its store → one screen or one object; the exit code of `health`.
+// `status`: a bridge, or its store → one screen or one JSON object, and the exit code of `health`.
 import { BridgeError, messageOf } from '../../errors.ts';
 import { loadSection } from '../config.ts';
 import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
@@ -11,24 +11,24 @@ import type { StatusView } from './status-view.ts';
 
 export const status: Verb = {
   usage: '[--json] [--config FILE | --bridge URL [--token-env NAME]]',
-  description: `Shows whether the bridge sees, what is coming and who has still to agree, how each sink is, what could not be delivered, and a reload
-that was refused. Exits with 0 where the bridge is ready, and with 1 where it is not, or does not answer within 5 s.
-Without the token of a reader it shows what the bridge tells everybody. With --config it asks where that bridge listens on this machine
-(http.listen), and the store for what is not told there, or where no bridge runs; no secret of the configuration is read.
-Without either: http://127.0.0.1:8700. One JSON object when standard output is no terminal.`,
+  description: `Shows whether the bridge can see events, which events are coming and who must still approve them, the state of each sink, dead letters, and a
+rejected reload. Exits with 0 if the bridge is ready, and with 1 if it is not or does not answer within 5 s.
+Without the token of a reader it shows only public data. With --config it uses the address of that bridge on this machine (http.listen),
+and reads the rest from the store, also if no bridge is running; no secret of the configuration is read.
+The default is http://127.0.0.1:8700. Prints one JSON object if standard output is not a terminal.`,
   options: {
-    json: { type: 'boolean', help: 'one JSON object on a terminal, too' },
+    json: { type: 'boolean', help: 'prints one JSON object on a terminal, too' },
     config: { type: 'string', value: 'FILE', help: 'the configuration of the bridge' },
     ...BRIDGE_OPTIONS,
   },
   examples: [
-    ['scheduled-events-bridge status --config /etc/scheduled-events-bridge/bridge.yaml', 'beside the service, running or not'],
-    ['scheduled-events-bridge status --bridge https://bridge.example:8700 --token-env READER_TOKEN', 'a bridge elsewhere, as a reader'],
+    ['scheduled-events-bridge status --config /etc/scheduled-events-bridge/bridge.yaml', 'on the machine of the service, running or not'],
+    ['scheduled-events-bridge status --bridge https://bridge.example:8700 --token-env READER_TOKEN', 'a remote bridge, as a reader'],
   ],
   async run(context) {
     const view = await viewOf(context);
     if (context.stdout.isTTY && context.values['json'] !== true)
-      for (const { words, colour } of statusScreen(view, context.deps.wallMs())) await context.print(words, colour);
+      for (const { text: line, colour } of statusScreen(view, context.deps.wallMs())) await context.print(line, colour);
     else await context.print(JSON.stringify(view));
     return view.ready ? EXIT.fine : EXIT.failed;
   },
@@ -36,14 +36,15 @@ Without either: http://127.0.0.1:8700. One JSON object when standard output is n
 
 async function viewOf(context: VerbContext): Promise<StatusView> {
   const [bridge, file] = [text(context, 'bridge'), text(context, 'config')];
-  if (bridge !== undefined && file !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --config or --bridge');
-  if (file === undefined) return await askedAt(context, bridge ?? DEFAULT_BRIDGE);
+  if (bridge !== undefined && file !== undefined)
+    throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
+  if (file === undefined) return await remoteView(context, bridge ?? DEFAULT_BRIDGE);
   const http = await loadSection(file, 'http');
   const view = await running(context, String(ownRequest(http, file, '/').url), (path) => ownRequest(http, file, path));
   return view.from === null ? await withStore(context, file, view) : view;
 }
 
-function askedAt(context: VerbContext, bridge: string): Promise<StatusView> {
+function remoteView(context: VerbContext, bridge: string): Promise<StatusView> {
   const headers = text(context, 'token-env') === undefined ? {} : authorization(context);
   const base = bridgeUrl(context, bridge, '/');
   return running(context, base.href, (path) => ({ method: 'GET', url: new URL(path, base), headers }));

@@ -4,14 +4,14 @@ import { withStoreToRead } from '../store.ts';
 import type { VerbContext } from '../verb.ts';
 import type { Followed } from './followed.ts';
 
-/** How long a row may wait here; asking costs some microseconds. */
+/** The longest delay of a row; a look at the store takes some microseconds. */
 const LOOK_MS = 200;
-/** What is read at once, at most: rows, and bytes of their CloudEvents. */
+/** The most rows, and bytes of their CloudEvents, that are read at once. */
 const [ROWS, BYTES] = [32, 1024 * 1024];
 
-/** Rejects with the signal's reason, or @throws BridgeError BRIDGE_STORE_* */
+/** Follows the journal until the signal aborts. @throws the signal's reason, or BridgeError BRIDGE_STORE_* */
 export function tailStore(context: VerbContext, file: string, { sinceMs, changes, show }: Followed): Promise<never> {
-  const { deps, signal, tell } = context;
+  const { deps, signal, warn } = context;
   return withStoreToRead(context, file, async (outbox) => {
     const { journalPages } = outbox;
     const isWanted = ({ timeMs, change }: { timeMs: number; change: string }) =>
@@ -26,7 +26,8 @@ export function tailStore(context: VerbContext, file: string, { sinceMs, changes
           if (isWanted(entry)) await show(Buffer.from(entry.bytes).toString());
           position = entry.position;
         }
-        if (journalPages.pruned() > Math.max(position, pruned)) tell('something was pruned before it was read here');
+        if (journalPages.pruned() > Math.max(position, pruned))
+          warn('CloudEvents were pruned from the journal before they were read: some are missing here');
         pruned = journalPages.pruned();
       }
       while (!outbox.changedOutside()) await sleep(deps, LOOK_MS, signal);

@@ -10,29 +10,29 @@ import type { Followed } from './followed.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** The exit code: 1 where the bridge refuses the reader, for which asking again is no help. */
+/** @returns the exit code: 1 if the bridge rejects the reader, so that a retry is useless */
 export async function tailStream(context: VerbContext, bridge: string, { sinceMs, changes, show }: Followed): Promise<number> {
-  const { signal, deps, tell } = context;
+  const { signal, deps, warn } = context;
   const url = bridgeUrl(context, bridge, '/');
   const headers: { readonly Authorization?: string } = text(context, 'token-env') === undefined ? {} : authorization(context);
   const refused = Promise.withResolvers<number>();
-  /** What is older was published before, or was printed: by the bridge's clock, once something came. */
+  /** Older CloudEvents were published before `--since`, or are already printed. By the bridge's clock once an event has arrived. */
   let fromMs = sinceMs ?? 0;
   let newestMs = sinceMs ?? deps.wallMs();
-  let told = '';
+  let lastWarning = '';
   const onEvent = async (event: CloudEvent): Promise<void> => {
     const timeMs = Date.parse(event.time ?? '');
-    told = '';
+    lastWarning = '';
     if (timeMs < fromMs) return;
     await show(JSON.stringify(event));
     newestMs = timeMs;
   };
   const onError = (error: unknown): void => {
     if (signal.aborted) return;
-    const words = visibleLine(messageOf(error));
-    if (words !== told) tell(words);
-    told = words;
-    // All that is kept comes then.
+    const warning = visibleLine(messageOf(error));
+    if (warning !== lastWarning) warn(warning);
+    lastWarning = warning;
+    // The stream then starts again with everything that is kept.
     if (error instanceof ConsumerError && error.code === 'pruned') fromMs = newestMs;
     if (isFinal(error)) refused.resolve(EXIT.failed);
   };
@@ -40,11 +40,11 @@ export async function tailStream(context: VerbContext, bridge: string, { sinceMs
   const consumer: StreamConsumer = stream({
     url: url.href,
     ...(headers.Authorization !== undefined && { token: headers.Authorization.slice('Bearer '.length) }),
-    // As `bridgeUrl` has judged it.
+    // `bridgeUrl` has checked it.
     allowInsecure: true,
     ...after,
     ...(changes !== null && { changes }),
-    // Of no bridge: every event is printed, whatever its type.
+    // A prefix that no bridge uses: every event goes to `onOther`, whatever its type.
     dispatcher: createDispatcher({ onOther: onEvent }, { typePrefix: 'none' }),
     onError,
   });
@@ -55,12 +55,12 @@ export async function tailStream(context: VerbContext, bridge: string, { sinceMs
   }
 }
 
-/** What the bridge will say again: a wrong token, no right to read, another program's answer. */
+/** Whether a retry gets the same answer: a wrong token, no right to read, another program. */
 function isFinal(error: unknown): boolean {
   return error instanceof ConsumerError && error.code === 'refused' && [400, 401, 403, 404].includes(error.status ?? 0);
 }
 
-/** Where the stream has to begin; 0, for all that is kept, where the journal does not tell: what is older is passed over. */
+/** Returns the position before the first CloudEvent since then; 0 (everything that is kept) if the journal cannot be read. */
 async function positionBefore(context: VerbContext, sinceMs: number, headers: Readonly<Record<string, string>>, base: URL) {
   const limit = deadline(context.deps, TIMEOUT_MS, () => new Error('too late'), context.signal);
   try {

@@ -29,7 +29,7 @@ test('a consumer that forgets to approve: the report names it, and the exit code
   const forgotten = await run(t, [...args, '--expect', 'approvals,deliveries'], { env: ENV });
   assert.equal(forgotten.code, 1, forgotten.stderr);
   assert.partialDeepStrictEqual(JSON.parse(forgotten.stdout), { state: 'ended', approvers: [], missing: ['orders'] });
-  assert.equal(forgotten.stderr.trim(), 'not approved before NotBefore: no yes of orders');
+  assert.equal(forgotten.stderr.trim(), 'not approved before NotBefore: no approval by orders');
   const fine = await run(t, [...args, '--expect', 'deliveries'], { env: ENV });
   assert.deepEqual([fine.code, fine.stderr], [0, '']);
 });
@@ -77,7 +77,7 @@ test('a bridge that starts anew goes on with its drill, and the verb waits for i
   // By then the verb has long had the answer that it began.
   await poll(() => peek(folder, (outbox) => outbox.drills.open().some(({ startedMs }) => startedMs !== null)), 'the start of the drill');
   await program.end('SIGKILL');
-  await drill.logs('; asking again');
+  await drill.logs('; retrying');
   const sections = { http: { listen: new URL(url).host }, approvals: { approvers: APPROVERS } };
   await startRun(t, bridgeFolder(t, azure.url, sections, dirname(folder.config)), { env: ENV });
   const { code, stdout } = await drill.ended();

@@ -71,7 +71,7 @@ test('nobody there: exit code 1, and where it asked', async (t) => {
 
 test('wrong usage: both ways to name a bridge, and a token in clear text', async (t) => {
   const both = await run(t, ['health', '--config', '/nowhere/bridge.yaml', '--bridge', 'http://127.0.0.1:1']);
-  assert.deepEqual([both.code, /either --config or --bridge/.test(both.stderr)], [2, true]);
+  assert.deepEqual([both.code, /--config and --bridge exclude each other/.test(both.stderr)], [2, true]);
   const clear = await run(t, ['health', '--bridge', 'http://192.0.2.1:8700', '--token-env', 'T'], {
     env: { T: 'a-token-of-enough-length' },
   });

@@ -124,14 +124,17 @@ test('a wait that nobody can end by a yes says so', async (t) => {
 });
 
 const NO_EVENT: readonly (readonly [event: unknown, says: RegExp])[] = [
-  ['{', /standard input holds no event: it is not valid JSON in UTF-8/],
-  ['[]', /its JSON is no object/],
-  [{ ...EVENT, EventId: '' }, /the event has no EventId/],
-  [{ ...EVENT, EventStatus: 'Completed' }, /the event has an EventStatus that is neither Scheduled nor Started/],
-  [{ Events: [EVENT, { ...EVENT, Resources: 'web_0', NotBefore: 'soon' }] }, /Events\[1\] has Resources and NotBefore of the wrong type/],
-  [{ Events: {} }, /its Events is no list/],
-  [cloudEvent({ eventStatus: 'Ended' }), /it tells of an event that has ended/],
-  [{ specversion: '1.0', data: { since: null } }, /it is no CloudEvent that tells of a change of an event/],
+  ['{', /standard input has no event: it is not valid JSON in UTF-8/],
+  ['[]', /its JSON is not an object/],
+  [{ ...EVENT, EventId: '' }, /the event needs an EventId/],
+  [{ ...EVENT, EventStatus: 'Completed' }, /the event has an EventStatus other than Scheduled or Started/],
+  [
+    { Events: [EVENT, { ...EVENT, Resources: 'web_0', NotBefore: 'soon' }] },
+    /Events\[1\] has a Resources and a NotBefore of the wrong type/,
+  ],
+  [{ Events: {} }, /its Events is not a list/],
+  [cloudEvent({ eventStatus: 'Ended' }), /the event has ended/],
+  [{ specversion: '1.0', data: { since: null } }, /the CloudEvent does not describe a change of an event/],
 ];
 for (const [event, says] of NO_EVENT) {
   test(`what holds no event is refused with exit code 2: ${says.source}`, async (t) => {
@@ -185,7 +188,7 @@ test('on a terminal it tells people, what is alike once', { skip }, async (t) =>
   const redeploy = await onTerminal('--scenario', 'redeploy', '--name', 'web_0');
   assert.match(redeploy, /^redeploy: a redeploy by the platform/);
   assert.match(redeploy, /Redeploy of web_0 from Platform, of unknown length, not before 2026-01-01T00:10:00Z\n/);
-  assert.match(redeploy, /\n {4}policy\[1\]: wait for orders; approve at 2026-01-01T00:08:00Z if it still waits\n/);
+  assert.match(redeploy, /\n {4}policy\[1\]: wait for orders; approve at 2026-01-01T00:08:00Z if it is still waiting\n/);
   assert.match(redeploy, /\n {4}not policy\[0\]: asks for User, and it is from Platform\n/);
   assert.match(
     await onTerminal('--scenario', 'storm'),

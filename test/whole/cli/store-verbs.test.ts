@@ -140,7 +140,7 @@ test('replay refuses a time that is none and a sink that is not there with exit 
   assert.match(time.stderr, /--since takes RFC 3339 .* or a duration ago \(90m\), not "yesterday"/);
   const sink = await own.verb('replay', '--sink', 'hook', '--since', '1h');
   assert.deepEqual([sink.code, sink.stdout], [2, '']);
-  assert.match(sink.stderr, /no sink "hook" in the configuration; it has "hooks"/);
+  assert.match(sink.stderr, /the configuration has no sink "hook"; it has "hooks"/);
 });
 
 /** Schedules an event, of which the receiver says that it wants none any more. */
@@ -190,7 +190,7 @@ test('resume exits with 1 where the sink is neither retired nor paused, with 2 w
   assert.match(idle.stderr, /the sink "hooks" is neither retired nor paused/);
   const unknown = await own.verb('resume', '--sink', 'hook');
   assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
-  assert.match(unknown.stderr, /no sink "hook" in the configuration; it has "hooks"/);
+  assert.match(unknown.stderr, /the configuration has no sink "hook"; it has "hooks"/);
 });
 
 test('the store verbs name the folder where no bridge ever ran, make none, and exit with 1', async (t) => {

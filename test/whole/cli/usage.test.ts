@@ -50,7 +50,7 @@ test('help names every verb: on standard output when asked for, else on standard
   assert.deepEqual([asked.code, asked.stderr], [0, '']);
   assert.deepEqual([bare.code, bare.stdout, bare.stderr], [2, '', asked.stdout]);
   assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
-  assert.match(unknown.stderr, /there is no verb "no-such-verb"\n/);
+  assert.match(unknown.stderr, /unknown verb "no-such-verb"\n/);
 });
 
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
@@ -79,37 +79,37 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['check'], /--config is missing/],
   [['check', 'bridge.yaml'], /Unexpected argument 'bridge\.yaml'/],
   [['events', 'all', ...NOWHERE], /Unexpected argument 'all'/],
-  [['events', '--endpoint', 'https://127.0.0.1:1'], /--endpoint takes an http URL of host and port/],
-  [['events', '--endpoint', 'http://127.0.0.1:1/metadata'], /--endpoint takes an http URL of host and port/],
+  [['events', '--endpoint', 'https://127.0.0.1:1'], /--endpoint takes an http URL with only host and port/],
+  [['events', '--endpoint', 'http://127.0.0.1:1/metadata'], /--endpoint takes an http URL with only host and port/],
   [['events', '--api-version', 'latest', ...NOWHERE], /--api-version takes a version such as .*2020-07-01.*, not "latest"/],
   [['events', '--watch', '--count', '0', ...NOWHERE], /--count takes a whole number of at least 1, not "0"/],
   [['approve', ...NOWHERE], /at least one EventId/],
-  [['approve', 'A', '--bridge', 'http://127.0.0.1:1', ...NOWHERE], /either --endpoint or --bridge/],
+  [['approve', 'A', '--bridge', 'http://127.0.0.1:1', ...NOWHERE], /--endpoint and --bridge exclude each other/],
   [['approve', 'A', '--bridge', 'ftp://127.0.0.1:1', '--token-env', 'TOKEN'], /--bridge takes an http or https URL/],
   [['approve', 'A', '--bridge', 'http://127.0.0.1:1'], /--token-env is missing/],
   [['approve', 'A', '--bridge', 'http://127.0.0.1:1', '--token-env', 'NOT_SET'], /variable NOT_SET.*empty or not set/],
   [['policy', '--config', '/nowhere/bridge.yaml'], /policy takes the word test/],
   [['policy', 'try', '--config', '/nowhere/bridge.yaml'], /policy takes the word test, not "try"/],
   [['policy', 'test'], /--config is missing/],
-  [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--scenario', 'demo'], /either --event or --scenario/],
+  [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--scenario', 'demo'], /--event and --scenario exclude each other/],
   [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--vms', '2'], /--vms is for scenarios/],
   [['dead-letters', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard/],
   [['dead-letters', 'bury', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard, not "bury"/],
-  [['dead-letters', 'discard', '--config', '/nowhere/bridge.yaml'], /name the IDs, or the sink/],
+  [['dead-letters', 'discard', '--config', '/nowhere/bridge.yaml'], /give the IDs, or --sink/],
   [['dead-letters', 'list'], /--config is missing/],
   [['replay', '--since', '1h', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
   [['replay', '--sink', 'hooks', '--config', '/nowhere/bridge.yaml'], /--since is missing/],
   [['resume', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
   [['resume', '--sink', 'hooks'], /--config is missing/],
   [['resume', 'hooks', '--config', '/nowhere/bridge.yaml'], /Unexpected argument 'hooks'/],
-  [['status', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'], /either --config or --bridge/],
-  [['tail', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'], /either --config or --bridge/],
+  [['status', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'], /--config and --bridge exclude each other/],
+  [['tail', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'], /--config and --bridge exclude each other/],
   [['tail', '--bridge', 'http://127.0.0.1:1', '--since', 'yesterday'], /--since takes RFC 3339 .* not "yesterday"/],
   [['tail', '--bridge', 'http://127.0.0.1:1', '--changes', 'scheduled,gone'], /--changes takes scheduled,.* not "gone"/],
   [['tail', '--bridge', 'ftp://127.0.0.1:1'], /--bridge takes an http or https URL/],
   [['secret', 'hooks'], /Unexpected argument 'hooks'/],
   [['secret', '--type', 'rsa'], /--type takes symmetric or ed25519, not "rsa"/],
-  [['secret', '--type', 'ed25519', '--public', '/nowhere/hook.pem'], /either --type or --public/],
+  [['secret', '--type', 'ed25519', '--public', '/nowhere/hook.pem'], /--type and --public exclude each other/],
   [['secret', '--public', '/nowhere/hook.pem'], /the file \/nowhere\/hook\.pem cannot be read \(ENOENT\)/],
 ];
 

@@ -1,4 +1,4 @@
-// Reports of drills and expectations → what did not come, in words.
+// Reports of drills and expectations → one sentence for each that failed.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { DrillReport } from '../../../../src/drills/report.ts';
@@ -11,15 +11,17 @@ function report(changes: readonly string[], fields: Partial<DrillReport> = {}): 
   return { id: 'A', eventId: 'drill-A', state: 'ended', changes: all, approvers: [{ name: 'orders', at: AT }], missing: [], ...fields };
 }
 
-test('approved is what was submitted; who was missing is named, and what else stood against it', () => {
+test('an event is approved once it is submitted; otherwise the missing approvers or the other cause are named', () => {
   const lives = ['scheduled', 'approval.recorded', 'started', 'ended'];
   assert.deepEqual(failures(report(['scheduled', 'approval.submitted', 'started', 'ended']), ['approvals']), []);
-  assert.deepEqual(failures(report(lives, { missing: ['billing'] }), ['approvals']), ['not approved before NotBefore: no yes of billing']);
+  assert.deepEqual(failures(report(lives, { missing: ['billing'] }), ['approvals']), [
+    'not approved before NotBefore: no approval by billing',
+  ]);
   assert.deepEqual(failures(report(lives, { approvers: [] }), ['approvals']), ['not approved before NotBefore']);
-  assert.match(failures(report(lives), ['approvals'])[0] ?? '', /all who had to said yes, but a hold, approvals\.dryRun/);
+  assert.match(failures(report(lives), ['approvals'])[0] ?? '', /all required approvers approved, but a hold, approvals\.dryRun/);
 });
 
-test('each change that a sink has not accepted is named, with its attempts', () => {
+test('a failed expectation of deliveries names each change that a sink has not accepted, with its attempts', () => {
   const sinks = [
     { name: 'hooks', acceptedAt: null, attempts: 1 },
     { name: 'audit', acceptedAt: null, attempts: 0 },

@@ -22,11 +22,11 @@ const VIEW: StatusView = {
   ...{ deadLetters: 0, configuration: { since: '2025-12-31T00:00:00Z', refused: null } },
 };
 
-const wordsOf = (view: Partial<StatusView>) => statusScreen({ ...VIEW, ...view }, NOW).map(({ words }) => words);
+const textOf = (view: Partial<StatusView>) => statusScreen({ ...VIEW, ...view }, NOW).map(({ text }) => text);
 
-test('what is well is plain, and every column of a table begins at one place', () => {
+test('lines without a problem have no colour, and the columns of a table are aligned', () => {
   const other = { ...EVENT, eventType: 'Freeze', eventStatus: 'Started', eventId: 'B', resources: ['db'] };
-  assert.deepEqual(wordsOf({ events: [EVENT, other] }), [
+  assert.deepEqual(textOf({ events: [EVENT, other] }), [
     'ready',
     'sight          watching, last document 1s ago (2025-12-31T23:59:59Z), incarnation 7',
     'configuration  in force since 2025-12-31T00:00:00Z',
@@ -39,49 +39,49 @@ test('what is well is plain, and every column of a table begins at one place', (
   ]);
 });
 
-test('a drill says that it is one', () => {
+test('the line of a drill says "a drill"', () => {
   const eventId = 'drill-b7cf3c25-632b-4924-809d-3fb64afebede';
-  assert.match(wordsOf({ events: [{ ...EVENT, eventId }] })[4] ?? '', /^ {2}Reboot \(a drill\) {2}Scheduled /);
+  assert.match(textOf({ events: [{ ...EVENT, eventId }] })[4] ?? '', /^ {2}Reboot \(a drill\) {2}Scheduled /);
 });
 
-test('an event says who agreed, who has still to, and who holds it; what is past due, and what has no time', () => {
+test('an event shows its approvals, missing approvers and holds, and its time: overdue, or none', () => {
   const approval = { state: 'waiting', approvedBy: ['orders'], waitingFor: ['billing'], holds: [{ approver: 'ops' }] };
-  const words = wordsOf({
+  const lines = textOf({
     events: [
       { ...EVENT, approval },
       { ...EVENT, notBefore: null },
       { ...EVENT, notBefore: '2025-12-30T22:00:00Z' },
     ],
   });
-  assert.match(words[4] ?? '', /approval waiting \(yes of orders; waiting for billing; held by ops\)$/);
-  assert.match(words[5] ?? '', / at any time /);
-  assert.match(words[6] ?? '', / due for 1d 2h /);
+  assert.match(lines[4] ?? '', /approval waiting \(approved by orders; waiting for billing; held by ops\)$/);
+  assert.match(lines[5] ?? '', / at any time /);
+  assert.match(lines[6] ?? '', / due for 1d 2h /);
 });
 
-test('a sink that is behind, an error, dead letters and a refused reload are said, in yellow', () => {
+test('a backlog, an error, dead letters and a rejected reload are yellow', () => {
   const lastError = { code: 'BRIDGE_WEBHOOK_STATUS', message: 'answered\n503', at: '2025-12-31T23:00:00Z' };
   const sink = { ...SINK, state: 'retrying', queued: 3, oldestAt: '2025-12-31T23:58:00Z', lastError, deadLetters: 2 };
   const refused = { at: '2025-12-31T12:00:00Z', by: 'SIGHUP', faults: [{ path: 'sinks', message: 'is missing' }] };
   const view = { ...VIEW, sinks: [sink], deadLetters: 2, configuration: { since: '2025-12-31T00:00:00Z', refused } };
   const yellow = statusScreen(view, NOW).filter(({ colour }) => colour === 'yellow');
   assert.deepEqual(
-    yellow.map(({ words }) => words),
+    yellow.map(({ text }) => text),
     [
-      '  the reload of 2025-12-31T12:00:00Z by SIGHUP was refused: sinks: is missing',
+      '  the reload of 2025-12-31T12:00:00Z by SIGHUP was rejected: sinks: is missing',
       '  hooks  webhook  retrying  3 queued, the oldest for 2m 0s  2 dead  last error 2025-12-31T23:00:00Z BRIDGE_WEBHOOK_STATUS: answered\\n503',
       'dead letters   2',
     ],
   );
 });
 
-test('without rights it shows what everybody is told, from the store that it is from there, without either one line', () => {
+test('without a token it shows only public data; from the store it says so; without either it shows one line', () => {
   const hidden = { from: null, state: null, observedAt: null, events: null, sinks: null, deadLetters: null };
-  assert.deepEqual(wordsOf(hidden).slice(-3), [
-    'events         only a reader may see them: --token-env',
+  assert.deepEqual(textOf(hidden).slice(-3), [
+    'events         hidden: give the token of a reader with --token-env',
     'sinks          1',
     '  hooks  delivering',
   ]);
-  assert.equal(wordsOf({ from: 'store' })[1], 'what follows is what the store knows');
+  assert.equal(textOf({ from: 'store' })[1], 'the following lines are from the store');
   const gone = { ...hidden, ready: false, reasons: ['no bridge answers'], isRunning: false, sinkStates: null, configuration: null };
-  assert.deepEqual(wordsOf(gone), ['not ready: no bridge answers']);
+  assert.deepEqual(textOf(gone), ['not ready: no bridge answers']);
 });
