@@ -26,7 +26,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'etc/nsswitch.conf': 'hosts: files dns\n',
 };
 
-export interface BaseSystemParts {
+interface BaseSystemParts {
   /** Where to make it. */
   readonly folder: string;
   /** A folder for what is only needed meanwhile. */

@@ -16,7 +16,7 @@ const LABELS = {
   documentation: 'https://github.com/scheduled-events-bridge/scheduled-events-bridge/blob/main/docs/operate/container.md',
 };
 
-export interface LayoutParts {
+interface LayoutParts {
   /** Where to write it. */
   readonly folder: string;
   /** Tars, the lowest first. */

@@ -4,7 +4,7 @@
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana puts its variable there.
 export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' } as const;
 
-export interface Target {
+interface Target {
   readonly refId: string;
   readonly datasource: typeof DATASOURCE;
   readonly expr: string;
@@ -21,7 +21,7 @@ interface Step {
   readonly value: number | null;
 }
 
-export interface Panel {
+interface Panel {
   readonly id: number;
   readonly type: 'timeseries' | 'stat' | 'table' | 'row';
   readonly title: string;
@@ -49,7 +49,7 @@ export interface Panel {
 /** A panel without its place. */
 export type Drawn = Omit<Panel, 'id' | 'gridPos'> & { readonly width: number; readonly height: number };
 
-export interface Shown {
+interface Shown {
   readonly title: string;
   readonly description: string;
   /** Expressions by their legend. */

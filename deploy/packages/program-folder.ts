@@ -19,7 +19,7 @@ export interface PackageParts {
   readonly at: Date;
 }
 
-export interface ProgramFolderParts {
+interface ProgramFolderParts {
   /** The root of the checkout; dist/ is built. */
   readonly root: string;
   /** Where to make it. */

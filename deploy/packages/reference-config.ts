@@ -31,7 +31,7 @@ export interface FreshInstallation {
 }
 
 /** The journal has the CloudEvents. */
-export const LINUX: FreshInstallation = {
+const LINUX: FreshInstallation = {
   path: '/etc/scheduled-events-bridge/bridge.yaml',
   reload: 'systemctl reload scheduled-events-bridge',
   restart: 'systemctl restart scheduled-events-bridge',

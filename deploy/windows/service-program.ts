@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { run } from '../packages/run.ts';
 
 /** A Go module in the .exe, for the bill of materials. */
-export interface GoPart {
+interface GoPart {
   readonly name: string;
   readonly version: string;
 }

@@ -11,7 +11,7 @@ const SCRIPTS = ['install.ps1', 'uninstall.ps1', 'scheduled-events-bridge.cmd'] 
 /** Of the folder that a Linux package installs. */
 const SHARED = ['LICENSE', 'NODE-LICENSE', 'package.json'] as const;
 
-export interface WindowsZipParts {
+interface WindowsZipParts {
   readonly root: string;
   readonly version: string;
   /** What `makeProgramFolder` made. */

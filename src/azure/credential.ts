@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import { formatDuration } from '../formats/durations.ts';
 import type { Instant } from '../model/events.ts';
-import { fileFault, readRegularFile } from '../secrets/regular-file.ts';
+import { fileReadFault, readRegularFile } from '../secrets/regular-file.ts';
 import type { Secret } from '../secrets/secret.ts';
 import { type Deps, deadline, now, orAbort } from '../time/clock.ts';
 import { azureFault, azureTimeout } from './fault.ts';
@@ -208,7 +208,7 @@ function pemOf(certificate: Secret, place: string): string {
   } catch (error) {
     const held = certificate.reveal();
     if (held !== '') return held;
-    const message = `${place}.certificate ${fileFault(error)}: mend ${certificate.file}`;
+    const message = `${place}.certificate ${fileReadFault(error)}: mend ${certificate.file}`;
     throw new BridgeError('BRIDGE_AZURE_REFUSED', message, { disposition: 'misconfigured', scope: 'sink' });
   }
 }

@@ -5,7 +5,7 @@ import { sightChangeId, unusedId } from '../model/ids.ts';
 import { ageMs } from '../time/clock.ts';
 
 /** What is known of the sight of the metadata service. */
-export interface Sight {
+interface Sight {
   /** As stored; null while the service is in sight, or not yet out of it for long enough. */
   readonly blindness: Blindness | null;
   /** The last good document, of an earlier process too. */
@@ -14,7 +14,7 @@ export interface Sight {
   readonly firstRequestAt: Instant;
 }
 
-export interface SightSettings {
+interface SightSettings {
   /** How long without a good document counts as blind: 60 s, or `metadata.firstTimeout` where that applies. */
   readonly limitMs: number;
   /** Why there was no good document; goes into `blind`. */

@@ -31,7 +31,7 @@ export interface DiffSettings {
   readonly isApproved: (key: string, occurrence: number) => boolean;
 }
 
-export interface Difference {
+interface Difference {
   readonly state: KnownState;
   /** Those of present events by their place in the document, then the ended in the order in which they were first seen. */
   readonly changes: readonly EventChange[];

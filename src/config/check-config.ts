@@ -7,7 +7,7 @@ import { type Fault, formatFault, formatPath, type Path, unknownKey } from '../s
 import { isMapping, validate } from '../schema/validate.ts';
 import type { Written } from './changes.ts';
 import type { Config, SinkConfig, SourceConfig } from './config.ts';
-import { httpFaults, proofFaults, quorumFaults, serverTlsFaults, tokenFaults, unreachableRules } from './cross-checks.ts';
+import { callerTokenFaults, httpFaults, proofFaults, quorumFaults, serverTlsFaults, unreachableRules } from './cross-checks.ts';
 import { fingerprint, withHashes } from './fingerprint.ts';
 import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
 import { SECTIONS, type Sections } from './sections.ts';
@@ -113,7 +113,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   if (http) faults.push(...httpFaults(http, file['http']), ...serverTlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']), ...unreachableRules(approvals));
   if (approvals) faults.push(...proofFaults(approvals, file, secrets.opened));
-  faults.push(...tokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
+  faults.push(...callerTokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
 
   if (faults.length > 0 || !metadata || !cloudevents || !publish || !store || folder === undefined || !http || !approvals || !log)
     return { checked: { faults: distinct(faults) }, judgeable };

@@ -83,7 +83,10 @@ interface Caller {
 }
 
 /** Tokens too easy to guess, that no request could carry, or that two callers share. Secrets that could not be opened are left out. */
-export function tokenFaults(sections: { approvals?: ApprovalsSection; http?: HttpSection }, opened: ReadonlyMap<Secret, string>): Fault[] {
+export function callerTokenFaults(
+  sections: { approvals?: ApprovalsSection; http?: HttpSection },
+  opened: ReadonlyMap<Secret, string>,
+): Fault[] {
   const callers = [
     ...callersOf(['approvals', 'approvers'], sections.approvals?.approvers ?? {}, opened),
     ...callersOf(['http', 'readers'], sections.http?.readers ?? {}, opened),

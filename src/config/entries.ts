@@ -13,7 +13,7 @@ export interface EntryType<Definition> {
   readonly definition: Definition;
 }
 
-export interface EntryKinds<Definition, Common> {
+interface EntryKinds<Definition, Common> {
   /** Where the section stands: `sinks`. */
   readonly at: Path;
   /** `sink`: what an entry is called in faults. */

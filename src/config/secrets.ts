@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Fault, formatPath, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import type { Exposure } from '../secrets/file-exposure.ts';
-import { fileFault } from '../secrets/regular-file.ts';
+import { fileReadFault } from '../secrets/regular-file.ts';
 import { type FileReference, Secret, type SecretReference } from '../secrets/secret.ts';
 
 /** Where values come from. */
@@ -17,7 +17,7 @@ export interface Surroundings {
   readonly directory: string;
 }
 
-export interface OpenedSecrets {
+interface OpenedSecrets {
   readonly opened: ReadonlyMap<Secret, string>;
   readonly faults: readonly Fault[];
 }
@@ -73,7 +73,7 @@ function fileText(path: string, around: Surroundings): string | Error {
   try {
     return around.readFile(path);
   } catch (error) {
-    return new Error(fileFault(error), { cause: error });
+    return new Error(fileReadFault(error), { cause: error });
   }
 }
 

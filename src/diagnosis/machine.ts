@@ -4,7 +4,7 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import { codeOf } from '../errors.ts';
 
 /** Sends nothing, changes nothing. */
-export interface Machine {
+export interface LocalMachine {
   /** The address from which something to this IP address would leave; a code such as ENETUNREACH where nothing would. */
   sourceOf(address: string): Promise<{ readonly address: string } | { readonly code: string }>;
   /** By name. */
@@ -17,7 +17,7 @@ export interface Machine {
 
 const ANY_PORT = 80;
 
-export const MACHINE: Machine = {
+export const LOCAL_MACHINE: LocalMachine = {
   // To connect a datagram socket chooses the way, and sends no packet.
   async sourceOf(address) {
     const { createSocket } = await import('node:dgram');

@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import { codeOf } from '../errors.ts';
 import { lockHolder } from '../outbox/lock.ts';
 import { type Finding, fault, note } from './finding.ts';
-import type { Machine } from './machine.ts';
+import type { LocalMachine } from './machine.ts';
 
-export interface Places {
+interface Places {
   /** `store.path`. */
   readonly store: string;
   /** By setting, as `http.listen`; null where it is not configured. */
@@ -14,7 +14,7 @@ export interface Places {
 }
 
 /** A running bridge of this configuration has all of them, which is no fault. */
-export async function placeFindings({ store, addresses }: Places, machine: Machine): Promise<readonly Finding[]> {
+export async function placeFindings({ store, addresses }: Places, machine: LocalMachine): Promise<readonly Finding[]> {
   const holder = lockHolder(store);
   const inUse = holder === null ? [] : [note('store', heldBy(holder))];
   const findings: Finding[] = holder === null ? [...storeFaults(store)] : inUse;

@@ -17,7 +17,7 @@ const RETRY_MS = 1000;
 /** In a report: a drill has a handful, unless approvers keep changing their minds. */
 const MOST_CHANGES = 1000;
 
-export interface DrillsParts {
+interface DrillsParts {
   readonly store: Pick<Committer, 'state' | 'step'>;
   readonly outbox: Pick<Outbox, 'drills' | 'journal' | 'journalPages' | 'approvals' | 'operatorActs'>;
   /** Inside the transaction: the CloudEvents of the changes and what they do to approvals; returns what is to be done once it is on disk. */
@@ -30,7 +30,7 @@ export interface DrillsParts {
 }
 
 /** Why there is no drill. */
-export type DrillRefusal = 'event-listed' | 'unnamed';
+type DrillRefusal = 'event-listed' | 'unnamed';
 
 type Outcome = NonNullable<Drill['outcome']>;
 

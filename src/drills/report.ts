@@ -22,7 +22,7 @@ export interface DrillReport {
   readonly missing: readonly string[];
 }
 
-export interface ReportParts {
+interface ReportParts {
   readonly drill: Drill;
   readonly changes: readonly JournalChange[];
   readonly votes: readonly ApprovalVote[];

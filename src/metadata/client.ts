@@ -6,7 +6,7 @@ import { isDrill } from '../model/drills.ts';
 import type { Instant, PollResult, ScheduledEventsDocument } from '../model/events.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
 import { parseDocument } from './document.ts';
-import { MISCONFIGURED, mayHaveArrived, networkError, notTheService, resultLabel, statusError } from './faults.ts';
+import { MISCONFIGURED_STATUSES, mayHaveArrived, networkError, notTheService, resultLabel, statusError } from './faults.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
 import type { MetadataOptions } from './options.ts';
@@ -28,7 +28,7 @@ export interface MetadataClientOptions extends MetadataTimes {
   readonly lastGoodAt?: () => Instant | null;
 }
 
-export interface MetadataClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 'after' | 'random'> {
+interface MetadataClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 'after' | 'random'> {
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** HTTP on a connection of its own by default. */
   readonly transport?: Transport;
@@ -99,7 +99,8 @@ export class MetadataClient {
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
       const error = asFault(thrown);
-      if (typeof error.status === 'number' && MISCONFIGURED.has(error.status)) return { kind: 'refused', status: error.status, error };
+      if (typeof error.status === 'number' && MISCONFIGURED_STATUSES.has(error.status))
+        return { kind: 'refused', status: error.status, error };
       const delayMs = this.#postRhythm.next(error, this.#deps.elapsedMs() - startedMs);
       return { kind: 'again', error, delayMs, mayHaveArrived: mayHaveArrived(error) };
     }
@@ -188,7 +189,7 @@ export class MetadataClient {
     if (result === this.#reported) return;
     this.#reported = result;
     if (!error) this.#deps.logger.info('the metadata service answers again');
-    else this.#deps.logger[MISCONFIGURED.has(error.status) ? 'error' : 'warn']({ result, code: error.code }, error.message);
+    else this.#deps.logger[MISCONFIGURED_STATUSES.has(error.status) ? 'error' : 'warn']({ result, code: error.code }, error.message);
   }
 }
 

@@ -21,7 +21,7 @@ const LEASE_FOLDERS = [
 const CONF_FOLDERS = ['etc', 'etc/dhcp', 'var/lib/NetworkManager'] as const;
 const INTERFACES_KEY = 'HKLM\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces';
 
-export interface DiscoveryPorts {
+interface DiscoveryPorts {
   /** Whether a metadata service answers at this base address. */
   readonly probe: (baseUrl: string, signal: AbortSignal) => Promise<boolean>;
   /** The address in DHCP option 245, or null. */

@@ -5,7 +5,7 @@ import { parseRetryAfter } from '../formats/dates.ts';
 import type { TransportAnswer } from './transport.ts';
 
 /** Statuses that repeating does not mend: something is set up wrong. */
-export const MISCONFIGURED: ReadonlySet<number | string | undefined> = new Set([400, 401, 403, 405]);
+export const MISCONFIGURED_STATUSES: ReadonlySet<number | string | undefined> = new Set([400, 401, 403, 405]);
 
 const LABELLED = new Set<number | string>([400, 401, 403, 404, 405, 410, 429]);
 const NOT_THERE = new Set<unknown>(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);

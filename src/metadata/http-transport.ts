@@ -18,7 +18,7 @@ const USER_AGENT = `scheduled-events-bridge/${packageJson.version}`;
 /** Shorter than servers keep an idle connection, so that hardly ever a request meets one just closed: what fails is not sent again before the rhythm says so. */
 const IDLE_MS = 4000;
 
-export interface HttpTransport {
+interface HttpTransport {
   readonly send: Transport;
   /** Refuses new requests, lets running ones end, then closes the kept connection. Idempotent. */
   close(): void;

@@ -9,7 +9,7 @@ export const INSTANCE_API_VERSION = '2021-02-01';
 /** Of one field or tag: it stands in every CloudEvent. Azure allows a tag's name 512 characters. */
 const LONGEST_VALUE = 1024;
 
-export interface Instance {
+interface Instance {
   /** In lower case; null where the service gives none. */
   readonly vmId: string | null;
   /** As `Resources` of an event would name this VM; null where the service gives none. */

@@ -5,7 +5,7 @@ import { isObject } from '../formats/json-object.ts';
 import { UNDERSCORE_VERSION } from '../model/api-versions.ts';
 import type { DocumentEvent, EventField, EventStatus } from '../model/events.ts';
 
-export type DocumentEntry =
+type DocumentEntry =
   | { readonly kind: 'event'; readonly event: DocumentEvent }
   /** Its EventId can be read, its status cannot; `key` is the EventId in lower case. */
   | { readonly kind: 'statusless'; readonly key: string }

@@ -1,7 +1,7 @@
 // The service's answers → when to ask again (behaviour 4.7).
 import { BridgeError } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
-import { MISCONFIGURED } from './faults.ts';
+import { MISCONFIGURED_STATUSES } from './faults.ts';
 
 const BACK_OFF_MS = [1000, 2000, 4000];
 const THROTTLED_MS = [1000, 2000, 4000, 8000, 10_000];
@@ -33,7 +33,7 @@ export class PollSchedule {
       return this.#usual(tookMs);
     }
     const status = error instanceof BridgeError ? error.status : undefined;
-    if (MISCONFIGURED.has(status)) return Math.max(0, SLOW_MS - tookMs);
+    if (MISCONFIGURED_STATUSES.has(status)) return Math.max(0, SLOW_MS - tookMs);
     if (status === 410) return this.#updating++ < UPDATING_TRIES ? Math.max(0, SLOW_MS - tookMs) : this.#usual(tookMs);
     if (status === 429) return this.#whenThrottled(error);
     const backOffMs = BACK_OFF_MS[this.#failures++];

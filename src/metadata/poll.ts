@@ -4,7 +4,7 @@ import type { PollResult } from '../model/events.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import type { PollSchedule } from './poll-schedule.ts';
 
-export interface PollerOptions {
+interface PollerOptions {
   /** Rejects only when the signal aborts. */
   readonly poll: (signal: AbortSignal) => Promise<PollResult>;
   readonly rhythm: PollSchedule;

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { type Fault, type FileKind, faultOf, formatPath, type Path, unknownKey } from './faults.ts';
 
-export interface Validated<T> {
+interface Validated<T> {
   /** Without the parts that are at fault; undefined where nothing is left. Only for further checks while there are faults. */
   readonly output: T | undefined;
   readonly faults: readonly Fault[];

@@ -3,7 +3,7 @@ import { type Document, isPair, isScalar, isSeq, LineCounter, type Node, type Pa
 import { messageOf } from '../errors.ts';
 import { type Fault, type FileKind, formatPath, type Path } from './faults.ts';
 
-export interface ParsedYaml {
+interface ParsedYaml {
   /** Undefined where the text cannot be read. With keys that stand twice the last one counts, for further checks alone. */
   readonly value: unknown;
   readonly faults: readonly Fault[];

@@ -11,7 +11,7 @@ export class UnfitFile extends Error {}
 
 /**
  * Reads a configuration, a secret, a certificate: whatever a person names by its path.
- * @throws where there is none, it is a pipe, a device or a folder, or longer than 1 MiB; `fileFault` says it in words
+ * @throws where there is none, it is a pipe, a device or a folder, or longer than 1 MiB; `fileReadFault` says it in words
  */
 export function readRegularFile(path: string): string {
   // Before it is opened: some devices do something when they are.
@@ -26,7 +26,7 @@ export function readRegularFile(path: string): string {
 }
 
 /** What `readRegularFile` threw, behind the file's name: `cannot be read (ENOENT)`. Without a word of what the file holds. */
-export function fileFault(error: unknown): string {
+export function fileReadFault(error: unknown): string {
   return error instanceof UnfitFile ? `cannot be read: ${error.message}` : `cannot be read (${codeOf(error) ?? 'unreadable'})`;
 }
 

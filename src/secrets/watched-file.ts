@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { codeOf, messageOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
-import { fileFault, readRegularFile } from './regular-file.ts';
+import { fileReadFault, readRegularFile } from './regular-file.ts';
 
 /** However often is asked, the files are looked at so often at most. */
 const LOOK_AGAIN_MS = 1000;
@@ -10,7 +10,7 @@ const LOOK_AGAIN_MS = 1000;
 /** What a file holds without one line end, as when the configuration is read; or why that cannot be said, without a word of it. */
 export type FileText = { readonly text: string } | { readonly fault: string };
 
-export interface WatchedFileParts<T> {
+interface WatchedFileParts<T> {
   /** What was made of the files when the configuration was read; asked for once. */
   readonly initial: () => T;
   /** In the order of the paths. `before` itself where nothing is new. @throws where the files cannot be used, with the reason as its message. */
@@ -97,6 +97,6 @@ function read(path: string): FileText {
   try {
     return { text: readRegularFile(path).replace(/\r?\n$/, '') };
   } catch (error) {
-    return { fault: fileFault(error) };
+    return { fault: fileReadFault(error) };
   }
 }

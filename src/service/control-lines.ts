@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-export interface Controls {
+interface Controls {
   readonly stop: () => void;
   readonly reload: () => void;
 }

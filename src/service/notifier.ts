@@ -6,7 +6,7 @@ const COMMAND = 'systemd-notify';
 /** It waits until systemd has read the message, and by itself gives up after 5 s. */
 const LIMIT_MS = 10_000;
 
-export interface NotifierParts {
+interface NotifierParts {
   /** PATH and NOTIFY_SOCKET of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logger: Pick<Logger, 'warn'>;

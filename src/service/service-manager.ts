@@ -3,7 +3,7 @@ import type { CancelTimer, Deps } from '../time/clock.ts';
 import type { Notifier } from './notifier.ts';
 import { PollPulse, type PollPulseParts } from './poll-pulse.ts';
 
-export interface ServiceManagerParts {
+interface ServiceManagerParts {
   /** Of the process: WATCHDOG_USEC and WATCHDOG_PID. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;

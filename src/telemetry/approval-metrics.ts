@@ -17,7 +17,7 @@ export interface ApprovalSnapshot {
   readonly awaited: readonly { readonly state: 'waiting' | 'held'; readonly notBefore: string }[];
 }
 
-export interface ApprovalMetrics {
+interface ApprovalMetrics {
   /** A line of the record of an event was written, or a request denied. */
   counted(result: string): void;
   show(snapshot: ApprovalSnapshot): void;

@@ -3,7 +3,7 @@ import { codeOf } from '../errors.ts';
 import { cutText } from './cut-texts.ts';
 
 /** As the field `err` of a log line. */
-export interface SerializedError {
+interface SerializedError {
   /** `BRIDGE_…`, or the code of a foreign error; absent where it has none. */
   readonly code?: string;
   readonly message: string;

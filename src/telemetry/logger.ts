@@ -20,7 +20,7 @@ export interface LoggerOptions {
   readonly wallMs: () => number;
 }
 
-export interface Logging {
+interface Logging {
   readonly logger: Logger;
   /** Lines dropped since the start, because the earlier ones were not read. */
   readonly dropped: () => number;

@@ -21,7 +21,7 @@ const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 /** Results and codes are few; a value that some other side invents must not make series without end. */
 const MOST_RESULTS = 32;
 
-export interface SinkSnapshot {
+interface SinkSnapshot {
   readonly sink: string;
   /** Deliveries that wait. */
   readonly queued: number;

@@ -10,7 +10,7 @@ export interface SourceSnapshot {
   readonly isUp: boolean;
 }
 
-export interface SourceMetrics {
+interface SourceMetrics {
   message(source: string, result: MessageResult): void;
   /** The series of these begin at 0, where they have none yet. */
   configured(sources: readonly string[]): void;

@@ -6,7 +6,7 @@ import { RequestRate } from '../metadata/request-rate.ts';
 import { deadline, sleep } from '../time/clock.ts';
 import { authorization, BRIDGE_OPTIONS, bridgeUrl, postJson } from './bridge/bridge-client.ts';
 import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';
-import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, optionText, type Verb, type VerbContext } from './verb.ts';
 
 const BRIDGE_TIMEOUT_MS = 30_000;
 
@@ -38,7 +38,7 @@ With --bridge it uses the approval endpoint of a bridge. The environment variabl
   async run(context) {
     const ids = context.positionals;
     if (ids.length === 0) throw new BridgeError('BRIDGE_USAGE', 'approve takes at least one EventId; `events` prints them');
-    if (text(context, 'bridge') === undefined) expectReal(ids);
+    if (optionText(context, 'bridge') === undefined) expectReal(ids);
     const send = sender(context);
     const isConfirmed = context.values['interactive'] ? confirmer(context) : () => true;
     let rejected = false;
@@ -64,7 +64,7 @@ function expectReal(ids: readonly string[]): void {
 }
 
 function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
-  const bridge = text(context, 'bridge');
+  const bridge = optionText(context, 'bridge');
   if (bridge === undefined) {
     const client = metadataClient(context, endpointOption(context));
     const rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: context.deps.elapsedMs });
@@ -73,7 +73,7 @@ function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
       return await post(client, eventId, context.signal);
     };
   }
-  if (text(context, 'endpoint') !== undefined)
+  if (optionText(context, 'endpoint') !== undefined)
     throw new BridgeError('BRIDGE_USAGE', '--endpoint and --bridge exclude each other: give one of them');
   const url = bridgeUrl(context, bridge, '/v1/approvals');
   const headers = authorization(context);

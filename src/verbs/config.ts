@@ -8,7 +8,7 @@ import type { Warning } from '../config/warnings.ts';
 import { BridgeError } from '../errors.ts';
 import { folderWarning } from '../outbox/private-folder.ts';
 import { exposureOf } from '../secrets/file-exposure.ts';
-import { fileFault, readRegularFile } from '../secrets/regular-file.ts';
+import { fileReadFault, readRegularFile } from '../secrets/regular-file.ts';
 import type { VerbContext } from './verb.ts';
 
 /** @throws BridgeError BRIDGE_CONFIG_UNREADABLE, or BRIDGE_CONFIG_INVALID with every fault of the file. */
@@ -69,7 +69,7 @@ function read(file: string): string {
   try {
     return readRegularFile(file);
   } catch (error) {
-    const fault = fileFault(error);
+    const fault = fileReadFault(error);
     const advice = fault.includes('a pipe') ? ': write it to a file first, because a pipe may never end' : '';
     throw new BridgeError('BRIDGE_CONFIG_UNREADABLE', `the configuration ${file} ${fault}${advice}`, { cause: error });
   }

@@ -3,7 +3,7 @@ import { BridgeError } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import type { DeadLetter } from '../model/deliveries.ts';
 import { withStore } from './store.ts';
-import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, optionText, type Verb, type VerbContext } from './verb.ts';
 
 const ACTIONS = ['list', 'show', 'retry', 'discard'];
 
@@ -36,7 +36,7 @@ Works while the bridge is running: it sees queued deliveries within a second. Pr
         `dead-letters takes one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`,
       );
     }
-    const sink = text(context, 'sink');
+    const sink = optionText(context, 'sink');
     if (action === 'discard' && ids.length === 0 && sink === undefined) {
       throw new BridgeError('BRIDGE_USAGE', 'discard cannot be undone: give the IDs, or --sink for all dead letters of a sink');
     }

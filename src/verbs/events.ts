@@ -8,7 +8,7 @@ import { PollSchedule } from '../metadata/poll-schedule.ts';
 import type { Transport } from '../metadata/transport.ts';
 import { sleep } from '../time/clock.ts';
 import { apiVersionOption, ENDPOINT_OPTION, endpointOption, FIRST_TIMEOUT_MS } from './metadata-service.ts';
-import { EXIT, optionNumber, text, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, optionNumber, optionText, type Verb, type VerbContext } from './verb.ts';
 
 const POLL_INTERVAL_MS = 1000;
 
@@ -30,7 +30,7 @@ or has printed --count documents (--count implies --watch). The first answer of 
     const url = `${endpointOption(context)}/metadata/scheduledevents?api-version=${apiVersionOption(context)}`;
     const transport = createHttpTransport(context.deps);
     try {
-      if (!context.values['watch'] && text(context, 'count') === undefined) {
+      if (!context.values['watch'] && optionText(context, 'count') === undefined) {
         await context.print(JSON.stringify(await read(transport.send, url, context.signal), null, 2));
         return EXIT.fine;
       }

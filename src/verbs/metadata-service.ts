@@ -5,9 +5,9 @@ import { MetadataClient } from '../metadata/client.ts';
 import { LINK_LOCAL_ENDPOINT } from '../metadata/discovery.ts';
 import { isEndpoint } from '../metadata/options.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
-import { text, type VerbContext, type VerbOption } from './verb.ts';
+import { optionText, type VerbContext, type VerbOption } from './verb.ts';
 
-export const DEFAULT_API_VERSION = '2020-07-01';
+const DEFAULT_API_VERSION = '2020-07-01';
 /** The first request enables the service; its answer can take 2 min. */
 export const FIRST_TIMEOUT_MS = 130_000;
 
@@ -15,7 +15,7 @@ export const ENDPOINT_OPTION: VerbOption = { type: 'string', value: 'URL', help:
 
 /** @throws BridgeError BRIDGE_USAGE if it is not an http URL with only host and port */
 export function endpointOption(context: VerbContext): string {
-  const given = text(context, 'endpoint') ?? LINK_LOCAL_ENDPOINT;
+  const given = optionText(context, 'endpoint') ?? LINK_LOCAL_ENDPOINT;
   if (given === 'discover' || !isEndpoint(given)) {
     // The value is not shown, because it may contain a password.
     throw new BridgeError('BRIDGE_USAGE', '--endpoint takes an http URL with only host and port, such as http://127.0.0.1:8080');
@@ -25,7 +25,7 @@ export function endpointOption(context: VerbContext): string {
 
 /** Accepts any value in the form of a version: the service decides which ones it supports. @throws BridgeError BRIDGE_USAGE for anything else */
 export function apiVersionOption(context: VerbContext): string {
-  const version = text(context, 'api-version') ?? DEFAULT_API_VERSION;
+  const version = optionText(context, 'api-version') ?? DEFAULT_API_VERSION;
   if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) {
     throw new BridgeError('BRIDGE_USAGE', `--api-version takes a version such as ${API_VERSIONS.join(', ')}, not "${version}"`);
   }

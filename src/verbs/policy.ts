@@ -6,12 +6,10 @@ import { API_VERSIONS } from '../model/api-versions.ts';
 import type { Script } from '../simulator/script/script.ts';
 import { findScenario, shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { loadConfig } from './config.ts';
-import { compileDecision, type Decide } from './policy-decision.ts';
-import { readEvents } from './policy-event.ts';
-import { type Sighting, sightings } from './policy-play.ts';
-import { reportLines } from './policy-words.ts';
+import { compileDecision, type Decide, reportLines } from './policy-decision.ts';
+import { readEvents, type Sighting, sightings } from './policy-events.ts';
 import { machinesOption } from './simulate-options.ts';
-import { EXIT, needed, text, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, needed, optionText, type Verb, type VerbContext } from './verb.ts';
 
 const LONGEST_BYTES = 4 * 1024 * 1024;
 
@@ -44,11 +42,11 @@ Prints NDJSON if standard output is not a terminal.`,
       const given = word === undefined ? '' : `, not "${context.positionals.join(' ')}"`;
       throw new BridgeError('BRIDGE_USAGE', `policy takes the word test${given}`);
     }
-    const file = text(context, 'event');
-    const scenario = text(context, 'scenario');
+    const file = optionText(context, 'event');
+    const scenario = optionText(context, 'scenario');
     if (file !== undefined && scenario !== undefined)
       throw new BridgeError('BRIDGE_USAGE', '--event and --scenario exclude each other: give one of them');
-    const unusable = ['vms', 'name'].find((name) => file !== undefined && text(context, name) !== undefined);
+    const unusable = ['vms', 'name'].find((name) => file !== undefined && optionText(context, name) !== undefined);
     if (unusable !== undefined) throw new BridgeError('BRIDGE_USAGE', `--${unusable} is for scenarios and cannot be used with --event`);
     const wanted = machinesOption(context);
     const config = await loadConfig(context, needed(context, 'config'));

@@ -1,6 +1,6 @@
 // `replay`: a time span → its journalled CloudEvents, queued again for one sink with the same bytes and ids.
 import { knownSink, withStore } from './store.ts';
-import { EXIT, needed, optionTime, text, type Verb } from './verb.ts';
+import { EXIT, needed, optionText, optionTime, type Verb } from './verb.ts';
 
 export const replay: Verb = {
   usage: '--sink NAME --since TIME [--until TIME] [--event EVENT_ID] --config FILE',
@@ -26,7 +26,7 @@ Works while the bridge is running: it sees queued deliveries within a second.`,
     needed(context, 'since');
     const sinceMs = optionTime(context, 'since') ?? 0;
     const untilMs = optionTime(context, 'until');
-    const event = text(context, 'event');
+    const event = optionText(context, 'event');
     const count = await withStore(context, (outbox, sinks) =>
       outbox.replay.queue({
         sink: knownSink(sink, sinks),

@@ -12,7 +12,7 @@ import { LOG_LEVELS, type LogLevel } from '../telemetry/options.ts';
 import { sleep } from '../time/clock.ts';
 import { STOP_LIMIT_MS } from '../time/stop.ts';
 import { loadValidConfig, readAgain } from './config.ts';
-import { CONTROL_OPTION, EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
+import { CONTROL_OPTION, EXIT, interrupted, optionText, type Verb, type VerbContext } from './verb.ts';
 
 /** How long a stop waits for systemd to read that the bridge is stopping. */
 const NOTIFY_MS = 5000;
@@ -60,7 +60,7 @@ interface Started {
 
 async function start(context: VerbContext): Promise<Started> {
   const levelGiven = levelOption(context);
-  const path = text(context, 'config');
+  const path = optionText(context, 'config');
   const { options: config, warnings, written } = await loadValidConfig(context, path);
   const { deps, stderr, stdout } = context;
   const level = levelGiven ?? config.log.level;
@@ -85,7 +85,7 @@ function serviceManager({ env, deps }: VerbContext, config: Config, logger: Logg
 }
 
 function levelOption(context: VerbContext): LogLevel | null {
-  const level = text(context, 'log-level');
+  const level = optionText(context, 'log-level');
   if (level === undefined) return null;
   const known = LOG_LEVELS.find((name) => name === level);
   if (known === undefined) throw new BridgeError('BRIDGE_USAGE', `--log-level takes one of ${LOG_LEVELS.join(', ')}, not "${level}"`);

@@ -3,7 +3,7 @@ import { lookUp } from '../config/secrets.ts';
 import { BridgeError } from '../errors.ts';
 import { readRegularFile } from '../secrets/regular-file.ts';
 import { ed25519Secret, publicKeyOf, readWebhookSecret, SEED_BYTES, symmetricSecret } from '../secrets/webhook-secret.ts';
-import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, optionText, type Verb, type VerbContext } from './verb.ts';
 
 /** The length of a SHA-256 digest, for which it is the HMAC key. */
 const SYMMETRIC_BYTES = 32;
@@ -23,14 +23,14 @@ signs with the private key; receivers get only the public key, so they can verif
     ['scheduled-events-bridge secret --public hook-key.pem', 'print the public key for the receivers'],
   ],
   async run(context) {
-    const file = text(context, 'public');
+    const file = optionText(context, 'public');
     await context.print(file === undefined ? newSecret(context) : publicKeyIn(context, file));
     return EXIT.fine;
   },
 };
 
 function newSecret(context: VerbContext): string {
-  const type = text(context, 'type') ?? 'symmetric';
+  const type = optionText(context, 'type') ?? 'symmetric';
   if (type === 'symmetric') return symmetricSecret(context.secureRandom(SYMMETRIC_BYTES));
   if (type !== 'ed25519') throw new BridgeError('BRIDGE_USAGE', `--type takes symmetric or ed25519, not "${type}"`);
   const privateKey = ed25519Secret(context.secureRandom(SEED_BYTES));
@@ -39,7 +39,7 @@ function newSecret(context: VerbContext): string {
 
 /** Reads the file as the configuration does: without its last line end. */
 function publicKeyIn(context: VerbContext, file: string): string {
-  if (text(context, 'type') !== undefined)
+  if (optionText(context, 'type') !== undefined)
     throw new BridgeError('BRIDGE_USAGE', '--type and --public exclude each other: give one of them');
   const found = lookUp({ file }, { env: {}, readFile: readRegularFile, directory: '.' });
   if ('fault' in found) throw new BridgeError('BRIDGE_USAGE', `--public: ${found.fault}`);

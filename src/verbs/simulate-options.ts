@@ -7,7 +7,7 @@ import { type MachineOptions, MOST_MACHINES } from '../simulator/events/machine.
 import { FASTEST } from '../simulator/events/virtual-clock.ts';
 import type { Address } from '../simulator/listener.ts';
 import type { SimulatorServerOptions } from '../simulator/server.ts';
-import { optionTexts, text, type VerbContext } from './verb.ts';
+import { optionText, optionTexts, type VerbContext } from './verb.ts';
 
 /** Options of the simulated service. They have no meaning with `--upstream`. */
 const SIMULATION_OPTIONS = [
@@ -71,7 +71,7 @@ function clientsOption(context: VerbContext): Pick<SimulatorServerOptions, 'clie
 }
 
 function versionsOption(context: VerbContext): Pick<SimulatorServerOptions, 'apiVersions'> {
-  const given = text(context, 'api-versions');
+  const given = optionText(context, 'api-versions');
   if (given === undefined) return {};
   const apiVersions = given.split(',').map((version) => version.trim());
   const unknown = apiVersions.find((version) => !API_VERSIONS.some((known) => known === version));
@@ -80,7 +80,7 @@ function versionsOption(context: VerbContext): Pick<SimulatorServerOptions, 'api
 }
 
 function unknownVersionOption(context: VerbContext): Pick<SimulatorServerOptions, 'unknownApiVersion'> {
-  const given = text(context, 'unknown-api-version');
+  const given = optionText(context, 'unknown-api-version');
   if (given === undefined) return {};
   if (given === '400' || given === '404') return { unknownApiVersion: given === '400' ? 400 : 404 };
   throw new BridgeError('BRIDGE_USAGE', `--unknown-api-version takes 400 or 404, not "${given}"`);
@@ -136,7 +136,7 @@ function alsoAt(value: string): Address {
 }
 
 function speedOption(context: VerbContext): number {
-  const given = text(context, 'speed') ?? '1';
+  const given = optionText(context, 'speed') ?? '1';
   const speed = Number(given);
   if (!/^\d+(\.\d+)?$/.test(given) || speed <= 0 || speed > FASTEST) {
     throw new BridgeError('BRIDGE_USAGE', `--speed takes a number above 0 and up to ${FASTEST}, not "${given}"`);
@@ -145,7 +145,7 @@ function speedOption(context: VerbContext): number {
 }
 
 function notBeforeOption(context: VerbContext): { readonly notBefore?: NotBeforeClock } {
-  const given = text(context, 'not-before');
+  const given = optionText(context, 'not-before');
   if (given === undefined) return {};
   const notBefore = NOT_BEFORE_CLOCKS.find((known) => known === given);
   if (notBefore) return { notBefore };

@@ -113,7 +113,7 @@ async function start(
 ): Promise<SimulatorServer> {
   const { deps } = context;
   const group = groupOptions(context);
-  const played = text(context, 'replay');
+  const played = optionText(context, 'replay');
   const script = played === undefined ? undefined : await replay(played);
   const recording = recordOptions && open.use(await startRecording({ ...recordOptions, startedAtMs: deps.wallMs(), deps, logger }));
   const options = {

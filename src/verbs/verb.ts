@@ -70,7 +70,7 @@ export function parseArgsOptions(options: Verb['options']): ParseArgsOptionsConf
 }
 
 /** Returns an option's value; undefined if it was not given. */
-export function text(context: VerbContext, name: string): string | undefined {
+export function optionText(context: VerbContext, name: string): string | undefined {
   const value = context.values[name];
   return typeof value === 'string' ? value : undefined;
 }
@@ -83,14 +83,14 @@ export function optionTexts(context: VerbContext, name: string): readonly string
 
 /** @throws BridgeError BRIDGE_USAGE if the option was not given */
 export function needed(context: VerbContext, name: string): string {
-  const value = text(context, name);
+  const value = optionText(context, name);
   if (value === undefined) throw new BridgeError('BRIDGE_USAGE', `--${name} is missing; see --help`);
   return value;
 }
 
 /** @throws BridgeError BRIDGE_USAGE if the option is not a whole number of at least `least` */
 export function optionNumber(context: VerbContext, name: string, least: number): number | undefined {
-  const value = text(context, name);
+  const value = optionText(context, name);
   if (value === undefined) return undefined;
   if (!/^\d{1,9}$/.test(value) || Number(value) < least) {
     throw new BridgeError('BRIDGE_USAGE', `--${name} takes a whole number of at least ${least}, not "${value}"`);
@@ -103,7 +103,7 @@ export function optionNumber(context: VerbContext, name: string, least: number):
  * @throws BridgeError BRIDGE_USAGE if the option is neither an RFC 3339 time nor a duration
  */
 export function optionTime(context: VerbContext, name: string): number | undefined {
-  const value = text(context, name);
+  const value = optionText(context, name);
   if (value === undefined) return undefined;
   const agoMs = parseDuration(value);
   const ms = agoMs === null ? parseInstant(value) : context.deps.wallMs() - agoMs;

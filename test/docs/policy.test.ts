@@ -5,9 +5,8 @@ import { parse } from 'yaml';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { findScenario, shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
-import { compileDecision } from '../../src/verbs/policy-decision.ts';
-import { sightings } from '../../src/verbs/policy-play.ts';
-import { reportLines } from '../../src/verbs/policy-words.ts';
+import { compileDecision, reportLines } from '../../src/verbs/policy-decision.ts';
+import { sightings } from '../../src/verbs/policy-events.ts';
 import { OTHER_TOKEN, surroundings, TOKEN } from '../support/config.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 

@@ -2,7 +2,7 @@
 import { AzureCredential, type AzureCredentialDeps } from '../../../src/azure/credential.ts';
 import { azureAuthorityOf } from '../../../src/azure/options.ts';
 import { BridgeError } from '../../../src/errors.ts';
-import { fileFault, readRegularFile } from '../../../src/secrets/regular-file.ts';
+import { fileReadFault, readRegularFile } from '../../../src/secrets/regular-file.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
 import { isToken, type SaslOptions } from '../options/sasl-options.ts';
 
@@ -30,7 +30,7 @@ function fileText(file: string, place: string): string {
   try {
     return readRegularFile(file);
   } catch (error) {
-    throw tokenFault(`${place}.sasl.token: ${file} ${fileFault(error)}`);
+    throw tokenFault(`${place}.sasl.token: ${file} ${fileReadFault(error)}`);
   }
 }
 

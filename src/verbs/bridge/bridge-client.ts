@@ -1,10 +1,15 @@
 // --bridge and --token-env, or the section `http` → one request to a bridge, without a proxy.
-import type { X509Certificate } from 'node:crypto';
+
+import { X509Certificate } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import type { Config } from '../../config/config.ts';
 import { BridgeError } from '../../errors.ts';
 import { exchange, type HttpRequest } from '../../net/http-exchange.ts';
 import { connectPinned } from '../../net/pinned-connection.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
-import { needed, text, type VerbContext, type VerbOption } from '../verb.ts';
+import { fileReadFault, readRegularFile } from '../../secrets/regular-file.ts';
+import type { SecretReference } from '../../secrets/secret.ts';
+import { needed, optionText, type VerbContext, type VerbOption } from '../verb.ts';
 
 /** Bytes: far more than any answer of a bridge. */
 const LONGEST_ANSWER = 1024 * 1024;
@@ -39,7 +44,7 @@ export function bridgeUrl(context: VerbContext, bridge: string, path: string): U
     throw new BridgeError('BRIDGE_USAGE', '--bridge takes an http or https URL, such as http://127.0.0.1:8700');
   }
   const isReadable = url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
-  if (isReadable && text(context, 'token-env') !== undefined && context.values['allow-insecure'] !== true) {
+  if (isReadable && optionText(context, 'token-env') !== undefined && context.values['allow-insecure'] !== true) {
     throw new BridgeError(
       'BRIDGE_USAGE',
       `${url.origin} would receive the token in clear text: use https://, or --allow-insecure if you accept this`,
@@ -72,4 +77,49 @@ export async function askBridge({ certificate, ...request }: BridgeRequest, sign
 export function postJson(url: URL, headers: Readonly<Record<string, string>>, body: object, signal: AbortSignal): Promise<BridgeAnswer> {
   const all = { ...headers, 'Content-Type': 'application/json' };
   return askBridge({ method: 'POST', url, headers: all, body: JSON.stringify(body) }, signal);
+}
+
+type OwnHttp = Pick<Config['http'], 'listen' | 'health' | 'tls'>;
+
+/** Returns a request for `/readyz`, to `http.health` if it is configured. @param file the configuration, for relative paths */
+export function healthRequest({ listen, health, tls }: OwnHttp, file: string | undefined): BridgeRequest {
+  return requestTo(health ?? listen, health === null ? tls : null, file, '/readyz');
+}
+
+/** Returns a GET of a path of `http.listen`. @param file the configuration, for relative paths */
+export function ownRequest({ listen, tls }: OwnHttp, file: string, path: string): BridgeRequest {
+  return requestTo(listen, tls, file, path);
+}
+
+function requestTo({ host, port }: OwnHttp['listen'], tls: OwnHttp['tls'], file: string | undefined, path: string): BridgeRequest {
+  const url = `${tls === null ? 'http' : 'https'}://${addressed(host)}:${port}${path}`;
+  const request = { method: 'GET', url, headers: {} } as const;
+  // The certificate names the machine by its public name, not loopback, so the listener must present exactly this certificate.
+  return tls === null ? request : { ...request, certificate: () => certificateIn(tls.cert.reference, file) };
+}
+
+/** Reads the file for each request, because the bridge serves a renewed certificate within a second. A certificate is not a secret. */
+function certificateIn(reference: SecretReference, file: string | undefined): X509Certificate {
+  const text = certificateText(resolve(dirname(file ?? ''), 'file' in reference ? reference.file : ''));
+  try {
+    return new X509Certificate(text);
+  } catch {
+    // OpenSSL's message may quote a key.
+    throw new Error('the file of http.tls.cert, which the bridge must present, has no certificate in PEM');
+  }
+}
+
+function certificateText(path: string): string {
+  try {
+    return readRegularFile(path);
+  } catch (error) {
+    throw new Error(`the file of http.tls.cert, which the bridge must present, ${fileReadFault(error)}`, { cause: error });
+  }
+}
+
+/** A listener on every address also listens on loopback. */
+function addressed(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (!host.includes(':')) return host;
+  return `[${host === '::' ? '::1' : host}]`;
 }

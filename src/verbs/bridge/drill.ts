@@ -7,10 +7,8 @@ import { drillEventId, isDrill } from '../../model/drills.ts';
 import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline, sleep } from '../../time/clock.ts';
 import { loadConfig } from '../config.ts';
-import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeAnswer, type BridgeRequest, bridgeUrl } from './bridge-client.ts';
-import { EXPECTATIONS, type Expectation, failures, isAccepted } from './drill-expectations.ts';
-import { ownRequest } from './own-bridge.ts';
+import { EXIT, optionText, type Verb, type VerbContext } from '../verb.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeAnswer, type BridgeRequest, bridgeUrl, ownRequest } from './bridge-client.ts';
 
 const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 500;
@@ -58,7 +56,7 @@ With --config it uses the bridge on this machine, and the token of the first app
     ],
   ],
   async run(context) {
-    const expected = expectationsIn(text(context, 'expect'));
+    const expected = expectationsIn(optionText(context, 'expect'));
     const ask = await admin(context);
     const id = await begin(ask, requestIn(context));
     try {
@@ -89,15 +87,19 @@ function expectationsIn(given: string | undefined): readonly Expectation[] {
 
 /** The bridge checks the values. */
 function requestIn(context: VerbContext): object {
-  const resources = text(context, 'resources');
-  const given = { eventType: text(context, 'type'), notice: text(context, 'notice'), duration: text(context, 'duration') };
+  const resources = optionText(context, 'resources');
+  const given = {
+    eventType: optionText(context, 'type'),
+    notice: optionText(context, 'notice'),
+    duration: optionText(context, 'duration'),
+  };
   return { ...given, resources: resources?.split(',').map((name) => name.trim()), force: context.values['force'] === true };
 }
 
 /** @throws BridgeError BRIDGE_USAGE, and what loading a configuration throws */
 async function admin(context: VerbContext): Promise<Ask> {
-  const bridge = text(context, 'bridge');
-  const file = text(context, 'config');
+  const bridge = optionText(context, 'bridge');
+  const file = optionText(context, 'config');
   if (bridge !== undefined) {
     if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
     const base = bridgeUrl(context, bridge, '/');
@@ -188,4 +190,40 @@ function objectIn(body: string): JsonObject | null {
   } catch {
     return null;
   }
+}
+
+const EXPECTATIONS = ['approvals', 'deliveries'] as const;
+type Expectation = (typeof EXPECTATIONS)[number];
+
+/** Whether every sink has accepted every change that its filter selects. */
+function isAccepted({ changes }: DrillReport): boolean {
+  return changes.every(({ sinks }) => sinks.every(({ acceptedAt }) => acceptedAt !== null));
+}
+
+/** Returns one sentence for each failed expectation. */
+export function failures(report: DrillReport, expected: readonly Expectation[]): readonly string[] {
+  return expected.flatMap((expectation) => (expectation === 'approvals' ? unapproved(report) : undelivered(report)));
+}
+
+/** An event that was approved in time is submitted before its NotBefore; after that, nobody can approve it. */
+function unapproved({ changes, approvers, missing }: DrillReport): readonly string[] {
+  if (changes.some(({ change }) => change === 'approval.submitted')) return [];
+  return [`not approved before NotBefore${missing.length > 0 ? `: no approval by ${missing.join(', ')}` : unsubmitted(approvers.length)}`];
+}
+
+/** For a full quorum. */
+function unsubmitted(approvals: number): string {
+  return approvals === 0
+    ? ''
+    : ': all required approvers approved, but a hold, approvals.dryRun or the end of the drill prevented the StartRequest';
+}
+
+function undelivered({ changes }: DrillReport): readonly string[] {
+  return changes.flatMap(({ change, sinks }) =>
+    sinks.flatMap(({ name, acceptedAt, attempts }) =>
+      acceptedAt === null
+        ? [`the sink ${name} has not accepted ${change}, after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`]
+        : [],
+    ),
+  );
 }

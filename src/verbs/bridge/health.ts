@@ -3,9 +3,8 @@ import { BridgeError, messageOf } from '../../errors.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { deadline } from '../../time/clock.ts';
 import { loadSection } from '../config.ts';
-import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeRequest, bridgeUrl } from './bridge-client.ts';
-import { healthRequest } from './own-bridge.ts';
+import { EXIT, optionText, type Verb, type VerbContext } from '../verb.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeRequest, bridgeUrl, healthRequest } from './bridge-client.ts';
 
 const TIMEOUT_MS = 5000;
 
@@ -44,10 +43,10 @@ The default is http://127.0.0.1:8700. No secret of the configuration is read.`,
 };
 
 async function readyRequest(context: VerbContext): Promise<BridgeRequest> {
-  const bridge = text(context, 'bridge');
-  const file = text(context, 'config');
+  const bridge = optionText(context, 'bridge');
+  const file = optionText(context, 'config');
   if (bridge === undefined) return healthRequest(await loadSection(file, 'http'), file);
   if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
-  const headers = text(context, 'token-env') === undefined ? {} : authorization(context);
+  const headers = optionText(context, 'token-env') === undefined ? {} : authorization(context);
   return { method: 'GET', url: bridgeUrl(context, bridge, '/readyz'), headers };
 }

@@ -2,9 +2,9 @@
 import { visibleLine } from '../../formats/visible-text.ts';
 import { isDrill } from '../../model/drills.ts';
 import type { Colour } from '../verb.ts';
-import type { RefusedReload, ShownApproval, ShownEvent, ShownSink, StatusView } from './status-view.ts';
+import type { ShownApproval, ShownEvent, ShownReload, ShownSink, StatusView } from './status-view.ts';
 
-export interface Line {
+interface Line {
   readonly text: string;
   readonly colour?: Colour;
 }
@@ -40,7 +40,7 @@ function configurationLines({ since, refused }: NonNullable<StatusView['configur
   return refused === null ? [own] : [own, { text: `  ${refusal(refused)}`, colour: 'yellow' }];
 }
 
-function refusal({ at, by, faults = [], restart = [] }: RefusedReload): string {
+function refusal({ at, by, faults = [], restart = [] }: ShownReload): string {
   const why = [...faults.map(({ path, message }) => `${path}: ${message}`), ...restart.map((path) => `${path} needs a restart`)];
   return oneLine(`the reload of ${at}${by === undefined ? '' : ` by ${by}`} was rejected${why.length > 0 ? `: ${why.join('; ')}` : ''}`);
 }

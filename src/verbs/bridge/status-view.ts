@@ -1,5 +1,14 @@
 // A bridge, or its store without it → the data that `status` shows; a part is null if it is not available.
+import { toRfc3339, toRfc3339Seconds } from '../../formats/dates.ts';
+import { isObject } from '../../formats/json-object.ts';
+import type { EventApproval } from '../../model/approvals.ts';
+import { isDrill } from '../../model/drills.ts';
 import type { SinkView } from '../../model/operators.ts';
+import type { Outbox } from '../../outbox/outbox.ts';
+import { deadline } from '../../time/clock.ts';
+import { withStoreToRead } from '../store.ts';
+import type { VerbContext } from '../verb.ts';
+import { askBridge, type BridgeRequest } from './bridge-client.ts';
 
 /** A sink of `GET /v1/sinks`; from the store, its state is `paused`, `retired` or else `stopped`. */
 export type ShownSink = Omit<SinkView, 'state'> & { readonly state: string };
@@ -24,7 +33,7 @@ export interface ShownApproval {
   readonly holds: readonly { readonly approver: string }[];
 }
 
-export interface RefusedReload {
+export interface ShownReload {
   /** RFC 3339. */
   readonly at: string;
   /** This and the next two are only for readers. */
@@ -50,5 +59,99 @@ export interface StatusView {
   /** By name, from `/readyz`, which needs no token. */
   readonly sinkStates: Readonly<Record<string, string>> | null;
   readonly deadLetters: number | null;
-  readonly configuration: { readonly since: string; readonly refused: RefusedReload | null } | null;
+  readonly configuration: { readonly since: string; readonly refused: ShownReload | null } | null;
+}
+
+const TIMEOUT_MS = 5000;
+
+type Ready = Pick<StatusView, 'ready' | 'reasons' | 'configuration'> & { readonly sinks: Readonly<Record<string, { state: string }>> };
+type Events = Pick<StatusView, 'state' | 'documentIncarnation' | 'observedAt' | 'events'>;
+
+/** Parts from `/v1` are null if this caller may not read them. Rejects if no bridge answers. */
+export async function statusOfBridge(context: VerbContext, requestTo: (path: string) => BridgeRequest): Promise<StatusView> {
+  const limit = deadline(context.deps, TIMEOUT_MS, () => new Error(`no answer within ${TIMEOUT_MS / 1000} s`), context.signal);
+  const ask = (path: string): Promise<unknown> => askJson(requestTo(path), limit.signal);
+  try {
+    const [ready, events, sinks] = await Promise.all([ask('/readyz'), ask('/v1/events'), ask('/v1/sinks')]);
+    if (!isReady(ready)) throw new Error('the answer of /readyz is not that of a bridge');
+    return viewOf(context, ready, events as Events | null, sinks as readonly ShownSink[] | null);
+  } finally {
+    limit.cancel();
+  }
+}
+
+function viewOf({ deps }: VerbContext, ready: Ready, events: Events | null, sinks: readonly ShownSink[] | null): StatusView {
+  const observedAt = events?.observedAt ?? null;
+  return {
+    ready: ready.ready,
+    reasons: ready.reasons,
+    isRunning: true,
+    from: events === null ? null : 'bridge',
+    state: events?.state ?? null,
+    documentIncarnation: events?.documentIncarnation ?? null,
+    observedAt,
+    documentAgeSeconds: observedAt === null ? null : Math.max(0, Math.round((deps.wallMs() - Date.parse(observedAt)) / 1000)),
+    events: events?.events ?? null,
+    sinks,
+    sinkStates: Object.fromEntries(Object.entries(ready.sinks).map(([name, { state }]) => [name, state])),
+    deadLetters: sinks === null ? null : sinks.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
+    configuration: ready.configuration,
+  };
+}
+
+/** Returns null for a caller without rights, or a listener without the route. */
+async function askJson(request: BridgeRequest, signal: AbortSignal): Promise<unknown> {
+  const { status, body } = await askBridge(request, signal);
+  if ([401, 403, 404, 429].includes(status)) return null;
+  const isAnswer = status === 200 || (status === 503 && String(request.url).endsWith('/readyz'));
+  if (!isAnswer) throw new Error(`it answered ${status}`);
+  return JSON.parse(body);
+}
+
+function isReady(value: unknown): value is Ready {
+  return isObject(value) && typeof value['ready'] === 'boolean' && Array.isArray(value['reasons']) && isObject(value['sinks']);
+}
+
+type StoreView = Omit<StatusView, 'ready' | 'reasons' | 'isRunning' | 'sinkStates' | 'configuration'>;
+
+/** @throws BridgeError BRIDGE_STORE_* */
+export function statusOfStore(context: VerbContext, file: string): Promise<StoreView> {
+  return withStoreToRead(context, file, (outbox) => {
+    const known = outbox.known.load();
+    const approvals = new Map(outbox.approvals.open().map((approval) => [approval.occurrence, approval]));
+    const sinks = [...outbox.sinks.types()].map(([name, type]) => sinkOf(outbox, name, type));
+    const lastGoodMs = known.lastGoodAt?.wallMs ?? null;
+    return {
+      from: 'store',
+      state: outbox.known.blindness() !== null ? 'blind' : lastGoodMs === null ? 'enabling' : 'watching',
+      documentIncarnation: known.incarnation,
+      observedAt: lastGoodMs === null ? null : toRfc3339Seconds(lastGoodMs),
+      documentAgeSeconds: lastGoodMs === null ? null : Math.max(0, Math.round((context.deps.wallMs() - lastGoodMs) / 1000)),
+      events: [...known.events.values()].map(({ key, event, occurrence }) => ({
+        ...event,
+        approval: approvalOf(approvals.get(occurrence)),
+        ...(isDrill(key) && { drill: true as const }),
+      })),
+      sinks,
+      deadLetters: sinks.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
+    };
+  });
+}
+
+function approvalOf(approval: EventApproval | undefined): ShownApproval | null {
+  if (approval === undefined) return null;
+  const { state, votes, holds } = approval;
+  return { state, approvedBy: votes.map(({ approver }) => approver), holds: holds.map(({ approver }) => ({ approver })) };
+}
+
+function sinkOf({ queue }: Outbox, name: string, type: string): ShownSink {
+  const { queued, oldestQueuedAtMs, dead } = queue.backlog(name);
+  const { pause, lastAcceptedAtMs, lastError } = queue.record(name);
+  return {
+    ...{ name, type, queued, deadLetters: dead },
+    state: pause !== null ? 'paused' : queue.retirement(name) ? 'retired' : 'stopped',
+    oldestAt: oldestQueuedAtMs === null ? null : toRfc3339(oldestQueuedAtMs),
+    lastAcceptedAt: lastAcceptedAtMs === null ? null : toRfc3339(lastAcceptedAtMs),
+    lastError: lastError && { code: lastError.code, message: lastError.message, at: toRfc3339(lastError.atMs) },
+  };
 }

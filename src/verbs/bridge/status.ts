@@ -1,13 +1,11 @@
 // `status`: a bridge, or its store → one screen or one JSON object, and the exit code of `health`.
 import { BridgeError, messageOf } from '../../errors.ts';
 import { loadSection } from '../config.ts';
-import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
-import { authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
-import { ownRequest } from './own-bridge.ts';
-import { statusOfBridge } from './status-of-bridge.ts';
-import { statusOfStore } from './status-of-store.ts';
+import { EXIT, optionText, type Verb, type VerbContext } from '../verb.ts';
+import { authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE, ownRequest } from './bridge-client.ts';
 import { statusScreen } from './status-screen.ts';
 import type { StatusView } from './status-view.ts';
+import { statusOfBridge, statusOfStore } from './status-view.ts';
 
 export const status: Verb = {
   usage: '[--json] [--config FILE | --bridge URL [--token-env NAME]]',
@@ -35,7 +33,7 @@ The default is http://127.0.0.1:8700. Prints one JSON object if standard output 
 };
 
 async function viewOf(context: VerbContext): Promise<StatusView> {
-  const [bridge, file] = [text(context, 'bridge'), text(context, 'config')];
+  const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
   if (bridge !== undefined && file !== undefined)
     throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
   if (file === undefined) return await remoteView(context, bridge ?? DEFAULT_BRIDGE);
@@ -45,7 +43,7 @@ async function viewOf(context: VerbContext): Promise<StatusView> {
 }
 
 function remoteView(context: VerbContext, bridge: string): Promise<StatusView> {
-  const headers = text(context, 'token-env') === undefined ? {} : authorization(context);
+  const headers = optionText(context, 'token-env') === undefined ? {} : authorization(context);
   const base = bridgeUrl(context, bridge, '/');
   return running(context, base.href, (path) => ({ method: 'GET', url: new URL(path, base), headers }));
 }

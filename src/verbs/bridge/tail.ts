@@ -3,11 +3,10 @@ import { BridgeError } from '../../errors.ts';
 import { logRecord } from '../../log-record/log-record.ts';
 import { toText } from '../../log-record/text.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
-import { type Colour, EXIT, optionTime, text, type Verb, type VerbContext } from '../verb.ts';
+import { type Colour, EXIT, optionText, optionTime, type Verb, type VerbContext } from '../verb.ts';
 import { BRIDGE_OPTIONS, DEFAULT_BRIDGE } from './bridge-client.ts';
-import type { Followed } from './followed.ts';
-import { tailStore } from './tail-store.ts';
-import { tailStream } from './tail-stream.ts';
+import type { Followed } from './follow.ts';
+import { followBridge, followStore } from './follow.ts';
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red' };
 
@@ -29,18 +28,18 @@ TIME is RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m, 2d), back to sto
     ['scheduled-events-bridge tail --config bridge.yaml --since 7d --changes scheduled,started,ended', 'from the store, without a bridge'],
   ],
   async run(context) {
-    const [bridge, file] = [text(context, 'bridge'), text(context, 'config')];
+    const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
     if (bridge !== undefined && file !== undefined)
       throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
     const followed = { sinceMs: optionTime(context, 'since') ?? null, changes: changesOption(context), show: printer(context) };
-    if (file === undefined) return await tailStream(context, bridge ?? DEFAULT_BRIDGE, followed);
-    await tailStore(context, file, followed);
+    if (file === undefined) return await followBridge(context, bridge ?? DEFAULT_BRIDGE, followed);
+    await followStore(context, file, followed);
     return EXIT.fine;
   },
 };
 
 function changesOption(context: VerbContext): readonly string[] | null {
-  const value = text(context, 'changes');
+  const value = optionText(context, 'changes');
   if (value === undefined) return null;
   const names = value.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !CHANGE_NAMES.some((known) => known === name));

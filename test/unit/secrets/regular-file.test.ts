@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { fileFault, readRegularFile } from '../../../src/secrets/regular-file.ts';
+import { fileReadFault, readRegularFile } from '../../../src/secrets/regular-file.ts';
 import { temporaryFolder } from '../../virtual/outbox-fixture.ts';
 
 function faultOf(path: string): string {
   try {
     readRegularFile(path);
   } catch (error) {
-    return fileFault(error);
+    return fileReadFault(error);
   }
   return 'none';
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { DrillReport } from '../../../../src/drills/report.ts';
-import { failures } from '../../../../src/verbs/bridge/drill-expectations.ts';
+import { failures } from '../../../../src/verbs/bridge/drill.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 

@@ -1,20 +1,60 @@
-// --bridge → the CloudEvents of its stream in order, over every break of the connection.
+// `tail`: a store, or a bridge's stream → its CloudEvents in order, then new ones.
 import { type CloudEvent, ConsumerError, createDispatcher, type StreamConsumer, stream } from '../../consumer.ts';
 import { messageOf } from '../../errors.ts';
 import { toRfc3339 } from '../../formats/dates.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
-import { deadline } from '../../time/clock.ts';
-import { EXIT, interrupted, text, type VerbContext } from '../verb.ts';
+import { deadline, sleep } from '../../time/clock.ts';
+import { withStoreToRead } from '../store.ts';
+import { EXIT, interrupted, optionText, type VerbContext } from '../verb.ts';
 import { askBridge, authorization, bridgeUrl } from './bridge-client.ts';
-import type { Followed } from './followed.ts';
+
+export interface Followed {
+  /** Null: what is published from now on. */
+  readonly sinceMs: number | null;
+  /** Null: all of them. */
+  readonly changes: readonly string[] | null;
+  /** The structured CloudEvent as JSON. Resolves once standard output has taken it. */
+  readonly show: (json: string) => Promise<void>;
+}
+
+/** The longest delay of a row; a look at the store takes some microseconds. */
+const LOOK_MS = 200;
+/** The most rows, and bytes of their CloudEvents, that are read at once. */
+const [ROWS, BYTES] = [32, 1024 * 1024];
+
+/** Follows the journal until the signal aborts. @throws the signal's reason, or BridgeError BRIDGE_STORE_* */
+export function followStore(context: VerbContext, file: string, { sinceMs, changes, show }: Followed): Promise<never> {
+  const { deps, signal, warn } = context;
+  return withStoreToRead(context, file, async (outbox) => {
+    const { journalPages } = outbox;
+    const isWanted = ({ timeMs, change }: { timeMs: number; change: string }) =>
+      timeMs >= (sinceMs ?? 0) && (changes === null || changes.includes(change));
+    let pruned = journalPages.pruned();
+    let position = sinceMs === null ? journalPages.newest() : 0;
+    for (;;) {
+      const read = () => journalPages.after(position, ROWS, BYTES);
+      for (let page = read(); page.length > 0; page = read()) {
+        for (const entry of page) {
+          signal.throwIfAborted();
+          if (isWanted(entry)) await show(Buffer.from(entry.bytes).toString());
+          position = entry.position;
+        }
+        if (journalPages.pruned() > Math.max(position, pruned))
+          warn('CloudEvents were pruned from the journal before they were read: some are missing here');
+        pruned = journalPages.pruned();
+      }
+      while (!outbox.changedOutside()) await sleep(deps, LOOK_MS, signal);
+    }
+  });
+}
 
 const TIMEOUT_MS = 5000;
 
 /** @returns the exit code: 1 if the bridge rejects the reader, so that a retry is useless */
-export async function tailStream(context: VerbContext, bridge: string, { sinceMs, changes, show }: Followed): Promise<number> {
+export async function followBridge(context: VerbContext, bridge: string, { sinceMs, changes, show }: Followed): Promise<number> {
   const { signal, deps, warn } = context;
   const url = bridgeUrl(context, bridge, '/');
-  const headers: { readonly Authorization?: string } = text(context, 'token-env') === undefined ? {} : authorization(context);
+  const headers: { readonly Authorization?: string } = optionText(context, 'token-env') === undefined ? {} : authorization(context);
   const refused = Promise.withResolvers<number>();
   /** Older CloudEvents were published before `--since`, or are already printed. By the bridge's clock once an event has arrived. */
   let fromMs = sinceMs ?? 0;
