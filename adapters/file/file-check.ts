@@ -23,7 +23,7 @@ export async function checkFile(path: string, rotates: boolean, disk: Disk): Pro
   await disk.access(dirname(file), rotates ? R_OK | W_OK | X_OK : R_OK | X_OK);
   await expectRoom(file, disk);
   const writers = exposureOf(file)?.writers ?? null;
-  return writers === null ? null : `${file} may be changed by ${writers}: let its owner alone write to it`;
+  return writers === null ? null : `${file} may be changed by ${writers}: allow only its owner to write to it`;
 }
 
 /** Where a file that is not there yet will be: a link may lead there already. One that leads back to itself has failed before. */

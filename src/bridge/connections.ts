@@ -7,7 +7,7 @@ import type { JwtOptions } from '../auth/options.ts';
 import type { Config } from '../config/config.ts';
 import { clockFindings } from '../diagnosis/clock.ts';
 import type { Finding } from '../diagnosis/finding.ts';
-import { LOCAL_MACHINE, type LocalMachine } from '../diagnosis/machine.ts';
+import { MACHINE_PROBE, type MachineProbe } from '../diagnosis/machine.ts';
 import { networkFindings } from '../diagnosis/network.ts';
 import { placeFindings } from '../diagnosis/places.ts';
 import { proxyFindings } from '../diagnosis/proxy.ts';
@@ -27,7 +27,7 @@ export interface ReachParts {
   readonly signal: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** This one, outside tests. */
-  readonly machine?: LocalMachine;
+  readonly machine?: MachineProbe;
 }
 
 /**
@@ -54,7 +54,7 @@ type Named = readonly [name: string, checked: Pick<Adapter | ApprovalSource, 'ch
 const UNKNOWN_OBSERVER = 'unknown';
 
 async function* reach(config: Config, adapters: readonly Named[], parts: ReachParts): AsyncGenerator<Finding> {
-  const { machine = LOCAL_MACHINE, deps, env } = parts;
+  const { machine = MACHINE_PROBE, deps, env } = parts;
   const { store, http } = config;
   yield* await placeFindings({ store: store.path, addresses: { 'http.listen': http.listen, 'http.health': http.health } }, machine);
   const metadata = await reachMetadata(config, parts);

@@ -38,7 +38,7 @@ export class MetadataSource {
   readonly rate: RequestRate;
   readonly #parts: MetadataSourceParts;
   readonly #poller: Poller;
-  readonly #rhythm: PollSchedule;
+  readonly #schedule: PollSchedule;
   #times: MetadataTimes;
   readonly #handled$ = new Subject<PollResult>();
   readonly #close: () => void;
@@ -59,12 +59,12 @@ export class MetadataSource {
       { ...deps, logger: logger.child({ area: 'metadata' }), transport, onGet: () => this.#getLeaves() },
     );
     this.#times = options;
-    this.#rhythm = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
+    this.#schedule = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
     const poll = (signal: AbortSignal) => {
       parts.onPoll?.();
       return this.client.poll(signal);
     };
-    this.#poller = createPoller({ poll, rhythm: this.#rhythm, deps });
+    this.#poller = createPoller({ poll, schedule: this.#schedule, deps });
     this.#close = () => http?.close();
   }
 
@@ -103,7 +103,7 @@ export class MetadataSource {
     this.#times = times;
     this.client.adjust(times);
     this.rate.pollEvery(times.pollIntervalMs);
-    this.#rhythm.intervalMs = times.pollIntervalMs;
+    this.#schedule.intervalMs = times.pollIntervalMs;
     if (this.#last?.kind === 'document') this.#poller.startWithin(times.pollIntervalMs);
   }
 
@@ -132,7 +132,7 @@ export class MetadataSource {
 
   /** One request with all these StartRequests. Where the service is asked too often no other one is sent for as long as it says. */
   async post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult> {
-    this.rate.left('POST');
+    this.rate.sent('POST');
     const result = await this.client.post(eventIds, signal);
     const isTooOften = result.kind === 'again' && result.error instanceof BridgeError && result.error.status === 429;
     if (isTooOften) this.rate.rest(result.delayMs);
@@ -148,7 +148,7 @@ export class MetadataSource {
 
   #getLeaves(): void {
     this.#cancelRead();
-    this.rate.left('GET');
+    this.rate.sent('GET');
     this.#parts.onRequest?.();
   }
 

@@ -4,16 +4,16 @@ import { formatPath, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import type { Config } from './config.ts';
 
-/** A valid configuration as its file writes it, each secret with the hash of its value beside its reference. */
+/** A valid configuration in the form of its file, with the hash of each secret's value next to its reference. */
 export type Written = Readonly<Record<string, unknown>>;
 
-/** Mappings whose members stand for themselves, though the whole is absent on one side. */
+/** Mappings whose members are compared one by one, even if the whole mapping is absent on one side. */
 const SECTIONS: ReadonlySet<string> = new Set([
   ...['', 'metadata', 'cloudevents', 'publish', 'store', 'http', 'approvals', 'log', 'sinks'],
   ...['approvals.approvers', 'approvals.sources', 'http.readers'],
 ]);
 
-/** What a running bridge keeps until its end, in the words of the file: docs/operate/reload.md tells why. */
+/** Settings that a running bridge cannot change, by their path; docs/operate/reload.md has the reasons. */
 const RESTARTS: readonly (readonly [path: string, settingOf: (config: Config) => unknown])[] = [
   ['metadata.endpoint', ({ metadata }) => metadata.endpoint],
   ['metadata.apiVersion', ({ metadata }) => metadata.apiVersion],
@@ -25,33 +25,33 @@ const RESTARTS: readonly (readonly [path: string, settingOf: (config: Config) =>
   ['http.health', ({ http }) => http.health],
 ];
 
-/** Which settings of `RESTARTS` have another value, defaults included: a default that is written down changes nothing. */
+/** Returns the settings of `RESTARTS` that differ. Values include defaults, so writing a default into the file is not a change. */
 export function needsRestart(before: Config, after: Config): readonly string[] {
   return RESTARTS.flatMap(([path, settingOf]) => (isDeepStrictEqual(settingOf(before), settingOf(after)) ? [] : [path]));
 }
 
 /**
- * The paths that differ, as `sinks.hooks.url`: the shortest that holds no more than the difference. A list, a secret (also one whose value
- * alone is another), and an entry that came or went are told as a whole.
+ * Returns the longest paths that contain each difference, such as `sinks.hooks.url`. Lists, secrets (also if only the value differs), and added
+ * or removed entries are reported as a whole.
  */
 export function configChanges(before: Written, after: Written): readonly string[] {
   return differences(before, after, []).map((path) => formatPath(path));
 }
 
 function differences(before: unknown, after: unknown, at: Path): Path[] {
-  const [one, other] = [mapping(before, at), mapping(after, at)];
-  if (one === null || other === null) return isDeepStrictEqual(before, after) ? [] : [at];
-  const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return [...keys].flatMap((key) => differences(one[key], other[key], [...at, key]));
+  const [old, current] = [mapping(before, at), mapping(after, at)];
+  if (old === null || current === null) return isDeepStrictEqual(before, after) ? [] : [at];
+  const keys = new Set([...Object.keys(old), ...Object.keys(current)]);
+  return [...keys].flatMap((key) => differences(old[key], current[key], [...at, key]));
 }
 
-/** Null for what is told as a whole. */
+/** Returns null for a value that is reported as a whole. */
 function mapping(value: unknown, at: Path): Written | null {
   if (value === undefined && SECTIONS.has(formatPath(at))) return {};
   return isMapping(value) && !('sha256' in value) ? value : null;
 }
 
-/** Whether one of the paths is `path`, lies in it, or holds it. */
+/** Whether one of the paths is `path`, is inside it, or contains it. */
 export function touches(paths: readonly string[], path: string): boolean {
   return paths.some((each) => each === path || each.startsWith(`${path}.`) || path.startsWith(`${each}.`));
 }

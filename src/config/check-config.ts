@@ -1,4 +1,4 @@
-// The configuration as plain data → Config, or every fault in it.
+// The parsed YAML of a configuration → a Config with warnings, or all of its faults.
 import { resolve } from 'node:path';
 import type * as v from 'valibot';
 import type { AdapterDefinition, OptionFault } from '../../adapters/adapter.ts';
@@ -15,7 +15,7 @@ import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
 import { type ReadSource, readSources, sharedStreams, silentApprovers, speakerFaults } from './sources.ts';
 import { exposedDecisions, exposedFiles, similarNames, sinkWarnings, type Warning } from './warnings.ts';
 
-/** What else a configuration depends on. */
+/** The inputs of a check apart from the file itself. */
 export interface ConfigSurroundings extends Surroundings {
   readonly adapters: readonly AdapterDefinition<unknown>[];
 }
@@ -24,7 +24,7 @@ export interface ConfigSurroundings extends Surroundings {
 export interface ValidConfig {
   readonly options: Config;
   readonly warnings: readonly Warning[];
-  /** To compare it with another one. */
+  /** For the comparison with another configuration. */
   readonly written: Written;
 }
 
@@ -32,34 +32,37 @@ export type CheckedConfig = ValidConfig | { readonly faults: readonly Fault[] };
 
 const KEYS = ['version', ...Object.keys(SECTIONS), 'sinks'];
 
-/** `file` is what YAML made of the text. Without what takes loading to judge: see `checkConfigFully`. */
+/** Checks everything that needs no loading of modules; see `checkConfigFully`. @param file the parsed YAML */
 export function checkConfig(file: unknown, around: ConfigSurroundings): CheckedConfig {
   return inspect(file, around).checked;
 }
 
-/** `checkConfig`, and whatever the sinks must load something for to judge, such as a template; every fault in one run. Warns of programs that others may change. */
+/**
+ * Like `checkConfig`, with the checks for which sinks must load something, such as a template. Reports all faults in one run. Warns of programs
+ * that others may change.
+ */
 export async function checkConfigFully(file: unknown, around: ConfigSurroundings): Promise<CheckedConfig> {
-  const { checked, judgeable } = inspect(file, around);
+  const { checked, checkable } = inspect(file, around);
   const found = await Promise.all(
-    judgeable.map(async ({ name, definition, options }) => inEntry(['sinks', name], (await definition.contentFaults?.(options)) ?? [])),
+    checkable.map(async ({ name, definition, options }) => inEntry(['sinks', name], (await definition.contentFaults?.(options)) ?? [])),
   );
   const faults = [...('faults' in checked ? checked.faults : []), ...found.flat()];
   if (faults.length > 0 || 'faults' in checked) return { faults: distinct(faults) };
   const exposed = await Promise.all(
-    judgeable.map(async ({ name, definition, options }) =>
+    checkable.map(async ({ name, definition, options }) =>
       exposedDecisions((await definition.decisiveFiles?.(options, around)) ?? [], ['sinks', name], around),
     ),
   );
   return { ...checked, warnings: [...checked.warnings, ...exposed.flat()] };
 }
 
-/** BRIDGE_CONFIG_INVALID, with a line for each fault. */
+/** Returns a BRIDGE_CONFIG_INVALID with one line for each fault. */
 export function configError(faults: readonly Fault[]): BridgeError {
-  const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+  const count = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
   return new BridgeError('BRIDGE_CONFIG_INVALID', [`the configuration has ${count}:`, ...faults.map(formatFault)].join('\n  '));
 }
 
-/** Every default, one sink: stdout. */
+/** Returns the configuration with all defaults and one sink: stdout. */
 export function defaultConfig(around: Pick<ConfigSurroundings, 'adapters' | 'env' | 'directory'>): CheckedConfig {
   const readFile = () => {
     throw new Error('a configuration of defaults names no file');
@@ -69,14 +72,14 @@ export function defaultConfig(around: Pick<ConfigSurroundings, 'adapters' | 'env
 
 interface Inspected {
   readonly checked: CheckedConfig;
-  /** The sinks whose options fit their schema and whose secrets are open. */
-  readonly judgeable: readonly ReadSink[];
+  /** The sinks with valid options and resolved secrets. */
+  readonly checkable: readonly ReadSink[];
 }
 
 function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   if (!isMapping(file)) {
-    const faults = [{ path: '', message: 'the configuration must be a mapping; the shortest is `version: 1`' }];
-    return { checked: { faults }, judgeable: [] };
+    const faults = [{ path: '', message: 'the configuration must be a mapping; the shortest one is `version: 1`' }];
+    return { checked: { faults }, checkable: [] };
   }
   const faults: Fault[] = [
     ...versionFaults(file['version']),
@@ -103,20 +106,20 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const outputs = [http, approvals, ...[...sinks, ...sources].map(({ options }) => options)];
   const secrets = openSecrets(outputs, file, around);
   const isOpen = ({ options }: { readonly options: unknown }) => options !== undefined && areOpen(options, secrets);
-  const judgeable = sinks.filter(isOpen);
-  faults.push(...speakerFaults(judgeable, file['approvals']));
+  const checkable = sinks.filter(isOpen);
+  faults.push(...speakerFaults(checkable, file['approvals']));
   const sourceSecrets = secretFaults(['approvals', 'sources'], sources.filter(isOpen));
-  faults.push(...secrets.faults, ...secretFaults(['sinks'], judgeable), ...sourceSecrets);
+  faults.push(...secrets.faults, ...secretFaults(['sinks'], checkable), ...sourceSecrets);
   if (sourceSecrets.length === 0) faults.push(...sharedStreams(sources.filter(isOpen)));
   const folder = store && storeFolder(store, around);
-  faults.push(...sharedFiles(judgeable, { directory: around.directory, ...(folder === undefined ? {} : { store: folder }) }));
+  faults.push(...sharedFiles(checkable, { directory: around.directory, ...(folder === undefined ? {} : { store: folder }) }));
   if (http) faults.push(...httpFaults(http, file['http']), ...serverTlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']), ...unreachableRules(approvals));
   if (approvals) faults.push(...proofFaults(approvals, file, secrets.opened));
   faults.push(...callerTokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
 
   if (faults.length > 0 || !metadata || !cloudevents || !publish || !store || folder === undefined || !http || !approvals || !log)
-    return { checked: { faults: distinct(faults) }, judgeable };
+    return { checked: { faults: distinct(faults) }, checkable };
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
   const withSources = { ...approvals, sources: Object.fromEntries(sources.flatMap(sourceConfig)) };
   const options = {
@@ -130,16 +133,16 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     sinks: named,
     kinds: around.adapters,
   };
-  const warnings = [...similarNames(approvals, http), ...sinkWarnings(judgeable), ...exposedFiles(outputs, file, around)];
-  return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, judgeable };
+  const warnings = [...similarNames(approvals, http), ...sinkWarnings(checkable), ...exposedFiles(outputs, file, around)];
+  return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, checkable };
 }
 
 function versionFaults(version: unknown): Fault[] {
   if (version === 1) return [];
-  return [{ path: 'version', message: version === undefined ? 'is missing' : 'is no version that this bridge knows', allowed: '1' }];
+  return [{ path: 'version', message: version === undefined ? 'is missing' : 'is not a version that this bridge supports', allowed: '1' }];
 }
 
-/** Absolute. systemd names the folder of StateDirectory= in STATE_DIRECTORY, several with colons between them. */
+/** Returns an absolute path. systemd puts the folders of StateDirectory= into STATE_DIRECTORY, separated by colons. */
 export function storeFolder({ path }: Sections['store'], { directory, env }: Pick<ConfigSurroundings, 'directory' | 'env'>): string {
   return resolve(directory, path ?? (env['STATE_DIRECTORY']?.split(':')[0] || './scheduled-events-bridge-data'));
 }

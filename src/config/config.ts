@@ -1,4 +1,4 @@
-// Config: checked, with defaults, opened secrets and durations in milliseconds. Types alone.
+// Types of a checked Config: with defaults, resolved secrets and durations in milliseconds.
 import type { AdapterDefinition, ApprovalSourceDefinition } from '../../adapters/adapter.ts';
 import type { SinkCommon } from '../delivery/options.ts';
 import type { Sections } from './sections.ts';
@@ -11,7 +11,7 @@ export interface Config extends Omit<Sections, 'store' | 'approvals'> {
   readonly approvals: Sections['approvals'] & { readonly sources: Readonly<Record<string, SourceConfig>> };
   /** By name, in the file's order; never empty. */
   readonly sinks: Readonly<Record<string, SinkConfig>>;
-  /** Every kind of sink there is, for what sinks of an earlier configuration left behind. */
+  /** All sink types, to clean up what sinks of an earlier configuration left behind. */
   readonly kinds: readonly AdapterDefinition<unknown>[];
 }
 
@@ -19,13 +19,13 @@ export interface Config extends Omit<Sections, 'store' | 'approvals'> {
 export interface SinkConfig extends SinkCommon {
   readonly type: string;
   readonly adapter: AdapterDefinition<unknown>;
-  /** What the adapter's schema made of its own keys; secrets are open. */
+  /** The output of the adapter's schema; secrets are resolved. */
   readonly options: unknown;
-  /** What relative paths in `options` start from. */
+  /** The base folder of relative paths in `options`. */
   readonly directory: string;
   /** The environment of the process, for adapters that start programs. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** SHA-256 in hex over all that is configured of it and the values of its secrets: another one means another configuration. */
+  /** SHA-256 in hex of the sink's configuration and the values of its secrets; changes with either. */
   readonly fingerprint: string;
 }
 
@@ -33,6 +33,6 @@ export interface SinkConfig extends SinkCommon {
 export interface SourceConfig extends SourceCommon {
   readonly type: string;
   readonly definition: ApprovalSourceDefinition<unknown>;
-  /** What its schema made of its own keys; secrets are open. */
+  /** The output of the source's schema; secrets are resolved. */
   readonly options: unknown;
 }

@@ -1,4 +1,4 @@
-// A configuration that fits its schema → faults between its parts.
+// Sections that fit their schemas → faults that involve more than one key.
 import { eventMatchers } from '../conditions/matchers.ts';
 import { pemFaults } from '../net/certificates.ts';
 import { addressJudge, isLoopback, judgeLiteral } from '../net/private-addresses.ts';
@@ -13,27 +13,27 @@ type ApprovalsSection = Sections['approvals'];
 type HttpSection = Sections['http'];
 type Approvers = ApprovalsSection['approvers'];
 
-/** `file` is the section as it was written: what of it is at fault itself must not make another fault here. */
+/** @param file the section as written, so that an invalid key is not reported a second time */
 export function httpFaults(http: HttpSection, file: unknown): Fault[] {
-  const asked = isMapping(file) ? file : {};
+  const written = isMapping(file) ? file : {};
   const faults: Fault[] = [];
-  if (!isLoopback(http.listen.host) && asked['tls'] === undefined && !http.allowInsecure) {
+  if (!isLoopback(http.listen.host) && written['tls'] === undefined && !http.allowInsecure) {
     faults.push({
       path: 'http.listen',
-      message: 'lies beyond loopback, where tokens would pass in clear text: set http.tls, or http.allowInsecure: true',
+      message: 'is not a loopback address, so tokens would be sent in clear text: set http.tls, or http.allowInsecure: true',
     });
   }
   const { listen, health } = http;
   if (health && health.port !== 0 && health.port === listen.port && health.host === listen.host) {
     faults.push({
       path: 'http.health',
-      message: 'is the address of http.listen, which serves health and metrics already: leave it out or take another port',
+      message: 'is the address of http.listen, which already serves health and metrics: leave it out or use another port',
     });
   }
   return faults;
 }
 
-/** Files that no TLS server could use. Those that could not be opened are left out. */
+/** Faults of files that a TLS server cannot use, except unreadable ones, which are reported elsewhere. */
 export function serverTlsFaults({ tls }: HttpSection, opened: ReadonlyMap<Secret, string>): Fault[] {
   const [cert, key, ca] = tls ? [opened.get(tls.cert), opened.get(tls.key), tls.clientCa && opened.get(tls.clientCa)] : [];
   return pemFaults({ cert, key, ca: ca ?? undefined }, 'http.tls').map(({ key: path, message }) => ({
@@ -42,7 +42,7 @@ export function serverTlsFaults({ tls }: HttpSection, opened: ReadonlyMap<Secret
   }));
 }
 
-/** Quorums that can never be full: of all approvals, and of single rules of the policy. `file` is the section as it was written. */
+/** Quorums that can never be full, of all approvals and of rules of the policy. @param file the section as written */
 export function quorumFaults({ required, policy }: ApprovalsSection, file: unknown): Fault[] {
   const approvers = isMapping(file) && isMapping(file['approvers']) ? Object.keys(file['approvers']) : [];
   const rules = Array.isArray(policy) ? policy : [];
@@ -54,25 +54,25 @@ export function quorumFaults({ required, policy }: ApprovalsSection, file: unkno
 
 function unfillable(required: ApprovalsSection['required'], at: Path, approvers: readonly string[]): Fault[] {
   if (typeof required === 'number' && required > approvers.length) {
-    return [{ path: formatPath(at), message: `asks for more approvers than there are (${approvers.length} in approvals.approvers)` }];
+    return [{ path: formatPath(at), message: `needs more approvers than are configured (${approvers.length} in approvals.approvers)` }];
   }
   if (!Array.isArray(required)) return [];
   return required.flatMap((name, index) => {
     if (approvers.includes(name)) return [];
     const suggestion = nearest(name, approvers);
-    const message = 'is none of the names in approvals.approvers';
+    const message = 'is not a name in approvals.approvers';
     return [{ path: formatPath([...at, index]), message, ...(suggestion === undefined ? {} : { suggestion }) }];
   });
 }
 
-/** Rules of the policy behind one that matches every event. */
+/** Rules of the policy after one that matches every event. */
 export function unreachableRules({ policy }: ApprovalsSection): Fault[] {
   const rules = Array.isArray(policy) ? policy : [];
   const catchAll = rules.findIndex(({ when }) => eventMatchers(when, 'any').length === 0);
   if (catchAll === -1) return [];
   return rules.slice(catchAll + 1).map((_, index) => ({
     path: formatPath(['approvals', 'policy', catchAll + 1 + index]),
-    message: `is never reached, as approvals.policy[${catchAll}] matches every event: put it before that one, or leave it out`,
+    message: `is never used, because approvals.policy[${catchAll}] matches every event: put it before that rule, or remove it`,
   }));
 }
 
@@ -82,7 +82,7 @@ interface Caller {
   readonly token: string;
 }
 
-/** Tokens too easy to guess, that no request could carry, or that two callers share. Secrets that could not be opened are left out. */
+/** Tokens that are too easy to guess, that no request can send, or that two callers share, except unresolved ones. */
 export function callerTokenFaults(
   sections: { approvals?: ApprovalsSection; http?: HttpSection },
   opened: ReadonlyMap<Secret, string>,
@@ -94,8 +94,8 @@ export function callerTokenFaults(
   return callers.flatMap(({ at, path, token }, index) => {
     const fault = (message: string) => [{ path: formatPath(path), message }];
     const other = callers.slice(0, index).find((earlier) => earlier.token === token && earlier.at !== at);
-    const unfit = tokenFault(token);
-    if (unfit !== null) return fault(unfit);
+    const invalid = tokenFault(token);
+    if (invalid !== null) return fault(invalid);
     return other ? fault(`is the same token as ${formatPath(other.path)}: each caller needs its own`) : [];
   });
 }
@@ -110,7 +110,7 @@ function callersOf(section: Path, callers: HttpSection['readers'], opened: Reado
   });
 }
 
-/** `file` is the whole configuration as it was written: what of it is at fault itself must not make another fault here. */
+/** @param file the whole configuration as written, so that an invalid key is not reported a second time */
 export function proofFaults(
   { approvers, jwt }: ApprovalsSection,
   file: Readonly<Record<string, unknown>>,
@@ -119,24 +119,24 @@ export function proofFaults(
   const hasClientCa = inFile(file, ['http', 'tls', 'clientCa']) !== undefined;
   const hasJwt = inFile(file, ['approvals', 'jwt']) !== undefined;
   const faults: Fault[] = [
-    ...proofs(approvers, 'certificate', hasClientCa, 'needs http.tls with clientCa, the authorities that sign such certificates'),
-    ...proofs(approvers, 'subject', hasJwt, 'needs approvals.jwt, which says whose tokens are taken'),
+    ...proofs(approvers, 'certificate', hasClientCa, 'needs http.tls.clientCa: the authorities that sign client certificates'),
+    ...proofs(approvers, 'subject', hasJwt, 'needs approvals.jwt: the issuer of accepted tokens'),
   ];
   if (jwt === null) return faults;
   if (!Object.values(approvers).some(({ subject }) => subject !== null)) {
-    const message = 'lets nobody approve: give each approver who has such a token a subject, the text that stands in its claim';
+    const message = 'has no effect without approvers that use it: give each of them a subject, the value of the claim in their tokens';
     faults.push({ path: 'approvals.jwt', message });
   }
   return [...faults, ...keySetFaults(jwt, opened)];
 }
 
-/** Names that nothing would judge, and those that two approvers share. */
-function proofs(approvers: Approvers, key: 'certificate' | 'subject', isJudged: boolean, unjudged: string): Fault[] {
+/** Names that nothing verifies, and names that two approvers share. */
+function proofs(approvers: Approvers, key: 'certificate' | 'subject', isVerified: boolean, unverified: string): Fault[] {
   const owners = new Map<string, string>();
   return Object.entries(approvers).flatMap(([name, { [key]: proof }]) => {
     if (proof === null) return [];
     const path = formatPath(['approvals', 'approvers', name, key]);
-    if (!isJudged) return [{ path, message: unjudged }];
+    if (!isVerified) return [{ path, message: unverified }];
     // DNS names of certificates are compared without case.
     const compared = key === 'certificate' ? proof.toLowerCase() : proof;
     const owner = owners.get(compared);
@@ -154,7 +154,7 @@ function keySetFaults({ jwks, tls, allowPrivate }: NonNullable<ApprovalsSection[
     const text = opened.get(jwks);
     return text === undefined || isKeySet(text)
       ? faults
-      : [...faults, { path: at, message: 'is no file with a key set in JSON: { "keys": [ … ] }' }];
+      : [...faults, { path: at, message: 'is not a file with a key set in JSON: { "keys": [ … ] }' }];
   }
   const verdict = judgeLiteral(new URL(jwks), addressJudge(allowPrivate));
   if (verdict === 'metadata') faults.push({ path: at, message: 'is an address of the metadata service, which has no key set: correct it' });

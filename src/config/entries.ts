@@ -1,4 +1,4 @@
-// A section of named, typed entries → each entry's options, and faults.
+// A section of named entries with a type → each entry's options, and faults.
 import * as v from 'valibot';
 import { type Fault, faultOf, formatPath, nearest, type Path, unknownKey } from '../schema/faults.ts';
 import { name as nameSchema, type Schema } from '../schema/pieces.ts';
@@ -8,35 +8,35 @@ import { kindByOtherName } from './other-names.ts';
 /** One type that an entry may have. */
 export interface EntryType<Definition> {
   readonly type: string;
-  /** Of the keys that this type alone has. */
+  /** The schema of the keys that only this type has. */
   readonly options: Schema<unknown>;
   readonly definition: Definition;
 }
 
 interface EntryKinds<Definition, Common> {
-  /** Where the section stands: `sinks`. */
+  /** The path of the section, such as `sinks`. */
   readonly at: Path;
-  /** `sink`: what an entry is called in faults. */
+  /** The name of an entry in faults, such as `sink`. */
   readonly noun: string;
   readonly types: readonly EntryType<Definition>[];
-  /** The keys that every entry has beside `type`: a strict object. */
+  /** The schema of the keys that every entry has, apart from `type`: a strict object. */
   readonly common: Schema<Common>;
 }
 
-/** An entry of a known type; secrets still closed. */
+/** An entry of a known type; its secrets are not resolved yet. */
 export interface ReadEntry<Definition, Common> {
   readonly name: string;
   readonly type: string;
   readonly definition: Definition;
-  /** Undefined where it is at fault. */
+  /** Undefined if invalid. */
   readonly common: Common | undefined;
-  /** Undefined where they are at fault. */
+  /** Undefined if invalid. */
   readonly options: unknown;
-  /** As the file writes it. */
+  /** In the form of the file. */
   readonly written: Readonly<Record<string, unknown>>;
 }
 
-/** `section` as the file has it. */
+/** @param section in the form of the file */
 export function readEntries<Definition, Common>(
   section: Readonly<Record<string, unknown>>,
   kinds: EntryKinds<Definition, Common>,
@@ -70,7 +70,7 @@ function readEntry<Definition, Common>(
   return [{ name, type, definition, written, ...readOptions(kind, written, at, kinds, faults) }];
 }
 
-/** The entry's keys go to the two schemas that they belong to; a key of neither is a fault. */
+/** Validates each key with the schema that has it; a key that neither schema has is a fault. */
 function readOptions<Definition, Common>(
   { options: ownSchema }: EntryType<Definition>,
   { type: _, ...written }: Readonly<Record<string, unknown>>,
@@ -98,10 +98,10 @@ function unknownType<Definition, Common>(type: unknown, at: Path, { noun, types 
   const allowed = known.join(', ');
   if (type === undefined) return { path, message: 'is missing', allowed };
   const suggestion = typeof type === 'string' ? (kindByOtherName(type, known) ?? nearest(type, known)) : undefined;
-  return { path, message: `is no kind of ${noun}`, allowed, ...(suggestion === undefined ? {} : { suggestion }) };
+  return { path, message: `is not a type of ${noun}`, allowed, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 
-/** Without a type the valid keys are not known, but some belong to no type: a misspelt `typ` may be why it has none. */
+/** Reports keys that no type has: without a type the valid keys are unknown, but a misspelt `typ` may be the cause. */
 function keysOfNoType<Definition, Common>(
   written: Readonly<Record<string, unknown>>,
   at: Path,

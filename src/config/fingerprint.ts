@@ -1,14 +1,14 @@
-// Configuration and its secrets' values → a hash that changes with either, or all with hashes.
+// Configuration and values of its secrets → a hash that changes with either, or hashed secrets.
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import { isMapping } from '../schema/validate.ts';
 import { isReference, lookUp, type Surroundings } from './secrets.ts';
 
-/** SHA-256 in hex. A secret enters as the hash of its value, so a rotated one shows and none can be read back. */
+/** Returns a SHA-256 in hex. Secrets are included as hashes, so a rotated one changes the result and none can be read back. */
 export function fingerprint(sink: Readonly<Record<string, unknown>>, around: Surroundings): string {
   return sha256Hex(canonicalJson(withHashes(sink, around)));
 }
 
-/** The same, each secret with the SHA-256 of its value in hex beside its reference, null where there is none. */
+/** Returns the configuration with `sha256` next to each secret's reference: the hash of its value in hex, or null without a value. */
 export function withHashes(written: Readonly<Record<string, unknown>>, around: Surroundings): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(written).map(([key, member]) => [key, hashed(member, around)]));
 }

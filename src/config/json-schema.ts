@@ -9,7 +9,7 @@ import type { EntryType } from './entries.ts';
 import { SECTIONS } from './sections.ts';
 import { sourceCommon, sourceTypes } from './sources.ts';
 
-/** As far as we look into one. */
+/** The keywords that this file uses. */
 interface JsonSchema {
   description?: string;
   properties?: Record<string, JsonSchema>;
@@ -19,7 +19,7 @@ interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-/** What the configuration may hold, with descriptions and defaults. What takes more than one key to judge is left to `check`. */
+/** Returns the schema of the file, with descriptions and defaults. Faults that involve more than one key are left to `check`. */
 export function jsonSchema(adapters: readonly AdapterDefinition<unknown>[]): JsonSchema {
   const sections = Object.fromEntries(
     Object.entries<v.GenericSchema>(SECTIONS).map(([key, schema]) => [key, { ...convert(schema), default: {} }]),
@@ -37,13 +37,13 @@ export function jsonSchema(adapters: readonly AdapterDefinition<unknown>[]): Jso
 }
 
 function sinksSchema(adapters: readonly AdapterDefinition<unknown>[]): JsonSchema {
-  const description = 'By name: where CloudEvents go. Default: standard output.';
+  const description = 'By name: the destinations of CloudEvents. Default: standard output.';
   const entries = entriesSchema('sink', adapters, sinkCommon);
   return { description, ...entries, minProperties: 1, default: { stdout: { type: 'stdout' } } };
 }
 
 function sourcesSchema(adapters: readonly AdapterDefinition<unknown>[]): JsonSchema {
-  const description = 'By name: queues and topics that approvals are read from. Default: none.';
+  const description = 'By name: queues and topics that the bridge reads approvals from. Default: none.';
   return { description, ...entriesSchema('source', sourceTypes(adapters), sourceCommon), default: {} };
 }
 
@@ -56,10 +56,10 @@ function entriesSchema(noun: string, types: readonly Kind[], common: v.GenericSc
   return { type: 'object', propertyNames: convert(name()), additionalProperties };
 }
 
-/** Its keys are those that all entries have and its type's. */
+/** The entry has the common keys and the keys of its type. */
 function entrySchema(noun: string, kind: Kind | undefined, commonSchema: v.GenericSchema): JsonSchema {
   const [own, common] = [kind ? convert(kind.options) : {}, convert(commonSchema)];
-  const type = { description: `The kind of ${noun}.`, ...(kind ? { const: kind.type } : { type: 'string' }) };
+  const type = { description: `The type of ${noun}.`, ...(kind ? { const: kind.type } : { type: 'string' }) };
   return {
     type: 'object',
     properties: Object.assign({ type }, own.properties, common.properties, { type }),
@@ -78,7 +78,7 @@ function convert(schema: v.GenericSchema): JsonSchema {
   return converted;
 }
 
-/** The conversion of what is written ends where a schema transforms it, and with it goes a description that stands behind. */
+/** Adds descriptions that the conversion loses: it stops at the first transformation of a schema, and a description may follow later. */
 function describe(converted: JsonSchema, schema: v.GenericSchema): void {
   const inner = 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema;
   const description = v.getDescription(inner as v.GenericSchema & { pipe?: never });

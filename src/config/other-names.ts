@@ -1,6 +1,6 @@
-// A type as other programs call it → the kind of ours that was probably meant.
+// A sink type's name in other programs → the type of this bridge that was probably meant.
 
-/** By letters and digits alone, in lower case: `splunkheclogs` for Vector's `splunk_hec_logs`. A slip of the fingers is found without it. */
+/** Keys have only letters and digits, in lower case: `splunkheclogs` for Vector's `splunk_hec_logs`. Typing errors are found by `nearest`. */
 export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...named('elasticsearch', 'opensearch', 'elastic', 'es'),
   ...named('splunk', 'splunkhec', 'splunkheclogs', 'hec'),
@@ -16,7 +16,7 @@ export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...named('file', 'ndjson', 'logfile'),
 ]);
 
-/** Undefined if no other program has the name. @param kinds that may be meant */
+/** @param kinds the supported types @returns undefined if no other program uses the name */
 export function kindByOtherName(type: string, kinds: readonly string[]): string | undefined {
   const kind = OTHER_NAMES.get(type.toLowerCase().replaceAll(/[^a-z0-9]/g, ''));
   return kind !== undefined && kinds.includes(kind) ? kind : undefined;

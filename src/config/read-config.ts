@@ -6,21 +6,21 @@ import { parseYaml } from '../schema/yaml.ts';
 import { type CheckedConfig, type ConfigSurroundings, checkConfig, checkConfigFully } from './check-config.ts';
 import { SECTIONS, type Sections } from './sections.ts';
 
-/** Reads, checks and opens it, as far as that goes without loading what a sink may need; reports every fault of a file in one run. */
+/** Reads and checks a file and resolves its secrets, without checks that need to load something. Reports all faults in one run. */
 export function readConfig(text: string, around: ConfigSurroundings): CheckedConfig {
   const { value, faults } = parseYaml(text, 'configuration');
   return value === undefined ? { faults } : together(faults, checkConfig(value, around));
 }
 
-/** `readConfig`, and besides all that takes loading to judge, such as templates. */
+/** Like `readConfig`, with the checks that need to load something, such as templates. */
 export async function readConfigFully(text: string, around: ConfigSurroundings): Promise<CheckedConfig> {
   const { value, faults } = parseYaml(text, 'configuration');
   return value === undefined ? { faults } : together(faults, await checkConfigFully(value, around));
 }
 
-const ALONE: { readonly [Name in 'http' | 'store']: v.GenericSchema<unknown, Sections[Name]> } = SECTIONS;
+const SINGLE_SECTIONS: { readonly [Name in 'http' | 'store']: v.GenericSchema<unknown, Sections[Name]> } = SECTIONS;
 
-/** One section alone, for those who read beside the bridge that runs on it and may not open its secrets. */
+/** Reads one section, for verbs of users who may not read the secrets of the configuration. */
 export function readSection<Name extends 'http' | 'store'>(
   text: string,
   name: Name,
@@ -28,7 +28,7 @@ export function readSection<Name extends 'http' | 'store'>(
   const { value, faults } = parseYaml(text, 'configuration');
   if (faults.length > 0) return { faults };
   const section = isMapping(value) ? (value[name] ?? {}) : value;
-  const { output, faults: found } = validate(ALONE[name], section, [name], 'configuration');
+  const { output, faults: found } = validate(SINGLE_SECTIONS[name], section, [name], 'configuration');
   return output === undefined || found.length > 0 ? { faults: found } : { options: output };
 }
 

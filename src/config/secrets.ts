@@ -1,4 +1,4 @@
-// A checked configuration's secrets → their values from environment or files, or faults.
+// The secrets of a checked configuration → their values from environment or files, or faults.
 import { resolve } from 'node:path';
 import { type Fault, formatPath, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
@@ -6,14 +6,14 @@ import type { Exposure } from '../secrets/file-exposure.ts';
 import { fileReadFault } from '../secrets/regular-file.ts';
 import { type FileReference, Secret, type SecretReference } from '../secrets/secret.ts';
 
-/** Where values come from. */
+/** The sources of values. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The text of a file. @throws where it cannot be read. */
+  /** Returns the text of a file. @throws if it cannot be read */
   readonly readFile: (path: string) => string;
-  /** Who else may change or read a file; left out: no other user. */
+  /** Returns who else may change or read a file; absent: no check. */
   readonly exposureOf?: (path: string) => Exposure | null;
-  /** What relative paths start from. */
+  /** The base folder of relative paths. */
   readonly directory: string;
 }
 
@@ -22,7 +22,7 @@ interface OpenedSecrets {
   readonly faults: readonly Fault[];
 }
 
-/** Opens every secret inside `outputs`; `file` is the configuration as it was written, to say where a secret stands. */
+/** Resolves all secrets in `outputs`. @param file the configuration as written, for the paths in faults */
 export function openSecrets(outputs: readonly unknown[], file: unknown, around: Surroundings): OpenedSecrets {
   const opened = new Map<Secret, string>();
   const faults = outputs.flatMap(secretsIn).flatMap((secret) => {
@@ -40,26 +40,26 @@ function valueOrAbsent({ reference, absent }: Secret, around: Surroundings): Ret
   return 'fault' in value && absent !== null ? { text: absent } : value;
 }
 
-/** Whether every secret inside `output` could be opened. */
+/** Whether all secrets in `output` have a value. */
 export function areOpen(output: unknown, { opened }: OpenedSecrets): boolean {
   return secretsIn(output).every((secret) => opened.has(secret));
 }
 
-/** Every place of the configuration as it was written, `file`, that names a file whose text is handled as a secret. */
+/** Returns all places in `file`, the configuration as written, that name a file whose text is handled as a secret. */
 export function fileReferences(outputs: readonly unknown[], file: unknown): { readonly reference: FileReference; readonly path: Path }[] {
   const references = outputs.flatMap(secretsIn).map((secret) => secret.reference);
   const files = new Map(references.flatMap((reference) => ('file' in reference ? [[reference.file, reference] as const] : [])));
   return [...files.values()].flatMap((reference) => places(file, reference, []).map((path) => ({ reference, path })));
 }
 
-/** `{ env: NAME }` or `{ file: PATH }` as the file writes it. */
+/** Whether the value is `{ env: NAME }` or `{ file: PATH }`. */
 export function isReference(value: unknown): value is SecretReference {
   if (!isMapping(value)) return false;
   const [first, ...more] = Object.entries(value);
   return more.length === 0 && first !== undefined && (first[0] === 'env' || first[0] === 'file') && typeof first[1] === 'string';
 }
 
-/** What a reference points at, or why there is nothing. */
+/** Returns the value of a reference, or why there is none. */
 export function lookUp(reference: SecretReference, around: Surroundings): { readonly text: string } | { readonly fault: string } {
   const text = 'env' in reference ? around.env[reference.env] : fileText(resolve(around.directory, reference.file), around);
   const origin = 'env' in reference ? `the environment variable ${reference.env}` : `the file ${resolve(around.directory, reference.file)}`;
@@ -84,7 +84,7 @@ function secretsIn(value: unknown): Secret[] {
   return isMapping(value) ? Object.values(value).flatMap(secretsIn) : [];
 }
 
-/** Every place of the file that names this secret; a certificate's file stands there as a plain text. */
+/** Returns all places in the file that name this secret; the path of a certificate is a plain string. */
 function places(value: unknown, reference: SecretReference, at: Path): Path[] {
   if (isReference(value)) return sameReference(value, reference) ? [at] : [];
   if (typeof value === 'string') return 'file' in reference && value === reference.file ? [at] : [];
@@ -92,6 +92,6 @@ function places(value: unknown, reference: SecretReference, at: Path): Path[] {
   return isMapping(value) ? Object.entries(value).flatMap(([key, member]) => places(member, reference, [...at, key])) : [];
 }
 
-function sameReference(one: SecretReference, other: SecretReference): boolean {
-  return 'env' in one ? 'env' in other && one.env === other.env : 'file' in other && one.file === other.file;
+function sameReference(a: SecretReference, b: SecretReference): boolean {
+  return 'env' in a ? 'env' in b && a.env === b.env : 'file' in b && a.file === b.file;
 }

@@ -1,4 +1,4 @@
-// The sections of the configuration, sinks aside: schema and types.
+// The schemas of all stages → the sections of the configuration except sinks: schemas and types.
 import * as v from 'valibot';
 import { group, policy, required, scope } from '../approvals/rules/options.ts';
 import { configuredCredentials, credentialEntries, hasOneKindOfTokens, jwtSection, ONE_KIND_OF_TOKENS } from '../auth/options.ts';
@@ -13,7 +13,10 @@ import { logSection } from '../telemetry/options.ts';
 const approver = v.pipe(
   v.strictObject({
     ...credentialEntries,
-    admin: v.optional(v.pipe(v.boolean(), v.description('true: may release the holds of others, and reload the configuration.')), false),
+    admin: v.optional(
+      v.pipe(v.boolean(), v.description('true: may release holds of other approvers, and reload the configuration.')),
+      false,
+    ),
     scope: v.exactOptional(scope),
   }),
   v.check((given) => hasOneKindOfTokens(given), ONE_KIND_OF_TOKENS),
@@ -26,27 +29,32 @@ const approvalsSection = v.pipe(
       v.pipe(
         v.record(name(), approver),
         v.description(
-          'By name: who may approve, by a token, a certificate or a JWT through POST /v1/approvals, through a source, or by a sink that speaks for it. Without one it answers 403.',
+          'By name: who may approve, with a token, a certificate or a JWT at POST /v1/approvals, through a source, or through a sink with "approve". Without approvers it answers 403.',
         ),
       ),
       {},
     ),
     required: v.optional(
-      required('Whose yes is needed: any one, all whose scope touches the event, so many, or all those in a list of names.'),
+      required(
+        'Whose approval is needed: any approver, all with a scope that touches the event, a number of approvers, or all names of a list.',
+      ),
       'any',
     ),
     policy: v.exactOptional(policy),
     group: v.optional(group, {}),
-    dryRun: v.optional(v.pipe(v.boolean(), v.description('true: everything but the StartRequest and approval.submitted.')), false),
+    dryRun: v.optional(
+      v.pipe(v.boolean(), v.description('true: does everything except sending StartRequests and publishing approval.submitted.')),
+      false,
+    ),
     jwt: v.exactOptional(jwtSection),
-    // Which keys a source has depends on its type: sources.ts reads them.
+    // The keys of a source depend on its type: sources.ts reads them.
     sources: v.exactOptional(v.unknown()),
   }),
   v.transform(({ sources: _, policy: rules, jwt, ...rest }) => ({ ...rest, policy: rules ?? null, jwt: jwt ?? null })),
   v.description('Who may approve, and how many must.'),
 );
 
-/** In the order in which they are documented. */
+/** In the order of the documentation. */
 export const SECTIONS = {
   metadata: metadataSection,
   cloudevents: cloudeventsSection,
@@ -57,5 +65,5 @@ export const SECTIONS = {
   log: logSection,
 } as const;
 
-/** What is made of each. */
+/** The output of each schema. */
 export type Sections = { readonly [Key in keyof typeof SECTIONS]: OptionsOf<(typeof SECTIONS)[Key]> };

@@ -1,4 +1,4 @@
-// Configuration of `sinks` and the adapters → each sink's options, and faults.
+// The section `sinks` and the adapters → each sink's options, and faults.
 import { dirname } from 'node:path';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { type SinkCommon, sinkCommon } from '../delivery/options.ts';
@@ -6,13 +6,13 @@ import { type Fault, formatPath } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import { type ReadEntry, readEntries } from './entries.ts';
 
-/** A sink that fits its schemas; secrets still closed. */
+/** A sink of a known type; its secrets are not resolved yet. */
 export type ReadSink = ReadEntry<AdapterDefinition<unknown>, SinkCommon>;
 
-/** Without the section, the data goes to standard output. */
+/** Without the section, CloudEvents go to standard output. */
 const DEFAULT_SINKS = { stdout: { type: 'stdout' } };
 
-/** `sinks` as the file has it, or what stands for it. */
+/** Returns `sinks` in the form of the file, or its default. */
 export function sinksOf(file: Readonly<Record<string, unknown>>): unknown {
   return file['sinks'] === undefined ? DEFAULT_SINKS : file['sinks'];
 }
@@ -30,29 +30,29 @@ export function readSinks(
 
 function emptyFaults(section: Readonly<Record<string, unknown>>): Fault[] {
   if (Object.keys(section).length > 0) return [];
-  return [{ path: 'sinks', message: 'is empty: name a sink, or leave the key out for standard output' }];
+  return [{ path: 'sinks', message: 'is empty: add a sink, or remove the key for standard output' }];
 }
 
-/** Their lines would run into each other. */
+/** Two stdout sinks would mix their lines. */
 function secondStdout(section: Readonly<Record<string, unknown>>): Fault[] {
   const stdouts = Object.entries(section).filter(([, sink]) => isMapping(sink) && sink['type'] === 'stdout');
   const names = stdouts.map(([name]) => name);
   return names.slice(1).map((name) => ({
     path: formatPath(['sinks', name]),
-    message: `is a second stdout sink beside sinks.${names[0]}: there is one standard output`,
+    message: `is a second stdout sink next to sinks.${names[0]}: only one can use standard output`,
   }));
 }
 
 interface FilesAround {
   readonly directory: string;
   readonly store?: string;
-  /** That of the process by default. */
+  /** The platform of the process by default. */
   readonly platform?: NodeJS.Platform;
 }
 
-/** Files that two sinks would write, or that lie among those of the store. Of sinks without a fault of their own, secrets open. */
+/** Files that two sinks would write, or that are in the folder of the store. @param sinks valid ones with resolved secrets */
 export function sharedFiles(sinks: readonly Pick<ReadSink, 'name' | 'definition' | 'options'>[], around: FilesAround): Fault[] {
-  // Of paths that differ in case alone, Windows makes one file.
+  // On Windows, paths that differ only in case name the same file.
   const same = (path: string) => ((around.platform ?? process.platform) === 'win32' ? path.toLowerCase() : path);
   const writers = new Map<string, string>();
   return sinks.flatMap(({ name, definition, options }) => {
@@ -61,9 +61,9 @@ export function sharedFiles(sinks: readonly Pick<ReadSink, 'name' | 'definition'
     const faults: Fault[] = [];
     const shared = files.find((file) => writers.has(same(file)));
     if (shared !== undefined)
-      faults.push({ path, message: `writes ${shared}, as sinks.${writers.get(same(shared))} does: give each its own file` });
+      faults.push({ path, message: `writes ${shared}, and so does sinks.${writers.get(same(shared))}: give each sink its own file` });
     const stored = files.find((file) => around.store !== undefined && same(dirname(file)) === same(around.store));
-    if (stored !== undefined) faults.push({ path, message: `writes ${stored}, in the folder of the store: name another folder` });
+    if (stored !== undefined) faults.push({ path, message: `writes ${stored}, in the folder of the store: use another folder` });
     for (const file of files) writers.set(same(file), name);
     return faults;
   });

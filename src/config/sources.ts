@@ -1,4 +1,4 @@
-// Configuration of `approvals.sources` and the adapters → each source's options, and faults.
+// The section `approvals.sources` and the adapters → each source's options, and faults.
 import * as v from 'valibot';
 import type { AdapterDefinition, ApprovalSourceDefinition } from '../../adapters/adapter.ts';
 import { type Fault, formatPath, nearest, type Path } from '../schema/faults.ts';
@@ -6,26 +6,28 @@ import { isMapping } from '../schema/validate.ts';
 import { type EntryType, type ReadEntry, readEntries } from './entries.ts';
 import type { ReadSink } from './sinks.ts';
 
-/** Of every source, beside `type` and its adapter's own keys. */
+/** The keys of every source, apart from `type` and the keys of its adapter. */
 export const sourceCommon = v.strictObject({
   approver: v.pipe(
     v.string(),
     v.minLength(1, 'must not be empty'),
-    v.description('Who speaks through this source: a name in approvals.approvers. Whoever can write there approves in this name.'),
+    v.description(
+      'The approver of this source: a name in approvals.approvers. Anyone who can write to the queue or topic approves in this name.',
+    ),
   ),
 });
 
 export type SourceCommon = v.InferOutput<typeof sourceCommon>;
 
-/** A source that fits its schemas; secrets still closed. */
+/** A source of a known type; its secrets are not resolved yet. */
 export type ReadSource = ReadEntry<ApprovalSourceDefinition<unknown>, SourceCommon>;
 
-/** The types that approvals can come from. */
+/** Returns the types that can be approval sources. */
 export function sourceTypes(adapters: readonly AdapterDefinition<unknown>[]): readonly EntryType<ApprovalSourceDefinition<unknown>>[] {
   return adapters.flatMap(({ type, source }) => (source ? [{ type, options: source.options, definition: source }] : []));
 }
 
-/** `approvals` as the file has it. */
+/** @param approvals in the form of the file */
 export function readSources(
   approvals: unknown,
   adapters: readonly AdapterDefinition<unknown>[],
@@ -39,7 +41,7 @@ export function readSources(
   return { sources: entries, faults: [...faults, ...approverFaults(section, approversIn(approvals))] };
 }
 
-/** Sources that would take each other's messages. Of those without a fault of their own, secrets open. */
+/** Sources that would take each other's messages. @param sources valid ones with resolved secrets */
 export function sharedStreams(sources: readonly ReadSource[]): Fault[] {
   const readers = new Map<string, string>();
   return sources.flatMap(({ name, type, definition, options }) => {
@@ -47,18 +49,18 @@ export function sharedStreams(sources: readonly ReadSource[]): Fault[] {
     const other = streams.map((stream) => readers.get(stream)).find((reader) => reader !== undefined);
     for (const stream of streams) readers.set(stream, readers.get(stream) ?? name);
     if (other === undefined) return [];
-    const message = `reads what approvals.sources.${other} reads, so each message would go to one of the two alone: let them read apart, or leave one out`;
+    const message = `reads the same messages as approvals.sources.${other}, so each message would reach only one of them: use separate queues, or remove one`;
     return [{ path: formatPath(['approvals', 'sources', name]), message }];
   });
 }
 
 const PROOFS = ['token', 'tokens', 'certificate', 'subject'];
 
-/** Approvers who could never approve: without anything that proves who they are, and without a source or a sink that names them. */
+/** Approvers that can never approve: without credentials, and without a source or sink that names them. */
 export function silentApprovers(approvals: unknown, sinks: unknown): Fault[] {
-  const speakers = [...namedIn(sourcesIn(approvals), 'approver'), ...namedIn(sinks, 'approve')];
+  const withoutCredentials = [...namedIn(sourcesIn(approvals), 'approver'), ...namedIn(sinks, 'approve')];
   return Object.entries(approversIn(approvals)).flatMap(([name, approver]) => {
-    if (!isMapping(approver) || PROOFS.some((key) => key in approver) || speakers.includes(name)) return [];
+    if (!isMapping(approver) || PROOFS.some((key) => key in approver) || withoutCredentials.includes(name)) return [];
     const path = formatPath(['approvals', 'approvers', name]);
     return [
       {
@@ -69,12 +71,12 @@ export function silentApprovers(approvals: unknown, sinks: unknown): Fault[] {
   });
 }
 
-/** What the entries of a section have under `key`. */
+/** Returns the value of `key` of each entry of a section. */
 function namedIn(section: unknown, key: string): readonly unknown[] {
   return isMapping(section) ? Object.values(section).map((entry) => isMapping(entry) && entry[key]) : [];
 }
 
-/** Sinks that speak for somebody who is no approver. Of those without a fault of their own. */
+/** Sinks that approve for a name that is not an approver. @param sinks valid ones with resolved secrets */
 export function speakerFaults(sinks: readonly ReadSink[], approvals: unknown): Fault[] {
   const approvers = approversIn(approvals);
   return sinks.flatMap(({ name, definition, options }) => {
@@ -85,7 +87,7 @@ export function speakerFaults(sinks: readonly ReadSink[], approvals: unknown): F
 
 function unlisted(at: Path, approver: string, approvers: Readonly<Record<string, unknown>>): Fault {
   const suggestion = nearest(approver, Object.keys(approvers));
-  const message = 'is none of the names in approvals.approvers';
+  const message = 'is not a name in approvals.approvers';
   return { path: formatPath(at), message, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 

@@ -1,4 +1,4 @@
-// A valid configuration → warnings: names that differ in case alone, exposed files.
+// A valid configuration → warnings: names that differ only in case, exposed files.
 import { resolve } from 'node:path';
 import type { DecisiveFile } from '../../adapters/adapter.ts';
 import { type Fault, formatPath, type Path } from '../schema/faults.ts';
@@ -8,9 +8,9 @@ import { fileReferences, type Surroundings } from './secrets.ts';
 import type { Sections } from './sections.ts';
 import type { ReadSink } from './sinks.ts';
 
-/** One thing to look at. */
+/** A valid setting that is probably a mistake. */
 export interface Warning extends Fault {
-  /** `run` tells it too, not `check` alone. */
+  /** Whether `run` logs it too, not only `check`. */
   readonly isGrave: boolean;
 }
 
@@ -28,35 +28,35 @@ function similar(section: Path, names: readonly string[]): Warning[] {
   return names.flatMap((name, index) => {
     const other = names.slice(0, index).find((earlier) => earlier.toLowerCase() === name.toLowerCase());
     if (other === undefined) return [];
-    const message = `differs from ${formatPath([...section, other])} in case alone, and they are two who each have a vote: is that meant?`;
+    const message = `differs from ${formatPath([...section, other])} only in case, but the bridge treats them as two callers: check that this is intended`;
     return [{ path: formatPath([...section, name]), message, isGrave: true }];
   });
 }
 
-/** Options of sinks that are probably not meant. Of sinks without a fault, secrets open. */
+/** Options of sinks that are probably a mistake. @param sinks valid ones with resolved secrets */
 export function sinkWarnings(sinks: readonly Pick<ReadSink, 'name' | 'definition' | 'options'>[]): Warning[] {
   return sinks.flatMap(({ name, definition, options }) =>
     (definition.warnings?.(options) ?? []).map(({ key, message }) => ({ path: formatPath(['sinks', name, key]), message, isGrave: false })),
   );
 }
 
-/** `file` is the configuration as it was written, `outputs` what the schema made of it. */
+/** @param outputs the outputs of the schemas @param file the configuration as written */
 export function exposedFiles(outputs: readonly unknown[], file: unknown, around: Surroundings): Warning[] {
   return fileReferences(outputs, file).flatMap(({ reference, path }) => ofFile(reference, path, around));
 }
 
-/** Files of the sink at `section` whose content decides what it does. */
+/** Files whose content decides what the sink at `section` does. */
 export function exposedDecisions(files: readonly DecisiveFile[], section: Path, { exposureOf }: Surroundings): Warning[] {
   return files.flatMap(({ key, path, kind, isSecret = false }) => {
     const found = `the ${kind} ${path}`;
-    const who = `who could decide what is done here: let its owner alone write to it, and to the folders above it`;
+    const who = `who could decide what this sink does: allow only its owner to write to it, and to the folders above it`;
     return ofExposure(found, exposureOf?.(path) ?? null, { at: [...section, key], who, isPublic: !isSecret });
   });
 }
 
 function ofFile({ file }: FileReference, at: Path, { directory, exposureOf }: Surroundings): Warning[] {
   const name = resolve(directory, file);
-  const who = 'who could put what they like into it: let its owner alone write to it, and to the folders above it';
+  const who = 'who could replace its content: allow only its owner to write to it, and to the folders above it';
   return ofExposure(`the file ${name}`, exposureOf?.(name) ?? null, { at, who, isPublic: PUBLIC.has(at.at(-1)) });
 }
 
@@ -69,5 +69,5 @@ function ofExposure(
   const path = formatPath(at);
   if (writers !== null) return [{ path, message: `${file} may be changed by ${writers}, ${who}`, isGrave: true }];
   if (readers === null || isPublic) return [];
-  return [{ path, message: `${file} may be read by ${readers}: let its owner alone read it`, isGrave: false }];
+  return [{ path, message: `${file} may be read by ${readers}: allow only its owner to read it`, isGrave: false }];
 }

@@ -4,7 +4,7 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import { codeOf } from '../errors.ts';
 
 /** Sends nothing, changes nothing. */
-export interface LocalMachine {
+export interface MachineProbe {
   /** The address from which something to this IP address would leave; a code such as ENETUNREACH where nothing would. */
   sourceOf(address: string): Promise<{ readonly address: string } | { readonly code: string }>;
   /** By name. */
@@ -17,7 +17,7 @@ export interface LocalMachine {
 
 const ANY_PORT = 80;
 
-export const LOCAL_MACHINE: LocalMachine = {
+export const MACHINE_PROBE: MachineProbe = {
   // To connect a datagram socket chooses the way, and sends no packet.
   async sourceOf(address) {
     const { createSocket } = await import('node:dgram');

@@ -2,13 +2,13 @@
 import { isIP } from 'node:net';
 import { isMetadataAddress } from '../net/private-addresses.ts';
 import { type Finding, fault } from './finding.ts';
-import type { LocalMachine } from './machine.ts';
+import type { MachineProbe } from './machine.ts';
 
 /** Interfaces of containers, bridges and tunnels: none of them leads to the metadata service. */
 const VIRTUAL = /^(?:docker|br-|veth|virbr|cni|flannel|cali|vxlan|tun|tap|wg|tailscale|zt|utun)/;
 
 /** @param endpoint its base address */
-export async function networkFindings(endpoint: string, machine: LocalMachine): Promise<readonly Finding[]> {
+export async function networkFindings(endpoint: string, machine: MachineProbe): Promise<readonly Finding[]> {
   const host = new URL(endpoint).hostname.replaceAll(/[[\]]/g, '');
   if (isIP(host) === 0) return [];
   const source = await machine.sourceOf(host);
@@ -45,13 +45,13 @@ function otherThanUsual(host: string, own: string, address: string, usual: strin
   );
 }
 
-function nameOf(address: string, machine: LocalMachine): string | null {
+function nameOf(address: string, machine: MachineProbe): string | null {
   const found = Object.entries(machine.interfaces()).find(([, own = []]) => own.some((each) => each.address === address));
   return found?.[0] ?? null;
 }
 
 /** Of Linux; null elsewhere, and where there is no default route. */
-function defaultInterface(machine: LocalMachine): string | null {
+function defaultInterface(machine: MachineProbe): string | null {
   const routes = (machine.text('/proc/net/route') ?? '').split('\n').map((line) => line.split('\t'));
   const defaults = routes.filter(([, destination, , , , , , mask]) => destination === '00000000' && mask === '00000000');
   defaults.sort((one, other) => Number(one[6]) - Number(other[6]));
@@ -59,7 +59,7 @@ function defaultInterface(machine: LocalMachine): string | null {
 }
 
 /** In a network namespace of a container, an interface is one end of a pair whose other end lies outside. */
-function isContained(own: string | null, machine: LocalMachine): boolean {
+function isContained(own: string | null, machine: MachineProbe): boolean {
   if (own === null) return false;
   const [index, peer] = ['ifindex', 'iflink'].map((name) => machine.text(`/sys/class/net/${own}/${name}`)?.trim());
   return index !== undefined && peer !== undefined && index !== peer;

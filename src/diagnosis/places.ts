@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { codeOf } from '../errors.ts';
 import { lockHolder } from '../outbox/lock.ts';
 import { type Finding, fault, note } from './finding.ts';
-import type { LocalMachine } from './machine.ts';
+import type { MachineProbe } from './machine.ts';
 
 interface Places {
   /** `store.path`. */
@@ -14,7 +14,7 @@ interface Places {
 }
 
 /** A running bridge of this configuration has all of them, which is no fault. */
-export async function placeFindings({ store, addresses }: Places, machine: LocalMachine): Promise<readonly Finding[]> {
+export async function placeFindings({ store, addresses }: Places, machine: MachineProbe): Promise<readonly Finding[]> {
   const holder = lockHolder(store);
   const inUse = holder === null ? [] : [note('store', heldBy(holder))];
   const findings: Finding[] = holder === null ? [...storeFaults(store)] : inUse;

@@ -42,7 +42,7 @@ function replyTo(outcome: Exclude<ReloadOutcome, { kind: 'not-allowed' }>): Repl
   if (outcome.kind === 'applied') return json(200, { changed: outcome.changed });
   if (outcome.kind === 'faulty') {
     const { faults } = outcome;
-    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+    const count = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
     return problem('faulty-configuration', `The configuration has ${count}; the one before goes on.`, {}, { faults });
   }
   if (outcome.kind === 'no-file') {

@@ -1,4 +1,4 @@
-// Options and a transport → the metadata service: document, StartRequests, instance.
+// Options and a transport → a client of the metadata service: document, StartRequests, instance.
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import type { PostResult } from '../model/approvals.ts';
@@ -16,34 +16,34 @@ import { VersionChoice } from './version-choice.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What may change while it runs. */
+/** The options that a reload can change. */
 export type MetadataTimes = Pick<MetadataOptions, 'pollIntervalMs' | 'timeoutMs' | 'firstTimeoutMs'>;
 
 export interface MetadataClientOptions extends MetadataTimes {
-  /** Base address such as `http://169.254.169.254`, or how to find it: called at each request until it resolves once. */
+  /** The base address, such as `http://169.254.169.254`, or a function that finds it: called for each request until it resolves once. */
   readonly endpoint: string | ((signal: AbortSignal) => Promise<string>);
   /** An api-version or `newest`. */
   readonly apiVersion: string;
-  /** The stored time of the last good document, for a start. */
+  /** Returns the stored time of the last good document. */
   readonly lastGoodAt?: () => Instant | null;
 }
 
 interface MetadataClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 'after' | 'random'> {
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** HTTP on a connection of its own by default. */
+  /** By default HTTP on a dedicated connection. */
   readonly transport?: Transport;
-  /** A GET leaves now. */
+  /** Called when a GET is sent. */
   readonly onGet?: () => void;
 }
 
-/** Connects on first use; no method retries by itself. */
+/** Connects on first use; no method retries. */
 export class MetadataClient {
   #options: MetadataClientOptions;
   readonly #deps: MetadataClientDeps;
   readonly #send: Transport;
   readonly #closeTransport: () => void;
   readonly #versions: VersionChoice;
-  readonly #postRhythm: PollSchedule;
+  readonly #postSchedule: PollSchedule;
   #base: string | undefined;
   #path = { version: '', path: '' };
   #last: { readonly body: Uint8Array; readonly document: ScheduledEventsDocument } | undefined;
@@ -57,13 +57,13 @@ export class MetadataClient {
     this.#send = own.send;
     this.#closeTransport = own.close;
     this.#versions = new VersionChoice(options.apiVersion);
-    this.#postRhythm = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
+    this.#postSchedule = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
   }
 
-  /** From the next request on. */
+  /** Changes the times from the next request on. */
   adjust({ pollIntervalMs, timeoutMs, firstTimeoutMs }: MetadataTimes): void {
     this.#options = { ...this.#options, pollIntervalMs, timeoutMs, firstTimeoutMs };
-    this.#postRhythm.intervalMs = pollIntervalMs;
+    this.#postSchedule.intervalMs = pollIntervalMs;
   }
 
   /** Reads the document once. Rejects only when `signal` aborts. While the body's bytes stay the same, so does the document object. */
@@ -86,27 +86,27 @@ export class MetadataClient {
 
   /** Starts events: one POST for all of them. Rejects only when `signal` aborts. */
   async post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult> {
-    // The last door: whoever asks, no drill goes through it.
-    if (eventIds.some(isDrill)) throw new BridgeError('BRIDGE_USAGE', 'a drill is known to its bridge alone: approve it with --bridge');
+    // The last check, for every caller: a drill is never sent to the metadata service.
+    if (eventIds.some(isDrill)) throw new BridgeError('BRIDGE_USAGE', 'a drill exists only in its bridge: approve it with --bridge');
     const startedMs = this.#deps.elapsedMs();
     const body = JSON.stringify({ StartRequests: eventIds.map((EventId) => ({ EventId })) });
     try {
       const answer = await this.#events('POST', this.#versions.current, signal, body);
-      // The service's own yes may have any body or none; a page is of a proxy or a portal in its place.
+      // The service accepts with any body or none; a page is from a proxy or a captive portal.
       if (isPage(answer.body)) throw notTheService(await this.#findBase(signal), 'to a StartRequest is HTML or XML');
-      this.#postRhythm.next(null, 0);
+      this.#postSchedule.next(null, 0);
       return { kind: 'accepted' };
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
       const error = asFault(thrown);
       if (typeof error.status === 'number' && MISCONFIGURED_STATUSES.has(error.status))
         return { kind: 'refused', status: error.status, error };
-      const delayMs = this.#postRhythm.next(error, this.#deps.elapsedMs() - startedMs);
+      const delayMs = this.#postSchedule.next(error, this.#deps.elapsedMs() - startedMs);
       return { kind: 'again', error, delayMs, mayHaveArrived: mayHaveArrived(error) };
     }
   }
 
-  /** Asks the instance route once. Rejects only when `signal` aborts. */
+  /** Requests the instance route once. Rejects only when `signal` aborts. */
   async instance(signal: AbortSignal): Promise<InstanceAnswer> {
     try {
       const path = `/metadata/instance?api-version=${INSTANCE_API_VERSION}`;
@@ -137,7 +137,7 @@ export class MetadataClient {
         const error = asFault(thrown);
         first ??= error;
         if (error.status !== 404 && error.status !== 400) break;
-        this.#versions.refused(version);
+        this.#versions.rejected(version);
       }
     }
     throw first;
@@ -158,7 +158,7 @@ export class MetadataClient {
     return this.#request({ method, headers, timeoutMs, ...(body !== undefined && { body }) }, path, signal);
   }
 
-  /** A 200 answer. @throws BridgeError for anything else */
+  /** Returns an answer with status 200. @throws BridgeError for anything else */
   async #request(request: Omit<TransportRequest, 'url'>, path: string, signal: AbortSignal): Promise<TransportAnswer> {
     const url = `${this.#base ?? (await this.#findBase(signal))}${path}`;
     if (request.method === 'GET') this.#deps.onGet?.();
@@ -177,18 +177,18 @@ export class MetadataClient {
     return this.#base;
   }
 
-  /** Whether the service was asked so lately that it cannot have been switched off. */
+  /** Whether the last good document is so recent that Azure cannot have disabled the service since. */
   #isAwake(): boolean {
     const last = this.#lastGoodAt ?? this.#options.lastGoodAt?.() ?? null;
     return isAwake(last, now(this.#deps));
   }
 
-  /** One line for each change of failure, not for each poll. */
+  /** Logs one line for each change of the kind of failure, not for each poll. */
   #report(error: BridgeError | null): void {
     const result = error && resultLabel(error);
     if (result === this.#reported) return;
     this.#reported = result;
-    if (!error) this.#deps.logger.info('the metadata service answers again');
+    if (!error) this.#deps.logger.info('the metadata service is reachable again');
     else this.#deps.logger[MISCONFIGURED_STATUSES.has(error.status) ? 'error' : 'warn']({ result, code: error.code }, error.message);
   }
 }
@@ -200,10 +200,10 @@ function eventsPath(version: string): string {
 function asFault(thrown: unknown): BridgeError {
   return thrown instanceof BridgeError
     ? thrown
-    : new BridgeError('BRIDGE_INTERNAL', 'reading the metadata service failed by a mistake of ours', { cause: thrown });
+    : new BridgeError('BRIDGE_INTERNAL', 'a request to the metadata service failed because of a bug in the bridge', { cause: thrown });
 }
 
-/** Whether the service, last read at `lastGoodAt`, cannot have been switched off by `at` (protocol 1.4); else `firstTimeout` applies. */
+/** Whether the service, last read at `lastGoodAt`, must still be enabled at `at` (protocol 1.4); otherwise `firstTimeout` applies. */
 export function isAwake(lastGoodAt: Instant | null, at: Instant): boolean {
   return lastGoodAt !== null && Math.abs(ageMs(lastGoodAt, at)) <= DAY_MS;
 }

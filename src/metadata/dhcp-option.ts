@@ -7,14 +7,14 @@ const UNDECLARED = ['unknown-245', 'private-245'];
 const DECLARATION = /^[ \t]*option\s+([\w.-]+)\s+code\s+245\s*=/gim;
 const IN_REGISTRY = /\bREG_BINARY\s+([0-9a-f]+)/gi;
 
-/** The names, in lower case, that a dhclient.conf declares for option 245, and that dhclient then writes in its leases (dhcp-options(5)). */
+/** Returns the names, in lower case, that a dhclient.conf declares for option 245. dhclient uses them in its leases (dhcp-options(5)). */
 export function declaredNames(conf: string): readonly string[] {
   return [...conf.matchAll(DECLARATION)].map(([, name = '']) => name.toLowerCase());
 }
 
 /**
- * The address of the last, which is the newest, lease in a lease file of dhclient, NetworkManager or systemd-networkd; null where none holds the
- * option. `names` are those that dhclient.conf declares for it.
+ * Returns the address of the last (newest) lease in a lease file of dhclient, NetworkManager or systemd-networkd; null if none has the option.
+ * @param names those that dhclient.conf declares for the option
  */
 export function addressInLease(text: string, names: readonly string[] = []): string | null {
   const known = [...UNDECLARED, ...names];
@@ -26,7 +26,7 @@ export function addressInLease(text: string, names: readonly string[] = []): str
   return values.findLast((address) => address !== null) ?? null;
 }
 
-/** The address in the output of `reg query … /v DhcpInterfaceOptions`; null where no interface holds the option. */
+/** Returns the address in the output of `reg query … /v DhcpInterfaceOptions`; null if no interface has the option. */
 export function addressInRegistry(output: string): string | null {
   for (const [, hex] of output.matchAll(IN_REGISTRY)) {
     const address = addressInRecords(Buffer.from(hex ?? '', 'hex'));
@@ -35,7 +35,7 @@ export function addressInRegistry(output: string): string | null {
   return null;
 }
 
-/** Four bytes written as hex (with colons or without), decimal, or quoted text with octal escapes → dotted decimal; null for anything else. */
+/** Returns four bytes in hex, decimal, or a quoted string with octal escapes as dotted decimal; null for anything else. */
 export function decodeAddress(value: string): string | null {
   const text = value.trim();
   const bytes = fromQuoted(text) ?? fromDecimal(text) ?? fromHex(text);
@@ -44,7 +44,7 @@ export function decodeAddress(value: string): string | null {
   return isUsable ? bytes.join('.') : null;
 }
 
-/** dhclient quotes bytes that are all printable; others write the rest as octal: `"\250?\201\020"`. */
+/** dhclient quotes bytes that are all printable; other clients write the rest in octal: `"\250?\201\020"`. */
 function fromQuoted(text: string): number[] | null {
   const quoted = /^"(.*)"$/s.exec(text)?.[1];
   if (quoted === undefined) return null;
@@ -53,7 +53,7 @@ function fromQuoted(text: string): number[] | null {
   );
 }
 
-/** `168.63.129.16`, `168,63,129,16` or one number of 32 bits, which has 9 or 10 digits where 8 would be hex. */
+/** `168.63.129.16`, `168,63,129,16`, or one 32-bit number of 9 or 10 digits; 8 digits are hex. */
 function fromDecimal(text: string): number[] | null {
   if (/^\d{1,3}([., ]\d{1,3}){3}$/.test(text)) return text.split(/[., ]/).map(Number);
   const number = /^\d{9,10}$/.test(text) ? Number(text) : Number.NaN;
@@ -68,7 +68,7 @@ function fromHex(text: string): number[] | null {
   return parts?.map((part) => Number.parseInt(part, 16)) ?? null;
 }
 
-/** Records of code, 0, length, 0, expiry (u32 each, little endian), then data padded to four bytes. */
+/** Each record has code, 0, length, 0, expiry (u32 each, little endian), then data padded to four bytes. */
 function addressInRecords(bytes: Buffer): string | null {
   let at = 0;
   while (at + 20 <= bytes.length) {

@@ -1,4 +1,4 @@
-// `endpoint: discover` → the service's base address outside a virtual network (protocol 1.5).
+// `endpoint: discover` → the base address of the service outside a virtual network (protocol 1.5).
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { BridgeError, messageOf } from '../errors.ts';
@@ -17,7 +17,7 @@ const LEASE_FOLDERS = [
   'run/NetworkManager/devices',
   'run/systemd/netif/leases',
 ] as const;
-/** Where a dhclient.conf lies: the administrator's, and the one that NetworkManager makes of it. */
+/** Folders of dhclient.conf: the administrator's, and the one that NetworkManager generates from it. */
 const CONF_FOLDERS = ['etc', 'etc/dhcp', 'var/lib/NetworkManager'] as const;
 const INTERFACES_KEY = 'HKLM\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces';
 
@@ -41,15 +41,15 @@ export async function discoverEndpoint({ probe, optionAddress }: DiscoveryPorts,
   }
   const tried =
     address === null
-      ? 'no DHCP lease on this machine holds option 245'
-      : `${address}, which DHCP option 245 names, does not answer on port 80 or 8080`;
+      ? 'no DHCP lease on this machine has option 245'
+      : `the address in DHCP option 245, ${address}, does not answer on port 80 or 8080`;
   throw new BridgeError(
     'BRIDGE_METADATA_UNDISCOVERED',
     `cannot find the metadata service: 169.254.169.254 does not answer, and ${tried}; set metadata.endpoint to its address, such as http://192.0.2.1`,
   );
 }
 
-/** A probe by the route that needs no api-version and wakes no service up: any answer counts that is not a redirect. */
+/** Returns a probe of the route that needs no api-version and does not enable the service. Any answer counts except a redirect. */
 export function probeBy(transport: Transport): DiscoveryPorts['probe'] {
   return async (baseUrl, signal) => {
     try {
@@ -70,13 +70,13 @@ export function probeBy(transport: Transport): DiscoveryPorts['probe'] {
 
 export interface LocalMachine {
   readonly platform: NodeJS.Platform;
-  /** Where the file system begins: `/` outside tests. */
+  /** The root of the file system: `/` except in tests. */
   readonly root: string;
-  /** The output of `reg query` for the interfaces' DHCP options. */
+  /** Returns the output of `reg query` for the interfaces' DHCP options. */
   readonly queryRegistry: () => Promise<string>;
 }
 
-/** Reads DHCP option 245 from the lease files, newest first, or from the registry of Windows. Unreadable ones are skipped. */
+/** Reads DHCP option 245 from the lease files, newest first, or from the Windows registry. Skips unreadable files. */
 export async function readOptionAddress(machine: LocalMachine = thisMachine()): Promise<string | null> {
   if (machine.platform === 'win32') return addressInRegistry(await machine.queryRegistry().catch(() => ''));
   const names = (await Promise.all((await confFiles(machine.root)).map(textOf))).flatMap(declaredNames);
@@ -91,7 +91,7 @@ export function thisMachine(): LocalMachine {
   return { platform: process.platform, root: '/', queryRegistry };
 }
 
-/** Empty where it cannot be read. */
+/** Returns '' if the file cannot be read. */
 function textOf(path: string): Promise<string> {
   return readFile(path, 'latin1').catch(() => '');
 }
@@ -117,7 +117,7 @@ async function pathsIn(root: string, folders: readonly string[]): Promise<readon
   return (await Promise.all(paths)).flat();
 }
 
-/** 0 for what is no file. */
+/** Returns 0 if it is not a file. */
 async function changedMs(path: string): Promise<number> {
   const stats = await stat(path).catch(() => null);
   return stats?.isFile() ? stats.mtimeMs : 0;

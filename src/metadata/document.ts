@@ -1,4 +1,4 @@
-// A 200 answer's body → a ScheduledEventsDocument, or why it is none. All typed from here on.
+// The body of a 200 answer → a typed ScheduledEventsDocument, or the reason why it is not one.
 
 import { BridgeError } from '../errors.ts';
 import { isObject } from '../formats/json-object.ts';
@@ -8,16 +8,17 @@ import type { DocumentEvent, ScheduledEventsDocument } from '../model/events.ts'
 import { readEntry } from './listed-event.ts';
 
 /**
- * A good document (behaviour 4.2): valid UTF-8 (a byte order mark is passed over), `DocumentIncarnation` an integer from 0 to 2^53-1 or its decimal string,
- * `Events` an array. A body of no byte is a document without events and without an incarnation. @throws BridgeError BRIDGE_METADATA_INVALID
+ * Returns a good document (behaviour 4.2): valid UTF-8 (a byte order mark is ignored), `DocumentIncarnation` an integer from 0 to 2^53-1 or its
+ * decimal string, `Events` an array. An empty body is a document without events and without an incarnation.
+ * @throws BridgeError BRIDGE_METADATA_INVALID
  */
 export function parseDocument(body: Uint8Array, apiVersion: string): ScheduledEventsDocument {
   if (body.length === 0) return { apiVersion, incarnation: null, events: [], statusless: [], complete: true };
   const json = parseJson(decode(body));
-  if (!isObject(json)) throw invalid('its JSON is no object');
+  if (!isObject(json)) throw invalid('its JSON is not an object');
   const incarnation = readIncarnation(json['DocumentIncarnation']);
-  if (incarnation === null) throw invalid('its DocumentIncarnation is no integer from 0 to 2^53-1');
-  if (!Array.isArray(json['Events'])) throw invalid('its Events is no list');
+  if (incarnation === null) throw invalid('its DocumentIncarnation is not an integer from 0 to 2^53-1');
+  if (!Array.isArray(json['Events'])) throw invalid('its Events is not a list');
   return { apiVersion, incarnation, ...readEvents(json['Events'], apiVersion) };
 }
 
@@ -29,7 +30,7 @@ export function parseJsonBody(body: Uint8Array): unknown {
 export function invalid(why: string, cause?: unknown): BridgeError {
   return new BridgeError(
     'BRIDGE_METADATA_INVALID',
-    `the metadata service answered 200 with something that is not its document: ${why}; if this lasts, check metadata.endpoint and whether a proxy answers in its place`,
+    `the metadata service answered 200 but sent no valid document: ${why}; if this continues, check metadata.endpoint, and that no proxy answers in its place`,
     { cause },
   );
 }
@@ -53,12 +54,12 @@ function parseJson(text: string): unknown {
 
 function readIncarnation(value: unknown): number | null {
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-  // Adding 0 makes -0 a 0.
+  // Adding 0 turns -0 into 0.
   return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) + 0 : null;
 }
 
 function readEvents(entries: readonly unknown[], apiVersion: string): Pick<ScheduledEventsDocument, 'events' | 'statusless' | 'complete'> {
-  // A Map keeps the place of the first entry when a later one replaces it.
+  // A Map keeps the position of the first entry when a later one replaces it.
   const events = new Map<string, DocumentEvent>();
   const statusless = new Set<string>();
   let complete = true;
@@ -68,7 +69,7 @@ function readEvents(entries: readonly unknown[], apiVersion: string): Pick<Sched
       continue;
     }
     const key = entry.kind === 'statusless' ? entry.key : entry.event.eventId.toLowerCase();
-    // The name of a drill of ours, which the service cannot know.
+    // The id of a drill: the real service cannot list one.
     if (isDrill(key)) continue;
     if (entry.kind === 'statusless') statusless.add(key);
     else {
@@ -79,7 +80,10 @@ function readEvents(entries: readonly unknown[], apiVersion: string): Pick<Sched
   return { events: [...events.values()], statusless: [...statusless].filter((key) => !events.has(key)), complete };
 }
 
-/** Of two entries with the same EventId: `Started` wins, then the larger canonical JSON of the content. The rest is for a choice that no order of the list moves. */
+/**
+ * Chooses between two entries with the same EventId: `Started` wins, then the larger canonical JSON of the content. The last part of the weight
+ * makes the choice independent of the order of the list.
+ */
 function weightier(a: DocumentEvent, b: DocumentEvent): DocumentEvent {
   const [first, second] = [weight(a), weight(b)];
   const differing = first.findIndex((part, place) => part !== second[place]);

@@ -1,4 +1,4 @@
-// One request → status, headers and body: direct, without proxy or redirect.
+// One request → status, headers and body, without a proxy and without following redirects.
 import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
 import { urlToHttpOptions } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -9,13 +9,13 @@ import { SharedTimer } from '../time/shared-timer.ts';
 import { networkError, notTheService } from './faults.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
 
-/** Of a good document (behaviour 4.2). */
+/** The limit of a good document (behaviour 4.2). */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** Names the program in the logs of the service and of the machine. */
+/** Identifies the program in the logs of the service. */
 const USER_AGENT = `scheduled-events-bridge/${packageJson.version}`;
 
-/** Shorter than servers keep an idle connection, so that hardly ever a request meets one just closed: what fails is not sent again before the rhythm says so. */
+/** Shorter than a server's idle time-out, so that requests rarely meet a closed connection: a failed one is retried only by the schedule. */
 const IDLE_MS = 4000;
 
 interface HttpTransport {
@@ -24,7 +24,7 @@ interface HttpTransport {
   close(): void;
 }
 
-/** The real transport; opens nothing before its first request and then keeps one connection. */
+/** Returns a transport that connects at its first request and then keeps one connection. */
 export function createHttpTransport(deps: Pick<Deps, 'after' | 'elapsedMs'>): HttpTransport {
   const limits = new SharedTimer(deps);
   let target = targetOf('http://localhost');
@@ -38,10 +38,9 @@ export function createHttpTransport(deps: Pick<Deps, 'after' | 'elapsedMs'>): Ht
   };
 
   const send: Transport = async (request, signal) => {
-    if (closed)
-      throw new BridgeError('BRIDGE_METADATA_CLOSED', 'the connection to the metadata service was closed; nothing is sent any more');
+    if (closed) throw new BridgeError('BRIDGE_METADATA_CLOSED', 'the client of the metadata service is closed: nothing more is sent');
     signal.throwIfAborted();
-    // An agent of our own knows no proxy, whatever HTTP_PROXY and NODE_USE_ENV_PROXY say.
+    // A dedicated agent ignores HTTP_PROXY and NODE_USE_ENV_PROXY.
     agent ??= new (process.getBuiltinModule('node:http').Agent)({ keepAlive: true, maxFreeSockets: 1 });
     if (deps.elapsedMs() - endedMs > IDLE_MS) closeIdle(agent);
     if (target.url !== request.url) target = targetOf(request.url);
@@ -66,12 +65,12 @@ export function createHttpTransport(deps: Pick<Deps, 'after' | 'elapsedMs'>): Ht
   };
 }
 
-/** The polls ask for the same URL again and again: it is taken apart once. */
+/** Parsed once, because all polls use the same URL. */
 function targetOf(url: string): { readonly url: string; readonly options: RequestOptions } {
   return { url, options: urlToHttpOptions(new URL(url)) };
 }
 
-/** Looked at before a request: a timer for it would wake the process. */
+/** Called before a request instead of by a timer, which would wake the process. */
 function closeIdle(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }
@@ -81,30 +80,30 @@ function timeout(url: string, timeoutMs: number): BridgeError {
   return new BridgeError(
     'BRIDGE_METADATA_TIMEOUT',
     `the metadata service at ${origin} gave no complete answer within ${timeoutMs / 1000} s; its first answer can take 2 minutes, ` +
-      'and without a route to it (host networking, the primary network interface) none ever comes',
+      'and without a route to it (host network, primary network interface) no answer ever comes',
   );
 }
 
 async function exchange(
   { method, url, body, headers: own, timeoutMs }: TransportRequest,
-  way: Pick<HttpRequest, 'target' | 'agent'>,
+  connection: Pick<HttpRequest, 'target' | 'agent'>,
   limits: SharedTimer,
   signal: AbortSignal,
 ): Promise<TransportAnswer> {
   const headers = { 'User-Agent': USER_AGENT, ...own };
   const limit: HttpRequest['limit'] = (pass) => limits.after(timeoutMs, () => pass(timeout(url, timeoutMs)));
   try {
-    return await sendRequest({ method, url, headers, body, limit, ...way }, signal, async (incoming) => {
+    return await sendRequest({ method, url, headers, body, limit, ...connection }, signal, async (incoming) => {
       const bytes = await readBody(incoming, MAX_BODY_BYTES);
       if (bytes === null) throw tooLarge(url);
       return new Answer(incoming, bytes);
     });
   } catch (error) {
-    throw error instanceof UnexpectedUpgrade ? notTheService(url, 'wants to change the protocol') : error;
+    throw error instanceof UnexpectedUpgrade ? notTheService(url, 'upgrades to another protocol') : error;
   }
 }
 
-/** Headers are made readable when they are asked for: of a poll that brings a document nobody does. */
+/** Converts headers only on access: a successful poll needs none. */
 class Answer implements TransportAnswer {
   readonly status: number;
   readonly body: Uint8Array;
@@ -116,7 +115,7 @@ class Answer implements TransportAnswer {
     this.#incoming = incoming;
   }
 
-  // Not in an object literal: V8 makes a hidden class of each such object, which keeps the answer until a full collection.
+  // A class, because V8 creates a hidden class for each object literal with a getter, which keeps the answer alive until a full collection.
   get headers(): TransportAnswer['headers'] {
     return firstValues(this.#incoming);
   }

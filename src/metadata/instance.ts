@@ -1,4 +1,4 @@
-// The instance route's answer → this VM's id, name, source, and what else may be told of it.
+// The answer of the instance route → this VM's id, name, source and metadata for CloudEvents.
 import type { BridgeError } from '../errors.ts';
 import { isObject, type JsonObject } from '../formats/json-object.ts';
 import { VM_FIELDS, type VmMetadata } from '../model/vm-metadata.ts';
@@ -6,17 +6,17 @@ import { invalid, parseJsonBody } from './document.ts';
 
 export const INSTANCE_API_VERSION = '2021-02-01';
 
-/** Of one field or tag: it stands in every CloudEvent. Azure allows a tag's name 512 characters. */
+/** Characters of one field or tag, because each CloudEvent contains it. Azure allows 512 characters for a tag's name. */
 const LONGEST_VALUE = 1024;
 
 interface Instance {
-  /** In lower case; null where the service gives none. */
+  /** In lower case; null if absent. */
   readonly vmId: string | null;
-  /** As `Resources` of an event would name this VM; null where the service gives none. */
+  /** The name of this VM in `Resources` of events; null if absent. */
   readonly name: string | null;
-  /** The lower-cased ARM scope (behaviour 3.7): the scale set, else the resource group; null where subscription or resource group are missing. */
+  /** The ARM scope in lower case (behaviour 3.7): the scale set, or the resource group; null without subscription or resource group. */
   readonly source: string | null;
-  /** Whatever of it can be told, chosen or not. */
+  /** All fields that CloudEvents may contain, whether selected or not. */
   readonly vm: VmMetadata;
 }
 
@@ -26,7 +26,7 @@ export type InstanceAnswer =
   | { readonly kind: 'absent'; readonly status: 404 | 405 }
   | { readonly kind: 'failed'; readonly error: BridgeError };
 
-/** @throws BridgeError BRIDGE_METADATA_INVALID when the body is no instance document */
+/** @throws BridgeError BRIDGE_METADATA_INVALID if the body is not an instance document */
 export function parseInstance(body: Uint8Array): Instance {
   const json = parseJsonBody(body);
   const compute = isObject(json) ? json['compute'] : undefined;
@@ -44,15 +44,15 @@ export function parseInstance(body: Uint8Array): Instance {
 }
 
 function vmMetadata(compute: JsonObject): VmMetadata {
-  const fields = VM_FIELDS.map((field) => [field, compute[field]] as const).filter(([, value]) => value !== '' && isTellable(value));
+  const fields = VM_FIELDS.map((field) => [field, compute[field]] as const).filter(([, value]) => value !== '' && isUsable(value));
   const listed: readonly unknown[] = Array.isArray(compute['tagsList']) ? compute['tagsList'] : [];
-  const tags = listed.filter(isObject).flatMap(({ name, value }) => (isTellable(name) && isTellable(value) ? [[name, value]] : []));
-  const told = [...fields, ...(tags.length > 0 ? [['tags', Object.fromEntries(tags)] as const] : [])];
-  return Object.fromEntries(told) as VmMetadata;
+  const tags = listed.filter(isObject).flatMap(({ name, value }) => (isUsable(name) && isUsable(value) ? [[name, value]] : []));
+  const entries = [...fields, ...(tags.length > 0 ? [['tags', Object.fromEntries(tags)] as const] : [])];
+  return Object.fromEntries(entries) as VmMetadata;
 }
 
-/** Azure's own values are far shorter; what is no text, or breaks UTF-16, is not told. */
-function isTellable(value: unknown): value is string {
+/** Whether it is a string of well-formed UTF-16 within the limit; Azure's own values are far shorter. */
+function isUsable(value: unknown): value is string {
   return typeof value === 'string' && value.length <= LONGEST_VALUE && value.isWellFormed();
 }
 
@@ -60,6 +60,6 @@ function scope(subscription: string | null, group: string | null, scaleSet: stri
   if (subscription === null || group === null) return null;
   const parts = ['subscriptions', subscription, 'resourcegroups', group];
   if (scaleSet !== null) parts.push('providers', 'microsoft.compute', 'virtualmachinescalesets', scaleSet);
-  // A name may hold letters that a URI reference must not.
+  // A name may contain characters that are not allowed in a URI reference.
   return parts.map((part) => `/${encodeURIComponent(part.toLowerCase())}`).join('');
 }

@@ -1,4 +1,4 @@
-// One untrusted entry of Events → what is usable of it; it cannot spoil the others.
+// One untrusted entry of Events → a checked event, or why it is unusable.
 
 import { parseNotBefore } from '../formats/dates.ts';
 import { isObject } from '../formats/json-object.ts';
@@ -7,7 +7,7 @@ import type { DocumentEvent, EventField, EventStatus } from '../model/events.ts'
 
 type DocumentEntry =
   | { readonly kind: 'event'; readonly event: DocumentEvent }
-  /** Its EventId can be read, its status cannot; `key` is the EventId in lower case. */
+  /** A readable EventId, but an unreadable status; `key` is the EventId in lower case. */
   | { readonly kind: 'statusless'; readonly key: string }
   | { readonly kind: 'unusable' };
 
@@ -18,11 +18,11 @@ const STATUSES: ReadonlyMap<string, EventStatus> = new Map([
   ['started', 'Started'],
 ]);
 
-/** Marks a field of the wrong type or a NotBefore that is no date. */
+/** Marks a field of the wrong type, or a NotBefore that is not a date. */
 const UNREADABLE = Symbol('unreadable');
 type Read<T> = T | typeof UNREADABLE;
 
-/** Content (behaviour 3.3) and usable entries (behaviour 4.8 and 4.9); what a field holds when absent stands in `ScheduledEvent`. */
+/** Reads the content (behaviour 3.3) of a usable entry (behaviour 4.8 and 4.9); `ScheduledEvent` has the values of absent fields. */
 export function readEntry(entry: unknown, apiVersion: string): DocumentEntry {
   if (!isObject(entry) || typeof entry['EventId'] !== 'string' || entry['EventId'] === '') return { kind: 'unusable' };
   const eventId = entry['EventId'].toWellFormed();
@@ -73,6 +73,6 @@ function notBefore(value: unknown): Read<string | null> {
 function seconds(value: unknown): Read<number> {
   if (value === undefined) return -1;
   const number = typeof value === 'string' && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
-  // Adding 0 makes -0 a 0; a number in JSON can be too large to be finite.
+  // Adding 0 turns -0 into 0. A number in JSON can be too large to be finite.
   return typeof number === 'number' && Number.isFinite(number) ? number + 0 : UNREADABLE;
 }

@@ -1,4 +1,4 @@
-// The service's answers → when to ask again (behaviour 4.7).
+// The answers of the service → when to send the next request (behaviour 4.7).
 import { BridgeError } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
 import { MISCONFIGURED_STATUSES } from './faults.ts';
@@ -6,12 +6,12 @@ import { MISCONFIGURED_STATUSES } from './faults.ts';
 const BACK_OFF_MS = [1000, 2000, 4000];
 const THROTTLED_MS = [1000, 2000, 4000, 8000, 10_000];
 const SLOW_MS = 10_000;
-/** 70 s. */
+/** 70 s in total. */
 const UPDATING_TRIES = 7;
 
-/** The rhythm of one kind of request. It remembers which failures there were since the last success. */
+/** The schedule of one kind of request. Counts the failures since the last success. */
 export class PollSchedule {
-  /** The normal rhythm; another one holds from the next request on. */
+  /** The normal interval; a change applies from the next request on. */
   intervalMs: number;
   readonly #random: () => number;
   #failures = 0;
@@ -24,8 +24,9 @@ export class PollSchedule {
   }
 
   /**
-   * Milliseconds from now to the next request. The normal rhythm and the slow one count from the start of the last request, which was `tookMs` ago;
-   * back-off counts from now. `error` is null after a success; anything that is no BridgeError with a known status counts as a 5xx.
+   * Returns the milliseconds from now to the next request. The normal and the slow interval count from the start of the last request, `tookMs`
+   * ago; back-off counts from now.
+   * @param error null after a success; an error without a known status counts as a 5xx
    */
   next(error: Error | null, tookMs: number): number {
     if (error === null) {
@@ -44,9 +45,9 @@ export class PollSchedule {
     return Math.max(0, this.intervalMs - tookMs);
   }
 
-  /** Never faster than the normal rhythm: `Retry-After: 0` must not make a busy service busier. */
+  /** Never less than the normal interval: `Retry-After: 0` must not add load to a busy service. */
   #whenThrottled(error: Error): number {
-    const asked = (error instanceof BridgeError ? error.retryAfterMs : undefined) ?? THROTTLED_MS[this.#throttled++] ?? SLOW_MS;
-    return Math.min(Math.max(asked, this.intervalMs), SLOW_MS);
+    const requestedMs = (error instanceof BridgeError ? error.retryAfterMs : undefined) ?? THROTTLED_MS[this.#throttled++] ?? SLOW_MS;
+    return Math.min(Math.max(requestedMs, this.intervalMs), SLOW_MS);
   }
 }

@@ -1,4 +1,4 @@
-// A function that polls once → the stream of results, one poll at a time (behaviour 4.1).
+// A function that polls once → a stream of results, one poll at a time (behaviour 4.1).
 import { Observable, type Subscriber, share } from 'rxjs';
 import type { PollResult } from '../model/events.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
@@ -7,7 +7,7 @@ import type { PollSchedule } from './poll-schedule.ts';
 interface PollerOptions {
   /** Rejects only when the signal aborts. */
   readonly poll: (signal: AbortSignal) => Promise<PollResult>;
-  readonly rhythm: PollSchedule;
+  readonly schedule: PollSchedule;
   readonly deps: Pick<Deps, 'elapsedMs' | 'after'>;
 }
 
@@ -17,19 +17,19 @@ export interface Poller {
    * A result is handled by its subscribers before the wait for the next poll begins.
    */
   readonly results$: Observable<PollResult>;
-  /** The next poll starts now or, while one runs, right after it; after a failure it keeps to the pause that `rhythm` names. */
+  /** Starts the next poll now or, while one is running, right after it; after a failure it keeps the pause of `schedule`. */
   refresh(): void;
-  /** Where the next poll is waited for, it starts so long after the last one began at the latest. */
+  /** Shortens a wait for the next poll to at most this interval after the start of the last one. */
   startWithin(intervalMs: number): void;
 }
 
 export function createPoller(options: PollerOptions): Poller {
   let polling: Polling | null = null;
   const results$ = new Observable<PollResult>((subscriber) => {
-    const own = new Polling(options, subscriber);
-    polling = own;
-    own.start();
-    return () => own.stop();
+    const started = new Polling(options, subscriber);
+    polling = started;
+    started.start();
+    return () => started.stop();
   });
   return {
     results$: results$.pipe(share()),
@@ -38,17 +38,17 @@ export function createPoller(options: PollerOptions): Poller {
   };
 }
 
-/** From a subscription to its end. One signal for all polls: an abort is the end, and a signal for each costs too much where there is a poll a second. */
+/** One subscription. All polls share one signal: an abort ends all of them, and a signal for each poll would be costly at one poll a second. */
 class Polling {
   readonly #options: PollerOptions;
   readonly #subscriber: Subscriber<PollResult>;
   readonly #stopping = new AbortController();
   #startedMs = 0;
   #nextMs = 0;
-  /** Ends the wait for the next poll; null while one runs. */
+  /** Cancels the wait for the next poll; null while one is running. */
   #cancel: CancelTimer | null = null;
-  #isWanted = false;
-  /** The last poll failed: no wish for a fresh document cuts the pause short, as the service may have asked for it. */
+  #isRefreshDue = false;
+  /** The last poll failed: a refresh does not shorten the pause, which the service may have requested. */
   #isBackingOff = false;
 
   constructor(options: PollerOptions, subscriber: Subscriber<PollResult>) {
@@ -59,13 +59,13 @@ class Polling {
   readonly start = (): void => {
     const { poll, deps } = this.#options;
     this.#cancel = null;
-    this.#isWanted = false;
+    this.#isRefreshDue = false;
     this.#startedMs = deps.elapsedMs();
     poll(this.#stopping.signal).then(this.#handle, this.#fail);
   };
 
   refresh(): void {
-    if (this.#cancel === null) this.#isWanted = true;
+    if (this.#cancel === null) this.#isRefreshDue = true;
     else if (!this.#isBackingOff) {
       this.#cancel();
       this.start();
@@ -86,13 +86,13 @@ class Polling {
   }
 
   readonly #handle = (result: PollResult): void => {
-    const { rhythm, deps } = this.#options;
+    const { schedule, deps } = this.#options;
     this.#subscriber.next(result);
     if (this.#subscriber.closed) return;
     const error = result.kind === 'failure' ? result.error : null;
-    const waitMs = rhythm.next(error, deps.elapsedMs() - this.#startedMs);
+    const waitMs = schedule.next(error, deps.elapsedMs() - this.#startedMs);
     this.#isBackingOff = error !== null;
-    if (this.#isWanted && error === null) this.start();
+    if (this.#isRefreshDue && error === null) this.start();
     else this.#wait(waitMs);
   };
 

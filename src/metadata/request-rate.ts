@@ -1,102 +1,102 @@
-// Times of past requests → how many StartRequests may go now: 5 a second, polls first.
+// Times of past requests → how many StartRequests may be sent now: 5 a second, polls first.
 import type { Deps } from '../time/clock.ts';
 
-/** Of all metadata routes together (protocol 1.7). */
+/** For all metadata routes together (protocol 1.7). */
 const MOST = 5;
-/** A second, and a little more: requests do not arrive as evenly as they leave. */
+/** A little more than a second: requests do not arrive as evenly as they are sent. */
 const WINDOW_MS = 1050;
 
-/** For StartRequests. */
+/** The room for StartRequests. */
 export interface Room {
-  /** How many requests may leave now. */
+  /** How many requests may be sent now. */
   readonly posts: number;
   /** When there may be more, in milliseconds from now. */
   readonly inMs: number;
 }
 
-/** Counts, and refuses nothing: polls never ask it. */
+/** Counts requests, but rejects none: polls do not depend on it. */
 export class RequestRate {
   readonly #elapsedMs: Deps['elapsedMs'];
   #pollIntervalMs = 0;
   #most = 0;
-  readonly #left: { readonly method: 'GET' | 'POST'; readonly atMs: number }[] = [];
+  readonly #sent: { readonly method: 'GET' | 'POST'; readonly atMs: number }[] = [];
   #isReadDue = false;
   #restUntilMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * Where polls leave no room, StartRequests go all the same: one a second, or as many as polls where those alone take all of it, since such a
-   * service is none with that limit.
+   * If polls leave no room, StartRequests are still sent: one a second, or as many as polls if polls alone use the whole limit, because such a
+   * service cannot have this limit.
    */
   constructor({ pollIntervalMs, elapsedMs }: { readonly pollIntervalMs: number; readonly elapsedMs: Deps['elapsedMs'] }) {
     this.#elapsedMs = elapsedMs;
     this.pollEvery(pollIntervalMs);
   }
 
-  /** The interval of the polls is another one from now on. */
+  /** Changes the interval of the polls. */
   pollEvery(pollIntervalMs: number): void {
     this.#pollIntervalMs = pollIntervalMs;
     const polls = Math.ceil(WINDOW_MS / pollIntervalMs);
     this.#most = pollIntervalMs * MOST <= 1000 ? 2 * polls : Math.max(MOST, polls + 1);
   }
 
-  /** A request leaves now. */
-  left(method: 'GET' | 'POST'): void {
-    this.#forget();
-    this.#left.push({ method, atMs: this.#elapsedMs() });
+  /** Records that a request is sent now. */
+  sent(method: 'GET' | 'POST'): void {
+    this.#removeOld();
+    this.#sent.push({ method, atMs: this.#elapsedMs() });
     if (method === 'GET') this.#isReadDue = false;
   }
 
-  /** A GET beside the polls was asked for and keeps its place until one leaves; false where one was asked for already, which serves both. */
+  /** Reserves room for a GET outside the polls until one is sent. @returns false if one is already reserved, which serves both */
   expectRead(): boolean {
     const isNew = !this.#isReadDue;
     this.#isReadDue = true;
     return isNew;
   }
 
-  /** The service has said that it was asked too often: no StartRequest before this time is over. */
+  /** Blocks StartRequests for this time, after the service reported too many requests. */
   rest(ms: number): void {
     this.#restUntilMs = Math.max(this.#restUntilMs, this.#elapsedMs() + ms);
   }
 
-  /** For StartRequests before which the document is read so many times. Polls that are to come have their place. */
+  /** @param reads how often the document is read before the StartRequests. Upcoming polls keep their room. */
   room(reads: number): Room {
     const restMs = this.#restUntilMs - this.#elapsedMs();
     if (restMs > 0) return { posts: 0, inMs: restMs };
-    this.#forget();
-    const isFirst = this.#left.every(({ method }) => method === 'GET');
+    this.#removeOld();
+    const isFirst = this.#sent.every(({ method }) => method === 'GET');
     const free = this.#free(Math.max(reads, this.#isReadDue ? 1 : 0));
     return { posts: Math.max(isFirst ? 1 : 0, free), inMs: this.#nextMs() };
   }
 
-  /** Milliseconds until a GET beside the polls may leave. */
+  /** Returns the milliseconds until a GET outside the polls may be sent. */
   readInMs(): number {
-    this.#forget();
-    return this.#left.length < this.#most ? 0 : this.#nextMs();
+    this.#removeOld();
+    return this.#sent.length < this.#most ? 0 : this.#nextMs();
   }
 
-  /** What is left in the fullest of the windows that this moment lies in. */
+  /** Returns the free room in the fullest window that contains this moment. */
   #free(reads: number): number {
     const nowMs = this.#elapsedMs();
-    const starts = [...this.#left.map(({ atMs }) => atMs), nowMs];
-    const taken = starts.map((fromMs, index) => this.#left.length - index + reads + this.#pollsBefore(fromMs + WINDOW_MS, reads > 0));
+    const starts = [...this.#sent.map(({ atMs }) => atMs), nowMs];
+    const taken = starts.map((fromMs, index) => this.#sent.length - index + reads + this.#pollsBefore(fromMs + WINDOW_MS, reads > 0));
     return this.#most - Math.max(...taken);
   }
 
-  /** Polls to come: the next is an interval behind the last GET, whatever that was for. */
+  /** Counts the upcoming polls: the next is one interval after the last GET, whatever its purpose. */
   #pollsBefore(untilMs: number, isReadNow: boolean): number {
     const nowMs = this.#elapsedMs();
-    const lastMs = isReadNow ? nowMs : this.#left.findLast(({ method }) => method === 'GET')?.atMs;
+    const lastMs = isReadNow ? nowMs : this.#sent.findLast(({ method }) => method === 'GET')?.atMs;
     const nextMs = lastMs === undefined ? nowMs : Math.max(nowMs, lastMs + this.#pollIntervalMs);
     return Math.max(0, Math.ceil((untilMs - nextMs) / this.#pollIntervalMs));
   }
 
   #nextMs(): number {
-    const [first] = this.#left;
+    const [first] = this.#sent;
     return first === undefined ? 0 : Math.max(1, Math.ceil(first.atMs + WINDOW_MS - this.#elapsedMs()));
   }
 
-  #forget(): void {
+  #removeOld(): void {
     const sinceMs = this.#elapsedMs() - WINDOW_MS;
-    while (this.#left[0] !== undefined && this.#left[0].atMs <= sinceMs) this.#left.shift();
+    while (this.#sent[0] !== undefined && this.#sent[0].atMs <= sinceMs) this.#sent.shift();
   }
 }

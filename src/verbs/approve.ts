@@ -83,7 +83,7 @@ function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
 /** The metadata service accepts 5 requests a second from this VM, and a bridge on the VM polls as well. */
 async function waitForRoom(rate: RequestRate, { deps, signal }: VerbContext): Promise<void> {
   for (let room = rate.room(0); room.posts === 0; room = rate.room(0)) await sleep(deps, room.inMs, signal);
-  rate.left('POST');
+  rate.sent('POST');
 }
 
 async function post(client: ReturnType<typeof metadataClient>, eventId: string, signal: AbortSignal): Promise<Answer> {

@@ -1,4 +1,4 @@
-// `check`: a configuration → its faults and, with --connect, which far sides can be reached; or the JSON Schema.
+// `check`: a configuration → its faults and, with --connect, the state of far sides; or its schema.
 import { pino } from 'pino';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { checkConnections, checkLocally } from '../bridge/connections.ts';

@@ -1,4 +1,4 @@
-// `policy test`: approvals' configuration and events → decisions with rule, time and reason, as data and as lines.
+// `policy test`: the section `approvals` and an event → a decision, as data and as lines of text.
 import { compileExplanation, type PassedRule } from '../approvals/rules/explain.ts';
 import type { PolicyOptions, Required, ScopeOptions } from '../approvals/rules/options.ts';
 import { compilePolicy, type PolicyDecision } from '../approvals/rules/policy.ts';

@@ -1,4 +1,4 @@
-// `replay`: a time span → its journalled CloudEvents, queued again for one sink with the same bytes and ids.
+// `replay`: a time span → its journalled CloudEvents, unchanged, queued again for one sink.
 import { knownSink, withStore } from './store.ts';
 import { EXIT, needed, optionText, optionTime, type Verb } from './verb.ts';
 

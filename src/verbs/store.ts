@@ -1,4 +1,4 @@
-// --config → the store of that bridge, opened while the bridge may be running, for verbs that read or queue.
+// --config → the store of that bridge, which may be running, for verbs that read or queue.
 import { dirname, resolve } from 'node:path';
 import { storeFolder } from '../config/check-config.ts';
 import { BridgeError } from '../errors.ts';

@@ -186,13 +186,13 @@ export class ApprovalsFixture {
     signal.throwIfAborted();
     if (from !== this.#approvals) return aborted(signal);
     this.reads++;
-    this.rate.left('GET');
+    this.rate.sent('GET');
     if (!this.isAway) this.poll();
   }
 
   async #post(from: Approvals, eventIds: readonly string[], signal: AbortSignal): Promise<PostResult> {
     if (from !== this.#approvals) return aborted(signal);
-    this.rate.left('POST');
+    this.rate.sent('POST');
     const at = now(this.time);
     const documentAgeMs = this.#readAt === null ? null : (at.elapsedMs ?? 0) - (this.#readAt.elapsedMs ?? 0);
     const known = this.#known.get(eventIds[0]?.toLowerCase() ?? '');

@@ -1,5 +1,5 @@
 // Settings → a machine for a diagnosis: one network card and free ports, unless it says otherwise.
-import type { LocalMachine } from '../../src/diagnosis/machine.ts';
+import type { MachineProbe } from '../../src/diagnosis/machine.ts';
 
 /** As `/proc/net/route` writes a default route by eth0. */
 const ROUTES = 'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\neth0\t00000000\t0101000A\t0003\t0\t0\t100\t00000000\n';
@@ -13,7 +13,7 @@ export interface MachineSettings {
   readonly taken?: Readonly<Record<number, string>>;
 }
 
-export function quietMachine(settings: MachineSettings = {}): LocalMachine {
+export function quietMachine(settings: MachineSettings = {}): MachineProbe {
   const { source = { address: '10.0.0.4' }, interfaces = { lo: '127.0.0.1', eth0: '10.0.0.4' }, files = {}, taken = {} } = settings;
   return {
     sourceOf: async () => source,

@@ -1,4 +1,4 @@
-// `drill`: a simulated event on a running bridge → its report, and an exit code for the expectations.
+// `drill`: a simulated event on a running bridge → its report, and whether expectations were met.
 import type { DrillReport } from '../../drills/report.ts';
 import { BridgeError, messageOf } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../formats/json-object.ts';

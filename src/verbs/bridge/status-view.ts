@@ -1,4 +1,4 @@
-// A bridge, or its store without it → the data that `status` shows; a part is null if it is not available.
+// A bridge, or its store → the data that `status` shows; unavailable parts are null.
 import { toRfc3339, toRfc3339Seconds } from '../../formats/dates.ts';
 import { isObject } from '../../formats/json-object.ts';
 import type { EventApproval } from '../../model/approvals.ts';

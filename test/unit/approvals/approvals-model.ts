@@ -337,7 +337,7 @@ export class ApprovalsModel {
   }
 
   #read(): void {
-    this.#rate.left('GET');
+    this.#rate.sent('GET');
     this.#reads++;
     this.poll();
   }
@@ -481,7 +481,7 @@ export class ApprovalsModel {
   }
 
   async #post(process: Process, eventIds: readonly string[]): Promise<PostResult> {
-    this.#rate.left('POST');
+    this.#rate.sent('POST');
     const named = eventIds.map((eventId) => this.#judgePost(process, eventId));
     this.posts += named.length;
     this.most = Math.max(this.most, named.length);

@@ -66,12 +66,12 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'an open address without TLS',
     'http: { listen: "0.0.0.0:8700" }',
-    ['http.listen: lies beyond loopback, where tokens would pass in clear text: set http.tls, or http.allowInsecure: true'],
+    ['http.listen: is not a loopback address, so tokens would be sent in clear text: set http.tls, or http.allowInsecure: true'],
   ],
   [
     'health on the same address',
     'http: { health: "127.0.0.1:8700" }',
-    ['http.health: is the address of http.listen, which serves health and metrics already: leave it out or take another port'],
+    ['http.health: is the address of http.listen, which already serves health and metrics: leave it out or use another port'],
   ],
   ['TLS without a key', 'http: { tls: { cert: cert.pem } }', ['http.tls.key: is missing']],
   [
@@ -170,7 +170,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a quorum that cannot be full',
     'approvals: { approvers: { a: { token: { env: T } } }, required: 2 }',
-    ['approvals.required: asks for more approvers than there are (1 in approvals.approvers)'],
+    ['approvals.required: needs more approvers than are configured (1 in approvals.approvers)'],
   ],
   [
     'a name twice in the quorum',
@@ -186,9 +186,9 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'an unknown name in the quorum',
     'approvals: { approvers: { orders: { token: { env: T } } }, required: [order] }',
-    ['approvals.required[0]: is none of the names in approvals.approvers; did you mean orders?'],
+    ['approvals.required[0]: is not a name in approvals.approvers; did you mean orders?'],
   ],
-  ['a map of sinks without sinks', 'sinks: {}', ['sinks: is empty: name a sink, or leave the key out for standard output']],
+  ['a map of sinks without sinks', 'sinks: {}', ['sinks: is empty: add a sink, or remove the key for standard output']],
   ['sinks without content', 'sinks: ~', ['sinks: must be a mapping from names to sinks']],
   ['a sink without content', 'sinks: { a: ~ }', ['sinks.a: must be a mapping with a type']],
   ['a sink without type', 'sinks: { a: {} }', ['sinks.a.type: is missing (allowed: stdout, webhook)']],
@@ -204,7 +204,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'a sink of an unknown type',
     'sinks: { a: { type: webhok, retry: { maxAge: 1 } } }',
     [
-      'sinks.a.type: is no kind of sink (allowed: stdout, webhook); did you mean webhook?',
+      'sinks.a.type: is not a type of sink (allowed: stdout, webhook); did you mean webhook?',
       'sinks.a.retry.maxAge: must be a duration such as 500ms, 10s, 15m or 30d',
     ],
   ],
@@ -212,7 +212,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a second stdout',
     'sinks: { a: { type: stdout }, b: { type: stdout } }',
-    ['sinks.b: is a second stdout sink beside sinks.a: there is one standard output'],
+    ['sinks.b: is a second stdout sink next to sinks.a: only one can use standard output'],
   ],
   [
     "a key that the sink's type does not have",
@@ -281,16 +281,16 @@ const NO_ENDPOINTS = [
 for (const endpoint of NO_ENDPOINTS) {
   test(`"${endpoint}" is no endpoint of a metadata service`, () => {
     assert.deepEqual(faultsOf(`{ version: 1, metadata: { endpoint: "${endpoint}" } }`), [
-      'metadata.endpoint: must be "discover" or an http URL with nothing behind host and port, such as http://169.254.169.254',
+      'metadata.endpoint: must be "discover" or an http URL with only host and port, such as http://169.254.169.254',
     ]);
   });
 }
 
 test('the version is compulsory and must be known', () => {
   assert.deepEqual(faultsOf('store: { retain: 1d }'), ['version: is missing (allowed: 1)']);
-  assert.deepEqual(faultsOf('version: "1"'), ['version: is no version that this bridge knows (allowed: 1)']);
-  assert.deepEqual(faultsOf(''), ['the configuration must be a mapping; the shortest is `version: 1`']);
-  assert.deepEqual(faultsOf('- version'), ['the configuration must be a mapping; the shortest is `version: 1`']);
+  assert.deepEqual(faultsOf('version: "1"'), ['version: is not a version that this bridge supports (allowed: 1)']);
+  assert.deepEqual(faultsOf(''), ['the configuration must be a mapping; the shortest one is `version: 1`']);
+  assert.deepEqual(faultsOf('- version'), ['the configuration must be a mapping; the shortest one is `version: 1`']);
 });
 
 test('all faults of a file are reported in one run, and none that only follows from another', () => {

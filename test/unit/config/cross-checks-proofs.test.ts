@@ -68,12 +68,12 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a certificate that nobody judges',
     'approvals: { approvers: { a: { certificate: x } } }',
-    ['approvals.approvers.a.certificate: needs http.tls with clientCa, the authorities that sign such certificates'],
+    ['approvals.approvers.a.certificate: needs http.tls.clientCa: the authorities that sign client certificates'],
   ],
   [
     'a certificate where TLS asks for none',
     'http: { tls: { cert: cert.pem, key: key.pem } }\napprovals: { approvers: { a: { certificate: x } } }',
-    ['approvals.approvers.a.certificate: needs http.tls with clientCa, the authorities that sign such certificates'],
+    ['approvals.approvers.a.certificate: needs http.tls.clientCa: the authorities that sign client certificates'],
   ],
   [
     'a certificate of two approvers',
@@ -98,7 +98,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a subject that nobody judges',
     'approvals: { approvers: { a: { subject: x } } }',
-    ['approvals.approvers.a.subject: needs approvals.jwt, which says whose tokens are taken'],
+    ['approvals.approvers.a.subject: needs approvals.jwt: the issuer of accepted tokens'],
   ],
   [
     'a subject of two approvers',
@@ -108,7 +108,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'tokens that let nobody approve',
     approvals(JWT, 'a: { token: { env: T } }'),
-    ['approvals.jwt: lets nobody approve: give each approver who has such a token a subject, the text that stands in its claim'],
+    ['approvals.jwt: has no effect without approvers that use it: give each of them a subject, the value of the claim in their tokens'],
   ],
   [
     'tokens of anybody',
@@ -148,7 +148,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a file without keys',
     approvals('issuer: i, audience: b, jwks: { file: nokeys.json }'),
-    ['approvals.jwt.jwks: is no file with a key set in JSON: { "keys": [ … ] }'],
+    ['approvals.jwt.jwks: is not a file with a key set in JSON: { "keys": [ … ] }'],
   ],
   [
     'keys from the environment',

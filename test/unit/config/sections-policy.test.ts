@@ -133,8 +133,8 @@ const CASES: readonly (readonly [title: string, keys: string, faults: readonly s
     'quorums of a rule that nobody could fill',
     'policy: [{ when: { impacts: [Reboot] }, then: wait, required: 3 }, { when: {}, then: wait, required: [orders, biling] }]',
     [
-      'approvals.policy[0].required: asks for more approvers than there are (2 in approvals.approvers)',
-      'approvals.policy[1].required[1]: is none of the names in approvals.approvers; did you mean billing?',
+      'approvals.policy[0].required: needs more approvers than are configured (2 in approvals.approvers)',
+      'approvals.policy[1].required[1]: is not a name in approvals.approvers; did you mean billing?',
     ],
   ],
   [
@@ -142,7 +142,7 @@ const CASES: readonly (readonly [title: string, keys: string, faults: readonly s
     'policy: [{ when: {}, then: wait }, { when: { impacts: [Freeze] }, then: approve }, { when: {}, then: never }]',
     [1, 2].map(
       (index) =>
-        `approvals.policy[${index}]: is never reached, as approvals.policy[0] matches every event: put it before that one, or leave it out`,
+        `approvals.policy[${index}]: is never used, because approvals.policy[0] matches every event: put it before that rule, or remove it`,
     ),
   ],
   ['another way to submit', 'group: { submit: one }', ['approvals.group.submit: is none of the allowed values (allowed: every, leader)']],

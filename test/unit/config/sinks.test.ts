@@ -27,7 +27,7 @@ function configured(sinks: Readonly<Record<string, readonly string[]>>, rest: ob
 
 test('a file that two sinks would write is a fault, however its path is written', () => {
   assert.deepEqual(faultsOf(configured({ a: ['x', 'events'], b: ['/etc/bridge/y/../events', 'z'] }), AROUND), [
-    'sinks.b.path: writes /etc/bridge/events, as sinks.a does: give each its own file',
+    'sinks.b.path: writes /etc/bridge/events, and so does sinks.a: give each sink its own file',
   ]);
   assert.deepEqual(Object.keys(configOf(configured({ a: ['x'], b: ['y'] }), AROUND).sinks), ['a', 'b']);
 });
@@ -39,15 +39,15 @@ test('on Windows, paths that differ in case alone are one file', () => {
     sharedFiles(sinks, { directory: '/etc/bridge', store: '/etc/bridge/DATA', platform }).map(({ message }) => message);
   assert.deepEqual(found('linux'), []);
   assert.deepEqual(found('win32'), [
-    'writes /etc/bridge/Data/Events, in the folder of the store: name another folder',
-    'writes /etc/bridge/data/events, as sinks.a does: give each its own file',
-    'writes /etc/bridge/data/events, in the folder of the store: name another folder',
+    'writes /etc/bridge/Data/Events, in the folder of the store: use another folder',
+    'writes /etc/bridge/data/events, and so does sinks.a: give each sink its own file',
+    'writes /etc/bridge/data/events, in the folder of the store: use another folder',
   ]);
 });
 
 test('a file among those of the store is a fault', () => {
   assert.deepEqual(faultsOf(configured({ a: ['data/events'] }, { store: { path: './data' } }), AROUND), [
-    'sinks.a.path: writes /etc/bridge/data/events, in the folder of the store: name another folder',
+    'sinks.a.path: writes /etc/bridge/data/events, in the folder of the store: use another folder',
   ]);
   assert.deepEqual(faultsOf(configured({ a: ['data/logs/events'] }, { store: { path: './data' } }), AROUND), []);
 });

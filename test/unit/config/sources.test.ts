@@ -58,20 +58,20 @@ const FAULTY: readonly [what: string, approvers: string, sources: string, faults
     'an unknown type',
     OPS,
     '{ a: { type: memori, approver: ops } }',
-    ['approvals.sources.a.type: is no kind of source of approvals (allowed: memory); did you mean memory?'],
+    ['approvals.sources.a.type: is not a type of source of approvals (allowed: memory); did you mean memory?'],
   ],
   [
     'a type that only sinks have',
     OPS,
     '{ a: { type: webhook, approver: ops } }',
-    ['approvals.sources.a.type: is no kind of source of approvals (allowed: memory)'],
+    ['approvals.sources.a.type: is not a type of source of approvals (allowed: memory)'],
   ],
   ['no approver', '{}', '{ a: { type: memory } }', ['approvals.sources.a.approver: is missing']],
   [
     'an approver who is not listed',
     '{ orders: { token: { env: T } } }',
     '{ ops: { type: memory, approver: order } }',
-    ['approvals.sources.ops.approver: is none of the names in approvals.approvers; did you mean orders?'],
+    ['approvals.sources.ops.approver: is not a name in approvals.approvers; did you mean orders?'],
   ],
   [
     'an approver that is no text',
@@ -123,7 +123,7 @@ const FAULTY: readonly [what: string, approvers: string, sources: string, faults
     OPS,
     '{ a: { type: memory, approver: ops, topic: x }, b: { type: memory, approver: ops, topic: y }, c: { type: memory, approver: ops, topic: x } }',
     [
-      'approvals.sources.c: reads what approvals.sources.a reads, so each message would go to one of the two alone: let them read apart, or leave one out',
+      'approvals.sources.c: reads the same messages as approvals.sources.a, so each message would reach only one of them: use separate queues, or remove one',
     ],
   ],
   [

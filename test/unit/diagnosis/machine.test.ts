@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import test from 'node:test';
-import { LOCAL_MACHINE } from '../../../src/diagnosis/machine.ts';
+import { MACHINE_PROBE } from '../../../src/diagnosis/machine.ts';
 
 test('what goes to loopback leaves from loopback', async () => {
-  assert.deepEqual(await LOCAL_MACHINE.sourceOf('127.0.0.2'), { address: '127.0.0.1' });
+  assert.deepEqual(await MACHINE_PROBE.sourceOf('127.0.0.2'), { address: '127.0.0.1' });
 });
 
 test('a port is taken while somebody listens, and looking at a free one leaves it free', async (t) => {
@@ -14,13 +14,13 @@ test('a port is taken while somebody listens, and looking at a free one leaves i
   await once(server, 'listening');
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
-  assert.equal(await LOCAL_MACHINE.listenFault('127.0.0.1', port), 'EADDRINUSE');
+  assert.equal(await MACHINE_PROBE.listenFault('127.0.0.1', port), 'EADDRINUSE');
   await once(server.close(), 'close');
-  assert.equal(await LOCAL_MACHINE.listenFault('127.0.0.1', port), null);
-  assert.equal(await LOCAL_MACHINE.listenFault('127.0.0.1', port), null);
-  assert.equal(await LOCAL_MACHINE.listenFault('192.0.2.1', port), 'EADDRNOTAVAIL');
+  assert.equal(await MACHINE_PROBE.listenFault('127.0.0.1', port), null);
+  assert.equal(await MACHINE_PROBE.listenFault('127.0.0.1', port), null);
+  assert.equal(await MACHINE_PROBE.listenFault('192.0.2.1', port), 'EADDRNOTAVAIL');
 });
 
 test('a file that is not there is null', () => {
-  assert.equal(LOCAL_MACHINE.text('/nowhere/at/all'), null);
+  assert.equal(MACHINE_PROBE.text('/nowhere/at/all'), null);
 });

@@ -140,9 +140,9 @@ describe('poll', () => {
     ['405', { status: 405 }, 'status_405', 'BRIDGE_METADATA_STATUS', /metadata\.endpoint/],
     ['410', { status: 410 }, 'status_410', 'BRIDGE_METADATA_STATUS', /updated/],
     ['429', { status: 429 }, 'status_429', 'BRIDGE_METADATA_STATUS', /5 requests a second/],
-    ['418', { status: 418 }, 'other', 'BRIDGE_METADATA_STATUS', /asked again/],
-    ['500', { status: 500 }, 'status_5xx', 'BRIDGE_METADATA_STATUS', /trouble/],
-    ['503', { status: 503 }, 'status_5xx', 'BRIDGE_METADATA_STATUS', /trouble/],
+    ['418', { status: 418 }, 'other', 'BRIDGE_METADATA_STATUS', /an unexpected answer; the bridge retries/],
+    ['500', { status: 500 }, 'status_5xx', 'BRIDGE_METADATA_STATUS', /a fault of the service/],
+    ['503', { status: 503 }, 'status_5xx', 'BRIDGE_METADATA_STATUS', /a fault of the service/],
     ['504 with HTML', { status: 504, ...html }, 'status_5xx', 'BRIDGE_METADATA_STATUS', /proxy/],
     ['a redirect', { status: 302, headers: { location: 'http://evil.example/' } }, 'redirect', 'BRIDGE_METADATA_STATUS', /never redirects/],
     ['304', { status: 304 }, 'other', 'BRIDGE_METADATA_STATUS', /304/],
@@ -157,7 +157,7 @@ describe('poll', () => {
       /route to 169\.254\.169\.254.*host networking/,
     ],
     ['no route', failing('EHOSTUNREACH'), 'refused', 'BRIDGE_METADATA_UNREACHABLE', /host networking/],
-    ['a reset', failing('ECONNRESET'), 'reset', 'BRIDGE_METADATA_UNREACHABLE', /was cut/],
+    ['a reset', failing('ECONNRESET'), 'reset', 'BRIDGE_METADATA_UNREACHABLE', /was closed early/],
     ['an unknown name', failing('ENOTFOUND'), 'other', 'BRIDGE_METADATA_UNREACHABLE', /ENOTFOUND/],
     ['an error without a code', new Error('?'), 'other', 'BRIDGE_METADATA_UNREACHABLE', /unknown error/],
     ['a time-out', new BridgeError('BRIDGE_METADATA_TIMEOUT', 'no answer in 10 s'), 'timeout', 'BRIDGE_METADATA_TIMEOUT', /10 s/],
@@ -190,7 +190,7 @@ describe('poll', () => {
     while (statuses.length > 0) await client.poll(never);
     assert.deepEqual(
       lines.map((line) => line.replace(/.*answered (\d+).*/, '$1')),
-      ['500', '404', 'info: the metadata service answers again', '500'],
+      ['500', '404', 'info: the metadata service is reachable again', '500'],
     );
   });
 

@@ -21,8 +21,8 @@ function plain(intervalMs = 1000): PollSchedule {
   return new PollSchedule({ intervalMs, random: () => 0 });
 }
 
-function waits(rhythm: PollSchedule, error: Error | null, times: number, tookMs = 0): number[] {
-  return Array.from({ length: times }, () => rhythm.next(error, tookMs));
+function waits(schedule: PollSchedule, error: Error | null, times: number, tookMs = 0): number[] {
+  return Array.from({ length: times }, () => schedule.next(error, tookMs));
 }
 
 describe('after a good document', () => {
@@ -47,11 +47,11 @@ describe('back-off', () => {
     ['a 200 that is no document', invalid],
     ['an error of any other kind', new Error('?')],
   ] as const) {
-    test(`${what}: 1, 2, 4 s, then the normal rhythm until a good document`, () => {
-      const rhythm = plain();
-      assert.deepEqual(waits(rhythm, error, 6, 100), [1000, 2000, 4000, 900, 900, 900]);
-      rhythm.next(null, 0);
-      assert.deepEqual(waits(rhythm, error, 1), [1000]);
+    test(`${what}: 1, 2, 4 s, then the normal schedule until a good document`, () => {
+      const schedule = plain();
+      assert.deepEqual(waits(schedule, error, 6, 100), [1000, 2000, 4000, 900, 900, 900]);
+      schedule.next(null, 0);
+      assert.deepEqual(waits(schedule, error, 1), [1000]);
     });
   }
 
@@ -67,28 +67,28 @@ describe('back-off', () => {
   });
 
   test('different failures count together', () => {
-    const rhythm = plain();
+    const schedule = plain();
     assert.deepEqual(
-      [status(500), timeout, invalid, status(404)].map((error) => rhythm.next(error, 0)),
+      [status(500), timeout, invalid, status(404)].map((error) => schedule.next(error, 0)),
       [1000, 2000, 4000, 1000],
     );
   });
 });
 
 describe('410', () => {
-  test('every 10 s up to 70 s, then the normal rhythm until a good document', () => {
-    const rhythm = plain();
-    assert.deepEqual(waits(rhythm, status(410), 9), [...Array(7).fill(10_000), 1000, 1000]);
-    rhythm.next(null, 0);
-    assert.equal(rhythm.next(status(410), 400), 9600);
+  test('every 10 s up to 70 s, then the normal schedule until a good document', () => {
+    const schedule = plain();
+    assert.deepEqual(waits(schedule, status(410), 9), [...Array(7).fill(10_000), 1000, 1000]);
+    schedule.next(null, 0);
+    assert.equal(schedule.next(status(410), 400), 9600);
   });
 });
 
 describe('429', () => {
   test('obeys Retry-After, but at most 10 s', () => {
-    const rhythm = plain();
+    const schedule = plain();
     assert.deepEqual(
-      [3000, 10_000, 3_600_000].map((ms) => rhythm.next(status(429, ms), 0)),
+      [3000, 10_000, 3_600_000].map((ms) => schedule.next(status(429, ms), 0)),
       [3000, 10_000, 10_000],
     );
   });
@@ -96,12 +96,12 @@ describe('429', () => {
   test('a Retry-After of 0 does not make it poll faster than usual', () => assert.equal(plain().next(status(429, 0), 0), 1000));
 
   test('without one: 1, 2, 4, 8, 10 s until a 200', () => {
-    const rhythm = plain();
-    assert.deepEqual(waits(rhythm, status(429), 7), [1000, 2000, 4000, 8000, 10_000, 10_000, 10_000]);
-    rhythm.next(status(500), 0);
-    assert.equal(rhythm.next(status(429), 0), 10_000);
-    rhythm.next(null, 0);
-    assert.equal(rhythm.next(status(429), 0), 1000);
+    const schedule = plain();
+    assert.deepEqual(waits(schedule, status(429), 7), [1000, 2000, 4000, 8000, 10_000, 10_000, 10_000]);
+    schedule.next(status(500), 0);
+    assert.equal(schedule.next(status(429), 0), 10_000);
+    schedule.next(null, 0);
+    assert.equal(schedule.next(status(429), 0), 1000);
   });
 
   test('never waits longer than 10 s, whatever the interval', () =>

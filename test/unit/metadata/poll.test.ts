@@ -1,4 +1,4 @@
-// src/metadata/poll.ts in virtual time: one poll at a time, in rhythm, refreshed and aborted.
+// src/metadata/poll.ts in virtual time: one poll at a time, in schedule, refreshed and aborted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
@@ -30,8 +30,8 @@ function start(options: { tookMs?: () => number; fails?: () => boolean; onResult
       return { kind: 'failure', ...at, error: new BridgeError('BRIDGE_METADATA_TIMEOUT', 'no answer'), result: 'timeout' };
     return { kind: 'document', ...at, document: { apiVersion: '2020-07-01', incarnation: 1, events: [], statusless: [], complete: true } };
   };
-  const rhythm = new PollSchedule({ intervalMs: 1000, random: () => 0 });
-  const poller = createPoller({ poll, rhythm, deps: time });
+  const schedule = new PollSchedule({ intervalMs: 1000, random: () => 0 });
+  const poller = createPoller({ poll, schedule, deps: time });
   const results: PollResult[] = [];
   const errors: unknown[] = [];
   const subscribe = () =>
@@ -84,7 +84,7 @@ test('a jump of the wall clock moves no poll', async () => {
   subscription.unsubscribe();
 });
 
-test('refresh between polls starts one at once, and the rhythm goes on from there', async () => {
+test('refresh between polls starts one at once, and the schedule goes on from there', async () => {
   const { time, poller, starts, subscribe } = start();
   const subscription = subscribe();
   await time.advance(400);

@@ -14,7 +14,7 @@ class Clock {
   }
 
   send(method: 'GET' | 'POST'): void {
-    this.rate.left(method);
+    this.rate.sent(method);
     this.sentMs.push({ method, atMs: this.ms });
   }
 
@@ -29,18 +29,18 @@ test('polls keep their places, and StartRequests get the rest: 3 at once beside 
   const clock = new Clock(1000);
   const { rate } = clock;
   assert.equal(rate.room(0).posts, 3);
-  rate.left('POST');
+  rate.sent('POST');
   assert.deepEqual(rate.room(0), { posts: 2, inMs: 1050 });
-  rate.left('GET');
+  rate.sent('GET');
   assert.equal(rate.room(0).posts, 2, 'this poll had its place');
   assert.equal(rate.room(1).posts, 1, 'read so soon, the next poll falls into the same second');
   clock.ms = 60;
   assert.equal(rate.room(1).posts, 2);
-  rate.left('GET');
+  rate.sent('GET');
   assert.equal(rate.room(1).posts, 1, 'a read beside the polls takes a place');
 });
 
-test('for any rhythm of polls and any demand, no second holds more than 5 requests', () => {
+test('for any interval of polls and any demand, no second has more than 5 requests', () => {
   fc.assert(
     fc.property(fc.integer({ min: 263, max: 30_000 }), fc.array(fc.nat(400), { maxLength: 60 }), (pollIntervalMs, waits) => {
       const clock = new Clock(pollIntervalMs);
@@ -60,7 +60,7 @@ test('for any rhythm of polls and any demand, no second holds more than 5 reques
   );
 });
 
-test('for any demand with reads in between, from which polls begin their rhythm anew, no second holds more than 5 requests', () => {
+test('for any demand with reads in between, from which polls restart their interval, no second has more than 5 requests', () => {
   const demand = fc.array(fc.tuple(fc.oneof(fc.nat(20), fc.nat(600)), fc.boolean()), { maxLength: 60 });
   fc.assert(
     fc.property(fc.integer({ min: 1000, max: 30_000 }), demand, (pollIntervalMs, steps) => {
@@ -89,13 +89,13 @@ test('for any demand with reads in between, from which polls begin their rhythm 
 test('a read that was asked for has its place until a GET leaves, and is asked for once', () => {
   const clock = new Clock(1000);
   const { rate } = clock;
-  rate.left('GET');
+  rate.sent('GET');
   clock.ms = 100;
   assert.deepEqual([rate.expectRead(), rate.expectRead()], [true, false]);
   assert.deepEqual([rate.room(0).posts, rate.room(1).posts], [3, 3]);
-  rate.left('POST');
+  rate.sent('POST');
   assert.deepEqual([rate.room(0).posts, rate.room(1).posts], [2, 2]);
-  rate.left('GET');
+  rate.sent('GET');
   assert.deepEqual([rate.room(0).posts, rate.room(1).posts], [2, 1]);
   assert.equal(rate.expectRead(), true);
 });
@@ -109,7 +109,7 @@ test('where polls take all of it, StartRequests go all the same', () => {
   ] as const)
     assert.equal(new Clock(pollIntervalMs).rate.room(0).posts, posts, `${pollIntervalMs} ms`);
   const { rate } = new Clock(300);
-  for (let read = 0; read < 9; read++) rate.left('GET');
+  for (let read = 0; read < 9; read++) rate.sent('GET');
   assert.equal(rate.room(1).posts, 1, 'one a second, whatever else is read');
 });
 

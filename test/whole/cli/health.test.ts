@@ -63,10 +63,10 @@ test('a bridge that is not ready: exit code 1, and why', async (t) => {
   assert.match(stderr, /^not ready: \S/);
 });
 
-test('nobody there: exit code 1, and where it asked', async (t) => {
+test('no bridge there: exit code 1, and the address', async (t) => {
   const { code, stderr } = await run(t, ['health', '--config', configFor(t, { listen: '127.0.0.1:1' })]);
   assert.equal(code, 1);
-  assert.match(stderr, /^http:\/\/127\.0\.0\.1:1 did not answer as a bridge does: /);
+  assert.match(stderr, /^http:\/\/127\.0\.0\.1:1 gave no answer of a bridge: /);
 });
 
 test('wrong usage: both ways to name a bridge, and a token in clear text', async (t) => {

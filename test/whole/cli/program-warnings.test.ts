@@ -102,7 +102,7 @@ test('a kubeconfig is named, and the files that it names', options, async (t) =>
   assert.deepEqual(await warnings(t, { node: { type: 'kubernetes', prepare: ['cordon'], kubeconfig, node: 'node-1' } }), [
     `sinks.node.kubeconfig: the file ${kubeconfig} may be changed by ${EVERYBODY}`,
     `sinks.node.kubeconfig: the file ${place.path('ca.crt')} may be changed by ${EVERYBODY}`,
-    `sinks.node.kubeconfig: the file ${place.path('token')} may be read by ${EVERYBODY}: let its owner alone read it`,
+    `sinks.node.kubeconfig: the file ${place.path('token')} may be read by ${EVERYBODY}: allow only its owner to read it`,
   ]);
 });
 

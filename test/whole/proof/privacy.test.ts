@@ -96,7 +96,7 @@ test('secrets, tokens, paths and queries of webhook addresses and payloads show 
     await polled(simulator);
     await polled(simulator);
   }
-  await bridge.logs('the metadata service answers again');
+  await bridge.logs('the metadata service is reachable again');
   const served = await Promise.all(
     ['/readyz', '/metrics', '/healthz'].map(async (path) => (await fetch(`${urlOf(bridge)}${path}`)).text()),
   );
