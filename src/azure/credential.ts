@@ -1,4 +1,4 @@
-// An Entra ID identity → its tokens, cached until shortly before they end.
+// An Entra ID identity → its tokens, cached until shortly before they expire.
 import type { TokenCredential } from '@azure/identity';
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
@@ -10,12 +10,12 @@ import { type Deps, deadline, now, orAbort } from '../time/clock.ts';
 import { azureFault, azureTimeout } from './fault.ts';
 import type { AzureCredentialOptions } from './options.ts';
 
-/** Less than the five minutes for which the library itself no longer hands out what it keeps. */
+/** Less than the five minutes before expiry in which the library does not return its cached token. */
 const MARGIN_MS = 240_000;
-/** A token that comes with less life than that is not asked for again at each use. */
+/** A token is kept for at least this time, so that a short-lived one is not requested again at each use. */
 const LEAST_KEPT_MS = 30_000;
 const TIMEOUT_MS = 30_000;
-/** The metadata service, which gives managed identities their tokens, takes five requests a second, and we poll it besides. */
+/** The metadata service, which issues the tokens of managed identities, accepts five requests a second, and the bridge polls it too. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -42,26 +42,26 @@ interface Failure {
   readonly untilMs: number;
 }
 
-/** What is known for one scope. */
+/** The state for one scope. */
 interface Account {
   held: Held | null;
-  asking: Promise<Held> | null;
+  request: Promise<Held> | null;
   failure: Failure | null;
 }
 
-/** Loads the library and asks at first use. One request at a time for each scope, however many wait for it. */
+/** Loads the library and requests a token at first use. Sends one request at a time for each scope, which all callers share. */
 export class AzureCredential {
   readonly #options: AzureCredentialOptions;
   readonly #deps: AzureCredentialDeps;
   readonly #place: string;
   readonly #accounts = new Map<string, Account>();
-  #credential: { readonly of: string; readonly credential: Promise<TokenCredential> } | null = null;
-  /** The library keeps a token that was refused. */
+  #credential: { readonly pem: string; readonly credential: Promise<TokenCredential> } | null = null;
+  /** Whether the library has cached a rejected token. */
   #isStale = false;
 
   /**
-   * @param options whose secrets are open, without faults
-   * @param place what has them, to say in faults: `sinks.stream.sasl`
+   * @param options valid, with resolved secrets
+   * @param place the path of the options for error messages, such as `sinks.stream.sasl`
    */
   constructor(options: AzureCredentialOptions, deps: AzureCredentialDeps, place: string) {
     this.#options = options;
@@ -70,8 +70,9 @@ export class AzureCredential {
   }
 
   /**
-   * For a resource, such as `https://NAMESPACE.servicebus.windows.net/.default`. A token that could not be renewed serves while it lives.
-   * @throws BridgeError BRIDGE_AZURE_REFUSED or BRIDGE_AZURE_UNAVAILABLE, the same one during the pause that follows; or the signal's reason.
+   * Returns a token for a scope, such as `https://NAMESPACE.servicebus.windows.net/.default`. If it cannot be renewed, returns the old one until
+   * it expires.
+   * @throws BridgeError BRIDGE_AZURE_REFUSED or BRIDGE_AZURE_UNAVAILABLE, repeated during the pause after a failure; or the signal's reason
    */
   async token(scope: string, signal: AbortSignal): Promise<AzureToken> {
     signal.throwIfAborted();
@@ -84,16 +85,16 @@ export class AzureCredential {
       if (usable !== null) return usable;
       throw failure.error;
     }
-    account.asking ??= this.#ask(scope, account);
+    account.request ??= this.#ask(scope, account);
     try {
-      return (await orAbort(account.asking, signal)).token;
+      return (await orAbort(account.request, signal)).token;
     } catch (error) {
       if (usable !== null && error instanceof BridgeError && !signal.aborted) return usable;
       throw error;
     }
   }
 
-  /** The resource takes this token no more: the next one comes of Entra ID, past what we and the library keep. */
+  /** The resource rejected this token: the next one comes from Entra ID, not from a cache. */
   refused(scope: string, token: string): void {
     const account = this.#account(scope);
     if (account.held?.token.token !== token) return;
@@ -103,13 +104,13 @@ export class AzureCredential {
 
   #account(scope: string): Account {
     const known = this.#accounts.get(scope);
-    const account = known ?? { held: null, asking: null, failure: null };
+    const account = known ?? { held: null, request: null, failure: null };
     if (known === undefined) this.#accounts.set(scope, account);
     return account;
   }
 
   #ask(scope: string, account: Account): Promise<Held> {
-    const asking = this.#request(scope)
+    const request = this.#request(scope)
       .then((held) => {
         account.held = held;
         account.failure = null;
@@ -119,15 +120,15 @@ export class AzureCredential {
         const times = (account.failure?.times ?? 0) + 1;
         const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (times - 1)) * (0.5 + this.#deps.random() / 2);
         account.failure = { error, times, untilMs: this.#deps.elapsedMs() + pauseMs };
-        this.#deps.logger.debug({ reason: error.message, pauseMs: Math.round(pauseMs) }, 'no token of Microsoft Entra ID');
+        this.#deps.logger.debug({ reason: error.message, pauseMs: Math.round(pauseMs) }, 'no token from Microsoft Entra ID');
         throw error;
       })
       .finally(() => {
-        account.asking = null;
+        account.request = null;
       });
-    // The waiting callers get the failure; with none left it must not be an unhandled rejection.
-    asking.catch(() => {});
-    return asking;
+    // Waiting callers get the failure; without callers it must not become an unhandled rejection.
+    request.catch(() => {});
+    return request;
   }
 
   async #request(scope: string): Promise<Held> {
@@ -135,7 +136,7 @@ export class AzureCredential {
     const since = now(this.#deps);
     const limit = deadline(this.#deps, TIMEOUT_MS, () => azureTimeout(this.#place, kind, formatDuration(TIMEOUT_MS)));
     try {
-      // Not every credential heeds the signal.
+      // Some credentials ignore the signal.
       const answer = this.#open().then((credential) => credential.getToken(scope, { abortSignal: limit.signal }));
       const given = await orAbort(answer, limit.signal);
       if (given === null) throw new Error('no credential is set up');
@@ -151,26 +152,26 @@ export class AzureCredential {
     }
   }
 
-  /** Anew where the certificate's file has changed, or a token was refused. */
+  /** Creates a new credential if the certificate's file has changed, or a token was rejected. */
   #open(): Promise<TokenCredential> {
     if (this.#isStale) this.#credential = null;
     const pem = this.#options.certificate === undefined ? '' : pemOf(this.#options.certificate, this.#place);
-    if (this.#credential?.of !== pem) this.#credential = { of: pem, credential: createCredential(this.#options, pem, this.#isStale) };
+    if (this.#credential?.pem !== pem) this.#credential = { pem, credential: createCredential(this.#options, pem, this.#isStale) };
     this.#isStale = false;
-    // A library that could not be loaded, or options that it refuses, are reported each time.
+    // A failure to load the library, or options that it rejects, is reported at each use.
     this.#credential.credential.catch(() => {
       this.#credential = null;
     });
     return this.#credential.credential;
   }
 
-  /** By the clock that went further: a machine that was frozen has only one of them that tells. */
+  /** Uses the clock that advanced more: while a machine is frozen, one of the clocks may stop. */
   #ageMs({ wallMs, elapsedMs }: Instant): number {
     return Math.max(this.#deps.wallMs() - wallMs, this.#deps.elapsedMs() - (elapsedMs ?? 0));
   }
 }
 
-/** No retries inside, and no asking around whether Microsoft knows the authority that the environment names. */
+/** Disables the library's retries, and its request to Microsoft that validates the authority. */
 async function createCredential(options: AzureCredentialOptions, pem: string, isStale: boolean): Promise<TokenCredential> {
   const azure = await import('./identity-library.ts');
   if (isStale) azure.forgetIdentityTokens();
@@ -200,7 +201,7 @@ async function createCredential(options: AzureCredentialOptions, pem: string, is
   }
 }
 
-/** What the file holds now or, unreadable, what it held when the configuration was read. */
+/** Returns the current text of the file or, if it cannot be read, the text from when the configuration was read. */
 function pemOf(certificate: Secret, place: string): string {
   if (certificate.file === null) return certificate.reveal();
   try {
@@ -208,7 +209,7 @@ function pemOf(certificate: Secret, place: string): string {
   } catch (error) {
     const held = certificate.reveal();
     if (held !== '') return held;
-    const message = `${place}.certificate ${fileReadFault(error)}: mend ${certificate.file}`;
+    const message = `${place}.certificate ${fileReadFault(error)}: correct ${certificate.file}`;
     throw new BridgeError('BRIDGE_AZURE_REFUSED', message, { disposition: 'misconfigured', scope: 'sink' });
   }
 }

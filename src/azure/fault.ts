@@ -1,52 +1,52 @@
-// Errors of @azure/identity → BridgeErrors that name credential and remedy, without a secret.
+// Errors of @azure/identity → BridgeErrors with credential and remedy, without secrets.
 
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
 import type { AzureCredentialKind } from './options.ts';
 
 const ADVICE: Readonly<Record<AzureCredentialKind, string>> = {
-  default: 'name the one there is by credential: managed-identity, workload-identity, client-secret, client-certificate or azure-cli',
-  'managed-identity': 'assign a managed identity to this machine, and name it by clientId where it has several',
+  default: 'set credential to the available one: managed-identity, workload-identity, client-secret, client-certificate or azure-cli',
+  'managed-identity': 'assign a managed identity to this machine, and set clientId if it has several',
   'workload-identity':
-    'run with the service account that the identity is federated with (AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_FEDERATED_TOKEN_FILE), or give clientId and tenantId',
+    'use the service account that the identity is federated with (AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_FEDERATED_TOKEN_FILE), or set clientId and tenantId',
   'client-secret': 'check tenantId and clientId, and that clientSecret is the value of a secret that has not expired',
   'client-certificate': 'check tenantId and clientId, and that certificate is registered with the application and has not expired',
-  'azure-cli': 'log in with `az login` as the user that the bridge runs as',
+  'azure-cli': 'run `az login` as the user of the bridge',
   environment: 'set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET (or AZURE_CLIENT_CERTIFICATE_PATH)',
 };
 
-/** Not yet there, overloaded or broken: it may be well in a moment. 404 and 410 are said while an identity is being set up. */
-const PASSING_STATUS = [404, 408, 410, 429, 500, 502, 503, 504];
-const PASSING_CODE =
+/** Temporary failures: not available yet, overloaded or broken. 404 and 410 occur while an identity is being created. */
+const TEMPORARY_STATUS = [404, 408, 410, 429, 500, 502, 503, 504];
+const TEMPORARY_CODE =
   /^(ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_\w+|E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL|REQUEST_SEND_ERROR|network_error|temporarily_unavailable|(internal_)?server_error|too_many_requests)$/;
-/** The library's text for an overloaded or broken metadata service; it does not pass the status on. */
-const PASSING_TEXT = /Response had no "\w+" property|No response\./;
+/** The library's message for an overloaded or broken metadata service; it omits the status. */
+const TEMPORARY_TEXT = /Response had no "\w+" property|No response\./;
 const LONGEST_REASON = 400;
 
-/** `place` names the credential's owner: `sinks.stream.sasl`. `secrets` are texts that must not show. */
+/** @param place the path of the credential, such as `sinks.stream.sasl` @param secrets texts that must not appear in the message */
 export function azureFault(error: unknown, place: string, kind: AzureCredentialKind, secrets: readonly string[]): BridgeError {
   const chain = chainOf(error);
-  // Of several that were tried in turn none is the one to blame.
+  // If several credentials were tried in turn, none of their errors is the cause alone.
   const isOfSeveral = chain.some((link) => link instanceof Error && 'errors' in link);
-  const reason = shown(isOfSeveral ? '' : messageOf(chain.at(-1)), messageOf(error), secrets);
-  const isPassing = chain.some(
-    (link) => PASSING_STATUS.includes(statusOf(link) ?? 0) || PASSING_CODE.test(codesOf(link)) || PASSING_TEXT.test(messageOf(link)),
+  const reason = reasonText(isOfSeveral ? '' : messageOf(chain.at(-1)), messageOf(error), secrets);
+  const isTemporary = chain.some(
+    (link) => TEMPORARY_STATUS.includes(statusOf(link) ?? 0) || TEMPORARY_CODE.test(codesOf(link)) || TEMPORARY_TEXT.test(messageOf(link)),
   );
   const cause = new Error(reason);
-  if (isPassing) {
-    const message = `${place}: the credential ${kind} gave no token for now (${reason}): it is tried again; if this lasts, look at the way there`;
+  if (isTemporary) {
+    const message = `${place}: the credential ${kind} temporarily gave no token (${reason}): the bridge retries; if this continues, check the network path to it`;
     return new BridgeError('BRIDGE_AZURE_UNAVAILABLE', message, { disposition: 'retry', scope: 'sink', cause });
   }
   const message = `${place}: the credential ${kind} gave no token (${reason}): ${ADVICE[kind]}`;
   return new BridgeError('BRIDGE_AZURE_REFUSED', message, { disposition: 'misconfigured', scope: 'sink', cause });
 }
 
-/** The time ran out. */
+/** Returns the error of a request that timed out. */
 export function azureTimeout(place: string, kind: AzureCredentialKind, limit: string): BridgeError {
-  const message = `${place}: the credential ${kind} gave no token within ${limit}: it is tried again; if this lasts, look at the way there`;
+  const message = `${place}: the credential ${kind} gave no token within ${limit}: the bridge retries; if this continues, check the network path to it`;
   return new BridgeError('BRIDGE_AZURE_UNAVAILABLE', message, { disposition: 'retry', scope: 'sink', status: 'timeout' });
 }
 
-/** The error and its causes; of several tried in turn those of each. */
+/** Returns the error and its causes; if several credentials were tried, those of each. */
 function chainOf(error: unknown): unknown[] {
   const chain: unknown[] = [];
   const add = (link: unknown) => {
@@ -71,21 +71,21 @@ function codesOf(link: unknown): string {
   return codeOf(link) ?? own ?? '';
 }
 
-/** What stands between the first `from` and the next `to`; null if one of them is missing. */
+/** Returns the text between the first `from` and the next `to`, or null if one of them is missing. */
 function between(text: string, from: string, to: string): string | null {
   const start = text.indexOf(from) + from.length;
   const end = text.indexOf(to, start);
   return start < from.length || end === -1 ? null : text.slice(start, end);
 }
 
-/** One line, the deepest reason where it says anything. */
-function shown(deepest: string, whole: string, secrets: readonly string[]): string {
+/** Returns the deepest reason, if it has a message, on one line. */
+function reasonText(deepest: string, whole: string, secrets: readonly string[]): string {
   const text = (deepest.trim() === '' ? whole : deepest)
     .replaceAll(/\s+/g, ' ')
     .replace(/:? See https?:\S+ for details/, '')
     .trim();
-  // Of what the metadata service says, past a dozen words that stand for nothing.
-  const told = between(text, ' - Description: ', ' - Correlation ID: ') ?? text;
-  const safe = secrets.filter((secret) => secret !== '').reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), told);
+  // The metadata service puts the useful part of its message after a fixed preamble.
+  const useful = between(text, ' - Description: ', ' - Correlation ID: ') ?? text;
+  const safe = secrets.filter((secret) => secret !== '').reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), useful);
   return safe.length > LONGEST_REASON ? `${safe.slice(0, LONGEST_REASON)}…` : safe;
 }

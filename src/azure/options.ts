@@ -1,4 +1,4 @@
-// Configuration of an Entra ID identity → checked keys, by kind of credential. Pure.
+// The options of an Entra ID identity → schema, and faults for each kind of credential. Pure.
 import * as v from 'valibot';
 import { pemFile } from '../net/tls-options.ts';
 import { secret } from '../schema/pieces.ts';
@@ -25,14 +25,14 @@ const named = (description: string) =>
     ),
   );
 
-/** For a mapping that names an identity. */
+/** The keys of a mapping that configures an identity. */
 export const azureCredentialEntries = {
   credential: v.exactOptional(
     v.pipe(
       v.picklist(CREDENTIALS),
       v.description(
-        'How the bridge proves who it is to Microsoft Entra ID. default tries the environment, workload identity, managed identity and ' +
-          'developer tools in turn; naming the one there is starts faster and fails more clearly. Default default.',
+        'How the bridge authenticates to Microsoft Entra ID. default tries the environment, workload identity, managed identity and ' +
+          'developer tools in turn; a specific credential starts faster and has clearer errors. Default: default.',
       ),
     ),
   ),
@@ -48,15 +48,15 @@ export const azureCredentialEntries = {
   ),
 };
 
-/** What a credential is made from. */
+/** The input of a credential. */
 export interface AzureCredentialOptions {
-  /** `default` where absent. */
+  /** `default` if absent. */
   readonly credential?: AzureCredentialKind;
   readonly clientId?: string;
   readonly tenantId?: string;
   readonly clientSecret?: Secret;
   readonly certificate?: Secret;
-  /** Of a national cloud; absent: as AZURE_AUTHORITY_HOST says, else the public cloud's. No key of the configuration. */
+  /** The authority of a national cloud; absent: AZURE_AUTHORITY_HOST, or the public cloud. Not a key of the configuration. */
   readonly authorityHost?: string;
 }
 
@@ -67,7 +67,7 @@ const AUTHORITIES: readonly (readonly [host: RegExp, authorityHost: string])[] =
   [/\.monitor\.azure\.us\.?$/i, 'https://login.microsoftonline.us'],
 ];
 
-/** Who gives the tokens for a namespace of Service Bus or Event Hubs, or an endpoint of Azure Monitor, by its host; empty for the public cloud and hosts of no cloud. */
+/** Returns the authority of a Service Bus or Event Hubs namespace, or of an Azure Monitor endpoint, by its host; empty except for national clouds. */
 export function azureAuthorityOf(host: string): Pick<AzureCredentialOptions, 'authorityHost'> {
   const authorityHost = AUTHORITIES.find(([suffix]) => suffix.test(host))?.[1];
   return authorityHost === undefined ? {} : { authorityHost };
@@ -75,7 +75,7 @@ export function azureAuthorityOf(host: string): Pick<AzureCredentialOptions, 'au
 
 type Key = 'clientId' | 'tenantId' | 'clientSecret' | 'certificate';
 
-/** What each kind must be given, and may be; it has no use for other keys. */
+/** The required and the optional keys of each kind. */
 const KEYS: Readonly<Record<AzureCredentialKind, { readonly needs: readonly Key[]; readonly takes: readonly Key[] }>> = {
   default: { needs: [], takes: ['clientId', 'tenantId'] },
   'managed-identity': { needs: [], takes: ['clientId'] },
@@ -86,7 +86,7 @@ const KEYS: Readonly<Record<AzureCredentialKind, { readonly needs: readonly Key[
   environment: { needs: [], takes: [] },
 };
 
-/** Each key that is missing, or that means nothing beside this kind of credential. */
+/** Returns a fault for each missing key, and for each key that this kind does not use. */
 export function azureCredentialFaults(options: AzureCredentialOptions): readonly { readonly key: Key; readonly message: string }[] {
   const kind = options.credential ?? 'default';
   const { needs, takes } = KEYS[kind];
@@ -95,6 +95,6 @@ export function azureCredentialFaults(options: AzureCredentialOptions): readonly
   const useless = keys.filter((key) => options[key] !== undefined && !needs.includes(key) && !takes.includes(key));
   return [
     ...missing.map((key) => ({ key, message: `is missing: credential ${kind} needs ${needs.join(', ')}` })),
-    ...useless.map((key) => ({ key, message: `means nothing to credential ${kind}: leave it out, or choose the credential that uses it` })),
+    ...useless.map((key) => ({ key, message: `has no effect with credential ${kind}: remove it, or choose the credential that uses it` })),
   ];
 }

@@ -4,20 +4,20 @@ import type { Blindness, Instant, SightChange } from '../model/events.ts';
 import { sightChangeId, unusedId } from '../model/ids.ts';
 import { ageMs } from '../time/clock.ts';
 
-/** What is known of the sight of the metadata service. */
+/** The input of a decision about blindness. */
 interface Sight {
-  /** As stored; null while the service is in sight, or not yet out of it for long enough. */
+  /** As stored; null unless the bridge is blind. */
   readonly blindness: Blindness | null;
-  /** The last good document, of an earlier process too. */
+  /** When the last good document was read, also by an earlier process. */
   readonly lastGoodAt: Instant | null;
-  /** This process's first request. */
+  /** When this process sent its first request. */
   readonly firstRequestAt: Instant;
 }
 
 interface SightSettings {
-  /** How long without a good document counts as blind: 60 s, or `metadata.firstTimeout` where that applies. */
+  /** How long without a good document counts as blind: 60 s, or `metadata.firstTimeout` if it applies. */
   readonly limitMs: number;
-  /** Why there was no good document; goes into `blind`. */
+  /** Why there was no good document, for the CloudEvent `source.blind`. */
   readonly reason: string | null;
   readonly observerId: string;
   readonly isUsed: (id: string) => boolean;
@@ -29,7 +29,7 @@ export interface SightReport {
   readonly blindness: Blindness | null;
 }
 
-/** At a time without a good document: `blind`, once the limit has passed and unless it was reported; else null. */
+/** Without a good document: returns `blind` once the limit has passed; null before, or if it was already reported. */
 export function observeBlind(sight: Sight, at: Instant, settings: SightSettings): SightReport | null {
   const { firstRequestAt, lastGoodAt, blindness } = sight;
   if (blindness !== null) return null;
@@ -39,7 +39,7 @@ export function observeBlind(sight: Sight, at: Instant, settings: SightSettings)
   return { change: sightChange('blind', now, at, settings), blindness: now };
 }
 
-/** At a good document: `restored`, where `blind` was reported before, also by an earlier process; else null. */
+/** At a good document: returns `restored` if `blind` was reported before, also by an earlier process; otherwise null. */
 export function observeRestored(
   blindness: Blindness | null,
   at: Instant,
@@ -49,7 +49,7 @@ export function observeRestored(
   return { change: sightChange('restored', blindness, at, { ...settings, reason: null }), blindness: null };
 }
 
-/** A good document of an earlier process is older than this one's first request, whatever the wall clock did in between. */
+/** A good document of an earlier process is always older than this one's first request, even if the wall clock jumped in between. */
 function laterOf(firstRequestAt: Instant, lastGoodAt: Instant | null): Instant {
   if (lastGoodAt === null || lastGoodAt.elapsedMs === null) return firstRequestAt;
   return ageMs(firstRequestAt, lastGoodAt) > 0 ? lastGoodAt : firstRequestAt;

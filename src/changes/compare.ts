@@ -1,9 +1,9 @@
-// An event as known and as listed → its content now, and the fields that changed.
+// A known event and its entry in a document → its current content, and the fields that changed.
 import { lacksField } from '../model/api-versions.ts';
 import { sortedResources } from '../model/content.ts';
 import type { DocumentEvent, EventField, KnownEvent, ScheduledEvent } from '../model/events.ts';
 
-/** Sorted, as `changedFields` are. */
+/** Sorted, because `changedFields` is. */
 const FIELDS = [
   'description',
   'durationInSeconds',
@@ -15,14 +15,14 @@ const FIELDS = [
   'resources',
 ] as const satisfies readonly EventField[];
 
-/** The content that a document gives an event: a field that could not be read keeps the known event's last value. */
+/** Returns the content of a listed event; an unreadable field keeps its last known value. */
 export function contentNow(listed: DocumentEvent, known: KnownEvent | undefined): ScheduledEvent {
   const { unreadable, ...event } = listed;
   if (known === undefined || unreadable.length === 0) return event;
   return { ...event, ...Object.fromEntries(unreadable.map((field) => [field, known.event[field]])) };
 }
 
-/** The fields in which `event`, read under `apiVersion`, differs from the known content: sorted, without those that either version lacks. */
+/** Returns the fields in which `event`, read with `apiVersion`, differs from the known content: sorted, without fields that either version lacks. */
 export function changedFields(known: KnownEvent, event: ScheduledEvent, apiVersion: string): readonly EventField[] {
   return FIELDS.filter((field) => {
     if (lacksField(known.apiVersion, field) || lacksField(apiVersion, field)) return false;
@@ -30,7 +30,7 @@ export function changedFields(known: KnownEvent, event: ScheduledEvent, apiVersi
   });
 }
 
-/** True where nothing differs, letter case of the EventId and order of the resources included. */
+/** Whether the contents are identical, including the case of the EventId and the order of the resources. */
 export function isIdentical(one: ScheduledEvent, other: ScheduledEvent): boolean {
   return (
     one.eventId === other.eventId &&

@@ -1,4 +1,4 @@
-// Known state and a good document → the next state and its changes (behaviour 4). Pure.
+// The known state and a good document → the next state and its changes (behaviour 4). Pure.
 
 import { isDrill } from '../model/drills.ts';
 import type {
@@ -21,33 +21,33 @@ import { epochOf, hasOutlasted, hasSettled, pinned } from './epoch.ts';
 import { isJustBefore, missingSince, outcomeOf } from './outcome.ts';
 
 export interface DiffSettings {
-  /** Whether the state is known to be this VM's; else what is missing is remembered, and nothing ends by it. */
+  /** Whether the state certainly belongs to this VM; if not, missing events are recorded, but do not end. */
   readonly isOurs: boolean;
-  /** `metadata.settle`: how long an absence proves nothing in a new epoch. */
+  /** `metadata.settle`: how long a missing event does not count as ended in a new epoch. */
   readonly settleMs: number;
-  /** Whether this bridge has used a CloudEvent id before, for whatever change. */
+  /** Whether this bridge has used a CloudEvent id before, for any change. */
   readonly isUsed: (id: string) => boolean;
-  /** Whether this bridge knows of an approval of this occurrence. */
+  /** Whether this bridge has an approval of this occurrence. */
   readonly isApproved: (key: string, occurrence: number) => boolean;
 }
 
 interface Difference {
   readonly state: KnownState;
-  /** Those of present events by their place in the document, then the ended in the order in which they were first seen. */
+  /** First the changes of listed events in the order of the document, then ended events in the order in which they were first seen. */
   readonly changes: readonly EventChange[];
-  /** Whether anything changed that must be stored durably; else only `lastGoodAt` and the streak of empty answers moved. */
+  /** Whether a change must be stored durably; if not, only `lastGoodAt` and the row of empty answers changed. */
   readonly news: boolean;
 }
 
-/** Compares a good document, read at `at`, with what is known. Neither argument is touched: the caller replaces its state once the difference is stored. */
+/** Compares a good document, read at `at`, with the known state. Modifies neither: the caller replaces its state once the difference is stored. */
 export function diff(state: KnownState, document: ScheduledEventsDocument, at: Instant, settings: DiffSettings): Difference {
   const comparison = new Comparison(state, document, at, settings);
-  comparison.seePresent();
-  comparison.seeAbsent();
+  comparison.compareListed();
+  comparison.compareMissing();
   return comparison.result();
 }
 
-/** One document being compared; lives for one call of `diff`. */
+/** The comparison of one document, for one call of `diff`. */
 class Comparison {
   readonly #state: KnownState;
   readonly #document: ScheduledEventsDocument;
@@ -57,7 +57,7 @@ class Comparison {
   readonly #emptyRow: KnownState['emptyRow'];
   readonly #events: Map<string, KnownEvent>;
   readonly #changes: EventChange[] = [];
-  readonly #given = new Set<string>();
+  readonly #usedIds = new Set<string>();
   #nextOccurrence: number;
 
   constructor(state: KnownState, document: ScheduledEventsDocument, at: Instant, settings: DiffSettings) {
@@ -71,24 +71,24 @@ class Comparison {
     this.#nextOccurrence = state.nextOccurrence;
   }
 
-  seePresent(): void {
+  compareListed(): void {
     for (const listed of this.#document.events) {
       const key = listed.eventId.toLowerCase();
       const known = this.#events.get(key);
-      if (known === undefined) this.#meet(key, contentNow(listed, undefined));
-      else this.#meetAgain(known, listed);
+      if (known === undefined) this.#add(key, contentNow(listed, undefined));
+      else this.#compare(known, listed);
     }
   }
 
-  seeAbsent(): void {
+  compareMissing(): void {
     const listed = new Set(this.#document.events.map((event) => event.eventId.toLowerCase()));
     const statusless = new Set(this.#document.statusless);
     for (const known of this.#state.events.values()) {
-      // A drill is in no document.
+      // The service does not list drills.
       if (listed.has(known.key) || isDrill(known.key)) continue;
       const unlisted = this.#unlisted(known);
       if (statusless.has(known.key)) this.#keep(unlisted.missing === null ? unlisted : { ...unlisted, missing: null });
-      // An entry without a usable EventId may be this very event, so such a document does not count as one without it.
+      // An entry without a usable EventId may be this event, so the document does not prove that the event is missing.
       else if (!this.#document.complete) this.#keep(unlisted);
       else this.#miss(unlisted);
     }
@@ -112,16 +112,16 @@ class Comparison {
     return this.#document.incarnation ?? this.#state.incarnation;
   }
 
-  #meet(key: string, event: ScheduledEvent): void {
+  #add(key: string, event: ScheduledEvent): void {
     const isStarted = event.eventStatus === 'Started';
     const occurrence = this.#nextOccurrence++;
     this.#keep({ ...this.#sight, key, occurrence, event });
-    this.#tell(isStarted ? 'started' : 'scheduled', { key, occurrence, event }, null, {
+    this.#report(isStarted ? 'started' : 'scheduled', { key, occurrence, event }, null, {
       withoutNotice: isStarted && isJustBefore(this.#state.lastGoodAt, this.#at),
     });
   }
 
-  #meetAgain(known: KnownEvent, listed: DocumentEvent): void {
+  #compare(known: KnownEvent, listed: DocumentEvent): void {
     const event = contentNow(listed, known);
     const fields = changedFields(known, event, this.#document.apiVersion);
     const isSameSight = known.listed && known.epoch === this.#epoch.number && known.apiVersion === this.#document.apiVersion;
@@ -129,11 +129,11 @@ class Comparison {
     const now = { ...known, ...this.#sight, event };
     this.#keep(now);
     const previousStatus = known.event.eventStatus;
-    if (previousStatus === 'Scheduled' && event.eventStatus === 'Started') this.#tell('started', now, previousStatus);
-    else if (fields.length > 0) this.#tell('updated', now, previousStatus, { changedFields: fields });
+    if (previousStatus === 'Scheduled' && event.eventStatus === 'Started') this.#report('started', now, previousStatus);
+    else if (fields.length > 0) this.#report('updated', now, previousStatus, { changedFields: fields });
   }
 
-  /** What every event that this document lists has in common. */
+  /** The common fields of all events that this document lists. */
   get #sight() {
     return { apiVersion: this.#document.apiVersion, epoch: this.#epoch.number, listed: true, lastListedAt: null, missing: null };
   }
@@ -159,7 +159,7 @@ class Comparison {
       byEmptyAnswer: this.#emptyRow !== null,
       isApproved: () => this.#settings.isApproved(key, occurrence),
     });
-    this.#tell('ended', known, known.event.eventStatus, { outcome });
+    this.#report('ended', known, known.event.eventStatus, { outcome });
   }
 
   #hasEnded(known: KnownEvent, missingAt: Instant): boolean {
@@ -173,14 +173,14 @@ class Comparison {
     this.#events.set(known.key, known);
   }
 
-  #tell(
+  #report(
     phase: Phase,
     known: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>,
     previousStatus: EventChange['previousStatus'],
     more: { changedFields?: readonly EventField[]; outcome?: EndOutcome; withoutNotice?: boolean } = {},
   ): void {
-    const id = unusedId(eventChangeId(phase, known.event), (used) => this.#given.has(used) || this.#settings.isUsed(used));
-    this.#given.add(id);
+    const id = unusedId(eventChangeId(phase, known.event), (used) => this.#usedIds.has(used) || this.#settings.isUsed(used));
+    this.#usedIds.add(id);
     this.#changes.push({
       kind: 'event',
       phase,
@@ -197,7 +197,7 @@ class Comparison {
     });
   }
 
-  /** Another api-version is another epoch, and an event that came or went is a change. */
+  /** A new api-version is covered by its new epoch, and an added or removed event by its change. */
   #isNews(after: KnownState): boolean {
     const before = this.#state;
     if (this.#changes.length > 0 || before.incarnation !== after.incarnation || before.epoch?.number !== after.epoch?.number) return true;

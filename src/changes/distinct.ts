@@ -1,14 +1,14 @@
-// Good documents → those that may bring changes; the others only prove that the service answers.
+// Good documents → those that may have changes; the others only prove that the service answers.
 import { filter, type MonoTypeOperatorFunction } from 'rxjs';
 import type { Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import { seenAgain } from './state.ts';
 
 /**
- * Drops a document that is nothing new against the last committed state, `known()`, and hands the state with its newer `lastGoodAt` to
- * `unchanged`, which must keep it: ages are counted from it. Passes everything else, an unchanged document too while an absence is open (settle,
- * an empty answer, a missing event).
+ * Drops a document without changes since the last committed state, `known()`, and passes the state with its new `lastGoodAt` to `unchanged`,
+ * which must keep it: ages count from it. Passes all other documents, also unchanged ones while a missing event is undecided (settle, an empty
+ * answer).
  *
- * Not `distinctUntilChanged`, which compares with the last emission: a document whose commit failed was emitted, and must come again.
+ * Not `distinctUntilChanged`, which compares with the last emitted document: after a failed commit, the document must be emitted again.
  */
 export function distinctByIncarnation<T extends { readonly document: ScheduledEventsDocument; readonly at: Instant }>(
   known: () => KnownState,

@@ -2,25 +2,26 @@
 import type { EndOutcome, Epoch, Instant, KnownEvent } from '../model/events.ts';
 import { ageMs } from '../time/clock.ts';
 
-/** How old a good document may be to tell what was so right before the next one. */
+/** The greatest age of a good document that counts as just before the next one. */
 const JUST_BEFORE_MS = 10_000;
 
-/** True where a good document at `earlier` is at most 10 s older than `at`. One that lies ahead, after the clock was set back, tells nothing. */
+/** Whether a good document at `earlier` is at most 10 s older than `at`. False for one in the future, after the clock was set back. */
 export function isJustBefore(earlier: Instant | null, at: Instant): boolean {
   if (earlier === null) return false;
   const age = ageMs(earlier, at);
   return age >= 0 && age <= JUST_BEFORE_MS;
 }
 
-/** What to remember of the first good document without the event. `known.lastListedAt` is already that of the unlisted event. */
+/** Returns the record of the first good document without the event. `known.lastListedAt` must already be set. */
 export function missingSince(known: KnownEvent, epoch: Epoch, at: Instant): NonNullable<KnownEvent['missing']> {
   const scheduled = known.event.eventStatus === 'Scheduled' && known.epoch === epoch.number;
   return { at, scheduledJustBefore: scheduled && isJustBefore(known.lastListedAt, at) };
 }
 
 /**
- * How a missing event ended, as far as this bridge can tell. `byEmptyAnswer`: the service gave no document at all;
- * `isApproved`: this bridge knows of an approval, so that the event may have run between two documents.
+ * Returns how a missing event ended, or `unknown`.
+ * @param end `byEmptyAnswer`: the service sent an empty answer; `isApproved`: this bridge has an approval, so the event may have run between two
+ *   documents
  */
 export function outcomeOf(
   known: KnownEvent,

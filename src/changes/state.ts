@@ -1,15 +1,15 @@
-// Known state + a failed poll or an unchanged document → the next state.
+// The known state and a failed poll or an unchanged document → the next state.
 import type { Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import { wasSwitchedOff } from './epoch.ts';
 
-/** The state after an answer that was no good document: it breaks a row of empty ones and touches nothing else. */
+/** Returns the state after a failed poll: it ends a row of empty answers and changes nothing else. */
 export function observeFailure(state: KnownState): KnownState {
   return state.emptyRow === null ? state : { ...state, emptyRow: null };
 }
 
 /**
- * The state after a document that tells nothing new because it is the very object that `state` tells wholly; null for all others.
- * The metadata client returns the same object while the bytes stay the same, so that an unchanged poll costs the same however many events are known.
+ * Returns the state after an unchanged document, which is the same object as that of `state`; null for any other document. The metadata client
+ * returns the same object while the bytes are the same, so the cost of an unchanged poll does not depend on the number of events.
  */
 export function seenAgain(state: KnownState, document: ScheduledEventsDocument, at: Instant): KnownState | null {
   if (state.document !== document || wasSwitchedOff(state, at)) return null;

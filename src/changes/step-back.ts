@@ -1,4 +1,4 @@
-// A change → whether Azure says that it never happens (protocol 10.3). Pure.
+// A change → whether an event went backwards, which Azure rules out (protocol 10.3). Pure.
 import type { EventChange } from '../model/events.ts';
 import { eventChangeId } from '../model/ids.ts';
 
@@ -6,8 +6,8 @@ import { eventChangeId } from '../model/ids.ts';
 export type StepBack = 'unstarted' | 'returned';
 
 /**
- * Returns how an event went backwards by this change, or null if it did not. `isUsed` says whether this bridge has used a CloudEvent id
- * before, so an end before a restart counts, too.
+ * Returns how an event went backwards with this change, or null if it did not.
+ * @param isUsed whether this bridge has used a CloudEvent id before, so that an end before a restart counts too
  */
 export function stepBackOf(change: EventChange, isUsed: (id: string) => boolean): StepBack | null {
   const { phase, previousStatus, event } = change;

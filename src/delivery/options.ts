@@ -9,7 +9,7 @@ const filter = v.pipe(
     changes: v.exactOptional(
       v.pipe(
         v.array(v.picklist(CHANGE_NAMES)),
-        v.minLength(1, 'must not be empty: leave the key out to set no condition'),
+        v.minLength(1, 'must not be empty: remove the key to set no condition'),
         v.description('CloudEvent types without prefix and version, such as scheduled or approval.failed.'),
       ),
     ),

@@ -1,20 +1,20 @@
-// What `check --connect` says of one thing: that it is well, or what is wrong and what to do.
+// One check of `check --connect` → its finding: fine, a note, or an error with a remedy.
 
 export interface Finding {
   /** `metadata`, `clock`, `network`, `container`, `proxy`, `store`, `http.listen`, `http.health`, `approvals.jwt`, `sinks.NAME`, `approvals.sources.NAME`. */
   readonly name: string;
-  /** What failed and what to do; null where nothing did. */
+  /** What failed and what to do; null if nothing failed. */
   readonly error: string | null;
-  /** What is worth knowing besides; null where there is nothing. */
+  /** Additional information that is not a fault; null if there is none. */
   readonly found: string | null;
 }
 
-/** Something that stands in the way. */
+/** Returns a finding that keeps the bridge from working. */
 export function fault(name: string, error: string): Finding {
   return { name, error, found: null };
 }
 
-/** Something that is no fault by itself. */
+/** Returns a finding that is not a fault. */
 export function note(name: string, found: string): Finding {
   return { name, error: null, found };
 }

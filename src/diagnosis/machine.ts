@@ -1,24 +1,24 @@
-// The machine → what a diagnosis asks of it: addresses, routes, files of the kernel, free ports.
+// The machine → what a diagnosis needs: addresses, routes, files of the kernel, free ports.
 import { readFileSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { codeOf } from '../errors.ts';
 
-/** Sends nothing, changes nothing. */
+/** Sends nothing and changes nothing. */
 export interface MachineProbe {
-  /** The address from which something to this IP address would leave; a code such as ENETUNREACH where nothing would. */
+  /** Resolves to the source address of traffic to this IP address, or to a code such as ENETUNREACH. */
   sourceOf(address: string): Promise<{ readonly address: string } | { readonly code: string }>;
   /** By name. */
   interfaces(): Readonly<Record<string, readonly Pick<NetworkInterfaceInfo, 'address'>[] | undefined>>;
-  /** A small text file; null where it cannot be read. */
+  /** Returns the text of a small file; null if it cannot be read. */
   text(path: string): string | null;
-  /** Why nobody could listen there now, as EADDRINUSE; null where somebody could. */
+  /** Resolves to the code why the address cannot be used, such as EADDRINUSE; null if it can. */
   listenFault(host: string, port: number): Promise<string | null>;
 }
 
 const ANY_PORT = 80;
 
 export const MACHINE_PROBE: MachineProbe = {
-  // To connect a datagram socket chooses the way, and sends no packet.
+  // Connecting a datagram socket selects the route without sending a packet.
   async sourceOf(address) {
     const { createSocket } = await import('node:dgram');
     const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
@@ -26,7 +26,7 @@ export const MACHINE_PROBE: MachineProbe = {
       return await new Promise((resolve) => {
         const failed = (error: unknown) => resolve({ code: codeOf(error) ?? 'unknown error' });
         socket.once('error', failed);
-        // Its type does not say that the callback is handed the error.
+        // The callback receives the error, although its type lacks it.
         socket.connect(ANY_PORT, address, (error?: unknown) => (error ? failed(error) : resolve({ address: socket.address().address })));
       });
     } finally {

@@ -1,13 +1,13 @@
-// A metadata service that cannot be reached → what of this machine's network stands in the way.
+// An unreachable metadata service → what blocks the way to it on this machine's network.
 import { isIP } from 'node:net';
 import { isMetadataAddress } from '../net/private-addresses.ts';
 import { type Finding, fault } from './finding.ts';
 import type { MachineProbe } from './machine.ts';
 
-/** Interfaces of containers, bridges and tunnels: none of them leads to the metadata service. */
+/** Interfaces of containers, bridges and tunnels, which do not lead to the metadata service. */
 const VIRTUAL = /^(?:docker|br-|veth|virbr|cni|flannel|cali|vxlan|tun|tap|wg|tailscale|zt|utun)/;
 
-/** @param endpoint its base address */
+/** @param endpoint the base address of the service */
 export async function networkFindings(endpoint: string, machine: MachineProbe): Promise<readonly Finding[]> {
   const host = new URL(endpoint).hostname.replaceAll(/[[\]]/g, '');
   if (isIP(host) === 0) return [];
@@ -24,24 +24,24 @@ export async function networkFindings(endpoint: string, machine: MachineProbe): 
 }
 
 const OWN_NETWORK =
-  "this is a container with a network of its own, from which the metadata service may not be reached: give it the host's (hostNetwork: true, " +
+  "this container has its own network, from which the metadata service may be unreachable: use the host's network (hostNetwork: true, " +
   '--network host)';
 
 function noRoute(host: string, code: string): string {
   return (
     `no route leads to ${host} (${code}): is this an Azure VM, and is its primary network interface up? ` +
-    `"ip route get ${host}" shows what is missing; a static configuration needs a route to it by the primary interface`
+    `"ip route get ${host}" shows the error; a static network configuration needs a route through the primary interface`
   );
 }
 
 function wrongWay(host: string, own: string, address: string): string {
-  return `requests to ${host} leave by ${own} (${address}), which is no network card of the VM: let them past the VPN or bridge, by a route of their own`;
+  return `requests to ${host} leave by ${own} (${address}), which is not a network interface of the VM: add a route for this address that bypasses the VPN or bridge`;
 }
 
 function otherThanUsual(host: string, own: string, address: string, usual: string): string {
   return (
-    `requests to ${host} leave by ${own} (${address}), the default route by ${usual}: only the VM's primary network interface reaches the ` +
-    `metadata service. "ip route add ${host} dev ${usual}" tries the other one`
+    `requests to ${host} leave by ${own} (${address}), but the default route uses ${usual}: only the VM's primary network interface reaches the ` +
+    `metadata service. "ip route add ${host} dev ${usual}" tries the other interface`
   );
 }
 
@@ -50,7 +50,7 @@ function nameOf(address: string, machine: MachineProbe): string | null {
   return found?.[0] ?? null;
 }
 
-/** Of Linux; null elsewhere, and where there is no default route. */
+/** Returns the interface of the default route on Linux; null elsewhere, or without a default route. */
 function defaultInterface(machine: MachineProbe): string | null {
   const routes = (machine.text('/proc/net/route') ?? '').split('\n').map((line) => line.split('\t'));
   const defaults = routes.filter(([, destination, , , , , , mask]) => destination === '00000000' && mask === '00000000');
@@ -58,7 +58,7 @@ function defaultInterface(machine: MachineProbe): string | null {
   return defaults[0]?.[0] ?? null;
 }
 
-/** In a network namespace of a container, an interface is one end of a pair whose other end lies outside. */
+/** In the network namespace of a container, an interface is one end of a pair, and the other end is outside. */
 function isContained(own: string | null, machine: MachineProbe): boolean {
   if (own === null) return false;
   const [index, peer] = ['ifindex', 'iflink'].map((name) => machine.text(`/sys/class/net/${own}/${name}`)?.trim());

@@ -1,4 +1,4 @@
-// A request and the clock → the event that a drill announces, and its changes.
+// A request for a drill and the clock → its event, and the changes of this event.
 
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import { type Drill, drillEventId } from '../model/drills.ts';
@@ -6,12 +6,12 @@ import type { EventChange, Instant, KnownEvent, ScheduledEvent } from '../model/
 import { eventChangeId, unusedId } from '../model/ids.ts';
 import type { DrillRequest } from './options.ts';
 
-/** Stands where the api-version of a document does. */
+/** Replaces the api-version of a document. */
 const NO_DOCUMENT = 'drill';
 
 const SECOND_MS = 1000;
 
-/** As the service would announce it. NotBefore is rounded up to a whole second. */
+/** Returns the event as the service would announce it. NotBefore is rounded up to a whole second. */
 export function drillEvent(id: string, request: DrillRequest, resources: readonly string[], nowMs: number): ScheduledEvent {
   return {
     eventId: drillEventId(id),
@@ -26,13 +26,13 @@ export function drillEvent(id: string, request: DrillRequest, resources: readonl
   };
 }
 
-/** The event of a drill among those that are known; `event` as it is now. */
+/** Returns the known event of a drill. @param event its current content */
 export function knownDrill({ occurrence }: Pick<Drill, 'occurrence'>, event: ScheduledEvent, epoch: number): KnownEvent {
   const sight = { apiVersion: NO_DOCUMENT, epoch, listed: true, lastListedAt: null, missing: null };
   return { key: event.eventId.toLowerCase(), occurrence, event, ...sight };
 }
 
-/** Started: without a NotBefore, as the service has it. */
+/** Returns the started event, without a NotBefore, as in the service's documents. */
 export function startedEvent(event: ScheduledEvent): ScheduledEvent {
   return { ...event, eventStatus: 'Started', notBefore: null };
 }

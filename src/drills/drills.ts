@@ -1,4 +1,4 @@
-// Requests for drills and the clock → made-up events through the store, the sinks and approvals.
+// Requests for drills and the clock → simulated events in the store, the sinks and approvals.
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import { type Drill, drillEventId, isDrill } from '../model/drills.ts';
@@ -11,37 +11,37 @@ import { drillChange, drillEvent, knownDrill, startedEvent } from './drill-event
 import type { DrillRequest } from './options.ts';
 import { type DrillReport, drillReport } from './report.ts';
 
-/** Where a step could not be stored, it is tried again so much later. */
+/** The pause before a retry of a step that could not be stored. */
 const RETRY_MS = 1000;
 
-/** In a report: a drill has a handful, unless approvers keep changing their minds. */
+/** The limit of a report. A drill has only a few changes, unless approvers approve and hold repeatedly. */
 const MOST_CHANGES = 1000;
 
 interface DrillsParts {
   readonly store: Pick<Committer, 'state' | 'step'>;
   readonly outbox: Pick<Outbox, 'drills' | 'journal' | 'journalPages' | 'approvals' | 'operatorActs'>;
-  /** Inside the transaction: the CloudEvents of the changes and what they do to approvals; returns what is to be done once it is on disk. */
+  /** Stores the CloudEvents of the changes and their effect on approvals in the transaction; returns a function to call once it is on disk. */
   readonly publish: (changes: readonly EventChange[], transaction: Transaction) => () => void;
-  /** Of an event that is Scheduled: whose yes it lacks, and whether its StartRequest would have been accepted. */
+  /** Returns the missing approvers of a Scheduled event, and whether its StartRequest would have been accepted. */
   readonly approval: (key: string, occurrence: number) => { readonly missing: readonly string[]; readonly isSubmitted: boolean };
   readonly ownName: () => string | null;
   readonly deps: Deps;
   readonly logger: Logger;
 }
 
-/** Why there is no drill. */
+/** Why a drill cannot begin. */
 type DrillRefusal = 'event-listed' | 'unnamed';
 
 type Outcome = NonNullable<Drill['outcome']>;
 
-/** Each lives on over restarts, until its end. It is told to the metadata service by nothing: approvals answer for it themselves. */
+/** Drills survive restarts. Nothing of them is sent to the metadata service: approvals replace its answers. */
 export class Drills implements Disposable {
   readonly #parts: DrillsParts;
-  /** Those that have not ended, by key. */
+  /** Drills that have not ended, by key. */
   readonly #open = new Map<string, Drill>();
-  /** Of an earlier process, by key: what fell due meanwhile counts from when it did. */
+  /** Keys of drills from an earlier process: their overdue steps count from the time when they were due. */
   readonly #resumed = new Set<string>();
-  /** When those that have started did so, on the clock that never jumps. */
+  /** When drills started, on the monotonic clock. */
   readonly #startedAt = new Map<string, Instant>();
   #cancelTimer: CancelTimer = () => {};
   #isClosed = false;
@@ -50,7 +50,7 @@ export class Drills implements Disposable {
     this.#parts = parts;
   }
 
-  /** Takes up those that had not ended when the last process did; what fell due meanwhile happens now. @throws BridgeError BRIDGE_STORE_* */
+  /** Resumes open drills of the last process; overdue steps happen now. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
     for (const drill of this.#parts.outbox.drills.open()) {
       const key = drillEventId(drill.id);
@@ -61,7 +61,7 @@ export class Drills implements Disposable {
     this.#goOn();
   }
 
-  /** Announces one. @param operator who asks @throws BridgeError BRIDGE_STORE_*, and then there is none */
+  /** Announces a drill. @param operator the requester @throws BridgeError BRIDGE_STORE_*, in which case no drill begins */
   begin(operator: string, request: DrillRequest): Drill | DrillRefusal {
     const { store, deps, logger, ownName } = this.#parts;
     const isListed = [...store.state.events.keys()].some((key) => !isDrill(key));
@@ -77,12 +77,12 @@ export class Drills implements Disposable {
     this.#step(drill, { ...withEvent(state, known), nextOccurrence: drill.occurrence + 1 }, this.#change('scheduled', known), () =>
       this.#note(operator, 'drill', drill, request),
     );
-    logger.info({ eventId: event.eventId, operator }, 'a drill begins: nothing of it is told to the metadata service');
+    logger.info({ eventId: event.eventId, operator }, 'a drill begins: nothing of it is sent to the metadata service');
     this.#goOn();
     return drill;
   }
 
-  /** Ends it as cancelled; null where there is none, the drill as it was where it has ended. @throws BridgeError BRIDGE_STORE_* */
+  /** Cancels a drill. @returns null for an unknown id; an ended drill is returned unchanged @throws BridgeError BRIDGE_STORE_* */
   cancel(operator: string, id: string): Drill | null {
     const drill = this.#open.get(drillEventId(id));
     if (drill === undefined) return this.#parts.outbox.drills.find(id);
@@ -92,7 +92,7 @@ export class Drills implements Disposable {
     return drill;
   }
 
-  /** What became of it so far; null where there is none. @throws BridgeError BRIDGE_STORE_* */
+  /** Returns the results so far; null for an unknown id. @throws BridgeError BRIDGE_STORE_* */
   report(id: string): DrillReport | null {
     const { outbox, approval } = this.#parts;
     const drill = outbox.drills.find(id);
@@ -103,7 +103,7 @@ export class Drills implements Disposable {
     return drillReport({ drill, changes: outbox.journalPages.changesOf(eventKey, MOST_CHANGES), votes, missingNow });
   }
 
-  /** The StartRequest of this drill would have been accepted: it starts. */
+  /** Starts the drill of this key, because its StartRequest would have been accepted. */
   approved(key: string): void {
     if (this.#open.has(key)) this.#goOn();
   }
@@ -113,7 +113,7 @@ export class Drills implements Disposable {
     this.#cancelTimer();
   }
 
-  /** Does all that is due, the earliest first, and sets the timer for what comes next. Never throws. */
+  /** Takes all due steps, the earliest first, and sets the timer for the next one. Never throws. */
   #goOn(): void {
     this.#cancelTimer();
     if (this.#isClosed) return;
@@ -124,16 +124,19 @@ export class Drills implements Disposable {
       } catch (error) {
         failed.add(drill.id);
         const { eventId } = drill.event;
-        this.#parts.logger.error({ eventId, reason: messageOf(error) }, 'a step of a drill could not be stored: tried again in a second');
+        this.#parts.logger.error(
+          { eventId, reason: messageOf(error) },
+          'a step of a drill could not be stored: the bridge retries in a second',
+        );
       }
     }
     if (this.#open.size === 0) return;
-    // Wall clocks jump, and what is tried again waits as long: it looks at least so often.
+    // Wall clocks jump, so it checks at least as often as it retries.
     const nextMs = failed.size > 0 ? RETRY_MS : Math.min(...[...this.#open.values()].map((drill) => this.#remainingMs(drill)));
     this.#cancelTimer = this.#parts.deps.after(Math.min(Math.max(nextMs, 1), RETRY_MS), () => this.#goOn());
   }
 
-  /** Of those that are due and have not failed just now, the one that has been due for longest. */
+  /** Returns the drill that is due for the longest time, except those that have just failed. */
   #due(failed: ReadonlySet<string>): Drill | undefined {
     const waiting = [...this.#open.values()].filter(({ id }) => !failed.has(id));
     const due = waiting.map((drill) => ({ drill, remainingMs: this.#remainingMs(drill) })).filter(({ remainingMs }) => remainingMs <= 0);
@@ -170,7 +173,7 @@ export class Drills implements Disposable {
     );
   }
 
-  /** One transaction: the drill, the known events, the CloudEvent, its deliveries, and what it does to approvals. */
+  /** Stores in one transaction: the drill, the known events, the CloudEvent, its deliveries, and the effect on approvals. */
   #step(drill: Drill, state: KnownState, change: EventChange, note: () => void = () => {}): void {
     const { store, publish } = this.#parts;
     store.step(
@@ -186,7 +189,7 @@ export class Drills implements Disposable {
     else for (const kept of [this.#open, this.#resumed, this.#startedAt]) kept.delete(change.key);
   }
 
-  /** In the transaction that does it. */
+  /** Adds a line to the record of operators, in the transaction of the step. */
   #note(operator: string, act: 'drill' | 'cancel-drill', { id, event: { resources } }: Drill, request?: DrillRequest): void {
     const { outbox, deps } = this.#parts;
     outbox.operatorActs.add({
@@ -198,14 +201,14 @@ export class Drills implements Disposable {
     });
   }
 
-  /** In the store since the same transaction as the drill. */
+  /** Returns the known event, which was stored in the same transaction as the drill. */
   #known({ id }: Drill): KnownEvent {
     const known = this.#parts.store.state.events.get(drillEventId(id));
     if (known === undefined) throw new RangeError(`the drill ${id} has no event in the store`);
     return known;
   }
 
-  /** Until its next step; 0 and below: it is due, since so long. A NotBefore is wall time, a duration is what passes. */
+  /** Returns the time until the next step; 0 or less if it is due. NotBefore counts in wall time, the duration in elapsed time. */
   #remainingMs(drill: Drill): number {
     const { deps, approval } = this.#parts;
     const [key, at] = [drillEventId(drill.id), now(deps)];
@@ -217,7 +220,7 @@ export class Drills implements Disposable {
     return approval(key, drill.occurrence).isSubmitted ? Math.min(untilMs, 0) : untilMs;
   }
 
-  /** A wall time of this or an earlier process; one that lies ahead, as the clock was set back meanwhile, counts as now. */
+  /** Converts a wall time of this or an earlier process; a time in the future, after the clock was set back, counts as now. */
   #instant(wallMs: number): Instant {
     const { deps } = this.#parts;
     return { wallMs, elapsedMs: deps.elapsedMs() - Math.max(0, deps.wallMs() - wallMs) };
@@ -237,7 +240,7 @@ function withEvent(state: KnownState, known: KnownEvent): KnownState {
   return { ...state, events: new Map([...state.events, [known.key, known]]) };
 }
 
-/** A version 4 UUID; chance enough for a name that is unique here. */
+/** Returns a version 4 UUID, random enough for a unique name in one bridge. */
 function newGuid(random: Deps['random']): string {
   const hex = [...'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'].map((place) => (place === 'x' ? Math.floor(random() * 16).toString(16) : place));
   return hex.join('');

@@ -1,4 +1,4 @@
-// The body of POST /v1/drills → what kind of event is made up, or what is wrong with it.
+// The body of POST /v1/drills → the event to simulate, or faults.
 import * as v from 'valibot';
 import { durationBetween, type OptionsOf } from '../schema/pieces.ts';
 
@@ -6,13 +6,13 @@ const name = v.pipe(
   v.string('must be a text'),
   v.minLength(1, 'must not be empty'),
   v.maxLength(128, 'has more than 128 characters'),
-  // As it is done with documents: half a surrogate pair is no JSON for many who read it.
+  // As for documents: many JSON parsers reject half a surrogate pair.
   v.transform((text) => text.toWellFormed()),
 );
 
 export const drillRequest = v.strictObject({
   eventType: v.optional(name, 'Reboot'),
-  /** Absent: this VM. */
+  /** Absent: the bridge's VM. */
   resources: v.exactOptional(
     v.pipe(
       v.array(name, 'must be a list of names'),
@@ -20,8 +20,8 @@ export const drillRequest = v.strictObject({
       v.maxLength(100, 'has more than 100 names'),
     ),
   ),
-  notice: v.optional(durationBetween('0s', '1d', 'From its announcement to NotBefore.'), '2m'),
-  duration: v.optional(durationBetween('0s', '1d', 'From its start to its end.'), '30s'),
+  notice: v.optional(durationBetween('0s', '1d', 'The time from announcement to NotBefore.'), '2m'),
+  duration: v.optional(durationBetween('0s', '1d', 'The time from start to end.'), '30s'),
   force: v.optional(v.boolean('must be true or false'), false),
 });
 

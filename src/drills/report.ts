@@ -1,4 +1,4 @@
-// A drill, its journal and its votes → what each sink and each approver did. Pure.
+// A drill, its journal and its votes → a report of what each sink and approver did. Pure.
 import { toRfc3339 } from '../formats/dates.ts';
 import type { ApprovalVote } from '../model/approvals.ts';
 import { type Drill, type DrillState, drillState } from '../model/drills.ts';
@@ -9,16 +9,16 @@ export interface DrillReport {
   readonly id: string;
   readonly eventId: string;
   readonly state: DrillState;
-  /** In the order in which they were published; approvals too. */
+  /** In the order of publication, including approvals. */
   readonly changes: readonly {
     readonly change: string;
     readonly at: string;
-    /** Those whose filter let it through. */
+    /** The sinks that received it, by their filters. */
     readonly sinks: readonly { readonly name: string; readonly acceptedAt: string | null; readonly attempts: number }[];
   }[];
-  /** Who said yes. */
+  /** The approvers that approved. */
   readonly approvers: readonly { readonly name: string; readonly at: string }[];
-  /** Whose yes it lacked when it started, or was cancelled; while it is scheduled, whose it lacks. */
+  /** The approvers that were missing when it started or was cancelled; while it is scheduled, those that are missing now. */
   readonly missing: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function drillReport({ drill, changes, votes, missingNow }: ReportParts):
   };
 }
 
-/** A sink that got it again, by a retry or a replay, has several deliveries: the first that was accepted counts. */
+/** A sink has several deliveries after a retry of a dead letter or a replay: the first accepted one counts. */
 function sinkIn(name: string, deliveries: readonly JournalDelivery[]): DrillReport['changes'][number]['sinks'][number] {
   const acceptedMs = deliveries.filter(({ state }) => state === 'delivered').map(({ atMs }) => atMs);
   const attempts = deliveries.reduce((sum, delivery) => sum + delivery.attempts, 0);

@@ -6,12 +6,12 @@ import { visibleLine } from '../formats/visible-text.ts';
 /** Keys and list positions from the top of the file. */
 export type Path = readonly (string | number)[];
 
-/** What faults call that which they are in: `configuration`, `scenario`, `event`. */
+/** The name of the file in faults: `configuration`, `scenario`, `event`. */
 export type FileKind = string | 'body';
 
-/** One thing to mend. Its texts hold no value of the file, which might be a secret in the wrong place. */
+/** One fault of a file. Never quotes a value of the file, which might be a misplaced secret. */
 export interface Fault {
-  /** `sinks.audit.url`, `approvals.approvers.orders.tokens[0]`; `line 3, column 5` where the file is no YAML; empty for the file as a whole. */
+  /** `sinks.audit.url`, `approvals.approvers.orders.tokens[0]`; `line 3, column 5` if the file is not valid YAML; empty for the whole file. */
   readonly path: string;
   readonly message: string;
   readonly allowed?: string;
@@ -24,45 +24,45 @@ export function formatPath(path: Path): string {
   return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('');
 }
 
-/** One readable line. */
+/** Returns one readable line. */
 export function formatFault({ path, message, allowed, suggestion }: Fault): string {
   const hints = [allowed === undefined ? '' : ` (allowed: ${allowed})`, suggestion === undefined ? '' : `; did you mean ${suggestion}?`];
   return visibleLine(`${path === '' ? '' : `${path}: `}${message}${hints.join('')}`);
 }
 
-/** An unknown key, with the known ones. */
+/** Returns a fault for an unknown key, with the known ones. */
 export function unknownKey(path: Path, known: readonly string[], kind: FileKind): Fault {
   const suggestion = nearest(String(path.at(-1)), known);
   return {
     path: formatPath(path),
-    message: `is no key of the ${kind}`,
+    message: `is not a key of the ${kind}`,
     allowed: known.join(', '),
     ...(suggestion === undefined ? {} : { suggestion }),
   };
 }
 
-/** The one of `candidates` that a slip of the fingers turns into `text`. */
+/** Returns the candidate that `text` probably misspells. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   if (candidates.length === 0) return undefined;
   const best = closest(text.toLowerCase(), [...candidates]);
   return distance(text.toLowerCase(), best.toLowerCase()) <= Math.max(1, Math.floor(best.length / 3)) ? best : undefined;
 }
 
-/** A schema's issue as a fault. */
+/** Returns a schema's issue as a fault. */
 export function faultOf(issue: v.BaseIssue<unknown>, path: Path): Fault {
   const at = formatPath(path);
   const isTyped = issue.kind !== 'schema';
   if (issue.input === undefined) return { path: at, message: 'is missing' };
   if (!issue.message.startsWith('Invalid ')) return { path: at, message: issue.message };
   if (isTyped) return { path: at, message: breach(issue) };
-  if (issue.input === null) return { path: at, message: 'is empty: give it a value or leave the key out' };
+  if (issue.input === null) return { path: at, message: 'is empty: set a value or remove the key' };
   const options = optionsOf(issue.expected);
   if (options === null)
     return { path: at, message: `must be ${NOUNS[issue.expected ?? ''] ?? 'something else'}, not ${nounOf(issue.input)}` };
   const suggestion = typeof issue.input === 'string' ? nearest(issue.input, options) : undefined;
   return {
     path: at,
-    message: 'is none of the allowed values',
+    message: 'is not an allowed value',
     allowed: options.join(', '),
     ...(suggestion === undefined ? {} : { suggestion }),
   };
@@ -82,14 +82,14 @@ function nounOf(value: unknown): string {
   return value === null ? 'empty' : typeof value === 'object' ? 'a mapping' : typeof value === 'string' ? 'a text' : `a ${typeof value}`;
 }
 
-/** `("all" | "own")`, nested ones too → its members; null where the schema expects a type and no certain values. */
+/** Returns the members of `("all" | "own")`, nested ones too; null if the schema expects a type instead of fixed values. */
 function optionsOf(expected: string | null): string[] | null {
   const members = expected?.replaceAll(/[()]/g, '').split(' | ') ?? [];
   const isLiteral = members.every((member) => /^(".*"|-?\d+)$/.test(member));
   return isLiteral && members.length > 0 ? members.map((member) => member.replace(/^"|"$/g, '')) : null;
 }
 
-/** What a value of the right type failed, where the schema has no words of its own for it. */
+/** Returns the message for a failed check, if the schema has none. */
 function breach(issue: v.BaseIssue<unknown>): string {
   const { type, requirement } = issue;
   if (type === 'integer' || type === 'safe_integer') return 'must be a whole number';

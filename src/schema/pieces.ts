@@ -1,13 +1,13 @@
-// Pieces of schema that configuration and adapters share: durations, sizes, secrets.
+// Texts of a file → durations, sizes, secrets, names: schemas that many parts share.
 import * as v from 'valibot';
 import { DURATION_PATTERN, parseDuration } from '../formats/durations.ts';
 import { parseSize, SIZE_PATTERN } from '../formats/sizes.ts';
 import { Secret } from '../secrets/secret.ts';
 
-/** A schema is types, validation, defaults, `check --schema` and documentation at once: give every key a `v.description`. */
+/** A schema provides types, validation, defaults, `check --schema` and documentation: give every key a `v.description`. */
 export type Schema<Output> = v.GenericSchema<unknown, Output>;
 
-/** What a schema makes of the file's text, for those who only read it: a key left out and one that is undefined are the same to them. */
+/** The read-only output of a schema: an absent key and an undefined one are the same. */
 export type OptionsOf<S extends v.GenericSchema> = Read<v.InferOutput<S>>;
 
 type Read<T> = T extends Secret
@@ -16,7 +16,7 @@ type Read<T> = T extends Secret
     ? { readonly [Key in keyof T]: Read<T[Key]> | (Partial<Pick<T, Key>> extends Pick<T, Key> ? undefined : never) }
     : T;
 
-/** Refuses a text for which `faultOf` has words; null where nothing is wrong. */
+/** Returns a check that rejects a text if `faultOf` returns a message. */
 export function withoutFault(faultOf: (text: string) => string | null) {
   return v.rawCheck<string>(({ dataset, addIssue }) => {
     const message = dataset.typed ? faultOf(dataset.value) : null;
@@ -71,36 +71,36 @@ export function wholeNumber(least: number, most: number) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message));
 }
 
-/** How long something may take, in milliseconds: below the five minutes after which a lane gives any adapter up. */
+/** A time limit in milliseconds, below the five minutes after which a lane abandons a delivery. */
 export function timeLimit(most = '4m') {
   return v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(parseDuration(most) as number, `must be at most ${most}`));
 }
 
-/** `{ env: NAME }` or `{ file: PATH }` → Secret; a literal is refused. */
+/** `{ env: NAME }` or `{ file: PATH }` → Secret; a literal is rejected. */
 export function secret() {
   return v.pipe(
     v.union(
       [v.strictObject({ env: v.pipe(v.string(), v.minLength(1)) }), v.strictObject({ file: v.pipe(v.string(), v.minLength(1)) })],
-      'must be { env: NAME } or { file: PATH }: a secret is never written into the configuration',
+      'must be { env: NAME } or { file: PATH }: do not write secrets into the configuration',
     ),
     v.transform((reference) => new Secret(reference)),
   );
 }
 
-/** What a sink, an approver or a reader may be called: it becomes part of paths, labels and log lines. */
+/** The name of a sink, an approver or a reader, which becomes part of paths, labels and log lines. */
 export function name() {
-  return v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'is no name: 1 to 64 letters, digits, _ or -'));
+  return v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not a valid name: use 1 to 64 letters, digits, _ or -'));
 }
 
-/** A list with at least one text in it, none of them empty. */
+/** A list of at least one text, none of them empty. */
 export function texts(description: string) {
   const text = v.pipe(v.string(), v.minLength(1));
-  return v.pipe(v.array(text), v.minLength(1, 'must not be empty: leave the key out to set no condition'), v.description(description));
+  return v.pipe(v.array(text), v.minLength(1, 'must not be empty: remove the key to set no condition'), v.description(description));
 }
 
 /**
- * `true`, `false`, or a mapping. Which of the two was meant is judged by the value's shape, so that a fault inside the mapping is told where it is.
- * `message` is for what is neither.
+ * `true`, `false`, or a mapping. The value's type selects the schema, so that a fault inside the mapping has its own path.
+ * @param message for a value that is neither
  */
 export function flagOr<const Section extends v.GenericSchema>(section: Section, message: string) {
   const flag = v.boolean(message);

@@ -1,7 +1,7 @@
-// A text → whether it is a URI reference (RFC 3986, appendix A), as CloudEvents want it.
+// A text → whether it is a URI reference (RFC 3986, appendix A), as CloudEvents require it.
 
 const ENCODED = '%[0-9A-Fa-f]{2}';
-/** Unreserved characters and sub-delims, besides what else a part may hold. */
+/** Unreserved characters, sub-delims and the given characters. */
 const of = (characters: string) => `(?:[A-Za-z0-9._~!$&'()*+,;=${characters}-]|${ENCODED})`;
 
 const FUTURE = `[Vv][0-9A-Fa-f]+\\.[A-Za-z0-9._~!$&'()*+,;=:-]+`;
@@ -10,14 +10,14 @@ const AUTHORITY = `(?:${of(':')}*@)?${HOST}(?::[0-9]*)?`;
 const SEGMENTS = `(?:/${of(':@')}*)*`;
 const END = `(?:\\?${of(':@/?')}*)?(?:#${of(':@/?')}*)?`;
 
-/** One with a scheme, one without whose first segment could be taken for a scheme if it held a colon. */
+/** With an authority; with a scheme; without either, so that the first segment must not contain a colon. */
 const FORMS = [
   `(?:[A-Za-z][A-Za-z0-9+.-]*:)?//${AUTHORITY}${SEGMENTS}`,
   `[A-Za-z][A-Za-z0-9+.-]*:(?:/?${of(':@')}+${SEGMENTS}|/)?`,
   `(?:/${of(':@')}+${SEGMENTS}|/|${of('@')}+${SEGMENTS})?`,
 ].map((form) => new RegExp(`^${form}${END}$`));
 
-/** An empty one, which refers to what it stands in, is none here. */
+/** An empty reference is not accepted. */
 export function isUriReference(text: string): boolean {
   return text !== '' && FORMS.some((form) => fits(form.exec(text)));
 }

@@ -1,16 +1,16 @@
-// A schema and a value → what could be read, and every fault in one run.
+// A schema and a value → its valid parts, and all faults in one run.
 import * as v from 'valibot';
 import { type Fault, type FileKind, faultOf, formatPath, type Path, unknownKey } from './faults.ts';
 
 interface Validated<T> {
-  /** Without the parts that are at fault; undefined where nothing is left. Only for further checks while there are faults. */
+  /** Without the invalid parts; undefined if nothing is left. If there are faults, use it only for further checks. */
   readonly output: T | undefined;
   readonly faults: readonly Fault[];
 }
 
 /**
- * Validates all of it: a schema stops at an unknown key and leaves a check out where a part has the wrong type, so unknown keys are taken out
- * beforehand, and what is at fault is taken out until the rest fits.
+ * Finds all faults. A schema stops at an unknown key and skips checks if a part has the wrong type, so this removes unknown keys first, and then
+ * removes invalid parts until the rest is valid.
  */
 export function validate<T>(schema: v.GenericSchema<unknown, T>, value: unknown, at: Path, kind: FileKind): Validated<T> {
   const faults: Fault[] = [];
@@ -40,10 +40,10 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Names that a lookup in a plain object would take for something else. */
+/** Names that have a special meaning in a plain object. */
 export const UNUSABLE_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** A copy of `value` without the keys that `schema` does not know; each one left out is a fault. */
+/** Returns a copy of `value` without unknown keys, and adds a fault for each of them. */
 export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, kind: FileKind, faults: Fault[]): unknown {
   if ('wrapped' in schema) return knownPart(schema.wrapped as v.GenericSchema, value, at, kind, faults);
   if ('options' in schema && isMapping(value)) {
@@ -54,7 +54,7 @@ export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, kin
   if (Array.isArray(value)) {
     if ('item' in schema)
       return value.map((member, index) => knownPart(schema.item as v.GenericSchema, member, [...at, index], kind, faults));
-    // The schema would take a list for a mapping.
+    // The schema would accept a list as a mapping.
     if (schemaOf === null) return value;
     faults.push({ path: formatPath(at), message: 'must be a mapping, not a list' });
     return {};
@@ -74,7 +74,7 @@ export function forbiddenName(path: Path): Fault {
   return { path: formatPath(path), message: 'may not be used as a name' };
 }
 
-/** The one option of several that a mapping can be meant as: told by its discriminator, or the only one that takes a mapping. */
+/** Returns the option that applies to a mapping: by its discriminator, or the only option that accepts a mapping. */
 function optionFor(schema: v.GenericSchema, value: Readonly<Record<string, unknown>>): v.GenericSchema | undefined {
   const options = ('options' in schema && Array.isArray(schema.options) ? schema.options : []).filter(
     (option): option is v.GenericSchema => isMapping(option) && membersOf(option as unknown as v.GenericSchema) !== null,
@@ -89,7 +89,7 @@ function takes(option: v.GenericSchema, key: string, value: Readonly<Record<stri
   return discriminator !== undefined && v.is(discriminator, value[key]);
 }
 
-/** How a mapping's schema finds that of one key; null where it takes any. */
+/** Returns a function that finds the schema of a key; null if any key is allowed. */
 function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema | undefined) | null {
   if (schema.type === 'strict_object' || schema.type === 'object') {
     const entries = entriesOf(schema);
@@ -101,7 +101,7 @@ function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema |
   return null;
 }
 
-/** The keys that an object schema takes, plain or at the head of a pipe, with their schemas. */
+/** Returns the keys of an object schema, plain or first in a pipe, with their schemas. */
 export function entriesOf(schema: v.GenericSchema): v.ObjectEntries {
   return 'entries' in schema ? (schema.entries as v.ObjectEntries) : {};
 }
@@ -110,12 +110,12 @@ function keysOf(issue: v.BaseIssue<unknown>): Path {
   return (issue.path ?? []).map(({ key }) => key as string | number);
 }
 
-/** Whether one of the two paths lies in the other: a fault there may be a consequence of what was taken out. */
+/** Whether one path is inside the other: such a fault may be a consequence of the removal. */
 function isWithin(gone: Path, path: Path): boolean {
   return path.every((key, index) => index >= gone.length || gone[index] === key);
 }
 
-/** The longest head of `path` that can be taken out: a list goes as a whole, since its positions would move. */
+/** Returns the longest beginning of `path` that can be removed: a list is removed as a whole, because its positions would move. */
 function present(value: unknown, path: Path): Path {
   const listAt = path.findIndex((key) => typeof key === 'number');
   const keys = listAt === -1 ? path : path.slice(0, listAt);

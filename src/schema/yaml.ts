@@ -4,7 +4,7 @@ import { messageOf } from '../errors.ts';
 import { type Fault, type FileKind, formatPath, type Path } from './faults.ts';
 
 interface ParsedYaml {
-  /** Undefined where the text cannot be read. With keys that stand twice the last one counts, for further checks alone. */
+  /** Undefined if the text cannot be read. The last of duplicate keys counts, only for further checks. */
   readonly value: unknown;
   readonly faults: readonly Fault[];
 }
@@ -19,19 +19,18 @@ export function parseYaml(text: string, kind: FileKind): ParsedYaml {
   try {
     return { value: document.toJS({ maxAliasCount: 100 }), faults };
   } catch (error) {
-    return { value: undefined, faults: [...faults, { path: '', message: `the ${kind} is no usable YAML: ${messageOf(error)}` }] };
+    return { value: undefined, faults: [...faults, { path: '', message: `the ${kind} is not usable YAML: ${messageOf(error)}` }] };
   }
 }
 
 function faultOf({ pos, code, message }: YAMLError, document: Document, lines: LineCounter, kind: FileKind): Fault {
   const { line, col } = lines.linePos(pos[0]);
   const place = `line ${line}, column ${col}`;
-  if (code === 'DUPLICATE_KEY')
-    return { path: formatPath(keysAt(document, pos[0])), message: `stands twice in one mapping, again at ${place}` };
+  if (code === 'DUPLICATE_KEY') return { path: formatPath(keysAt(document, pos[0])), message: `is a duplicate key, repeated at ${place}` };
   return { path: place, message: code === 'MULTIPLE_DOCS' ? `a second document begins here: a file holds one ${kind}` : message };
 }
 
-/** The keys from the top of the file to the one that stands at `offset`. */
+/** Returns the path of the key at `offset`. */
 function keysAt(document: Document, offset: number): Path {
   let keys: Path = [];
   visit(document, {

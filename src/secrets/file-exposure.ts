@@ -1,8 +1,8 @@
-// A path → whether users besides its owner and root may change or read it.
+// A path → whether users other than its owner and root may change or read it.
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Who: `everybody on this machine`, `the group 1001`; null where nobody else may. */
+/** Who has access: `everybody on this machine`, `the group 1001`; null if no other user has. */
 export interface Exposure {
   readonly writers: string | null;
   readonly readers: string | null;
@@ -11,7 +11,7 @@ export interface Exposure {
 const [OWN_GROUP, OTHERS] = [0o010, 0o001];
 const [READ, WRITE, SEARCH] = [4, 2, 1];
 const STICKY = 0o1000;
-/** As many as Linux follows. */
+/** The limit of Linux. */
 const MOST_LINKS = 40;
 
 interface Rights {
@@ -19,36 +19,37 @@ interface Rights {
   readonly gid: number;
 }
 
-/** An entry, and the folders above it from the innermost on. */
-interface Way {
+/** A file or folder, and the folders above it, innermost first. */
+interface LocatedEntry {
   readonly entry: Rights;
   readonly folders: readonly Rights[];
 }
 
 /**
- * Null if there is no such file, or if files have no modes, as on Windows. Whoever may write to a folder on the way to the file, or to a link that
- * leads there, may put another file in its place, unless the folder is sticky.
+ * Returns null if the file does not exist, or if files have no modes (Windows). A user with write access to a folder above the file, or above a
+ * link to it, can replace the file, unless the folder is sticky.
  */
 export function exposureOf(path: string): Exposure | null {
   if (!process.getegid) return null;
   try {
     const real = realpathSync(path);
-    const [file, ...links] = [real, ...linksTo(resolve(path))].map(wayTo);
+    const [file, ...links] = [real, ...linksTo(resolve(path))].map(located);
     return file === undefined ? null : judged(file, links, process.getegid());
   } catch {
     return null;
   }
 }
 
-/** A group that is this process's own, or root's, is not taken for others. */
-function judged(file: Way, links: readonly Way[], ownGid: number): Exposure {
+/** The group of this process and root's group do not count as other users. */
+function judged(file: LocatedEntry, links: readonly LocatedEntry[], ownGid: number): Exposure {
   const isForeign = ({ gid }: Rights) => gid !== 0 && gid !== ownGid;
   const may = ({ mode }: Rights, right: number, whose: number) => (mode & (right * whose)) !== 0;
-  const reachable = ({ folders }: Way, gid: number | null) =>
+  const reachable = ({ folders }: LocatedEntry, gid: number | null) =>
     folders.every((folder) => may(folder, SEARCH, OTHERS) || (gid !== null && folder.gid === gid && may(folder, SEARCH, OWN_GROUP)));
-  const everybody = (right: number, way: Way) => reachable(way, null) && may(way.entry, right, OTHERS);
-  const group = (right: number, way: Way) => isForeign(way.entry) && reachable(way, way.entry.gid) && may(way.entry, right, OWN_GROUP);
-  const who = (right: number, ways: readonly Way[]) => {
+  const everybody = (right: number, way: LocatedEntry) => reachable(way, null) && may(way.entry, right, OTHERS);
+  const group = (right: number, way: LocatedEntry) =>
+    isForeign(way.entry) && reachable(way, way.entry.gid) && may(way.entry, right, OWN_GROUP);
+  const who = (right: number, ways: readonly LocatedEntry[]) => {
     if (ways.some((way) => everybody(right, way))) return 'everybody on this machine';
     const shared = ways.find((way) => group(right, way));
     return shared ? `the group ${shared.entry.gid}` : null;
@@ -57,12 +58,12 @@ function judged(file: Way, links: readonly Way[], ownGid: number): Exposure {
   return { writers: who(WRITE, [file, ...replaceable]), readers: who(READ, [file]) };
 }
 
-/** What is in a folder takes the right to search it, too: each counts as inside itself. */
-function foldersOf({ folders }: Way): Way[] {
+/** Returns the folders above an entry. Access to what is in a folder needs the right to search it, so each folder counts as inside itself. */
+function foldersOf({ folders }: LocatedEntry): LocatedEntry[] {
   return folders.map((entry, index) => ({ entry, folders: folders.slice(index) }));
 }
 
-/** The path itself and each link that it leads to in turn; both as they are written. */
+/** Returns the path and each link that it leads to, unresolved. */
 function linksTo(path: string): string[] {
   const links = [path];
   for (let next = path; links.length <= MOST_LINKS && lstatSync(next).isSymbolicLink(); links.push(next)) {
@@ -71,7 +72,7 @@ function linksTo(path: string): string[] {
   return links;
 }
 
-function wayTo(path: string): Way {
+function located(path: string): LocatedEntry {
   return { entry: statSync(path), folders: namesAbove(path).map((folder) => statSync(folder)) };
 }
 

@@ -1,20 +1,20 @@
-// A path → the text of a regular file of at most 1 MiB; all else is refused without waiting.
+// A path → the text of a regular file of at most 1 MiB; anything else is rejected without waiting.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { codeOf } from '../errors.ts';
 
 const LARGEST_BYTES = 1024 * 1024;
-/** Should a pipe take the file's place between the look and the opening, it is not waited for either. Windows has neither flag. */
+/** If a pipe replaces the file between the check and the opening, these flags prevent waiting for it. Windows has neither flag. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
-/** What a path leads to cannot serve as a file; the message says why. */
+/** The path does not lead to a usable file; the message has the reason. */
 export class UnfitFile extends Error {}
 
 /**
- * Reads a configuration, a secret, a certificate: whatever a person names by its path.
- * @throws where there is none, it is a pipe, a device or a folder, or longer than 1 MiB; `fileReadFault` says it in words
+ * Reads a file that a user names: a configuration, a secret, a certificate.
+ * @throws if it does not exist, is a pipe, a device or a folder, or is longer than 1 MiB; `fileReadFault` returns a message for it
  */
 export function readRegularFile(path: string): string {
-  // Before it is opened: some devices do something when they are.
+  // Checked before opening, because opening some devices has an effect.
   expectShortFile(statSync(path));
   const file = openSync(path, FLAGS);
   try {
@@ -25,14 +25,14 @@ export function readRegularFile(path: string): string {
   }
 }
 
-/** What `readRegularFile` threw, behind the file's name: `cannot be read (ENOENT)`. Without a word of what the file holds. */
+/** Returns the message for an error of `readRegularFile`, to follow the file's name: `cannot be read (ENOENT)`. Never quotes the file. */
 export function fileReadFault(error: unknown): string {
   return error instanceof UnfitFile ? `cannot be read: ${error.message}` : `cannot be read (${codeOf(error) ?? 'unreadable'})`;
 }
 
-/** @throws UnfitFile where it is a pipe, a device, a socket or a folder */
+/** @throws UnfitFile for a pipe, a device, a socket or a folder */
 export function expectRegular(entry: Stats): void {
-  if (!entry.isFile()) throw new UnfitFile(`it is ${kindOf(entry)}, no regular file`);
+  if (!entry.isFile()) throw new UnfitFile(`it is ${kindOf(entry)}, not a regular file`);
 }
 
 function expectShortFile(entry: Stats): void {
@@ -44,7 +44,7 @@ function expectShort(bytes: number): void {
   if (bytes > LARGEST_BYTES) throw new UnfitFile('it is longer than 1 MiB');
 }
 
-/** Files of /proc say that they are empty, and others may grow. */
+/** Reads to the end, because files of /proc have size 0, and other files may grow. */
 function textOf(file: number): string {
   const chunks: Buffer[] = [];
   for (let length = 0; ; expectShort(length)) {

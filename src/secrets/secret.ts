@@ -1,4 +1,4 @@
-// `{ env: NAME }` or `{ file: PATH }` → the secret, revealed only where it is sent or compared.
+// `{ env: NAME }` or `{ file: PATH }` → a secret, revealed only to be sent or compared.
 
 export interface FileReference {
   readonly file: string;
@@ -6,10 +6,10 @@ export interface FileReference {
 
 export type SecretReference = { readonly env: string } | FileReference;
 
-/** Holds where a secret is and, once the configuration was opened, what it is; prints as `[secret]` wherever it ends up. */
+/** A reference to a secret and, once the configuration is read, its value. Always prints as `[secret]`. */
 export class Secret {
   readonly reference: SecretReference;
-  /** What it is where nothing is set; null: that is a fault. */
+  /** The value if nothing is set; null if that is a fault. */
   readonly absent: string | null;
   #value: string | null = null;
   #file: string | null = null;
@@ -19,24 +19,24 @@ export class Secret {
     this.absent = absent;
   }
 
-  /** Gives it its value, and the absolute path of the file that holds it; done by config/ alone, once, after the schema was satisfied. */
+  /** Sets the value, and the absolute path of its file. Only config/ calls it, once, after validation. */
   open(value: string, file: string | null = null): void {
     this.#value = value;
     this.#file = file;
   }
 
-  /** The value. @throws when the configuration was not opened, which is a bug. */
+  /** Returns the value. @throws if no value was set, which is a bug */
   reveal(): string {
-    if (this.#value === null) throw new Error('a secret was asked for before the configuration was opened');
+    if (this.#value === null) throw new Error('a secret was used before the configuration was read');
     return this.#value;
   }
 
-  /** Absolute path of its file, for who looks whether it changed; null where there is none, and before it is open. */
+  /** The absolute path of its file, to watch it for changes; null without a file, and before the value is set. */
   get file(): string | null {
     return this.#file;
   }
 
-  /** Where it comes from, to show: `env NAME` or `file PATH`. */
+  /** The origin for messages: `env NAME` or `file PATH`. */
   get origin(): string {
     return 'env' in this.reference ? `env ${this.reference.env}` : `file ${this.reference.file}`;
   }
@@ -50,7 +50,7 @@ export class Secret {
   }
 }
 
-/** What a key holds that takes plain text or a secret. @throws as `Secret.reveal` */
+/** Returns the value of a key that takes plain text or a secret. @throws like `Secret.reveal` */
 export function reveal(value: string | Secret): string {
   return typeof value === 'string' ? value : value.reveal();
 }

@@ -1,35 +1,35 @@
-// Paths → values parsed from their texts, again after a change; looked at only when asked for.
+// Paths → a value parsed from their texts, parsed again after a change; checked only on use.
 import { statSync } from 'node:fs';
 import { codeOf, messageOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
 import { fileReadFault, readRegularFile } from './regular-file.ts';
 
-/** However often is asked, the files are looked at so often at most. */
-const LOOK_AGAIN_MS = 1000;
+/** The shortest time between two checks of the files. */
+const CHECK_AGAIN_MS = 1000;
 
-/** What a file holds without one line end, as when the configuration is read; or why that cannot be said, without a word of it. */
+/** The text of a file without its last line end, as in the configuration; or why it cannot be read, without quoting it. */
 export type FileText = { readonly text: string } | { readonly fault: string };
 
 interface WatchedFileParts<T> {
-  /** What was made of the files when the configuration was read; asked for once. */
+  /** Returns the value from when the configuration was read; called once. */
   readonly initial: () => T;
-  /** In the order of the paths. `before` itself where nothing is new. @throws where the files cannot be used, with the reason as its message. */
+  /** Returns the value of the files, given in the order of the paths, or `before` if it did not change. @throws with the reason if they are unusable */
   readonly parse: (files: readonly FileText[], before: T | null) => T;
   readonly onChanged: () => void;
-  /** The files cannot be used: what was made of them before stays. Once for each reason. */
+  /** Called once for each reason why the files are unusable; the old value stays. */
   readonly onUnusable: (reason: string) => void;
 }
 
-/** Opens no file before `current`. */
+/** Opens no file before the first `current`. */
 export class WatchedFile<T> {
   readonly #paths: readonly string[];
   readonly #parts: WatchedFileParts<T>;
   readonly #deps: Pick<Deps, 'elapsedMs'>;
   #held: { readonly value: T } | null = null;
-  /** What the files looked like before they were read for `#held`, so that one written meanwhile shows the next time. */
+  /** The state of the files before they were read for `#held`, so that a change during the read is noticed at the next check. */
   #stamp: string | null = null;
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
-  #complaint: string | null = null;
+  #checkedAtMs = Number.NEGATIVE_INFINITY;
+  #reportedReason: string | null = null;
 
   constructor(paths: readonly string[], parts: WatchedFileParts<T>, deps: Pick<Deps, 'elapsedMs'>) {
     this.#paths = paths;
@@ -37,14 +37,14 @@ export class WatchedFile<T> {
     this.#deps = deps;
   }
 
-  /** Of the files as they are, or were when they could be used last. @throws as `parse`, where they never could be. */
+  /** Returns the value of the files, or their last usable value. @throws like `parse` if they were never usable */
   current(): T {
     this.#held ??= this.#asConfigured();
     const nowMs = this.#deps.elapsedMs();
-    const isDue = this.#held === null || nowMs - this.#lookedAtMs >= LOOK_AGAIN_MS;
+    const isDue = this.#held === null || nowMs - this.#checkedAtMs >= CHECK_AGAIN_MS;
     if (this.#held !== null && (!isDue || this.#paths.length === 0)) return this.#held.value;
-    this.#lookedAtMs = nowMs;
-    this.#held = this.#look(this.#held);
+    this.#checkedAtMs = nowMs;
+    this.#held = this.#check(this.#held);
     return this.#held.value;
   }
 
@@ -57,33 +57,33 @@ export class WatchedFile<T> {
     }
   }
 
-  #look(before: { readonly value: T } | null): { readonly value: T } {
+  #check(before: { readonly value: T } | null): { readonly value: T } {
     const stamp = this.#paths.map(stampOf).join();
     if (before !== null && stamp === this.#stamp) return before;
     const files = this.#paths.map(read);
     try {
       const value = this.#parts.parse(files, before?.value ?? null);
-      // One that could not be read is read again at the next look.
+      // A file that could not be read is read again at the next check.
       this.#stamp = files.some((file) => 'fault' in file) ? null : stamp;
-      this.#complaint = null;
+      this.#reportedReason = null;
       if (before === null || value === before.value) return before ?? { value };
       this.#parts.onChanged();
       return { value };
     } catch (error) {
       if (before === null) throw error;
-      this.#complain(messageOf(error));
+      this.#reportUnusable(messageOf(error));
       return before;
     }
   }
 
-  #complain(reason: string): void {
-    if (reason === this.#complaint) return;
-    this.#complaint = reason;
+  #reportUnusable(reason: string): void {
+    if (reason === this.#reportedReason) return;
+    this.#reportedReason = reason;
     this.#parts.onUnusable(reason);
   }
 }
 
-/** Changes when the file is written, another one takes its place, or it can no longer be looked at. */
+/** Returns a text that changes when the file is written, replaced, or becomes inaccessible. */
 function stampOf(path: string): string {
   try {
     const { dev, ino, mode, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });

@@ -1,7 +1,7 @@
-// A Standard Webhooks secret as written ↔ the key that signs and the one that verifies.
+// A Standard Webhooks secret in text form ↔ the key that signs and the key that verifies.
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 
-/** What signs: with a secret by HMAC-SHA256 (`v1`), with a private key by Ed25519 (`v1a`). */
+/** A signing key: a shared secret for HMAC-SHA256 (`v1`), or a private key for Ed25519 (`v1a`). */
 export type SigningKey = { readonly version: 'v1' | 'v1a'; readonly key: KeyObject };
 
 const SYMMETRIC = 'whsec_';
@@ -14,29 +14,29 @@ export const SEED_BYTES = 32;
 /** PKCS#8 of an Ed25519 private key (RFC 8410) up to its seed. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-const SHAPES = `must be ${SYMMETRIC} or ${PRIVATE} and base64, or an Ed25519 private key in PEM (PKCS#8); \`scheduled-events-bridge secret\` makes a good one`;
-const NO_BASE64 = 'must hold base64 behind its prefix: the standard alphabet, padded, without spaces or line ends';
+const SHAPES = `must be ${SYMMETRIC} or ${PRIVATE} and base64, or an Ed25519 private key in PEM (PKCS#8); \`scheduled-events-bridge secret\` creates one`;
+const NO_BASE64 = 'must have base64 after its prefix: the standard alphabet, padded, without spaces or line ends';
 
-/** `fault` says what is wrong, without the value. */
+/** @returns the key, or a fault that does not quote the value */
 export function readWebhookSecret(text: string): SigningKey | { readonly fault: string } {
   if (text.startsWith(SYMMETRIC)) return symmetric(text.slice(SYMMETRIC.length));
   if (text.startsWith(PRIVATE)) return ed25519(text.slice(PRIVATE.length));
-  if (text.startsWith(PUBLIC)) return { fault: `is a public key, which is for the receiver: give the private one (${PRIVATE}…)` };
+  if (text.startsWith(PUBLIC)) return { fault: `is a public key, which belongs to the receiver: use the private key (${PRIVATE}…)` };
   if (text.trimStart().startsWith('-----BEGIN ')) return pem(text);
   return { fault: SHAPES };
 }
 
-/** `whsec_…` of a key's bytes. */
+/** Returns `whsec_…` for the bytes of a key. */
 export function symmetricSecret(key: Uint8Array): string {
   return SYMMETRIC + Buffer.from(key).toString('base64');
 }
 
-/** `whsk_…` of an Ed25519 seed. */
+/** Returns `whsk_…` for an Ed25519 seed. */
 export function ed25519Secret(seed: Uint8Array): string {
   return PRIVATE + Buffer.from(seed).toString('base64');
 }
 
-/** `whpk_…`: what a receiver verifies with, from the private key. */
+/** Returns `whpk_…` for a private key: the public key of the receivers. */
 export function publicKeyOf(key: KeyObject): string {
   return PUBLIC + publicBytes(key).toString('base64');
 }
@@ -45,22 +45,22 @@ function symmetric(base64: string): SigningKey | { readonly fault: string } {
   const bytes = decode(base64);
   if (bytes === null) return { fault: NO_BASE64 };
   if (bytes.length < LEAST_BYTES || bytes.length > MOST_BYTES) {
-    return { fault: `must hold ${LEAST_BYTES} to ${MOST_BYTES} bytes behind ${SYMMETRIC}, not ${bytes.length}` };
+    return { fault: `must have ${LEAST_BYTES} to ${MOST_BYTES} bytes after ${SYMMETRIC}, not ${bytes.length}` };
   }
   return { version: 'v1', key: createSecretKey(bytes) };
 }
 
-/** The specification does not say what `whsk_` holds: both the seed and, as many libraries keep it, seed and public key are understood. */
+/** The specification does not define the content of `whsk_`: this accepts the seed, or seed and public key, as many libraries write it. */
 function ed25519(base64: string): SigningKey | { readonly fault: string } {
   const bytes = decode(base64);
   if (bytes === null) return { fault: NO_BASE64 };
   if (bytes.length !== SEED_BYTES && bytes.length !== 2 * SEED_BYTES) {
-    return { fault: `must hold 32 bytes (the seed) or 64 (seed and public key) behind ${PRIVATE}, not ${bytes.length}` };
+    return { fault: `must have 32 bytes (the seed) or 64 (seed and public key) after ${PRIVATE}, not ${bytes.length}` };
   }
   const der = Buffer.concat([PKCS8_HEAD, bytes.subarray(0, SEED_BYTES)]);
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   const given = bytes.subarray(SEED_BYTES);
-  if (given.length > 0 && !given.equals(publicBytes(key))) return { fault: 'holds a public key that does not belong to its seed' };
+  if (given.length > 0 && !given.equals(publicBytes(key))) return { fault: 'has a public key that does not match its seed' };
   return { version: 'v1a', key };
 }
 
@@ -69,18 +69,18 @@ function pem(text: string): SigningKey | { readonly fault: string } {
     return { fault: 'must be an unencrypted private key in PEM (PKCS#8)' };
   try {
     const key = createPrivateKey(text);
-    return key.asymmetricKeyType === 'ed25519' ? { version: 'v1a', key } : { fault: 'must be an Ed25519 key, not one of another kind' };
+    return key.asymmetricKeyType === 'ed25519' ? { version: 'v1a', key } : { fault: 'must be an Ed25519 key, not another type of key' };
   } catch {
-    return { fault: 'holds PEM that is no private key' };
+    return { fault: 'has PEM that is not a private key' };
   }
 }
 
-/** The last 32 bytes of its SPKI (RFC 8410). */
+/** Returns the last 32 bytes of the key's SPKI (RFC 8410). */
 function publicBytes(key: KeyObject): Buffer {
   return createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-SEED_BYTES);
 }
 
-/** Null of anything but the one spelling that encoding gives. */
+/** Returns null unless the text is exactly the canonical base64. */
 function decode(base64: string): Buffer | null {
   const bytes = Buffer.from(base64, 'base64');
   return bytes.toString('base64') === base64 ? bytes : null;

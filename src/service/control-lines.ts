@@ -1,4 +1,4 @@
-// Lines of standard input → stop and reload, for service managers of systems without signals.
+// Lines of standard input → stop and reload, for service managers that cannot send signals.
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
@@ -7,7 +7,7 @@ interface Controls {
   readonly reload: () => void;
 }
 
-/** `stop` and `reload`, each on a line of its own; others mean nothing. Its end means to stop, too: whoever held the other end is gone. */
+/** Reads `stop` and `reload`, one on each line; ignores other lines. The end of the input stops too, because the service manager is gone. */
 export function followControlLines(input: Readable, { stop, reload }: Controls): void {
   const lines = createInterface({ input });
   lines.on('line', (line) => {

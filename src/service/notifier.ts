@@ -1,9 +1,9 @@
-// Assignments such as READY=1 → systemd, by its own command: Node has no unix datagrams.
+// Assignments such as READY=1 → systemd, through `systemd-notify`: Node has no unix datagrams.
 import type { ExecFileException } from 'node:child_process';
 import type { Logger } from 'pino';
 
 const COMMAND = 'systemd-notify';
-/** It waits until systemd has read the message, and by itself gives up after 5 s. */
+/** The command waits until systemd has read the message, and gives up after 5 s. */
 const LIMIT_MS = 10_000;
 
 interface NotifierParts {
@@ -12,7 +12,7 @@ interface NotifierParts {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** One message at a time, in the order in which they were given: READY=1 after RELOADING=1 is another matter than before it. */
+/** Sends one message at a time, in order, because READY=1 after RELOADING=1 differs from READY=1 before it. */
 export class Notifier {
   readonly #parts: NotifierParts;
   #last: Promise<void> = Promise.resolve();
@@ -23,12 +23,12 @@ export class Notifier {
     this.#parts = parts;
   }
 
-  /** Whether a message is on its way. */
+  /** Whether a message is being sent. */
   get isBusy(): boolean {
     return this.#waiting > 0;
   }
 
-  /** Resolves once systemd has read it, or it cannot be told, which is logged once. Never rejects. */
+  /** Resolves once systemd has read the message or sending has failed, which is logged once. Never rejects. */
   send(assignments: readonly string[]): Promise<void> {
     this.#waiting += 1;
     this.#last = this.#last
@@ -47,6 +47,6 @@ export class Notifier {
     });
     if (error === null || this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#parts.logger.warn({ err: error }, `${COMMAND} fails: systemd does not learn how the bridge is, and may end it`);
+    this.#parts.logger.warn({ err: error }, `${COMMAND} failed: systemd receives no notifications from the bridge, and may stop it`);
   }
 }

@@ -1,19 +1,19 @@
-// When polls begin, ask and end → whether the poll loop still turns.
+// Starts, requests and ends of polls → whether the poll loop makes progress.
 
-/** A failure lets the next poll wait for so long at most (behaviour 4.10). */
+/** The longest wait for the next poll after a failure (behaviour 4.10). */
 const LONGEST_PAUSE_MS = 10_000;
 
 export interface PollPulseParts {
   readonly elapsedMs: () => number;
-  /** How long one request may take, and how far apart two polls are. */
+  /** The time limit of a request, and the interval of polls. */
   readonly limits: { readonly timeoutMs: number; readonly firstTimeoutMs: number; readonly pollIntervalMs: number };
 }
 
-/** A request that waits for its answer, and the wait for the next poll, are no silence as long as they may last. */
+/** A wait for an answer or for the next poll counts as progress while it is within its limit. */
 export class PollPulse {
   readonly #parts: PollPulseParts;
   #lastMs: number;
-  /** How long nothing may happen from now on. */
+  /** How long nothing may happen after the last progress. */
   #quietMs: number;
   #isPolling = false;
   #limits: PollPulseParts['limits'];
@@ -25,7 +25,7 @@ export class PollPulse {
     this.#quietMs = 0;
   }
 
-  /** From the next poll on. */
+  /** Changes the limits from the next poll on. */
   follow(limits: PollPulseParts['limits']): void {
     this.#limits = limits;
     this.#quietMs = Math.max(this.#quietMs, this.#longestRequestMs, limits.pollIntervalMs);
@@ -34,22 +34,22 @@ export class PollPulse {
   /** A poll begins. */
   begins(): void {
     this.#isPolling = true;
-    this.#beats(this.#longestRequestMs);
+    this.#progress(this.#longestRequestMs);
   }
 
-  /** A request leaves; others than a poll's say nothing about the loop. */
+  /** A request is sent; only a poll's requests count as progress. */
   asks(): void {
-    if (this.#isPolling) this.#beats(this.#longestRequestMs);
+    if (this.#isPolling) this.#progress(this.#longestRequestMs);
   }
 
-  /** A poll has ended, with a document or without. */
+  /** A poll has ended, with or without a document. */
   ended(isDocument: boolean): void {
     const { pollIntervalMs } = this.#limits;
     this.#isPolling = false;
-    this.#beats(isDocument ? pollIntervalMs : Math.max(pollIntervalMs, LONGEST_PAUSE_MS));
+    this.#progress(isDocument ? pollIntervalMs : Math.max(pollIntervalMs, LONGEST_PAUSE_MS));
   }
 
-  /** Whether something has happened in the last `silenceMs`, or need not have. */
+  /** Whether there was progress in the last `silenceMs`, or a longer wait is allowed. */
   isAlive(silenceMs: number): boolean {
     return this.#parts.elapsedMs() - this.#lastMs <= Math.max(silenceMs, this.#quietMs);
   }
@@ -58,7 +58,7 @@ export class PollPulse {
     return Math.max(this.#limits.timeoutMs, this.#limits.firstTimeoutMs);
   }
 
-  #beats(quietMs: number): void {
+  #progress(quietMs: number): void {
     this.#lastMs = this.#parts.elapsedMs();
     this.#quietMs = quietMs;
   }

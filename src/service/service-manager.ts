@@ -1,10 +1,10 @@
-// The polls and the state of a bridge → what systemd is told of them (behaviour 12).
+// Polls and state of a bridge → notifications to systemd (behaviour 12).
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import type { Notifier } from './notifier.ts';
 import { PollPulse, type PollPulseParts } from './poll-pulse.ts';
 
 interface ServiceManagerParts {
-  /** Of the process: WATCHDOG_USEC and WATCHDOG_PID. */
+  /** The environment of the process: WATCHDOG_USEC and WATCHDOG_PID. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly notifier: Pick<Notifier, 'send' | 'isBusy'>;
@@ -12,16 +12,16 @@ interface ServiceManagerParts {
   readonly deps: Pick<Deps, 'elapsedMs' | 'after'>;
 }
 
-/** A manager that started this process by `Type=notify`. */
+/** Notifies the manager that started this process with `Type=notify`. */
 export class ServiceManager {
   readonly #parts: ServiceManagerParts;
   readonly #pulse: PollPulse;
-  /** Null where the unit has no watchdog. */
+  /** Null if the unit has no watchdog. */
   readonly #watchdogMs: number | null;
   #phase: 'starting' | 'ready' | 'stopping' = 'starting';
-  #isKicking = false;
-  #told = '';
-  #words = () => 'starting';
+  #isWatchdogPending = false;
+  #sentStatus = '';
+  #status = () => 'starting';
   #cancel: CancelTimer = () => {};
 
   constructor(parts: ServiceManagerParts) {
@@ -30,10 +30,10 @@ export class ServiceManager {
     this.#watchdogMs = watchdogMs(parts);
   }
 
-  /** From now on `words` tell the state. */
-  describe(words: () => string): void {
-    this.#words = words;
-    this.#tellState();
+  /** Sets the function that returns the status text. */
+  describe(status: () => string): void {
+    this.#status = status;
+    this.#sendStatus();
   }
 
   readonly begins = (): void => this.#pulse.begins();
@@ -46,65 +46,65 @@ export class ServiceManager {
   readonly ended = (isDocument: boolean): void => {
     this.#pulse.ended(isDocument);
     this.#ready();
-    this.#tellState();
+    this.#sendStatus();
   };
 
   readonly follows = (limits: PollPulseParts['limits']): void => this.#pulse.follow(limits);
 
-  /** Tells that `work` is under way, and that it is over, however it ended. */
+  /** Notifies systemd of the start and the end of a reload, whether `work` succeeds or not. */
   async reloading(work: () => Promise<unknown>): Promise<void> {
     const wasReady = this.#phase === 'ready';
     if (wasReady) await this.#parts.notifier.send(['RELOADING=1']);
-    // A refusal is in the log already, and so is a store that fails.
+    // The bridge has already logged a rejected reload or a failed store.
     await work().catch(() => {});
-    if (wasReady && this.#phase === 'ready') await this.#send('READY=1', `STATUS=${this.#words()}`);
+    if (wasReady && this.#phase === 'ready') await this.#send('READY=1', `STATUS=${this.#status()}`);
   }
 
-  /** Resolves once it is told. */
+  /** Resolves once systemd has read the notification. */
   async stopping(): Promise<void> {
     this.#cancel();
     this.#phase = 'stopping';
-    await this.#parts.notifier.send(['STOPPING=1', 'STATUS=ending: running deliveries may end']);
+    await this.#parts.notifier.send(['STOPPING=1', 'STATUS=stopping: waiting for running deliveries']);
   }
 
-  /** At the first request, or where none could leave at the first poll's end: whatever it is answered, the bridge runs. */
+  /** Ready at the first request, or at the end of the first poll if none could be sent: the bridge runs, whatever the answer. */
   #ready(): void {
     if (this.#phase !== 'starting') return;
     this.#phase = 'ready';
-    this.#told = this.#words();
-    void this.#send('READY=1', `STATUS=${this.#told}`);
+    this.#sentStatus = this.#status();
+    void this.#send('READY=1', `STATUS=${this.#sentStatus}`);
     this.#watch();
   }
 
-  /** Again and again while the poll loop turns; a loop that stands still, and one that never gets a turn, tell nothing. */
+  /** Sends WATCHDOG=1 repeatedly while the poll loop makes progress. A loop or process that hangs sends nothing. */
   #watch(): void {
     const limitMs = this.#watchdogMs;
     if (limitMs === null) return;
     this.#cancel = this.#parts.deps.after(limitMs / 3, () => {
-      if (this.#pulse.isAlive(limitMs / 2)) void this.#kick();
+      if (this.#pulse.isAlive(limitMs / 2)) void this.#sendWatchdog();
       this.#watch();
     });
   }
 
-  /** One waits at most, however slowly messages go. */
-  async #kick(): Promise<void> {
-    if (this.#isKicking) return;
-    this.#isKicking = true;
+  /** At most one is pending, even if messages are slow. */
+  async #sendWatchdog(): Promise<void> {
+    if (this.#isWatchdogPending) return;
+    this.#isWatchdogPending = true;
     await this.#send('WATCHDOG=1');
-    this.#isKicking = false;
+    this.#isWatchdogPending = false;
   }
 
-  /** Behind a message that is on its way. */
-  #tellState(): void {
-    const words = this.#words();
-    if (this.#phase !== 'ready' || words === this.#told || this.#parts.notifier.isBusy) return;
-    this.#told = words;
-    void this.#send(`STATUS=${words}`);
+  /** Waits for a message that is being sent. */
+  #sendStatus(): void {
+    const status = this.#status();
+    if (this.#phase !== 'ready' || status === this.#sentStatus || this.#parts.notifier.isBusy) return;
+    this.#sentStatus = status;
+    void this.#send(`STATUS=${status}`);
   }
 
   async #send(...assignments: readonly string[]): Promise<void> {
     await this.#parts.notifier.send(assignments);
-    this.#tellState();
+    this.#sendStatus();
   }
 }
 

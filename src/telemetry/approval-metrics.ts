@@ -1,4 +1,4 @@
-// Approvals' steps, and the open ones at a scrape → metrics (docs/operate/metrics.md).
+// Steps of approvals, and the open ones at a scrape → metrics (docs/operate/metrics.md).
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import { APPROVAL_STATES, APPROVAL_STEPS, type ApprovalState } from '../model/approvals.ts';
@@ -9,23 +9,23 @@ const AWAITED = ['waiting', 'held'] as const;
 const RESULTS: readonly string[] = [...APPROVAL_STEPS, 'denied'];
 
 export interface ApprovalSnapshot {
-  /** The state of the approvals of each event that has any. */
+  /** The state of each event that has approvals or holds. */
   readonly states: readonly ApprovalState[];
-  /** How long the oldest StartRequest that was accepted has waited for its event to start; 0 without one. */
+  /** How long the oldest accepted StartRequest has waited for its event to start; 0 without one. */
   readonly notStartedSeconds: number;
-  /** Scheduled events that wait for an approver, or for whoever holds them. */
+  /** Scheduled events that wait for an approver or for the release of a hold. */
   readonly awaited: readonly { readonly state: 'waiting' | 'held'; readonly notBefore: string }[];
 }
 
 interface ApprovalMetrics {
-  /** A line of the record of an event was written, or a request denied. */
+  /** Counts a step that was recorded, or a denied request. */
   counted(result: string): void;
   show(snapshot: ApprovalSnapshot): void;
 }
 
 export function createApprovalMetrics(of: NamedMetric): ApprovalMetrics {
-  const total = new Counter(of('approvals_total', 'Approvals, by what became of them.', ['result']));
-  const events = new Gauge(of('approval_events', 'Events that have approvals or holds, by the state of those.', ['state']));
+  const total = new Counter(of('approvals_total', 'Approvals, by result.', ['result']));
+  const events = new Gauge(of('approval_events', 'Events that have approvals or holds, by state.', ['state']));
   const age = new Gauge(
     of('approval_not_started_seconds', 'How long the oldest accepted StartRequest has waited for its event to start; 0 without one.', []),
   );

@@ -1,21 +1,21 @@
-// Log lines → a stream; a bounded number waits, further lines are dropped and counted.
+// Log lines → a stream with a bounded buffer; lines beyond it are dropped and counted.
 import type { Writable } from 'node:stream';
 
-/** What pino writes to. A write never waits, so a slow reader of the log cannot delay the event loop. */
+/** The destination of pino. A write never waits, so a slow reader of the log cannot delay the event loop. */
 export class BoundedLines {
   readonly #stream: Writable;
   readonly #limitBytes: number;
-  readonly #whenRoom: (dropped: number) => void;
+  readonly #onDrained: (dropped: number) => void;
   #dropped = 0;
-  #untold = 0;
+  #unreported = 0;
   #broken = false;
 
-  /** `whenRoom` gets the number of lines dropped since the last time, once all that waited has been read. */
-  constructor(stream: Writable, limitBytes: number, whenRoom: (dropped: number) => void) {
+  /** @param onDrained called with the number of lines dropped since the last call, once the buffer is empty again */
+  constructor(stream: Writable, limitBytes: number, onDrained: (dropped: number) => void) {
     this.#stream = stream;
     this.#limitBytes = limitBytes;
-    this.#whenRoom = whenRoom;
-    stream.on('drain', () => this.#tell());
+    this.#onDrained = onDrained;
+    stream.on('drain', () => this.#report());
     stream.on('error', () => {
       this.#broken = true;
     });
@@ -29,15 +29,15 @@ export class BoundedLines {
   write(line: string): void {
     if (this.#broken || this.#stream.writableLength + Buffer.byteLength(line) > this.#limitBytes) {
       this.#dropped++;
-      this.#untold++;
+      this.#unreported++;
       return;
     }
     this.#stream.write(line);
   }
 
-  #tell(): void {
-    const untold = this.#untold;
-    this.#untold = 0;
-    if (untold > 0) this.#whenRoom(untold);
+  #report(): void {
+    const unreported = this.#unreported;
+    this.#unreported = 0;
+    if (unreported > 0) this.#onDrained(unreported);
   }
 }

@@ -1,17 +1,17 @@
-// A log line's fields → the same, with each text and list cut to a bound.
+// The fields of a log line → the same fields, with long texts and lists cut.
 
-/** In UTF-16 units: texts and keys of a field. */
+/** The length of texts and keys, in UTF-16 units. */
 const LONGEST = 512;
 const MOST_MEMBERS = 64;
 /** Deeper values are left out. */
 const DEEPEST = 4;
 
-/** Errors are left to their serializer, which cuts them too. */
+/** Skips errors: their serializer cuts them. */
 export function cutTexts(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cutValue(value, 1)]));
 }
 
-/** The beginning of a text, and how much is missing. */
+/** Returns the beginning of a text, and how much is missing. */
 export function cutText(text: string, longest = LONGEST): string {
   return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}… (${text.length - longest} more)`;
 }

@@ -1,18 +1,18 @@
-// Anything thrown → its fields in the log: code, message, messages of its causes.
+// Any thrown value → its fields in the log: code, message, messages of its causes.
 import { codeOf } from '../errors.ts';
 import { cutText } from './cut-texts.ts';
 
-/** As the field `err` of a log line. */
+/** The field `err` of a log line. */
 interface SerializedError {
-  /** `BRIDGE_…`, or the code of a foreign error; absent where it has none. */
+  /** `BRIDGE_…`, or the code of a foreign error; absent without one. */
   readonly code?: string;
   readonly message: string;
-  /** Messages of what caused it, the nearest first. */
+  /** Messages of its causes, the direct cause first. */
   readonly causes?: readonly string[];
   readonly stack?: string;
 }
 
-/** A chain longer than this, or one that bites its own tail, is cut. */
+/** Longer chains of causes, and circular ones, are cut here. */
 const MOST_CAUSES = 5;
 /** In UTF-16 units. */
 const LONGEST_MESSAGE = 2000;
@@ -40,7 +40,7 @@ function causesOf(error: Error): unknown[] {
   return causes;
 }
 
-/** Foreign messages may quote what they were given: credentials in a header or an address are taken out, then what is too long is cut. */
+/** Replaces credentials in headers and URLs, which foreign messages may quote, then cuts the text. */
 function masked(text: string, longest = LONGEST_MESSAGE): string {
   return cutText(text.replace(/\b(Bearer|Basic)\s+[^\s"',]+/gi, '$1 [secret]').replace(/(\w:\/\/)[^/\s@]+@/g, '$1[secret]@'), longest);
 }

@@ -1,8 +1,8 @@
-// Label values → a bounded set of values, `other` for the rest.
+// A label value → itself while the set of values is small enough, otherwise `other`.
 
 const OTHER = 'other';
 
-/** Passes the first `most` distinct values; those that come later count as `other`. */
+/** Returns a function that passes the first `most` distinct values, and returns `other` for later ones. */
 export function boundedLabel(most: number, known: readonly string[] = []): (value: string) => string {
   const seen = new Set(known);
   return (value) => {

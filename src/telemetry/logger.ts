@@ -1,4 +1,4 @@
-// A stream → a pino logger that never blocks on it (docs/operate/logs.md).
+// A stream → a pino logger that never waits for it (docs/operate/logs.md).
 import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { visible } from '../formats/visible-text.ts';
@@ -14,21 +14,21 @@ export interface LoggerOptions {
   readonly level?: LogLevel;
   /** Readable lines instead of JSON. */
   readonly pretty: boolean;
-  /** What may wait in the stream before lines are dropped: 1 MiB by default. */
+  /** The size of the buffer; beyond it, lines are dropped. 1 MiB by default. */
   readonly bufferBytes?: number;
-  /** The wall clock: every line's `time`. */
+  /** The wall clock, for the field `time`. */
   readonly wallMs: () => number;
 }
 
 interface Logging {
   readonly logger: Logger;
-  /** Lines dropped since the start, because the earlier ones were not read. */
+  /** Returns the number of lines dropped since the start. */
   readonly dropped: () => number;
-  /** Of this logger and of all that were made of it; one that was made with a level of its own keeps that. */
+  /** Sets the level of this logger and its children, except children that were created with another level. */
   readonly setLevel: (level: LogLevel) => void;
 }
 
-/** Names under which a secret or a payload might be logged by mistake, at the top of a line or one level down. */
+/** Names of fields that might contain a secret or a payload by mistake, at the top of a line or one level down. */
 const SECRET_FIELDS = [
   'authorization',
   'Authorization',
@@ -43,18 +43,18 @@ const SECRET_FIELDS = [
   'bytes',
 ];
 
-/** Loads the pretty printer only where it is asked for. */
+/** Loads the pretty printer only if `pretty` is set. */
 export async function createLogger(options: LoggerOptions): Promise<Logging> {
   const prettify = options.pretty ? (await import('./pretty-lines.ts')).prettyLines() : visible;
   const lines = new BoundedLines(options.stream, options.bufferBytes ?? 1024 ** 2, (dropped) => {
-    logger.warn({ area: 'log', dropped }, 'log lines were dropped: whoever reads them was too slow');
+    logger.warn({ area: 'log', dropped }, 'log lines were dropped: the reader of the log is too slow');
   });
   let level = options.level ?? 'info';
   const children = new Set<WeakRef<Logger>>();
   const logger: Logger = pino(
     {
       level,
-      // A child has the level that its parent had when it was made.
+      // Without its own level, a child starts with the level of its parent.
       onChild: (child: Logger) => {
         if (child.level === level) children.add(new WeakRef(child));
       },

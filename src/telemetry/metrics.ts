@@ -1,4 +1,4 @@
-// Reports of the parts, and their state at a scrape → Prometheus text (docs/operate/metrics.md).
+// Events of the bridge, and its state at a scrape → Prometheus text (docs/operate/metrics.md).
 
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
@@ -15,37 +15,37 @@ import { type AnnouncedEvent, createNotBeforeGauge } from './not-before-gauge.ts
 import { createReloadMetrics, type ReloadResultLabel } from './reload-metrics.ts';
 import { createSourceMetrics, type SourceSnapshot } from './source-metrics.ts';
 
-/** From a fast answer on the same host to the longest that is waited for. */
+/** Seconds, from a fast answer on the same host to the longest time-out. */
 const POLL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 130];
 const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-/** Results and codes are few; a value that some other side invents must not make series without end. */
+/** A limit on label values, so that foreign values cannot create an unlimited number of series. */
 const MOST_RESULTS = 32;
 
 interface SinkSnapshot {
   readonly sink: string;
-  /** Deliveries that wait. */
+  /** The number of queued deliveries. */
   readonly queued: number;
-  /** How long the oldest of them has waited; null where none waits. */
+  /** How long the oldest one has waited; null without one. */
   readonly oldestSeconds: number | null;
   readonly deadLetters: number;
-  /** As in `/readyz`. */
+  /** The state in `/readyz`. */
   readonly state: LaneState;
 }
 
-/** The bridge at the moment of a scrape; what is unknown is null and then absent from the answer. */
+/** The state of the bridge at a scrape; null values are unknown, and absent from the answer. */
 export interface Snapshot {
   readonly documentAgeSeconds: number | null;
   readonly lastDocumentAtMs: number | null;
   readonly incarnation: number | null;
-  /** As `source.blind` and `source.restored` tell it. */
+  /** True from `source.blind` to `source.restored`. */
   readonly isBlind: boolean | null;
   readonly events: { readonly scheduled: number; readonly started: number };
-  /** Those in state scheduled. */
+  /** Events in state scheduled. */
   readonly announced: readonly AnnouncedEvent[];
   readonly sinks: readonly SinkSnapshot[];
   readonly sources: readonly SourceSnapshot[];
   readonly approvals: ApprovalSnapshot;
-  /** Of `GET /v1/stream`. */
+  /** The number of readers of `GET /v1/stream`. */
   readonly streamReaders: number;
   readonly logLinesDropped: number;
   /** `maxBytes` is null without `store.maxSize`. */
@@ -54,13 +54,13 @@ export interface Snapshot {
 
 export interface MetricsOptions {
   readonly version: string;
-  /** When this process started, by its wall clock. */
+  /** When this process started, in wall time. */
   readonly startedAtMs: number;
-  /** Names of the configured sinks: their series begin at 0. */
+  /** Names of the configured sinks; their series start at 0. */
   readonly sinks: readonly string[];
   /** Names of the configured sources of approvals. */
   readonly sources: readonly string[];
-  /** Called at each scrape; cheap, as scrapes come often. */
+  /** Called at each scrape, so it must be cheap. */
   readonly collect: () => Snapshot;
 }
 
@@ -69,27 +69,27 @@ export interface Metrics {
   pollDone(result: string, seconds: number): void;
   /** A change was stored; `change` is its CloudEvent type without prefix and version. */
   changed(change: string): void;
-  /** `count` deliveries came out of one attempt with this result. */
+  /** One attempt gave this result for `count` deliveries. */
   delivered(sink: string, result: string, count: number): void;
-  /** How long one attempt took, whatever its size and result. */
+  /** The duration of one attempt, whatever its size and result. */
   attempted(sink: string, seconds: number): void;
-  /** A line of the record of an event was written, or a request denied: `recorded`, `submitted`, `denied`. */
+  /** A step of an approval was recorded, or a request denied: `recorded`, `submitted`, `denied`. */
   approval(result: string): void;
-  /** A request had no valid proof. */
+  /** A request had no valid credential. */
   unauthorized(): void;
-  /** A connection of a caller was closed, or refused. */
+  /** A connection of a client was closed or rejected. */
   connectionDropped(reason: DropReason): void;
-  /** What became of a message of a source of approvals. */
+  /** A message of an approval source was handled, with this result. */
   message(source: string, result: MessageResult): void;
-  /** The configuration was read again. */
+  /** The configuration was reloaded, or a reload failed. */
   reloaded(result: ReloadResultLabel, atMs: number): void;
-  /** The series of these begin at 0, where they have none yet. */
+  /** Starts the series of these names at 0, unless they exist. */
   configured(names: Pick<MetricsOptions, 'sinks' | 'sources'>): void;
-  /** The answer to a scrape. @throws what `collect` throws. */
+  /** Returns the answer to a scrape. @throws what `collect` throws */
   text(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
-/** A registry of its own; nothing of it is global. */
+/** Uses its own registry, not the global one. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const counters = createCounters(registry);
@@ -133,7 +133,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 function createCounters(registry: Registry) {
   const of = namedIn(registry);
   const counters = {
-    polls: new Counter(of('polls_total', 'Polls of the metadata service, by what they brought.', ['result'])),
+    polls: new Counter(of('polls_total', 'Polls of the metadata service, by result.', ['result'])),
     pollDuration: new Histogram({
       ...of('poll_duration_seconds', 'How long a poll took, from the request to the whole answer.', []),
       buckets: POLL_BUCKETS,
@@ -144,9 +144,9 @@ function createCounters(registry: Registry) {
       ...of('delivery_duration_seconds', 'How long an attempt took, by sink.', ['sink']),
       buckets: DELIVERY_BUCKETS,
     }),
-    unauthorized: new Counter(of('unauthorized_total', 'Requests to /v1 that brought no valid token, certificate or JWT.', [])),
+    unauthorized: new Counter(of('unauthorized_total', 'Requests to /v1 without a valid token, certificate or JWT.', [])),
     droppedConnections: new Counter(
-      of('http_connections_dropped_total', 'Connections of callers that were closed or refused, by reason.', ['reason']),
+      of('http_connections_dropped_total', 'Connections of clients that were closed or rejected, by reason.', ['reason']),
     ),
   };
   for (const reason of DROP_REASONS) counters.droppedConnections.inc({ reason }, 0);
@@ -159,30 +159,32 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
   const gauges = {
     age: new Gauge(of('document_age_seconds', 'Time since the last good document; absent before the first.', [])),
     lastDocument: new Gauge(
-      of('last_document_timestamp_seconds', 'When the last good document came, in Unix time; absent before the first.', []),
+      of('last_document_timestamp_seconds', 'When the last good document was received, in Unix time; absent before the first.', []),
     ),
     incarnation: new Gauge(of('document_incarnation', 'DocumentIncarnation of the last good document; absent before the first.', [])),
-    blind: new Gauge(of('blind', '1 from source.blind to source.restored, else 0; absent until the VM is identified.', [])),
-    events: new Gauge(of('events', 'Events that are known now, by state.', ['state'])),
-    queueLength: new Gauge(of('sink_queue_length', 'Deliveries that wait, by sink.', ['sink'])),
+    blind: new Gauge(of('blind', '1 from source.blind to source.restored, otherwise 0; absent until the VM is identified.', [])),
+    events: new Gauge(of('events', 'Events that are listed now, by state.', ['state'])),
+    queueLength: new Gauge(of('sink_queue_length', 'Queued deliveries, by sink.', ['sink'])),
     oldest: new Gauge(
-      of('oldest_undelivered_age_seconds', 'How long the oldest waiting delivery has waited, by sink; 0 where none waits.', ['sink']),
+      of('oldest_undelivered_age_seconds', 'How long the oldest queued delivery has waited, by sink; 0 without one.', ['sink']),
     ),
     deadLetters: new Gauge(of('dead_letters', 'Dead letters in the store, by sink.', ['sink'])),
     retired: new Gauge(
-      of('sink_retired', '1 where the sink is paused until its configuration changes or `resume` is run, else 0.', ['sink']),
+      of('sink_retired', '1 if the sink is retired until its configuration changes or `resume` is run, otherwise 0.', ['sink']),
     ),
-    state: new Gauge(of('sink_state', '1 for the state that the sink is in, 0 for the others.', ['sink', 'state'])),
+    state: new Gauge(of('sink_state', '1 for the current state of the sink, 0 for the other states.', ['sink', 'state'])),
     streamReaders: new Gauge(of('stream_readers', 'Readers of GET /v1/stream that are connected now.', [])),
-    storeBytes: new Gauge(of('store_bytes', 'How much of the store is in use; its log aside.', [])),
+    storeBytes: new Gauge(of('store_bytes', 'Bytes of the store in use, without its write-ahead log.', [])),
     storeMaxBytes: new Gauge(of('store_max_bytes', 'store.maxSize; absent without one.', [])),
-    storeWritable: new Gauge(of('store_writable', '0 while nothing can be stored, else 1; absent until the VM is identified.', [])),
+    storeWritable: new Gauge(
+      of('store_writable', '0 while the store cannot be written, otherwise 1; absent until the VM is identified.', []),
+    ),
     memory: new Gauge(of('process_resident_memory_bytes', 'Resident memory of this process.', [])),
   };
-  const dropped = new Counter(of('log_lines_dropped_total', 'Log lines dropped because nobody read the earlier ones.', []));
+  const dropped = new Counter(of('log_lines_dropped_total', 'Log lines dropped because the reader of the log was too slow.', []));
   const cpu = new Counter(of('process_cpu_seconds_total', 'Processor time of this process, user and system.', []));
   new Gauge(of('process_start_time_seconds', 'When this process started, in Unix time.', [])).set(startedAtMs / 1000);
-  new Gauge(of('build_info', 'Always 1; the label tells the version.', ['version'])).set({ version }, 1);
+  new Gauge(of('build_info', 'Always 1; the label has the version.', ['version'])).set({ version }, 1);
 
   return (snapshot) => {
     setOrRemove(gauges.age, snapshot.documentAgeSeconds);

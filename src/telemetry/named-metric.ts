@@ -5,7 +5,7 @@ const PREFIX = 'scheduled_events_bridge_';
 
 export type NamedMetric = ReturnType<typeof namedIn>;
 
-/** Of metrics that are registered in `registry`. */
+/** Returns a function for the options of metrics that are registered in `registry`. */
 export function namedIn(registry: Registry) {
   return <L extends string>(name: string, help: string, labelNames: L[]) => ({
     name: PREFIX + name,

@@ -4,14 +4,14 @@ import { IMPACTS } from '../model/events.ts';
 import { boundedLabel } from './label-values.ts';
 import type { NamedMetric } from './named-metric.ts';
 
-/** As far as it is shown. */
+/** The fields of an event that the metric needs. */
 export interface AnnouncedEvent {
   readonly eventType: string;
-  /** RFC 3339; null where the service gives none. */
+  /** RFC 3339; null if absent. */
   readonly notBefore: string | null;
 }
 
-/** @returns what shows them; an impact without a time shows nothing. */
+/** @returns a function that updates the gauge; an impact without a time has no series */
 export function createNotBeforeGauge(named: NamedMetric): (announced: readonly AnnouncedEvent[]) => void {
   const gauge = new Gauge(
     named('earliest_not_before_timestamp_seconds', 'Earliest NotBefore of the events in state scheduled, in Unix time, by impact.', [

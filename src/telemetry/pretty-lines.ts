@@ -1,15 +1,15 @@
-// A log line of JSON → one for people. Heavy: import it lazily.
-// The bundle gives a package imported lazily as `default` alone; imported from here it keeps its names.
+// A log line in JSON → a readable line. Heavy: import it lazily.
+// In the bundle, a lazily imported package has only `default`; imported from here, it keeps its names.
 import { prettyFactory } from 'pino-pretty';
 import { isObject } from '../formats/json-object.ts';
 import { visible, visibleLine } from '../formats/visible-text.ts';
 
-/** What the library prints as it is, in front of a line; all else it prints as JSON, but for stacks. */
+/** Fields that the library prints unescaped at the start of a line; it prints other fields as JSON, except stacks. */
 const RAW = ['level', 'time', 'pid', 'hostname', 'name', 'caller', 'msg'];
-/** Its colours. */
+/** The library's colours. */
 const COLOUR = new RegExp(`(${String.fromCharCode(27)}\\[\\d+m)`);
 
-/** @returns what turns one line into another, in colours. Whatever stands in it, it is one line, or a stack behind it. */
+/** @returns a function that formats one line in colours; the result is always one line, or one line and a stack */
 export function prettyLines(): (line: string) => string {
   const pretty = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
   return (line) => {
@@ -28,7 +28,7 @@ function withVisible(line: Readonly<Record<string, unknown>>, names: readonly st
   return { ...line, ...Object.fromEntries(seen) };
 }
 
-/** Its own line ends stay: those before a place in the code. */
+/** Keeps only the line ends of the stack itself, before each place in the code. */
 function visibleStack(stack: string): string {
   return stack
     .split(/\n(?= {4}at )/)

@@ -1,4 +1,4 @@
-// What became of reloads of the configuration → metrics.
+// Results of reloads of the configuration → metrics.
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import type { NamedMetric } from './named-metric.ts';
@@ -7,11 +7,11 @@ const RESULTS = ['applied', 'faulty', 'needs-restart', 'failed'] as const;
 
 export type ReloadResultLabel = (typeof RESULTS)[number];
 
-/** `startedAtMs`: the start read the configuration, too. */
+/** @param startedAtMs when the process started, which also reads the configuration */
 export function createReloadMetrics(named: NamedMetric, startedAtMs: number): (result: ReloadResultLabel, atMs: number) => void {
-  const reloads = new Counter(named('config_reloads_total', 'Reloads of the configuration, by what became of them.', ['result']));
+  const reloads = new Counter(named('config_reloads_total', 'Reloads of the configuration, by result.', ['result']));
   const successful = new Gauge(
-    named('config_last_reload_successful', '1 where the last reload was applied, or none was asked for; else 0.', []),
+    named('config_last_reload_successful', '1 if the last reload was applied, or there was none; otherwise 0.', []),
   );
   const lastSuccess = new Gauge(
     named('config_last_reload_success_timestamp_seconds', 'When the configuration in force was read, in Unix time.', []),

@@ -6,23 +6,23 @@ import type { NamedMetric } from './named-metric.ts';
 
 export interface SourceSnapshot {
   readonly source: string;
-  /** Messages can come now. */
+  /** Whether messages can be received now. */
   readonly isUp: boolean;
 }
 
 interface SourceMetrics {
   message(source: string, result: MessageResult): void;
-  /** The series of these begin at 0, where they have none yet. */
+  /** Starts the series of these names at 0, unless they exist. */
   configured(sources: readonly string[]): void;
-  /** At a scrape. */
+  /** Called at a scrape. */
   show(sources: readonly SourceSnapshot[]): void;
 }
 
 export function createSourceMetrics(named: NamedMetric): SourceMetrics {
   const messages = new Counter(
-    named('approval_messages_total', 'Messages of approval sources, by source and what became of them.', ['source', 'result']),
+    named('approval_messages_total', 'Messages of approval sources, by source and result.', ['source', 'result']),
   );
-  const up = new Gauge(named('approval_source_up', '1 where approvals can be received from the source now, else 0.', ['source']));
+  const up = new Gauge(named('approval_source_up', '1 if approvals can be received from the source now, otherwise 0.', ['source']));
   let names: readonly string[] = [];
   return {
     configured: (sources) => {

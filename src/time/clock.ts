@@ -1,20 +1,20 @@
-// The clocks, timers and random source that bridge.ts hands down, and waiting on them.
+// Clocks, timers and random source (`Deps`) → ages, waits and deadlines.
 import type { SchedulerLike } from 'rxjs';
 import type { Instant } from '../model/events.ts';
 
 export type CancelTimer = () => void;
 
-/** The only door to time and chance in src/ and adapters/; system.ts is the real one, tests bring a virtual one. */
+/** The only source of time and randomness in src/ and adapters/. system.ts has the real one; tests use a virtual one. */
 export interface Deps {
-  /** Wall time in milliseconds since 1970, for what is compared with dates; it may jump. */
+  /** Wall time in milliseconds since 1970, for comparisons with dates; it may jump. */
   readonly wallMs: () => number;
-  /** Elapsed time in milliseconds, for time-outs, ages and back-off; it never jumps, and begins with the boot of the machine. */
+  /** Elapsed time in milliseconds, for time-outs, ages and back-off; it never jumps, and counts from the boot of the machine. */
   readonly elapsedMs: () => number;
   /** Runs `run` once, `delayMs` of elapsed time from now. */
   readonly after: (delayMs: number, run: () => void) => CancelTimer;
-  /** At least 0, below 1. */
+  /** Returns a random number of at least 0 and below 1. */
   readonly random: () => number;
-  /** RxJS on the same clocks. */
+  /** The RxJS scheduler on the same clocks. */
   readonly scheduler: SchedulerLike;
 }
 
@@ -22,7 +22,7 @@ export function now(deps: Pick<Deps, 'wallMs' | 'elapsedMs'>): Instant {
   return { wallMs: deps.wallMs(), elapsedMs: deps.elapsedMs() };
 }
 
-/** Milliseconds from one moment to a later one: elapsed time where both are of this process, else wall time. */
+/** Returns the milliseconds between two moments: elapsed time if both are from this process, otherwise wall time. */
 export function ageMs(from: Instant, to: Instant): number {
   return from.elapsedMs !== null && to.elapsedMs !== null ? to.elapsedMs - from.elapsedMs : to.wallMs - from.wallMs;
 }
@@ -43,7 +43,7 @@ export function sleep(deps: Pick<Deps, 'after'>, delayMs: number, signal?: Abort
   });
 }
 
-/** A signal that aborts with `reason()` after `delayMs`, or with `parent`'s reason when that aborts first. `cancel` ends both. */
+/** Returns a signal that aborts with `reason()` after `delayMs`, or with the reason of `parent` if that aborts first. `cancel` stops both. */
 export function deadline(
   deps: Pick<Deps, 'after'>,
   delayMs: number,
@@ -62,7 +62,7 @@ export function deadline(
   return { signal: controller.signal, cancel };
 }
 
-/** The result of `work` or, sooner, a rejection with the signal's reason; `work` is not cancelled, and its later result is ignored. */
+/** Settles like `work`, or rejects with the signal's reason if it aborts first. `work` is not cancelled; its later result is ignored. */
 export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

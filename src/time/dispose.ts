@@ -1,14 +1,14 @@
-// An adapter or approval source → closed, or left behind after a time limit.
+// An adapter or approval source → closed, or abandoned after a time limit.
 import { messageOf } from '../errors.ts';
 import { type Deps, sleep } from './clock.ts';
 
-/** Applies if the part has no limit of its own. */
+/** The default limit of a part. */
 const LIMIT_MS = 2_000;
 
-/** The most that a limit of a part's own may be: a stop of the bridge waits for so long, and no longer. */
+/** The longest limit of a part: a stop of the bridge waits no longer. */
 export const LONGEST_CLOSE_MS = 8_000;
 
-/** Never rejects; calls `failed` with the reason if `open` does not close cleanly. `limitMs` above `LONGEST_CLOSE_MS` counts as that. */
+/** Closes `open`. Never rejects: calls `failed` with the reason if it does not close cleanly. @param limitMs at most `LONGEST_CLOSE_MS` */
 export async function disposeInTime(
   open: AsyncDisposable,
   deps: Pick<Deps, 'after'>,

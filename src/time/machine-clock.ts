@@ -1,14 +1,14 @@
-// The machine's clocks, timers and chance, without RxJS. Only system.ts and consumer.ts import it.
+// The machine's clocks, timers and random numbers → Deps without RxJS.
 import { performance } from 'node:perf_hooks';
 import type { Deps } from './clock.ts';
 
-/** setTimeout counts in 32 bits; a longer delay would fire at once. */
+/** setTimeout uses 32 bits; a longer delay would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Elapsed time from the boot on, so that the next process can go on with it. */
+/** Elapsed time counts from the boot, so that it continues in the next process. */
 const BOOTED_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
-/** Real time and chance. */
+/** Returns the real clocks and random numbers. */
 export function machineClock(): Omit<Deps, 'scheduler'> {
   return { wallMs: () => Date.now(), elapsedMs: () => BOOTED_MS + performance.now(), after, random: Math.random };
 }

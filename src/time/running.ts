@@ -1,9 +1,9 @@
-// Calls as they begin → a wait for their end, for what may close only after them.
+// Running calls → a wait for their end, for parts that may close only after them.
 
 export class Running {
   readonly #calls = new Set<Promise<unknown>>();
 
-  /** The same outcome as that of `call`. */
+  /** Settles like `call`. */
   async track<T>(call: Promise<T>): Promise<T> {
     this.#calls.add(call);
     try {
@@ -13,7 +13,7 @@ export class Running {
     }
   }
 
-  /** Resolves once nothing runs, what began meanwhile included. Never rejects. */
+  /** Resolves once no call is running, including calls that begin meanwhile. Never rejects. */
   async ended(): Promise<void> {
     while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
   }

@@ -1,4 +1,4 @@
-// Time limits that hardly ever pass → one timer for all, which no new or ended limit touches.
+// Time limits that rarely expire → one timer for all, so that a limit costs no timer.
 import type { CancelTimer, Deps } from './clock.ts';
 
 interface Limit {
@@ -6,43 +6,43 @@ interface Limit {
   readonly run: () => void;
 }
 
-/** Where nearly all limits are cancelled, as at each poll: a timer of its own would be made and dropped for each. Behind the last one it may ring once for nothing. */
+/** For limits that are nearly always cancelled, such as that of each poll. After the last limit, the timer may fire once without effect. */
 export class SharedTimer implements Disposable {
   readonly #deps: Pick<Deps, 'elapsedMs' | 'after'>;
   readonly #limits = new Set<Limit>();
-  #ringsAtMs = Number.POSITIVE_INFINITY;
+  #dueMs = Number.POSITIVE_INFINITY;
   #cancel: CancelTimer = () => {};
 
   constructor(deps: Pick<Deps, 'elapsedMs' | 'after'>) {
     this.#deps = deps;
   }
 
-  /** As `after` of `Deps`. */
+  /** Like `after` of `Deps`. */
   after(delayMs: number, run: () => void): CancelTimer {
     const limit = { dueMs: this.#deps.elapsedMs() + delayMs, run };
     this.#limits.add(limit);
-    if (limit.dueMs < this.#ringsAtMs) this.#wait(limit.dueMs);
+    if (limit.dueMs < this.#dueMs) this.#wait(limit.dueMs);
     return () => this.#limits.delete(limit);
   }
 
-  /** Cancels all. */
+  /** Cancels all limits. */
   [Symbol.dispose](): void {
     this.#limits.clear();
     this.#cancel();
-    this.#ringsAtMs = Number.POSITIVE_INFINITY;
+    this.#dueMs = Number.POSITIVE_INFINITY;
   }
 
   #wait(untilMs: number): void {
     this.#cancel();
-    this.#ringsAtMs = untilMs;
-    this.#cancel = this.#deps.after(untilMs - this.#deps.elapsedMs(), () => this.#ring());
+    this.#dueMs = untilMs;
+    this.#cancel = this.#deps.after(untilMs - this.#deps.elapsedMs(), () => this.#expire());
   }
 
-  #ring(): void {
-    this.#ringsAtMs = Number.POSITIVE_INFINITY;
+  #expire(): void {
+    this.#dueMs = Number.POSITIVE_INFINITY;
     const nowMs = this.#deps.elapsedMs();
     for (const limit of [...this.#limits]) if (limit.dueMs <= nowMs && this.#limits.delete(limit)) limit.run();
     const nextMs = Math.min(...[...this.#limits].map(({ dueMs }) => dueMs));
-    if (nextMs < this.#ringsAtMs) this.#wait(nextMs);
+    if (nextMs < this.#dueMs) this.#wait(nextMs);
   }
 }

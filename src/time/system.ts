@@ -1,10 +1,10 @@
-// The machine's clocks and RxJS's scheduler as Deps. Only cli.ts and simulator.ts import it.
+// The machine's clocks and an RxJS scheduler → Deps, for cli.ts and simulator.ts only.
 import { randomBytes } from 'node:crypto';
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import type { Deps } from './clock.ts';
 import { machineClock } from './machine-clock.ts';
 
-/** One timer as RxJS sees it. */
+/** A timer in the form of an RxJS action. */
 class Action<T> extends Subscription {
   readonly #after: Deps['after'];
   readonly #work: (this: SchedulerAction<T>, state?: T) => void;
@@ -21,7 +21,7 @@ class Action<T> extends Subscription {
   }
 }
 
-/** An RxJS scheduler on the given clocks: each action runs once when its delay has passed. */
+/** Returns an RxJS scheduler on the given clocks: each action runs once, after its delay. */
 export function schedulerOn(clocks: Pick<Deps, 'elapsedMs' | 'after'>): SchedulerLike {
   return {
     now: clocks.elapsedMs,
@@ -31,13 +31,13 @@ export function schedulerOn(clocks: Pick<Deps, 'elapsedMs' | 'after'>): Schedule
   };
 }
 
-/** Real time and chance. */
+/** Returns the real clocks, timers and random numbers. */
 export function systemDeps(): Deps {
   const clock = machineClock();
   return { ...clock, scheduler: schedulerOn(clock) };
 }
 
-/** Unguessable bytes for secrets; `random` of Deps is for jitter alone. */
+/** Returns unguessable bytes for secrets; `random` of Deps is only for jitter. */
 export function secureRandom(bytes: number): Uint8Array {
   return randomBytes(bytes);
 }

@@ -1,6 +1,6 @@
-// Many functions → a few in each turn of the event loop, in order, so that others get their turn.
+// Many functions → a few in each turn of the event loop, in order, so that other work can run.
 
-/** Each may be a request that is answered at once: together well under 10 ms. */
+/** Each may answer a request: together they take well under 10 ms. */
 const AT_ONCE = 8;
 
 const waiting: (() => void)[] = [];

@@ -224,7 +224,7 @@ test('a bad configuration keeps it stopped with 78, and the log says what is wro
   const state = await stopped();
   assert.match(state, /WIN32_EXIT_CODE +: 1066 /);
   assert.match(state, /SERVICE_EXIT_CODE +: 78 /);
-  assert.match(log(), /nonsense: is no key of the configuration/);
+  assert.match(log(), /nonsense: is not a key of the configuration/);
   machine.write(CONFIG, good);
   await start();
 });

@@ -17,21 +17,21 @@ const SECTION_KEYS = 'version, metadata, cloudevents, publish, store, http, appr
 
 /** What each line of configuration (beside `version: 1`) brings about. */
 const CASES: readonly (readonly [title: string, text: string, faults: readonly string[]])[] = [
-  ['a misspelt section', 'metadat: {}', [`metadat: is no key of the configuration (allowed: ${SECTION_KEYS}); did you mean metadata?`]],
+  ['a misspelt section', 'metadat: {}', [`metadat: is not a key of the configuration (allowed: ${SECTION_KEYS}); did you mean metadata?`]],
   [
     'a misspelt key',
     'store: { retian: 1d }',
-    ['store.retian: is no key of the configuration (allowed: path, retain, maxSize); did you mean retain?'],
+    ['store.retian: is not a key of the configuration (allowed: path, retain, maxSize); did you mean retain?'],
   ],
   [
     'a key in another letter case',
     'http: { Listen: "127.0.0.1:1" }',
     [
-      'http.Listen: is no key of the configuration (allowed: listen, tls, readers, health, drain, console, allowInsecure); did you mean listen?',
+      'http.Listen: is not a key of the configuration (allowed: listen, tls, readers, health, drain, console, allowInsecure); did you mean listen?',
     ],
   ],
-  ['a key of a later version', 'publish: { from: own }', ['publish.from: is no key of the configuration (allowed: resources)']],
-  ['a section without content', 'store: ~', ['store: is empty: give it a value or leave the key out']],
+  ['a key of a later version', 'publish: { from: own }', ['publish.from: is not a key of the configuration (allowed: resources)']],
+  ['a section without content', 'store: ~', ['store: is empty: set a value or remove the key']],
   ['a section that is a list', 'store: []', ['store: must be a mapping, not a list']],
   ['a number for a duration', 'metadata: { timeout: 10 }', ['metadata.timeout: must be a duration such as 500ms, 10s, 15m or 30d']],
   ['a duration out of range', 'metadata: { pollInterval: 49ms }', ['metadata.pollInterval: must be between 50ms and 30s']],
@@ -39,7 +39,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'an unknown choice',
     'publish: { resources: ownn }',
-    ['publish.resources: is none of the allowed values (allowed: all, own); did you mean own?'],
+    ['publish.resources: is not an allowed value (allowed: all, own); did you mean own?'],
   ],
   ['a text for a yes or no', 'approvals: { dryRun: "no" }', ['approvals.dryRun: must be true or false, not a text']],
   [
@@ -95,7 +95,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a token written down',
     'approvals: { approvers: { a: { token: correct-horse-battery-staple } } }',
-    ['approvals.approvers.a.token: must be { env: NAME } or { file: PATH }: a secret is never written into the configuration'],
+    ['approvals.approvers.a.token: must be { env: NAME } or { file: PATH }: do not write secrets into the configuration'],
   ],
   [
     'no token',
@@ -145,12 +145,12 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a token of equal characters',
     'approvals: { approvers: { a: { token: { env: EQUAL } } } }',
-    ['approvals.approvers.a.token: is one character over and over, which is easily guessed: `openssl rand -hex 32` makes a good one'],
+    ['approvals.approvers.a.token: repeats a single character, which is easy to guess: `openssl rand -hex 32` makes a good one'],
   ],
   [
     'a token that no header carries',
     'approvals: { approvers: { a: { token: { env: SPACED } } } }',
-    ['approvals.approvers.a.token: holds a space, a line end or a character beyond ASCII, which no Authorization header can carry'],
+    ['approvals.approvers.a.token: has a space, a line end or a non-ASCII character, which an Authorization header cannot contain'],
   ],
   [
     'a token of two approvers',
@@ -165,7 +165,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'an empty scope',
     'approvals: { approvers: { a: { token: { env: T }, scope: { impacts: [] } } } }',
-    ['approvals.approvers.a.scope.impacts: must not be empty: leave the key out to set no condition'],
+    ['approvals.approvers.a.scope.impacts: must not be empty: remove the key to set no condition'],
   ],
   [
     'a quorum that cannot be full',
@@ -197,7 +197,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'sinks: { a: { typ: webhook, url: x, retry: {} } }',
     [
       'sinks.a.type: is missing (allowed: stdout, webhook)',
-      'sinks.a.typ: is no key of the configuration (allowed: type, url, mode, timeout, headers, secrets, maxBatch, retry, filter); did you mean type?',
+      'sinks.a.typ: is not a key of the configuration (allowed: type, url, mode, timeout, headers, secrets, maxBatch, retry, filter); did you mean type?',
     ],
   ],
   [
@@ -208,7 +208,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
       'sinks.a.retry.maxAge: must be a duration such as 500ms, 10s, 15m or 30d',
     ],
   ],
-  ['a sink with a bad name', 'sinks: { "a b": { type: stdout } }', ['sinks.a b: is no name: 1 to 64 letters, digits, _ or -']],
+  ['a sink with a bad name', 'sinks: { "a b": { type: stdout } }', ['sinks.a b: is not a valid name: use 1 to 64 letters, digits, _ or -']],
   [
     'a second stdout',
     'sinks: { a: { type: stdout }, b: { type: stdout } }',
@@ -217,26 +217,26 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     "a key that the sink's type does not have",
     'sinks: { a: { type: stdout, ulr: x } }',
-    ['sinks.a.ulr: is no key of the configuration (allowed: type, retry, filter)'],
+    ['sinks.a.ulr: is not a key of the configuration (allowed: type, retry, filter)'],
   ],
   [
     "a misspelt key of the sink's type",
     'sinks: { a: { type: webhook, url: x, timeuot: 1s } }',
     [
-      'sinks.a.timeuot: is no key of the configuration (allowed: type, url, mode, timeout, headers, secrets, maxBatch, retry, filter); did you mean timeout?',
+      'sinks.a.timeuot: is not a key of the configuration (allowed: type, url, mode, timeout, headers, secrets, maxBatch, retry, filter); did you mean timeout?',
     ],
   ],
   ['a missing key of the sink', 'sinks: { a: { type: webhook } }', ['sinks.a.url: is missing']],
   [
     'faults in a list of the sink',
     'sinks: { a: { type: webhook, url: x, secrets: [{ env: T }, x, { env: NOPE }] } }',
-    ['sinks.a.secrets[1]: must be { env: NAME } or { file: PATH }: a secret is never written into the configuration'],
+    ['sinks.a.secrets[1]: must be { env: NAME } or { file: PATH }: do not write secrets into the configuration'],
   ],
   [
     'an unknown change',
     'sinks: { a: { type: stdout, filter: { changes: [start] } } }',
     [
-      'sinks.a.filter.changes[0]: is none of the allowed values (allowed: scheduled, updated, started, ended, approval.recorded, approval.submitted, approval.failed, source.blind, source.restored); did you mean started?',
+      'sinks.a.filter.changes[0]: is not an allowed value (allowed: scheduled, updated, started, ended, approval.recorded, approval.submitted, approval.failed, source.blind, source.restored); did you mean started?',
     ],
   ],
   [
@@ -326,9 +326,9 @@ sinks: { a: { type: stdout, filter: { changes: 1, notice: { above: 2s, below: 1s
 
 test('keys that stand twice are reported with their paths, beside all other faults', () => {
   assert.deepEqual(faultsOf('version: 1\nsinks: { a: { type: stdout, type: stdout } }\nstore: { retain: 1d }\nstore: { retian: 1d }\n'), [
-    'sinks.a.type: stands twice in one mapping, again at line 2, column 29',
-    'store: stands twice in one mapping, again at line 4, column 1',
-    'store.retian: is no key of the configuration (allowed: path, retain, maxSize); did you mean retain?',
+    'sinks.a.type: is a duplicate key, repeated at line 2, column 29',
+    'store: is a duplicate key, repeated at line 4, column 1',
+    'store.retian: is not a key of the configuration (allowed: path, retain, maxSize); did you mean retain?',
   ]);
 });
 
@@ -368,10 +368,10 @@ for (const [name, holder] of [
 }
 
 test('a __proto__ key elsewhere is an unknown key', () => {
-  assert.match(faultsOf('{ version: 1, "__proto__": { polluted: 1 } }')[0] ?? '', /^__proto__: is no key of the configuration/);
+  assert.match(faultsOf('{ version: 1, "__proto__": { polluted: 1 } }')[0] ?? '', /^__proto__: is not a key of the configuration/);
   assert.match(
     faultsOf('{ version: 1, store: { "__proto__": { polluted: 1 } } }')[0] ?? '',
-    /^store.__proto__: is no key of the configuration/,
+    /^store.__proto__: is not a key of the configuration/,
   );
   assert.equal('polluted' in {}, false);
 });

@@ -120,7 +120,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'an algorithm by a shared secret',
     approvals(`${JWT}, algorithms: [HS256]`),
     [
-      'approvals.jwt.algorithms[0]: is none of the allowed values (allowed: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519); did you mean RS256?',
+      'approvals.jwt.algorithms[0]: is not an allowed value (allowed: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519); did you mean RS256?',
     ],
   ],
   [
@@ -154,7 +154,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'keys from the environment',
     approvals('issuer: i, audience: b, jwks: { env: T }'),
     [
-      'approvals.jwt.jwks.env: is no key of the configuration (allowed: file)',
+      'approvals.jwt.jwks.env: is not a key of the configuration (allowed: file)',
       'approvals.jwt.jwks: must be an https:// URL or { file: PATH }',
     ],
   ],

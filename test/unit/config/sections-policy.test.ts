@@ -78,24 +78,24 @@ const CASES: readonly (readonly [title: string, keys: string, faults: readonly s
   [
     'another end',
     'policy: [{ when: {}, then: aprove }]',
-    ['approvals.policy[0].then: is none of the allowed values (allowed: approve, wait, never); did you mean approve?'],
+    ['approvals.policy[0].then: is not an allowed value (allowed: approve, wait, never); did you mean approve?'],
   ],
   [
     'a key that no rule has',
     'policy: [{ when: {}, then: wait, deadlin: { before: 1m } }]',
-    ['approvals.policy[0].deadlin: is no key of the configuration (allowed: when, then, required, deadline); did you mean deadline?'],
+    ['approvals.policy[0].deadlin: is not a key of the configuration (allowed: when, then, required, deadline); did you mean deadline?'],
   ],
   [
     'a condition that no rule has',
     'policy: [{ when: { impact: [Freeze] }, then: wait }]',
     [
-      'approvals.policy[0].when.impact: is no key of the configuration (allowed: impacts, initiators, resources, notice, duration); did you mean impacts?',
+      'approvals.policy[0].when.impact: is not a key of the configuration (allowed: impacts, initiators, resources, notice, duration); did you mean impacts?',
     ],
   ],
   [
     'an empty condition',
     'policy: [{ when: { impacts: [] }, then: wait }]',
-    ['approvals.policy[0].when.impacts: must not be empty: leave the key out to set no condition'],
+    ['approvals.policy[0].when.impacts: must not be empty: remove the key to set no condition'],
   ],
   [
     'notice that lets nothing pass',
@@ -145,7 +145,7 @@ const CASES: readonly (readonly [title: string, keys: string, faults: readonly s
         `approvals.policy[${index}]: is never used, because approvals.policy[0] matches every event: put it before that rule, or remove it`,
     ),
   ],
-  ['another way to submit', 'group: { submit: one }', ['approvals.group.submit: is none of the allowed values (allowed: every, leader)']],
+  ['another way to submit', 'group: { submit: one }', ['approvals.group.submit: is not an allowed value (allowed: every, leader)']],
   [
     'a long wait for the leader',
     'group: { submit: leader, failoverAfter: 2h }',

@@ -84,14 +84,14 @@ const FAULTY: readonly [what: string, approvers: string, sources: string, faults
     OPS,
     '{ a: { type: memory, approver: ops, reader: each } }',
     [
-      'approvals.sources.a.reader: is no key of the configuration (allowed: type, readers, giveBack, password, topic, broken, approver); did you mean readers?',
+      'approvals.sources.a.reader: is not a key of the configuration (allowed: type, readers, giveBack, password, topic, broken, approver); did you mean readers?',
     ],
   ],
   [
     'a value that its type does not know',
     OPS,
     '{ a: { type: memory, approver: ops, readers: some } }',
-    ['approvals.sources.a.readers: is none of the allowed values (allowed: each, one)'],
+    ['approvals.sources.a.readers: is not an allowed value (allowed: each, one)'],
   ],
   [
     'a secret that is not there',
@@ -109,7 +109,7 @@ const FAULTY: readonly [what: string, approvers: string, sources: string, faults
     'a name that is none',
     OPS,
     '{ "a b": { type: memory, approver: ops } }',
-    ['approvals.sources.a b: is no name: 1 to 64 letters, digits, _ or -'],
+    ['approvals.sources.a b: is not a valid name: use 1 to 64 letters, digits, _ or -'],
   ],
   ['an approver whom no source names', '{ ops: {}, orders: {} }', '{ a: { type: memory, approver: ops } }', [silent('orders')]],
   [

@@ -30,7 +30,7 @@ test('a tunnel or bridge that takes the requests is named', async () => {
 
 test('another network card than that of the default route is named, with the one to try', async () => {
   const [only] = await found({ source: { address: '10.1.0.5' }, interfaces: { eth0: '10.0.0.4', eth1: '10.1.0.5' } });
-  assert.match(only ?? '', /leave by eth1 \(10\.1\.0\.5\), the default route by eth0.*ip route add 169\.254\.169\.254 dev eth0/);
+  assert.match(only ?? '', /leave by eth1 \(10\.1\.0\.5\), but the default route uses eth0.*ip route add 169\.254\.169\.254 dev eth0/);
 });
 
 test('of several default routes the one with the lowest metric counts', async () => {

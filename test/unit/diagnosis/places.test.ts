@@ -47,13 +47,13 @@ test('a port of another program, of root alone, and an address of another machin
   const folder = folderOf(t);
   assert.match((await found(folder, { 8700: 'EADDRINUSE' }))[0] ?? '', /^http\.listen: 127\.0\.0\.1:8700: another program listens there/);
   assert.match((await found(folder, { 8700: 'EACCES' }))[0] ?? '', /CAP_NET_BIND_SERVICE/);
-  assert.match((await found(folder, { 8700: 'EADDRNOTAVAIL' }))[0] ?? '', /no such address/);
+  assert.match((await found(folder, { 8700: 'EADDRNOTAVAIL' }))[0] ?? '', /does not have this address/);
   assert.match((await found(folder, { 8700: 'EWHAT' }))[0] ?? '', /\(EWHAT\): choose another address/);
 });
 
 test('a file in the place of the folder is a fault', async (t) => {
   const folder = folderOf(t);
   writeFileSync(join(folder, 'store'), '');
-  assert.match((await found(join(folder, 'store')))[0] ?? '', /is no folder/);
+  assert.match((await found(join(folder, 'store')))[0] ?? '', /is not a folder/);
   assert.match((await found(join(folder, 'store', 'inner')))[0] ?? '', /is no folder|cannot be made/);
 });

@@ -50,7 +50,7 @@ test('faults are 422 with each of them, what needs a restart is 409 with each ke
   };
   const faults = [
     { path: 'sinks.hooks.url', message: 'is missing' },
-    { path: 'sink', message: 'is no key of the configuration', allowed: 'sinks', suggestion: 'sinks' },
+    { path: 'sink', message: 'is not a key of the configuration', allowed: 'sinks', suggestion: 'sinks' },
   ];
   fixture.reload = async () => ({ kind: 'faulty', faults });
   const faulty = await ask();

@@ -21,7 +21,7 @@ test('a byte order mark and carriage returns are read over', () => {
 test('a key that stands twice is a fault with its path and place, and leaves the last value', () => {
   assert.deepEqual(parseYaml('a: 1\nb:\n  - c: 1\n  - c: 1\n    c: 2\n', 'configuration'), {
     value: { a: 1, b: [{ c: 1 }, { c: 2 }] },
-    faults: [{ path: 'b[1].c', message: 'stands twice in one mapping, again at line 5, column 5' }],
+    faults: [{ path: 'b[1].c', message: 'is a duplicate key, repeated at line 5, column 5' }],
   });
 });
 
@@ -58,7 +58,7 @@ test('a file is called what it is in the faults', () => {
 
 test('aliases that multiply without end are refused', () => {
   const levels = Array.from({ length: 12 }, (_, level) => `l${level}: &l${level} [${level === 0 ? 'x' : `*l${level - 1}, `.repeat(10)}]`);
-  assert.match(faults(levels.join('\n'))[0]?.message ?? '', /no usable YAML/);
+  assert.match(faults(levels.join('\n'))[0]?.message ?? '', /is not usable YAML/);
 });
 
 test('a __proto__ key becomes a key like any other', () => {

@@ -56,7 +56,7 @@ const encrypted = ed.privateKey.export({ format: 'pem', type: 'pkcs8', cipher: '
 const publicPem = ed.publicKey.export({ format: 'pem', type: 'spki' }) as string;
 
 const FAULTS: readonly (readonly [what: string, text: string, says: RegExp])[] = [
-  ['no prefix', Buffer.alloc(32, 1).toString('base64'), /whsec_ or whsk_.*secret` makes a good one/],
+  ['no prefix', Buffer.alloc(32, 1).toString('base64'), /whsec_ or whsk_.*secret` creates one/],
   ['another prefix', 'whxxx_AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB', /whsec_ or whsk_/],
   ['a prefix in upper case', 'WHSEC_AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB', /whsec_ or whsk_/],
   ['nothing behind the prefix', 'whsec_', /24 to 64 bytes .*not 0/],
@@ -69,14 +69,14 @@ const FAULTS: readonly (readonly [what: string, text: string, says: RegExp])[] =
   ['two lines', `${symmetricSecret(Buffer.alloc(32, 1))}\n${symmetricSecret(Buffer.alloc(32, 2))}`, /line ends/],
   ['a seed of 31 bytes', ed25519Secret(Buffer.alloc(31, 7)), /32 bytes .*64 .*not 31/],
   ['a whsk_ that is no base64', 'whsk_*', /base64/],
-  ['a public key that is not of its seed', `whsk_${Buffer.concat([SEED, SEED]).toString('base64')}`, /does not belong/],
-  ['a public key', PUBLIC, /is a public key.*for the receiver/],
+  ['a public key that is not of its seed', `whsk_${Buffer.concat([SEED, SEED]).toString('base64')}`, /does not match its seed/],
+  ['a public key', PUBLIC, /is a public key.*belongs to the receiver/],
   ['an RSA key', pemOf('rsa'), /Ed25519/],
   ['a key of another curve', pemOf('ec'), /Ed25519/],
   ['an encrypted key', encrypted, /unencrypted/],
   ['a public key in PEM', publicPem, /private key/],
-  ['PEM with nothing in it', '-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n', /no private key/],
-  ['PEM that is cut', '-----BEGIN PRIVATE KEY-----\nMC4CAQAw\n', /no private key/],
+  ['PEM with nothing in it', '-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n', /is not a private key/],
+  ['PEM that is cut', '-----BEGIN PRIVATE KEY-----\nMC4CAQAw\n', /is not a private key/],
 ];
 
 for (const [what, text, says] of FAULTS) {

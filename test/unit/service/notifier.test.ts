@@ -44,6 +44,6 @@ for (const [what, script] of [
     await notifier.send(['WATCHDOG=1']);
     assert.equal(notifier.isBusy, false);
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0] ?? '', /^systemd-notify fails/);
+    assert.match(warnings[0] ?? '', /^systemd-notify failed/);
   });
 }

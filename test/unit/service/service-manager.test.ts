@@ -133,7 +133,7 @@ test('stopping is told, and nothing behind it, whatever still leaves or ends', a
   manager.asks();
   manager.ended(true);
   await time.advance(60_000);
-  assert.deepEqual(told, ['READY=1 STATUS=waiting', 'STOPPING=1 STATUS=ending: running deliveries may end']);
+  assert.deepEqual(told, ['READY=1 STATUS=waiting', 'STOPPING=1 STATUS=stopping: waiting for running deliveries']);
 });
 
 test('a reload is told when it begins and when it is over, also where it was refused, and not before the bridge is ready', async () => {
@@ -156,5 +156,5 @@ test('no READY=1 follows a reload that the end of the bridge overtook', async ()
   manager.begins();
   manager.asks();
   await manager.reloading(() => manager.stopping());
-  assert.equal(told.at(-1), 'STOPPING=1 STATUS=ending: running deliveries may end');
+  assert.equal(told.at(-1), 'STOPPING=1 STATUS=stopping: waiting for running deliveries');
 });

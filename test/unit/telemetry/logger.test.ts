@@ -130,7 +130,7 @@ test('lines beyond the buffer are dropped and counted, and said so once the read
   assert.deepEqual(
     lines.slice(100 - lost).map(({ area, dropped: told, msg }) => [area, told, msg]),
     [
-      ['log', lost, 'log lines were dropped: whoever reads them was too slow'],
+      ['log', lost, 'log lines were dropped: the reader of the log is too slow'],
       [undefined, undefined, 'afterwards'],
     ],
   );

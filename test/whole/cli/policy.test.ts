@@ -150,7 +150,7 @@ test('a file that is not there is refused with exit code 2, a bad configuration 
   assert.match(missing.stderr, /--event: \/nowhere\/event\.json cannot be read: ENOENT/);
   const bad = await run(t, configured(t, '\n  policy: [{ when: {}, then: perhaps }]'), { env: ENV });
   assert.deepEqual([bad.code, bad.stdout], [78, '']);
-  assert.match(bad.stderr, /approvals\.policy\[0\]\.then: is none of the allowed values/);
+  assert.match(bad.stderr, /approvals\.policy\[0\]\.then: is not an allowed value/);
 });
 
 test('a scenario is decided at each change, as often as it is played, on the machines that are asked for', async (t) => {

@@ -9,9 +9,9 @@ import { start } from '../../support/program.ts';
 
 /** What may stand at a path, and what is said of it. */
 const UNFIT: Readonly<Record<string, readonly [put: (path: string) => void, says: string]>> = {
-  'a pipe that nobody writes to': [(path) => execFileSync('mkfifo', [path]), 'it is a pipe, no regular file'],
-  'a device without end': [(path) => symlinkSync('/dev/zero', path), 'it is a device, no regular file'],
-  'a folder': [(path) => mkdirSync(path), 'it is a folder, no regular file'],
+  'a pipe that nobody writes to': [(path) => execFileSync('mkfifo', [path]), 'it is a pipe, not a regular file'],
+  'a device without end': [(path) => symlinkSync('/dev/zero', path), 'it is a device, not a regular file'],
+  'a folder': [(path) => mkdirSync(path), 'it is a folder, not a regular file'],
   '50 MB': [
     (path) => {
       writeFileSync(path, '');

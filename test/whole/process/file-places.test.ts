@@ -36,7 +36,7 @@ test('a pipe is refused without waiting for its reader, and a socket too', async
     const adapter = adapterOf({ path });
     const failure = failed((await adapter.deliver([sampleDelivery()], never))[0]);
     assert.deepEqual([failure.code, failure.disposition], ['BRIDGE_FILE_MISCONFIGURED', 'misconfigured']);
-    assert.match(failure.message, new RegExp(`it is ${kind}, no regular file; correct \`path\`$`));
+    assert.match(failure.message, new RegExp(`it is ${kind}, not a regular file; correct \`path\`$`));
     await assert.rejects(adapter.check(never), { code: 'BRIDGE_FILE_MISCONFIGURED' });
   }
 });

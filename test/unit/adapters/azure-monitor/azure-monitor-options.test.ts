@@ -23,7 +23,7 @@ const WRONG: readonly (readonly [options: Readonly<Record<string, unknown>>, pat
   [{ stream: 'ScheduledEvents_CL' }, 'stream', /a stream that the rule declares/],
   [{ stream: 'Custom-a?hidden' }, 'stream', /a stream/],
   [{ maxBatchBytes: '2MiB' }, 'maxBatchBytes', /from 4KiB to 1MiB/],
-  [{ credential: 'managed-identity', tenantId: 'hidden' }, 'tenantId', /means nothing to credential managed-identity/],
+  [{ credential: 'managed-identity', tenantId: 'hidden' }, 'tenantId', /has no effect with credential managed-identity/],
   [{ credential: 'client-certificate', tenantId: 't', clientId: 'c' }, 'certificate', /is missing/],
   [{ headers: { Authorization: 'hidden' } }, 'headers', /contains authorization, which the sink sets from its Microsoft Entra ID token/],
 ];

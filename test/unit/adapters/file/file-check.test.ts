@@ -35,13 +35,13 @@ test('a missing folder fails, behind a link, too', async (t) => {
 test('a folder in its place, and a link to itself, fail', async (t) => {
   const folder = folderOf(t);
   mkdirSync(join(folder, 'events'));
-  await assert.rejects(checkFile(join(folder, 'events'), false, disk), { message: 'it is a folder, no regular file' });
+  await assert.rejects(checkFile(join(folder, 'events'), false, disk), { message: 'it is a folder, not a regular file' });
   symlinkSync('loop', join(folder, 'loop'));
   await assert.rejects(checkFile(join(folder, 'loop'), false, disk), { code: 'ELOOP' });
 });
 
 test('a device is refused', { skip: process.platform === 'win32' && 'Windows has no such devices' }, async () => {
-  await assert.rejects(checkFile('/dev/null', false, disk), { message: 'it is a device, no regular file' });
+  await assert.rejects(checkFile('/dev/null', false, disk), { message: 'it is a device, not a regular file' });
 });
 
 test('a full disk fails', async (t) => {

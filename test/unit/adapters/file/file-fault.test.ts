@@ -24,9 +24,9 @@ for (const code of ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'ESTALE', 'ET
 }
 
 test('what is no regular file is misconfigured', () => {
-  const { disposition, message } = fileFault(new UnfitFile('it is a pipe, no regular file'), 'archive', '/logs/events');
+  const { disposition, message } = fileFault(new UnfitFile('it is a pipe, not a regular file'), 'archive', '/logs/events');
   assert.equal(disposition, 'misconfigured');
-  assert.equal(message, 'sink archive cannot write to /logs/events: it is a pipe, no regular file; correct `path`');
+  assert.equal(message, 'sink archive cannot write to /logs/events: it is a pipe, not a regular file; correct `path`');
 });
 
 test('a BridgeError passes unchanged', () => {

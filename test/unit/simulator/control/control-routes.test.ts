@@ -63,7 +63,7 @@ test('one answer names each invalid field of an event and the rule, and nothing 
     NotBefore: 'must be a date such as "Mon, 11 Apr 2022 22:26:58 GMT" or 2022-04-11T22:26:58Z, or ""',
     DurationInSeconds: 'must be a whole number',
     seen: 'must be a list, not a text',
-    Recources: 'is no key of the event',
+    Recources: 'is not a key of the event',
   });
   for (const { path, message } of faults ?? []) assert.ok(detail.includes(`${path}: ${message}`), path);
   assert.match(detail, /Recources: .*did you mean Resources\?/);

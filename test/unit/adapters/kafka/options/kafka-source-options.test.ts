@@ -78,7 +78,7 @@ for (const [what, first, second, isFault] of TWO) {
     const faults = faultsOf(`version: 1\napprovals: { approvers: { ops: {} }, sources: { one: ${one}, two: ${two} } }`, AROUND);
     assert.deepEqual(
       faults.map((fault) => fault.split(',')[0]),
-      isFault ? ['approvals.sources.two: reads what approvals.sources.one reads'] : [],
+      isFault ? ['approvals.sources.two: reads the same messages as approvals.sources.one'] : [],
     );
   });
 }

@@ -43,7 +43,7 @@ const FAULTS: readonly (readonly [options: Readonly<Record<string, unknown>>, pa
   [{ ...NAMESPACE, queue: 'q', transport: 'websocket', proxy: 'http://169.254.169.254' }, 'proxy', /metadata service/],
   [{ ...NAMESPACE, queue: 'q', tls: {} }, 'tls.ca', /./],
   [{ ...NAMESPACE, queue: 'q', credential: 'password' }, 'credential', /managed-identity/],
-  [{ ...NAMESPACE, queue: 'q', credential: 'azure-cli', clientId: 'x' }, 'clientId', /means nothing/],
+  [{ ...NAMESPACE, queue: 'q', credential: 'azure-cli', clientId: 'x' }, 'clientId', /has no effect with/],
   [{ ...BY_STRING, queue: 'q', credential: 'managed-identity' }, 'credential', /no effect with connectionString/],
   [{ ...BY_STRING, queue: 'q', clientId: 'x' }, 'clientId', /no effect with connectionString/],
   [{ connectionString: GOOD, queue: 'q' }, 'connectionString', /\{ env: NAME \}/],

@@ -48,7 +48,7 @@ const KEY_FAULTS: readonly (readonly [body: Readonly<Record<string, unknown>>, s
   [{ ...OWN, values: { 'a-b': 'x' } }, /^sinks\.hook\.body\.values\.a-b: must consist of letters/],
   [{ ...OWN, values: { a: 5 } }, /^sinks\.hook\.body\.values\.a: must be text, \{ env/],
   [{ ...OWN, values: { a: { env: 'NOT_SET' } } }, /^sinks\.hook\.body\.values\.a: the environment variable NOT_SET is not set/],
-  [{ ...OWN, file: 'x' }, /^sinks\.hook\.body\.file: is no key/],
+  [{ ...OWN, file: 'x' }, /^sinks\.hook\.body\.file: is not a key/],
   [{ template: 'pagerduty' }, /^sinks\.hook\.body\.values\.routingKey: is missing: the template uses it/],
 ];
 
