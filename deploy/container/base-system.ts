@@ -1,13 +1,13 @@
-// Debian's packages → the folder that Node needs beneath it: libraries, names of users, licences.
+// Debian's packages → the base folder of the image: libraries, names of users, licences.
 import { cp, glob, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DebianPackage } from '../../sbom.ts';
 import { run } from '../packages/run.ts';
 
-/** What Node is linked with, and what tells scanners and readers what that is. Certificate authorities and time zones Node brings itself. */
+/** The libraries that Node links to, and the files that identify them for scanners. Node has its own certificate authorities and time zones. */
 const PACKAGES = ['base-files', 'gcc-12-base', 'libc6', 'libgcc-s1', 'libstdc++6'];
 const DEBIAN = '12';
-/** Of what a package holds, what goes into the image. The rest of libc6 is for locales, NIS and tracing. */
+/** The files of the packages that go into the image. The rest of libc6 is for locales, NIS and tracing. */
 const WANTED = [
   /^lib64\//,
   /^lib\/x86_64-linux-gnu\/ld-linux/,
@@ -18,7 +18,7 @@ const WANTED = [
   /^usr\/share\/doc\/[^/]+(?:\/copyright)?$/,
 ];
 
-/** Nobody of the host's: far above the users that are handed out, as other images without a shell have it. */
+/** No user of the host: far above the ids that systems assign, and common in images without a shell. */
 export const USER = 65_532;
 const NAMES: Readonly<Record<string, string>> = {
   'etc/passwd': `root:x:0:0:root:/:/nonexistent\nbridge:x:${USER}:${USER}:scheduled-events-bridge:/:/nonexistent\n`,
@@ -27,15 +27,15 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 interface BaseSystemParts {
-  /** Where to make it. */
+  /** The folder to create. */
   readonly folder: string;
-  /** A folder for what is only needed meanwhile. */
+  /** A temporary folder. */
   readonly work: string;
-  /** Where packages that were fetched stay. */
+  /** The folder that keeps fetched packages. */
   readonly cache: string;
 }
 
-/** @throws where this is another system and CONTAINER_BASE names no folder with the packages */
+/** @throws on another system than Debian, unless CONTAINER_BASE names a folder with the packages */
 export async function makeBaseSystem({ folder, work, cache }: BaseSystemParts): Promise<readonly DebianPackage[]> {
   const found: DebianPackage[] = [];
   for (const archive of await debianPackages(work, cache)) {
@@ -45,7 +45,7 @@ export async function makeBaseSystem({ folder, work, cache }: BaseSystemParts): 
     await takeWanted(unpacked, folder);
     const control = await run('dpkg-deb', ['--field', archive]);
     const described = describe(control);
-    // Where scanners look for Debian's packages in images that have no dpkg.
+    // Scanners look here for Debian's packages in images without dpkg.
     await place(folder, `var/lib/dpkg/status.d/${described.name}`, control);
     found.push(described);
   }
@@ -54,20 +54,20 @@ export async function makeBaseSystem({ folder, work, cache }: BaseSystemParts): 
   return found;
 }
 
-/** Those of CONTAINER_BASE, or those that apt would install now. */
+/** Returns the packages of CONTAINER_BASE, or those that apt would install now. */
 async function debianPackages(work: string, cache: string): Promise<readonly string[]> {
   const given = process.env['CONTAINER_BASE'];
   if (given) {
     const names = (await readdir(given)).sort();
     return PACKAGES.map((name) => {
       const archive = names.find((each) => each.startsWith(`${name}_`) && each.endsWith('.deb'));
-      if (archive === undefined) throw new Error(`CONTAINER_BASE: ${given} holds no ${name}_VERSION.deb of Debian ${DEBIAN}`);
+      if (archive === undefined) throw new Error(`CONTAINER_BASE: ${given} has no ${name}_VERSION.deb of Debian ${DEBIAN}`);
       return join(given, archive);
     });
   }
   await requireDebian();
   for (const each of [work, cache]) await mkdir(each, { recursive: true });
-  // In a folder where none of them is: those that are there it does not list.
+  // Run in an empty folder, because apt does not list files that it has already downloaded.
   const listed = await run('apt-get', ['download', '--quiet', '--print-uris', ...PACKAGES], { cwd: work });
   const archives = [...listed.matchAll(/^'[^']+' (\S+\.deb) /gm)].map(([, name = '']) => name).sort();
   if (archives.length !== PACKAGES.length) throw new Error(`apt does not know all of ${PACKAGES.join(' ')}: run apt-get update`);

@@ -1,4 +1,4 @@
-// The program's folder, Debian's packages → an OCI image layout in one tar, always the same bytes.
+// The program's folder and Debian's packages → a reproducible OCI image layout in one tar.
 import { chmod, copyFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -12,7 +12,7 @@ import { writeLayout } from './layout.ts';
 const NAME = packageJson.name;
 const HOME = `usr/lib/${NAME}`;
 
-/** Three layers: Debian's libraries, Node, the program. A new version of the program is a new third layer alone. */
+/** Makes three layers: Debian's libraries, Node, the program. A new version of the program changes only the third layer. */
 export async function makeImage({ root, version, program, work, out, at }: PackageParts): Promise<void> {
   const layer = (name: string) => join(work, 'image', name);
   const cache = join(root, 'node_modules/.cache/container-base');
@@ -50,13 +50,13 @@ async function makeProgramLayer(program: string, folder: string): Promise<void> 
   await mkdir(join(folder, 'etc', NAME), { recursive: true });
 }
 
-/** A tar of a folder, beside it. */
+/** Makes a tar of a folder, next to it. */
 async function archive(folder: string, at: Date): Promise<string> {
   await tar('--create', `${folder}.tar`, folder, at);
   return `${folder}.tar`;
 }
 
-/** The state, which is the bridge's own, and /tmp, which is everybody's: both empty. */
+/** Creates two empty folders: the state, owned by the bridge's user, and /tmp, writable for all users. */
 async function addFolders(layer: string, empty: string, at: Date): Promise<void> {
   for (const [path, mode, owner] of [
     [`var/lib/${NAME}`, '0700', USER],
@@ -73,7 +73,7 @@ interface Entries {
   readonly owner: number;
 }
 
-/** Modes, times, owners and order do not depend on who builds, and when. */
+/** Options for modes, times, owners and an order that do not depend on the user and time of the build. */
 async function tar(action: '--create' | '--append', file: string, folder: string, at: Date, entries?: Entries): Promise<void> {
   const { names, mode, owner } = entries ?? { names: (await readdir(folder)).sort(), mode: 'u=rwX,go=rX', owner: 0 };
   const sameForAll = ['--format=ustar', '--sort=name', '--numeric-owner', `--mtime=@${epoch(at).SOURCE_DATE_EPOCH}`];

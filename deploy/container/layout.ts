@@ -17,9 +17,9 @@ const LABELS = {
 };
 
 interface LayoutParts {
-  /** Where to write it. */
+  /** The file to write. */
   readonly folder: string;
-  /** Tars, the lowest first. */
+  /** The tars of the layers, the lowest first. */
   readonly layers: readonly string[];
   readonly name: string;
   readonly version: string;
@@ -62,7 +62,7 @@ export async function writeLayout({ folder, layers, name, version, at, user }: L
     join(folder, 'index.json'),
     json({ ...index('index.v1+json'), manifests: [{ ...manifest, platform, annotations: names }] }),
   );
-  // What `docker load` reads where Docker keeps images without containerd, as `docker save` writes it beside the layout.
+  // `docker load` without containerd reads this manifest; `docker save` writes it next to the layout.
   const path = ({ digest }: Descriptor) => `blobs/sha256/${digest.slice('sha256:'.length)}`;
   await writeFile(
     join(folder, 'manifest.json'),
@@ -82,7 +82,7 @@ interface ConfigParts {
   readonly diffIds: readonly string[];
 }
 
-/** Healthcheck is Docker's own: podman reads it too, Kubernetes has probes instead. */
+/** Healthcheck is Docker's extension: podman reads it too, Kubernetes uses probes instead. */
 function imageConfig({ name, user, at, annotations, diffIds }: ConfigParts) {
   const home = `/usr/lib/${name}`;
   return {

@@ -1,4 +1,4 @@
-// What the bridges deliver, approve and use → panels.
+// Metrics of deliveries, approvals, store and process → panels.
 import { type Drawn, heading, lines, table, values } from './panels.ts';
 import { metric, quantile, rate } from './queries.ts';
 
@@ -6,7 +6,7 @@ export const DELIVERY: readonly Drawn[] = [
   heading('Delivery'),
   lines({
     title: 'Deliveries by sink and outcome',
-    description: 'A second; accepted, tried again, or given up.',
+    description: 'Per second: accepted, retried, or given up.',
     queries: { '{{sink}} {{result}}': `sum by (sink, result) (${rate('deliveries_total')})` },
     unit: 'ops',
   }),
@@ -18,26 +18,26 @@ export const DELIVERY: readonly Drawn[] = [
   }),
   lines({
     title: 'Oldest undelivered',
-    description: 'By sink: the longest wait of any bridge.',
+    description: 'The longest wait on any bridge, by sink.',
     queries: { '{{sink}}': `max by (sink) (${metric('oldest_undelivered_age_seconds')})` },
     unit: 's',
   }),
   lines({
     title: 'Queued',
-    description: 'Deliveries that wait, by sink.',
+    description: 'Queued deliveries, by sink.',
     queries: { '{{sink}}': `sum by (sink) (${metric('sink_queue_length')})` },
     unit: 'none',
   }),
   lines({
     title: 'Dead letters',
-    description: 'In the stores, by sink.',
+    description: 'Dead letters in the stores, by sink.',
     queries: { '{{sink}}': `sum by (sink) (${metric('dead_letters')})` },
     unit: 'none',
   }),
   lines(
     {
       title: 'Lanes by state',
-      description: 'How many sinks of all bridges deliver, back off, or wait for somebody.',
+      description: 'How many sinks of all bridges deliver, back off, or need an operator.',
       queries: { '{{state}}': `sum by (state) (${metric('sink_state')})` },
       unit: 'none',
     },
@@ -46,7 +46,7 @@ export const DELIVERY: readonly Drawn[] = [
   table(
     {
       title: 'Sinks that do not deliver now',
-      description: 'By bridge, with their states; docs/operate/delivery.md tells what each means.',
+      description: 'By bridge, with their states; docs/operate/delivery.md explains the states.',
       queries: { state: `${metric('sink_state', 'state!="delivering"')} == 1` },
       unit: 'none',
       width: 24,
@@ -59,8 +59,8 @@ export const APPROVALS: readonly Drawn[] = [
   heading('Approvals'),
   values(
     {
-      title: 'NotBefore of what is not decided',
-      description: 'Time until the earliest NotBefore that waits for an approver, or is held; below zero it is past.',
+      title: 'NotBefore of undecided events',
+      description: 'Time until the earliest NotBefore of an event that waits for an approver or is held; negative if it is past.',
       queries: { '{{state}}': `min by (state) (${metric('approval_earliest_not_before_timestamp_seconds')}) - time()` },
       unit: 's',
       width: 8,
@@ -85,7 +85,7 @@ export const APPROVALS: readonly Drawn[] = [
   values(
     {
       title: 'Sources of approvals',
-      description: '1 where approvals can be received.',
+      description: '1 if approvals can be received.',
       queries: { '{{source}}': `min by (source) (${metric('approval_source_up')})` },
       unit: 'none',
       width: 12,
@@ -98,14 +98,14 @@ export const APPROVALS: readonly Drawn[] = [
   ),
   lines({
     title: 'Events with approvals',
-    description: 'By the state of their approvals.',
+    description: 'Events by the state of their approvals.',
     queries: { '{{state}}': `max by (state) (${metric('approval_events')})` },
     unit: 'none',
     width: 12,
   }),
   lines({
     title: 'Steps of approvals',
-    description: 'What became of them, and what was denied.',
+    description: 'Recorded steps and denied requests.',
     queries: { '{{result}}': `sum by (result) (increase(${metric('approvals_total')}[$__rate_interval])) > 0` },
     unit: 'none',
     width: 12,
@@ -116,37 +116,37 @@ export const PROCESS: readonly Drawn[] = [
   heading('Store and process'),
   lines({
     title: 'Size of the store',
-    description: 'In use, and store.maxSize where one is set.',
+    description: 'Bytes in use, and store.maxSize if set.',
     queries: { '{{instance}}': metric('store_bytes'), '{{instance}} max': metric('store_max_bytes') },
     unit: 'bytes',
   }),
   lines({
     title: 'Store can be written',
-    description: '0: nothing is stored, and nothing new is sent.',
+    description: '0: the bridge cannot store anything, and sends nothing new.',
     queries: { '{{instance}}': metric('store_writable') },
     unit: 'none',
   }),
   lines({
     title: 'Configuration in force',
-    description: '0: the last reload was refused, and the file is not what is in force.',
+    description: '0: the last reload was rejected, so the running configuration differs from the file.',
     queries: { '{{instance}}': metric('config_last_reload_successful') },
     unit: 'none',
   }),
   lines({
     title: 'Resident memory',
-    description: 'Of each bridge.',
+    description: 'By bridge.',
     queries: { '{{instance}}': metric('process_resident_memory_bytes') },
     unit: 'bytes',
   }),
   lines({
     title: 'Processor',
-    description: 'Share of one core, user and system.',
+    description: 'Share of one core, user and system time.',
     queries: { '{{instance}}': rate('process_cpu_seconds_total') },
     unit: 'percentunit',
   }),
   lines({
-    title: 'Turned away, and lost',
-    description: 'Requests without proof, connections that were ended, and log lines that nobody read, a second.',
+    title: 'Rejected and dropped',
+    description: 'Requests without valid credentials, closed connections and dropped log lines, per second.',
     queries: {
       unauthorized: `sum(${rate('unauthorized_total')})`,
       'connections dropped, {{reason}}': `sum by (reason) (${rate('http_connections_dropped_total')})`,

@@ -1,6 +1,6 @@
-// What a panel shows → its JSON in Grafana's dashboard model, as far as this dashboard uses it.
+// The queries of a panel → its JSON in the subset of Grafana's dashboard model that we use.
 
-/** The data source that is chosen at the top of the dashboard. */
+/** The data source that the user selects at the top of the dashboard. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana puts its variable there.
 export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' } as const;
 
@@ -9,7 +9,7 @@ interface Target {
   readonly datasource: typeof DATASOURCE;
   readonly expr: string;
   readonly legendFormat: string;
-  /** Its last value alone. */
+  /** Whether only the last value is queried. */
   readonly instant: boolean;
   readonly range: boolean;
   readonly format: 'time_series' | 'table';
@@ -17,7 +17,7 @@ interface Target {
 
 interface Step {
   readonly color: string;
-  /** Null: from the lowest value on. */
+  /** Null for the lowest step. */
   readonly value: number | null;
 }
 
@@ -41,12 +41,12 @@ interface Panel {
     readonly overrides: [];
   };
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Of a row that is folded; here none is. */
+  /** The panels of a collapsed row; empty here. */
   readonly panels?: [];
   readonly collapsed?: false;
 }
 
-/** A panel without its place. */
+/** A panel without its position. */
 export type Drawn = Omit<Panel, 'id' | 'gridPos'> & { readonly width: number; readonly height: number };
 
 interface Shown {
@@ -54,12 +54,12 @@ interface Shown {
   readonly description: string;
   /** Expressions by their legend. */
   readonly queries: Readonly<Record<string, string>>;
-  /** As Grafana names it. */
+  /** Grafana's name of the unit. */
   readonly unit: string;
   readonly width?: number;
 }
 
-/** Lines over time. */
+/** Returns a panel of lines over time. */
 export function lines({ title, description, queries, unit, width = 8 }: Shown, stacked = false): Drawn {
   return {
     ...{ type: 'timeseries', title, description, width, height: 8, datasource: DATASOURCE, targets: targetsOf(queries, false) },
@@ -71,7 +71,7 @@ export function lines({ title, description, queries, unit, width = 8 }: Shown, s
   };
 }
 
-/** The values of now, coloured from `steps`; `noValue` where there is none. */
+/** Returns a panel of current values, coloured by `steps`; shows `noValue` without a value. */
 export function values({ title, description, queries, unit, width = 4 }: Shown, steps: readonly Step[], noValue: string): Drawn {
   return {
     ...{ type: 'stat', title, description, width, height: 5, datasource: DATASOURCE, targets: targetsOf(queries, true) },
@@ -83,7 +83,7 @@ export function values({ title, description, queries, unit, width = 4 }: Shown, 
   };
 }
 
-/** A row for each series, with its labels. */
+/** Returns a table with a row for each series and its labels. */
 export function table({ title, description, queries, unit, width = 12 }: Shown, noValue: string): Drawn {
   const targets = targetsOf(queries, true).map((target) => ({ ...target, format: 'table' as const }));
   return {
@@ -93,7 +93,7 @@ export function table({ title, description, queries, unit, width = 12 }: Shown, 
   };
 }
 
-/** A heading over the panels that follow it. */
+/** Returns a heading above the panels that follow it. */
 export function heading(title: string): Drawn {
   return { type: 'row', title, width: 24, height: 1, collapsed: false, panels: [] };
 }
@@ -107,7 +107,7 @@ function targetsOf(queries: Shown['queries'], isInstant: boolean): Target[] {
 
 const COLUMNS = 24;
 
-/** From left to right and down, each row as high as its highest panel. */
+/** Places panels from left to right and down; each row is as high as its highest panel. */
 export function placed(drawn: readonly Drawn[]): Panel[] {
   let [x, y, rowHeight] = [0, 0, 0];
   return drawn.map(({ width, height, ...panel }, index) => {

@@ -1,4 +1,4 @@
-// What the bridges see → panels: now at a glance, the metadata service, events.
+// Metrics of the metadata service and of events → panels, after an overview.
 import { type Drawn, heading, lines, table, values } from './panels.ts';
 import { metric, quantile, rate } from './queries.ts';
 
@@ -9,7 +9,7 @@ export const NOW: readonly Drawn[] = [
   values(
     {
       title: 'Bridges',
-      description: 'How many are scraped, by version.',
+      description: 'The number of scraped bridges, by version.',
       queries: { '{{version}}': `count by (version) (${metric('build_info')})` },
       unit: 'none',
     },
@@ -29,7 +29,7 @@ export const NOW: readonly Drawn[] = [
   values(
     {
       title: 'Next NotBefore',
-      description: 'Time until the earliest NotBefore of what is announced, by impact; below zero it is past.',
+      description: 'Time until the earliest NotBefore of announced events, by impact; negative if it is past.',
       queries: { '{{impact}}': `min by (impact) (${metric('earliest_not_before_timestamp_seconds')}) - time()` },
       unit: 's',
       width: 8,
@@ -67,13 +67,13 @@ export const SIGHT: readonly Drawn[] = [
   heading('Sight of the metadata service'),
   lines({
     title: 'Age of the last document',
-    description: 'Where it grows, the metadata service does not answer; at 60 s the bridge is blind.',
+    description: 'It grows while the metadata service does not answer; at 60 s the bridge is blind.',
     queries: { '{{instance}}': metric('document_age_seconds') },
     unit: 's',
   }),
   lines({
     title: 'Polls by result',
-    description: 'Polls a second: documents, and what went wrong.',
+    description: 'Polls per second: documents and failures.',
     queries: { '{{result}}': `sum by (result) (${rate('polls_total')})` },
     unit: 'reqps',
   }),
@@ -89,7 +89,7 @@ export const EVENTS: readonly Drawn[] = [
   heading('Events'),
   lines({
     title: 'Events known',
-    description: 'As each bridge counts them; the VMs of a group see the same ones.',
+    description: 'The count of each bridge; the VMs of a group see the same events.',
     queries: { '{{instance}} {{state}}': metric('events') },
     unit: 'none',
   }),
@@ -102,7 +102,7 @@ export const EVENTS: readonly Drawn[] = [
   table(
     {
       title: 'Earliest NotBefore by impact',
-      description: 'Seconds until it, by bridge.',
+      description: 'Seconds until NotBefore, by bridge.',
       queries: { NotBefore: `sort(${metric('earliest_not_before_timestamp_seconds')} - time())` },
       unit: 's',
       width: 8,

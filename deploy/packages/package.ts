@@ -16,7 +16,7 @@ import { WINDOWS } from './reference-config.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** For a source without git and without SOURCE_DATE_EPOCH: 1980-01-01, the oldest that every archive can hold. */
+/** For a source without git and without SOURCE_DATE_EPOCH: 1980-01-01, the oldest time that every archive format supports. */
 const NO_TIME = 315_532_800;
 
 const { values } = parseArgs({ options: { out: { type: 'string' }, version: { type: 'string' }, 'without-windows': { type: 'boolean' } } });
@@ -42,14 +42,14 @@ try {
   await rm(work, { recursive: true });
 }
 
-/** SOURCE_DATE_EPOCH, or the time of the last commit. */
+/** Returns SOURCE_DATE_EPOCH, or the time of the last commit. */
 async function buildTime(): Promise<Date> {
   const given = process.env['SOURCE_DATE_EPOCH'];
   const seconds = given ?? (await run('git', ['log', '-1', '--format=%ct'], { cwd: ROOT }).catch(() => NO_TIME));
   return new Date(Number(seconds) * 1000);
 }
 
-/** The program as it is, with unit and configuration beside it, to unpack anywhere. */
+/** Makes an archive of the program with unit and configuration, to unpack anywhere. */
 async function makeArchive(program: string, at: Date): Promise<void> {
   const name = `${packageJson.name}-${version}-linux-x64`;
   const folder = join(work, name);
@@ -70,7 +70,7 @@ async function makeArchive(program: string, at: Date): Promise<void> {
   ]);
 }
 
-/** By npm, from a copy: it takes modes as they are in the checkout, where they are those of who cloned it. */
+/** Packs with npm from a copy, because npm keeps the file modes of the checkout, which depend on the user. */
 async function makeTarball(folder: string, at: Date): Promise<void> {
   const packages = join(ROOT, 'dist/packages');
   for (const name of ['package.json', 'README.md', 'LICENSE', ...packageJson.files.filter((each) => !each.startsWith('!'))])
@@ -80,7 +80,7 @@ async function makeTarball(folder: string, at: Date): Promise<void> {
   await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', out], { cwd: folder });
 }
 
-/** As `sha256sum --check` reads them. */
+/** Writes the checksums in the format of `sha256sum --check`. */
 async function checksums(): Promise<string> {
   const names = (await readdir(out)).sort();
   const lines = names.map(

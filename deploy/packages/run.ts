@@ -1,4 +1,4 @@
-// A command and its arguments → what it prints; its failure with what it said.
+// A command and its arguments → its output, or an error with its standard error.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -7,7 +7,7 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** @throws with standard error where the command fails or is not there */
+/** @throws with standard error if the command fails or does not exist */
 export async function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(command, args, {

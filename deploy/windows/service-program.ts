@@ -1,4 +1,4 @@
-// service/ (Go) → scheduled-events-bridge-service.exe, and the licences that go along.
+// service/ (Go) → scheduled-events-bridge-service.exe, and its licences.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../packages/run.ts';
@@ -20,7 +20,7 @@ const ENV = {
   GOEXPERIMENT: '',
 };
 
-/** Go, by GO in the environment or in PATH. @throws with what to do where there is none */
+/** Returns the path of Go: GO in the environment, or from PATH. @throws with a remedy if there is none */
 export async function goCommand(go = process.env['GO'] || 'go'): Promise<string> {
   await run(go, ['version']).catch((error: unknown) => {
     const advice = 'install Go 1.24 or newer, name one in GO, or leave the .zip for Windows out: npm run package -- --without-windows';
@@ -29,7 +29,7 @@ export async function goCommand(go = process.env['GO'] || 'go'): Promise<string>
   return go;
 }
 
-/** The same Go makes the same bytes wherever it stands. */
+/** Options for reproducible bytes: the same Go makes the same bytes in any folder. */
 export async function makeServiceProgram(root: string, folder: string): Promise<readonly GoPart[]> {
   const go = await goCommand();
   const source = { cwd: join(root, 'deploy/windows/service'), env: ENV };
@@ -57,7 +57,7 @@ interface Bom {
   dependencies: { ref: string; dependsOn?: string[] }[];
 }
 
-/** The bill of materials of the program, with these in it. */
+/** Returns the bill of materials of the program with these parts. */
 export function withGoParts(text: string, parts: readonly GoPart[]): string {
   const bom = JSON.parse(text) as Bom;
   for (const { name, version } of parts) {

@@ -1,11 +1,11 @@
 # Removes the service scheduled-events-bridge and its program. Configuration and state stay, unless -Purge is given.
-# Run it in PowerShell as an administrator, from any folder but that of the program:
+# Run it in PowerShell as an administrator, from any folder except the program's:
 #   powershell -ExecutionPolicy Bypass -File .\uninstall.ps1 [-Purge]
 #Requires -Version 5.1
 #Requires -RunAsAdministrator
 [CmdletBinding()]
 param(
-    # Takes configuration, secrets, store and logs as well.
+    # Also deletes configuration, secrets, store and logs.
     [switch] $Purge
 )
 Set-StrictMode -Version 3.0

@@ -6,19 +6,19 @@ import { zipOf } from '../packages/zip-file.ts';
 import { copyNodeForWindows } from './node-for-windows.ts';
 import { makeServiceProgram, withGoParts } from './service-program.ts';
 
-/** Windows PowerShell and cmd.exe read them with CRLF; the configuration is opened in editors that expect it. */
+/** Files with CRLF: Windows PowerShell, cmd.exe and some editors require it. */
 const SCRIPTS = ['install.ps1', 'uninstall.ps1', 'scheduled-events-bridge.cmd'] as const;
-/** Of the folder that a Linux package installs. */
+/** The files of the Linux folder that the .zip takes. */
 const SHARED = ['LICENSE', 'NODE-LICENSE', 'package.json'] as const;
 
 interface WindowsZipParts {
   readonly root: string;
   readonly version: string;
-  /** What `makeProgramFolder` made. */
+  /** The folder from `makeProgramFolder`. */
   readonly program: string;
-  /** bridge.yaml of a fresh installation. */
+  /** The bridge.yaml of a fresh installation. */
   readonly config: string;
-  /** A folder for what is only needed meanwhile. */
+  /** A temporary folder. */
   readonly work: string;
   readonly out: string;
   readonly at: Date;

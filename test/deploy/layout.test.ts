@@ -45,5 +45,5 @@ test('a base without one of its packages is refused by the name of that package'
   mkdirSync(join(packages, 'gcc-12-base'));
   const folder = folderOf(t);
   const made = makeBaseSystem({ folder: join(folder, 'base'), work: join(folder, 'work'), cache: join(folder, 'cache') });
-  await assert.rejects(made, /holds no gcc-12-base_VERSION\.deb of Debian 12/);
+  await assert.rejects(made, /has no gcc-12-base_VERSION\.deb of Debian 12/);
 });

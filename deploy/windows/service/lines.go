@@ -1,9 +1,9 @@
-// Bytes as they come → whole lines.
+// Chunks of bytes → whole lines.
 package main
 
 import "bytes"
 
-// A longer one is handed on in parts.
+// Longer lines are passed on in parts.
 const longestLine = 1 << 20
 
 type lines struct {

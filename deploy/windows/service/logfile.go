@@ -1,4 +1,4 @@
-// Lines → a file that is renamed before it grows too large; the oldest goes.
+// Lines → a file that is rotated by size; the oldest file is deleted.
 package main
 
 import (
@@ -14,13 +14,13 @@ const (
 	moreOfLog  = 1 << 20
 )
 
-// logFile: a disk that takes nothing stops nobody. Nil writes nothing.
+// logFile ignores errors of the disk, so that they do not stop the service. A nil logFile writes nothing.
 type logFile struct {
 	mutex sync.Mutex
 	path  string
 	file  *os.File
 	size  int64
-	// Where it is renamed; more once that failed.
+	// The size at which the file is rotated; larger after a failed rotation.
 	limit int64
 }
 
@@ -62,7 +62,7 @@ func (l *logFile) write(line []byte) {
 	l.size += int64(written)
 }
 
-// service.log becomes service.log.1, and so on. One that somebody holds open is written on for a while.
+// service.log becomes service.log.1, and so on. If another program has it open, writing continues for a while.
 func (l *logFile) rotate() {
 	l.file.Close()
 	l.file = nil

@@ -1,6 +1,6 @@
 //go:build windows
 
-// Arguments → the service run by Windows' service manager, or its entry there made or removed.
+// Arguments → the service runs under Windows' service manager, or is registered or removed there.
 package main
 
 import (
@@ -50,7 +50,7 @@ func runService() error {
 	data := dataFolder()
 	log, err := openLog(filepath.Join(data, "log", "service.log"))
 	if err != nil {
-		// Without its log it still does its work.
+		// The service works without its log.
 		events.Warning(idWarning, fmt.Sprintf("no log is written: %v", err))
 	}
 	keepCrashes(filepath.Join(data, "log", "crash.log"))
@@ -60,7 +60,7 @@ func runService() error {
 	return svc.Run(serviceName, &service{home: home, data: data, report: &report{log: log, events: events}})
 }
 
-// A service has no standard error: what Go says of a crash of this program goes to a file.
+// A service has no standard error: Go's message about a crash of this program goes to a file.
 func keepCrashes(path string) {
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build windows
 
-// The program's folder → node.exe at work: its words go to the report, its end to a channel.
+// The program's folder → a running node.exe: its output goes to the report, its end to a channel.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 type program struct {
 	command *exec.Cmd
 	control io.WriteCloser
-	// Its exit code, once.
+	// Receives its exit code, once.
 	ended chan int
 }
 
@@ -27,11 +27,11 @@ func startProgram(home, data string, report *report) (*program, error) {
 	command := exec.Command(filepath.Join(home, "node.exe"),
 		"--no-opt", "--no-maglev", "--max-semi-space-size=1", main, "run", "--config", config, "--control-stdin")
 	command.Dir = data
-	// Without a console nothing can reach it but this process: no Ctrl+C, and no end of all consoles when Windows shuts down.
+	// Without a console, only this process can reach it: no Ctrl+C, and no closing of consoles when Windows shuts down.
 	command.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS}
 	command.Stdout = &lines{take: report.printed}
 	command.Stderr = &lines{take: report.said}
-	// What it started may keep the pipes open.
+	// Programs that it started may keep the pipes open.
 	command.WaitDelay = 2 * time.Second
 	control, err := command.StdinPipe()
 	if err != nil {
@@ -49,7 +49,7 @@ func startProgram(home, data string, report *report) (*program, error) {
 	return running, nil
 }
 
-// One line on its standard input: stop or reload.
+// Writes one line to its standard input: stop or reload.
 func (p *program) tell(word string) {
 	_, _ = io.WriteString(p.control, word+"\n")
 }
@@ -58,7 +58,7 @@ func (p *program) kill() {
 	_ = p.command.Process.Kill()
 }
 
-// From now on all that this process starts ends with it, however it ends.
+// All programs that this process starts from now on end with it, however it ends.
 func endTogether() error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {

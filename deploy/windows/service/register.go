@@ -1,6 +1,6 @@
 //go:build windows
 
-// The service manager's entry of the service, and its event source: made, corrected, asked, removed.
+// The entry of the service and its event source: created, updated, queried, removed.
 package main
 
 import (
@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// An account of its own that Windows keeps, without a password.
+	// A dedicated account that Windows manages without a password.
 	account = `NT SERVICE\` + serviceName
-	// After it, failures are counted anew; each has the same answer.
+	// After this time the count of failures restarts; every failure has the same action.
 	forgetFailures = 24 * 60 * 60
 	preShutdownMs  = 20_000
 )
@@ -53,13 +53,13 @@ func register() error {
 	if err := service.SetRecoveryActions([]mgr.RecoveryAction{restart, restart, restart}, forgetFailures); err != nil {
 		return fmt.Errorf("its restart after a crash cannot be set: %w", err)
 	}
-	// Else it has 10 s when Windows shuts down. Without it the rest goes out after the next start.
+	// The default at a shutdown of Windows is 10 s. Deliveries that do not end in time go out after the next start.
 	timeout := uint32(preShutdownMs)
 	_ = windows.ChangeServiceConfig2(service.Handle, windows.SERVICE_CONFIG_PRESHUTDOWN_INFO, (*byte)(unsafe.Pointer(&timeout)))
 	return addEventSource()
 }
 
-// reload asks the running service to read its configuration again.
+// reload makes the running service read its configuration again.
 func reload() error {
 	manager, err := connect()
 	if err != nil {
@@ -93,7 +93,7 @@ func entered(manager *mgr.Mgr, self string) (*mgr.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Account and start type are the administrator's, once they are entered.
+	// After the registration, account and start type belong to the administrator.
 	if err := setProgram(service, self); err != nil {
 		service.Close()
 		return nil, err

@@ -1,4 +1,4 @@
-// What the program prints and how it ends → the log file, and what matters of it the event log.
+// The program's output and its end → the log file and, if important, the event log.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Numbers of EventCreate.exe's messages, which take a text as it is.
+// Message ids of EventCreate.exe, which show a text unchanged.
 const (
 	idInformation = 1
 	idWarning     = 2
@@ -20,9 +20,9 @@ const (
 )
 
 const (
-	// An entry holds 31,839 characters.
+	// The limit of an entry is 31,839 characters.
 	longestEntry = 16 * 1024
-	// What a crash or a bad configuration said last.
+	// The last output of a crash or a bad configuration.
 	mostLastWords = 40
 )
 
@@ -40,19 +40,19 @@ type report struct {
 	failures  string
 }
 
-// Before a start.
+// Called before a start.
 func (r *report) begin() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.lastWords = nil
 }
 
-// A line on standard output.
+// Handles a line of standard output.
 func (r *report) printed(line []byte) {
 	r.log.write(line)
 }
 
-// A line on standard error: of the log, or what a crash or a bad configuration says.
+// Handles a line of standard error: a log line, or the output of a crash or a bad configuration.
 func (r *report) said(line []byte) {
 	r.log.write(line)
 	var record struct {
@@ -78,7 +78,7 @@ func (r *report) info(words string) {
 	_ = r.events.Info(idInformation, words)
 }
 
-// Once, as long as it stays the same.
+// Reports a problem once, until it changes.
 func (r *report) failure(words string) {
 	if r.failures == words {
 		return
@@ -100,7 +100,7 @@ func (r *report) badConfiguration() {
 	_ = r.events.Error(idConfig, entry(r.withLastWords(words)))
 }
 
-// A line of its own in the log, in the shape of the others.
+// Writes an own line to the log, in the format of the other lines.
 func (r *report) note(level, words string) {
 	line, _ := json.Marshal(struct {
 		Level string `json:"level"`
@@ -117,7 +117,7 @@ func (r *report) withLastWords(words string) string {
 	return strings.Join(append([]string{words}, r.lastWords...), "\r\n")
 }
 
-// An event's text holds no NUL, and %1 would be taken for a place.
+// The text of an event cannot contain NUL, and %1 would be a placeholder.
 func entry(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "")
 	if len(text) > longestEntry {

@@ -1,6 +1,6 @@
 //go:build windows
 
-// What the service manager asks for → the program started, started again, reloaded, stopped.
+// Requests of the service manager → the program is started, restarted, reloaded, stopped.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// Its configuration has to be mended first (sysexits.h).
+	// EX_CONFIG: the configuration must be corrected first (sysexits.h).
 	exitConfig   = 78
 	restartAfter = time.Second
 	// The bridge needs 16 s at most (behaviour 1.6), with command sinks; Windows gives 20 s when it shuts down.
@@ -24,7 +24,7 @@ type service struct {
 	report     *report
 }
 
-// Execute returns when the service is to stop: asked for, or because of a bad configuration.
+// Execute returns when the service must stop: on request, or because of a bad configuration.
 func (s *service) Execute(_ []string, requests <-chan svc.ChangeRequest, status chan<- svc.Status) (bool, uint32) {
 	status <- svc.Status{State: svc.StartPending}
 	s.report.info("the service starts")
@@ -49,7 +49,7 @@ func (s *service) Execute(_ []string, requests <-chan svc.ChangeRequest, status 
 	}
 }
 
-// True where it was told to stop, and has; else the program ended by itself, with code.
+// Returns true if it was stopped on request; false if the program ended by itself, with code.
 func (s *service) follow(running *program, requests <-chan svc.ChangeRequest, status chan<- svc.Status, code *int) bool {
 	for {
 		select {
@@ -70,7 +70,7 @@ func (s *service) follow(running *program, requests <-chan svc.ChangeRequest, st
 	}
 }
 
-// Lets deliveries end, and tells the service manager each second that it is at work.
+// Lets deliveries end, and reports progress to the service manager each second.
 func (s *service) stop(running *program, status chan<- svc.Status) {
 	running.tell("stop")
 	tick := time.NewTicker(time.Second)
@@ -91,7 +91,7 @@ func (s *service) stop(running *program, status chan<- svc.Status) {
 	}
 }
 
-// Before the next start; true where it was told to stop meanwhile.
+// Waits before the next start; returns true if a stop was requested meanwhile.
 func (s *service) pause(requests <-chan svc.ChangeRequest, status chan<- svc.Status) bool {
 	due := time.After(restartAfter)
 	for {
