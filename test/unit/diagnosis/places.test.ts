@@ -55,5 +55,5 @@ test('a file in the place of the folder is a fault', async (t) => {
   const folder = folderOf(t);
   writeFileSync(join(folder, 'store'), '');
   assert.match((await found(join(folder, 'store')))[0] ?? '', /is not a folder/);
-  assert.match((await found(join(folder, 'store', 'inner')))[0] ?? '', /is no folder|cannot be made/);
+  assert.match((await found(join(folder, 'store', 'inner')))[0] ?? '', /is not a folder|cannot be created/);
 });

@@ -16,7 +16,7 @@ test('the Azure CLI is asked, and what it needs is told', async (t) => {
   const { time, ask, fails } = start(t, { credential: 'azure-cli' });
   const error = await fails();
   assert.deepEqual([error.code, error.disposition], ['BRIDGE_AZURE_REFUSED', 'misconfigured']);
-  assert.match(error.message, /log in with `az login` as the user that the bridge runs as/);
+  assert.match(error.message, /run `az login` as the user of the bridge/);
   const good = JSON.stringify({ accessToken: 'token-of-cli', expires_on: Math.floor(Date.now() / 1000) + 3600 });
   await writeFile(az, `#!/bin/sh\necho '${good}'\n`);
   await time.advance(1000);
