@@ -58,7 +58,7 @@ function propertiesOf(type: string): Readonly<Record<string, unknown>> {
   return found?.properties ?? assert.fail(type);
 }
 
-test('expressions of main.json are balanced, and name each parameter and variable that there is, and no other', () => {
+test('expressions of main.json are balanced, and use each parameter and variable, and no other', () => {
   const named = (kind: string) =>
     new Set(expressions.flatMap(({ calls }) => calls).flatMap(({ name, args }) => (name === kind ? args : [])));
   const quoted = (of: object) => new Set(Object.keys(of).map((name) => `'${name}'`));
@@ -66,7 +66,7 @@ test('expressions of main.json are balanced, and name each parameter and variabl
   assert.deepEqual([...named('variables')].sort(), [...quoted(variables)].sort());
 });
 
-test('a resource waits for each that it names', () => {
+test('a resource depends on each resource that it names', () => {
   const typesOf = (texts: readonly string[]) =>
     new Set(texts.flatMap((text) => [...text.matchAll(/resourceId\('([\w./]+)'/g)].map(([, type = '']) => type)));
   const made = new Set(resources.map(({ type }) => type));
@@ -81,7 +81,7 @@ test('a resource waits for each that it names', () => {
   }
 });
 
-test('main.bicep makes the same resources, from the same parameters, with the same outputs', () => {
+test('main.bicep has the same resources, parameters and outputs', () => {
   const inBicep = (pattern: RegExp) => [...BICEP.matchAll(pattern)].map(([, name = '']) => name);
   assert.deepEqual(
     inBicep(/^resource \w+ '([^']+)' = /gm),
@@ -98,7 +98,7 @@ test('main.bicep makes the same resources, from the same parameters, with the sa
   assert.deepEqual(pairs.map(([, key, value = '']) => `${key}: ${value.replaceAll("'", '')}`).sort(), leavesOf(resources).sort());
 });
 
-test('nothing has a password or a key, nobody comes in, and the topic drops repeats', () => {
+test('the template has no password or key, allows no inbound traffic, and the topic drops duplicates', () => {
   assert.doesNotMatch(JSON.stringify(resources), /listKeys|adminPassword|authorizationRules|sharedAccess/i);
   for (const type of ['Microsoft.ServiceBus/namespaces', 'Microsoft.EventHub/namespaces'])
     assert.deepEqual([propertiesOf(type)['disableLocalAuth'], propertiesOf(type)['minimumTlsVersion']], [true, '1.2'], type);
@@ -142,13 +142,13 @@ test('a restart or redeploy that a user orders is announced, unless a parameter 
   );
 });
 
-test('main.json carries cloud-init.yaml, and puts in each of its marks', () => {
+test('main.json contains cloud-init.yaml, and replaces each of its placeholders', () => {
   assert.equal(variables['cloudInit'], CLOUD_INIT);
   const [customData] = expressions.filter(({ path }) => path.endsWith('osProfile.customData'));
   for (const text of [customData?.text ?? '', BICEP]) assert.deepEqual(new Set(text.match(/__\w+__/g)), new Set(MARKS), 'marks');
 });
 
-test('the bridge.yaml of cloud-init is valid, and sends to what the template makes', () => {
+test('the bridge.yaml of cloud-init is valid, and sends to the resources of the template', () => {
   assert.equal(config.path, '/etc/scheduled-events-bridge/bridge.yaml');
   const checked = readConfig(config.content, { adapters: ADAPTERS, env: {}, readFile: () => '', directory: '/etc' });
   assert.deepEqual('faults' in checked ? checked.faults.map(formatFault) : [], []);
@@ -173,7 +173,7 @@ function install(t: TestContext, body: string, failures = 0) {
   return { status, log: readFileSync(log, 'utf8'), left: readdirSync(tmp) };
 }
 
-test('a new machine installs the package whose SHA-256 was told, waits for another apt, and leaves nothing behind', (t) => {
+test('a new machine installs the package with the given SHA-256, waits for another apt, and leaves no files', (t) => {
   assert.equal(installer.path, command[0]);
   const { status, log, left } = install(t, 'a package', 2);
   assert.equal(status, 0, log);
@@ -183,7 +183,7 @@ test('a new machine installs the package whose SHA-256 was told, waits for anoth
   assert.match(log, /--option DPkg::Lock::Timeout=300 \.\/bridge\.deb\na package$/);
 });
 
-test('a package with another SHA-256 is not installed, and neither is one that never comes', (t) => {
+test('a package with another SHA-256, or one that never arrives, is not installed', (t) => {
   for (const { status, log, left } of [install(t, 'another package'), install(t, 'a package', 100)]) {
     assert.notEqual(status, 0);
     assert.doesNotMatch(log, /apt-get/);
@@ -193,7 +193,7 @@ test('a package with another SHA-256 is not installed, and neither is one that n
 
 const noCloudInit = spawnSync('cloud-init', ['--version']).status === 0 ? false : 'cloud-init is not installed';
 
-test('cloud-init itself takes the file', { skip: process.env['REQUIRE_CLOUD_INIT'] ? false : noCloudInit }, () => {
+test('cloud-init accepts the file', { skip: process.env['REQUIRE_CLOUD_INIT'] ? false : noCloudInit }, () => {
   const { status, stdout, stderr } = spawnSync('cloud-init', ['schema', '--config-file', CLOUD_INIT_FILE], {
     encoding: 'utf8',
   });

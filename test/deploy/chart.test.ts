@@ -79,20 +79,20 @@ function rightsIn(objects: readonly KubernetesObject[]): readonly string[] {
 }
 
 for (const name of Object.keys(VALUES)) {
-  test(`with ${name}.yaml helm has no remark, and every object is valid from Kubernetes 1.30 to 1.36`, options, () => {
+  test(`with ${name}.yaml helm reports nothing, and every object is valid from Kubernetes 1.30 to 1.36`, options, () => {
     const { refused, objects, remarks, faults } = of(name);
     assert.deepEqual([refused, remarks, faults], [undefined, [], []]);
     assert.ok(objects.length > 1);
   });
 
-  test(`with ${name}.yaml the bridge takes the configuration that is rendered`, options, () => {
+  test(`with ${name}.yaml the bridge accepts the rendered configuration`, options, () => {
     const { data } = only(of(name), 'ConfigMap') as unknown as { readonly data: Readonly<Record<string, string>> };
     const checked = readConfig(data['bridge.yaml'] ?? '', { adapters: ADAPTERS, ...OUTSIDE, directory: '/etc/scheduled-events-bridge' });
     if ('faults' in checked) assert.fail(JSON.stringify(checked.faults));
     assert.equal(checked.options.store.path, '/var/lib/scheduled-events-bridge');
   });
 
-  test(`with ${name}.yaml no secret stands in an object, and nothing runs with more than it needs`, options, () => {
+  test(`with ${name}.yaml no object contains a secret, and containers have only the rights that they need`, options, () => {
     const { containers, initContainers, hostNetwork, nodeSelector } = podOf(name);
     for (const { env = [] } of [...containers, ...initContainers]) {
       assert.deepEqual(
@@ -110,7 +110,7 @@ for (const name of Object.keys(VALUES)) {
   });
 }
 
-test('a misspelt field is refused by the schemas', options, (t) => {
+test('the schemas reject a misspelt field', options, (t) => {
   const chart = join(folderOf(t), 'chart');
   cpSync(CHART, chart, { recursive: true });
   const path = join(chart, 'templates/daemonset.yaml');
@@ -119,7 +119,7 @@ test('a misspelt field is refused by the schemas', options, (t) => {
   assert.equal(faults.length, 7, faults.join('\n'));
 });
 
-test('values that nobody knows, or that cannot be meant, are refused with their path', options, () => {
+test('unknown or contradictory values are rejected with their path', options, () => {
   const refused: Readonly<Record<string, string>> = {
     'colour: blue': "'colour' not allowed",
     'image: { repositry: here }': "'/image'",
@@ -148,7 +148,7 @@ test('values that nobody knows, or that cannot be meant, are refused with their 
     assert.ok(played[values]?.refused?.includes(expected), `${values}: ${played[values]?.refused}`);
 });
 
-test('the schema of the values knows each section of the configuration, and no other', () => {
+test('the schema of the values has each section of the configuration, and no other', () => {
   const { properties } = JSON.parse(text('values.schema.json')) as { properties: { config: { properties: object } } };
   const { properties: sections } = jsonSchema(ADAPTERS) as { readonly properties: object };
   assert.deepEqual(Object.keys(properties.config.properties).sort(), Object.keys(sections).sort());
@@ -168,7 +168,7 @@ test('without a sink of type kubernetes there is no role and no token; with one,
   assert.deepEqual(rightsOf('nodes-told'), ['events create', 'nodes get', 'nodes patch']);
 });
 
-test('whatever is tolerated besides, a bridge that taints its node may come back to it', options, () => {
+test('with any tolerations, a bridge that taints its node may come back to it', options, () => {
   const node = 'config: { sinks: { node: { type: kubernetes, node: { env: NODE_NAME }, prepare: [taint] } } }';
   const tolerations = '{ key: dedicated, operator: Exists }';
   const played = render({
@@ -187,42 +187,42 @@ test('whatever is tolerated besides, a bridge that taints its node may come back
   assert.deepEqual([tolerated(played.all), tolerated(played.untainted)], [[{ operator: 'Exists' }], undefined]);
 });
 
-test('the rights for every step are those of deploy/kubernetes/rbac.yaml, which is for use without helm', options, () => {
+test('the rights for every step equal those of deploy/kubernetes/rbac.yaml', options, () => {
   const source = readFileSync(join(CHART, '../../kubernetes/rbac.yaml'), 'utf8');
   assert.deepEqual(rightsOf('nodes'), rightsIn(parseAllDocuments(source).map((document) => document.toJS() as KubernetesObject)));
 });
 
-test('health is on the loopback of the node until something outside has to ask', options, () => {
+test('the health address is loopback unless a client outside the node needs it', options, () => {
   const host = (name: string) => mainOf(name).readinessProbe.httpGet.host;
   assert.deepEqual([host('default'), host('monitoring'), host('webhook')], ['127.0.0.1', undefined, undefined]);
 });
 
-test('another configuration is another pod template', options, () => {
+test('a changed configuration changes the pod template', options, () => {
   const checksum = (name: string) =>
     /"checksum\/config":"[0-9a-f]{64}"/.exec(JSON.stringify(only(of(name), 'DaemonSet')))?.[0] ?? assert.fail(name);
   assert.notEqual(checksum('default'), checksum('webhook'));
   assert.equal(checksum('default'), checksum('air-gapped'));
 });
 
-test('the alert rules are those of deploy/monitoring', options, () => {
+test('the alert rules equal those of deploy/monitoring', options, () => {
   const { spec } = only(of('monitoring'), 'PrometheusRule') as unknown as { readonly spec: unknown };
   const source = readFileSync(join(CHART, '../../monitoring/rules.yaml'), 'utf8');
   assert.equal(text('rules.yaml'), source, 'copy deploy/monitoring/rules.yaml into the chart');
   assert.deepEqual(spec, parse(source));
 });
 
-test('the job of its metrics has the name that the rules look for, whatever the release is called', options, () => {
+test('the job of the metrics has the name that the rules need, whatever the name of the release', options, () => {
   const renamed = render({ renamed: `${VALUES['monitoring']}\nfullnameOverride: other\n` }).renamed;
   assert.match(JSON.stringify(only(renamed, 'ServiceMonitor')), /\{"targetLabel":"job","replacement":"scheduled-events-bridge"\}/);
 });
 
-test('what is optional is absent by default', options, () => {
+test('optional objects are absent by default', options, () => {
   assert.deepEqual(kinds('default').sort(), ['ConfigMap', 'DaemonSet', 'ServiceAccount']);
 });
 
 const page = readFileSync(join(CHART, '../../../docs/operate/kubernetes.md'), 'utf8');
 
-test('the values that the page shows are taken', options, () => {
+test('the values on the page are accepted', options, () => {
   const shown = [...page.matchAll(/^```yml\n(.*?)^```$/gms)].map(([, block = '']) => block);
   assert.equal(shown.length, 4);
   for (const { refused, faults } of Object.values(render(Object.fromEntries(shown.map((values) => [values, values])))))
@@ -245,7 +245,7 @@ test('the page of the chart has a row for each value', () => {
   );
 });
 
-test('it is of the version of the package', () => {
+test('the chart has the version of the package', () => {
   const { version, appVersion } = parse(text('Chart.yaml')) as { readonly version: string; readonly appVersion: string };
   assert.deepEqual([version, appVersion], [packageJson.version, packageJson.version]);
 });

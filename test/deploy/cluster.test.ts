@@ -79,7 +79,7 @@ async function makeDaemonPod(name: string, node: string): Promise<KubernetesObje
 
 for (const name of Object.keys(VALUES)) {
   const skip = options.skip || noChartTools();
-  test(`with ${name}.yaml the command helm has no remark, and renders what its library does`, { ...options, skip }, () => {
+  test(`with ${name}.yaml the command helm reports nothing, and renders the same as its library`, { ...options, skip }, () => {
     helm('lint', '--strict', '--values', `${name}.yaml`, CHART);
     const printed = helm('template', 'bridge', CHART, ...RELEASE, '--values', `${name}.yaml`);
     const byName = (objects: readonly KubernetesObject[]) =>
@@ -90,7 +90,7 @@ for (const name of Object.keys(VALUES)) {
   });
 }
 
-test('installed with the default values: the API server takes each object and the pod, and the account has no right', options, async () => {
+test('with the default values, the API server accepts each object and the pod, and the account has no rights', options, async () => {
   helm('install', 'bridge', CHART, ...RELEASE, '--create-namespace');
   const pod = (await makeDaemonPod('on-vm-1', 'vm-1')) as { readonly spec: Readonly<Record<string, unknown>> };
   assert.deepEqual([pod.spec['priority'], pod.spec['hostNetwork'], pod.spec['automountServiceAccountToken']], [2_000_001_000, true, false]);
@@ -98,7 +98,7 @@ test('installed with the default values: the API server takes each object and th
     assert.deepEqual(await rightsIn(namespace, await server.tokenOf('maintenance', NAME)), []);
 });
 
-test('upgraded to a sink that prepares Nodes: exactly the rights that it needs, and events in default alone', options, async () => {
+test('after an upgrade to a sink that prepares Nodes: exactly the rights that it needs, and events only in default', options, async () => {
   const checksum = async () => (await daemonSet()).spec.template.metadata.annotations['checksum/config'];
   const before = await checksum();
   helm('upgrade', 'bridge', CHART, ...RELEASE, '--values', 'nodes.yaml');
@@ -111,7 +111,7 @@ test('upgraded to a sink that prepares Nodes: exactly the rights that it needs, 
   assert.deepEqual(await rightsIn('default', token), ['events create', ...everywhere]);
 });
 
-test('a bridge changes the Node of its pod, and no other', options, async () => {
+test('a bridge can change only the Node of its pod', options, async () => {
   await makeDaemonPod('prepares-vm-1', 'vm-1');
   const token = await tokenOf('prepares-vm-1', 'maintenance', NAME);
   const cordon = (node: string, as: string) =>
@@ -126,11 +126,11 @@ test('a bridge changes the Node of its pod, and no other', options, async () => 
   assert.equal((await cordon('vm-1', await server.tokenOf('maintenance', NAME))).status, 403, 'a token of no pod');
 });
 
-test('others change Nodes as before', options, async () => {
+test('other users change Nodes as before', options, async () => {
   await server.must('PATCH', '/api/v1/nodes/vm-2', { spec: { unschedulable: true } });
 });
 
-test('it evicts a pod of its Node, and reads, makes and ends nothing else', options, async () => {
+test('it can evict a pod of its Node, and read, create and delete nothing else', options, async () => {
   await makePod(server, 'web', { node: 'vm-1' });
   const token = await tokenOf('prepares-vm-1', 'maintenance', NAME);
   const pods = '/api/v1/namespaces/default/pods';
@@ -141,7 +141,7 @@ test('it evicts a pod of its Node, and reads, makes and ends nothing else', opti
   assert.equal((await server.ask('GET', '/api/v1/namespaces/maintenance/secrets', undefined, { token })).status, 403);
 });
 
-test('values that nobody knows are refused, and the release stays as it is', options, async () => {
+test('unknown values are rejected, and the release stays unchanged', options, async () => {
   const before = await daemonSet();
   const words = ['upgrade', 'bridge', CHART, ...RELEASE, '--set', 'colour=blue'];
   const { status, stderr } = spawnSync(HELM, words, { env: environment(), encoding: 'utf8' });
@@ -149,7 +149,7 @@ test('values that nobody knows are refused, and the release stays as it is', opt
   assert.deepEqual(await daemonSet(), before);
 });
 
-test('uninstalled, nothing of it is left in the cluster', options, async () => {
+test('after an uninstall nothing of it is left in the cluster', options, async () => {
   helm('uninstall', 'bridge', ...RELEASE);
   const kinds = ['/apis/apps/v1/daemonsets', '/api/v1/configmaps', '/api/v1/serviceaccounts', '/api/v1/services', '/api/v1/secrets'];
   const others = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].map((kind) => `${RBAC}/${kind}`);

@@ -17,7 +17,7 @@ const { services, volumes } = parse(readFileSync(join(FOLDER, 'compose.yaml'), '
   volumes: object;
 };
 
-test('the demo runs this version, and takes from it all that it does not need', () => {
+test('the demo runs this version, without rights that it does not need', () => {
   for (const name of ['azure', 'bridge']) {
     const { image, read_only, cap_drop, security_opt, mem_limit } = services[name] ?? assert.fail(name);
     assert.equal(image, `${packageJson.name}:${packageJson.version}`);
@@ -25,7 +25,7 @@ test('the demo runs this version, and takes from it all that it does not need', 
   }
 });
 
-test('every service that another waits for is there, and so is every volume', () => {
+test('every service that another depends on exists, and so does every volume', () => {
   const waitedFor = Object.values(services).flatMap(({ depends_on }) => Object.keys(depends_on ?? {}));
   for (const name of waitedFor) assert.ok(services[name], name);
   const mounts = Object.values(services).flatMap((service) => (service['volumes'] as string[] | undefined) ?? []);

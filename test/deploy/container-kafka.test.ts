@@ -12,7 +12,7 @@ import { Podman } from './podman.ts';
 
 const options = { skip: noContainer, timeout: 300_000 };
 
-test('the configuration of the demo brings an event into a topic of a real Kafka, which it makes', options, async (t) => {
+test('the configuration of the demo sends an event to a topic of a real Kafka, and creates the topic', options, async (t) => {
   const [azure, kafka, health] = [await localSimulator(t), await Cluster.start(t), await freePorts()];
   const demo = parse(readFileSync(join(import.meta.dirname, '../../deploy/container/bridge.yaml'), 'utf8'));
   demo.metadata.endpoint = azure.url;

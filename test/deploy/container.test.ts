@@ -28,11 +28,11 @@ after(() => {
   if (!noContainer) podman[Symbol.dispose]();
 });
 
-test('made once more, the archive has the same bytes', options, async () => {
+test('a second build gives the same bytes', options, async () => {
   assert.equal(readFileSync(await builtImage(AT)).equals(readFileSync(archive)), true);
 });
 
-test('the archive says what it is, runs as nobody of the host, and has no shell and nothing that gives rights', options, (t) => {
+test('the archive has its metadata, runs as a user that the host does not have, and has no shell and no setuid files', options, (t) => {
   const { names, annotations, config, size, entries, file } = readOciArchive(archive, folderOf(t));
   assert.equal(names['org.opencontainers.image.ref.name'], IMAGE);
   assert.equal(annotations['org.opencontainers.image.version'], version);
@@ -56,7 +56,7 @@ test('the archive says what it is, runs as nobody of the host, and has no shell 
   assert.match(file('usr/lib/os-release'), /^ID=debian$/m);
 });
 
-test('it tells the licences of all that is in it, and lists it', options, (t) => {
+test('the image contains all licences, and lists its contents', options, (t) => {
   const { entries, file } = readOciArchive(archive, folderOf(t));
   const { components } = JSON.parse(file(`usr/lib/${NAME}/sbom.cdx.json`)) as {
     components: { name: string; version: string; purl: string }[];
@@ -72,7 +72,7 @@ test('it tells the licences of all that is in it, and lists it', options, (t) =>
   for (const path of ['NODE-LICENSE', 'LICENSE', 'dist/THIRD-PARTY-NOTICES']) assert.ok(paths.includes(`usr/lib/${NAME}/${path}`), path);
 });
 
-test('without arguments it runs the configuration that it brings, which is valid', options, () => {
+test('without arguments it runs its own configuration, which is valid', options, () => {
   assert.equal(podman.once(IMAGE, '--version').trim(), version);
   assert.match(podman.once(IMAGE, 'check'), new RegExp(`^/etc/${NAME}/bridge.yaml: the configuration is valid`));
 });
@@ -111,7 +111,7 @@ test('an event goes to the webhook, with 96 MB, a read-only root and no rights; 
   assert.equal(podman.run('inspect', '--format', '{{.State.ExitCode}} {{.State.OOMKilled}}', 'life').trim(), '0 false');
 });
 
-test('stopped or killed while it owes an event, it delivers that after a start, with the same bytes', options, async (t) => {
+test('an event that is undelivered at a stop or kill is delivered after a start, with the same bytes', options, async (t) => {
   const { azure, receiver, ready } = await between(t, 'owing');
   for (const end of [['stop'], ['kill', '--signal', 'KILL']]) {
     receiver.default = { status: 503 };

@@ -8,11 +8,11 @@ import { metricsIn, PANELS, QUERIES, RULES, SHIPPED_DASHBOARD } from './shipped-
 
 const page = (name: string) => readFileSync(join(import.meta.dirname, '../../docs/operate', name), 'utf8');
 
-test('dashboard.json is what its source makes: run `node deploy/monitoring/dashboard.ts`', () => {
+test('dashboard.json is up to date: run `node deploy/monitoring/dashboard.ts`', () => {
   assert.deepEqual(SHIPPED_DASHBOARD, JSON.parse(JSON.stringify(dashboard)));
 });
 
-test('dashboard and rules name metrics of docs/operate/metrics.md alone', () => {
+test('dashboard and rules use only metrics of docs/operate/metrics.md', () => {
   const known = new Set([...page('metrics.md').matchAll(/^\| `scheduled_events_bridge_(\w+)` \|/gm)].map(([, name]) => name));
   const named = [...QUERIES, ...RULES].flatMap(({ expr }) => metricsIn(expr)).map((name) => name.replace(/_bucket$/, ''));
   assert.ok(new Set(named).size > 25, 'the metrics were not found');
@@ -22,14 +22,14 @@ test('dashboard and rules name metrics of docs/operate/metrics.md alone', () => 
   );
 });
 
-test('each query of the dashboard is of the bridges and the data source that are chosen', () => {
+test('each query of the dashboard uses the selected bridges and data source', () => {
   const other = QUERIES.filter(({ expr }) => metricsIn(expr).length !== expr.split('instance=~"$instance"').length - 1);
   assert.deepEqual(other, []);
   const ids = dashboard.panels.flatMap(({ targets = [], datasource }) => [datasource, ...targets.map((target) => target.datasource)]);
   assert.deepEqual([...new Set(ids.map((source) => source?.uid ?? 'row'))].sort(), ['$' + '{datasource}', 'row'].sort());
 });
 
-test('no panel lies on another, each has a name of its own, and all are within the width', () => {
+test('panels do not overlap, have distinct names, and fit into the width', () => {
   const cells = PANELS.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
   );
@@ -38,7 +38,7 @@ test('no panel lies on another, each has a name of its own, and all are within t
   assert.equal(new Set(PANELS.map(({ id }) => id)).size, PANELS.length);
 });
 
-test('each alert has its section in docs/operate/alerts.md, in the order of the rules, and its runbook leads there', () => {
+test('each alert has its section in docs/operate/alerts.md, in the order of the rules, and links to it', () => {
   const sections = [...page('alerts.md').matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
   assert.deepEqual(
     sections,

@@ -25,7 +25,7 @@ async function archiveOf(t: TestContext, ...files: readonly string[]): Promise<s
   return join(folder, 'oci.tar');
 }
 
-test('every blob is what its digest says, and the layers lie one above the other', async (t) => {
+test('every blob matches its digest, and the layers are in order', async (t) => {
   const { names, annotations, config, entries, file } = readOciArchive(await archiveOf(t, 'one', 'two'), folderOf(t));
   assert.deepEqual(
     entries.map(({ path }) => path),
@@ -37,7 +37,7 @@ test('every blob is what its digest says, and the layers lie one above the other
   assert.deepEqual([config['User'], config['Labels']], ['7:7', annotations]);
 });
 
-test('a base without one of its packages is refused by the name of that package', async (t) => {
+test('a base without one of its packages is rejected with the name of that package', async (t) => {
   const packages = folderOf(t);
   process.env['CONTAINER_BASE'] = packages;
   t.after(() => delete process.env['CONTAINER_BASE']);

@@ -39,7 +39,7 @@ async function receiver(t: TestContext, answer: Answer): Promise<string> {
   return started.url;
 }
 
-test('promtool takes the rules, and each alert fires in its cases when it should', options, () => {
+test('promtool accepts the rules, and each alert fires in its cases at the right time', options, () => {
   for (const args of [
     ['check', 'rules', RULES_FILE],
     ['test', 'rules', join(MONITORING, 'rules.test.yaml')],
@@ -49,7 +49,7 @@ test('promtool takes the rules, and each alert fires in its cases when it should
   }
 });
 
-test('the cases of the rules fail where any one of the alerts keeps silent', options, (t) => {
+test('the cases of the rules fail if any of the alerts does not fire', options, (t) => {
   const folder = folderOf(t);
   const [rules, cases] = [readFileSync(RULES_FILE, 'utf8'), readFileSync(join(MONITORING, 'rules.test.yaml'), 'utf8')];
   const casesOf = (name: string, of: string) => {
@@ -63,7 +63,7 @@ test('the cases of the rules fail where any one of the alerts keeps silent', opt
   assert.deepEqual(verdicts, [1, RULES.length], said);
 });
 
-test('every query of the dashboard brings data from a real run, and every alert what it is about', options, async (t) => {
+test('every query of the dashboard and every alert has data from a real run', options, async (t) => {
   const azure = await localSimulator(t);
   const disk = smallDisk(t, '24m');
   const files = bridgeFolder(t, azure.url, {
@@ -142,7 +142,7 @@ test('every query of the dashboard brings data from a real run, and every alert 
   });
 });
 
-test('a minute without the metadata service, and with a sink that is away, is told', slow, async (t) => {
+test('a minute without the metadata service, and with an unavailable sink, fires alerts', slow, async (t) => {
   const azure = await localSimulator(t);
   const sinks = { away: hook(await receiver(t, { status: 503 })), good: hook(await receiver(t, { status: 204 })) };
   const program = await startRun(t, bridgeFolder(t, azure.url, { sinks }));

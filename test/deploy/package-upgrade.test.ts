@@ -72,14 +72,14 @@ test(
   },
 );
 
-test('the .deb is removed and purged where no systemd runs: first the configuration stays, then nothing does', options, () => {
+test('without systemd, a removal of the .deb keeps the configuration, and a purge deletes everything', options, () => {
   const printed = deb(`one; echo "# mine" > $config; dpkg --remove ${NAME} >&2; cat $config; one; cat $config
     mkdir -p /var/lib/private/${NAME} /var/log/private/${NAME}; ln -s private/${NAME} /var/lib/${NAME}; ln -s private/${NAME} /var/log/${NAME}
     dpkg --purge ${NAME} >&2; find /etc /var/lib /var/log /usr/share /usr/lib /usr/bin -name '*${NAME}*'; echo end`);
   assert.deepEqual(printed, ['# mine', '# mine', 'end']);
 });
 
-test('an .rpm keeps an edited configuration at an upgrade, and puts the new one beside it as .rpmnew', options, () => {
+test('an .rpm keeps an edited configuration at an upgrade, and adds the new one as .rpmnew', options, () => {
   const printed = onLayeredMachine(`
     cd /
     rpm --install --nodeps ${path('1.0.0', '.rpm')} >&2
@@ -99,7 +99,7 @@ for (const [what, edit] of [
   ['as it was installed', ':'],
   ['edited', 'echo "# mine" >> bridge.yaml'],
 ] as const) {
-  test(`rpm -e keeps the configuration, ${what}, and rpm -i after it takes it as it is`, options, () => {
+  test(`rpm -e keeps the configuration, ${what}, and a later rpm -i uses it unchanged`, options, () => {
     const rpm = path('1.0.0', '.rpm');
     const printed = onLayeredMachine(`
       rpm --install --nodeps ${rpm} >&2

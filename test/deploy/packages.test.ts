@@ -31,7 +31,7 @@ function unpacked(ending: string): string {
   return target;
 }
 
-test('there is one of each, and a checksum for each', options, () => {
+test('each kind of package exists once, with a checksum', options, () => {
   const names = [
     ...['SHA256SUMS', 'sbom.cdx.json', `${NAME}-${version}-1.x86_64.rpm`, `${NAME}-${version}-linux-x64.tar.gz`, `${NAME}-${version}.tgz`],
     ...[`${NAME}-${version}-oci.tar`, `${NAME}_${version}_amd64.deb`, `${NAME}-${version}-windows-x64.zip`],
@@ -41,7 +41,7 @@ test('there is one of each, and a checksum for each', options, () => {
   assert.equal(checked.length, names.length - 1);
 });
 
-test('built once more, by somebody whose files nobody else may read, every file has the same bytes', options, () => {
+test('a second build by a user with a private umask gives the same bytes', options, () => {
   const sums = (path: string) => readFileSync(join(path, 'SHA256SUMS'), 'utf8');
   const before = process.umask(0o077);
   try {
@@ -51,7 +51,7 @@ test('built once more, by somebody whose files nobody else may read, every file 
   }
 });
 
-test('the archive runs wherever it is unpacked, with its own Node, and through a link', options, () => {
+test('the archive runs from any folder, with its own Node, and through a link', options, () => {
   const home = join(unpacked('.tar.gz'), `${NAME}-${version}-linux-x64`);
   const bare = { PATH: '/usr/bin:/bin' };
   assert.equal(command(join(home, `bin/${NAME}`), ['--version'], '/', bare), `${version}\n`);
@@ -61,7 +61,7 @@ test('the archive runs wherever it is unpacked, with its own Node, and through a
   assert.match(command(join(home, `bin/${NAME}`), ['check', '--config', join(home, 'bridge.yaml')]), /is valid/);
 });
 
-test('every package tells the licences of what is bundled and of Node, and lists both', options, () => {
+test('every package contains the licences of bundled software and of Node, and lists both', options, () => {
   const home = join(unpacked('.deb'), `usr/lib/${NAME}`);
   assert.match(readFileSync(join(home, 'dist/THIRD-PARTY-NOTICES'), 'utf8'), /^rxjs 7/m);
   assert.match(readFileSync(join(home, 'NODE-LICENSE'), 'utf8'), /Node\.js is licensed for use/);
@@ -79,7 +79,7 @@ test('every package tells the licences of what is bundled and of Node, and lists
   assert.match(rpm, /NODE-LICENSE$/m);
 });
 
-test('the .zip holds what Windows needs, and any unzip reads it', options, () => {
+test('the .zip has the files that Windows needs, and unzip reads it', options, () => {
   const zip = packageOf('-windows-x64.zip');
   command('unzip', ['-tqq', zip]);
   const paths = command('unzip', ['-Z1', zip]).trim().split('\n');
@@ -90,14 +90,14 @@ test('the .zip holds what Windows needs, and any unzip reads it', options, () =>
   assert.equal(paths.filter((path) => /\.map$|\/dist\/(types|packages)\//.test(path)).length, 0);
 });
 
-test('lintian has nothing to say of the .deb, and rpm reads the .rpm', options, () => {
+test('lintian reports nothing about the .deb, and rpm reads the .rpm', options, () => {
   assert.equal(command('lintian', ['--allow-root', '--fail-on', 'error,warning', packageOf('.deb')]), '');
   const questions = '%{NAME} %{VERSION} %{ARCH} %{LICENSE}\n';
   assert.equal(command('rpm', ['-qp', '--queryformat', questions, packageOf('.rpm')]), `${NAME} ${version} x86_64 MIT\n`);
   assert.match(command('rpm', ['-qpc', packageOf('.rpm')]), /^\/etc\/scheduled-events-bridge\/bridge\.yaml\n$/);
 });
 
-test("the .rpm asks for libraries by what Node's symbols need of them, not by names that only some distributions have", options, () => {
+test('the .rpm requires libraries by the symbols that Node needs, not by package names of some distributions', options, () => {
   const symbols = command('objdump', ['-T', join(unpacked('.deb'), `usr/lib/${NAME}/bin/node`)]);
   const newest = (of: string) => {
     const versions = [...symbols.matchAll(new RegExp(`\\b${of}_([\\d.]+)`, 'g'))].map(([, found = '']) => found);

@@ -22,7 +22,7 @@ function keysOf(node: Node): readonly string[] {
   return [...Object.keys(properties).filter((key) => key !== 'env' && key !== 'file'), ...all.flatMap(keysOf)];
 }
 
-test('as it is, it is valid: one sink that works everywhere, and the store of the service', () => {
+test('the unedited file is valid: one sink that works everywhere, and the store of the service', () => {
   const checked = readConfig(text, { adapters: ADAPTERS, env: {}, readFile: () => '', directory: '/etc/scheduled-events-bridge' });
   if ('faults' in checked) assert.fail(JSON.stringify(checked.faults));
   assert.equal(checked.options.store.path, '/var/lib/scheduled-events-bridge');
@@ -32,7 +32,7 @@ test('as it is, it is valid: one sink that works everywhere, and the store of th
   );
 });
 
-test('its head says in which line each section begins, and that a reload is enough', () => {
+test('its head has the line of each section, and the command for a reload', () => {
   const lines = text.split('\n');
   const index = lines.find((line) => line.startsWith('# Sections'));
   const places = [...(index ?? '').matchAll(/(\w+) (\d+)/g)].map(([, name = '', line]) => [name, lines[Number(line) - 1]] as const);
@@ -56,7 +56,7 @@ test('its head says in which line each section begins, and that a reload is enou
   assert.ok(lines.slice(0, 12).every((line) => line.length <= 140));
 });
 
-test('every key of the configuration stands in it, of every kind of sink and source', () => {
+test('it contains every key of the configuration, for every type of sink and source', () => {
   const there = new Set([...text.matchAll(/^ *#?(?:- )?([A-Za-z]\w*):/gm)].map(([, key]) => key));
   const keys = new Set(keysOf(schema));
   assert.ok(keys.size > 80, `${keys.size} keys`);
@@ -67,7 +67,7 @@ test('every key of the configuration stands in it, of every kind of sink and sou
   for (const { type } of ADAPTERS) assert.match(text, new RegExp(`^ +#?type: "?${type}"?$`, 'm'), type);
 });
 
-test('with every comment sign taken away it is one YAML mapping, in which each section has its keys', () => {
+test('without the comment signs it is one YAML mapping, and each section has its keys', () => {
   const { value, faults } = parseYaml(unfolded, 'configuration');
   assert.deepEqual(faults, []);
   assert.deepEqual(Object.keys(value as object), Object.keys(schema.properties ?? {}));

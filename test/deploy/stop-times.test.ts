@@ -1,4 +1,4 @@
-// How long a stop may take → what service managers and pages grant it is longer.
+// The limit of a stop → service managers and pages allow more time.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,11 +32,11 @@ for (const [path, pattern] of [
   ['docs/operate/commands.md', /(?:--stop-timeout |TimeoutStopSec=)(\d+)/g],
   ['docs/operate/windows.md', /after (\d+) s it is killed/g],
 ] as const)
-  test(`${path} lets the longest stop end`, () => {
+  test(`${path} allows enough time for the longest stop`, () => {
     for (const seconds of numbers(path, pattern)) assert.ok(seconds > LIMIT_S, `${seconds} s`);
   });
 
-test('Windows gives its service program longer than that gives the bridge, and the page names both', () => {
+test('Windows gives its service program more time than the service program gives the bridge, and the page has both times', () => {
   const page = 'docs/operate/windows.md';
   const [limit = 0] = numbers('deploy/windows/service/service.go', /stopLimit += (\d+) \* time\.Second/g);
   const [shutdown = 0] = numbers('deploy/windows/service/register.go', /preShutdownMs += (\d+)_000\n/g);
@@ -57,11 +57,11 @@ for (const path of [
   'docs/operate/kubernetes.md',
   'docs/operate/windows.md',
 ])
-  test(`${path} names the limit of a stop as it is`, () => {
+  test(`${path} has the current limit of a stop`, () => {
     assert.match(text(path), new RegExp(`\\b${LIMIT_S} s\\b`));
   });
 
 for (const path of ['docs/develop/architecture.md', 'docs/develop/behaviour.md', 'docs/operate/commands.md', 'docs/operate/delivery.md'])
-  test(`${path} names the time for running deliveries as it is`, () => {
+  test(`${path} has the current time for running deliveries`, () => {
     assert.match(text(path), new RegExp(`\\b${DELIVERIES_MS / 1000} s\\b`.replace('.', '\\.')));
   });

@@ -17,7 +17,7 @@ function block(language: string, from = ''): string {
   return found.text;
 }
 
-test('under the unit of the packages, a program stops the unit that a rule of polkit names, approves, starts it again, and stops no other', {
+test('under the unit of the packages, a program stops and starts the unit that a polkit rule names, approves, and can stop no other unit', {
   skip: noMachine,
   timeout: 400_000,
 }, async () => {

@@ -41,7 +41,7 @@ function onStore(statement: string): string {
   return machine.run('/usr/lib/scheduled-events-bridge/bin/node', '--disable-warning=ExperimentalWarning', '--eval', script);
 }
 
-test('apt installs it, and without another command it runs and sees its metadata service', options, async () => {
+test('after apt install, it runs and reads its metadata service without another command', options, async () => {
   install(machine, packages);
   assert.equal(isActive(), true, journal(machine));
   assert.equal(machine.run('systemctl', 'is-enabled', 'scheduled-events-bridge').trim(), 'enabled');
@@ -71,7 +71,7 @@ test('a webhook added by the page: the receiver gets the next event, signed with
   assert.equal(await received(machine, schedule(machine)), 1, journal(machine));
 });
 
-test('reload: a bad file is refused by name, a good one holds at once, and the same process goes on', options, async () => {
+test('reload: a bad file is rejected with its path, a good one applies at once, and the process stays the same', options, async () => {
   const [good, pid] = [machine.read(CONFIG), machine.property('MainPID')];
   const reload = (text: string) => {
     machine.write(CONFIG, text);
@@ -96,7 +96,7 @@ test('reload: a bad file is refused by name, a good one holds at once, and the s
   assert.equal(machine.property('MainPID'), pid);
 });
 
-test('a program that runs when the service is stopped ends in its own time, and is not run again', options, async () => {
+test('a program that is running at a stop may end normally, and is not run again', options, async () => {
   const good = machine.read(CONFIG);
   const program = 'echo begun > /var/lib/scheduled-events-bridge/begun; sleep 3; echo all is prepared';
   configure(machine, `  prepare: { type: command, run: [/bin/sh, -c, "${program}"], filter: { changes: [scheduled] } }\n`);
@@ -118,7 +118,7 @@ test('a program that runs when the service is stopped ends in its own time, and 
   await ready(machine);
 });
 
-test('a stop gives programs their time to tidy up, kills one that ignores TERM, and leaves systemd nothing to kill', options, async () => {
+test('a stop gives programs time to clean up, kills one that ignores TERM, and leaves systemd nothing to kill', options, async () => {
   const good = machine.read(CONFIG);
   const folder = '/var/lib/scheduled-events-bridge';
   const tidy = `trap 'sleep 3; echo undone > ${folder}/undone; exit 1' TERM; echo tidy > ${folder}/tidy; while :; do sleep 0.2; done`;
@@ -143,7 +143,7 @@ test('a stop gives programs their time to tidy up, kills one that ignores TERM, 
   await ready(machine);
 });
 
-test('killed, it is back after a second, and delivers what it owes', options, async () => {
+test('after a kill it restarts within a second, and delivers the rest', options, async () => {
   machine.run('systemctl', 'stop', 'receiver');
   const eventId = schedule(machine);
   await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
@@ -158,7 +158,7 @@ test('killed, it is back after a second, and delivers what it owes', options, as
   assert.equal(await received(machine, eventId), 1);
 });
 
-test('a process that stands still is ended by the watchdog and started anew', options, async () => {
+test('the watchdog ends a hanging process, and systemd starts it again', options, async () => {
   dropIn(`${machine.read(DROP_IN)}WatchdogSec=3\n`);
   await ready(machine);
   await new Promise((resolve) => setTimeout(resolve, 6000));
@@ -173,7 +173,7 @@ test('a process that stands still is ended by the watchdog and started anew', op
   await ready(machine);
 });
 
-test('a metadata service that answers nobody, from the start on, is no reason for the watchdog', options, async () => {
+test('a metadata service that never answers does not trigger the watchdog', options, async () => {
   machine.run('systemctl', 'stop', 'azure');
   machine.run('systemctl', 'restart', 'scheduled-events-bridge');
   assert.equal(isActive(), true, 'ready without an answer');
@@ -183,7 +183,7 @@ test('a metadata service that answers nobody, from the start on, is no reason fo
   await ready(machine);
 });
 
-test('a bad configuration stays down with exit code 78 until it is mended', options, async () => {
+test('with a bad configuration it stays down with exit code 78 until the file is corrected', options, async () => {
   const good = machine.read(CONFIG);
   machine.write(CONFIG, `${good}colour: blue\n`);
   machine.try('systemctl', 'restart', 'scheduled-events-bridge');
@@ -198,7 +198,7 @@ test('a bad configuration stays down with exit code 78 until it is mended', opti
   await ready(machine);
 });
 
-test('a port that is taken: it says so, and runs as soon as the port is free, however long that takes', options, async () => {
+test('with a taken port it logs the fault, and runs as soon as the port is free', options, async () => {
   machine.run('systemctl', 'stop', 'scheduled-events-bridge');
   const squat = `require('node:net').createServer().listen(8700, '127.0.0.1')`;
   machine.run('systemd-run', '--quiet', '--unit=squatter', '/usr/lib/scheduled-events-bridge/bin/node', '--eval', squat);
@@ -214,7 +214,7 @@ test('a port that is taken: it says so, and runs as soon as the port is free, ho
   await ready(machine);
 });
 
-test('the network comes late: it runs meanwhile, and sees as soon as it can', options, async () => {
+test('if the network is late, it runs meanwhile, and reads events as soon as it can', options, async () => {
   machine.run('ip', 'address', 'delete', '169.254.169.254/32', 'dev', 'lo');
   machine.run('systemctl', 'restart', 'scheduled-events-bridge');
   assert.equal(isActive(), true);
@@ -226,7 +226,7 @@ for (const [what, happens] of [
   ['a reboot', () => machine.reboot()],
   ['a power cut', () => machine.cutPower().then(() => machine.start())],
 ] as const) {
-  test(`what was not delivered before ${what} is delivered after it`, options, async () => {
+  test(`undelivered CloudEvents from before ${what} are delivered after it`, options, async () => {
     machine.run('systemctl', 'disable', '--quiet', '--now', 'receiver');
     const eventId = schedule(machine);
     await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
@@ -237,7 +237,7 @@ for (const [what, happens] of [
   });
 }
 
-test('what happens just before a reboot is delivered before it', options, async () => {
+test('an event just before a reboot is delivered before the reboot', options, async () => {
   const eventId = schedule(machine);
   await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
   await machine.reboot();
@@ -245,7 +245,7 @@ test('what happens just before a reboot is delivered before it', options, async 
   await active();
 });
 
-test('an upgrade keeps configuration and state, and the new version delivers what the old one owed', options, async () => {
+test('an upgrade keeps configuration and state, and the new version delivers the rest', options, async () => {
   machine.run('systemctl', 'stop', 'receiver');
   const eventId = schedule(machine);
   await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
@@ -260,7 +260,7 @@ test('an upgrade keeps configuration and state, and the new version delivers wha
   await ready(machine);
 });
 
-test('a disk that is full at an upgrade: the new version says so, and delivers once there is room', options, async () => {
+test('with a full disk at an upgrade, the new version logs it, and delivers once there is space', options, async () => {
   machine.try('dd', 'if=/dev/zero', 'of=/var/lib/private/ballast', 'bs=1M');
   const eventId = schedule(machine);
   const health = () => machine.try('scheduled-events-bridge', 'health', '--config', CONFIG);
@@ -278,7 +278,7 @@ test('a disk that is full at an upgrade: the new version says so, and delivers o
   await ready(machine);
 });
 
-test('a version older than its store refuses it, and says which one it needs', options, async () => {
+test('a version older than its store rejects it, and names the needed version', options, async () => {
   machine.run('systemctl', 'stop', 'scheduled-events-bridge');
   const [{ user_version: version }] = JSON.parse(onStore('PRAGMA user_version')) as [{ user_version: number }];
   onStore(`PRAGMA user_version = ${version + 1}`);
@@ -292,7 +292,7 @@ test('a version older than its store refuses it, and says which one it needs', o
   await ready(machine);
 });
 
-test('removed, configuration and state stay; purged, both are gone', options, () => {
+test('a removal keeps configuration and state; a purge deletes both', options, () => {
   machine.run('systemctl', 'disable', '--quiet', '--now', 'azure', 'receiver');
   machine.run('apt-get', 'remove', '--quiet', '--yes', 'scheduled-events-bridge');
   const kept = [CONFIG, DATABASE].map((path) => existsSync(join(machine.root, path)));
@@ -310,13 +310,17 @@ test('removed, configuration and state stay; purged, both are gone', options, ()
   );
 });
 
-test('a drop-in that a purge left keeps the next installation from starting, and `systemctl revert` mends it', options, async () => {
-  const failed = install(machine, packages);
-  assert.match(`${failed}${machine.try('systemctl', 'status', 'scheduled-events-bridge').stdout}`, /243\/CREDENTIALS/);
-  machine.run('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
-  machine.run('systemctl', 'revert', 'scheduled-events-bridge');
-  assert.equal(existsSync(join(machine.root, DROP_IN, '..')), false);
-  install(machine, packages);
-  await active();
-  machine.run('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
-});
+test(
+  'a drop-in that remains after a purge keeps the next installation from starting, and `systemctl revert` fixes it',
+  options,
+  async () => {
+    const failed = install(machine, packages);
+    assert.match(`${failed}${machine.try('systemctl', 'status', 'scheduled-events-bridge').stdout}`, /243\/CREDENTIALS/);
+    machine.run('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
+    machine.run('systemctl', 'revert', 'scheduled-events-bridge');
+    assert.equal(existsSync(join(machine.root, DROP_IN, '..')), false);
+    install(machine, packages);
+    await active();
+    machine.run('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
+  },
+);

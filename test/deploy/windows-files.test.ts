@@ -20,7 +20,7 @@ const text = (name: string) => readFileSync(join(HERE, name), 'utf8');
 const SCRIPTS = ['install.ps1', 'uninstall.ps1', 'scheduled-events-bridge.cmd'];
 const DATA = 'C:\\ProgramData\\scheduled-events-bridge';
 
-test('node.exe is of the version that the checkout pins', () => {
+test('node.exe has the version that the checkout pins', () => {
   assert.equal(NODE_FOR_WINDOWS.version, packageJson.devDependencies.node);
 });
 
@@ -38,24 +38,24 @@ test('the configuration of a fresh installation is valid: a file sink that rotat
   assert.doesNotMatch(config, /systemctl|journalctl|LoadCredential/);
 });
 
-test('scripts are plain ASCII, which Windows PowerShell takes for what it is', () => {
+test('scripts are plain ASCII, because Windows PowerShell misreads UTF-8', () => {
   for (const name of SCRIPTS) assert.match(text(name), /^[\t\n\x20-\x7e]*$/, name);
 });
 
-test('both scripts stop at the first failure and want an administrator', () => {
+test('both scripts stop at the first failure and require an administrator', () => {
   for (const name of ['install.ps1', 'uninstall.ps1']) {
     assert.match(text(name), /^#Requires -RunAsAdministrator$/m);
     assert.match(text(name), /^Set-StrictMode -Version 3\.0\n\$ErrorActionPreference = 'Stop'$/m);
   }
 });
 
-test('every program that a script calls answers for its exit code', () => {
+test('the scripts check the exit code of every program', () => {
   const calls = ['install.ps1', 'uninstall.ps1'].flatMap((name) => [...text(name).matchAll(/^\s*& (.*)\n(.*)$/gm)]);
   assert.equal(calls.length, 3);
   for (const [, line = '', next = ''] of calls) if (!line.includes(' check ')) assert.match(next, /\$LASTEXITCODE -ne 0\) \{ throw/, line);
 });
 
-test('nobody but SYSTEM, administrators and the service gets at the state; the service may write to store and log alone', () => {
+test('only SYSTEM, administrators and the service can access the state; the service may write only to store and log', () => {
   const script = text('install.ps1');
   assert.match(script, /'\/inheritance:r', '\/grant:r'/);
   const granted = [...script.matchAll(/^Set-Rights "?\$data(?:\\(\w+))?"? '(\w+)'$/gm)];
@@ -72,14 +72,14 @@ test('nobody but SYSTEM, administrators and the service gets at the state; the s
   assert.doesNotMatch(script, /Users|Everyone|S-1-1-0|S-1-5-32-545|New-NetFirewallRule/);
 });
 
-test('a configuration that is there is kept, and state goes with -Purge alone', () => {
+test('an existing configuration is kept, and only -Purge deletes the state', () => {
   assert.match(text('install.ps1'), /if \(-not \(Test-Path \$config\)\) \{\n[^}]*WriteAllText\(\$config/);
   assert.deepEqual(text('uninstall.ps1').match(/^.*Remove-Item \$data.*$/gm), [
     'if ($Purge -and (Test-Path $data)) { Remove-Item $data -Recurse -Force }',
   ]);
 });
 
-test('the service program knows the bridge: its options, its exit code, its folders', () => {
+test('the service program uses the options, the exit code and the folders of the bridge', () => {
   const source = readdirSync(join(HERE, 'service'))
     .filter((name) => name.endsWith('.go'))
     .map((name) => text(join('service', name)))
@@ -97,11 +97,11 @@ test('the launcher and the service program start Node with the flags of the Linu
   assert.match(text('service/program.go').replaceAll('", "', ' '), flags);
 });
 
-test('without Go it is said what to do, before anything is made', async () => {
+test('without Go the build fails at once with a remedy', async () => {
   await assert.rejects(goCommand('/nowhere/go'), /install Go 1\.24 or newer, name one in GO, or .*--without-windows/);
 });
 
-test('the bill of materials has the Go code beside the packages of npm', () => {
+test('the bill of materials has the Go code and the packages of npm', () => {
   const bom = JSON.parse(
     withGoParts(sbom([{ name: 'rxjs', version: '7.8.2', licence: 'Apache-2.0' }]), [{ name: 'std', version: '1.26.8' }]),
   );

@@ -112,7 +112,7 @@ test('unpacked, its command runs, and the fresh configuration is valid', options
   assert.equal(status, 2, said);
 });
 
-test("the library's state of what was prepared is kept in a file", options, () => {
+test('the library keeps its state of preparations in a file', options, () => {
   const library = `file:///C:/Program%20Files/${SERVICE}/dist/consumer.js`;
   const prepared = "{ key: 'a', eventId: 'E', change: 'scheduled' }";
   const script = `import { fileState } from '${library}';
@@ -123,7 +123,7 @@ console.log((await fileState('C:\\\\prepared.json').all()).length);`;
   assert.equal(machine.run(`C:\\Program Files\\${SERVICE}\\node.exe`, 'C:\\state.mjs').trim(), '2');
 });
 
-test('registered, Windows starts it by itself, late, under an account of its own, with a source in the event log', options, () => {
+test('once registered, Windows starts it late, under a dedicated account, with a source in the event log', options, () => {
   service('register');
   const entry = machine.run('reg', 'query', `HKLM\\System\\CurrentControlSet\\Services\\${SERVICE}`);
   for (const value of [
@@ -148,7 +148,7 @@ test('started, it polls, stores and delivers to a file and a webhook', options, 
   assert.ok(existsSync(machine.path(`${DATA}/state/outbox.db`)));
 });
 
-test('reload puts another configuration in force without a restart', options, async () => {
+test('reload applies a changed configuration without a restart', options, async () => {
   machine.append(CONFIG, 'log:\n  level: debug\n');
   const reloaded = told('"by":"standard input"');
   service('reload');
@@ -169,7 +169,7 @@ test('node.exe killed: it is started again within seconds, and nothing is lost',
   await inFile(schedule());
 });
 
-test('the service program killed: node.exe goes with it, and the next start goes on', options, async () => {
+test('the service program killed: node.exe ends with it, and the next start continues', options, async () => {
   machine.kill(`${SERVICE}-service.exe`);
   await poll(() => machine.processes('main.js run').length === 0, 'the end of node.exe', 20_000);
   await stopped();
@@ -178,7 +178,7 @@ test('the service program killed: node.exe goes with it, and the next start goes
   await atReceiver(eventId);
 });
 
-test('stopped, it ends in order', options, async () => {
+test('a stop ends it cleanly', options, async () => {
   const inOrder = [told('"msg":"ending"'), told('the service has stopped')];
   machine.run('sc', 'stop', SERVICE);
   for (const each of inOrder) await each();
@@ -186,7 +186,7 @@ test('stopped, it ends in order', options, async () => {
   assert.deepEqual(machine.processes('main.js run'), []);
 });
 
-test('upgraded with rows that were not delivered, the new program delivers them with the same bytes', options, async () => {
+test('after an upgrade, the new program delivers the remaining CloudEvents with the same bytes', options, async () => {
   await start();
   receiver.kill('SIGKILL');
   const eventId = schedule();
@@ -206,7 +206,7 @@ test('upgraded with rows that were not delivered, the new program delivers them 
   assert.equal(line(readFileSync(join(work, 'received'), 'utf8')), line(machine.read(EVENTS)));
 });
 
-test('a log that has grown large is renamed', options, async () => {
+test('a large log is rotated', options, async () => {
   machine.run('sc', 'stop', SERVICE);
   await stopped();
   writeFileSync(machine.path(LOG), Buffer.alloc(10 * 1024 * 1024, '\n'));
@@ -216,7 +216,7 @@ test('a log that has grown large is renamed', options, async () => {
   await stopped();
 });
 
-test('a bad configuration keeps it stopped with 78, and the log says what is wrong; mended, it starts', options, async () => {
+test('a bad configuration keeps it stopped with 78, and the log lists the faults; after a correction it starts', options, async () => {
   const good = machine.read(CONFIG);
   machine.append(CONFIG, 'nonsense: true\n');
   machine.run('sc', 'start', SERVICE);
@@ -229,7 +229,7 @@ test('a bad configuration keeps it stopped with 78, and the log says what is wro
   await start();
 });
 
-test('unregistered, entry and event source are gone, and the state is there', options, async () => {
+test('once unregistered, entry and event source are gone, and the state remains', options, async () => {
   machine.run('sc', 'stop', SERVICE);
   await stopped();
   service('unregister');

@@ -38,7 +38,7 @@ function read(zip: Buffer): ReadonlyMap<string, Entry> {
   return entries;
 }
 
-test('every file is in it, whole, in the order of the names, with the one time', async (t) => {
+test('the .zip contains every file unchanged, sorted by name, with the same time', async (t) => {
   const folder = folderOf(t);
   mkdirSync(join(folder, 'b/deep'), { recursive: true });
   const contents = { 'a.txt': Buffer.alloc(300_000, 'ab'), 'b/deep/c.bin': Buffer.from([0, 255, 7]), 'b.txt': Buffer.alloc(0) };
@@ -50,7 +50,7 @@ test('every file is in it, whole, in the order of the names, with the one time',
     assert.deepEqual([time, date], [(18 << 11) | (55 << 5) | 21, ((2026 - 1980) << 9) | (11 << 5) | 22]);
 });
 
-test('neither times nor modes nor the order on the disk change a byte', async (t) => {
+test('times, modes and the order on the disk do not change the bytes', async (t) => {
   const [one, other] = [folderOf(t), folderOf(t)];
   for (const name of ['x', 'y', 'z']) writeFileSync(join(one, name), name);
   for (const name of ['z', 'y', 'x']) writeFileSync(join(other, name), name, { mode: 0o755 });

@@ -17,7 +17,7 @@ function secretOf(text: string, file: string | null = null): Secret {
   return secret;
 }
 
-test('many who ask at once share one request, and its token serves until shortly before its end', async (t) => {
+test('concurrent callers share one request, and its token is used until shortly before it expires', async (t) => {
   const entra = await FakeEntra.start(t);
   const { time, ask, scope } = start(t, { credential: 'managed-identity' });
   entra.wallMs = time.wallMs;
@@ -32,7 +32,7 @@ test('many who ask at once share one request, and its token serves until shortly
   assert.equal(entra.requests.length, 2);
 });
 
-test('a machine that slept, or whose clock was set, asks anew', async (t) => {
+test('a machine that slept, or with a changed clock, requests a new token', async (t) => {
   const entra = await FakeEntra.start(t);
   const { time, ask } = start(t, { credential: 'managed-identity' });
   entra.wallMs = time.wallMs;
@@ -48,7 +48,7 @@ test('a user-assigned identity is named by its client id', async (t) => {
   assert.equal(entra.requests[0]?.url.searchParams.get('client_id'), 'my-identity');
 });
 
-test('after a failure nobody asks for a while, twice as long after each, up to a minute', async (t) => {
+test('after a failure no request is sent for a pause, which doubles up to a minute', async (t) => {
   const entra = await FakeEntra.start(t);
   const { time, fails } = start(t, { credential: 'managed-identity' });
   entra.answer = () => ({ status: 500, body: {} });
@@ -73,7 +73,7 @@ test('after a failure nobody asks for a while, twice as long after each, up to a
   }
 });
 
-test('the first token after failures makes an end of the pause', async (t) => {
+test('the first token after failures ends the pause', async (t) => {
   const entra = await FakeEntra.start(t);
   const { time, ask, fails } = start(t, { credential: 'managed-identity' });
   entra.answer = () => ({ status: 429, body: {} });
@@ -83,7 +83,7 @@ test('the first token after failures makes an end of the pause', async (t) => {
   assert.equal(await ask(), 'token-1');
 });
 
-test('a token that cannot be renewed serves while it lives', async (t) => {
+test('a token that cannot be renewed is used until it expires', async (t) => {
   const entra = await FakeEntra.start(t);
   const { time, ask, fails } = start(t, { credential: 'managed-identity' });
   entra.wallMs = time.wallMs;
@@ -97,7 +97,7 @@ test('a token that cannot be renewed serves while it lives', async (t) => {
   assert.equal((await fails()).code, 'BRIDGE_AZURE_UNAVAILABLE');
 });
 
-test('who gives up waiting is let go at once, and the answer serves the next', async (t) => {
+test('an aborted caller returns at once, and the next caller gets the answer', async (t) => {
   const entra = await FakeEntra.start(t);
   const { ask } = start(t, { credential: 'managed-identity' });
   let release: () => void = () => {};
@@ -114,7 +114,7 @@ test('who gives up waiting is let go at once, and the answer serves the next', a
   assert.equal(entra.requests.length, 1);
 });
 
-test('an endpoint that never answers is given up after 30 s', async (t) => {
+test('a request without an answer ends after 30 s', async (t) => {
   const entra = await FakeEntra.start(t);
   const { time, fails } = start(t, { credential: 'managed-identity' });
   entra.answer = () => 'never';
@@ -126,7 +126,7 @@ test('an endpoint that never answers is given up after 30 s', async (t) => {
   assert.match(message, /^sinks\.stream\.sasl: the credential managed-identity gave no token within 30s/);
 });
 
-test('an identity that the machine does not have is told with what to do', async (t) => {
+test('a missing identity is reported with a remedy', async (t) => {
   const entra = await FakeEntra.start(t);
   const { fails } = start(t, { credential: 'managed-identity' });
   entra.answer = () => ({ status: 400, body: { error: 'invalid_request', error_description: 'Identity not found' } });
@@ -137,7 +137,7 @@ test('an identity that the machine does not have is told with what to do', async
 
 const application = { credential: 'client-secret', tenantId: 'tenant', clientId: 'application', clientSecret: secretOf(SECRET) } as const;
 
-test('an application proves itself with its secret, which shows nowhere else', async (t) => {
+test('an application authenticates with its secret, which appears nowhere else', async (t) => {
   const entra = await FakeEntra.start(t);
   const { ask, scope } = start(t, application);
   assert.equal(await ask(), 'token-1');
@@ -145,7 +145,7 @@ test('an application proves itself with its secret, which shows nowhere else', a
   assert.deepEqual([at, form.get('client_id'), form.get('client_secret'), form.get('scope')], ['entra', 'application', SECRET, scope]);
 });
 
-test('a wrong secret is told as Entra tells it, without the secret though it be repeated', async (t) => {
+test("a wrong secret is reported with Entra's message, but without the secret", async (t) => {
   const entra = await FakeEntra.start(t);
   const { fails } = start(t, application);
   const why = `AADSTS7000215: Invalid client secret provided: ${SECRET}`;
@@ -155,7 +155,7 @@ test('a wrong secret is told as Entra tells it, without the secret though it be 
   assert.match(message, /AADSTS7000215: Invalid client secret provided: \[secret\].*value of a secret that has not expired/);
 });
 
-test('Entra in trouble is no wrong secret', async (t) => {
+test('a failure of Entra is not reported as a wrong secret', async (t) => {
   const entra = await FakeEntra.start(t);
   const { fails } = start(t, application);
   entra.answer = () => ({ status: 503, body: { error: 'temporarily_unavailable', error_description: 'AADSTS90033: A transient error.' } });
@@ -168,7 +168,7 @@ for (const [kind, options] of [
   ['application', application],
   ['default', { credential: 'default' }],
 ] as const)
-  test(`a token that was refused is past every cache: the next one is a new one (${kind})`, async (t) => {
+  test(`a rejected token is removed from every cache: the next one is new (${kind})`, async (t) => {
     const entra = await FakeEntra.start(t);
     const { ask, credential, scope } = start(t, options);
     assert.equal(await ask(), 'token-1');
@@ -186,7 +186,7 @@ const [FIRST, SECOND] = ['application-1.pem', 'application-2.pem'].map((name) =>
   readFileSync(new URL(`../../fixtures/certificates/${name}`, import.meta.url), 'utf8'),
 ) as [string, string];
 
-test('an application proves itself with a certificate, and with another one once its file has changed', async (t) => {
+test('an application authenticates with a certificate, and with a new one after its file has changed', async (t) => {
   const entra = await FakeEntra.start(t);
   const file = join(folderOf(t), 'application.pem');
   await writeFile(file, FIRST);
@@ -203,7 +203,7 @@ test('an application proves itself with a certificate, and with another one once
   assert.ok(!shown.includes(''));
 });
 
-test('a workload shows the token that its platform gave it', async (t) => {
+test('a workload sends the token of its platform', async (t) => {
   const file = join(folderOf(t), 'federated');
   await writeFile(file, 'federated-token');
   const env = { AZURE_CLIENT_ID: 'workload', AZURE_TENANT_ID: 'tenant', AZURE_FEDERATED_TOKEN_FILE: file };
@@ -213,7 +213,7 @@ test('a workload shows the token that its platform gave it', async (t) => {
   assert.deepEqual([form.get('client_id'), form.get('client_assertion')], ['workload', 'federated-token']);
 });
 
-test('an environment that names an application is enough, and one that names nothing is told so', async (t) => {
+test('an environment with an application is enough, and an empty one is reported', async (t) => {
   await FakeEntra.start(t);
   const nothing = await start(t, { credential: 'environment' }).fails();
   assert.match(nothing.message, /credential environment gave no token .* set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET/);
@@ -222,7 +222,7 @@ test('an environment that names an application is enough, and one that names not
   assert.equal(entra.requests[0]?.form.get('client_id'), 'env-app');
 });
 
-test('a workload without what its platform should have given is told so each time, and may come right', async (t) => {
+test('a workload without the data of its platform is reported each time, until the data exists', async (t) => {
   await FakeEntra.start(t);
   const { time, fails, ask } = start(t, { credential: 'workload-identity' });
   assert.match((await fails()).message, /federated with/);
@@ -233,13 +233,13 @@ test('a workload without what its platform should have given is told so each tim
   assert.equal(await ask(), 'token-1');
 });
 
-test('default takes the first credential that there is', async (t) => {
+test('default uses the first available credential', async (t) => {
   const entra = await FakeEntra.start(t);
   assert.equal(await start(t, { clientId: 'assigned' }).ask(), 'token-1');
   assert.deepEqual([entra.requests[0]?.at, entra.requests[0]?.url.searchParams.get('client_id')], ['identity', 'assigned']);
 });
 
-test('each kind of credential names what it lacks and what it has no use for', () => {
+test('each kind of credential reports missing and unused keys', () => {
   const keys = (options: AzureCredentialOptions) => azureCredentialFaults(options).map(({ key }) => key);
   assert.deepEqual(keys({}), []);
   assert.deepEqual(keys({ credential: 'client-secret' }), ['tenantId', 'clientId', 'clientSecret']);
@@ -249,7 +249,7 @@ test('each kind of credential names what it lacks and what it has no use for', (
   assert.deepEqual(keys({ credential: 'workload-identity', clientId: 'c', tenantId: 't' }), []);
 });
 
-test('the authority of a national cloud is asked, whatever the environment says', async (t) => {
+test('the authority of a national cloud is used, whatever the environment names', async (t) => {
   const entra = await FakeEntra.start(t);
   const authorityHost = process.env['AZURE_AUTHORITY_HOST'] ?? '';
   setEnvironment(t, { AZURE_AUTHORITY_HOST: 'https://localhost:1' });

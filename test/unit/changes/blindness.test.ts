@@ -9,7 +9,7 @@ import { momentAt, START_MS } from '../../support/events.ts';
 const settings = { limitMs: 60_000, reason: 'the metadata service did not answer', observerId: 'westno_0', isUsed: () => false };
 const SINCE = '2022-04-11T22:00:05Z';
 
-test('blind is told 60 s after the last good document, to the millisecond, with its time in whole seconds', () => {
+test('blind is reported 60 s after the last good document, to the millisecond, with times in whole seconds', () => {
   const sight = { blindness: null, lastGoodAt: momentAt(5999), firstRequestAt: momentAt(0) };
   assert.equal(observeBlind(sight, momentAt(5999 + 59_999), settings), null);
   const at = momentAt(5999 + 60_000);
@@ -44,7 +44,7 @@ test('without any good document since is the first request’s time, and lastDoc
   assert.deepEqual([seen?.change.since, seen?.change.lastDocumentAt], [SINCE, null]);
 });
 
-test('a blindness is told once, after a restart too', () => {
+test('a blindness is reported once, even across a restart', () => {
   const blindness = { since: SINCE, lastDocumentAt: null };
   assert.equal(observeBlind({ blindness, lastGoodAt: null, firstRequestAt: momentAt(0) }, momentAt(500_000), settings), null);
 });
@@ -73,7 +73,7 @@ test('the first good document after a blindness restores with the same since', (
   });
 });
 
-test('two blindnesses since the same second get ids of their own', () => {
+test('two blindnesses since the same second get distinct ids', () => {
   const used = new Set<string>();
   const sight = { blindness: null, lastGoodAt: momentAt(0), firstRequestAt: momentAt(0) };
   const ids = [60_000, 61_000].map((ms) => {

@@ -63,7 +63,7 @@ for (const [which, anyOfThem, content] of [
   });
 }
 
-test('what is known after a document of a service that goes on is that document', () => {
+test('after a document of a running service, the known state equals that document', () => {
   fc.assert(
     fc.property(plainSteps, (steps) => {
       const watcher = new Watcher();
@@ -77,7 +77,7 @@ test('what is known after a document of a service that goes on is that document'
   );
 });
 
-test('no id is given twice, and no event changes twice by one document', () => {
+test('no id is used twice, and no event changes twice in one document', () => {
   fc.assert(
     fc.property(anySteps, (steps) => {
       const changes = [...run(new Watcher(), steps)];
@@ -89,7 +89,7 @@ test('no id is given twice, and no event changes twice by one document', () => {
   );
 });
 
-test('without news the known events are the very same, and with news something differs', () => {
+test('without news the known events are unchanged, and with news something differs', () => {
   fc.assert(
     fc.property(anySteps, (steps) => {
       const watcher = new Watcher();
@@ -138,7 +138,7 @@ function shared(change: EventChange, name: string): unknown {
   return { ...attributes, data: { ...data, observer: null } };
 }
 
-test('two VMs make the same CloudEvents of the same documents, time and data.observer aside', () => {
+test('two VMs make the same CloudEvents from the same documents, except time and data.observer', () => {
   fc.assert(
     fc.property(anySteps, fc.integer({ min: -5000, max: 5000 }), (steps, skewMs) => {
       const one = [...run(new Watcher(), steps)].flat();
@@ -152,7 +152,7 @@ test('two VMs make the same CloudEvents of the same documents, time and data.obs
   );
 });
 
-test('a VM that came late makes CloudEvents of the same type, subject and content, their ids alike but for the :rN', () => {
+test('a VM that starts late makes CloudEvents of the same type, subject and content, with ids that differ only in :rN', () => {
   const alike = (changes: readonly EventChange[]) =>
     changes.map(({ id, phase, key, event }) => `${phase} ${key} ${id.replace(/:r\d+$/, '')} ${contentJson(event)}`).toSorted();
   fc.assert(

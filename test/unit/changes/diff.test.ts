@@ -8,7 +8,7 @@ import { told, Watcher } from './watcher.ts';
 
 const EID = EVENT_ID.toLowerCase();
 
-test('the documentation’s example is told as scheduled, started and ended', () => {
+test('the example of the documentation gives scheduled, started and ended', () => {
   const watcher = new Watcher();
   assert.deepEqual(watcher.see(documentOf(1), 0), []);
   assert.equal(watcher.news, true, 'the first epoch is stored');
@@ -35,7 +35,7 @@ test('the documentation’s example is told as scheduled, started and ended', ()
   assert.equal(watcher.state.events.size, 0);
 });
 
-test('the same incarnation and content tell nothing, whatever the order of the names and the letter case of the id', () => {
+test('the same incarnation and content give no change, whatever the order of names and the case of the id', () => {
   const watcher = new Watcher();
   watcher.see(documentOf(2, [{}]), 0);
   assert.deepEqual(watcher.see(documentOf(2, [{}]), 1000), []);
@@ -46,7 +46,7 @@ test('the same incarnation and content tell nothing, whatever the order of the n
   assert.equal(watcher.state.events.get(EID)?.event.eventId, EID);
 });
 
-test('a repeated document is compared again where its commit failed', () => {
+test('a repeated document is compared again if its commit failed', () => {
   const watcher = new Watcher();
   watcher.see(documentOf(1), 0);
   const before = watcher.state;
@@ -68,7 +68,7 @@ test('other content under the same incarnation is a change', () => {
   assert.match(updated?.id ?? '', new RegExp(`^${EID}:updated:[0-9a-f]{16}$`));
 });
 
-test('another incarnation with the same content tells nothing, but is stored', () => {
+test('a new incarnation with the same content gives no change, but is stored', () => {
   const watcher = new Watcher();
   watcher.see(documentOf(2, [{}]), 0);
   assert.deepEqual(watcher.see(documentOf(7, [{}]), 1000), []);
@@ -101,7 +101,7 @@ test('Started that becomes Scheduled again is updated', () => {
   assert.deepEqual([change?.phase, change?.changedFields, change?.previousStatus], ['updated', ['eventStatus'], 'Started']);
 });
 
-test('an event first seen Started is started; without notice where a good document at most 10 s older did not list it', () => {
+test('an event first seen Started is started, without notice if a good document at most 10 s older did not list it', () => {
   for (const [ageMs, withoutNotice] of [
     [10_000, true],
     [10_001, false],
@@ -115,7 +115,7 @@ test('an event first seen Started is started; without notice where a good docume
   assert.equal(first?.withoutNotice, false, 'the first document of all has none before it');
 });
 
-test('content A, B, A, B gets an id of its own each time', () => {
+test('content A, B, A, B gets a new id each time', () => {
   const watcher = new Watcher();
   watcher.see(documentOf(1, [{}]), 0);
   const ids = [9, 5, 9, 5, 9].map((seconds, n) => watcher.see(documentOf(n + 2, [{ durationInSeconds: seconds }]), n * 1000)[0]?.id);
@@ -134,7 +134,7 @@ test('an event that returns after its end is a new occurrence with new ids', () 
   assert.deepEqual([ended?.id, ended?.occurrence], [`${EID}:ended:r2`, 2]);
 });
 
-test('present events come first by their place, then the ended in the order in which they were first seen', () => {
+test('listed events come first in the order of the document, then ended ones in the order in which they were first seen', () => {
   const watcher = new Watcher();
   watcher.see(documentOf(1, [{ eventId: 'b' }, { eventId: 'a' }]), 0);
   watcher.see(documentOf(2, [{ eventId: 'c' }, { eventId: 'a' }, { eventId: 'b' }]), 1000);
@@ -157,7 +157,7 @@ test('an unreadable field keeps a known event’s last value, and is absent in a
   assert.deepEqual([fresh?.event.notBefore, fresh?.event.resources], [null, []]);
 });
 
-test('a known event with an unusable status keeps its last state, an unknown one is no event', () => {
+test('a known event with an unusable status keeps its last state, and an unknown one is ignored', () => {
   const watcher = new Watcher();
   watcher.see(documentOf(1, [{}]), 0);
   assert.deepEqual(watcher.see(documentOf(2, [], { statusless: [EID, 'other'] }), 1000), []);
@@ -187,7 +187,7 @@ test('a field that one of two api-versions lacks is not compared between them', 
   assert.equal(watcher.state.events.get(EID)?.event.eventSource, 'User', 'the known content is that of the last document');
 });
 
-test('two events of one document whose eids coincide get ids of their own', () => {
+test('two events of one document with the same eid get distinct ids', () => {
   const watcher = new Watcher();
   const changes = watcher.see(documentOf(1, [{ eventId: 'odd id' }, { eventId: eidOf('odd id') }]), 0);
   assert.deepEqual(

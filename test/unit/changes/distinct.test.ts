@@ -11,7 +11,7 @@ import { Watcher } from './watcher.ts';
 const one = { document: documentOf(1, [{}]), at: momentAt(0) };
 const two = { document: documentOf(2), at: momentAt(1000) };
 
-test('a document that is wholly known is dropped, and its time is kept', () => {
+test('an unchanged document is dropped, and its time is kept', () => {
   new TestScheduler(assert.deepEqual).run(({ cold, expectObservable, flush }) => {
     const watcher = new Watcher();
     watcher.see(one.document, 0);
@@ -29,7 +29,7 @@ test('a document that is wholly known is dropped, and its time is kept', () => {
   });
 });
 
-test('a repeated document is not even looked into', () => {
+test('a repeated document is not compared', () => {
   const watcher = new Watcher();
   let isOpen = true;
   const document = {
@@ -51,7 +51,7 @@ test('a repeated document is not even looked into', () => {
   assert.deepEqual(watcher.state.lastGoodAt, momentAt(1000));
 });
 
-test('a document whose commit failed comes again, and no longer once it is committed', () => {
+test('a document is emitted again until its commit succeeds', () => {
   const watcher = new Watcher();
   const seen: string[] = [];
   const seen$ = from([one, one, one, one]).pipe(
@@ -67,7 +67,7 @@ test('a document whose commit failed comes again, and no longer once it is commi
   assert.deepEqual(seen, ['changed', 'changed', 'unchanged', 'unchanged']);
 });
 
-test('an unchanged document passes while an absence is open', () => {
+test('an unchanged document passes while a missing event is undecided', () => {
   new TestScheduler(assert.deepEqual).run(({ cold, expectObservable }) => {
     const watcher = new Watcher();
     watcher.see(documentOf(9, [{}]), 0);

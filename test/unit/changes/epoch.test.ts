@@ -39,7 +39,7 @@ test('an event last seen Started that a new epoch never lists ends as unknown to
   assert.deepEqual(told(watcher.see(documentOf(1), 6 * MINUTE)), ['ended unknown']);
 });
 
-test('what a new epoch lists is compared as usual, and what it has listed ends at once', () => {
+test('events that a new epoch lists are compared as usual, and end at once when they go missing', () => {
   const watcher = watching();
   assert.deepEqual(watcher.see(documentOf(1, [{}]), 1000), []);
   assert.deepEqual(told(watcher.see(documentOf(2, [{ eventStatus: 'Started' }]), 2000)), ['started']);
@@ -125,7 +125,7 @@ test('an epoch that begins after another one has settled has all of its own sett
   assert.deepEqual(told(watcher.see(documentOf(4), 35 * MINUTE + 1000)), ['ended unknown']);
 });
 
-test('while it is not known whether the state is this VM’s, nothing ends; then with the outcome that was seen', () => {
+test('nothing ends until the state is known to be of this VM; then events end with the observed outcome', () => {
   const watcher = watching();
   watcher.isOurs = false;
   assert.deepEqual(watcher.see(documentOf(8), 1000), []);
@@ -141,7 +141,7 @@ test('while it is not known whether the state is this VM’s, nothing ends; then
   assert.deepEqual(told(other.see(documentOf(9, [{ eventId: 'another', eventStatus: 'Started' }]), 60_000)), ['ended canceled']);
 });
 
-test('a good document begins a new epoch where the last good one is over 24 h old, not at 24 h', () => {
+test('a good document begins a new epoch if the last good one is more than 24 h old, not at exactly 24 h', () => {
   for (const [ageMs, told_] of [
     [24 * HOUR, ['ended unknown']],
     [24 * HOUR + 1, []],
@@ -195,7 +195,7 @@ test('the wall clock may jump: a settle time runs by elapsed time, after a resta
   }
 });
 
-test('a stored epoch that lies ahead of the clock is as old as the restart', () => {
+test('a stored epoch in the future of the clock is as old as the restart', () => {
   const watcher = watching();
   watcher.see(documentOf(1), 1000);
   watcher.restart();

@@ -35,7 +35,7 @@ test('nothing is canceled from NotBefore on, or without one', () => {
   assert.deepEqual(told(watcher.see(documentOf(2), 1000)), ['ended unknown']);
 });
 
-test('an event of which this bridge knows an approval is not called canceled', () => {
+test('an event with an approval of this bridge never ends as canceled', () => {
   assert.deepEqual(
     outcome(0, 1000, (watcher) => watcher.approved.add(`${KEY} 1`)),
     ['ended unknown'],
@@ -47,7 +47,7 @@ test('an event of which this bridge knows an approval is not called canceled', (
   );
 });
 
-test('a listing in another epoch is no reason to call an event canceled', () => {
+test('a listing in another epoch does not make an event canceled', () => {
   const watcher = new Watcher();
   watcher.see(documentOf(7, [{}]), 0);
   watcher.see(documentOf(1, [], { statusless: [KEY] }), 1000);
@@ -74,7 +74,7 @@ test('an event last seen Started is completed, however long ago that was', () =>
   assert.deepEqual(told(watcher.see(documentOf(2), 3_600_000)), ['ended completed']);
 });
 
-test('after a restart the stored time of the last good document decides, and one ahead of the clock tells nothing', () => {
+test('after a restart the stored time of the last good document decides, unless it is in the future of the clock', () => {
   for (const [wallMs, end] of [
     [10_000, 'ended canceled'],
     [10_001, 'ended unknown'],

@@ -20,16 +20,16 @@ function stepsBack(...documents: readonly Step[]): (string | null)[] {
   );
 }
 
-test('a life in its order has no step back', () => {
+test('changes in the normal order have no step back', () => {
   assert.deepEqual(stepsBack(gone, scheduled, [{ durationInSeconds: 9 }], started, gone), [null, null, null, null]);
   assert.deepEqual(stepsBack(gone, started, gone), [null, null]);
 });
 
-test('from Started to Scheduled is a step back, and what follows is none', () => {
+test('from Started to Scheduled is a step back, and later changes are not', () => {
   assert.deepEqual(stepsBack(scheduled, started, scheduled, started, gone), [null, null, 'unstarted', null, null]);
 });
 
-test('an update of what has started is none', () => {
+test('an update of a started event is not a step back', () => {
   assert.deepEqual(stepsBack(started, [{ eventStatus: 'Started', notBefore: null, durationInSeconds: 9 }]), [null, null]);
 });
 

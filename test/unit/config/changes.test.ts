@@ -19,13 +19,13 @@ function changes(before: string, after: string): readonly string[] {
   return configChanges(valid(before).written, valid(after).written);
 }
 
-test('a file that says the same in other words of YAML, in another order or with comments, changes nothing', () => {
+test('the same settings in another YAML style, in another order or with comments are not a change', () => {
   const one = 'metadata: { pollInterval: 2s, settle: 1m }\nsinks:\n  audit: { type: stdout }\n';
   const other = '# new\nsinks: { audit: { "type": "stdout" } }\nmetadata:\n  settle: 1m # a minute\n  pollInterval: 2s\n';
   assert.deepEqual(changes(one, other), []);
 });
 
-test('a change names the key that differs, deep inside its sink, its rule list as a whole', () => {
+test('a change has the path of the key that differs; a list of rules is one change', () => {
   const before = `
 sinks: { hooks: { type: webhook, url: "https://a.example/", retry: { maxAge: 1h }, filter: { impacts: [Reboot] } } }
 approvals: { policy: [ { when: { impacts: [Freeze] }, then: approve } ] }
@@ -43,7 +43,7 @@ publish: { resources: own }`;
   ]);
 });
 
-test('an entry that came or went is named as a whole, also where its section was absent', () => {
+test('an added or removed entry is reported as a whole, even if its section was absent', () => {
   const orders = 'approvals: { approvers: { orders: { token: { env: TOKEN } } } }';
   const stdout = 'sinks: { stdout: { type: stdout } }';
   assert.deepEqual(changes('', orders), ['approvals.approvers.orders']);
@@ -52,7 +52,7 @@ test('an entry that came or went is named as a whole, also where its section was
   assert.deepEqual(changes('', 'http: { readers: { grafana: { token: { env: TOKEN } } } }'), ['http.readers.grafana']);
 });
 
-test('a secret whose value alone is another one is a change of its key, and its value is in nothing that is kept', () => {
+test('a secret with a new value is a change of its key, and no value is kept', () => {
   const text = 'sinks: { hooks: { type: webhook, url: "https://a.example/", secrets: [{ env: SECRET }] } }';
   const token = 'approvals: { approvers: { orders: { token: { file: token } } } }';
   const [one, other] = [valid(text), valid(text, { ...ENV, SECRET: 'two' })];
@@ -62,7 +62,7 @@ test('a secret whose value alone is another one is a change of its key, and its 
   assert.ok(!JSON.stringify(files(TOKEN).written).includes(TOKEN));
 });
 
-test('what needs a restart is named by its key, all of it at once', () => {
+test('all settings that need a restart are reported at once, by their keys', () => {
   const before = valid('').options;
   const after = valid(
     `metadata: { endpoint: "http://10.0.0.1", apiVersion: newest, pollInterval: 2s }
@@ -81,7 +81,7 @@ http: { listen: "127.0.0.1:1", health: "127.0.0.1:2" }`,
   ]);
 });
 
-test('a default that is written down needs no restart, and nor does what can change while the bridge runs', () => {
+test('a default that is written into the file needs no restart, nor does a setting that can change at run time', () => {
   const before = valid('').options;
   const after = valid(
     `metadata: { endpoint: "http://169.254.169.254", apiVersion: "2020-07-01", pollInterval: 2s, timeout: 1s, settle: 1m }
@@ -93,7 +93,7 @@ approvals: { approvers: { orders: { token: { env: OTHER_TOKEN } } } }`,
   assert.deepEqual(needsRestart(before, after), []);
 });
 
-test('a path is touched by itself, by what lies in it and by what holds it, and by no neighbour of a like name', () => {
+test('a path is touched by itself, by paths inside it and around it, but not by a neighbour with a similar name', () => {
   assert.ok(touches(['sinks.hooks.url'], 'sinks.hooks'));
   assert.ok(touches(['sinks.hooks'], 'sinks.hooks'));
   assert.ok(touches(['sinks.hooks'], 'sinks.hooks.filter'));

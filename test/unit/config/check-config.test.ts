@@ -263,7 +263,7 @@ const AROUND = surroundings(
 const withVersion = (text: string) => (text.startsWith('{') ? `{ version: 1, ${text.slice(1)}` : `version: 1\n${text}`);
 
 for (const [title, text, faults] of CASES) {
-  test(`a configuration with ${title} is refused`, () => {
+  test(`a configuration with ${title} is rejected`, () => {
     assert.deepEqual(faultsOf(withVersion(text), AROUND), faults);
   });
 }
@@ -279,21 +279,21 @@ const NO_ENDPOINTS = [
   '',
 ];
 for (const endpoint of NO_ENDPOINTS) {
-  test(`"${endpoint}" is no endpoint of a metadata service`, () => {
+  test(`"${endpoint}" is not an endpoint of a metadata service`, () => {
     assert.deepEqual(faultsOf(`{ version: 1, metadata: { endpoint: "${endpoint}" } }`), [
       'metadata.endpoint: must be "discover" or an http URL with only host and port, such as http://169.254.169.254',
     ]);
   });
 }
 
-test('the version is compulsory and must be known', () => {
+test('the version is required and must be supported', () => {
   assert.deepEqual(faultsOf('store: { retain: 1d }'), ['version: is missing (allowed: 1)']);
   assert.deepEqual(faultsOf('version: "1"'), ['version: is not a version that this bridge supports (allowed: 1)']);
   assert.deepEqual(faultsOf(''), ['the configuration must be a mapping; the shortest one is `version: 1`']);
   assert.deepEqual(faultsOf('- version'), ['the configuration must be a mapping; the shortest one is `version: 1`']);
 });
 
-test('all faults of a file are reported in one run, and none that only follows from another', () => {
+test('one run reports all faults of a file, without faults that are consequences of others', () => {
   const faults = faultsOf(
     `
 version: 2
@@ -324,7 +324,7 @@ sinks: { a: { type: stdout, filter: { changes: 1, notice: { above: 2s, below: 1s
   ]);
 });
 
-test('keys that stand twice are reported with their paths, beside all other faults', () => {
+test('duplicate keys are reported with their paths, together with all other faults', () => {
   assert.deepEqual(faultsOf('version: 1\nsinks: { a: { type: stdout, type: stdout } }\nstore: { retain: 1d }\nstore: { retian: 1d }\n'), [
     'sinks.a.type: is a duplicate key, repeated at line 2, column 29',
     'store: is a duplicate key, repeated at line 4, column 1',
@@ -332,7 +332,7 @@ test('keys that stand twice are reported with their paths, beside all other faul
   ]);
 });
 
-test('what only the value of a secret shows is reported beside all other faults, for each sink whose secrets can be opened', () => {
+test('faults in the value of a secret are reported together with all other faults, for each sink with readable secrets', () => {
   const adapter: AdapterDefinition<{ url: Secret }> = {
     type: 'post',
     options: v.strictObject({ url: secret() }),
@@ -357,7 +357,7 @@ for (const [name, holder] of [
   ['constructor', 'http.readers'],
   ['prototype', 'approvals.approvers'],
 ] as const) {
-  test(`${name} is no name in ${holder}, and no prototype is touched`, () => {
+  test(`${name} is not a valid name in ${holder}, and no prototype is changed`, () => {
     const value = holder === 'sinks' ? '{ type: stdout }' : '{ token: { env: T } }';
     const [section, key] = holder.split('.');
     const inner = `{ "${name}": ${value} }`;
@@ -413,7 +413,7 @@ const KEYS = [
   'changes',
 ];
 
-test('whatever the file holds, reading it ends with a result, and no value of it is shown', () => {
+test('reading any file ends with a result, and shows no value of the file', () => {
   const marker = 'sEcReT-MaRkEr';
   const leaf = fc.constantFrom<unknown>(marker, `http://u:${marker}@h`, 1, true, null, 'stdout', 'webhook', 'all');
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({

@@ -25,7 +25,7 @@ function faults(text: string): string[] {
 
 const approvals = (jwt: string, approvers = 'a: { subject: x }') => `approvals: { jwt: { ${jwt} }, approvers: { ${approvers} } }`;
 
-test('proofs and their judges are read, with their defaults', () => {
+test('credentials and the settings that verify them are read, with their defaults', () => {
   const text = `version: 1\nhttp: { ${TLS} }\n${approvals(JWT, 'a: { subject: x, certificate: a.test, token: { env: T } }')}`;
   const { http, approvals: section } = configOf(text, AROUND);
   const { tokens: [token] = [], ...orders } = section.approvers['a'] ?? assert.fail();
@@ -47,13 +47,13 @@ test('proofs and their judges are read, with their defaults', () => {
   });
 });
 
-test('without them nothing is judged', () => {
+test('without them nothing is verified', () => {
   const { http, approvals: section } = configOf('version: 1\nhttp: { tls: { cert: cert.pem, key: key.pem } }', AROUND);
   assert.equal(http.tls?.clientCa, null);
   assert.equal(section.jwt, null);
 });
 
-test('a key set may lie in a file, or at a private address that is allowed', () => {
+test('a key set may be in a file, or at an allowed private address', () => {
   const { jwks } =
     configOf(`version: 1\n${approvals('issuer: i, audience: [b, c], jwks: { file: keys.json }')}`, AROUND).approvals.jwt ?? assert.fail();
   assert.ok(typeof jwks !== 'string');

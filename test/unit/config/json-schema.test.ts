@@ -76,7 +76,7 @@ const REFUSED = [
   '{ version: 1, sinks: { a: { type: stdout, filter: { changes: [] } } } }',
 ];
 for (const text of REFUSED) {
-  test(`the schema and readConfig both refuse ${text}`, () => {
+  test(`the schema and readConfig both reject ${text}`, () => {
     assert.equal(validate(parse(text)), false);
     assert.notDeepEqual(faultsOf(text), []);
   });
@@ -109,7 +109,7 @@ test('every key has a description', () => {
   );
 });
 
-test("a description behind a duration reaches the schema of an adapter's key", () => {
+test("the description after a duration appears in the schema of an adapter's key", () => {
   const { oneOf } = (jsonSchema(ADAPTERS).properties?.['sinks']?.additionalProperties ?? {}) as { oneOf: Node[] };
   assert.equal(oneOf[1]?.properties?.['timeout']?.description, 'How long.');
 });
@@ -156,7 +156,7 @@ test("each adapter's README lists its own keys, those of its source too, and non
   }
 });
 
-test('with the adapters of the bridge the documented example is valid, and their own faults stand at their paths', () => {
+test('the documented example is valid with the real adapters, and their faults have the right paths', () => {
   const around = { ...AROUND, adapters: REAL_ADAPTERS };
   const documented = /```yaml\n(.*?)```/s.exec(DOC)?.[1] ?? assert.fail('no example in the documentation');
   const accepts = new Ajv({ strict: false }).compile(jsonSchema(REAL_ADAPTERS));

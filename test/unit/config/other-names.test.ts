@@ -10,7 +10,7 @@ const suggestionFor = (section: object) =>
   faultsOf(JSON.stringify({ version: 1, ...section }), AROUND).map((fault) => /; did you mean (\S+)\?$/.exec(fault)?.[1]);
 const meantBy = (type: string) => suggestionFor({ sinks: { a: { type } } })[0];
 
-test('a sink of a type that another program has is a fault that names ours', () => {
+test("a type name of another program is a fault that suggests the bridge's type", () => {
   const typed = {
     opensearch: 'elasticsearch',
     OpenSearch: 'elasticsearch',
@@ -37,7 +37,7 @@ test('a misspelt type still has its suggestion, and an unknown one has none', ()
   assert.deepEqual([meantBy('elasticsaerch'), meantBy('webhok'), meantBy('carrier-pigeon')], ['elasticsearch', 'webhook', undefined]);
 });
 
-test('every other name leads to an existing kind, and is not one itself', () => {
+test('every other name maps to an existing type, and is not a type itself', () => {
   const kinds = ADAPTERS.map(({ type }) => type);
   for (const [name, kind] of OTHER_NAMES) {
     assert.ok(kinds.includes(kind), `${name}: ${kind}`);
@@ -46,7 +46,7 @@ test('every other name leads to an existing kind, and is not one itself', () => 
   }
 });
 
-test('a source of approvals is led to kinds of sources alone', () => {
+test('only types of sources are suggested for a source of approvals', () => {
   const source = (type: string) => suggestionFor({ approvals: { sources: { s: { type, approver: 'a' } } } }).find(Boolean);
   assert.deepEqual([source('eventhubs'), source('servicebus'), source('http')], ['kafka', 'service-bus', undefined]);
 });

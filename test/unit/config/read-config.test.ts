@@ -46,7 +46,7 @@ test('the shortest configuration has every default', () => {
   assert.deepEqual({ type, options, retry, filter }, { type: 'stdout', options: {}, retry: { maxAgeMs: 86_400_000 }, filter: {} });
 });
 
-test('without a configuration every default holds', () => {
+test('without a configuration every setting has its default', () => {
   const { adapters, env, directory } = surroundings();
   assert.deepEqual(defaultConfig({ adapters, env, directory }), {
     options: configOf('version: 1'),
@@ -55,7 +55,7 @@ test('without a configuration every default holds', () => {
   });
 });
 
-test('everything that may be given arrives in the units of the program', () => {
+test("all settings are converted to the program's units", () => {
   const config = configOf(
     `
 version: 1
@@ -138,7 +138,7 @@ test('a secret file loses one line end and nothing else', () => {
   assert.deepEqual(['a\n', 'a\r\n', 'a', ' a \n', 'a\n\n'].map(read), ['a', 'a', 'a', ' a ', 'a\n']);
 });
 
-test('an approver may have one token under two names of its own while it is replaced', () => {
+test('an approver may list the same token twice while it is being replaced', () => {
   const config = configOf(
     '{ version: 1, approvals: { approvers: { a: { tokens: [{ env: T }, { env: U }] } } } }',
     surroundings({ T: TOKEN, U: TOKEN }),
@@ -146,7 +146,7 @@ test('an approver may have one token under two names of its own while it is repl
   assert.equal(config.approvals.approvers['a']?.tokens.length, 2);
 });
 
-test('inside a systemd service the store lies in the StateDirectory', () => {
+test('in a systemd service the store is in the StateDirectory', () => {
   const pathIn = (env: Record<string, string>, text = 'version: 1') => configOf(text, surroundings(env)).store.path;
   assert.equal(pathIn({ STATE_DIRECTORY: '/var/lib/bridge:/var/lib/other' }), '/var/lib/bridge');
   assert.equal(pathIn({ STATE_DIRECTORY: '' }), '/etc/bridge/scheduled-events-bridge-data');
@@ -178,7 +178,7 @@ test("a sink's fingerprint changes with its keys and its secrets' values, not wi
   assert.notEqual(mark('h: { type: webhook, url: "https://a.example", secrets: [{ env: S }], retry: { maxAge: 1h } }'), first);
 });
 
-test('a configuration that is printed or made into JSON shows no secret', () => {
+test('a configuration that is printed or converted to JSON shows no secret', () => {
   const config = configOf('{ version: 1, approvals: { approvers: { a: { token: { env: T } } } } }', surroundings({ T: TOKEN }));
   assert.doesNotMatch(JSON.stringify(config.approvals), new RegExp(TOKEN));
 });

@@ -31,7 +31,7 @@ approvals:
   group: { submit: leader, failoverAfter: 10s, members: [web_0, web_1] }
 `;
 
-test('the example becomes the options of the program (behaviour 8)', () => {
+test('the example gives the expected options (behaviour 8)', () => {
   const { policy, group } = configOf(EXAMPLE, AROUND).approvals;
   assert.deepEqual(policy, [
     { when: { initiators: ['User'] }, then: 'approve' },
@@ -180,7 +180,7 @@ const REFUSED_BY_BOTH = [
   'group: { members: [1] }',
 ];
 for (const keys of REFUSED_BY_BOTH) {
-  test(`the JSON Schema refuses as check does: ${keys}`, () => {
+  test(`the JSON Schema and check both reject: ${keys}`, () => {
     assert.equal(accepts(parse(approvals(keys))), false);
     assert.notDeepEqual(faultsOf(approvals(keys), AROUND), []);
   });

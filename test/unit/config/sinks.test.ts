@@ -32,7 +32,7 @@ test('a file that two sinks would write is a fault, however its path is written'
   assert.deepEqual(Object.keys(configOf(configured({ a: ['x'], b: ['y'] }), AROUND).sinks), ['a', 'b']);
 });
 
-test('on Windows, paths that differ in case alone are one file', () => {
+test('on Windows, paths that differ only in case are one file', () => {
   const sink = (name: string, file: string) => ({ name, definition: writer, options: { path: [file] } });
   const sinks = [sink('a', 'Data/Events'), sink('b', 'data/events')];
   const found = (platform: NodeJS.Platform) =>
@@ -45,7 +45,7 @@ test('on Windows, paths that differ in case alone are one file', () => {
   ]);
 });
 
-test('a file among those of the store is a fault', () => {
+test('a file in the folder of the store is a fault', () => {
   assert.deepEqual(faultsOf(configured({ a: ['data/events'] }, { store: { path: './data' } }), AROUND), [
     'sinks.a.path: writes /etc/bridge/data/events, in the folder of the store: use another folder',
   ]);

@@ -28,7 +28,7 @@ function approvals(approvers: string, sources: string): string {
   return `{ version: 1, approvals: { approvers: ${approvers}, sources: ${sources} } }`;
 }
 
-test('a source has its approver, and what its type makes of the rest', () => {
+test('a source has its approver and the options of its type', () => {
   const text = approvals(
     '{ ops: { admin: true }, orders: { token: { env: T } } }',
     '{ topic: { type: memory, approver: ops, password: { env: STRONG } }, queue: { type: memory, approver: orders, readers: one } }',
@@ -148,7 +148,7 @@ for (const [what, approvers, sources, faults] of FAULTY) {
   test(`fault: ${what}`, () => assert.deepEqual(faultsOf(approvals(approvers, sources), AROUND), faults));
 }
 
-test('the JSON Schema takes what the configuration takes, and refuses unknown types, keys and a missing approver', () => {
+test('the JSON Schema accepts valid sources, and rejects unknown types, unknown keys and a missing approver', () => {
   const accepts = new Ajv({ strict: false }).compile(jsonSchema(AROUND.adapters));
   const good = '{ a: { type: memory, approver: ops, readers: one } }';
   assert.equal(accepts(parse(approvals(OPS, good))), true, JSON.stringify(accepts.errors));
@@ -160,7 +160,7 @@ test('the JSON Schema takes what the configuration takes, and refuses unknown ty
     assert.equal(accepts(parse(approvals(OPS, bad))), false, bad);
 });
 
-test('an approver who speaks by a sink alone needs nothing else, and a sink speaks for nobody who is not listed', () => {
+test('an approver of a sink needs no credential, and a sink can approve only for a listed approver', () => {
   const text = (approve: string) =>
     `{ version: 1, approvals: { approvers: { node: {} } }, sinks: { drain: { type: memory, approve: ${approve}, hold: true } } }`;
   assert.deepEqual(Object.keys(configOf(text('node'), AROUND).approvals.approvers), ['node']);

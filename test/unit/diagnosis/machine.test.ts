@@ -5,11 +5,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import test from 'node:test';
 import { MACHINE_PROBE } from '../../../src/diagnosis/machine.ts';
 
-test('what goes to loopback leaves from loopback', async () => {
+test('traffic to loopback has a loopback source address', async () => {
   assert.deepEqual(await MACHINE_PROBE.sourceOf('127.0.0.2'), { address: '127.0.0.1' });
 });
 
-test('a port is taken while somebody listens, and looking at a free one leaves it free', async (t) => {
+test('a port is in use while a program listens, and the check of a free one leaves it free', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
@@ -21,6 +21,6 @@ test('a port is taken while somebody listens, and looking at a free one leaves i
   assert.equal(await MACHINE_PROBE.listenFault('192.0.2.1', port), 'EADDRNOTAVAIL');
 });
 
-test('a file that is not there is null', () => {
+test('a missing file is null', () => {
   assert.equal(MACHINE_PROBE.text('/nowhere/at/all'), null);
 });

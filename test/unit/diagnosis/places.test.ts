@@ -18,13 +18,13 @@ async function found(store: string, taken: Record<number, string> = {}) {
   );
 }
 
-test('a folder that is there or can be made, and free ports, are nothing to speak of', async (t) => {
+test('an existing folder, or one that can be created, and free ports give no finding', async (t) => {
   const folder = folderOf(t);
   assert.deepEqual(await found(folder), []);
   assert.deepEqual(await found(join(folder, 'a', 'b')), []);
 });
 
-test('a store that a process has is told with the process, and its port with it, as no fault', async (t) => {
+test('a store that another process uses is a note with that process, and so is its port', async (t) => {
   const folder = folderOf(t);
   using outbox = openOutbox(join(folder, 'store'), { deps: systemDeps(), lock: true });
   const findings = await placeFindings(
@@ -43,7 +43,7 @@ test('a store that a process has is told with the process, and its port with it,
   assert.deepEqual(await found(join(folder, 'store')), []);
 });
 
-test('a port of another program, of root alone, and an address of another machine are faults with what to do', async (t) => {
+test('a port in use, a privileged port and an address of another machine are faults with a remedy', async (t) => {
   const folder = folderOf(t);
   assert.match((await found(folder, { 8700: 'EADDRINUSE' }))[0] ?? '', /^http\.listen: 127\.0\.0\.1:8700: another program listens there/);
   assert.match((await found(folder, { 8700: 'EACCES' }))[0] ?? '', /CAP_NET_BIND_SERVICE/);
@@ -51,7 +51,7 @@ test('a port of another program, of root alone, and an address of another machin
   assert.match((await found(folder, { 8700: 'EWHAT' }))[0] ?? '', /\(EWHAT\): choose another address/);
 });
 
-test('a file in the place of the folder is a fault', async (t) => {
+test('a file instead of the folder is a fault', async (t) => {
   const folder = folderOf(t);
   writeFileSync(join(folder, 'store'), '');
   assert.match((await found(join(folder, 'store')))[0] ?? '', /is not a folder/);

@@ -12,7 +12,7 @@ function sinksOf(...deliveries: readonly JournalDelivery[]) {
   return change.sinks;
 }
 
-test('a sink that got a change again is there once, with all attempts and its first acceptance', () => {
+test('a sink that received a change again is listed once, with all attempts and its first acceptance', () => {
   const given = { sink: 'hooks', status: null };
   assert.deepEqual(
     sinksOf({ ...given, state: 'discarded', attempts: 3, atMs: 500 }, { ...given, state: 'delivered', attempts: 1, atMs: 2000 }),
@@ -20,7 +20,7 @@ test('a sink that got a change again is there once, with all attempts and its fi
   );
 });
 
-test('what is queued or dead is not accepted', () => {
+test('queued and dead deliveries do not count as accepted', () => {
   for (const state of ['queued', 'dead'] as const)
     assert.deepEqual(sinksOf({ sink: 'hooks', status: 500, state, attempts: 2, atMs: 500 }), [
       { name: 'hooks', acceptedAt: null, attempts: 2 },

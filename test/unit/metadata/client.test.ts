@@ -66,7 +66,7 @@ function good(result: PollResult) {
 }
 
 describe('poll', () => {
-  test('asks for the document with the header, the path and the version', async () => {
+  test('requests the document with the header, the path and the version', async () => {
     const { client, requests } = inMemory(() => ({ body: fakeDocument(3, {}) }));
     const document = good(await client.poll(never));
     assert.equal(document.incarnation, 3);
@@ -81,7 +81,7 @@ describe('poll', () => {
     ]);
   });
 
-  test('gives the same object while the bytes stay the same, over failures too', async () => {
+  test('returns the same object while the bytes are the same, even after failures', async () => {
     const bodies = [fakeDocument(1, {}), fakeDocument(1, {}), 'broken', fakeDocument(1, {}), fakeDocument(2, {}), fakeDocument(1, {})];
     const { client } = inMemory(() => ({ body: bodies.shift() ?? '' }));
     const results: PollResult[] = [];
@@ -93,7 +93,7 @@ describe('poll', () => {
     assert.deepEqual(sixth, first);
   });
 
-  test('waits long for the first answer, and where the last good document is over 24 h old or of an unknown time', async () => {
+  test('uses the long time-out for the first answer, and if the last good document is more than 24 h old or of unknown age', async () => {
     const { client, time, requests } = inMemory(() => ({ body: fakeDocument(1) }));
     await client.poll(never);
     await client.poll(never);
@@ -107,7 +107,7 @@ describe('poll', () => {
     );
   });
 
-  test('keeps waiting long until a document is good', async () => {
+  test('keeps the long time-out until a document is good', async () => {
     const { client, requests } = inMemory(() => ({ status: 500 }));
     await client.poll(never);
     await client.poll(never);
@@ -163,7 +163,7 @@ describe('poll', () => {
     ['a time-out', new BridgeError('BRIDGE_METADATA_TIMEOUT', 'no answer in 10 s'), 'timeout', 'BRIDGE_METADATA_TIMEOUT', /10 s/],
     ['5 MB', new BridgeError('BRIDGE_METADATA_TOO_LARGE', 'over 4 MiB'), 'too_large', 'BRIDGE_METADATA_TOO_LARGE', /4 MiB/],
   ] as const) {
-    test(`${what} is a failure named ${label}, quotes nothing of the body, and is logged once`, async () => {
+    test(`${what} is a failure with the label ${label}, quotes nothing of the body, and is logged once`, async () => {
       const { client, lines } = inMemory(() => answer);
       const { result, error } = failure(await client.poll(never));
       await client.poll(never);
@@ -176,7 +176,7 @@ describe('poll', () => {
     });
   }
 
-  test('hands on what Retry-After asks for, in both forms', async () => {
+  test('passes on Retry-After, in both forms', async () => {
     const { client, time } = inMemory(() => ({ status: 429, headers: { 'retry-after': values.shift() ?? '' } }));
     const values = ['7', new Date(time.wallMs() + 5000).toUTCString(), '-1', 'never'];
     const asked: unknown[] = [];
@@ -184,7 +184,7 @@ describe('poll', () => {
     assert.deepEqual(asked, [7000, 5000, undefined, undefined]);
   });
 
-  test('logs each change of failure once, and when it is over', async () => {
+  test('logs each change of failure once, and the end of the failure', async () => {
     const statuses = [200, 500, 503, 404, 404, 200, 200, 500];
     const { client, lines } = inMemory(() => ({ status: statuses.shift() ?? 0, body: fakeDocument(1) }));
     while (statuses.length > 0) await client.poll(never);
@@ -214,7 +214,7 @@ describe('poll', () => {
     assert.deepEqual(lines, []);
   });
 
-  test('finds the endpoint at the first request, asks again after a failure, and never after a success', async () => {
+  test('finds the endpoint at the first request, again after a failure, and never after a success', async () => {
     let asked = 0;
     const endpoint = async () => {
       asked += 1;
@@ -261,7 +261,7 @@ describe('newest', () => {
     });
   }
 
-  test('makes at most three requests a poll, and goes on below at the next one', async () => {
+  test('sends at most three requests a poll, and continues with older versions at the next one', async () => {
     const { client, asked } = service(['2017-08-01']);
     const results: PollResult[] = [];
     for (let n = 0; n < 3; n++) results.push(await client.poll(never));
@@ -276,7 +276,7 @@ describe('newest', () => {
     ]);
   });
 
-  test('a service that is being updated everywhere is no refusal: the newest is tried again first', async () => {
+  test('a service that is being updated does not reject a version: the newest is tried again first', async () => {
     const { client, state, asked } = service([], { status: 404 });
     assert.equal(failure(await client.poll(never)).result, 'status_404');
     state.known = ['2024-07-09', '2020-07-01'];
@@ -300,13 +300,13 @@ describe('newest', () => {
     });
   }
 
-  test('starts over where even the oldest was refused', async () => {
+  test('starts again after even the oldest was rejected', async () => {
     const { client, asked } = service([], { status: 404 });
     for (let n = 0; n < 4; n++) await client.poll(never);
     assert.deepEqual(asked().slice(-3), ['2024-07-09', '2017-03-01', '2020-07-01']);
   });
 
-  test('the first refusal is the failure where an older version fails in another way', async () => {
+  test('the first rejection is the failure if an older version fails in another way', async () => {
     const answers: Answer[] = [{ status: 404 }, { status: 500 }, { status: 404 }, { body: '<html>' }];
     const { client, requests } = inMemory(() => answers.shift() ?? {}, { apiVersion: 'newest' });
     assert.equal(failure(await client.poll(never)).result, 'status_404');
@@ -322,7 +322,7 @@ describe('newest', () => {
     }
   });
 
-  test('a version that is given is never left', async () => {
+  test('a configured version never changes', async () => {
     const { client, requests } = inMemory(() => ({ status: 404 }), { apiVersion: '2019-01-01' });
     await client.poll(never);
     assert.deepEqual(
@@ -343,7 +343,7 @@ describe('post', () => {
   });
 
   for (const status of [400, 401, 403, 405]) {
-    test(`${status} is a refusal`, async () => {
+    test(`${status} is a rejection`, async () => {
       const { client } = inMemory(() => ({ status }));
       const result = await client.post(['a'], never);
       assert.equal(result.kind, 'refused');
@@ -382,7 +382,7 @@ describe('post', () => {
     });
   }
 
-  test('waits in the rhythm of polling, until one is accepted', async () => {
+  test('waits by the schedule of polls, until one is accepted', async () => {
     const statuses = [500, 500, 500, 500, 200, 500];
     const { client } = inMemory(() => ({ status: statuses.shift() ?? 0 }));
     const delays: number[] = [];
@@ -414,7 +414,7 @@ describe('instance', () => {
     return result;
   }
 
-  test('knows the VM of a scale set', async () => {
+  test('reads the VM of a scale set', async () => {
     assert.deepEqual(await ask({ body: JSON.stringify({ compute, network: {} }) }), {
       kind: 'known',
       vmId: '02aab8a4-74ef-476e-8182-f6d2ba4166a6',
@@ -424,7 +424,7 @@ describe('instance', () => {
     });
   });
 
-  test('of what may be told of a VM it keeps texts of a bounded length, and tags by their names', async () => {
+  test('keeps fields of a bounded length, and tags by their names', async () => {
     const tagsList = [
       { name: 'team', value: 'shop' },
       { name: 'empty', value: '' },
@@ -441,7 +441,7 @@ describe('instance', () => {
     });
   });
 
-  test('tags in another shape are no tags', async () => {
+  test('tags of another type are ignored', async () => {
     for (const tagsList of [undefined, null, {}, 'a:b', []]) {
       const answer = await ask({ body: JSON.stringify({ compute: { location: 'westeurope', tagsList } }) });
       assert.deepEqual(answer.kind === 'known' && answer.vm, { location: 'westeurope' });
@@ -466,7 +466,7 @@ describe('instance', () => {
   }
 
   for (const status of [404, 405] as const) {
-    test(`${status}: there is no such route`, async () => assert.deepEqual(await ask({ status }), { kind: 'absent', status }));
+    test(`${status}: the route does not exist`, async () => assert.deepEqual(await ask({ status }), { kind: 'absent', status }));
   }
 
   for (const [what, answer] of [
@@ -488,7 +488,7 @@ describe('instance', () => {
 });
 
 describe('on real sockets', () => {
-  test('faults leave nothing but failures, one after the other, and the next good document is read', async (t) => {
+  test('faults cause only failures, and the next good document is read', async (t) => {
     const fake = await FakeMetadata.start(t);
     const { client } = onSockets(t, fake.url);
     good(await client.poll(never));
@@ -517,7 +517,7 @@ describe('on real sockets', () => {
     assert.deepEqual(result.at, now(time));
   });
 
-  test('a service that is away is a refused connection', async (t) => {
+  test('an absent service is a refused connection', async (t) => {
     const { azure, client } = await onLoopback(t);
     await azure.close();
     assert.equal(failure(await client.poll(never)).result, 'refused');

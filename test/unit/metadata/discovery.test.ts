@@ -81,7 +81,7 @@ describe('the value of option 245', () => {
     'a83f81',
     '"d@\\777d"',
   ]) {
-    test(`${value === '' ? 'nothing' : value} is no address`, () => assert.equal(decodeAddress(value), null));
+    test(`${value === '' ? 'nothing' : value} is not an address`, () => assert.equal(decodeAddress(value), null));
   }
 });
 
@@ -96,7 +96,7 @@ describe('a lease', () => {
   test('with a broken newest value falls back to the one before', () => {
     assert.equal(addressInLease(DHCLIENT.replace('a8:3f:81:10', 'broken')), '100.64.64.100');
   });
-  test('with a name that a configuration declares is read by that name alone', () => {
+  test('with a declared name is read only by that name', () => {
     const lease = fixture('dhclient-named.leases');
     assert.deepEqual(declaredNames(fixture('dhclient-named.conf')), ['azure-host']);
     assert.deepEqual(declaredNames('# option a code 245 = text;\noption b code 2450 = text;\nsend option c code 245 = text;\n'), []);
@@ -104,7 +104,7 @@ describe('a lease', () => {
     assert.equal(addressInLease(lease.replace('option azure-host', 'option Azure-Host'), ['azure-host']), '168.63.129.16');
     assert.equal(addressInLease(lease), null);
   });
-  test('without the option, or with neighbours of its number, names nothing', () => {
+  test('without the option, or only with options of similar numbers, gives nothing', () => {
     assert.equal(addressInLease(''), null);
     assert.equal(
       addressInLease('option unknown-2455 a8:3f:81:10;\nOPTION_24=a83f8110\nX_OPTION_245=a83f8110\n# OPTION_245=a83f8110\n'),
@@ -121,7 +121,7 @@ describe('the registry', () => {
     assert.ok(output.includes(`REG_BINARY    ${bytes}\r\n`));
   });
   const name = [0x6e, 0x65, 0x74, 0, 0];
-  test('names the address in the record of 245, behind padded ones', () => {
+  test('gives the address in the record of 245, after padded ones', () => {
     assert.equal(addressInRegistry(registryOutput(registryRecords([15, name], [252, []], [245, [168, 63, 129, 16]]))), '168.63.129.16');
   });
   test('is read interface by interface', () => {
@@ -130,7 +130,7 @@ describe('the registry', () => {
       '168.63.129.16',
     );
   });
-  test('that is cut short, has another length or nothing names nothing', () => {
+  test('that is truncated, has another length or is empty gives nothing', () => {
     assert.equal(addressInRegistry(registryOutput(registryRecords([245, [168, 63, 129, 16]]).slice(0, -2))), null);
     assert.equal(addressInRegistry(registryOutput(registryRecords([245, [168, 63, 129, 16, 0]]))), null);
     assert.equal(addressInRegistry(registryOutput(`F5000000${'F'.repeat(32)}`)), null);
@@ -138,7 +138,7 @@ describe('the registry', () => {
   });
 });
 
-test('test/fixtures/leases/README.md tells of every file there, and of no other', () => {
+test('test/fixtures/leases/README.md describes every file of its folder, and no other', () => {
   const told = [...fixture('README.md').matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[\w.-]+/g) ?? []);
   assert.deepEqual(
     told.toSorted(),
@@ -186,7 +186,7 @@ describe('a machine', () => {
     });
   }
 
-  test('with NetworkManager of today: its lease file holds the address alone, the state of the device the option', async (t) => {
+  test('with a current NetworkManager: the lease file has only the address, the state of the device has the option', async (t) => {
     const lease = { 'var/lib/NetworkManager/internal-5fb06bd0-eth0.lease': fixture('network-manager-internal-short.lease') };
     assert.equal(await readOptionAddress(await machine(t, lease)), null);
     const device = { 'run/NetworkManager/devices/2': fixture('network-manager-device') };
@@ -203,16 +203,16 @@ describe('a machine', () => {
     assert.equal(await readOptionAddress(await machine(t, files)), '168.63.129.16');
   });
 
-  test('without any lease names nothing', async (t) => assert.equal(await readOptionAddress(await machine(t, {})), null));
+  test('without any lease gives nothing', async (t) => assert.equal(await readOptionAddress(await machine(t, {})), null));
 
-  test('with Windows is asked by its registry, and a failing query names nothing', async (t) => {
+  test('with Windows is queried through the registry, and a failing query gives nothing', async (t) => {
     const windows = { ...(await machine(t, { 'run/systemd/netif/leases/2': NETWORKD })), platform: 'win32' } as const;
     const output = registryOutput(registryRecords([245, [10, 0, 0, 7]]));
     assert.equal(await readOptionAddress({ ...windows, queryRegistry: async () => output }), '10.0.0.7');
     assert.equal(await readOptionAddress({ ...windows, queryRegistry: () => Promise.reject(new Error('no reg')) }), null);
   });
 
-  test('that has no reg program gives an error of ours', { skip: process.platform === 'win32' && 'Windows has it' }, async () => {
+  test('without a reg program gives a BridgeError', { skip: process.platform === 'win32' && 'Windows has it' }, async () => {
     await assert.rejects(
       thisMachine().queryRegistry(),
       (error) => error instanceof BridgeError && error.code === 'BRIDGE_METADATA_UNDISCOVERED',
@@ -230,7 +230,7 @@ describe('discovery', () => {
     return { probed, probe, optionAddress: async () => address };
   }
 
-  test('tries 169.254.169.254 first and asks nothing else where it answers', async () => {
+  test('tries 169.254.169.254 first, and nothing else if it answers', async () => {
     const optionAddress = () => assert.fail('no lease is to be read');
     const part = { ...ports(['http://169.254.169.254'], null), optionAddress };
     assert.equal(await discoverEndpoint(part, never), 'http://169.254.169.254');
@@ -244,7 +244,7 @@ describe('discovery', () => {
     assert.deepEqual(onPort8080.probed, ['http://169.254.169.254', 'http://168.63.129.16', 'http://168.63.129.16:8080']);
   });
 
-  test('says what to set where nothing answers', async () => {
+  test('names the setting to change if nothing answers', async () => {
     for (const [address, says] of [
       [null, /no DHCP lease.*set metadata\.endpoint/],
       ['168.63.129.16', /168\.63\.129\.16.*does not answer.*set metadata\.endpoint/],
@@ -258,7 +258,7 @@ describe('discovery', () => {
     }
   });
 
-  test('a probe counts any answer that is no redirect, and no failure', async (t) => {
+  test('a probe accepts any answer except a redirect, and no failure', async (t) => {
     const fake = await FakeMetadata.start(t);
     const transport = createHttpTransport(new VirtualTime());
     t.after(() => transport.close());
@@ -275,7 +275,7 @@ describe('discovery', () => {
     assert.equal(await probe(fake.url, never), false);
   });
 
-  test('a probe gives up after 5 s, and passes an abort on', async (t) => {
+  test('a probe ends after 5 s, and passes an abort on', async (t) => {
     const fake = await FakeMetadata.start(t);
     const time = new VirtualTime();
     const transport = createHttpTransport(time);

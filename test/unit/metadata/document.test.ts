@@ -64,7 +64,7 @@ describe('a body', () => {
   }
 
   for (const value of [-1, 1.5, 2 ** 53, '9007199254740992', '9'.repeat(400), '-1', '1.0', '0x10', '', ' 1', null, true, [1], {}]) {
-    test(`is none with the incarnation ${JSON.stringify(value).slice(0, 30)}`, () =>
+    test(`is not a document with the incarnation ${JSON.stringify(value).slice(0, 30)}`, () =>
       assert.throws(() => parse(fakeDocument(value)), isInvalid));
   }
 
@@ -93,7 +93,7 @@ describe('a body', () => {
       Buffer.concat([Buffer.from('{"DocumentIncarnation":1,"Events":[],"x":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]),
     ],
   ] as const) {
-    test(`of ${what} is no document`, () => assert.throws(() => parse(body), isInvalid));
+    test(`of ${what} is not a document`, () => assert.throws(() => parse(body), isInvalid));
   }
 
   test('is never quoted by the error', () => {
@@ -103,13 +103,13 @@ describe('a body', () => {
     );
   });
 
-  test('may hold more than is known', () => {
+  test('may have unknown members', () => {
     const body = `{"__proto__":{"Events":5},"DocumentIncarnation":1,"Events":[],"constructor":"x","More":{"__proto__":[]}}`;
     assert.equal(parse(body).incarnation, 1);
     assert.equal(({} as Record<string, unknown>)['Events'], undefined);
   });
 
-  test('never makes anything but a document or BRIDGE_METADATA_INVALID', () => {
+  test('always gives a document or BRIDGE_METADATA_INVALID', () => {
     const anything = fc.oneof(
       fc.json(),
       fc.uint8Array().map((bytes) => Buffer.from(bytes)),
@@ -166,13 +166,13 @@ describe('an entry', () => {
     assert.equal(parseEvent({ EventStatus: 'scheduled' }).eventStatus, 'Scheduled');
   });
 
-  test('is not statusless where another entry of its EventId has a status', () => {
+  test('is not statusless if another entry with its EventId has a status', () => {
     const document = parse(fakeDocument(1, { EventStatus: 'Odd' }, { EventId: EXAMPLE_EVENT.EventId.toLowerCase() }));
     assert.deepEqual(document.statusless, []);
     assert.equal(document.events.length, 1);
   });
 
-  test('keeps an EventId that is no GUID, and one that is the name of a built-in', () => {
+  test('keeps an EventId that is not a GUID, and one with the name of a built-in', () => {
     const ids = ['__proto__', 'constructor', 'ünïcode / id', 'x'.repeat(500)];
     assert.deepEqual(
       parse(fakeDocument(1, ...ids.map((EventId) => ({ EventId })))).events.map((event) => event.eventId),
@@ -218,7 +218,7 @@ describe('a field', () => {
         (wrong === 5 && absent === -1) ||
         (wrong === null && name === 'NotBefore');
       if (fits) continue;
-      test(`${name} of ${JSON.stringify(wrong)} is unreadable and spoils no other`, () => {
+      test(`${name} of ${JSON.stringify(wrong)} is unreadable and does not affect other fields`, () => {
         const event = parseEvent({ [name]: wrong });
         assert.deepEqual(event.unreadable, [field]);
         assert.deepEqual(event[field], absent);
@@ -227,14 +227,14 @@ describe('a field', () => {
     }
   }
 
-  test('NotBefore reads empty and null as absent, dates of any spelling, and calls the rest unreadable', () => {
+  test('NotBefore reads empty and null as absent, dates in any format, and is otherwise unreadable', () => {
     for (const empty of ['', '  ', null])
       assert.deepEqual([parseEvent({ NotBefore: empty }).notBefore, parseEvent({ NotBefore: empty }).unreadable], [null, []]);
     assert.equal(parseEvent({ NotBefore: '2022-04-12T00:26:58.9+02:00' }).notBefore, '2022-04-11T22:26:58Z');
     for (const odd of ['soon', '2022-02-31T00:00:00Z', '5']) assert.deepEqual(parseEvent({ NotBefore: odd }).unreadable, ['notBefore']);
   });
 
-  test('DurationInSeconds reads numbers and numeric strings', () => {
+  test('DurationInSeconds can be a number or a numeric string', () => {
     for (const [value, seconds] of [
       [0, 0],
       [-0, 0],
@@ -264,10 +264,9 @@ describe('a field', () => {
     }
   });
 
-  test('that its api-version lacks is read where the service gives it', () =>
-    assert.equal(parseEvent({}, '2017-03-01').durationInSeconds, 5));
+  test('that its api-version lacks is read if the service sends it', () => assert.equal(parseEvent({}, '2017-03-01').durationInSeconds, 5));
 
-  test('with a lone surrogate holds U+FFFD in its place', () => {
+  test('with a lone surrogate has U+FFFD instead', () => {
     const event = parseEvent({ EventId: 'a\ud800', Description: '\udc00b', Resources: ['\ud800', '\udfff'], EventType: 'x\ud83d' });
     assert.deepEqual([event.eventId, event.description, event.resources, event.eventType], ['a\ufffd', '\ufffdb', ['\ufffd'], 'x\ufffd']);
   });
@@ -276,7 +275,7 @@ describe('a field', () => {
 describe('entries with one EventId', () => {
   const other = { EventId: EXAMPLE_EVENT.EventId.toLowerCase() };
 
-  test('count once, in the place of the first', () => {
+  test('count once, at the position of the first', () => {
     const { events } = parse(fakeDocument(1, {}, { EventId: 'b' }, { ...other, EventStatus: 'Started' }));
     assert.deepEqual(
       events.map((event) => [event.eventId, event.eventStatus]),
@@ -323,7 +322,7 @@ function isInvalid(error: unknown): boolean {
   return error instanceof BridgeError && error.code === 'BRIDGE_METADATA_INVALID';
 }
 
-test('an entry with the name of a drill is passed over: the service cannot know one, and the document stays whole', () => {
+test('an entry with the id of a drill is ignored, and the document counts as complete', () => {
   const id = 'DRILL-b7cf3c25-0000-4000-8000-000000000000';
   for (const EventStatus of ['Scheduled', 'Started', 'Nonsense']) {
     const { events, statusless, complete } = parse(fakeDocument(1, { EventId: id, EventStatus }));

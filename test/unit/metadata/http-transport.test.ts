@@ -46,7 +46,7 @@ describe('a request', () => {
     assert.equal(fake.requests[0]?.headers['x-forwarded-for'], undefined);
   });
 
-  test('says which program asks, and its version', async (t) => {
+  test('sends the name and version of the program', async (t) => {
     const { fake, transport, get, post } = await start(t);
     for (const request of [get, post]) await transport.send(request, never);
     for (const { headers } of fake.requests) assert.equal(headers['user-agent'], `scheduled-events-bridge/${packageJson.version}`);
@@ -90,13 +90,13 @@ describe('a request', () => {
     assert.equal(fake.requests.length, 1);
   });
 
-  test('gives back the body of a server that knows no lengths', async (t) => {
+  test('returns a body that the server sends without a length', async (t) => {
     const { fake, transport, get } = await start(t);
     fake.next({ raw: 'HTTP/1.0 200 OK\r\n\r\n{}' });
     assert.equal(Buffer.from((await transport.send(get, never)).body).toString(), '{}');
   });
 
-  test('passes over a 100 and a 103', async (t) => {
+  test('ignores a 100 and a 103', async (t) => {
     const { fake, transport, get } = await start(t);
     fake.next({ raw: 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}' });
     assert.equal((await transport.send(get, never)).status, 200);
@@ -211,8 +211,8 @@ describe('limits of size', () => {
   });
 });
 
-describe('cuts', () => {
-  test('a reset, a truncated body and something that is no HTTP are errors of their own', async (t) => {
+describe('broken answers', () => {
+  test('a reset, a truncated body and a non-HTTP answer are distinct errors', async (t) => {
     const { fake, transport, get } = await start(t);
     fake.next(
       'reset',
@@ -251,7 +251,7 @@ describe('cuts', () => {
     });
   });
 
-  test('a request that a kept connection cuts is not sent again: the next one is due when the rhythm says so', async (t) => {
+  test('a request that fails on a kept connection is not sent again: the schedule decides about the next one', async (t) => {
     const { fake, transport, get, post } = await start(t);
     await transport.send(get, never);
     fake.next('reset');
@@ -265,7 +265,7 @@ describe('cuts', () => {
 });
 
 describe('closing', () => {
-  test('lets a running request end, refuses new ones, and closes the connection', async (t) => {
+  test('lets a running request end, rejects new ones, and closes the connection', async (t) => {
     const { fake, transport, get } = await start(t);
     fake.next('hold');
     const answer = transport.send(get, never);

@@ -29,7 +29,7 @@ describe('after a good document', () => {
   test('the next poll starts one interval after the last one started', () => {
     assert.deepEqual([plain().next(null, 0), plain().next(null, 300)], [1000, 700]);
   });
-  test('or at once where it took longer', () => assert.equal(plain().next(null, 1001), 0));
+  test('or at once if it took longer', () => assert.equal(plain().next(null, 1001), 0));
 });
 
 describe('back-off', () => {
@@ -110,6 +110,6 @@ describe('429', () => {
 
 describe('400, 401, 403, 405', () => {
   for (const code of [400, 401, 403, 405]) {
-    test(`${code}: every 10 s, for ever`, () => assert.deepEqual(waits(plain(), status(code), 10, 200), Array(10).fill(9800)));
+    test(`${code}: every 10 s, without end`, () => assert.deepEqual(waits(plain(), status(code), 10, 200), Array(10).fill(9800)));
   }
 });

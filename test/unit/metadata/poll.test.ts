@@ -45,7 +45,7 @@ function start(options: { tookMs?: () => number; fails?: () => boolean; onResult
   return { time, poller, starts, aborted, results, errors, subscribe };
 }
 
-test('nothing is polled before somebody subscribes; then at once and once an interval', async () => {
+test('polling starts with the first subscriber, at once and then once an interval', async () => {
   const { time, starts, results, subscribe } = start();
   await time.advance(5000);
   assert.deepEqual(starts, []);
@@ -72,7 +72,7 @@ test('failures follow the back-off, counted from the end of each', async () => {
   subscription.unsubscribe();
 });
 
-test('a jump of the wall clock moves no poll', async () => {
+test('a jump of the wall clock does not move polls', async () => {
   const { time, starts, subscribe } = start();
   const subscription = subscribe();
   await time.advance(1500);
@@ -94,7 +94,7 @@ test('refresh between polls starts one at once, and the schedule goes on from th
   subscription.unsubscribe();
 });
 
-test('refresh during a poll makes one more follow right after it, however often it was asked for', async () => {
+test('refresh during a poll starts exactly one more right after it, however often it is called', async () => {
   const { time, poller, starts, subscribe } = start();
   const subscription = subscribe();
   await time.advance(50);
@@ -104,7 +104,7 @@ test('refresh during a poll makes one more follow right after it, however often 
   subscription.unsubscribe();
 });
 
-test('refresh during a back-off waits for its end, and the poll that comes then is the fresh one', async () => {
+test('refresh during a back-off waits for the next poll', async () => {
   let fails = true;
   const { time, poller, starts, subscribe } = start({ fails: () => fails });
   const subscription = subscribe();
@@ -116,7 +116,7 @@ test('refresh during a back-off waits for its end, and the poll that comes then 
   subscription.unsubscribe();
 });
 
-test('refresh during a poll that fails does not pass over the back-off', async () => {
+test('refresh during a failing poll does not skip the back-off', async () => {
   const { time, poller, starts, subscribe } = start({ fails: () => true });
   const subscription = subscribe();
   await time.advance(50);
@@ -165,7 +165,7 @@ test('two subscribers share one poll', async () => {
   for (const subscription of subscriptions) subscription.unsubscribe();
 });
 
-test('an hour of polls leaves nothing behind that grows', async () => {
+test('an hour of polls does not accumulate memory', async () => {
   const { time, starts, subscribe } = start({ tookMs: () => 10 });
   const subscription = subscribe();
   await time.advance(3_600_000);
@@ -174,7 +174,7 @@ test('an hour of polls leaves nothing behind that grows', async () => {
   subscription.unsubscribe();
 });
 
-test('a shorter interval holds for the poll that is waited for: it counts from the start of the last one', async () => {
+test('a shorter interval applies to the pending poll, counted from the start of the last one', async () => {
   const { time, poller, starts, subscribe } = start();
   const subscription = subscribe();
   await time.advance(300);
@@ -192,7 +192,7 @@ test('a shorter interval holds for the poll that is waited for: it counts from t
   assert.equal(other.time.pending, 0);
 });
 
-test('a longer one, or one that comes while a poll runs, puts off nothing and begins nothing', async () => {
+test('a longer interval, or a change during a poll, neither delays nor starts a poll', async () => {
   const { time, poller, starts, subscribe } = start();
   const subscription = subscribe();
   await time.advance(50);

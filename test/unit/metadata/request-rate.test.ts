@@ -25,7 +25,7 @@ class Clock {
   }
 }
 
-test('polls keep their places, and StartRequests get the rest: 3 at once beside a poll a second', () => {
+test('polls keep their room, and StartRequests get the rest: 3 at once with one poll a second', () => {
   const clock = new Clock(1000);
   const { rate } = clock;
   assert.equal(rate.room(0).posts, 3);
@@ -86,7 +86,7 @@ test('for any demand with reads in between, from which polls restart their inter
   );
 });
 
-test('a read that was asked for has its place until a GET leaves, and is asked for once', () => {
+test('an expected read keeps its room until a GET is sent, and is reserved once', () => {
   const clock = new Clock(1000);
   const { rate } = clock;
   rate.sent('GET');
@@ -100,7 +100,7 @@ test('a read that was asked for has its place until a GET leaves, and is asked f
   assert.equal(rate.expectRead(), true);
 });
 
-test('where polls take all of it, StartRequests go all the same', () => {
+test('StartRequests are sent even if polls use the whole limit', () => {
   for (const [pollIntervalMs, posts] of [
     [50, 21],
     [200, 6],
@@ -113,7 +113,7 @@ test('where polls take all of it, StartRequests go all the same', () => {
   assert.equal(rate.room(1).posts, 1, 'one a second, whatever else is read');
 });
 
-test('a read beside the polls waits where the service would take no more', () => {
+test('a read outside the polls waits if the limit is reached', () => {
   const clock = new Clock(1000);
   for (let sent = 0; sent < 4; sent++) clock.send('POST');
   assert.equal(clock.rate.readInMs(), 0);
@@ -124,7 +124,7 @@ test('a read beside the polls waits where the service would take no more', () =>
   assert.equal(clock.rate.readInMs(), 0);
 });
 
-test('after a 429 nothing is posted for as long as it says', () => {
+test('after a 429 nothing is posted for the requested time', () => {
   const clock = new Clock(1000);
   clock.rate.rest(4000);
   assert.deepEqual(clock.rate.room(0), { posts: 0, inMs: 4000 });

@@ -107,13 +107,13 @@ const NONE = [
   ...['?a[]', '#a]', 'a_b:c', '1a:b', '//h:8x', ''],
 ];
 
-test('a URI reference is taken as it is', () => {
+test('a URI reference is accepted unchanged', () => {
   for (const source of REFERENCES)
     assert.equal(configOf(JSON.stringify({ version: 1, cloudevents: { source } })).cloudevents.source, source);
 });
 
 for (const source of NONE) {
-  test(`${JSON.stringify(source)} is no URI reference, and the fault says why`, () => {
+  test(`${JSON.stringify(source)} is not a URI reference, and the fault has the reason`, () => {
     const [fault = '', ...more] = faultsOf(JSON.stringify({ version: 1, cloudevents: { source } }));
     assert.deepEqual(more, []);
     const isEncoded = /^(?:[\w~!$&'()*+,;=:@/?#[\].-]|%[\da-f]{2})*$/i.test(source);
@@ -122,7 +122,7 @@ for (const source of NONE) {
   });
 }
 
-test('long texts are judged in a time that grows with their length alone', () => {
+test('the time for long texts is linear in their length', () => {
   const seconds = (length: number) => {
     const begin = performance.now();
     for (const part of ['a', '/', ':', '%41', '[', '1:', '::']) isUriReference(`${part.repeat(length)}\\`);

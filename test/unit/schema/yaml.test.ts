@@ -7,25 +7,25 @@ function faults(text: string): readonly { path: string; message: string }[] {
   return parseYaml(text, 'configuration').faults;
 }
 
-test('dates, octals and yes stay what YAML 1.2 says they are', () => {
+test('dates, octals and yes have their YAML 1.2 values', () => {
   assert.deepEqual(parseYaml('{ a: 2020-07-01, b: 010, c: yes, d: ~, e: 0o10 }', 'configuration'), {
     value: { a: '2020-07-01', b: 10, c: 'yes', d: null, e: 8 },
     faults: [],
   });
 });
 
-test('a byte order mark and carriage returns are read over', () => {
+test('a byte order mark and carriage returns are ignored', () => {
   assert.deepEqual(parseYaml('\uFEFFversion: 1\r\nstore: {}\r\n', 'configuration'), { value: { version: 1, store: {} }, faults: [] });
 });
 
-test('a key that stands twice is a fault with its path and place, and leaves the last value', () => {
+test('a duplicate key is a fault with its path and position, and the last value counts', () => {
   assert.deepEqual(parseYaml('a: 1\nb:\n  - c: 1\n  - c: 1\n    c: 2\n', 'configuration'), {
     value: { a: 1, b: [{ c: 1 }, { c: 2 }] },
     faults: [{ path: 'b[1].c', message: 'is a duplicate key, repeated at line 5, column 5' }],
   });
 });
 
-test('broken syntax is a fault with its place, and quotes nothing of the file', () => {
+test('broken syntax is a fault with its position, and quotes nothing of the file', () => {
   const [first, ...more] = faults('version: 1\ntoken: "sEcReT\n');
   assert.equal(first?.path, 'line 3, column 1');
   assert.doesNotMatch(JSON.stringify([first, ...more]), /sEcReT/);
@@ -42,21 +42,21 @@ test('unknown tags, a second document and a mapping as a key are faults', () => 
   for (const text of ['a: !secret x', 'a: 1\n---\nb: 2', '? { a: 1 }\n: 2', 'a: *nobody']) assert.notDeepEqual(faults(text), [], text);
 });
 
-test('what is no YAML leaves no value', () => {
+test('invalid YAML gives no value', () => {
   assert.equal(parseYaml('version: [', 'configuration').value, undefined);
 });
 
-test('a second document is refused in our words', () => {
+test("a second document is rejected with the bridge's own message", () => {
   assert.deepEqual(faults('version: 1\n---\nversion: 1\n'), [
     { path: 'line 2, column 1', message: 'a second document begins here: a file holds one configuration' },
   ]);
 });
 
-test('a file is called what it is in the faults', () => {
+test('faults name the kind of the file', () => {
   assert.match(parseYaml('a: 1\n---\nb: 1\n', 'scenario').faults[0]?.message ?? '', /a file holds one scenario$/);
 });
 
-test('aliases that multiply without end are refused', () => {
+test('aliases that multiply are rejected', () => {
   const levels = Array.from({ length: 12 }, (_, level) => `l${level}: &l${level} [${level === 0 ? 'x' : `*l${level - 1}, `.repeat(10)}]`);
   assert.match(faults(levels.join('\n'))[0]?.message ?? '', /is not usable YAML/);
 });

@@ -24,18 +24,18 @@ test('a regular file is read whole up to 1 MiB, and not a byte more', (t) => {
   assert.equal(faultOf(file), 'cannot be read: it is longer than 1 MiB');
 });
 
-test('a link to a regular file is read, as orchestrators give secrets', (t) => {
+test('a link to a regular file is read, because orchestrators provide secrets as links', (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'data'), 'secret');
   symlinkSync('data', join(folder, 'token'));
   assert.equal(readRegularFile(join(folder, 'token')), 'secret');
 });
 
-test('a file that says that it is empty, as those of /proc do, is read all the same', { skip: process.platform !== 'linux' }, () => {
+test('a file with size 0 and content, as in /proc, is read', { skip: process.platform !== 'linux' }, () => {
   assert.match(readRegularFile('/proc/self/status'), /^Name:/);
 });
 
-test('a file that is not there, or may not be opened, is named by its code', (t) => {
+test('a missing file, or one without permission, is reported by its code', (t) => {
   const folder = temporaryFolder(t);
   assert.equal(faultOf(join(folder, 'none')), 'cannot be read (ENOENT)');
   symlinkSync('loop', join(folder, 'loop'));

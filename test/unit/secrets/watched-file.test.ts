@@ -31,7 +31,7 @@ function watched(t: TestContext, initial: () => string = () => 'configured') {
   return { paths, said, after };
 }
 
-test('a change counts from the next look on, and there is one look a second at most', (t) => {
+test('a change applies from the next check on, and there is at most one check a second', (t) => {
   const { paths, said, after } = watched(t);
   assert.equal(after(0), 'first,first');
   writeFileSync(paths[1], 'second\n');
@@ -40,7 +40,7 @@ test('a change counts from the next look on, and there is one look a second at m
   assert.deepEqual(said, ['changed', 'changed']);
 });
 
-test('what cannot be used leaves the last good one, and each reason is told once', (t) => {
+test('an unusable file leaves the last good value, and each reason is reported once', (t) => {
   const { paths, said, after } = watched(t);
   after(0);
   writeFileSync(paths[0], 'bad');
@@ -55,7 +55,7 @@ test('what cannot be used leaves the last good one, and each reason is told once
   assert.deepEqual(said, ['changed', 'is bad', 'cannot be read (ENOENT)', 'changed', 'is bad']);
 });
 
-test('where nothing was ever good it throws, and looks again at each call', (t) => {
+test('without any good value it throws, and checks again at each call', (t) => {
   const never = () => {
     throw new Error('not this one');
   };

@@ -23,7 +23,7 @@ test('whsec_ and base64 of 24 to 64 bytes is a symmetric key (S-3)', () => {
   }
 });
 
-test('whsk_ holds a seed, or a seed and its public key: the same private key (S-4)', () => {
+test('whsk_ with a seed, or with a seed and its public key, is the same private key (S-4)', () => {
   const publicBytes = Buffer.from(PUBLIC.slice('whpk_'.length), 'base64');
   const both = `whsk_${Buffer.concat([SEED, publicBytes]).toString('base64')}`;
   for (const text of [ed25519Secret(SEED), both]) {
@@ -34,7 +34,7 @@ test('whsk_ holds a seed, or a seed and its public key: the same private key (S-
   }
 });
 
-test('an Ed25519 private key in PEM is read, with line ends of Windows and text around it too', () => {
+test('an Ed25519 private key in PEM is read, even with Windows line ends and text around it', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }) as string;
   const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');

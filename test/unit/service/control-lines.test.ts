@@ -15,19 +15,19 @@ async function asked(chunks: readonly string[], isClosed = false): Promise<reado
   return words;
 }
 
-test('stop and reload are heard on lines of their own, with either line end and however they are cut', async () => {
+test('stop and reload are read from whole lines, with either line end and in any chunks', async () => {
   assert.deepEqual(await asked(['reload\nrel', 'oad\r', '\nstop\n']), ['reload', 'reload', 'stop']);
 });
 
-test('other lines, and a word whose line has not ended, mean nothing', async () => {
+test('other lines, and a line without an end, are ignored', async () => {
   assert.deepEqual(await asked(['\nStop\nstop now\nrestart\nstop']), []);
 });
 
-test('its end stops: whoever held the other end is gone', async () => {
+test('the end of the input stops', async () => {
   assert.deepEqual(await asked([], true), ['stop']);
 });
 
-test('so does standard input that cannot be read', async () => {
+test('standard input that cannot be read stops', async () => {
   const words: string[] = [];
   const input = new PassThrough();
   followControlLines(input, { stop: () => words.push('stop'), reload: () => words.push('reload') });

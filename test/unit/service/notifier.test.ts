@@ -22,7 +22,7 @@ function start(t: TestContext, script: string | null) {
   return { notifier: new Notifier({ env, logger }), warnings, lines: () => readFileSync(out, 'utf8').split('\n').slice(0, -1) };
 }
 
-test('messages are told one after the other, each as it was given, and the command gets nothing but what it needs', async (t) => {
+test('messages are sent one at a time, unchanged, and the command gets only the environment that it needs', async (t) => {
   const { notifier, warnings, lines } = start(t, 'echo "begins $*" >> "$OUT"; echo "ends $NOTIFY_SOCKET $SECRET" >> "$OUT"');
   const first = notifier.send(['READY=1', 'STATUS=watching: 2 events listed']);
   const second = notifier.send(['WATCHDOG=1']);
@@ -38,7 +38,7 @@ for (const [what, script] of [
   ['fails', 'exit 1'],
   ['is not there', null],
 ] as const) {
-  test(`a command that ${what} is warned of once, and holds nothing up`, async (t) => {
+  test(`a command that ${what} is logged once, and blocks nothing`, async (t) => {
     const { notifier, warnings } = start(t, script);
     await notifier.send(['READY=1']);
     await notifier.send(['WATCHDOG=1']);

@@ -22,14 +22,14 @@ function start(limits = LIMITS) {
   return { pulse, aliveAfter, pass };
 }
 
-test('a loop that begins no poll after a document is silent after the time that was asked about', () => {
+test('a loop that begins no poll after a document is not alive after the given time', () => {
   const { pulse, aliveAfter } = start();
   pulse.begins();
   pulse.ended(true);
   assert.deepEqual([aliveAfter(SILENCE_MS), aliveAfter(SILENCE_MS + 1)], [true, false]);
 });
 
-test('a request may take as long as its time limit, and each one of a poll anew', () => {
+test('each request of a poll may take as long as its time limit', () => {
   const { pulse, aliveAfter, pass } = start();
   pulse.begins();
   assert.deepEqual([aliveAfter(130_000), aliveAfter(130_001)], [true, false]);
@@ -38,21 +38,21 @@ test('a request may take as long as its time limit, and each one of a poll anew'
   assert.deepEqual([aliveAfter(130_000), aliveAfter(130_001)], [true, false]);
 });
 
-test('behind a failure the next poll may be 10 s away', () => {
+test('after a failure the next poll may be 10 s away', () => {
   const { pulse, aliveAfter } = start();
   pulse.begins();
   pulse.ended(false);
   assert.deepEqual([aliveAfter(10_000), aliveAfter(10_001)], [true, false]);
 });
 
-test('a poll interval longer than the silence is kept', () => {
+test('a poll interval longer than the given time is allowed', () => {
   const { pulse, aliveAfter } = start({ ...LIMITS, pollIntervalMs: 30_000 });
   pulse.begins();
   pulse.ended(true);
   assert.deepEqual([aliveAfter(30_000), aliveAfter(30_001)], [true, false]);
 });
 
-test('requests that belong to no poll do not hide that the loop stands still', () => {
+test('requests outside a poll do not hide that the loop hangs', () => {
   const { pulse, aliveAfter, pass } = start();
   pulse.begins();
   pulse.ended(true);
@@ -61,7 +61,7 @@ test('requests that belong to no poll do not hide that the loop stands still', (
   assert.equal(aliveAfter(0), false);
 });
 
-test('after a reload the wait for the next poll may last as long as the new interval says', () => {
+test('after a reload the wait for the next poll may be as long as the new interval', () => {
   const { pulse, aliveAfter } = start({ timeoutMs: 1000, firstTimeoutMs: 1000, pollIntervalMs: 1000 });
   pulse.begins();
   pulse.ended(true);

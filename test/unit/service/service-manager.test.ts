@@ -41,7 +41,7 @@ async function polls({ time, manager }: ReturnType<typeof start>, seconds: numbe
   }
 }
 
-test('ready when the first request leaves, before its answer, and once only', async () => {
+test('ready once, when the first request is sent, before its answer', async () => {
   const { told, manager } = start();
   manager.begins();
   assert.deepEqual(told, []);
@@ -53,14 +53,14 @@ test('ready when the first request leaves, before its answer, and once only', as
   assert.equal(told.length, 1);
 });
 
-test('ready too where no request can leave, as without a known address, when the first poll has failed', () => {
+test('ready after a failed first poll if no request can be sent, for example without an address', () => {
   const { told, manager } = start();
   manager.begins();
   manager.ended(false);
   assert.deepEqual(told, ['READY=1 STATUS=waiting']);
 });
 
-test('the state is told when it changes, and behind a message that is under way', async () => {
+test('the status is sent when it changes, after a message that is being sent', async () => {
   const { told, words, pass, manager } = start({}, { isSlow: true });
   manager.asks();
   words.now = 'watching: 0 events listed';
@@ -77,14 +77,14 @@ test('the state is told when it changes, and behind a message that is under way'
   assert.deepEqual(told, ['READY=1 STATUS=waiting', 'STATUS=watching: 0 events listed', 'STATUS=watching: 1 event listed']);
 });
 
-test('the watchdog is told more often than each half of its time while polls go on', async () => {
+test('the watchdog message is sent more than twice per period while polls continue', async () => {
   const started = start({ WATCHDOG_USEC: '6000000', WATCHDOG_PID: String(PID) });
   await polls(started, 30);
   const count = started.told.filter((message) => message === 'WATCHDOG=1').length;
   assert.ok(count >= 14 && count <= 15, String(count));
 });
 
-test('the watchdog is told nothing once polls neither begin nor end for half of its time, and again when they do', async () => {
+test('no watchdog message is sent after half a period without progress of polls; then again with progress', async () => {
   const started = start({ WATCHDOG_USEC: '6000000' });
   await polls(started, 6);
   const before = started.told.length;
@@ -95,7 +95,7 @@ test('the watchdog is told nothing once polls neither begin nor end for half of 
   assert.ok(started.told.length > silent);
 });
 
-test('the watchdog is told on while the metadata service lets its answer wait', async () => {
+test('watchdog messages continue while an answer of the metadata service is pending', async () => {
   const { time, told, manager } = start({ WATCHDOG_USEC: '6000000' });
   manager.begins();
   manager.asks();
@@ -109,7 +109,7 @@ for (const [what, env] of [
   ['is 0', { WATCHDOG_USEC: '0' }],
   ['is for another process', { WATCHDOG_USEC: '6000000', WATCHDOG_PID: '1' }],
 ] as const) {
-  test(`no watchdog is told where WATCHDOG_USEC ${what}`, async () => {
+  test(`no watchdog message is sent if WATCHDOG_USEC ${what}`, async () => {
     const started = start(env);
     await polls(started, 30);
     assert.deepEqual(started.told, ['READY=1 STATUS=waiting']);
@@ -117,7 +117,7 @@ for (const [what, env] of [
   });
 }
 
-test('messages that do not get through do not pile up', async () => {
+test('undelivered messages do not accumulate', async () => {
   const { time, told, manager } = start({ WATCHDOG_USEC: '6000000' }, { isSlow: true });
   manager.begins();
   manager.asks();
@@ -125,7 +125,7 @@ test('messages that do not get through do not pile up', async () => {
   assert.deepEqual(told, ['READY=1 STATUS=waiting', 'WATCHDOG=1']);
 });
 
-test('stopping is told, and nothing behind it, whatever still leaves or ends', async () => {
+test('the stop is reported, and nothing after it', async () => {
   const { time, told, words, manager } = start({ WATCHDOG_USEC: '6000000' });
   manager.asks();
   await manager.stopping();
@@ -136,7 +136,7 @@ test('stopping is told, and nothing behind it, whatever still leaves or ends', a
   assert.deepEqual(told, ['READY=1 STATUS=waiting', 'STOPPING=1 STATUS=stopping: waiting for running deliveries']);
 });
 
-test('a reload is told when it begins and when it is over, also where it was refused, and not before the bridge is ready', async () => {
+test('the start and the end of a reload are reported, even if it was rejected, but not before the bridge is ready', async () => {
   const { told, manager } = start();
   await manager.reloading(async () => {});
   assert.deepEqual(told, []);
@@ -151,7 +151,7 @@ test('a reload is told when it begins and when it is over, also where it was ref
   assert.deepEqual(told.slice(1), ['RELOADING=1', 'READY=1 STATUS=waiting']);
 });
 
-test('no READY=1 follows a reload that the end of the bridge overtook', async () => {
+test('no READY=1 follows a reload if the bridge stops meanwhile', async () => {
   const { told, manager } = start();
   manager.begins();
   manager.asks();

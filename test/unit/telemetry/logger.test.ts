@@ -55,7 +55,7 @@ class StandingStill extends Writable {
   }
 }
 
-test('a line has its level as a word, its time by the given clock and its sentence, and nothing of the machine', async () => {
+test('a line has its level as a word, the time of the given clock and its message, and nothing about the machine', async () => {
   const { logger, lines } = await logging();
   logger.child({ area: 'delivery', sink: 'hooks' }).warn({ attempts: 2 }, 'not delivered');
   assert.deepEqual(await lines(), [
@@ -63,7 +63,7 @@ test('a line has its level as a word, its time by the given clock and its senten
   ]);
 });
 
-test('info is the level unless another is asked for', async () => {
+test('the default level is info', async () => {
   const quiet = await logging();
   quiet.logger.debug('too much');
   assert.deepEqual(await quiet.lines(), []);
@@ -85,7 +85,7 @@ test('at debug an error brings its stack', async () => {
   assert.match((await lines())[0]?.err?.stack ?? '', /logger\.test/);
 });
 
-test('a chain of causes that bites its own tail is cut', async () => {
+test('a circular chain of causes is cut', async () => {
   const { logger, lines } = await logging();
   const error = new Error('round');
   error.cause = error;
@@ -93,7 +93,7 @@ test('a chain of causes that bites its own tail is cut', async () => {
   assert.equal((await lines())[0]?.err?.causes?.length, 5);
 });
 
-test('what is thrown without being an error is logged too', async () => {
+test('a thrown value that is not an Error is logged too', async () => {
   const { logger, lines } = await logging();
   logger.error({ err: 'a text' }, 'failed');
   assert.deepEqual((await lines())[0]?.err, { message: 'a text' });
@@ -110,7 +110,7 @@ test('tokens, secrets, bodies and credentials in messages never reach the log', 
   assert.doesNotMatch(await text(), new RegExp(marker));
 });
 
-test('lines beyond the buffer are dropped and counted, and said so once the reader has caught up', async () => {
+test('lines beyond the buffer are dropped and counted, which is logged once the reader has caught up', async () => {
   const stream = new StandingStill({ highWaterMark: 64 });
   const { logger, dropped } = await createLogger({ stream, pretty: false, wallMs, bufferBytes: 1000 });
   for (let index = 0; index < 100; index++) logger.info({ index }, 'line');
@@ -137,7 +137,7 @@ test('lines beyond the buffer are dropped and counted, and said so once the read
   assert.equal(dropped(), lost);
 });
 
-test('a stream that broke takes the log down with it, not the program', async () => {
+test('a broken stream ends the log, but not the program', async () => {
   const stream = new PassThrough();
   const { logger, dropped } = await createLogger({ stream, pretty: false, wallMs });
   stream.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
@@ -152,7 +152,7 @@ test('a line larger than the whole buffer is dropped', async () => {
   assert.deepEqual(await lines(), []);
 });
 
-test('on a terminal a line is for people', async () => {
+test('on a terminal a line is readable', async () => {
   const { logger, text } = await logging({ pretty: true });
   logger.child({ sink: 'hooks' }).info('delivered');
   const printed = await text();
@@ -168,7 +168,7 @@ test('the documentation lists every level', () => {
   for (const level of LOG_LEVELS.filter((name) => name !== 'silent')) assert.ok(documented.has(level), level);
 });
 
-test('the documentation lists every area that speaks, and none that does not', () => {
+test('the documentation lists every area that logs, and no other', () => {
   const src = new URL('../../../src/', import.meta.url);
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const code = files.map((file) => readFileSync(new URL(file, src), 'utf8')).join('\n');
@@ -178,7 +178,7 @@ test('the documentation lists every area that speaks, and none that does not', (
   assert.deepEqual(documented.sort(), [...spoken].sort());
 });
 
-test('every text and every list that a line is given is cut, however deep it stands, and says how much is missing', async () => {
+test('long texts and lists are cut at any depth, with the missing amount', async () => {
   const { logger, lines, text } = await logging();
   const long = 'x'.repeat(60_000);
   const many = Array.from({ length: 1000 }, (_, place) => place);
@@ -192,7 +192,7 @@ test('every text and every list that a line is given is cut, however deep it sta
   assert.ok((await text()).length < 4000);
 });
 
-test('objects of many or very long keys, and such that hold themselves, make no long line either', async () => {
+test('objects with many or very long keys, and circular ones, do not make a long line', async () => {
   const { logger, text } = await logging();
   const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, place) => [`${place} ${'k'.repeat(2000)}`, place]));
   const round: Record<string, unknown> = {};
@@ -201,7 +201,7 @@ test('objects of many or very long keys, and such that hold themselves, make no 
   assert.ok((await text()).length < 64 * 1024);
 });
 
-test('messages of errors and of their causes are cut once credentials are out of them', async () => {
+test('messages of errors and of their causes are cut after credentials are removed', async () => {
   const { logger, lines } = await logging();
   const long = `${'x'.repeat(1990)} Bearer ${'s'.repeat(50_000)}`;
   logger.error({ err: new Error(long, { cause: new Error(long) }) }, 'failed');
@@ -212,7 +212,7 @@ test('messages of errors and of their causes are cut once credentials are out of
   }
 });
 
-test('half a character is not left at the end of a text that is cut', async () => {
+test('a cut text does not end with half a character', async () => {
   const { logger, lines } = await logging();
   logger.info({ eventId: `x${'😀'.repeat(300)}` }, 'refused');
   assert.match(String((await lines())[0]?.['eventId']), /^x(😀){255}\ufffd… \(89 more\)$/u);
@@ -222,7 +222,7 @@ test('half a character is not left at the end of a text that is cut', async () =
 const HOSTILE = 'a\u001b[2J\r\nforged\u009b31m\u202e';
 const ESCAPED = 'a\\u001b[2J\\r\\nforged\\u009b31m\\u202e';
 
-test('what JSON leaves as it is, and a terminal takes as a command, is escaped in each line, and means the same', async () => {
+test('characters that JSON does not escape but a terminal interprets are escaped, and the JSON means the same', async () => {
   const { logger, text, lines } = await logging();
   logger.info({ reason: HOSTILE, [HOSTILE]: 1 }, HOSTILE);
   assert.doesNotMatch(await text(), /[\p{Cc}\p{Bidi_Control}](?!$)/u);
@@ -239,7 +239,7 @@ for (const [what, fields] of [
   ['a field', { reason: HOSTILE, deep: { deeper: [HOSTILE] } }],
   ['what stands in front of a line', { pid: HOSTILE, hostname: HOSTILE, caller: HOSTILE }],
 ] as const) {
-  test(`for people, ${what} is one line without a command to the terminal, whatever stands in it`, async () => {
+  test(`on a terminal, ${what} is one line without control characters`, async () => {
     const { logger, text } = await logging({ pretty: true });
     logger.info(fields);
     const plain = (await text()).replaceAll(COLOURS, '');
@@ -248,7 +248,7 @@ for (const [what, fields] of [
   });
 }
 
-test('for people, an error shows its message escaped, and its stack in lines of its own that nobody forges', async () => {
+test('on a terminal, an error shows its message escaped, and its stack in separate lines that cannot be forged', async () => {
   const { logger, text } = await logging({ pretty: true, level: 'debug' });
   logger.error({ err: new Error(HOSTILE) }, 'failed');
   const plain = (await text()).replaceAll(COLOURS, '');
@@ -258,7 +258,7 @@ test('for people, an error shows its message escaped, and its stack in lines of 
   assert.doesNotMatch(plain.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u);
 });
 
-test('another level holds for all loggers that were made of it, before and after, and not for one with a level of its own', async () => {
+test('a new level applies to all children, created before or after, except those with their own level', async () => {
   const { logger, setLevel, lines } = await logging();
   const child = logger.child({ area: 'a' });
   const grandchild = child.child({ area: 'b' });

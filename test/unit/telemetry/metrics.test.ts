@@ -1,4 +1,4 @@
-// createMetrics → what is counted and scraped, and docs/operate/metrics.md, both ways.
+// createMetrics → counters and scrapes, and docs/operate/metrics.md compared both ways.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -67,7 +67,7 @@ test('deliveries are counted by sink and result, and timed by attempt', async ()
   assert.equal(seen.get('delivery_duration_seconds_count{sink="hooks"}'), 1);
 });
 
-test('messages of sources are counted by what became of them, and a source that is away shows 0', async () => {
+test('messages of sources are counted by result, and an unavailable source shows 0', async () => {
   const metrics = metricsOf({ sources: [{ source: 'queue', isUp: true }] });
   metrics.message('queue', 'parked');
   metrics.message('queue', 'settled');
@@ -101,7 +101,7 @@ test('dropped connections are counted by reason, from 0 on', async () => {
   assert.deepEqual(counts, [0, 0, 1]);
 });
 
-test('a scrape shows the state at its moment', async () => {
+test('a scrape shows the current state', async () => {
   let snapshot: Snapshot = {
     documentAgeSeconds: 0.5,
     lastDocumentAtMs: 1_767_225_600_500,
@@ -184,7 +184,7 @@ test('the earliest NotBefore is shown for each impact, and no longer than the ev
   assert.deepEqual(await shown(), []);
 });
 
-test('the earliest NotBefore that somebody has to agree to, or holds, is shown no longer than it is awaited', async () => {
+test('the earliest NotBefore of waiting and held events is shown only while they wait or are held', async () => {
   const awaited = [
     { state: 'waiting', notBefore: '2026-01-01T00:10:00Z' },
     { state: 'waiting', notBefore: '2026-01-01T00:05:00Z' },
@@ -203,13 +203,13 @@ test('the earliest NotBefore that somebody has to agree to, or holds, is shown n
   assert.deepEqual(await shown(), []);
 });
 
-test('what is not known yet is absent, not 0', async () => {
+test('an unknown value is absent, not 0', async () => {
   const seen = await samples(metricsOf());
   for (const name of ['document_age_seconds', 'last_document_timestamp_seconds', 'document_incarnation', 'blind', 'store_writable'])
     assert.equal(seen.has(name), false, name);
 });
 
-test('label values that others invent make no series without end', async () => {
+test('foreign label values cannot create an unlimited number of series', async () => {
   const metrics = metricsOf();
   for (let index = 0; index < 1000; index++) {
     metrics.pollDone(`status_${index}`, 0);
@@ -226,13 +226,13 @@ test('label values that others invent make no series without end', async () => {
   assert.equal(seen.get('changes_total{change="other"}'), 1000);
 });
 
-test('two bridges in one process count for themselves', async () => {
+test('two bridges in one process count separately', async () => {
   const [one, other] = [metricsOf(), metricsOf()];
   one.changed('ended');
   assert.equal((await samples(other)).get('changes_total{change="ended"}'), 0);
 });
 
-test('a scrape fails where the state cannot be looked at, and the next one works', async () => {
+test('a scrape fails if the state cannot be read, and the next one works', async () => {
   let fails = true;
   const metrics = metricsOf(
     {},

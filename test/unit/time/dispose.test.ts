@@ -18,11 +18,11 @@ async function waited(limitMs?: number): Promise<{ readonly atMs: number; readon
   return { atMs, reasons };
 }
 
-test('a part without a limit of its own has 2 s, one with a limit has that', async () => {
+test('a part without a limit has 2 s, and one with a limit has that limit', async () => {
   assert.deepEqual(await waited(), { atMs: 2000, reasons: ['not closed after 2000 ms'] });
   assert.deepEqual(await waited(6000), { atMs: 6000, reasons: ['not closed after 6000 ms'] });
 });
 
-test('no part has longer than a stop can wait', async () => {
+test('no part has more time than a stop can wait', async () => {
   assert.deepEqual(await waited(60_000 - 1), { atMs: LONGEST_CLOSE_MS, reasons: ['not closed after 8000 ms'] });
 });

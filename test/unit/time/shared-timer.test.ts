@@ -18,7 +18,7 @@ function start() {
   return { time, shared, passed, counted, limit };
 }
 
-test('each limit passes once, to the millisecond, whatever the order in which they were set', async () => {
+test('each limit expires once, to the millisecond, in whatever order they were set', async () => {
   const { time, passed, limit } = start();
   limit('long', 300);
   limit('short', 100);
@@ -34,7 +34,7 @@ test('each limit passes once, to the millisecond, whatever the order in which th
   assert.equal(time.pending, 0);
 });
 
-test('a cancelled limit does not pass, also where another one that is due with it cancels it', async () => {
+test('a cancelled limit does not expire, even if a limit that is due at the same time cancels it', async () => {
   const { time, shared, passed, limit } = start();
   limit('cancelled', 100)();
   let cancelSecond = () => {};
@@ -45,7 +45,7 @@ test('a cancelled limit does not pass, also where another one that is due with i
   assert.deepEqual(passed, [['third', 200]]);
 });
 
-test('a limit that passes may set the next one', async () => {
+test('an expiring limit may set the next one', async () => {
   const { time, shared, passed, limit } = start();
   shared.after(100, () => limit('next', 50));
   await time.advance(1000);
@@ -62,7 +62,7 @@ test('a thousand limits of 10 s, each cancelled before the next one, set a timer
   assert.ok(counted.timers <= 100, `${counted.timers} timers`);
 });
 
-test('nothing is left once it is disposed of, and it may be used again', async () => {
+test('after disposal no timer is left, and it can be used again', async () => {
   const { time, shared, passed, limit } = start();
   limit('dropped', 100);
   shared[Symbol.dispose]();

@@ -14,7 +14,7 @@ function setUp() {
 
 const never = () => new Promise<never>(() => {});
 
-test('parts close side by side, and nothing is left to wait for', async () => {
+test('parts close in parallel, and no timer is left', async () => {
   const { time, logger, lines } = setUp();
   const after = (ms: number) => new Promise<void>((resolve) => time.after(ms, resolve));
   let isClosed = false;
@@ -28,7 +28,7 @@ test('parts close side by side, and nothing is left to wait for', async () => {
   assert.deepEqual([isClosed, lines, time.pending], [true, [], 0]);
 });
 
-test('a part that never closes is named in the log and left behind, before the limit of a stop is over', async () => {
+test('a part that never closes is logged and abandoned before the limit of a stop', async () => {
   const { time, logger, lines } = setUp();
   const closed = closeParts({ http: async () => {}, sinks: never, approvals: never }, time, logger);
   await time.advance(STOP_LIMIT_MS - 1);
@@ -39,7 +39,7 @@ test('a part that never closes is named in the log and left behind, before the l
   );
 });
 
-test('a part that fails to close is named with the reason, and the others are waited for', async () => {
+test('a part that fails to close is logged with the reason, and the stop waits for the others', async () => {
   const { time, logger, lines } = setUp();
   const fail = () => {
     throw new Error('no such handle');

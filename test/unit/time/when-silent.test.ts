@@ -13,7 +13,7 @@ function start(limitMs: () => number = () => 60_000) {
   return { time, source$, told, subscription };
 }
 
-test('a stream that never begins is silent after the limit, and told once', async () => {
+test('a stream without values is reported once, after the limit', async () => {
   const { time, told } = start();
   await time.advance(59_999);
   assert.deepEqual(told, []);
@@ -40,7 +40,7 @@ test('a value after a silence begins the next one', async () => {
   assert.deepEqual(told, [60_000, 130_000]);
 });
 
-test('a limit that has become shorter holds from the next value on', async () => {
+test('a shorter limit applies from the next value on', async () => {
   let limitMs = 300_000;
   const { time, source$, told } = start(() => limitMs);
   await time.advance(5000);
@@ -50,7 +50,7 @@ test('a limit that has become shorter holds from the next value on', async () =>
   assert.deepEqual(told, [65_000]);
 });
 
-test('values set no timers: one is armed, and none when nobody listens', async () => {
+test('values create no timers: there is one, and none without a subscriber', async () => {
   const { time, source$, told, subscription } = start();
   let armed = 0;
   const { after } = time;
