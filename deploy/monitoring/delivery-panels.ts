@@ -70,7 +70,7 @@ export const APPROVALS: readonly Drawn[] = [
       { color: 'orange', value: 180 },
       { color: 'blue', value: 600 },
     ],
-    'nobody is waited for',
+    'no event waits',
   ),
   values(
     {

@@ -163,7 +163,7 @@ test('node.exe killed: it is started again within seconds, and nothing is lost',
   const again = told('"msg":"watching"');
   machine.kill('main.js run');
   await again();
-  assert.match(log(), /the bridge ended with code \d+ and is started again/);
+  assert.match(log(), /the bridge ended with code \d+ and starts again/);
   listen();
   await atReceiver(eventId);
   await inFile(schedule());

@@ -51,7 +51,7 @@ func runService() error {
 	log, err := openLog(filepath.Join(data, "log", "service.log"))
 	if err != nil {
 		// The service works without its log.
-		events.Warning(idWarning, fmt.Sprintf("no log is written: %v", err))
+		events.Warning(idWarning, fmt.Sprintf("the log cannot be written: %v", err))
 	}
 	keepCrashes(filepath.Join(data, "log", "crash.log"))
 	if err := endTogether(); err != nil {

@@ -50,7 +50,7 @@ func startProgram(home, data string, report *report) (*program, error) {
 }
 
 // Writes one line to its standard input: stop or reload.
-func (p *program) tell(word string) {
+func (p *program) send(word string) {
 	_, _ = io.WriteString(p.control, word+"\n")
 }
 

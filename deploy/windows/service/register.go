@@ -46,12 +46,12 @@ func register() error {
 	defer manager.Disconnect()
 	service, err := entered(manager, self)
 	if err != nil {
-		return fmt.Errorf("the service cannot be entered: %w", err)
+		return fmt.Errorf("the service cannot be registered: %w", err)
 	}
 	defer service.Close()
 	restart := mgr.RecoveryAction{Type: mgr.ServiceRestart, Delay: time.Second}
 	if err := service.SetRecoveryActions([]mgr.RecoveryAction{restart, restart, restart}, forgetFailures); err != nil {
-		return fmt.Errorf("its restart after a crash cannot be set: %w", err)
+		return fmt.Errorf("the restart after a crash cannot be configured: %w", err)
 	}
 	// The default at a shutdown of Windows is 10 s. Deliveries that do not end in time go out after the next start.
 	timeout := uint32(preShutdownMs)
@@ -68,11 +68,11 @@ func reload() error {
 	defer manager.Disconnect()
 	service, err := manager.OpenService(serviceName)
 	if err != nil {
-		return fmt.Errorf("the service cannot be reached: %w", err)
+		return fmt.Errorf("the service is not accessible: %w", err)
 	}
 	defer service.Close()
 	if _, err := service.Control(svc.ParamChange); err != nil {
-		return fmt.Errorf("the service was not told: %w", err)
+		return fmt.Errorf("the request did not reach the service: %w", err)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func reload() error {
 func connect() (*mgr.Mgr, error) {
 	manager, err := mgr.Connect()
 	if err != nil {
-		return nil, fmt.Errorf("the service manager does not let this user in (run it as an administrator): %w", err)
+		return nil, fmt.Errorf("access to the service manager was denied (run as an administrator): %w", err)
 	}
 	return manager, nil
 }
@@ -116,7 +116,7 @@ func addEventSource() error {
 		return nil
 	}
 	if err := eventlog.InstallAsEventCreate(serviceName, eventlog.Error|eventlog.Warning|eventlog.Info); err != nil {
-		return fmt.Errorf("the source in the event log cannot be entered: %w", err)
+		return fmt.Errorf("the source in the event log cannot be registered: %w", err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ const (
 	// The limit of an entry is 31,839 characters.
 	longestEntry = 16 * 1024
 	// The last output of a crash or a bad configuration.
-	mostLastWords = 40
+	mostLastLines = 40
 )
 
 type eventLog interface {
@@ -33,18 +33,18 @@ type eventLog interface {
 }
 
 type report struct {
-	mutex     sync.Mutex
-	log       *logFile
-	events    eventLog
-	lastWords []string
-	failures  string
+	mutex      sync.Mutex
+	log        *logFile
+	events     eventLog
+	lastOutput []string
+	failures   string
 }
 
 // Called before a start.
 func (r *report) begin() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.lastWords = nil
+	r.lastOutput = nil
 }
 
 // Handles a line of standard output.
@@ -63,8 +63,8 @@ func (r *report) said(line []byte) {
 	case !isRecord:
 		r.mutex.Lock()
 		defer r.mutex.Unlock()
-		if len(r.lastWords) < mostLastWords {
-			r.lastWords = append(r.lastWords, string(line))
+		if len(r.lastOutput) < mostLastLines {
+			r.lastOutput = append(r.lastOutput, string(line))
 		}
 	case record.Level == "warn":
 		_ = r.events.Warning(idWarning, entry(string(line)))
@@ -73,48 +73,48 @@ func (r *report) said(line []byte) {
 	}
 }
 
-func (r *report) info(words string) {
-	r.note("info", words)
-	_ = r.events.Info(idInformation, words)
+func (r *report) info(message string) {
+	r.note("info", message)
+	_ = r.events.Info(idInformation, message)
 }
 
 // Reports a problem once, until it changes.
-func (r *report) failure(words string) {
-	if r.failures == words {
+func (r *report) failure(message string) {
+	if r.failures == message {
 		return
 	}
-	r.failures = words
-	r.note("error", words)
-	_ = r.events.Error(idError, entry(words))
+	r.failures = message
+	r.note("error", message)
+	_ = r.events.Error(idError, entry(message))
 }
 
 func (r *report) ended(code int) {
-	words := fmt.Sprintf("the bridge ended with code %d and is started again", code)
-	r.note("warn", words)
-	_ = r.events.Warning(idEnded, entry(r.withLastWords(words)))
+	message := fmt.Sprintf("the bridge ended with code %d and starts again", code)
+	r.note("warn", message)
+	_ = r.events.Warning(idEnded, entry(r.withLastOutput(message)))
 }
 
 func (r *report) badConfiguration() {
-	words := "the configuration is bad, and the service stays stopped: mend bridge.yaml and start it again"
-	r.note("error", words)
-	_ = r.events.Error(idConfig, entry(r.withLastWords(words)))
+	message := "the configuration is invalid, so the service stays stopped: correct bridge.yaml, then start the service"
+	r.note("error", message)
+	_ = r.events.Error(idConfig, entry(r.withLastOutput(message)))
 }
 
 // Writes an own line to the log, in the format of the other lines.
-func (r *report) note(level, words string) {
+func (r *report) note(level, message string) {
 	line, _ := json.Marshal(struct {
 		Level string `json:"level"`
 		Time  string `json:"time"`
 		Area  string `json:"area"`
 		Msg   string `json:"msg"`
-	}{level, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "service", words})
+	}{level, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "service", message})
 	r.log.write(line)
 }
 
-func (r *report) withLastWords(words string) string {
+func (r *report) withLastOutput(message string) string {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return strings.Join(append([]string{words}, r.lastWords...), "\r\n")
+	return strings.Join(append([]string{message}, r.lastOutput...), "\r\n")
 }
 
 // The text of an event cannot contain NUL, and %1 would be a placeholder.

@@ -60,7 +60,7 @@ func (s *service) follow(running *program, requests <-chan svc.ChangeRequest, st
 			case svc.Interrogate:
 				status <- request.CurrentStatus
 			case svc.ParamChange:
-				running.tell("reload")
+				running.send("reload")
 				status <- request.CurrentStatus
 			case svc.Stop, svc.PreShutdown:
 				s.stop(running, status)
@@ -72,7 +72,7 @@ func (s *service) follow(running *program, requests <-chan svc.ChangeRequest, st
 
 // Lets deliveries end, and reports progress to the service manager each second.
 func (s *service) stop(running *program, status chan<- svc.Status) {
-	running.tell("stop")
+	running.send("stop")
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	limit := time.After(stopLimit)
@@ -84,7 +84,7 @@ func (s *service) stop(running *program, status chan<- svc.Status) {
 			return
 		case <-limit:
 			running.kill()
-			s.report.failure("it did not end in time and was ended; what was not delivered goes out after the next start")
+			s.report.failure("the bridge did not stop in time and was killed; remaining deliveries go out after the next start")
 			return
 		case <-tick.C:
 		}

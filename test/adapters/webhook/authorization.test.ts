@@ -421,7 +421,7 @@ const FAULTS: OptionFaults = [
   [{ oauth2: { ...GOOD, tokenUrl: 'https://login.example/#hidden' } }, 'oauth2.tokenUrl', /fragment/],
   [{ oauth2: { ...GOOD, tokenUrl: undefined } }, 'oauth2.tokenUrl', /./],
   [{ oauth2: { ...GOOD, clientId: '' } }, 'oauth2.clientId', /./],
-  [{ oauth2: { ...GOOD, clientSecret: 'hidden' } }, 'oauth2.clientSecret', /never written/],
+  [{ oauth2: { ...GOOD, clientSecret: 'hidden' } }, 'oauth2.clientSecret', /do not write secrets/],
   [{ oauth2: { ...GOOD, scope: 'a  b' } }, 'oauth2.scope', /single spaces/],
   [{ oauth2: { ...GOOD, scope: '' } }, 'oauth2.scope', /single spaces/],
   [{ oauth2: { ...GOOD, scope: 'a"b' } }, 'oauth2.scope', /single spaces/],
