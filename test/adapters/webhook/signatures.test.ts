@@ -201,6 +201,6 @@ test('a configuration with an invalid secret has a fault at its path, without th
   const checked = readConfig(yaml, around);
   const faults = 'faults' in checked ? checked.faults.map(formatFault) : [];
   assert.equal(faults.length, 1);
-  assert.match(faults[0] ?? '', /^sinks\.hooks\.secrets\[1\]: must hold .*bytes after whsec_/);
+  assert.match(faults[0] ?? '', /^sinks\.hooks\.secrets\[1\]: must have .*bytes after whsec_/);
   assert.doesNotMatch(faults.join(), /aGlkZGVu/);
 });

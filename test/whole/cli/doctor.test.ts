@@ -22,8 +22,8 @@ test('beside a running bridge its store and its port are named as its own, which
   const bridge = await startRun(t, folder);
   const { code, stdout } = await run(t, ['check', '--connect', '--config', folder.config]);
   const [store, listen, ...reached] = stdout.trim().split('\n');
-  assert.match(store ?? '', new RegExp(`^store: process ${bridge.child.pid} has it: a running bridge`));
-  assert.match(listen ?? '', new RegExp(`^http\\.listen: 127\\.0\\.0\\.1:${port} is taken, by that bridge`));
+  assert.match(store ?? '', new RegExp(`^store: process ${bridge.child.pid} has it: nothing to do if`));
+  assert.match(listen ?? '', new RegExp(`^http\\.listen: 127\\.0\\.0\\.1:${port} is in use, by that bridge`));
   assert.deepEqual([code, reached], [0, ['metadata: can be reached', 'sinks.audit: can be reached']]);
   assert.equal((await bridge.end('SIGTERM')).code, 0, 'the bridge goes on meanwhile');
 });
@@ -36,7 +36,7 @@ test('a port that another program has is a fault', async (t) => {
   const { port } = other.address() as AddressInfo;
   const { config } = bridgeFolder(t, azure.url, { ...AUDIT, http: { listen: `127.0.0.1:${port}` } });
   const { code, stdout } = await run(t, ['check', '--connect', '--config', config]);
-  assert.match(stdout, /^http\.listen: 127\.0\.0\.1:\d+: another program listens there, and no bridge has the store/);
+  assert.match(stdout, /^http\.listen: 127\.0\.0\.1:\d+: another program listens there, and no bridge uses the store/);
   assert.equal(code, 1);
 });
 
@@ -50,7 +50,7 @@ test('without a route to the metadata service that is said, and what to look at'
   assert.match(metadata ?? '', /^metadata: cannot reach .*ENETUNREACH/);
   assert.match(network ?? '', /^network: no route leads to 169\.254\.169\.254 \(ENETUNREACH\)/);
   assert.equal(audit, 'sinks.audit: can be reached');
-  assert.match(proxy ?? '', /^proxy: http_proxy is set, which the bridge does not read/);
+  assert.match(proxy ?? '', /^proxy: http_proxy is set, but the bridge does not read it/);
   assert.doesNotMatch(stdout, /pw/);
   assert.equal(code, 1);
 });
@@ -76,7 +76,7 @@ test('a folder that this user may not write is a fault', (t) => {
   mkdirSync(folder, { mode: 0o500 });
   chmodSync(dirname(folder), 0o755);
   assert.match(foundByAnother(folder), /cannot be written by this user \(EACCES\)/);
-  assert.match(foundByAnother(join(folder, 'store')), /cannot be made in .*closed by this user/);
+  assert.match(foundByAnother(join(folder, 'store')), /cannot be created in .*closed by this user/);
 });
 
 /** Root may write everywhere: as another user, in a process of its own. */

@@ -102,14 +102,14 @@ function fixture(t: TestContext): Fixture {
   return { config, folder };
 }
 
-const SAME = 'approvals.approvers.alice: differs from approvals.approvers.Alice in case alone';
+const SAME = 'approvals.approvers.alice: differs from approvals.approvers.Alice only in case';
 
 test('check warns of similar names and of files that others may change or read, and exits with 0', { skip: noModes }, async (t) => {
   const { config, folder } = fixture(t);
   const { code, stdout, stderr } = await run(t, ['check', '--config', config]);
   assert.deepEqual([code, stdout], [0, `${config}: the configuration is valid\n`]);
   assert.deepEqual(
-    stderr.split('\n').map((line) => line.replace(/( in case alone| everybody on this machine).*$/, '$1')),
+    stderr.split('\n').map((line) => line.replace(/( only in case| everybody on this machine).*$/, '$1')),
     [
       `warning: ${SAME}`,
       `warning: approvals.approvers.Alice.token: the file ${folder}/written may be changed by everybody on this machine`,
