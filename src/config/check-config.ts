@@ -87,18 +87,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
       .filter((key) => !KEYS.includes(key))
       .map((key) => unknownKey([key], KEYS, 'configuration')),
   ];
-  const section = <T>(key: keyof typeof SECTIONS, schema: v.GenericSchema<unknown, T>): T | undefined => {
-    const { output, faults: found } = validate(schema, file[key] === undefined ? {} : file[key], [key], 'configuration');
-    faults.push(...found);
-    return output;
-  };
-  const metadata = section('metadata', SECTIONS.metadata);
-  const cloudevents = section('cloudevents', SECTIONS.cloudevents);
-  const publish = section('publish', SECTIONS.publish);
-  const store = section('store', SECTIONS.store);
-  const http = section('http', SECTIONS.http);
-  const approvals = section('approvals', SECTIONS.approvals);
-  const log = section('log', SECTIONS.log);
+  const { metadata, cloudevents, publish, store, http, approvals, log } = readSections(file, faults);
   const { sinks, faults: sinkFaults } = readSinks(sinksOf(file), around.adapters);
   const { sources, faults: sourceFaults } = readSources(file['approvals'], around.adapters);
   faults.push(...sinkFaults, ...sourceFaults, ...silentApprovers(file['approvals'], sinksOf(file)));
@@ -135,6 +124,27 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   };
   const warnings = [...similarNames(approvals, http), ...sinkWarnings(checkable), ...exposedFiles(outputs, file, around)];
   return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, checkable };
+}
+
+/** Reads all sections except sinks, and adds their faults. A section is undefined if nothing of it is valid. */
+function readSections(
+  file: Readonly<Record<string, unknown>>,
+  faults: Fault[],
+): { readonly [Key in keyof Sections]: Sections[Key] | undefined } {
+  const section = <T>(key: keyof typeof SECTIONS, schema: v.GenericSchema<unknown, T>): T | undefined => {
+    const { output, faults: found } = validate(schema, file[key] === undefined ? {} : file[key], [key], 'configuration');
+    faults.push(...found);
+    return output;
+  };
+  return {
+    metadata: section('metadata', SECTIONS.metadata),
+    cloudevents: section('cloudevents', SECTIONS.cloudevents),
+    publish: section('publish', SECTIONS.publish),
+    store: section('store', SECTIONS.store),
+    http: section('http', SECTIONS.http),
+    approvals: section('approvals', SECTIONS.approvals),
+    log: section('log', SECTIONS.log),
+  };
 }
 
 function versionFaults(version: unknown): Fault[] {

@@ -154,9 +154,9 @@ function createCounters(registry: Registry) {
   return counters;
 }
 
-function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptions): (snapshot: Snapshot) => void {
+function gaugesIn(registry: Registry) {
   const of = namedIn(registry);
-  const gauges = {
+  return {
     age: new Gauge(of('document_age_seconds', 'Time since the last good document; absent before the first.', [])),
     lastDocument: new Gauge(
       of('last_document_timestamp_seconds', 'When the last good document was received, in Unix time; absent before the first.', []),
@@ -181,6 +181,12 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
     ),
     memory: new Gauge(of('process_resident_memory_bytes', 'Resident memory of this process.', [])),
   };
+}
+
+/** Returns the function that sets all gauges from a snapshot. */
+function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptions): (snapshot: Snapshot) => void {
+  const of = namedIn(registry);
+  const gauges = gaugesIn(registry);
   const dropped = new Counter(of('log_lines_dropped_total', 'Log lines dropped because the reader of the log was too slow.', []));
   const cpu = new Counter(of('process_cpu_seconds_total', 'Processor time of this process, user and system.', []));
   new Gauge(of('process_start_time_seconds', 'When this process started, in Unix time.', [])).set(startedAtMs / 1000);
