@@ -8,7 +8,7 @@ import { withStoreToRead } from '../store.ts';
 import { EXIT, interrupted, optionText, type VerbContext } from '../verb.ts';
 import { askBridge, authorization, bridgeUrl } from './bridge-client.ts';
 
-export interface Followed {
+export interface TailRequest {
   /** Null: what is published from now on. */
   readonly sinceMs: number | null;
   /** Null: all of them. */
@@ -23,7 +23,7 @@ const LOOK_MS = 200;
 const [ROWS, BYTES] = [32, 1024 * 1024];
 
 /** Follows the journal until the signal aborts. @throws the signal's reason, or BridgeError BRIDGE_STORE_* */
-export function followStore(context: VerbContext, file: string, { sinceMs, changes, show }: Followed): Promise<never> {
+export function followStore(context: VerbContext, file: string, { sinceMs, changes, show }: TailRequest): Promise<never> {
   const { deps, signal, warn } = context;
   return withStoreToRead(context, file, async (outbox) => {
     const { journalPages } = outbox;
@@ -51,7 +51,7 @@ export function followStore(context: VerbContext, file: string, { sinceMs, chang
 const TIMEOUT_MS = 5000;
 
 /** @returns the exit code: 1 if the bridge rejects the reader, so that a retry is useless */
-export async function followBridge(context: VerbContext, bridge: string, { sinceMs, changes, show }: Followed): Promise<number> {
+export async function followBridge(context: VerbContext, bridge: string, { sinceMs, changes, show }: TailRequest): Promise<number> {
   const { signal, deps, warn } = context;
   const url = bridgeUrl(context, bridge, '/');
   const headers: { readonly Authorization?: string } = optionText(context, 'token-env') === undefined ? {} : authorization(context);

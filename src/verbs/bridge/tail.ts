@@ -5,7 +5,7 @@ import { toText } from '../../log-record/text.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { type Colour, EXIT, optionText, optionTime, type Verb, type VerbContext } from '../verb.ts';
 import { BRIDGE_OPTIONS, DEFAULT_BRIDGE } from './bridge-client.ts';
-import type { Followed } from './follow.ts';
+import type { TailRequest } from './follow.ts';
 import { followBridge, followStore } from './follow.ts';
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red' };
@@ -31,9 +31,9 @@ TIME is RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m, 2d), back to sto
     const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
     if (bridge !== undefined && file !== undefined)
       throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
-    const followed = { sinceMs: optionTime(context, 'since') ?? null, changes: changesOption(context), show: printer(context) };
-    if (file === undefined) return await followBridge(context, bridge ?? DEFAULT_BRIDGE, followed);
-    await followStore(context, file, followed);
+    const request = { sinceMs: optionTime(context, 'since') ?? null, changes: changesOption(context), show: printer(context) };
+    if (file === undefined) return await followBridge(context, bridge ?? DEFAULT_BRIDGE, request);
+    await followStore(context, file, request);
     return EXIT.fine;
   },
 };
@@ -47,7 +47,7 @@ function changesOption(context: VerbContext): readonly string[] | null {
   return names;
 }
 
-function printer({ stdout, values, print }: VerbContext): Followed['show'] {
+function printer({ stdout, values, print }: VerbContext): TailRequest['show'] {
   if (!stdout.isTTY || values['json'] === true) return print;
   return (json) => {
     const record = logRecord(Buffer.from(json));
