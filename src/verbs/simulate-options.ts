@@ -45,8 +45,8 @@ export function allowHostsOption(context: VerbContext): readonly string[] {
 
 /** Returns the options of the simulated group. @throws BridgeError BRIDGE_USAGE */
 export function groupOptions(context: VerbContext): Omit<SimulatorServerOptions, 'listen' | 'deps'> {
-  const scenario = text(context, 'scenario');
-  if (scenario !== undefined && text(context, 'replay') !== undefined) {
+  const scenario = optionText(context, 'scenario');
+  if (scenario !== undefined && optionText(context, 'replay') !== undefined) {
     throw new BridgeError('BRIDGE_USAGE', '--scenario and --replay cannot be combined: give one of them');
   }
   return {
@@ -91,8 +91,8 @@ function unknownVersionOption(context: VerbContext): Pick<SimulatorServerOptions
  * @throws BridgeError BRIDGE_USAGE for `--upstream` or `--anonymise` without `--record`, and for options that `--upstream` excludes
  */
 export function recordingOption(context: VerbContext): RecordOptions | null {
-  const path = text(context, 'record');
-  const upstream = text(context, 'upstream');
+  const path = optionText(context, 'record');
+  const upstream = optionText(context, 'upstream');
   const anonymise = context.values['anonymise'] === true;
   if (path === undefined) {
     if (upstream !== undefined || anonymise) throw new BridgeError('BRIDGE_USAGE', '--upstream and --anonymise need --record FILE');
@@ -110,8 +110,8 @@ export function recordingOption(context: VerbContext): RecordOptions | null {
 
 /** Returns the machines of `--vms` and `--name`. Without `--vms`, NAME is a whole name, unless several machines have addresses. */
 export function machinesOption(context: VerbContext): MachineOptions {
-  const given = text(context, 'vms');
-  const name = text(context, 'name');
+  const given = optionText(context, 'vms');
+  const name = optionText(context, 'name');
   const isSingle = optionTexts(context, 'listen').length < 2 && optionTexts(context, 'client').length === 0;
   if (given === undefined) return name === undefined ? {} : isSingle ? { vms: [name] } : { name };
   const vms = Number(given);

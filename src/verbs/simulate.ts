@@ -7,7 +7,7 @@ import { type SimulatorServer, startSimulator } from '../simulator/server.ts';
 import { shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { allowHostsOption, groupOptions, listenOption, oneListenOption, type RecordOptions, recordingOption } from './simulate-options.ts';
-import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, interrupted, optionText, type Verb, type VerbContext } from './verb.ts';
 
 export const simulate: Verb = {
   usage: '--listen HOST:PORT [--vms N] [--scenario NAME|FILE] [--speed N] [--strict] | --list',
