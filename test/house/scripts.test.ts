@@ -1,10 +1,11 @@
 // package.json's scripts, the test files → each is run once; the unit tests need Node alone.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, matchesGlob, normalize } from 'node:path';
 import test from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { LONGEST, runOrder } from '../run-order.ts';
+import { LONG, tierOf } from '../tiers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const scripts: Readonly<Record<string, string>> = packageJson.scripts;
@@ -35,12 +36,31 @@ function waysTo(path: string, wanted: ReadonlySet<string>, seen = new Set<string
   });
 }
 
-test('the scripts for parts of the tests run existing files, and `npm test` runs every test file', () => {
+test('the scripts for parts of the tests run existing files; `npm test` and `npm run test:long` run every test file once', () => {
   assert.ok(allTests.length > 300, 'the tests were not found');
-  assert.deepEqual([...filesOf('test')].sort(), [...allTests].sort());
+  for (const [script, tier] of [
+    ['test', 'quick'],
+    ['test:long', 'long'],
+  ] as const) {
+    assert.match(scripts[script] ?? '', new RegExp(`--tier ${tier} `));
+    assert.deepEqual([...filesOf(script)].sort(), [...allTests].sort());
+    assert.ok(allTests.filter((path) => tierOf(path) === tier).length > 50, `few files are ${tier}`);
+  }
   const parts = Object.keys(scripts).filter((name) => name.startsWith('test:'));
-  assert.deepEqual(parts.sort(), ['test:docs', 'test:kafka', 'test:proof', 'test:service-bus', 'test:unit']);
+  assert.deepEqual(parts.sort(), ['test:docs', 'test:kafka', 'test:long', 'test:proof', 'test:service-bus', 'test:unit']);
   for (const part of parts) assert.ok(filesOf(part).length > 5, `${part} runs ${filesOf(part).length} files`);
+});
+
+test('each pattern of the long tier matches a test file, and no unit test is in it', () => {
+  const globs = Object.values(LONG).flat();
+  assert.deepEqual(
+    globs.filter((glob) => !allTests.some((path) => matchesGlob(path, glob))),
+    [],
+  );
+  assert.deepEqual(
+    allTests.filter((path) => path.startsWith('test/unit/') && tierOf(path) === 'long'),
+    [],
+  );
 });
 
 test('the slowest files exist, and the order of a run has each file once', () => {
