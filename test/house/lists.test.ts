@@ -62,6 +62,21 @@ test('every metric that a page names is in docs/operate/metrics.md, which is com
   assert.deepEqual(unknown, []);
 });
 
+/** A value of the chart; names of the Elastic Common Schema on the page of log fields. */
+const isOfOthers = (path: string, name: string) =>
+  name === 'store.hostPath' || (path === 'docs/operate/log-fields.md' && /^cloudevents\.[a-z]+$/.test(name));
+
+test('every key of the configuration that a page names is in docs/operate/configuration.md, which is compared with the code', () => {
+  const listed = names(text('docs/operate/configuration.md'), /^\| `([A-Za-z.[\]]+)` \|/gm);
+  const isKnown = (name: string) => listed.some((key) => key === name || key.startsWith(`${name}.`) || key.startsWith(`${name}[`));
+  const unknown = PAGES.flatMap(({ path, text: page }) =>
+    names(page, /`((?:metadata|cloudevents|publish|store|http|approvals|log)\.[a-z][A-Za-z.]*)(?:: [^`]*)?`/g)
+      .filter((name) => !isKnown(name) && !isOfOthers(path, name))
+      .map((name) => `${path}: ${name}`),
+  );
+  assert.deepEqual(unknown, []);
+});
+
 const TYPES = ADAPTERS.map(({ type }) => type).sort();
 
 test("the trail of a document ends at every adapter, and the pages that list the sinks' options list all of them", () => {
