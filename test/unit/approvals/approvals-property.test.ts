@@ -9,11 +9,10 @@ import type { OracleCommand, OracleRequest } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';
 import type { Channel } from './approvals-process.ts';
 
-/** Enough to meet what is rare. */
-const USUAL_RUNS = 1500;
-/** More or fewer of them by APPROVALS_RUNS, others by APPROVALS_SEED. */
-const RUNS = Number(process.env['APPROVALS_RUNS'] ?? USUAL_RUNS);
-const SEED = Number(process.env['APPROVALS_SEED'] ?? 8);
+const DEFAULT = { runs: 1500, seed: 8 };
+/** Any count and any seed will do: only the default run, or a longer one of its seed, must also reach the rare cases. */
+const RUNS = Number(process.env['APPROVALS_RUNS'] ?? DEFAULT.runs);
+const SEED = Number(process.env['APPROVALS_SEED'] ?? DEFAULT.seed);
 
 async function play(model: ApprovalsModel, configs: readonly OracleConfig[], given: Command): Promise<void> {
   model.tick();
@@ -133,7 +132,7 @@ test('for any interleaving each StartRequest was allowed when it was posted, and
     ),
     { numRuns: RUNS, seed: SEED },
   );
-  if (RUNS < USUAL_RUNS) return;
-  assert.equal(together, 2, 'two events stood in one request');
-  assert.ok(posts > RUNS / 4, `only ${posts} StartRequests were seen`);
+  if (RUNS < DEFAULT.runs || SEED !== DEFAULT.seed) return;
+  assert.equal(together, 2, 'no StartRequest had two events');
+  assert.ok(posts > RUNS / 4, `only ${posts} StartRequests were posted`);
 });

@@ -1,6 +1,6 @@
-// Lists in pages → the same as in the code, in both directions.
+// Lists on the pages for users → the same as in the code, in both directions.
 import assert from 'node:assert/strict';
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { ADAPTERS } from '../../adapters/index.ts';
@@ -79,9 +79,7 @@ test('every key of the configuration that a page names is in docs/operate/config
 
 const TYPES = ADAPTERS.map(({ type }) => type).sort();
 
-test("the trail of a document ends at every adapter, and the pages that list the sinks' options list all of them", () => {
-  const row = between('docs/develop/architecture.md', '| 11 | `adapters/', '\n').split(' | ')[1] ?? '';
-  assert.deepEqual(names(row, /`adapters\/([a-z-]+)`/g), TYPES);
+test("the pages that list the sinks' options list all of them", () => {
   const keys = between('docs/operate/configuration.md', 'The keys of each type:', 'What receivers');
   assert.deepEqual(names(keys, /adapters\/([a-z-]+)\/README\.md/g), TYPES);
   const options = between('docs/README.md', 'Options of each sink:', 'and [what sinks over HTTP share]');
@@ -121,14 +119,4 @@ test('docs/approve/approvals.md lists no problem type that does not exist', () =
     [],
   );
   assert.ok(types.length > 15);
-});
-
-test('test/README.md has a row for every folder of test/ and of test/adapters/', () => {
-  const folders = (path: string) =>
-    readdirSync(join(ROOT, path), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-  const rows = names(text('test/README.md'), /^\| (`[^|]*`) \|/gm).flatMap((cell) => [...cell.matchAll(/`([a-z-]+)\/(?:([a-z-]+)\/)?`/g)]);
-  const top = [...new Set(rows.map(([, folder = '']) => folder))].sort();
-  assert.deepEqual(top, folders('test').sort());
-  const adapters = rows.flatMap(([, folder, part]) => (folder === 'adapters' && part !== undefined ? [part] : []));
-  assert.deepEqual(adapters.sort(), folders('test/adapters').sort());
 });
