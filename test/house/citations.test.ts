@@ -31,9 +31,9 @@ function missing(citations: readonly Citation[], known: ReadonlySet<string>): re
   return citations.filter(({ what }) => !known.has(what)).map(({ path, what }) => `${path}: ${what}`);
 }
 
-/** `## 5. Delivery` is section 5, and `**5.7** …` is the promise 5.7. */
+/** `## 5. Delivery` is section 5; `| 5.7 | …` of behaviour.md and `**5.7** …` of protocol.md are 5.7. */
 function numbersOf(page: string): readonly string[] {
-  return [...text(`docs/develop/${page}.md`).matchAll(/^(?:## (\d+)\. |\*\*(\d+\.\d+)\*\* )/gm)].map(
+  return [...text(`docs/develop/${page}.md`).matchAll(/^(?:## (\d+)\. |(?:\*\*|\| )(\d+\.\d+)(?:\*\*| \|) )/gm)].map(
     ([, section, promise]) => `${page} ${section ?? promise}`,
   );
 }

@@ -1,8 +1,7 @@
 // The sources → their regular expressions: literals, and where others are made at run time.
-import { globSync, readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
+import { globSync } from 'node:fs';
 import { join, normalize } from 'node:path';
-import { type Node, parse } from 'acorn';
+import { nodesOf, type Tree } from '../syntax-tree.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 /** Methods that make a regular expression of a text. */
@@ -30,24 +29,15 @@ export function expressionsInSources(): readonly SourceExpressions[] {
     .sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-type Tree = Node & Readonly<Record<string, unknown>>;
-
 function read(path: string): SourceExpressions {
-  const text = readFileSync(join(ROOT, path), 'utf8');
-  const script = path.endsWith('.ts') ? stripTypeScriptTypes(text) : text;
   const literals: Expression[] = [];
   const made: string[] = [];
-  const walk = (part: unknown): void => {
-    if (Array.isArray(part)) part.forEach(walk);
-    if (Array.isArray(part) || typeof part !== 'object' || part === null || !('type' in part)) return;
-    const node = part as Tree;
+  for (const node of nodesOf(path)) {
     const place = `${path}:${node.loc?.start.line}`;
     const regex = node['regex'] as { readonly pattern: string; readonly flags: string } | undefined;
     if (node.type === 'Literal' && regex) literals.push({ source: regex.pattern, flags: regex.flags, place });
     if (isMade(node)) made.push(place);
-    Object.values(node).forEach(walk);
-  };
-  walk(parse(script, { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true, locations: true }));
+  }
   return { path, literals, made };
 }
 
