@@ -95,12 +95,12 @@ function mainRoutes(
     logger.warn({ address }, 'requests without a valid token keep coming from this address: they are told to wait, which no valid one is');
   const authenticate = callers.authenticate.bind(callers);
   const access = new Access({ authenticate, requireToken: !isLoopback(host), host, deps, onRefused: onUnauthorized, onFlood });
-  const health = healthRoutes(ports, (request) => access.mayRead(request));
   const served: BridgePorts = {
+    ...ports,
     ...{ events, approvals, reload, operations, drills, streams, isAdmin: (approver) => callers.isAdmin(approver) },
     get configured() {
       return callers.areConfigured;
     },
   };
-  return [...health, ...bridgeRoutes(served, access), ...consoleRoutes(hasConsole, access)];
+  return [...bridgeRoutes(served, access), ...consoleRoutes(hasConsole, access)];
 }

@@ -1,19 +1,34 @@
 // POST /v1/approvals and GET /v1/approvals/EVENT_ID (behaviour 6.1).
 import { refusal } from '../approvals/requests/answer.ts';
 import { parseStartRequests } from '../approvals/requests/start-requests.ts';
+import { APPROVAL_RESULT_STATES, APPROVAL_STATES, APPROVAL_STEPS } from '../model/approvals.ts';
 import type { Access } from './access.ts';
 import { admitWithBody } from './admit-with-body.ts';
 import { type ApproverPorts, admitApprover, ready, refusedReply } from './approver.ts';
+import { HOLD } from './hold-routes.ts';
+import { approverBody, BINARY_MODE, keysOf } from './openapi/bodies.ts';
+import * as api from './openapi/operation.ts';
 import { problem } from './problem.ts';
-import { recordRange } from './record-range.ts';
-import { json, type Reply, type Route, type RouteRequest } from './route.ts';
+import { pageIn, pageParameters } from './query.ts';
+import { type ApiRoute, json, type Reply, type RouteRequest } from './route.ts';
 
-export function approvalRoutes(ports: ApproverPorts, access: Access): readonly Route[] {
+/** Lines of the record in one answer. */
+const MOST = 200;
+
+export function approvalRoutes(ports: ApproverPorts, access: Access): readonly ApiRoute[] {
   return [
-    { method: 'POST', path: '/v1/approvals', handle: (request) => approve(request, ports, access) },
+    {
+      method: 'POST',
+      path: '/v1/approvals',
+      callers: 'approvers',
+      operation: APPROVE,
+      handle: (request) => approve(request, ports, access),
+    },
     {
       method: 'GET',
       path: '/v1/approvals/:eventId',
+      callers: 'readers',
+      operation: GET_APPROVAL,
       handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => tell(request, ports)),
     },
   ];
@@ -37,8 +52,155 @@ async function approve(request: RouteRequest, ports: ApproverPorts, access: Acce
 }
 
 function tell({ params, query }: RouteRequest, ports: ApproverPorts): Reply {
-  const range = recordRange(query);
+  const range = pageIn(query, MOST);
   if (typeof range === 'string') return problem('bad-request', range);
   const answer = ready(ports).life(params['eventId'] ?? '', range);
   return 'kind' in answer ? refusedReply(answer) : json(200, answer);
 }
+
+const START_REQUEST = api.named('StartRequest', {
+  propertyNames: keysOf(['EventId', 'Seen']),
+  ...api.object(
+    {
+      EventId: { ...api.id, maxLength: 256 },
+      Seen: { ...api.text, description: 'The id of the CloudEvent that it answers: 409 `changed` if the event has since got worse.' },
+    },
+    ['Seen'],
+  ),
+});
+
+const APPROVALS: api.Node = {
+  description: "The metadata service's own body.",
+  ...api.object({ StartRequests: { ...api.list(START_REQUEST), minItems: 1 } }),
+  propertyNames: keysOf(['StartRequests'], ['Holds', 'Releases', 'Seen']),
+};
+
+const RESULT = api.named(
+  'Result',
+  api.object(
+    {
+      eventId: { ...api.id, description: "In the service's letter case." },
+      state: { enum: APPROVAL_RESULT_STATES },
+      approvedBy: api.names,
+      waitingFor: { ...api.names, description: 'With `waiting`.' },
+      heldBy: { ...api.names, description: 'With `held`.' },
+    },
+    ['waitingFor', 'heldBy'],
+  ),
+);
+const RESULTS = api.named('Results', api.object({ results: api.list(RESULT) }));
+
+const APPROVE: api.Operation = {
+  operationId: 'approve',
+  tag: 'approvals',
+  summary: 'Approves events, so that they may start now.',
+  description:
+    'An approval cannot be taken back, and it starts the event for every machine in its `resources`. All of the events are recorded, or none. The answer comes when the metadata service has answered, at the first failed attempt, or after 2 s. Approving twice is harmless.',
+  parameters: BINARY_MODE,
+  requestBody: approverBody('Approvals', APPROVALS, { StartRequests: [{ EventId: api.EXAMPLE_ID }] }),
+  answers: {
+    200: api.jsonAnswer('Nothing is open any more.', RESULTS, {
+      results: [{ eventId: api.EXAMPLE_ID, state: 'submitted', approvedBy: ['orders'] }],
+    }),
+    202: api.jsonAnswer('Recorded; at least one result is `waiting`, `held` or `submitting`.', RESULTS, {
+      results: [{ eventId: api.EXAMPLE_ID, state: 'waiting', approvedBy: ['orders'], waitingFor: ['billing'] }],
+    }),
+  },
+  problems: ['unknown', 'ended', 'started', 'forbidden', 'scope', 'seen-unknown', 'changed', 'refused'],
+};
+
+const rule: api.Node = {
+  type: ['string', 'null'],
+  description: '`documentation` or `policy[N]`, counted from 0; null where no rule matches.',
+};
+
+const SUMMARY: api.Node = {
+  state: { enum: APPROVAL_STATES },
+  approvedBy: api.names,
+  policy: rule,
+  at: api.time,
+  waitingFor: api.names,
+  holds: api.list(HOLD),
+};
+
+/** How the approval of a listed event stands. */
+export const APPROVAL = api.named('Approval', api.object(SUMMARY));
+export const DRILL: api.Node = { const: true, description: 'Of a drill alone.' };
+
+const STEP = api.named(
+  'Step',
+  api.object(
+    {
+      at: api.time,
+      step: { enum: APPROVAL_STEPS },
+      approver: api.textOrNull,
+      via: { ...api.textOrNull, description: '`token`, `certificate`, `jwt`, `source:NAME` or `sink:NAME`.' },
+      policy: rule,
+      status: { type: ['integer', 'string', 'null'], description: 'What the metadata service answered.' },
+      reason: api.textOrNull,
+      times: { type: 'integer', minimum: 2, description: 'How many of its kind this line stands for; absent: itself alone.' },
+    },
+    ['times'],
+  ),
+);
+const UNWRITTEN = api.named(
+  'UnwrittenSteps',
+  api.object({ approver: api.textOrNull, steps: { type: 'integer', minimum: 1 }, since: api.time, until: api.time }),
+);
+
+const LIFE = api.named(
+  'Life',
+  api.object(
+    {
+      eventId: api.id,
+      ...SUMMARY,
+      state: { enum: ['none', ...APPROVAL_STATES], description: '`none`: nobody approved or held, and no rule says for whom to wait.' },
+      at: api.timeOrNull,
+      decidedBy: { enum: ['quorum', 'policy', 'deadline', null] },
+      deadline: api.orNull(api.object({ at: api.time, then: { enum: ['approve', 'leave'] } })),
+      rank: {
+        ...{ type: ['integer', 'null'], minimum: 0 },
+        description: "The place of this machine in its group; null without a group's leader.",
+      },
+      submitsAt: api.timeOrNull,
+      submittedAt: api.timeOrNull,
+      notStartedForSeconds: { type: ['number', 'null'], minimum: 0, description: 'Since it was submitted, while it is not Started.' },
+      steps: api.list(STEP),
+      next: { type: ['integer', 'null'], minimum: 1, description: 'The `after` of the next part of the record; null at its end.' },
+      unwritten: { ...api.list(UNWRITTEN), description: 'What was counted alone, since its approver has so many lines already.' },
+      drill: DRILL,
+    },
+    ['drill'],
+  ),
+);
+const NO_STEP = { approver: null, via: null, policy: null, status: null, reason: null };
+
+const GET_APPROVAL: api.Operation = {
+  operationId: 'getApproval',
+  tag: 'approvals',
+  summary: 'What became of the approval of an event, step by step, also after the event has ended.',
+  description:
+    'The record comes in parts, the oldest lines first: where `next` is a number there is more, at `?after=` with that number. A part may end before `limit` where its lines are long.',
+  parameters: [api.EVENT_ID_IN_PATH, ...pageParameters(MOST, 'Lines of the record at most.')],
+  answers: {
+    200: api.jsonAnswer('Its record.', LIFE, {
+      ...{
+        eventId: api.EXAMPLE_ID,
+        state: 'submitted',
+        approvedBy: ['orders'],
+        policy: null,
+        at: '2026-01-01T00:00:00.200Z',
+        waitingFor: [],
+      },
+      ...{ holds: [], decidedBy: 'quorum', deadline: null, rank: null, submitsAt: null, submittedAt: '2026-01-01T00:00:00.200Z' },
+      notStartedForSeconds: 3,
+      steps: [
+        { ...NO_STEP, at: '2026-01-01T00:00:00.100Z', step: 'recorded', approver: 'orders', via: 'token' },
+        { ...NO_STEP, at: '2026-01-01T00:00:00.100Z', step: 'decided', reason: 'quorum' },
+        { ...NO_STEP, at: '2026-01-01T00:00:00.200Z', step: 'submitted', status: 200 },
+      ],
+      ...{ next: null, unwritten: [] },
+    }),
+  },
+  problems: ['unknown'],
+};

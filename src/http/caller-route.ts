@@ -2,10 +2,17 @@
 
 import type { Access } from './access.ts';
 import type { AdminPorts } from './admin.ts';
-import { json, type Reply, type Route, type RouteRequest } from './route.ts';
+import * as api from './openapi/operation.ts';
+import { type ApiRoute, json, type Reply, type RouteRequest } from './route.ts';
 
-export function callerRoute({ isAdmin }: Pick<AdminPorts, 'isAdmin'>, access: Access): Route {
-  return { method: 'GET', path: '/v1/caller', handle: (request) => tell(request, isAdmin, access) };
+export function callerRoute({ isAdmin }: Pick<AdminPorts, 'isAdmin'>, access: Access): ApiRoute {
+  return {
+    method: 'GET',
+    path: '/v1/caller',
+    callers: 'readers',
+    operation: GET_CALLER,
+    handle: (request) => tell(request, isAdmin, access),
+  };
 }
 
 /** A proof is judged even where none is needed for reading: a wrong token is found out before something is to be done with it. */
@@ -18,3 +25,15 @@ async function tell(request: RouteRequest, isAdmin: AdminPorts['isAdmin'], acces
   const { kind: role, name } = caller;
   return json(200, { name, role, admin: role === 'approver' && isAdmin(name) });
 }
+
+const CALLER = api.named(
+  'Caller',
+  api.object({ name: api.textOrNull, role: { enum: ['approver', 'reader', null] }, admin: { type: 'boolean' } }),
+);
+
+const GET_CALLER: api.Operation = {
+  operationId: 'getCaller',
+  tag: 'events',
+  summary: 'Who calls, and what they may: a token or certificate is judged even where reading needs none.',
+  answers: { 200: api.jsonAnswer('The caller.', CALLER, { name: 'orders', role: 'approver', admin: true }) },
+};

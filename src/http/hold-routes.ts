@@ -4,13 +4,21 @@ import { parseInstant } from '../formats/dates.ts';
 import type { Access } from './access.ts';
 import { admitWithBody } from './admit-with-body.ts';
 import { type ApproverPorts, admitApprover, ready, refusedReply } from './approver.ts';
+import { approverBody, BINARY_MODE, keysOf } from './openapi/bodies.ts';
+import * as api from './openapi/operation.ts';
 import { problem } from './problem.ts';
-import { json, NO_CONTENT, type Reply, type Route, type RouteRequest } from './route.ts';
+import { type ApiRoute, json, NO_CONTENT, type Reply, type RouteRequest } from './route.ts';
 
-export function holdRoutes(ports: ApproverPorts, access: Access): readonly Route[] {
+export function holdRoutes(ports: ApproverPorts, access: Access): readonly ApiRoute[] {
   return [
-    { method: 'POST', path: '/v1/holds', handle: (request) => hold(request, ports, access) },
-    { method: 'DELETE', path: '/v1/holds/:eventId', handle: (request) => release(request, ports, access) },
+    { method: 'POST', path: '/v1/holds', callers: 'approvers', operation: HOLD_EVENT, handle: (request) => hold(request, ports, access) },
+    {
+      method: 'DELETE',
+      path: '/v1/holds/:eventId',
+      callers: 'approvers',
+      operation: RELEASE,
+      handle: (request) => release(request, ports, access),
+    },
   ];
 }
 
@@ -45,3 +53,66 @@ async function release(request: RouteRequest, ports: ApproverPorts, access: Acce
   const answer = ready(ports).release(admitted.origin, eventId, holders[0] ?? null, beforeMs);
   return answer.kind === 'refusal' ? refusedReply(answer) : NO_CONTENT;
 }
+
+const REASON = 'a backup runs until 14:00';
+
+export const HOLD = api.named(
+  'Hold',
+  api.object(
+    {
+      approver: api.id,
+      reason: api.textOrNull,
+      at: { ...api.time, description: 'When this reason was given.' },
+      replaced: {
+        description: 'Absent where it has its first reason.',
+        ...api.object({ times: { type: 'integer', minimum: 1 }, since: api.time }),
+      },
+    },
+    ['replaced'],
+  ),
+);
+
+const HOLD_REQUEST: api.Node = {
+  propertyNames: keysOf(['EventId', 'reason']),
+  ...api.object(
+    {
+      EventId: { ...api.id, maxLength: 256 },
+      reason: { ...api.textOrNull, maxLength: 1000, description: 'For people: it is shown beside the hold.' },
+    },
+    ['reason'],
+  ),
+};
+
+const HOLD_EVENT: api.Operation = {
+  operationId: 'hold',
+  tag: 'approvals',
+  summary: 'Holds an event: while a hold stands, the bridge submits nothing for it.',
+  description:
+    'One hold for each approver, kept over restarts; a second one replaces the reason. While a StartRequest is on its way the answer waits for it, at most 2 s. Azure starts the event at its time all the same.',
+  parameters: BINARY_MODE,
+  requestBody: approverBody('HoldRequest', HOLD_REQUEST, { EventId: api.EXAMPLE_ID, reason: REASON }),
+  answers: {
+    201: api.jsonAnswer('It stands. All holds of the event.', api.named('Holds', api.object({ eventId: api.id, holds: api.list(HOLD) })), {
+      eventId: api.EXAMPLE_ID,
+      holds: [{ approver: 'orders', reason: REASON, at: '2026-01-01T00:00:00.000Z' }],
+    }),
+  },
+  problems: ['unknown', 'ended', 'started', 'submitted', 'submitting', 'forbidden', 'scope'],
+};
+
+const RELEASE: api.Operation = {
+  operationId: 'release',
+  tag: 'approvals',
+  summary: 'Takes a hold back: your own where one stands; else, as an admin, all holds of the event.',
+  parameters: [
+    api.EVENT_ID_IN_PATH,
+    api.inQuery('approver', 'Whose hold; another one than your own is the right of an admin.', { ...api.id, maxLength: 256 }),
+    api.inQuery(
+      'before',
+      'Only holds that were set at this time or before; a client that repeats a release says when it first asked.',
+      api.time,
+    ),
+  ],
+  answers: { 204: { description: 'It is gone. What is decided by now is submitted with the last one.' } },
+  problems: ['unknown', 'not-held', 'ended', 'started', 'changed', 'forbidden'],
+};

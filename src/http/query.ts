@@ -1,5 +1,18 @@
 // The query of a request → its numbers, times and names, or what is wrong with it.
 import { parseInstant } from '../formats/dates.ts';
+import * as api from './openapi/operation.ts';
+
+/** Items of one answer without `?limit=`. */
+const LIMIT = 100;
+/** Of a position: what a whole number of 15 digits can say. */
+export const LARGEST_POSITION = 999_999_999_999_999;
+
+/** Which part of a list is asked for. */
+export interface Page {
+  readonly limit: number;
+  /** What `next` gave in the answer before; 0 in the first request. */
+  readonly after: number;
+}
 
 /** The number of a parameter, or `absent` without it; null where it is none, or there twice. */
 export function numberIn(query: URLSearchParams, name: string, absent: number): number | null {
@@ -27,3 +40,26 @@ export function strayIn(query: URLSearchParams, known: readonly string[]): strin
   const stray = [...query.keys()].find((name) => !known.includes(name));
   return stray === undefined ? null : `This route has no such parameter; it has ${known.map((name) => `?${name}=`).join(', ')}.`;
 }
+
+/** `?limit=`, from 1 to `most`, and `?after=`; a text is what is wrong with them: it names the parameter and what is allowed there. */
+export function pageIn(query: URLSearchParams, most: number): Page | string {
+  const limit = numberIn(query, 'limit', LIMIT);
+  if (limit === null || limit < 1 || limit > most) return `?limit= is a number from 1 to ${most}, once.`;
+  const after = numberIn(query, 'after', 0);
+  return after === null ? '?after= is the number that next gave in the answer before, once.' : { limit, after };
+}
+
+/** What `pageIn` reads, for the OpenAPI document. */
+export function pageParameters(most: number, limitDescription = 'Items of one answer at most.'): readonly api.Node[] {
+  return [
+    api.inQuery('limit', limitDescription, { type: 'integer', minimum: 1, maximum: most, default: LIMIT }),
+    api.inQuery('after', 'What `next` gave in the answer before.', { type: 'integer', minimum: 0, maximum: LARGEST_POSITION, default: 0 }),
+  ];
+}
+
+/** The schema of `next` in an answer that comes in pages. */
+export const NEXT_PAGE: api.Node = {
+  type: ['integer', 'null'],
+  minimum: 1,
+  description: 'The `after` of the next page; null after the last.',
+};

@@ -2,8 +2,9 @@
 import type { Fault } from '../schema/faults.ts';
 import type { Access } from './access.ts';
 import { type AdminPorts, admitAdmin } from './admin.ts';
+import * as api from './openapi/operation.ts';
 import { problem } from './problem.ts';
-import { json, type Reply, type Route, type RouteRequest } from './route.ts';
+import { type ApiRoute, json, type Reply, type RouteRequest } from './route.ts';
 
 /** What became of a reload; only `applied` has changed anything. */
 export type ReloadOutcome =
@@ -23,8 +24,8 @@ export interface ReloadPorts extends AdminPorts {
   readonly reload: (by: string, isAllowed: () => Promise<boolean>) => Promise<ReloadOutcome>;
 }
 
-export function reloadRoute(ports: ReloadPorts, access: Access): Route {
-  return { method: 'POST', path: '/v1/reload', handle: (request) => reload(request, ports, access) };
+export function reloadRoute(ports: ReloadPorts, access: Access): ApiRoute {
+  return { method: 'POST', path: '/v1/reload', callers: 'admins', operation: RELOAD, handle: (request) => reload(request, ports, access) };
 }
 
 async function reload(request: RouteRequest, ports: ReloadPorts, access: Access): Promise<Reply> {
@@ -52,3 +53,19 @@ function replyTo(outcome: Exclude<ReloadOutcome, { kind: 'not-allowed' }>): Repl
   const detail = `A restart is needed for ${restart.join(', ')}; nothing was changed, and the configuration before goes on.`;
   return problem('needs-restart', detail, {}, { restart });
 }
+
+const RELOAD: api.Operation = {
+  operationId: 'reload',
+  tag: 'operation',
+  summary: 'Reads the configuration file again; what differs holds from then on.',
+  description:
+    'For approvers with `admin: true`. The whole file is checked first, and with a fault in it, or with a change that needs a restart, nothing of it holds. Reloads run one after another.',
+  answers: {
+    200: api.jsonAnswer(
+      'It is in force. The paths that differ; none where the file says what it said.',
+      api.named('Reloaded', api.object({ changed: api.names })),
+      { changed: ['sinks.hooks.url', 'approvals.policy'] },
+    ),
+  },
+  problems: ['faulty-configuration', 'needs-restart', 'no-file'],
+};

@@ -1,6 +1,7 @@
 // A route: method, path, and a function from request to reply. Types, and JSON replies.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ClientCertificate } from '../auth/caller.ts';
+import type { Operation } from './openapi/operation.ts';
 
 export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;
@@ -63,6 +64,12 @@ export interface Route {
   readonly handle: (request: RouteRequest) => Reply | Promise<Reply>;
   /** False: as if there were no such route. Absent: it is always there. */
   readonly isOn?: () => boolean;
+}
+
+/** A route that the OpenAPI document describes. */
+export interface ApiRoute extends Route {
+  readonly callers: 'anyone' | 'readers' | 'approvers' | 'admins';
+  readonly operation: Operation;
 }
 
 export function json(status: number, value: object | readonly object[]): Reply {

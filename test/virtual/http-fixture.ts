@@ -10,7 +10,7 @@ import { drillReport } from '../../src/drills/report.ts';
 import { Access } from '../../src/http/access.ts';
 import type { ServedApprovals } from '../../src/http/approver.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
-import { type DrainState, healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
+import type { DrainState, Readiness } from '../../src/http/health-routes.ts';
 import type { ServedDrills } from '../../src/http/operators/drill-routes.ts';
 import type { Operations } from '../../src/http/operators/ports.ts';
 import type { ReloadPorts } from '../../src/http/reload-route.ts';
@@ -153,10 +153,10 @@ export class HttpFixture {
       drain: () => this.drain(),
       metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'scheduled_events_bridge_polls_total 7\n' }),
     };
-    const health = healthRoutes(ports, (request) => access.mayRead(request));
     const events = () => ({ state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] }) as const;
     const routes = bridgeRoutes(
       {
+        ...ports,
         events,
         approvals: () => (this.isIdentified ? approvals : null),
         isAdmin: (approver) => approver === this.admin,
@@ -171,7 +171,7 @@ export class HttpFixture {
       access,
     );
     return {
-      ...{ setting: 'http.listen', listen: { host: '127.0.0.1', port: 0 }, tls: null, routes: [...health, ...routes], deps: systemDeps() },
+      ...{ setting: 'http.listen', listen: { host: '127.0.0.1', port: 0 }, tls: null, routes, deps: systemDeps() },
       logger: pino({ level: 'trace' }, { write: (line: string) => this.log.push(line) }),
     };
   }

@@ -1,9 +1,6 @@
 // Problem types → OpenAPI response objects, one for each status.
-import { PROBLEMS, type ProblemType } from '../../model/problems.ts';
-import type { Node } from './node.ts';
-
-/** A message alone is refused as `old`. */
-export type DocumentedProblem = Exclude<ProblemType, 'old'>;
+import { PROBLEMS } from '../../model/problems.ts';
+import { type DocumentedProblem, EXAMPLE_ID, id, list, type Node, named, names, object, text } from './operation.ts';
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request cannot be understood; `detail` names the place.',
@@ -30,15 +27,35 @@ const HEADERS: Readonly<Record<number, Node>> = {
   503: { 'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }) },
 };
 
+export const FAULT = named('Fault', {
+  description: 'One thing to mend. `path` is empty for the file as a whole.',
+  ...object({ path: text, message: id, allowed: text, suggestion: text }, ['allowed', 'suggestion']),
+});
+
+const PROBLEM = named('Problem', {
+  description: 'RFC 9457. Compare `type`; the words may change.',
+  ...object(
+    {
+      ...{ type: id, title: id, status: { type: 'integer' }, detail: id, eventId: text },
+      faults: { ...list(FAULT), description: 'With `faulty-configuration`.' },
+      restart: { ...names, description: 'With `needs-restart`: the keys of the configuration that need one.' },
+    },
+    ['eventId', 'faults', 'restart'],
+  ),
+  examples: [
+    { type: 'unknown', title: 'No such event', status: 404, detail: 'The metadata service lists no such event.', eventId: EXAMPLE_ID },
+  ],
+});
+
 /** By status. */
-export function problemResponses(...types: readonly DocumentedProblem[]): Node {
+export function problemResponses(types: readonly DocumentedProblem[]): Node {
   const byStatus = Map.groupBy([...new Set(types)], (type) => PROBLEMS[type].status);
   return Object.fromEntries([...byStatus].map(([status, own]) => [String(status), problemResponse(status, own)]));
 }
 
 function problemResponse(status: number, types: readonly DocumentedProblem[]): Node {
   const schema = {
-    allOf: [{ $ref: '#/components/schemas/Problem' }],
+    allOf: [PROBLEM],
     properties: { type: { enum: types }, status: { const: status } },
   };
   return {

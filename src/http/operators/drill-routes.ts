@@ -8,8 +8,10 @@ import { validate } from '../../schema/validate.ts';
 import type { Access } from '../access.ts';
 import { type AdminPorts, admitAdmin } from '../admin.ts';
 import { admitWithBody } from '../admit-with-body.ts';
+import { jsonBody } from '../openapi/bodies.ts';
+import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import { json, NO_CONTENT, type Reply, type Route, type RouteRequest } from '../route.ts';
+import { type ApiRoute, json, NO_CONTENT, type Reply, type RouteRequest } from '../route.ts';
 
 const REFUSALS = {
   'event-listed': 'A real event is listed, which a drill would only confuse: ask again when it has ended, or with "force": true.',
@@ -30,16 +32,18 @@ export interface DrillPorts extends AdminPorts {
   readonly drills: () => ServedDrills | null;
 }
 
-export function drillRoutes(ports: DrillPorts, access: Access): readonly Route[] {
+export function drillRoutes(ports: DrillPorts, access: Access): readonly ApiRoute[] {
   const path = '/v1/drills/:id';
   return [
-    { method: 'POST', path: '/v1/drills', handle: (request) => begin(request, ports, access) },
+    { method: 'POST', path: '/v1/drills', callers: 'admins', operation: BEGIN_DRILL, handle: (request) => begin(request, ports, access) },
     {
       method: 'GET',
       path,
+      callers: 'readers',
+      operation: REPORT_DRILL,
       handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => report(request, ready(ports))),
     },
-    { method: 'DELETE', path, handle: (request) => cancel(request, ports, access) },
+    { method: 'DELETE', path, callers: 'admins', operation: CANCEL_DRILL, handle: (request) => cancel(request, ports, access) },
   ];
 }
 
@@ -78,3 +82,68 @@ function ready({ drills }: DrillPorts): ServedDrills {
 function unknownDrill(): Reply {
   return problem('unknown-drill', 'The bridge has no drill of this id, or has forgotten it.');
 }
+
+const EXAMPLE = { id: api.EXAMPLE_ID.toLowerCase(), eventId: `drill-${api.EXAMPLE_ID.toLowerCase()}` };
+const AT = '2026-01-01T00:00:00.000Z';
+const PARAMETERS = [api.inPath('id', 'As the drill was given it.')];
+
+const BEGIN_DRILL: api.Operation = {
+  operationId: 'beginDrill',
+  tag: 'operation',
+  summary: 'Makes up an event that lives like a real one.',
+  description:
+    'For approvers with `admin: true`. It goes through the store, the sinks and approvals, marked `drill`; the metadata service is told of nothing. Several may run at once.',
+  requestBody: jsonBody(
+    api.named('DrillRequest', drillRequest),
+    { notice: '2m', duration: '30s' },
+    'All of it has defaults; at most 64 KiB, not compressed.',
+  ),
+  answers: { 201: api.jsonAnswer('It is announced.', api.named('DrillBegun', api.object({ id: api.id, eventId: api.id })), EXAMPLE) },
+  problems: ['event-listed', 'unnamed'],
+};
+
+const CHANGE = api.named(
+  'DrillChange',
+  api.object({
+    ...{ change: api.id, at: api.time },
+    sinks: {
+      ...api.list(api.object({ name: api.id, acceptedAt: api.timeOrNull, attempts: api.count })),
+      description: 'Those whose filter lets it through.',
+    },
+  }),
+);
+
+const REPORT = api.named(
+  'DrillReport',
+  api.object({
+    ...{ id: api.id, eventId: api.id, state: { enum: ['scheduled', 'started', 'ended', 'canceled'] } },
+    changes: api.list(CHANGE),
+    approvers: { ...api.list(api.object({ name: api.id, at: api.time })), description: 'Who said yes.' },
+    missing: { ...api.names, description: 'Whose yes it lacked when it started or was cancelled; before, whose it lacks.' },
+  }),
+);
+
+const REPORT_DRILL: api.Operation = {
+  operationId: 'reportDrill',
+  tag: 'operation',
+  summary: 'What each sink and each approver has done so far.',
+  parameters: PARAMETERS,
+  answers: {
+    200: api.jsonAnswer('The report.', REPORT, {
+      ...{ ...EXAMPLE, state: 'ended' },
+      changes: [{ change: 'scheduled', at: AT, sinks: [{ name: 'hooks', acceptedAt: AT, attempts: 1 }] }],
+      ...{ approvers: [{ name: 'orders', at: AT }], missing: ['billing'] },
+    }),
+  },
+  problems: ['unknown-drill'],
+};
+
+const CANCEL_DRILL: api.Operation = {
+  operationId: 'cancelDrill',
+  tag: 'operation',
+  summary: 'Ends a drill with the outcome canceled.',
+  description: 'For approvers with `admin: true`. One that has ended stays as it was, which is no fault.',
+  parameters: PARAMETERS,
+  answers: { 204: { description: 'It has ended.' } },
+  problems: ['unknown-drill'],
+};

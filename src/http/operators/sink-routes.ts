@@ -1,20 +1,27 @@
 // GET /v1/sinks, POST /v1/sinks/NAME/pause and /resume (behaviour 11.6).
+import type { ErrorCode } from '../../errors.ts';
+import { LANE_STATES } from '../../model/deliveries.ts';
 import type { Access } from '../access.ts';
 import { admitAdmin } from '../admin.ts';
+import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import { json, type Reply, type Route, type RouteRequest } from '../route.ts';
+import { type ApiRoute, json, type Reply, type RouteRequest } from '../route.ts';
 import type { OperatorPorts } from './ports.ts';
 
-export function sinkRoutes(ports: OperatorPorts, access: Access): readonly Route[] {
-  const act = (what: 'pause' | 'resume'): Route => ({
+export function sinkRoutes(ports: OperatorPorts, access: Access): readonly ApiRoute[] {
+  const act = (what: 'pause' | 'resume'): ApiRoute => ({
     method: 'POST',
     path: `/v1/sinks/:name/${what}`,
+    callers: 'admins',
+    operation: CHANGE[what],
     handle: (request) => change(what, request, ports, access),
   });
   return [
     {
       method: 'GET',
       path: '/v1/sinks',
+      callers: 'readers',
+      operation: LIST_SINKS,
       handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => json(200, ports.operations.sinks())),
     },
     act('pause'),
@@ -32,3 +39,50 @@ async function change(what: 'pause' | 'resume', request: RouteRequest, ports: Op
 export function unknownSink(): Reply {
   return problem('unknown-sink', 'The bridge has no sink of this name; GET /v1/sinks lists those it has.');
 }
+
+const SINK = api.named(
+  'Sink',
+  api.object({
+    name: api.id,
+    type: api.id,
+    state: { enum: LANE_STATES },
+    queued: api.count,
+    oldestAt: api.timeOrNull,
+    lastAcceptedAt: api.timeOrNull,
+    lastError: api.orNull(api.object({ code: api.id, message: api.text, at: api.time })),
+    deadLetters: api.count,
+  }),
+);
+
+const CODE: ErrorCode = 'BRIDGE_WEBHOOK_MISCONFIGURED';
+const EXAMPLE = {
+  name: 'hooks',
+  type: 'webhook',
+  state: 'misconfigured',
+  queued: 3,
+  oldestAt: '2026-01-01T00:00:00.000Z',
+  lastAcceptedAt: null,
+  lastError: { code: CODE, message: 'hooks.example.com answered 404', at: '2026-01-01T00:00:01.000Z' },
+  deadLetters: 0,
+};
+
+const LIST_SINKS: api.Operation = {
+  operationId: 'listSinks',
+  tag: 'operation',
+  summary: 'Each sink: how it is, what waits for it, what went wrong last.',
+  answers: { 200: api.jsonAnswer('All of them.', api.named('Sinks', api.list(SINK)), [EXAMPLE]) },
+};
+
+function changing(operationId: string, summary: string, state: string): api.Operation {
+  return {
+    ...{ operationId, tag: 'operation', summary, parameters: [api.inPath('name', 'A sink.')] },
+    description: 'For approvers with `admin: true`. No body. Again is harmless.',
+    answers: { 200: api.jsonAnswer('The sink as it is now.', SINK, { ...EXAMPLE, state }) },
+    problems: ['unknown-sink'],
+  };
+}
+
+const CHANGE = {
+  pause: changing('pauseSink', 'Sends a sink nothing more until it is resumed; its queue goes on growing.', 'paused'),
+  resume: changing('resumeSink', 'Ends a pause and a retirement.', 'delivering'),
+};

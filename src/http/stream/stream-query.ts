@@ -3,8 +3,9 @@ import { compileGlobs, globFault, LONGEST_GLOB } from '../../conditions/globs.ts
 import { oneOf } from '../../conditions/matchers.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { IMPACTS } from '../../model/events.ts';
+import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import { numberIn, strayIn } from '../query.ts';
+import { LARGEST_POSITION, numberIn, strayIn } from '../query.ts';
 import type { Reply, RouteRequest } from '../route.ts';
 import type { StreamFrame } from './stream-frame.ts';
 
@@ -77,3 +78,20 @@ function globsFault(globs: readonly string[] | undefined): string | null {
   const fault = globs.map(globFault).find((words) => words !== null);
   return fault == null ? null : `A glob in ?resources= ${fault}.`;
 }
+
+function listInQuery(name: string, description: string, items: api.Node): api.Node {
+  return { ...api.inQuery(name, description, { type: 'array', minItems: 1, items }), style: 'form', explode: false };
+}
+
+/** What `streamQuery` reads, for the OpenAPI document. */
+export const STREAM_PARAMETERS: readonly api.Node[] = [
+  listInQuery('changes', 'Which changes.', { enum: CHANGE_NAMES }),
+  listInQuery('impacts', 'Which EventTypes, without case.', { enum: IMPACTS }),
+  listInQuery('resources', 'Globs (`*` and `?` alone), without case; one name in Resources that matches is enough.', {
+    ...{ ...api.id, maxLength: LONGEST_GLOB, pattern: '^[^!\\[\\]{}()\\\\][^\\[\\]{}()\\\\]*$' },
+  }),
+  api.inQuery('after', 'The position to go on behind; 0: all that is kept. Without it: from now on.', {
+    ...{ type: 'integer', minimum: 0, maximum: LARGEST_POSITION },
+  }),
+  api.inHeader('Last-Event-ID', 'As `after`; it wins.', { pattern: '^\\d{1,15}$' }),
+];

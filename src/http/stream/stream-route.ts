@@ -1,9 +1,10 @@
 // GET /v1/stream: CloudEvents as they are committed, as Server-Sent Events (behaviour 11.4).
 import type { Access } from '../access.ts';
 import { foreignPage, isFromElsewhere } from '../admin.ts';
+import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import type { Reply, Route, RouteRequest } from '../route.ts';
-import { streamQuery } from './stream-query.ts';
+import type { ApiRoute, Reply, RouteRequest } from '../route.ts';
+import { STREAM_PARAMETERS, streamQuery } from './stream-query.ts';
 import { MOST_OF_ONE, MOST_READERS, type Streams } from './streams.ts';
 
 /** Readers that are turned away do not all come again at once. */
@@ -13,8 +14,14 @@ export interface StreamPorts {
   readonly streams: Pick<Streams, 'newest' | 'pruned' | 'open' | 'roomFor' | 'isClosed'>;
 }
 
-export function streamRoute({ streams }: StreamPorts, access: Access): Route {
-  return { method: 'GET', path: '/v1/stream', handle: (request) => stream(request, streams, access) };
+export function streamRoute({ streams }: StreamPorts, access: Access): ApiRoute {
+  return {
+    method: 'GET',
+    path: '/v1/stream',
+    callers: 'readers',
+    operation: STREAM,
+    handle: (request) => stream(request, streams, access),
+  };
 }
 
 async function stream(request: RouteRequest, streams: StreamPorts['streams'], access: Access): Promise<Reply> {
@@ -68,3 +75,20 @@ async function isAllowed({ headers, address, certificate }: RouteRequest, access
   const refused = await access.refuseReading({ headers, address, certificate });
   return refused === null || refused.status === 503;
 }
+
+const STREAM: api.Operation = {
+  operationId: 'stream',
+  tag: 'events',
+  summary: 'CloudEvents as they are committed, as Server-Sent Events.',
+  description:
+    '`id:` is the position in the journal, `event:` the change, `data:` the structured CloudEvent. A comment comes every 15 s. A reader whose socket takes nothing while 1 MiB is due is cut off; it connects again with `Last-Event-ID`.',
+  parameters: STREAM_PARAMETERS,
+  answers: {
+    200: {
+      description: 'An answer without an end.',
+      headers: { 'Journal-Position': { description: 'Where it begins.', required: true, schema: { type: 'integer', minimum: 0 } } },
+      content: { 'text/event-stream': { schema: api.text } },
+    },
+  },
+  problems: ['foreign-page', 'position', 'pruned', 'too-many-readers'],
+};
