@@ -2,42 +2,37 @@
 import { refusal } from '../approvals/requests/answer.ts';
 import { parseStartRequests } from '../approvals/requests/start-requests.ts';
 import { APPROVAL_RESULT_STATES, APPROVAL_STATES, APPROVAL_STEPS } from '../model/approvals.ts';
-import type { Access } from './access.ts';
-import { admitWithBody } from './admit-with-body.ts';
-import { type ApproverPorts, admitApprover, ready, refusedReply } from './approver.ts';
 import { HOLD } from './hold-routes.ts';
 import { approverBody, BINARY_MODE, keysOf } from './openapi/bodies.ts';
 import * as api from './openapi/operation.ts';
 import { problem } from './problem.ts';
 import { pageIn, pageParameters } from './query.ts';
-import { type ApiRoute, json, type Reply, type RouteRequest } from './route.ts';
+import { type ApiRoute, type ApproverRequest, json, type Reply, type RouteRequest } from './route.ts';
+import { type ApprovalPorts, ready, refusedReply } from './served-approvals.ts';
 
 /** Lines of the record in one answer. */
 const MOST = 200;
 
-export function approvalRoutes(ports: ApproverPorts, access: Access): readonly ApiRoute[] {
+export function approvalRoutes(ports: ApprovalPorts): readonly ApiRoute[] {
   return [
     {
       method: 'POST',
       path: '/v1/approvals',
       callers: 'approvers',
       operation: APPROVE,
-      handle: (request) => approve(request, ports, access),
+      handle: (request) => approve(request, ports),
     },
     {
       method: 'GET',
       path: '/v1/approvals/:eventId',
       callers: 'readers',
       operation: GET_APPROVAL,
-      handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => tell(request, ports)),
+      handle: (request) => request.inTurn(() => readRecord(request, ports)),
     },
   ];
 }
 
-async function approve(request: RouteRequest, ports: ApproverPorts, access: Access): Promise<Reply> {
-  const admitted = await admitWithBody(request, () => admitApprover(request, ports, access));
-  if ('reply' in admitted) return admitted.reply;
-  const { origin, value } = admitted;
+async function approve({ origin, value }: ApproverRequest, ports: ApprovalPorts): Promise<Reply> {
   // Ignoring a hold would let an approval through, so such a body is refused as a whole.
   if (typeof value === 'object' && value !== null && ('Holds' in value || 'Releases' in value)) {
     const detail =
@@ -51,7 +46,7 @@ async function approve(request: RouteRequest, ports: ApproverPorts, access: Acce
   return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, { results: answer.results });
 }
 
-function tell({ params, query }: RouteRequest, ports: ApproverPorts): Reply {
+function readRecord({ params, query }: RouteRequest, ports: ApprovalPorts): Reply {
   const range = pageIn(query, MOST);
   if (typeof range === 'string') return problem('bad-request', range);
   const answer = ready(ports).life(params['eventId'] ?? '', range);

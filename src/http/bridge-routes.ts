@@ -1,8 +1,8 @@
 // The bridge → all routes of its interface, the console's pages apart (behaviour 6.1).
-import type { Access } from './access.ts';
+import { admitting } from './admit.ts';
 import { approvalRoutes } from './approval-routes.ts';
-import type { ApproverPorts } from './approver.ts';
 import { callerRoute } from './caller-route.ts';
+import type { Callers } from './callers.ts';
 import { type EventPorts, eventsRoute } from './events-route.ts';
 import { type HealthPorts, healthRoutes } from './health-routes.ts';
 import { holdRoutes } from './hold-routes.ts';
@@ -13,25 +13,31 @@ import { journalRoute } from './operators/journal-route.ts';
 import type { OperatorPorts } from './operators/ports.ts';
 import { sinkRoutes } from './operators/sink-routes.ts';
 import { type ReloadPorts, reloadRoute } from './reload-route.ts';
-import type { ApiRoute } from './route.ts';
+import type { ApiRoute, Route } from './route.ts';
+import type { ApprovalPorts } from './served-approvals.ts';
 import { type StreamPorts, streamRoute } from './stream/stream-route.ts';
 
-export interface BridgePorts extends HealthPorts, EventPorts, ApproverPorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts {}
+export interface BridgePorts extends HealthPorts, EventPorts, ApprovalPorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts {}
 
-/** All routes that the OpenAPI document describes. */
-export function bridgeRoutes(ports: BridgePorts, access: Access): readonly ApiRoute[] {
+/** Each admits its own callers only. */
+export function bridgeRoutes(ports: BridgePorts, callers: Callers): readonly Route[] {
+  return describedRoutes(ports, callers).map((route) => admitting(route, callers));
+}
+
+/** The routes as the OpenAPI document describes them. */
+export function describedRoutes(ports: BridgePorts, callers: Callers): readonly ApiRoute[] {
   const routes = [
-    ...healthRoutes(ports, (request) => access.mayRead(request)),
-    eventsRoute(ports, access),
-    callerRoute(ports, access),
-    streamRoute(ports, access),
-    ...approvalRoutes(ports, access),
-    ...holdRoutes(ports, access),
-    journalRoute(ports, access),
-    ...sinkRoutes(ports, access),
-    ...deadLetterRoutes(ports, access),
-    ...drillRoutes(ports, access),
-    reloadRoute(ports, access),
+    ...healthRoutes(ports, (request) => callers.mayRead(request)),
+    eventsRoute(ports),
+    callerRoute(callers),
+    streamRoute(ports, callers),
+    ...approvalRoutes(ports),
+    ...holdRoutes(ports),
+    journalRoute(ports),
+    ...sinkRoutes(ports),
+    ...deadLetterRoutes(ports),
+    ...drillRoutes(ports),
+    reloadRoute(ports),
   ];
-  return [...routes, openApiRoute(routes, access)];
+  return [...routes, openApiRoute(routes)];
 }

@@ -1,6 +1,6 @@
 // http.console → GET / and the files of its page, which hold no data (behaviour 11.22).
 import { pageFiles } from '../page/page-files.ts';
-import type { Access } from './access.ts';
+import type { Callers } from './callers.ts';
 import type { Route } from './route.ts';
 
 /** Beside this code in the source tree and in the bundle, whose chunks lie flat. */
@@ -20,11 +20,11 @@ const FILES = pageFiles(FOLDER, [
 ]);
 
 /** @param isOn asked at each request: a reload brings the page and takes it away */
-export function consoleRoutes(isOn: () => boolean, access: Pick<Access, 'refuseHost'>): readonly Route[] {
+export function consoleRoutes(isOn: () => boolean, callers: Pick<Callers, 'refuseHost'>): readonly Route[] {
   return [...FILES].map(([path, read]) => ({
     method: 'GET',
     path: path === '' ? '/' : `/console/${path}`,
     isOn,
-    handle: async (request) => access.refuseHost(request) ?? (await read()),
+    handle: async (request) => callers.refuseHost(request) ?? (await read()),
   }));
 }

@@ -2,7 +2,7 @@
 import * as api from './openapi/operation.ts';
 import { FAULT } from './openapi/problems.ts';
 import { problem } from './problem.ts';
-import { type ApiRoute, json, type RouteRequest } from './route.ts';
+import { json, type OpenRoute, type RouteRequest } from './route.ts';
 
 /** Whether the bridge does its work; the state of a sink does not enter. */
 export interface Readiness {
@@ -27,7 +27,7 @@ export interface HealthPorts {
 }
 
 /** @param mayRead who may see the whole of `/readyz` */
-export function healthRoutes(ports: HealthPorts, mayRead: (request: RouteRequest) => Promise<boolean>): readonly ApiRoute[] {
+export function healthRoutes(ports: HealthPorts, mayRead: (request: RouteRequest) => Promise<boolean>): readonly OpenRoute[] {
   return [
     { method: 'GET', path: '/healthz', callers: 'anyone', operation: GET_HEALTH, handle: () => json(200, { status: 'ok' }) },
     {

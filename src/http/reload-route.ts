@@ -1,10 +1,8 @@
 // POST /v1/reload: an admin → the configuration read again, or why it is not (behaviour 11.1).
 import type { Fault } from '../schema/faults.ts';
-import type { Access } from './access.ts';
-import { type AdminPorts, admitAdmin } from './admin.ts';
 import * as api from './openapi/operation.ts';
 import { problem } from './problem.ts';
-import { type ApiRoute, json, type Reply, type RouteRequest } from './route.ts';
+import { type ApiRoute, type ApproverRequest, json, type Reply } from './route.ts';
 
 /** What became of a reload; only `applied` has changed anything. */
 export type ReloadOutcome =
@@ -15,7 +13,7 @@ export type ReloadOutcome =
   /** The right was revoked while the request waited for reloads before it. */
   | { readonly kind: 'not-allowed' };
 
-export interface ReloadPorts extends AdminPorts {
+export interface ReloadPorts {
   /**
    * @param by the approver's name, for the log
    * @param isAllowed asked when those before it are done; false: `not-allowed`, and the configuration is not read
@@ -24,18 +22,18 @@ export interface ReloadPorts extends AdminPorts {
   readonly reload: (by: string, isAllowed: () => Promise<boolean>) => Promise<ReloadOutcome>;
 }
 
-export function reloadRoute(ports: ReloadPorts, access: Access): ApiRoute {
-  return { method: 'POST', path: '/v1/reload', callers: 'admins', operation: RELOAD, handle: (request) => reload(request, ports, access) };
+export function reloadRoute(ports: ReloadPorts): ApiRoute {
+  return { method: 'POST', path: '/v1/reload', callers: 'admins', operation: RELOAD, handle: (request) => reload(request, ports) };
 }
 
-async function reload(request: RouteRequest, ports: ReloadPorts, access: Access): Promise<Reply> {
-  const admit = () => admitAdmin(request, ports, access);
-  for (;;) {
-    const admitted = await admit();
-    if ('reply' in admitted) return admitted.reply;
-    const outcome = await ports.reload(admitted.admin, async () => !('reply' in (await admit())));
+async function reload({ origin: first, readmit }: ApproverRequest, ports: ReloadPorts): Promise<Reply> {
+  for (let origin = first; ; ) {
+    const outcome = await ports.reload(origin.approver, async () => !('reply' in (await readmit())));
     // Requests of one admin that wait are one reload; the right that was revoked may be that of another of its tokens.
     if (outcome.kind !== 'not-allowed') return replyTo(outcome);
+    const admitted = await readmit();
+    if ('reply' in admitted) return admitted.reply;
+    origin = admitted;
   }
 }
 

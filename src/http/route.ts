@@ -1,6 +1,7 @@
 // A route: method, path, and a function from request to reply. Types, and JSON replies.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ClientCertificate } from '../auth/caller.ts';
+import type { Caller, ClientCertificate } from '../auth/caller.ts';
+import type { ApprovalOrigin } from '../model/approvals.ts';
 import type { Operation } from './openapi/operation.ts';
 
 export interface RouteRequest {
@@ -67,10 +68,37 @@ export interface Route {
 }
 
 /** A route that the OpenAPI document describes. */
-export interface ApiRoute extends Route {
-  readonly callers: 'anyone' | 'readers' | 'approvers' | 'admins';
+export type ApiRoute = OpenRoute | ReaderRoute | NamedRoute | ApproverRoute;
+
+interface DescribedRoute<Callers, Request> {
+  readonly method: Method;
+  readonly path: string;
+  /** Who may call: others get a problem before `handle` is called. */
+  readonly callers: Callers;
+  /** With a `requestBody`, the route is handed the body's JSON. */
   readonly operation: Operation;
+  readonly handle: (request: Request) => Reply | Promise<Reply>;
 }
+
+export type OpenRoute = DescribedRoute<'anyone', RouteRequest>;
+
+type ReaderRoute = DescribedRoute<'readers', RouteRequest>;
+
+/** For readers. A proof is judged even if reading needs none; null: the caller showed none. */
+type NamedRoute = DescribedRoute<'named', RouteRequest & { readonly caller: Caller | null }>;
+
+export type ApproverRoute = DescribedRoute<'approvers' | 'admins', ApproverRequest>;
+
+/** A request of an approver, who may call this route at the moment when it is handed over. */
+export interface ApproverRequest extends RouteRequest {
+  readonly origin: ApprovalOrigin;
+  /** The JSON of the body, or the data of the CloudEvent in it; undefined if the operation has no `requestBody`. */
+  readonly value: unknown;
+  /** Judges the caller again, after a wait in which its right may have been revoked. */
+  readonly readmit: () => Promise<ApprovalOrigin | Refused>;
+}
+
+export type Refused = { readonly reply: Reply };
 
 export function json(status: number, value: object | readonly object[]): Reply {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };

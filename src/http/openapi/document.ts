@@ -12,13 +12,22 @@ const APPROVERS: readonly DocumentedProblem[] = [
   ...(['bad-request', 'no-approvers', 'unauthorized', 'too-many-requests', 'reader', 'unavailable'] as const),
 ];
 
+interface Admission {
+  readonly security: readonly Node[];
+  readonly problems: readonly DocumentedProblem[];
+}
+
+/** At a loopback address no proof is needed. */
+const READERS: Admission = {
+  security: [{}, ...PROOFS],
+  problems: ['bad-request', 'unauthorized', 'host', 'too-many-requests', 'unavailable'],
+};
+
 /** What each kind of callers has to show, and the problems that keep others out. */
-const CALLERS: Readonly<
-  Record<ApiRoute['callers'], { readonly security: readonly Node[]; readonly problems: readonly DocumentedProblem[] }>
-> = {
+const CALLERS: Readonly<Record<ApiRoute['callers'], Admission>> = {
   anyone: { security: [], problems: [] },
-  // At a loopback address nothing need be shown.
-  readers: { security: [{}, ...PROOFS], problems: ['bad-request', 'unauthorized', 'host', 'too-many-requests', 'unavailable'] },
+  readers: READERS,
+  named: READERS,
   approvers: { security: PROOFS, problems: APPROVERS },
   admins: { security: PROOFS, problems: [...APPROVERS, 'not-admin', 'foreign-page'] },
 };

@@ -1,5 +1,4 @@
 // The routes of the main listener → GET /v1/openapi.json, for readers.
-import type { Access } from '../access.ts';
 import type { ApiRoute } from '../route.ts';
 import type { Operation } from './operation.ts';
 
@@ -16,7 +15,7 @@ const GET_OPENAPI: Operation = {
 };
 
 /** @param others all other routes of the listener that the document describes */
-export function openApiRoute(others: readonly ApiRoute[], access: Access): ApiRoute {
+export function openApiRoute(others: readonly ApiRoute[]): ApiRoute {
   let bytes: Buffer | null = null;
   const route: ApiRoute = {
     method: 'GET',
@@ -24,9 +23,7 @@ export function openApiRoute(others: readonly ApiRoute[], access: Access): ApiRo
     callers: 'readers',
     operation: GET_OPENAPI,
     // The document is made at the first request: hardly any bridge is ever asked for it.
-    handle: async (request) => {
-      const refused = await access.refuseReading(request);
-      if (refused !== null) return refused;
+    handle: async () => {
       const { openApiDocument } = await import('./document.ts');
       bytes ??= Buffer.from(JSON.stringify(openApiDocument([...others, route])));
       return { status: 200, headers: { 'content-type': 'application/json' }, body: bytes };

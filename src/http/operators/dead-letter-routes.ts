@@ -2,14 +2,11 @@
 import type { DeadLetter } from '../../model/deliveries.ts';
 import type { DeadLetterPage } from '../../model/operators.ts';
 import { nextTurn } from '../../time/turn.ts';
-import type { Access } from '../access.ts';
-import { admitAdmin } from '../admin.ts';
-import { admitWithBody } from '../admit-with-body.ts';
 import { jsonBody } from '../openapi/bodies.ts';
 import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn } from '../query.ts';
-import { type ApiRoute, json, type Reply, type RouteRequest } from '../route.ts';
+import { type ApiRoute, type ApproverRequest, json, type Reply, type RouteRequest } from '../route.ts';
 import type { Operations, OperatorPorts } from './ports.ts';
 import { unknownSink } from './sink-routes.ts';
 
@@ -20,13 +17,13 @@ const IN_A_TURN = 100;
 const BYTES_IN_A_TURN = 256 * 1024;
 const ASKED = 'The body is {"sink": NAME, "ids": [CLOUDEVENT_ID, …]}, with 1 to 1000 ids and nothing else.';
 
-export function deadLetterRoutes(ports: OperatorPorts, access: Access): readonly ApiRoute[] {
+export function deadLetterRoutes(ports: OperatorPorts): readonly ApiRoute[] {
   const act = (what: 'retry' | 'discard'): ApiRoute => ({
     method: 'POST',
     path: `/v1/dead-letters/${what}`,
     callers: 'admins',
     operation: DECIDE[what],
-    handle: (request) => decide(what, request, ports, access),
+    handle: (request) => decide(what, request, ports),
   });
   return [
     {
@@ -34,16 +31,14 @@ export function deadLetterRoutes(ports: OperatorPorts, access: Access): readonly
       path: '/v1/dead-letters',
       callers: 'readers',
       operation: LIST_DEAD_LETTERS,
-      handle: (request) => listLetters(request, ports, access),
+      handle: (request) => listLetters(request, ports),
     },
     act('retry'),
     act('discard'),
   ];
 }
 
-async function listLetters(request: RouteRequest, { operations }: OperatorPorts, access: Access): Promise<Reply> {
-  const refused = await access.refuseReading(request);
-  if (refused !== null) return refused;
+async function listLetters(request: RouteRequest, { operations }: OperatorPorts): Promise<Reply> {
   const range = rangeIn(request.query);
   if (typeof range === 'string') return problem('bad-request', range);
   return await request.inTurn(async (signal) => json(200, await collect(range, operations, signal)));
@@ -63,12 +58,10 @@ async function collect(range: AskedRange, operations: Operations, signal: AbortS
   return { items, next };
 }
 
-async function decide(what: 'retry' | 'discard', request: RouteRequest, ports: OperatorPorts, access: Access): Promise<Reply> {
-  const admitted = await admitWithBody(request, () => admitAdmin(request, ports, access));
-  if ('reply' in admitted) return admitted.reply;
-  const choice = choiceIn(admitted.value);
+function decide(what: 'retry' | 'discard', { value, origin }: ApproverRequest, ports: OperatorPorts): Reply {
+  const choice = choiceIn(value);
   if (choice === null) return problem('bad-request', ASKED);
-  const result = ports.operations.decide(what, choice.sink, choice.ids, admitted.admin);
+  const result = ports.operations.decide(what, choice.sink, choice.ids, origin.approver);
   if (result === null) return unknownSink();
   if (typeof result === 'number') return json(200, { count: result });
   const [first = ''] = result;

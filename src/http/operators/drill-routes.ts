@@ -5,13 +5,10 @@ import { BridgeError } from '../../errors.ts';
 import { type Drill, drillEventId } from '../../model/drills.ts';
 import { formatFault } from '../../schema/faults.ts';
 import { validate } from '../../schema/validate.ts';
-import type { Access } from '../access.ts';
-import { type AdminPorts, admitAdmin } from '../admin.ts';
-import { admitWithBody } from '../admit-with-body.ts';
 import { jsonBody } from '../openapi/bodies.ts';
 import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import { type ApiRoute, json, NO_CONTENT, type Reply, type RouteRequest } from '../route.ts';
+import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, type Reply, type RouteRequest } from '../route.ts';
 
 const REFUSALS = {
   'event-listed': 'A real event is listed, which a drill would only confuse: ask again when it has ended, or with "force": true.',
@@ -27,32 +24,30 @@ export interface ServedDrills {
   report(id: string): DrillReport | null;
 }
 
-export interface DrillPorts extends AdminPorts {
+export interface DrillPorts {
   /** Null until it is known which VM this is. */
   readonly drills: () => ServedDrills | null;
 }
 
-export function drillRoutes(ports: DrillPorts, access: Access): readonly ApiRoute[] {
+export function drillRoutes(ports: DrillPorts): readonly ApiRoute[] {
   const path = '/v1/drills/:id';
   return [
-    { method: 'POST', path: '/v1/drills', callers: 'admins', operation: BEGIN_DRILL, handle: (request) => begin(request, ports, access) },
+    { method: 'POST', path: '/v1/drills', callers: 'admins', operation: BEGIN_DRILL, handle: (request) => begin(request, ports) },
     {
       method: 'GET',
       path,
       callers: 'readers',
       operation: REPORT_DRILL,
-      handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => report(request, ready(ports))),
+      handle: (request) => request.inTurn(() => report(request, ready(ports))),
     },
-    { method: 'DELETE', path, callers: 'admins', operation: CANCEL_DRILL, handle: (request) => cancel(request, ports, access) },
+    { method: 'DELETE', path, callers: 'admins', operation: CANCEL_DRILL, handle: (request) => cancel(request, ports) },
   ];
 }
 
-async function begin(request: RouteRequest, ports: DrillPorts, access: Access): Promise<Reply> {
-  const admitted = await admitWithBody(request, () => admitAdmin(request, ports, access));
-  if ('reply' in admitted) return admitted.reply;
-  const { output, faults } = validate(drillRequest, admitted.value, [], 'body');
+function begin({ value, origin }: ApproverRequest, ports: DrillPorts): Reply {
+  const { output, faults } = validate(drillRequest, value, [], 'body');
   if (faults.length > 0 || output === undefined) return problem('bad-request', `${faults.map(formatFault).join('. ')}.`);
-  const drill = ready(ports).begin(admitted.admin, output);
+  const drill = ready(ports).begin(origin.approver, output);
   if (typeof drill === 'string') return problem(drill, REFUSALS[drill]);
   return json(201, { id: drill.id, eventId: drillEventId(drill.id) });
 }
@@ -63,10 +58,8 @@ function report({ params }: RouteRequest, drills: ServedDrills): Reply {
 }
 
 /** Again is harmless: one that has ended stays as it was. */
-async function cancel(request: RouteRequest, ports: DrillPorts, access: Access): Promise<Reply> {
-  const admitted = await admitAdmin(request, ports, access);
-  if ('reply' in admitted) return admitted.reply;
-  return ready(ports).cancel(admitted.admin, idIn(request.params)) === null ? unknownDrill() : NO_CONTENT;
+function cancel({ params, origin }: ApproverRequest, ports: DrillPorts): Reply {
+  return ready(ports).cancel(origin.approver, idIn(params)) === null ? unknownDrill() : NO_CONTENT;
 }
 
 function idIn(params: RouteRequest['params']): string {

@@ -1,6 +1,5 @@
 // What the operators' routes ask of the bridge. Types alone.
 import type { DeadLetterPage, DeadLetterRange, JournalPage, JournalRange, SinkView } from '../../model/operators.ts';
-import type { AdminPorts } from '../admin.ts';
 
 /** @throws BridgeError BRIDGE_STORE_*, each of them; then nothing is done. */
 export interface Operations {
@@ -14,6 +13,6 @@ export interface Operations {
   journal(range: JournalRange): JournalPage;
 }
 
-export interface OperatorPorts extends AdminPorts {
+export interface OperatorPorts {
   readonly operations: Operations;
 }

@@ -1,20 +1,18 @@
 // GET /v1/sinks, POST /v1/sinks/NAME/pause and /resume (behaviour 11.6).
 import type { ErrorCode } from '../../errors.ts';
 import { LANE_STATES } from '../../model/deliveries.ts';
-import type { Access } from '../access.ts';
-import { admitAdmin } from '../admin.ts';
 import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import { type ApiRoute, json, type Reply, type RouteRequest } from '../route.ts';
+import { type ApiRoute, type ApproverRequest, json, type Reply } from '../route.ts';
 import type { OperatorPorts } from './ports.ts';
 
-export function sinkRoutes(ports: OperatorPorts, access: Access): readonly ApiRoute[] {
+export function sinkRoutes(ports: OperatorPorts): readonly ApiRoute[] {
   const act = (what: 'pause' | 'resume'): ApiRoute => ({
     method: 'POST',
     path: `/v1/sinks/:name/${what}`,
     callers: 'admins',
     operation: CHANGE[what],
-    handle: (request) => change(what, request, ports, access),
+    handle: (request) => change(what, request, ports),
   });
   return [
     {
@@ -22,17 +20,15 @@ export function sinkRoutes(ports: OperatorPorts, access: Access): readonly ApiRo
       path: '/v1/sinks',
       callers: 'readers',
       operation: LIST_SINKS,
-      handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => json(200, ports.operations.sinks())),
+      handle: (request) => request.inTurn(() => json(200, ports.operations.sinks())),
     },
     act('pause'),
     act('resume'),
   ];
 }
 
-async function change(what: 'pause' | 'resume', request: RouteRequest, ports: OperatorPorts, access: Access): Promise<Reply> {
-  const admitted = await admitAdmin(request, ports, access);
-  if ('reply' in admitted) return admitted.reply;
-  const sink = await ports.operations[what](request.params['name'] ?? '', admitted.admin);
+async function change(what: 'pause' | 'resume', { params, origin }: ApproverRequest, ports: OperatorPorts): Promise<Reply> {
+  const sink = await ports.operations[what](params['name'] ?? '', origin.approver);
   return sink === null ? unknownSink() : json(200, sink);
 }
 

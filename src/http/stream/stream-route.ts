@@ -1,6 +1,5 @@
 // GET /v1/stream: CloudEvents as they are committed, as Server-Sent Events (behaviour 11.4).
-import type { Access } from '../access.ts';
-import { foreignPage, isFromElsewhere } from '../admin.ts';
+import { type Callers, foreignPage, isFromElsewhere } from '../callers.ts';
 import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
 import type { ApiRoute, Reply, RouteRequest } from '../route.ts';
@@ -14,19 +13,17 @@ export interface StreamPorts {
   readonly streams: Pick<Streams, 'newest' | 'pruned' | 'open' | 'roomFor' | 'isClosed'>;
 }
 
-export function streamRoute({ streams }: StreamPorts, access: Access): ApiRoute {
+export function streamRoute({ streams }: StreamPorts, callers: Callers): ApiRoute {
   return {
     method: 'GET',
     path: '/v1/stream',
     callers: 'readers',
     operation: STREAM,
-    handle: (request) => stream(request, streams, access),
+    handle: (request) => stream(request, streams, callers),
   };
 }
 
-async function stream(request: RouteRequest, streams: StreamPorts['streams'], access: Access): Promise<Reply> {
-  const refused = await access.refuseReading(request);
-  if (refused !== null) return refused;
+async function stream(request: RouteRequest, streams: StreamPorts['streams'], callers: Callers): Promise<Reply> {
   // At a loopback address nobody is asked for a token, and a page could take all places.
   if (isFromElsewhere(request)) return foreignPage();
   const asked = streamQuery(request);
@@ -39,8 +36,8 @@ async function stream(request: RouteRequest, streams: StreamPorts['streams'], ac
       'pruned',
       'Something after this position was pruned: read on with ?after=0 for all that is kept, or without a position.',
     );
-  const isStillAllowed = provedBy(request) ? () => isAllowed(request, access) : null;
-  const caller = isStillAllowed === null ? null : await access.readerOf(request);
+  const isStillAllowed = provedBy(request) ? () => isAllowed(request, callers) : null;
+  const caller = isStillAllowed === null ? null : await callers.readerOf(request);
   const share = caller === null ? '' : `${caller.kind} ${caller.name}`;
   return {
     status: 200,
@@ -71,8 +68,8 @@ function provedBy({ headers, certificate }: RouteRequest): boolean {
 }
 
 /** What cannot be judged now ends nothing. */
-async function isAllowed({ headers, address, certificate }: RouteRequest, access: Access): Promise<boolean> {
-  const refused = await access.refuseReading({ headers, address, certificate });
+async function isAllowed({ headers, address, certificate }: RouteRequest, callers: Callers): Promise<boolean> {
+  const refused = await callers.refuseReading({ headers, address, certificate });
   return refused === null || refused.status === 503;
 }
 
