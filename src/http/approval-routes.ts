@@ -55,13 +55,13 @@ function readRecord({ params, query }: RouteRequest, ports: ApprovalPorts): Repl
 
 const START_REQUEST = api.named('StartRequest', {
   propertyNames: keysOf(['EventId', 'Seen']),
-  ...api.object(
-    {
-      EventId: { ...api.id, maxLength: 256 },
-      Seen: { ...api.text, description: 'The id of the CloudEvent that it answers: 409 `changed` if the event has since got worse.' },
-    },
-    ['Seen'],
-  ),
+  ...api.object({
+    EventId: { ...api.id, maxLength: 256 },
+    Seen: api.optional({
+      ...api.text,
+      description: 'The id of the CloudEvent that it answers: 409 `changed` if the event has since got worse.',
+    }),
+  }),
 });
 
 const APPROVALS: api.Node = {
@@ -70,20 +70,14 @@ const APPROVALS: api.Node = {
   propertyNames: keysOf(['StartRequests'], ['Holds', 'Releases', 'Seen']),
 };
 
-const RESULT = api.named(
-  'Result',
-  api.object(
-    {
-      eventId: { ...api.id, description: "In the service's letter case." },
-      state: { enum: APPROVAL_RESULT_STATES },
-      approvedBy: api.names,
-      waitingFor: { ...api.names, description: 'With `waiting`.' },
-      heldBy: { ...api.names, description: 'With `held`.' },
-    },
-    ['waitingFor', 'heldBy'],
-  ),
-);
-const RESULTS = api.named('Results', api.object({ results: api.list(RESULT) }));
+const RESULT = api.shape('Result', {
+  eventId: { ...api.id, description: "In the service's letter case." },
+  state: { enum: APPROVAL_RESULT_STATES },
+  approvedBy: api.names,
+  waitingFor: api.optional({ ...api.names, description: 'With `waiting`.' }),
+  heldBy: api.optional({ ...api.names, description: 'With `held`.' }),
+});
+const RESULTS = api.shape('Results', { results: api.list(RESULT) });
 
 const APPROVE: api.Operation = {
   operationId: 'approve',
@@ -109,7 +103,7 @@ const rule: api.Node = {
   description: '`documentation` or `policy[N]`, counted from 0; null where no rule matches.',
 };
 
-const SUMMARY: api.Node = {
+const SUMMARY = {
   state: { enum: APPROVAL_STATES },
   approvedBy: api.names,
   policy: rule,
@@ -119,55 +113,45 @@ const SUMMARY: api.Node = {
 };
 
 /** How the approval of a listed event stands. */
-export const APPROVAL = api.named('Approval', api.object(SUMMARY));
+export const APPROVAL = api.shape('Approval', SUMMARY);
 export const DRILL: api.Node = { const: true, description: 'Of a drill alone.' };
 
-const STEP = api.named(
-  'Step',
-  api.object(
-    {
-      at: api.time,
-      step: { enum: APPROVAL_STEPS },
-      approver: api.textOrNull,
-      via: { ...api.textOrNull, description: '`token`, `certificate`, `jwt`, `source:NAME` or `sink:NAME`.' },
-      policy: rule,
-      status: { type: ['integer', 'string', 'null'], description: 'What the metadata service answered.' },
-      reason: api.textOrNull,
-      times: { type: 'integer', minimum: 2, description: 'How many of its kind this line stands for; absent: itself alone.' },
-    },
-    ['times'],
-  ),
-);
-const UNWRITTEN = api.named(
-  'UnwrittenSteps',
-  api.object({ approver: api.textOrNull, steps: { type: 'integer', minimum: 1 }, since: api.time, until: api.time }),
-);
+const STEP = api.shape('Step', {
+  at: api.time,
+  step: { enum: APPROVAL_STEPS },
+  approver: api.textOrNull,
+  via: { ...api.textOrNull, description: '`token`, `certificate`, `jwt`, `source:NAME` or `sink:NAME`.' },
+  policy: rule,
+  status: { type: ['integer', 'string', 'null'], description: 'What the metadata service answered.' },
+  reason: api.textOrNull,
+  times: api.optional({ type: 'integer', minimum: 2, description: 'How many of its kind this line stands for; absent: itself alone.' }),
+});
+const UNWRITTEN = api.shape('UnwrittenSteps', {
+  approver: api.textOrNull,
+  steps: { type: 'integer', minimum: 1 },
+  since: api.time,
+  until: api.time,
+});
 
-const LIFE = api.named(
-  'Life',
-  api.object(
-    {
-      eventId: api.id,
-      ...SUMMARY,
-      state: { enum: ['none', ...APPROVAL_STATES], description: '`none`: nobody approved or held, and no rule says for whom to wait.' },
-      at: api.timeOrNull,
-      decidedBy: { enum: ['quorum', 'policy', 'deadline', null] },
-      deadline: api.orNull(api.object({ at: api.time, then: { enum: ['approve', 'leave'] } })),
-      rank: {
-        ...{ type: ['integer', 'null'], minimum: 0 },
-        description: "The place of this machine in its group; null without a group's leader.",
-      },
-      submitsAt: api.timeOrNull,
-      submittedAt: api.timeOrNull,
-      notStartedForSeconds: { type: ['number', 'null'], minimum: 0, description: 'Since it was submitted, while it is not Started.' },
-      steps: api.list(STEP),
-      next: { type: ['integer', 'null'], minimum: 1, description: 'The `after` of the next part of the record; null at its end.' },
-      unwritten: { ...api.list(UNWRITTEN), description: 'What was counted alone, since its approver has so many lines already.' },
-      drill: DRILL,
-    },
-    ['drill'],
-  ),
-);
+const LIFE = api.shape('Life', {
+  eventId: api.id,
+  ...SUMMARY,
+  state: { enum: ['none', ...APPROVAL_STATES], description: '`none`: nobody approved or held, and no rule says for whom to wait.' },
+  at: api.timeOrNull,
+  decidedBy: { enum: ['quorum', 'policy', 'deadline', null] },
+  deadline: api.orNull(api.object({ at: api.time, then: { enum: ['approve', 'leave'] } })),
+  rank: {
+    ...{ type: ['integer', 'null'], minimum: 0 },
+    description: "The place of this machine in its group; null without a group's leader.",
+  },
+  submitsAt: api.timeOrNull,
+  submittedAt: api.timeOrNull,
+  notStartedForSeconds: { type: ['number', 'null'], minimum: 0, description: 'Since it was submitted, while it is not Started.' },
+  steps: api.list(STEP),
+  next: { type: ['integer', 'null'], minimum: 1, description: 'The `after` of the next part of the record; null at its end.' },
+  unwritten: { ...api.list(UNWRITTEN), description: 'What was counted alone, since its approver has so many lines already.' },
+  drill: api.optional(DRILL),
+});
 const NO_STEP = { approver: null, via: null, policy: null, status: null, reason: null };
 
 const GET_APPROVAL: api.Operation = {

@@ -18,10 +18,7 @@ export function callerRoute(callers: Pick<KnownCallers, 'isAdmin'>): ApiRoute {
   };
 }
 
-const CALLER = api.named(
-  'Caller',
-  api.object({ name: api.textOrNull, role: { enum: ['approver', 'reader', null] }, admin: { type: 'boolean' } }),
-);
+const CALLER = api.shape('Caller', { name: api.textOrNull, role: { enum: ['approver', 'reader', null] }, admin: { type: 'boolean' } });
 
 const GET_CALLER: api.Operation = {
   operationId: 'getCaller',

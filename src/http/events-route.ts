@@ -36,53 +36,38 @@ const vm: api.Node = {
   },
 };
 
-const EVENT = api.named(
-  'Event',
-  api.object(
-    {
-      eventId: api.id,
-      eventType: api.text,
-      eventStatus: { enum: ['Scheduled', 'Started'] },
-      previousStatus: { type: 'null' },
-      resourceType: api.text,
-      resources: { type: 'array', items: api.text, uniqueItems: true },
-      notBefore: api.timeOrNull,
-      description: api.text,
-      eventSource: api.text,
-      durationInSeconds: { type: 'integer', minimum: -1 },
-      observer: api.object(
-        { name: api.textOrNull, vm, documentIncarnation: { type: ['integer', 'null'] }, affected: { type: ['boolean', 'null'] } },
-        ['vm'],
-      ),
-      approval: api.orNull(APPROVAL),
-      drill: DRILL,
-    },
-    ['drill'],
-  ),
-);
-
-const EVENTS = api.named(
-  'Events',
-  api.object({
-    state: { enum: ['watching', 'enabling', 'blind'] },
+const EVENT = api.shape('Event', {
+  eventId: api.id,
+  eventType: api.text,
+  eventStatus: { enum: ['Scheduled', 'Started'] },
+  previousStatus: { type: 'null' },
+  resourceType: api.text,
+  resources: { type: 'array', items: api.text, uniqueItems: true },
+  notBefore: api.timeOrNull,
+  description: api.text,
+  eventSource: api.text,
+  durationInSeconds: { type: 'integer', minimum: -1 },
+  observer: api.object({
+    name: api.textOrNull,
+    vm: api.optional(vm),
     documentIncarnation: { type: ['integer', 'null'] },
-    observedAt: api.timeOrNull,
-    events: api.list(EVENT),
+    affected: { type: ['boolean', 'null'] },
   }),
-);
+  approval: api.orNull(APPROVAL),
+  drill: api.optional(DRILL),
+});
+
+const EVENTS = api.shape('Events', {
+  state: { enum: ['watching', 'enabling', 'blind'] },
+  documentIncarnation: { type: ['integer', 'null'] },
+  observedAt: api.timeOrNull,
+  events: api.list(EVENT),
+});
 
 const EXAMPLE = {
-  eventId: api.EXAMPLE_ID,
-  eventType: 'Freeze',
-  eventStatus: 'Scheduled',
-  previousStatus: null,
-  resourceType: 'VirtualMachine',
-  resources: ['web_0', 'web_1'],
-  notBefore: '2026-01-01T00:15:00Z',
-  description: 'Host server is undergoing maintenance.',
-  eventSource: 'Platform',
-  durationInSeconds: 5,
-  observer: { name: 'web_0', documentIncarnation: 2, affected: true },
+  ...{ eventId: api.EXAMPLE_ID, eventType: 'Freeze', eventStatus: 'Scheduled', previousStatus: null, resourceType: 'VirtualMachine' },
+  ...{ resources: ['web_0', 'web_1'], notBefore: '2026-01-01T00:15:00Z', description: 'Host server is undergoing maintenance.' },
+  ...{ eventSource: 'Platform', durationInSeconds: 5, observer: { name: 'web_0', documentIncarnation: 2, affected: true } },
   approval: {
     ...{ state: 'waiting', approvedBy: ['orders'], policy: null, at: '2026-01-01T00:00:00.000Z' },
     ...{ waitingFor: ['billing'], holds: [] },

@@ -68,30 +68,29 @@ const GET_HEALTH: api.Operation = {
   operationId: 'getHealth',
   tag: 'health',
   summary: 'Whether the process works.',
-  answers: { 200: api.jsonAnswer('It does.', api.named('Health', api.object({ status: { const: 'ok' } })), { status: 'ok' }) },
+  answers: { 200: api.jsonAnswer('It does.', api.shape('Health', { status: { const: 'ok' } }), { status: 'ok' }) },
 };
 
 const REFUSED_RELOAD = api.named('RefusedReload', {
   description: 'Of the last reload, where it was refused; the configuration before is in force.',
-  ...api.object({ at: api.time, by: api.id, faults: api.list(FAULT), restart: api.names }, ['by', 'faults', 'restart']),
+  ...api.object({ at: api.time, by: api.optional(api.id), faults: api.optional(api.list(FAULT)), restart: api.optional(api.names) }),
 });
 
-const READINESS = api.named(
-  'Readiness',
-  api.object({
-    ready: { type: 'boolean' },
-    reasons: { type: 'array', items: api.text, description: 'Why not, in plain words.' },
-    configuration: api.object({ since: api.time, refused: api.orNull(REFUSED_RELOAD) }),
-    sinks: {
-      type: 'object',
-      additionalProperties: api.named(
-        'SinkStatus',
-        api.object({ state: api.id, reason: api.textOrNull, since: api.time, until: api.time }, ['reason', 'until']),
-      ),
-      description: 'By name; they do not enter.',
-    },
-  }),
-);
+const READINESS = api.shape('Readiness', {
+  ready: { type: 'boolean' },
+  reasons: { type: 'array', items: api.text, description: 'Why not, in plain words.' },
+  configuration: api.object({ since: api.time, refused: api.orNull(REFUSED_RELOAD) }),
+  sinks: {
+    type: 'object',
+    additionalProperties: api.shape('SinkStatus', {
+      state: api.id,
+      reason: api.optional(api.textOrNull),
+      since: api.time,
+      until: api.optional(api.time),
+    }),
+    description: 'By name; they do not enter.',
+  },
+});
 const CONFIGURATION = { since: '2026-01-01T00:00:00Z', refused: null };
 
 const GET_READINESS: api.Operation = {
@@ -110,16 +109,13 @@ const GET_READINESS: api.Operation = {
   },
 };
 
-const SERVING = api.named('Serving', api.object({ state: { const: 'serving' } }));
-const DRAINING = api.named(
-  'Draining',
-  api.object({
-    state: { const: 'draining' },
-    eventId: api.id,
-    impact: { type: 'string', description: 'The EventType in lower case.' },
-    notBefore: { ...api.timeOrNull, description: 'Null once the event has started, or where it has none.' },
-  }),
-);
+const SERVING = api.shape('Serving', { state: { const: 'serving' } });
+const DRAINING = api.shape('Draining', {
+  state: { const: 'draining' },
+  eventId: api.id,
+  impact: { type: 'string', description: 'The EventType in lower case.' },
+  notBefore: { ...api.timeOrNull, description: 'Null once the event has started, or where it has none.' },
+});
 
 const GET_DRAIN: api.Operation = {
   operationId: 'getDrain',

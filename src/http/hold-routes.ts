@@ -48,31 +48,22 @@ async function release({ params, query, readmit }: ApproverRequest, ports: Appro
 
 const REASON = 'a backup runs until 14:00';
 
-export const HOLD = api.named(
-  'Hold',
-  api.object(
-    {
-      approver: api.id,
-      reason: api.textOrNull,
-      at: { ...api.time, description: 'When this reason was given.' },
-      replaced: {
-        description: 'Absent where it has its first reason.',
-        ...api.object({ times: { type: 'integer', minimum: 1 }, since: api.time }),
-      },
-    },
-    ['replaced'],
-  ),
-);
+export const HOLD = api.shape('Hold', {
+  approver: api.id,
+  reason: api.textOrNull,
+  at: { ...api.time, description: 'When this reason was given.' },
+  replaced: api.optional({
+    description: 'Absent where it has its first reason.',
+    ...api.object({ times: { type: 'integer', minimum: 1 }, since: api.time }),
+  }),
+});
 
 const HOLD_REQUEST: api.Node = {
   propertyNames: keysOf(['EventId', 'reason']),
-  ...api.object(
-    {
-      EventId: { ...api.id, maxLength: 256 },
-      reason: { ...api.textOrNull, maxLength: 1000, description: 'For people: it is shown beside the hold.' },
-    },
-    ['reason'],
-  ),
+  ...api.object({
+    EventId: { ...api.id, maxLength: 256 },
+    reason: api.optional({ ...api.textOrNull, maxLength: 1000, description: 'For people: it is shown beside the hold.' }),
+  }),
 };
 
 const HOLD_EVENT: api.Operation = {
@@ -84,7 +75,7 @@ const HOLD_EVENT: api.Operation = {
   parameters: BINARY_MODE,
   requestBody: approverBody('HoldRequest', HOLD_REQUEST, { EventId: api.EXAMPLE_ID, reason: REASON }),
   answers: {
-    201: api.jsonAnswer('It stands. All holds of the event.', api.named('Holds', api.object({ eventId: api.id, holds: api.list(HOLD) })), {
+    201: api.jsonAnswer('It stands. All holds of the event.', api.shape('Holds', { eventId: api.id, holds: api.list(HOLD) }), {
       eventId: api.EXAMPLE_ID,
       holds: [{ approver: 'orders', reason: REASON, at: '2026-01-01T00:00:00.000Z' }],
     }),
@@ -101,7 +92,7 @@ const RELEASE: api.Operation = {
     api.inQuery('approver', 'Whose hold; another one than your own is the right of an admin.', { ...api.id, maxLength: 256 }),
     api.inQuery(
       'before',
-      'Only holds that were set at this time or before; a client that repeats a release says when it first asked.',
+      'Only holds set at this time or before; a client that repeats a release sends the time of its first try.',
       api.time,
     ),
   ],

@@ -61,7 +61,7 @@ const RELOAD: api.Operation = {
   answers: {
     200: api.jsonAnswer(
       'It is in force. The paths that differ; none where the file says what it said.',
-      api.named('Reloaded', api.object({ changed: api.names })),
+      api.shape('Reloaded', { changed: api.names }),
       { changed: ['sinks.hooks.url', 'approvals.policy'] },
     ),
   },

@@ -1,6 +1,6 @@
 // The JSON that a route takes → its request body in OpenAPI: plain, or also as a CloudEvent.
 import { nearMissPattern } from '../../schema/near-misses.ts';
-import { inHeader, type Node, named, object } from './operation.ts';
+import { inHeader, type Node, named, object, optional } from './operation.ts';
 
 const DESCRIPTION = 'At most 64 KiB, not compressed.';
 
@@ -33,7 +33,7 @@ function cloudEvent(carried: Node): Node {
   const base64: Node = { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/json', contentSchema: carried };
   return {
     description: 'A CloudEvent in structured mode that carries the same in `data`, or as Base64 in `data_base64`.',
-    ...object({ specversion: { const: '1.0' }, data: carried, data_base64: base64 }, ['data', 'data_base64']),
+    ...object({ specversion: { const: '1.0' }, data: optional(carried), data_base64: optional(base64) }),
     oneOf: [{ required: ['data'] }, { required: ['data_base64'] }],
   };
 }

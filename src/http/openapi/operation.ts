@@ -33,9 +33,16 @@ export const timeOrNull: Node = { type: ['string', 'null'], format: 'date-time' 
 export const textOrNull: Node = { type: ['string', 'null'] };
 export const count: Node = { type: 'integer', minimum: 0 };
 
-/** All members are required unless `optional` names them. Answers may get new members, so an object is not closed. */
-export function object(properties: Node, optional: readonly string[] = []): Node {
-  return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties };
+const OPTIONAL = Symbol('optional');
+
+export function optional(schema: Node): Node {
+  return { ...schema, [OPTIONAL]: true };
+}
+
+/** All members are required unless they are `optional`. Answers may get new members, so an object is not closed. */
+export function object(properties: Readonly<Record<string, Node>>): Node {
+  const required = Object.entries(properties).flatMap(([name, schema]) => (OPTIONAL in schema ? [] : [name]));
+  return { type: 'object', required, properties };
 }
 
 export function list(items: Node): Node {
@@ -51,6 +58,11 @@ const DEFINITION = Symbol('definition');
 /** Returns a reference to a schema that the document has to list under `components`. */
 export function named(name: string, schema: Node | GenericSchema): Node {
   return Object.freeze({ $ref: `#/components/schemas/${name}`, [DEFINITION]: schema });
+}
+
+/** An object that the document lists under `components`. */
+export function shape(name: string, properties: Readonly<Record<string, Node>>): Node {
+  return named(name, object(properties));
 }
 
 /** Returns what `named` was given, or undefined if the node is not such a reference. */

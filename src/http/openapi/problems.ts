@@ -1,6 +1,6 @@
 // Problem types → OpenAPI response objects, one for each status.
 import { PROBLEMS } from '../../model/problems.ts';
-import { type DocumentedProblem, EXAMPLE_ID, id, list, type Node, named, names, object, text } from './operation.ts';
+import { type DocumentedProblem, EXAMPLE_ID, id, list, type Node, named, names, object, optional, text } from './operation.ts';
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request cannot be understood; `detail` names the place.',
@@ -29,19 +29,16 @@ const HEADERS: Readonly<Record<number, Node>> = {
 
 export const FAULT = named('Fault', {
   description: 'One thing to mend. `path` is empty for the file as a whole.',
-  ...object({ path: text, message: id, allowed: text, suggestion: text }, ['allowed', 'suggestion']),
+  ...object({ path: text, message: id, allowed: optional(text), suggestion: optional(text) }),
 });
 
 const PROBLEM = named('Problem', {
   description: 'RFC 9457. Compare `type`; the words may change.',
-  ...object(
-    {
-      ...{ type: id, title: id, status: { type: 'integer' }, detail: id, eventId: text },
-      faults: { ...list(FAULT), description: 'With `faulty-configuration`.' },
-      restart: { ...names, description: 'With `needs-restart`: the keys of the configuration that need one.' },
-    },
-    ['eventId', 'faults', 'restart'],
-  ),
+  ...object({
+    ...{ type: id, title: id, status: { type: 'integer' }, detail: id, eventId: optional(text) },
+    faults: optional({ ...list(FAULT), description: 'With `faulty-configuration`.' }),
+    restart: optional({ ...names, description: 'With `needs-restart`: the keys of the configuration that need one.' }),
+  }),
   examples: [
     { type: 'unknown', title: 'No such event', status: 404, detail: 'The metadata service lists no such event.', eventId: EXAMPLE_ID },
   ],

@@ -94,14 +94,11 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-const DEAD_LETTER = api.named(
-  'DeadLetter',
-  api.object({
-    ...{ id: api.id, eventId: api.textOrNull, sink: api.id, type: api.id },
-    reason: { enum: ['refused', 'expired', 'sink removed'] },
-    ...{ status: api.LAST_STATUS, attempts: api.count, at: api.time },
-  }),
-);
+const DEAD_LETTER = api.shape('DeadLetter', {
+  ...{ id: api.id, eventId: api.textOrNull, sink: api.id, type: api.id },
+  reason: { enum: ['refused', 'expired', 'sink removed'] },
+  ...{ status: api.LAST_STATUS, attempts: api.count, at: api.time },
+});
 
 const LIST_DEAD_LETTERS: api.Operation = {
   operationId: 'listDeadLetters',
@@ -109,7 +106,7 @@ const LIST_DEAD_LETTERS: api.Operation = {
   summary: 'Deliveries that were given up, in the order in which they were queued.',
   parameters: [api.inQuery('sink', 'Of this one alone.', api.id), ...pageParameters(MOST)],
   answers: {
-    200: api.jsonAnswer('A page of them.', api.named('DeadLetters', api.object({ items: api.list(DEAD_LETTER), next: NEXT_PAGE })), {
+    200: api.jsonAnswer('A page of them.', api.shape('DeadLetters', { items: api.list(DEAD_LETTER), next: NEXT_PAGE }), {
       items: [
         {
           ...{ id: `${api.EXAMPLE_ID.toLowerCase()}:scheduled`, eventId: api.EXAMPLE_ID, sink: 'hooks', type: 'scheduled.v1' },
@@ -126,7 +123,7 @@ const CHOICE = api.named('DeadLetterChoice', {
   additionalProperties: false,
 });
 
-const COUNT = api.named('Count', api.object({ count: api.count }));
+const COUNT = api.shape('Count', { count: api.count });
 
 function deciding(operationId: string, summary: string): api.Operation {
   return {

@@ -91,30 +91,24 @@ const BEGIN_DRILL: api.Operation = {
     { notice: '2m', duration: '30s' },
     'All of it has defaults; at most 64 KiB, not compressed.',
   ),
-  answers: { 201: api.jsonAnswer('It is announced.', api.named('DrillBegun', api.object({ id: api.id, eventId: api.id })), EXAMPLE) },
+  answers: { 201: api.jsonAnswer('It is announced.', api.shape('DrillBegun', { id: api.id, eventId: api.id }), EXAMPLE) },
   problems: ['event-listed', 'unnamed'],
 };
 
-const CHANGE = api.named(
-  'DrillChange',
-  api.object({
-    ...{ change: api.id, at: api.time },
-    sinks: {
-      ...api.list(api.object({ name: api.id, acceptedAt: api.timeOrNull, attempts: api.count })),
-      description: 'Those whose filter lets it through.',
-    },
-  }),
-);
+const CHANGE = api.shape('DrillChange', {
+  ...{ change: api.id, at: api.time },
+  sinks: {
+    ...api.list(api.object({ name: api.id, acceptedAt: api.timeOrNull, attempts: api.count })),
+    description: 'Those whose filter lets it through.',
+  },
+});
 
-const REPORT = api.named(
-  'DrillReport',
-  api.object({
-    ...{ id: api.id, eventId: api.id, state: { enum: ['scheduled', 'started', 'ended', 'canceled'] } },
-    changes: api.list(CHANGE),
-    approvers: { ...api.list(api.object({ name: api.id, at: api.time })), description: 'Who said yes.' },
-    missing: { ...api.names, description: 'Whose yes it lacked when it started or was cancelled; before, whose it lacks.' },
-  }),
-);
+const REPORT = api.shape('DrillReport', {
+  ...{ id: api.id, eventId: api.id, state: { enum: ['scheduled', 'started', 'ended', 'canceled'] } },
+  changes: api.list(CHANGE),
+  approvers: { ...api.list(api.object({ name: api.id, at: api.time })), description: 'Who said yes.' },
+  missing: { ...api.names, description: 'Whose yes it lacked when it started or was cancelled; before, whose it lacks.' },
+});
 
 const REPORT_DRILL: api.Operation = {
   operationId: 'reportDrill',

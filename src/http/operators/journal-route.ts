@@ -104,26 +104,20 @@ function rangeIn(query: URLSearchParams): AskedRange | string {
   return typeof page === 'string' ? page : { eventKey: event?.toLowerCase() ?? null, sinceMs, untilMs, ...page };
 }
 
-const DELIVERY = api.named(
-  'JournalDelivery',
-  api.object({
-    sink: api.id,
-    state: { enum: ['queued', 'delivered', 'dead', 'discarded'] },
-    attempts: api.count,
-    at: { ...api.time, description: 'When it came to this state.' },
-    status: api.LAST_STATUS,
-  }),
-);
+const DELIVERY = api.shape('JournalDelivery', {
+  sink: api.id,
+  state: { enum: ['queued', 'delivered', 'dead', 'discarded'] },
+  attempts: api.count,
+  at: { ...api.time, description: 'When it came to this state.' },
+  status: api.LAST_STATUS,
+});
 
-const ITEM = api.named(
-  'JournalItem',
-  api.object({
-    position: { type: 'integer', minimum: 1 },
-    at: api.time,
-    event: { type: 'object', description: 'The structured CloudEvent.' },
-    deliveries: api.list(DELIVERY),
-  }),
-);
+const ITEM = api.shape('JournalItem', {
+  position: { type: 'integer', minimum: 1 },
+  at: api.time,
+  event: { type: 'object', description: 'The structured CloudEvent.' },
+  deliveries: api.list(DELIVERY),
+});
 
 const LIST_JOURNAL: api.Operation = {
   operationId: 'listJournal',
@@ -137,7 +131,7 @@ const LIST_JOURNAL: api.Operation = {
     ...pageParameters(MOST),
   ],
   answers: {
-    200: api.jsonAnswer('A page of it.', api.named('JournalPage', api.object({ items: api.list(ITEM), next: NEXT_PAGE })), {
+    200: api.jsonAnswer('A page of it.', api.shape('JournalPage', { items: api.list(ITEM), next: NEXT_PAGE }), {
       items: [
         {
           position: 7,

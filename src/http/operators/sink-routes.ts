@@ -36,28 +36,20 @@ export function unknownSink(): Reply {
   return problem('unknown-sink', 'The bridge has no sink of this name; GET /v1/sinks lists those it has.');
 }
 
-const SINK = api.named(
-  'Sink',
-  api.object({
-    name: api.id,
-    type: api.id,
-    state: { enum: LANE_STATES },
-    queued: api.count,
-    oldestAt: api.timeOrNull,
-    lastAcceptedAt: api.timeOrNull,
-    lastError: api.orNull(api.object({ code: api.id, message: api.text, at: api.time })),
-    deadLetters: api.count,
-  }),
-);
+const SINK = api.shape('Sink', {
+  name: api.id,
+  type: api.id,
+  state: { enum: LANE_STATES },
+  queued: api.count,
+  oldestAt: api.timeOrNull,
+  lastAcceptedAt: api.timeOrNull,
+  lastError: api.orNull(api.object({ code: api.id, message: api.text, at: api.time })),
+  deadLetters: api.count,
+});
 
 const CODE: ErrorCode = 'BRIDGE_WEBHOOK_MISCONFIGURED';
 const EXAMPLE = {
-  name: 'hooks',
-  type: 'webhook',
-  state: 'misconfigured',
-  queued: 3,
-  oldestAt: '2026-01-01T00:00:00.000Z',
-  lastAcceptedAt: null,
+  ...{ name: 'hooks', type: 'webhook', state: 'misconfigured', queued: 3, oldestAt: '2026-01-01T00:00:00.000Z', lastAcceptedAt: null },
   lastError: { code: CODE, message: 'hooks.example.com answered 404', at: '2026-01-01T00:00:01.000Z' },
   deadLetters: 0,
 };
