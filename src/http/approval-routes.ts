@@ -33,14 +33,14 @@ export function approvalRoutes(ports: ApprovalPorts): readonly ApiRoute[] {
 }
 
 async function approve({ origin, value }: ApproverRequest, ports: ApprovalPorts): Promise<Reply> {
-  // Ignoring a hold would let an approval through, so such a body is refused as a whole.
+  // If a hold were ignored, the event would be approved. So the whole body is rejected.
   if (typeof value === 'object' && value !== null && ('Holds' in value || 'Releases' in value)) {
     const detail =
-      'Approvals alone are taken here: hold by POST /v1/holds and release by DELETE /v1/holds/EVENT_ID; Holds and Releases are for sources.';
+      'Only approvals are accepted here. Hold by POST /v1/holds, release by DELETE /v1/holds/EVENT_ID. Holds and Releases are for sources.';
     return problem('bad-request', detail);
   }
   const fault = ports.approvals() === null ? parseStartRequests(value) : null;
-  // Before a document was handled nothing can be approved, but what is wrong with a body can be told.
+  // Before the first document nothing can be approved, but a body that is not valid can be rejected.
   if (typeof fault === 'string') return refusedReply(refusal('bad-request', fault));
   const answer = await ready(ports).request(origin, value);
   return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, { results: answer.results });
@@ -59,7 +59,7 @@ const START_REQUEST = api.named('StartRequest', {
     EventId: { ...api.id, maxLength: 256 },
     Seen: api.optional({
       ...api.text,
-      description: 'The id of the CloudEvent that it answers: 409 `changed` if the event has since got worse.',
+      description: 'The id of the CloudEvent that it answers: 409 `changed` if the event has become worse since.',
     }),
   }),
 });
@@ -88,7 +88,7 @@ const APPROVE: api.Operation = {
   parameters: BINARY_MODE,
   requestBody: approverBody('Approvals', APPROVALS, { StartRequests: [{ EventId: api.EXAMPLE_ID }] }),
   answers: {
-    200: api.jsonAnswer('Nothing is open any more.', RESULTS, {
+    200: api.jsonAnswer('Nothing more has to happen for these approvals.', RESULTS, {
       results: [{ eventId: api.EXAMPLE_ID, state: 'submitted', approvedBy: ['orders'] }],
     }),
     202: api.jsonAnswer('Recorded; at least one result is `waiting`, `held` or `submitting`.', RESULTS, {
@@ -100,7 +100,7 @@ const APPROVE: api.Operation = {
 
 const rule: api.Node = {
   type: ['string', 'null'],
-  description: '`documentation` or `policy[N]`, counted from 0; null where no rule matches.',
+  description: '`documentation` or `policy[N]`, counted from 0; null if no rule matches.',
 };
 
 const SUMMARY = {
@@ -114,7 +114,7 @@ const SUMMARY = {
 
 /** How the approval of a listed event stands. */
 export const APPROVAL = api.shape('Approval', SUMMARY);
-export const DRILL: api.Node = { const: true, description: 'Of a drill alone.' };
+export const DRILL: api.Node = { const: true, description: 'Only for a drill.' };
 
 const STEP = api.shape('Step', {
   at: api.time,
@@ -124,7 +124,7 @@ const STEP = api.shape('Step', {
   policy: rule,
   status: { type: ['integer', 'string', 'null'], description: 'What the metadata service answered.' },
   reason: api.textOrNull,
-  times: api.optional({ type: 'integer', minimum: 2, description: 'How many of its kind this line stands for; absent: itself alone.' }),
+  times: api.optional({ type: 'integer', minimum: 2, description: 'How many steps this line stands for; absent: one.' }),
 });
 const UNWRITTEN = api.shape('UnwrittenSteps', {
   approver: api.textOrNull,
@@ -136,20 +136,21 @@ const UNWRITTEN = api.shape('UnwrittenSteps', {
 const LIFE = api.shape('Life', {
   eventId: api.id,
   ...SUMMARY,
-  state: { enum: ['none', ...APPROVAL_STATES], description: '`none`: nobody approved or held, and no rule says for whom to wait.' },
+  state: { enum: ['none', ...APPROVAL_STATES], description: '`none`: there is no approval and no hold, and no rule names approvers.' },
   at: api.timeOrNull,
   decidedBy: { enum: ['quorum', 'policy', 'deadline', null] },
   deadline: api.orNull(api.object({ at: api.time, then: { enum: ['approve', 'leave'] } })),
-  rank: {
-    ...{ type: ['integer', 'null'], minimum: 0 },
-    description: "The place of this machine in its group; null without a group's leader.",
-  },
+  rank: { type: ['integer', 'null'], minimum: 0, description: "The place of this machine in its group; null without a group's leader." },
   submitsAt: api.timeOrNull,
   submittedAt: api.timeOrNull,
-  notStartedForSeconds: { type: ['number', 'null'], minimum: 0, description: 'Since it was submitted, while it is not Started.' },
+  notStartedForSeconds: {
+    type: ['number', 'null'],
+    minimum: 0,
+    description: 'Seconds since it was submitted, while the event is not Started.',
+  },
   steps: api.list(STEP),
   next: { type: ['integer', 'null'], minimum: 1, description: 'The `after` of the next part of the record; null at its end.' },
-  unwritten: { ...api.list(UNWRITTEN), description: 'What was counted alone, since its approver has so many lines already.' },
+  unwritten: { ...api.list(UNWRITTEN), description: 'Steps that are only counted: their approver has too many lines.' },
   drill: api.optional(DRILL),
 });
 const NO_STEP = { approver: null, via: null, policy: null, status: null, reason: null };
@@ -157,12 +158,12 @@ const NO_STEP = { approver: null, via: null, policy: null, status: null, reason:
 const GET_APPROVAL: api.Operation = {
   operationId: 'getApproval',
   tag: 'approvals',
-  summary: 'What became of the approval of an event, step by step, also after the event has ended.',
+  summary: 'Returns the record of the approval of an event, step by step, also after the event has ended.',
   description:
-    'The record comes in parts, the oldest lines first: where `next` is a number there is more, at `?after=` with that number. A part may end before `limit` where its lines are long.',
+    'The record comes in parts, the oldest lines first. If `next` is a number, the next part is at `?after=` with that number. A part with long lines may end before `limit`.',
   parameters: [api.EVENT_ID_IN_PATH, ...pageParameters(MOST, 'Lines of the record at most.')],
   answers: {
-    200: api.jsonAnswer('Its record.', LIFE, {
+    200: api.jsonAnswer('The record.', LIFE, {
       ...{
         eventId: api.EXAMPLE_ID,
         state: 'submitted',

@@ -3,7 +3,7 @@ import { admitting } from './admit.ts';
 import { approvalRoutes } from './approval-routes.ts';
 import { callerRoute } from './caller-route.ts';
 import type { Callers } from './callers.ts';
-import { type EventPorts, eventsRoute } from './events-route.ts';
+import { type EventsView, eventsRoute } from './events-route.ts';
 import { type HealthPorts, healthRoutes } from './health-routes.ts';
 import { holdRoutes } from './hold-routes.ts';
 import { openApiRoute } from './openapi/openapi-route.ts';
@@ -17,7 +17,9 @@ import type { ApiRoute, Route } from './route.ts';
 import type { ApprovalPorts } from './served-approvals.ts';
 import { type StreamPorts, streamRoute } from './stream/stream-route.ts';
 
-export interface BridgePorts extends HealthPorts, EventPorts, ApprovalPorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts {}
+export interface BridgePorts extends HealthPorts, ApprovalPorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts {
+  events(): EventsView;
+}
 
 /** Each admits its own callers only. */
 export function bridgeRoutes(ports: BridgePorts, callers: Callers): readonly Route[] {

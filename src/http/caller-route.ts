@@ -23,6 +23,6 @@ const CALLER = api.shape('Caller', { name: api.textOrNull, role: { enum: ['appro
 const GET_CALLER: api.Operation = {
   operationId: 'getCaller',
   tag: 'events',
-  summary: 'Who calls, and what they may: a token or certificate is judged even where reading needs none.',
+  summary: 'Returns who calls and what they may do. A token or certificate is checked even if reading needs none.',
   answers: { 200: api.jsonAnswer('The caller.', CALLER, { name: 'orders', role: 'approver', admin: true }) },
 };

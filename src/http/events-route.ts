@@ -14,11 +14,7 @@ export interface EventsView {
   readonly events: readonly object[];
 }
 
-export interface EventPorts {
-  events(): EventsView;
-}
-
-export function eventsRoute(ports: EventPorts): ApiRoute {
+export function eventsRoute(ports: { events(): EventsView }): ApiRoute {
   return {
     method: 'GET',
     path: '/v1/events',

@@ -4,12 +4,12 @@ import { FAULT } from './openapi/problems.ts';
 import { problem } from './problem.ts';
 import { json, type OpenRoute, type RouteRequest } from './route.ts';
 
-/** Whether the bridge does its work; the state of a sink does not enter. */
+/** Whether the bridge does its work. The state of a sink does not count. */
 export interface Readiness {
   readonly ready: boolean;
-  /** Why not, in plain words; empty when ready. */
+  /** Why it is not ready, as sentences; empty if it is ready. */
   readonly reasons: readonly string[];
-  /** More to look at: the sinks and their states. */
+  /** More for operators: the sinks and their states. */
   readonly details: object;
 }
 
@@ -19,14 +19,14 @@ export type DrainState =
   | { readonly state: 'draining'; readonly eventId: string; readonly impact: string; readonly notBefore: string | null };
 
 export interface HealthPorts {
-  /** Unless `isWhole`, without what names a host or a path or quotes an error. */
+  /** Without `isWhole`, the answer names no host and no path, and quotes no error. */
   readiness(isWhole: boolean): Readiness;
-  /** Null where `http.drain` is not configured. */
+  /** Returns null if `http.drain` is not configured. */
   drain(): DrainState | null;
   metrics(): Promise<{ readonly contentType: string; readonly body: string | Uint8Array }>;
 }
 
-/** @param mayRead who may see the whole of `/readyz` */
+/** @param mayRead whether a caller may see all of `/readyz` */
 export function healthRoutes(ports: HealthPorts, mayRead: (request: RouteRequest) => Promise<boolean>): readonly OpenRoute[] {
   return [
     { method: 'GET', path: '/healthz', callers: 'anyone', operation: GET_HEALTH, handle: () => json(200, { status: 'ok' }) },
@@ -47,7 +47,7 @@ export function healthRoutes(ports: HealthPorts, mayRead: (request: RouteRequest
       operation: GET_DRAIN,
       handle: () => {
         const drain = ports.drain();
-        if (drain === null) return problem('not-found', 'http.drain is not configured: this server takes no machine out of a pool.');
+        if (drain === null) return problem('not-found', 'http.drain is not configured on this bridge: configure it first.');
         return json(drain.state === 'serving' ? 200 : 503, drain);
       },
     },
@@ -67,18 +67,18 @@ export function healthRoutes(ports: HealthPorts, mayRead: (request: RouteRequest
 const GET_HEALTH: api.Operation = {
   operationId: 'getHealth',
   tag: 'health',
-  summary: 'Whether the process works.',
-  answers: { 200: api.jsonAnswer('It does.', api.shape('Health', { status: { const: 'ok' } }), { status: 'ok' }) },
+  summary: 'Checks if the process works.',
+  answers: { 200: api.jsonAnswer('It works.', api.shape('Health', { status: { const: 'ok' } }), { status: 'ok' }) },
 };
 
 const REFUSED_RELOAD = api.named('RefusedReload', {
-  description: 'Of the last reload, where it was refused; the configuration before is in force.',
+  description: 'The last reload, if it was refused. The configuration before it is in force.',
   ...api.object({ at: api.time, by: api.optional(api.id), faults: api.optional(api.list(FAULT)), restart: api.optional(api.names) }),
 });
 
 const READINESS = api.shape('Readiness', {
   ready: { type: 'boolean' },
-  reasons: { type: 'array', items: api.text, description: 'Why not, in plain words.' },
+  reasons: { type: 'array', items: api.text, description: 'Why it is not ready, as sentences.' },
   configuration: api.object({ since: api.time, refused: api.orNull(REFUSED_RELOAD) }),
   sinks: {
     type: 'object',
@@ -88,7 +88,7 @@ const READINESS = api.shape('Readiness', {
       since: api.time,
       until: api.optional(api.time),
     }),
-    description: 'By name; they do not enter.',
+    description: 'By name. Their states do not count for `ready`.',
   },
 });
 const CONFIGURATION = { since: '2026-01-01T00:00:00Z', refused: null };
@@ -96,14 +96,14 @@ const CONFIGURATION = { since: '2026-01-01T00:00:00Z', refused: null };
 const GET_READINESS: api.Operation = {
   operationId: 'getReadiness',
   tag: 'health',
-  summary: 'Whether it sees events and stores them; the state of a sink does not enter.',
-  description: 'Who may read events is told why in detail; all others nothing that names a host or a path or quotes an error.',
+  summary: 'Checks if the bridge sees events and stores them. The state of a sink does not count.',
+  description: 'Callers who may read events get the reasons in detail. All others get no host, no path and no text of an error.',
   answers: {
     200: api.jsonAnswer('Ready.', READINESS, {
       ...{ ready: true, reasons: [], configuration: CONFIGURATION },
       sinks: { audit: { state: 'delivering', reason: null, since: '2026-01-01T00:00:00Z' } },
     }),
-    503: api.jsonAnswer('Not ready; `reasons` tells why.', READINESS, {
+    503: api.jsonAnswer('Not ready; see `reasons`.', READINESS, {
       ...{ ready: false, reasons: ['no good document of the metadata service yet'], configuration: CONFIGURATION, sinks: {} },
     }),
   },
@@ -114,16 +114,16 @@ const DRAINING = api.shape('Draining', {
   state: { const: 'draining' },
   eventId: api.id,
   impact: { type: 'string', description: 'The EventType in lower case.' },
-  notBefore: { ...api.timeOrNull, description: 'Null once the event has started, or where it has none.' },
+  notBefore: { ...api.timeOrNull, description: 'Null if the event has started, or has no NotBefore.' },
 });
 
 const GET_DRAIN: api.Operation = {
   operationId: 'getDrain',
   tag: 'health',
-  summary: "Whether a load balancer shall send this machine requests, as the bridge's `http.drain` says.",
+  summary: "Checks if a load balancer should send requests to this machine, by the bridge's `http.drain`.",
   answers: {
-    200: api.jsonAnswer('It shall.', SERVING, { state: 'serving' }),
-    503: api.jsonAnswer('It shall not: an event of this machine is near enough.', DRAINING, {
+    200: api.jsonAnswer('It should.', SERVING, { state: 'serving' }),
+    503: api.jsonAnswer('It should not: an event of this machine is close.', DRAINING, {
       ...{ state: 'draining', eventId: api.EXAMPLE_ID, impact: 'reboot', notBefore: '2026-01-01T00:15:00Z' },
     }),
   },
@@ -134,5 +134,5 @@ const GET_METRICS: api.Operation = {
   operationId: 'getMetrics',
   tag: 'health',
   summary: 'Metrics for Prometheus.',
-  answers: { 200: { description: 'The text format of Prometheus.', content: { 'text/plain': { schema: api.text } } } },
+  answers: { 200: { description: 'Metrics in the text format of Prometheus.', content: { 'text/plain': { schema: api.text } } } },
 };

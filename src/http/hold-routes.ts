@@ -53,7 +53,7 @@ export const HOLD = api.shape('Hold', {
   reason: api.textOrNull,
   at: { ...api.time, description: 'When this reason was given.' },
   replaced: api.optional({
-    description: 'Absent where it has its first reason.',
+    description: 'Absent if the reason is the first one.',
     ...api.object({ times: { type: 'integer', minimum: 1 }, since: api.time }),
   }),
 });
@@ -62,20 +62,20 @@ const HOLD_REQUEST: api.Node = {
   propertyNames: keysOf(['EventId', 'reason']),
   ...api.object({
     EventId: { ...api.id, maxLength: 256 },
-    reason: api.optional({ ...api.textOrNull, maxLength: 1000, description: 'For people: it is shown beside the hold.' }),
+    reason: api.optional({ ...api.textOrNull, maxLength: 1000, description: 'For people: it is shown with the hold.' }),
   }),
 };
 
 const HOLD_EVENT: api.Operation = {
   operationId: 'hold',
   tag: 'approvals',
-  summary: 'Holds an event: while a hold stands, the bridge submits nothing for it.',
+  summary: 'Holds an event: the bridge submits nothing for it until the hold is released.',
   description:
-    'One hold for each approver, kept over restarts; a second one replaces the reason. While a StartRequest is on its way the answer waits for it, at most 2 s. Azure starts the event at its time all the same.',
+    'One hold for each approver, kept over restarts; a second one replaces the reason. If a StartRequest is under way, the answer waits for it, at most 2 s. A hold does not stop Azure: it starts the event at its NotBefore.',
   parameters: BINARY_MODE,
   requestBody: approverBody('HoldRequest', HOLD_REQUEST, { EventId: api.EXAMPLE_ID, reason: REASON }),
   answers: {
-    201: api.jsonAnswer('It stands. All holds of the event.', api.shape('Holds', { eventId: api.id, holds: api.list(HOLD) }), {
+    201: api.jsonAnswer('The event is held. All its holds.', api.shape('Holds', { eventId: api.id, holds: api.list(HOLD) }), {
       eventId: api.EXAMPLE_ID,
       holds: [{ approver: 'orders', reason: REASON, at: '2026-01-01T00:00:00.000Z' }],
     }),
@@ -86,16 +86,16 @@ const HOLD_EVENT: api.Operation = {
 const RELEASE: api.Operation = {
   operationId: 'release',
   tag: 'approvals',
-  summary: 'Takes a hold back: your own where one stands; else, as an admin, all holds of the event.',
+  summary: 'Releases a hold: your own if you have one; otherwise, for an admin, all holds of the event.',
   parameters: [
     api.EVENT_ID_IN_PATH,
-    api.inQuery('approver', 'Whose hold; another one than your own is the right of an admin.', { ...api.id, maxLength: 256 }),
+    api.inQuery('approver', 'Whose hold. Only an admin may release the hold of another approver.', { ...api.id, maxLength: 256 }),
     api.inQuery(
       'before',
       'Only holds set at this time or before; a client that repeats a release sends the time of its first try.',
       api.time,
     ),
   ],
-  answers: { 204: { description: 'It is gone. What is decided by now is submitted with the last one.' } },
+  answers: { 204: { description: 'The hold is released. After the last hold, the bridge submits what has been decided by that time.' } },
   problems: ['unknown', 'not-held', 'ended', 'started', 'changed', 'forbidden'],
 };

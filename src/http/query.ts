@@ -1,4 +1,4 @@
-// The query of a request → its numbers, times and names, or what is wrong with it.
+// The query of a request → its numbers, times, names and pages, or what is wrong with it.
 import { parseInstant } from '../formats/dates.ts';
 import * as api from './openapi/operation.ts';
 
@@ -14,34 +14,34 @@ export interface Page {
   readonly after: number;
 }
 
-/** The number of a parameter, or `absent` without it; null where it is none, or there twice. */
+/** Returns the number of a parameter, `absent` without the parameter, or null if it is not a number or is repeated. */
 export function numberIn(query: URLSearchParams, name: string, absent: number): number | null {
   const value = oneIn(query, name);
   if (value === undefined) return absent;
   return value !== null && /^\d{1,15}$/.test(value) ? Number(value) : null;
 }
 
-/** Milliseconds since 1970 of an RFC 3339 time, or `absent` without it; null where it is none, or there twice. */
+/** Returns an RFC 3339 time as milliseconds since 1970, `absent` without the parameter, or null if it is not a time or is repeated. */
 export function timeIn(query: URLSearchParams, name: string, absent: number): number | null {
   const value = oneIn(query, name);
   if (value === undefined) return absent;
   return value === null ? null : parseInstant(value);
 }
 
-/** A text that is not empty, or undefined without it; null where it is empty, or there twice. */
+/** Returns a text, undefined without the parameter, or null if it is empty or repeated. */
 export function oneIn(query: URLSearchParams, name: string): string | null | undefined {
   const [value, ...others] = query.getAll(name);
   if (value === undefined) return undefined;
   return others.length === 0 && value !== '' ? value : null;
 }
 
-/** What is wrong where there is a parameter that the route has not; else null. */
+/** Returns what is wrong if there is a parameter that the route does not have, or null. */
 export function strayIn(query: URLSearchParams, known: readonly string[]): string | null {
   const stray = [...query.keys()].find((name) => !known.includes(name));
   return stray === undefined ? null : `This route has no such parameter; it has ${known.map((name) => `?${name}=`).join(', ')}.`;
 }
 
-/** `?limit=`, from 1 to `most`, and `?after=`; a text is what is wrong with them: it names the parameter and what is allowed there. */
+/** Reads `?limit=`, from 1 to `most`, and `?after=`. Returns a text if one of them is wrong: which one, and what is allowed. */
 export function pageIn(query: URLSearchParams, most: number): Page | string {
   const limit = numberIn(query, 'limit', LIMIT);
   if (limit === null || limit < 1 || limit > most) return `?limit= is a number from 1 to ${most}, once.`;

@@ -4,7 +4,7 @@ import * as api from './openapi/operation.ts';
 import { problem } from './problem.ts';
 import { type ApiRoute, type ApproverRequest, json, type Reply } from './route.ts';
 
-/** What became of a reload; only `applied` has changed anything. */
+/** The outcome of a reload; only `applied` has changed anything. */
 export type ReloadOutcome =
   | { readonly kind: 'applied'; readonly changed: readonly string[] }
   | { readonly kind: 'faulty'; readonly faults: readonly Fault[] }
@@ -16,7 +16,7 @@ export type ReloadOutcome =
 export interface ReloadPorts {
   /**
    * @param by the approver's name, for the log
-   * @param isAllowed asked when those before it are done; false: `not-allowed`, and the configuration is not read
+   * @param isAllowed called when the reloads before it are done; false: `not-allowed`, and the configuration is not read
    * @throws BridgeError BRIDGE_STORE_*, and then nothing has changed
    */
   readonly reload: (by: string, isAllowed: () => Promise<boolean>) => Promise<ReloadOutcome>;
@@ -42,25 +42,28 @@ function replyTo(outcome: Exclude<ReloadOutcome, { kind: 'not-allowed' }>): Repl
   if (outcome.kind === 'faulty') {
     const { faults } = outcome;
     const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
-    return problem('faulty-configuration', `The configuration has ${count}; the one before goes on.`, {}, { faults });
+    return problem(
+      'faulty-configuration',
+      `The configuration has ${count}; nothing was changed. Correct the file and reload again.`,
+      {},
+      { faults },
+    );
   }
-  if (outcome.kind === 'no-file') {
-    return problem('no-file', 'The bridge was started without a configuration file, so there is nothing to read again.');
-  }
+  if (outcome.kind === 'no-file') return problem('no-file', 'The bridge was started without a configuration file.');
   const { restart } = outcome;
-  const detail = `A restart is needed for ${restart.join(', ')}; nothing was changed, and the configuration before goes on.`;
+  const detail = `A restart is needed for ${restart.join(', ')}; nothing was changed. Restart the bridge, or undo these changes.`;
   return problem('needs-restart', detail, {}, { restart });
 }
 
 const RELOAD: api.Operation = {
   operationId: 'reload',
   tag: 'operation',
-  summary: 'Reads the configuration file again; what differs holds from then on.',
+  summary: 'Reads the configuration file again and applies what has changed.',
   description:
-    'For approvers with `admin: true`. The whole file is checked first, and with a fault in it, or with a change that needs a restart, nothing of it holds. Reloads run one after another.',
+    'For approvers with `admin: true`. The whole file is checked first. If it has a fault, or a change that needs a restart, nothing is applied. Reloads run one after another.',
   answers: {
     200: api.jsonAnswer(
-      'It is in force. The paths that differ; none where the file says what it said.',
+      'Applied. The paths that have changed; none if the file is the same.',
       api.shape('Reloaded', { changed: api.names }),
       { changed: ['sinks.hooks.url', 'approvals.policy'] },
     ),

@@ -28,7 +28,7 @@ export function approverBody(name: string, schema: Node, example: Node): Node {
   };
 }
 
-/** In structured mode. Its other attributes are not asked for. */
+/** In structured mode. Its other attributes are not needed. */
 function cloudEvent(carried: Node): Node {
   const base64: Node = { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/json', contentSchema: carried };
   return {
@@ -38,15 +38,15 @@ function cloudEvent(carried: Node): Node {
   };
 }
 
-/** A CloudEvent in binary mode: its attributes beside the plain body. Without `ce-specversion` the body is no CloudEvent, and that is fine too. */
+/** A CloudEvent in binary mode has its attributes in headers. Without `ce-specversion` the body is plain JSON. */
 export const BINARY_MODE: readonly Node[] = [
   inHeader('ce-specversion', 'Makes the request a CloudEvent in binary mode.', { const: '1.0' }),
   inHeader('ce-id', 'Not compared with anything.'),
-  inHeader('ce-source', 'Not compared with anything: who approves is told by the token alone.'),
+  inHeader('ce-source', 'Not compared with anything: only the token or certificate says who approves.'),
   inHeader('ce-type', 'Any.'),
 ];
 
-/** Other keys may stand beside, as some clients of the metadata service send them, but none that nearly is one of these, or `misplaced`. */
+/** Other keys are allowed, as some clients of the metadata service send them, unless they are misspellings of these or of `misplaced`. */
 export function keysOf(own: readonly string[], misplaced: readonly string[] = []): Node {
   return { anyOf: [{ enum: own }, { not: { pattern: [...own, ...misplaced].map(nearMissPattern).join('|') } }] };
 }

@@ -23,7 +23,7 @@ const READERS: Admission = {
   problems: ['bad-request', 'unauthorized', 'host', 'too-many-requests', 'unavailable'],
 };
 
-/** What each kind of callers has to show, and the problems that keep others out. */
+/** The proof that each kind of callers needs, and the problems that others get. */
 const CALLERS: Readonly<Record<ApiRoute['callers'], Admission>> = {
   anyone: { security: [], problems: [] },
   readers: READERS,
@@ -33,8 +33,8 @@ const CALLERS: Readonly<Record<ApiRoute['callers'], Admission>> = {
 };
 
 const SECURITY_SCHEMES: Node = {
-  bearer: { type: 'http', scheme: 'bearer', description: "An approver's or a reader's token, or a JWT where `jwt` is configured." },
-  certificate: { type: 'mutualTLS', description: "An approver's client certificate, where client certificates are configured." },
+  bearer: { type: 'http', scheme: 'bearer', description: "An approver's or a reader's token, or a JWT if `jwt` is configured." },
+  certificate: { type: 'mutualTLS', description: "An approver's client certificate, if `clientCa` is configured." },
 };
 
 /** HEAD is as GET; any other method of a path is answered with 405. */
@@ -55,14 +55,14 @@ export function openApiDocument(routes: readonly ApiRoute[]) {
       version: packageJson.version,
       summary: 'Scheduled events of Azure, and approvals of them.',
       description:
-        'A GET is answered to HEAD too. Another method than those of a path: 405 `method-not-allowed` with `Allow`; another path: 404 `not-found`.',
+        'HEAD is answered as GET, without the body. An unknown path gets 404 `not-found`; another method of a known path gets 405 `method-not-allowed` with `Allow`.',
       license: { name: packageJson.license, identifier: packageJson.license },
     },
     servers: [{ url: '/' }],
     tags: [
       { name: 'health', description: 'For probes and Prometheus.' },
-      { name: 'events', description: 'What is known.' },
-      { name: 'approvals', description: 'Who approves, who holds, and what became of it.' },
+      { name: 'events', description: 'What the bridge has read from the metadata service.' },
+      { name: 'approvals', description: 'Approving and holding events, and the record of it.' },
       { name: 'operation', description: 'For those who run the bridge.' },
     ],
     paths,

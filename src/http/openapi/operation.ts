@@ -92,5 +92,5 @@ export const EVENT_ID_IN_PATH = inPath('eventId', 'An EventId; its letter case d
 /** Of a delivery that failed. */
 export const LAST_STATUS: Node = {
   type: ['integer', 'string', 'null'],
-  description: 'What the other side said last where it failed: an HTTP status or a code.',
+  description: 'The last failure at the other side, if any: an HTTP status or a code.',
 };

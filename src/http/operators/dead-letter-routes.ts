@@ -1,4 +1,5 @@
 // GET /v1/dead-letters, POST /v1/dead-letters/retry and /discard (behaviour 11.7).
+import * as v from 'valibot';
 import type { DeadLetter } from '../../model/deliveries.ts';
 import type { DeadLetterPage } from '../../model/operators.ts';
 import { nextTurn } from '../../time/turn.ts';
@@ -12,7 +13,7 @@ import { unknownSink } from './sink-routes.ts';
 
 /** Letters in one answer or request. */
 const MOST = 1000;
-/** Read in one turn of the event loop, so that no poll waits for it: letters, and bytes of their CloudEvents. */
+/** Read in one turn of the event loop, so that polls go on: dead letters, and bytes of their CloudEvents. */
 const IN_A_TURN = 100;
 const BYTES_IN_A_TURN = 256 * 1024;
 const ASKED = 'The body is {"sink": NAME, "ids": [CLOUDEVENT_ID, …]}, with 1 to 1000 ids and nothing else.';
@@ -58,15 +59,19 @@ async function collect(range: AskedRange, operations: Operations, signal: AbortS
   return { items, next };
 }
 
+const name = v.pipe(v.string(), v.minLength(1));
+const ids = v.pipe(v.array(name), v.minLength(1), v.maxLength(MOST), v.description('Ids of CloudEvents.'));
+const choice = v.strictObject({ sink: name, ids });
+
 function decide(what: 'retry' | 'discard', { value, origin }: ApproverRequest, ports: OperatorPorts): Reply {
-  const choice = choiceIn(value);
-  if (choice === null) return problem('bad-request', ASKED);
-  const result = ports.operations.decide(what, choice.sink, choice.ids, origin.approver);
+  const { success, output } = v.safeParse(choice, value);
+  if (!success) return problem('bad-request', ASKED);
+  const result = ports.operations.decide(what, output.sink, [...new Set(output.ids)], origin.approver);
   if (result === null) return unknownSink();
   if (typeof result === 'number') return json(200, { count: result });
   const [first = ''] = result;
   const more = result.length === 1 ? '' : ` and ${result.length - 1} more`;
-  return problem('no-dead-letter', `Nothing was done: ${JSON.stringify(first.slice(0, 200))}${more} is no dead letter of this sink now.`);
+  return problem('no-dead-letter', `Nothing was done: ${JSON.stringify(first.slice(0, 200))}${more} is not a dead letter of this sink.`);
 }
 
 interface AskedRange extends Page {
@@ -82,18 +87,6 @@ function rangeIn(query: URLSearchParams): AskedRange | string {
   return typeof page === 'string' ? page : { sink: sink ?? null, ...page };
 }
 
-function choiceIn(value: unknown): { readonly sink: string; readonly ids: readonly string[] } | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const { sink, ids, ...others } = value as Readonly<Record<string, unknown>>;
-  if (!isName(sink) || !Array.isArray(ids) || Object.keys(others).length > 0) return null;
-  if (ids.length < 1 || ids.length > MOST || !ids.every(isName)) return null;
-  return { sink, ids: [...new Set(ids)] };
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
 const DEAD_LETTER = api.shape('DeadLetter', {
   ...{ id: api.id, eventId: api.textOrNull, sink: api.id, type: api.id },
   reason: { enum: ['refused', 'expired', 'sink removed'] },
@@ -103,8 +96,8 @@ const DEAD_LETTER = api.shape('DeadLetter', {
 const LIST_DEAD_LETTERS: api.Operation = {
   operationId: 'listDeadLetters',
   tag: 'operation',
-  summary: 'Deliveries that were given up, in the order in which they were queued.',
-  parameters: [api.inQuery('sink', 'Of this one alone.', api.id), ...pageParameters(MOST)],
+  summary: 'Lists deliveries that were given up, in the order in which they were queued.',
+  parameters: [api.inQuery('sink', 'Only those of this sink.', api.id), ...pageParameters(MOST)],
   answers: {
     200: api.jsonAnswer('A page of them.', api.shape('DeadLetters', { items: api.list(DEAD_LETTER), next: NEXT_PAGE }), {
       items: [
@@ -118,11 +111,7 @@ const LIST_DEAD_LETTERS: api.Operation = {
   },
 };
 
-const CHOICE = api.named('DeadLetterChoice', {
-  ...api.object({ sink: api.id, ids: { ...api.names, minItems: 1, maxItems: MOST, description: 'Ids of CloudEvents.' } }),
-  additionalProperties: false,
-});
-
+const CHOICE = api.named('DeadLetterChoice', choice);
 const COUNT = api.shape('Count', { count: api.count });
 
 function deciding(operationId: string, summary: string): api.Operation {

@@ -1,4 +1,4 @@
-// GET /v1/journal: what was published, by event and time, and what became of it (behaviour 11.5).
+// GET /v1/journal: what was published, by event and time, and its deliveries (behaviour 11.5).
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { JournalItem, JournalPage } from '../../model/operators.ts';
 import { nextTurn } from '../../time/turn.ts';
@@ -10,9 +10,9 @@ import type { Operations, OperatorPorts } from './ports.ts';
 
 /** Items of one answer. */
 const MOST = 1000;
-/** A page ends before it has more bytes, but has one item at least. */
+/** A page has at most so many bytes, but at least one item. */
 const MOST_BYTES = 256 * 1024;
-/** Items that are read in one turn of the event loop, so that no poll waits for it. */
+/** Items that are read in one turn of the event loop, so that polls go on. */
 const IN_A_TURN = 100;
 const COMMA = Buffer.from(',');
 
@@ -41,7 +41,7 @@ async function collect(range: AskedRange, operations: Operations, signal: AbortS
   const page = new PageOfItems(range.limit);
   for (let after: number | null = range.after; after !== null; ) {
     signal.throwIfAborted();
-    // One more than the limit is looked for, which says whether there is a next page.
+    // One item more than the limit shows if there is a next page.
     const limit = Math.min(IN_A_TURN, range.limit + 1 - page.count);
     const step: JournalPage = operations.journal({ ...range, after, limit, maxBytes: MOST_BYTES });
     for (const item of step.items) if (!page.add(item)) return { items: page.items, next: page.last };
@@ -63,7 +63,7 @@ class PageOfItems {
     this.#limit = limit;
   }
 
-  /** False: the page is full without it. */
+  /** Returns false if there is no room for the item. */
   add(item: JournalItem): boolean {
     const bytes = itemJson(item);
     this.#bytes += bytes.byteLength + COMMA.byteLength;
@@ -76,13 +76,13 @@ class PageOfItems {
   }
 }
 
-/** The CloudEvent goes in as the journal has it. */
+/** The CloudEvent has the same bytes as in the journal. */
 function itemJson({ position, atMs, bytes, deliveries }: JournalItem): Buffer {
-  const told = deliveries.map(({ atMs: sinceMs, ...delivery }) => ({ ...delivery, at: toRfc3339(sinceMs) }));
+  const dated = deliveries.map(({ atMs: sinceMs, ...delivery }) => ({ ...delivery, at: toRfc3339(sinceMs) }));
   return Buffer.concat([
     Buffer.from(`{"position":${position},"at":"${toRfc3339(atMs)}","event":`),
     bytes,
-    Buffer.from(`,"deliveries":${JSON.stringify(told)}}`),
+    Buffer.from(`,"deliveries":${JSON.stringify(dated)}}`),
   ]);
 }
 
@@ -108,7 +108,7 @@ const DELIVERY = api.shape('JournalDelivery', {
   sink: api.id,
   state: { enum: ['queued', 'delivered', 'dead', 'discarded'] },
   attempts: api.count,
-  at: { ...api.time, description: 'When it came to this state.' },
+  at: { ...api.time, description: 'When it reached this state.' },
   status: api.LAST_STATUS,
 });
 
@@ -122,8 +122,8 @@ const ITEM = api.shape('JournalItem', {
 const LIST_JOURNAL: api.Operation = {
   operationId: 'listJournal',
   tag: 'operation',
-  summary: 'What was published, the oldest first, and what became of it at each sink.',
-  description: 'A page ends early at 256 KiB, but has one item at least.',
+  summary: 'Lists what was published, the oldest first, with its delivery to each sink.',
+  description: 'A page has at most 256 KiB, but at least one item.',
   parameters: [
     api.inQuery('event', 'An EventId; its letter case does not count.', api.id),
     api.inQuery('since', 'From this time on, by `at`.', api.time),
@@ -131,7 +131,7 @@ const LIST_JOURNAL: api.Operation = {
     ...pageParameters(MOST),
   ],
   answers: {
-    200: api.jsonAnswer('A page of it.', api.shape('JournalPage', { items: api.list(ITEM), next: NEXT_PAGE }), {
+    200: api.jsonAnswer('A page of the journal.', api.shape('JournalPage', { items: api.list(ITEM), next: NEXT_PAGE }), {
       items: [
         {
           position: 7,

@@ -33,7 +33,7 @@ async function change(what: 'pause' | 'resume', { params, origin }: ApproverRequ
 }
 
 export function unknownSink(): Reply {
-  return problem('unknown-sink', 'The bridge has no sink of this name; GET /v1/sinks lists those it has.');
+  return problem('unknown-sink', 'The bridge has no sink with this name; GET /v1/sinks lists its sinks.');
 }
 
 const SINK = api.shape('Sink', {
@@ -57,20 +57,20 @@ const EXAMPLE = {
 const LIST_SINKS: api.Operation = {
   operationId: 'listSinks',
   tag: 'operation',
-  summary: 'Each sink: how it is, what waits for it, what went wrong last.',
+  summary: 'Lists each sink with its state, its queue and its last error.',
   answers: { 200: api.jsonAnswer('All of them.', api.named('Sinks', api.list(SINK)), [EXAMPLE]) },
 };
 
 function changing(operationId: string, summary: string, state: string): api.Operation {
   return {
     ...{ operationId, tag: 'operation', summary, parameters: [api.inPath('name', 'A sink.')] },
-    description: 'For approvers with `admin: true`. No body. Again is harmless.',
-    answers: { 200: api.jsonAnswer('The sink as it is now.', SINK, { ...EXAMPLE, state }) },
+    description: 'For approvers with `admin: true`. No body. Repeating it is harmless.',
+    answers: { 200: api.jsonAnswer('The sink, with its new state.', SINK, { ...EXAMPLE, state }) },
     problems: ['unknown-sink'],
   };
 }
 
 const CHANGE = {
-  pause: changing('pauseSink', 'Sends a sink nothing more until it is resumed; its queue goes on growing.', 'paused'),
+  pause: changing('pauseSink', 'Stops deliveries to a sink until it is resumed. Its queue keeps growing.', 'paused'),
   resume: changing('resumeSink', 'Ends a pause and a retirement.', 'delivering'),
 };

@@ -1,11 +1,11 @@
-// A journalled CloudEvent → its bytes in a stream, made once, and what filters ask of it.
+// A journalled CloudEvent → its bytes in a stream, made once, and what filters need of it.
 import type { JournalledEntry } from '../../model/events.ts';
 
 const END = Buffer.from('\n\n');
 
-/** What filters compare. Of an approval nothing tells the names in Resources. */
+/** What filters compare. A CloudEvent of an approval has no Resources. */
 interface Judged {
-  /** EventType in lower case; null where it tells of no event that is known. */
+  /** EventType in lower case; null if the CloudEvent is not about a known event. */
   readonly impact: string | null;
   readonly resources: readonly string[];
 }
@@ -22,7 +22,7 @@ export class StreamFrame {
     this.position = position;
     this.change = change;
     const head = Buffer.from(`id: ${position}\nevent: ${change}\ndata: `);
-    // JSON has no line ends of its own.
+    // The JSON has no line ends.
     this.bytes = Buffer.concat([head, bytes, END]);
     this.#json = this.bytes.subarray(head.byteLength, -END.byteLength);
   }

@@ -1,10 +1,10 @@
-// The journal, and what is committed now → frames by position, each made once for all readers.
+// The journal and new commits → frames by position, each made once for all readers.
 import type { JournalledEntry } from '../../model/events.ts';
 import { StreamFrame } from './stream-frame.ts';
 
 /** Rows of the journal that are read at once. */
 const PAGE = 32;
-/** What is kept of frames for readers that come after; the oldest go first. */
+/** Bytes of frames that are kept for other readers; the oldest are removed first. */
 const KEPT_BYTES = 2 * 1024 * 1024;
 
 export interface StreamJournal {
@@ -12,11 +12,11 @@ export interface StreamJournal {
   newest(): number;
   /** The newest position that was pruned. */
   pruned(): number;
-  /** Those behind a position, oldest first: as many as have `maxBytes` together, and at least one. */
+  /** Returns entries after a position, oldest first: at most `maxBytes` together, but at least one. */
   after(position: number, limit: number, maxBytes: number): readonly JournalledEntry[];
 }
 
-/** For as long as there are readers. */
+/** Used as long as there are readers. */
 export class StreamFrames {
   readonly #journal: StreamJournal;
   readonly #frames = new Map<number, StreamFrame>();
@@ -31,7 +31,7 @@ export class StreamFrames {
     return this.#newest;
   }
 
-  /** The first reader comes, or nobody read for a while. */
+  /** Called for the first reader, and for the first one after a time without readers. */
   begin(): void {
     this.#newest = this.#journal.newest();
   }
@@ -42,12 +42,12 @@ export class StreamFrames {
     return frames;
   }
 
-  /** The first behind a position; null where there is none. @throws BridgeError BRIDGE_STORE_* */
+  /** Returns the first frame after a position, or null. @throws BridgeError BRIDGE_STORE_* */
   next(position: number): StreamFrame | null {
     if (position >= this.#newest) return null;
     const known = this.#frames.get(position + 1);
     if (known !== undefined) return known;
-    // As many as stay for the next reader.
+    // Half of what is kept, so that other readers find them.
     const [first = null] = this.add(this.#journal.after(position, PAGE, KEPT_BYTES / 2));
     return first;
   }
@@ -56,7 +56,7 @@ export class StreamFrames {
     return this.#journal.pruned();
   }
 
-  forget(): void {
+  clear(): void {
     this.#frames.clear();
     this.#bytes = 0;
   }

@@ -6,7 +6,7 @@ import type { ApiRoute, Reply, RouteRequest } from '../route.ts';
 import { STREAM_PARAMETERS, streamQuery } from './stream-query.ts';
 import { MOST_OF_ONE, MOST_READERS, type Streams } from './streams.ts';
 
-/** Readers that are turned away do not all come again at once. */
+/** Seconds after which a rejected reader should connect again. */
 const RETRY_AFTER = { 'retry-after': '5' };
 
 export interface StreamPorts {
@@ -24,24 +24,24 @@ export function streamRoute({ streams }: StreamPorts, callers: Callers): ApiRout
 }
 
 async function stream(request: RouteRequest, streams: StreamPorts['streams'], callers: Callers): Promise<Reply> {
-  // At a loopback address nobody is asked for a token, and a page could take all places.
+  // At a loopback address no token is needed, and a page of another origin could use up all places.
   if (isFromElsewhere(request)) return foreignPage();
   const asked = streamQuery(request);
   if ('reply' in asked) return asked.reply;
   const newest = streams.newest();
   const after = asked.after ?? newest;
-  if (after > newest) return problem('position', `The newest position is ${newest}: this one is of another store, or of none.`);
+  if (after > newest) return problem('position', `The newest position is ${newest}: connect without a position, or with ?after=0.`);
   if (after > 0 && after < streams.pruned())
     return problem(
       'pruned',
-      'Something after this position was pruned: read on with ?after=0 for all that is kept, or without a position.',
+      'CloudEvents after this position were pruned. Connect with ?after=0 for all that is kept, or without a position.',
     );
   const isStillAllowed = provedBy(request) ? () => isAllowed(request, callers) : null;
   const caller = isStillAllowed === null ? null : await callers.readerOf(request);
   const share = caller === null ? '' : `${caller.kind} ${caller.name}`;
   return {
     status: 200,
-    // A proxy that gathers answers would keep events back.
+    // A proxy that buffers answers would delay events.
     headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', 'journal-position': String(after) },
     body: null,
     stream: {
@@ -55,11 +55,11 @@ function refusal(streams: StreamPorts['streams'], share: string): Reply | null {
   if (streams.isClosed) return problem('unavailable', 'The bridge is stopping; connect again.', RETRY_AFTER);
   const room = streams.roomFor(share);
   if (room === 'free') return null;
-  const who = share === '' ? 'callers without a token' : 'this caller';
+  const who = share === '' ? 'The group of all callers without a token' : 'This caller';
   const why =
     room === 'full'
-      ? `There are ${MOST_READERS} readers, which is all there may be.`
-      : `${MOST_OF_ONE} readers are of ${who}, which is all that may be.`;
+      ? `There are ${MOST_READERS} readers, which is the limit. Retry later.`
+      : `${who} has ${MOST_OF_ONE} streams open, which is the limit. Close some of them.`;
   return problem('too-many-readers', why, RETRY_AFTER);
 }
 
@@ -67,7 +67,7 @@ function provedBy({ headers, certificate }: RouteRequest): boolean {
   return headers.authorization !== undefined || certificate !== null;
 }
 
-/** What cannot be judged now ends nothing. */
+/** A proof that cannot be judged now does not end the stream. */
 async function isAllowed({ headers, address, certificate }: RouteRequest, callers: Callers): Promise<boolean> {
   const refused = await callers.refuseReading({ headers, address, certificate });
   return refused === null || refused.status === 503;
@@ -76,14 +76,14 @@ async function isAllowed({ headers, address, certificate }: RouteRequest, caller
 const STREAM: api.Operation = {
   operationId: 'stream',
   tag: 'events',
-  summary: 'CloudEvents as they are committed, as Server-Sent Events.',
+  summary: 'Sends CloudEvents as they are committed, as Server-Sent Events.',
   description:
-    '`id:` is the position in the journal, `event:` the change, `data:` the structured CloudEvent. A comment comes every 15 s. A reader whose socket takes nothing while 1 MiB is due is cut off; it connects again with `Last-Event-ID`.',
+    '`id:` is the position in the journal, `event:` the change, `data:` the structured CloudEvent. A comment comes every 15 s. The bridge closes the connection if its socket takes nothing while 1 MiB is due. The reader then connects again with `Last-Event-ID`.',
   parameters: STREAM_PARAMETERS,
   answers: {
     200: {
-      description: 'An answer without an end.',
-      headers: { 'Journal-Position': { description: 'Where it begins.', required: true, schema: { type: 'integer', minimum: 0 } } },
+      description: 'A stream that does not end by itself.',
+      headers: { 'Journal-Position': { description: 'It begins after this one.', required: true, schema: api.count } },
       content: { 'text/event-stream': { schema: api.text } },
     },
   },
