@@ -6,13 +6,13 @@ import { type BridgePorts, bridgeRoutes } from '../http/bridge-routes.ts';
 import { Callers, ConfiguredCallers } from '../http/callers.ts';
 import { consoleRoutes } from '../http/console-routes.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
-import { onceASecond } from '../http/once-a-second.ts';
 import { DropLog } from '../http/server/drop-log.ts';
 import { createHttpServer, type HttpServerParts } from '../http/server/server.ts';
 import type { Streams } from '../http/stream/streams.ts';
 import type { DropReason } from '../model/problems.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
+import { onceASecond } from './once-a-second.ts';
 
 export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload' | 'operations' | 'drills'> {
   readonly config: Pick<Config, 'http' | 'approvals'>;

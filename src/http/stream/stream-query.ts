@@ -7,7 +7,7 @@ import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
 import { LARGEST_POSITION, numberIn, strayIn } from '../query.ts';
 import type { Reply, RouteRequest } from '../route.ts';
-import type { StreamFrame } from './stream-frame.ts';
+import type { StreamFrame } from './stream-frames.ts';
 
 /** It judges each CloudEvent by itself, so that a resumed stream is the same. */
 export type StreamFilter = (frame: StreamFrame) => boolean;

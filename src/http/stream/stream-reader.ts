@@ -1,7 +1,6 @@
 // Frames in order → one reader's socket, as fast as it takes them.
 import type { AnswerStream } from '../route.ts';
-import type { StreamFrame } from './stream-frame.ts';
-import type { StreamFrames } from './stream-frames.ts';
+import type { StreamFrame, StreamFrames } from './stream-frames.ts';
 import type { StreamFilter } from './stream-query.ts';
 
 /** Bytes that a reader's socket may leave waiting. */
