@@ -1,18 +1,18 @@
 // Configuration and bridge → the main HTTP listener and, where configured, the health listener.
 import type { Logger } from 'pino';
+import { touches } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
-import { Access } from '../http/access.ts';
 import { type BridgePorts, bridgeRoutes } from '../http/bridge-routes.ts';
+import { Callers, ConfiguredCallers } from '../http/callers.ts';
 import { consoleRoutes } from '../http/console-routes.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
-import { onceASecond } from '../http/once-a-second.ts';
 import { DropLog } from '../http/server/drop-log.ts';
 import { createHttpServer, type HttpServerParts } from '../http/server/server.ts';
 import type { Streams } from '../http/stream/streams.ts';
 import type { DropReason } from '../model/problems.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
-import { Callers } from './callers.ts';
+import { onceASecond } from './once-a-second.ts';
 
 export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload' | 'operations' | 'drills'> {
   readonly config: Pick<Config, 'http' | 'approvals'>;
@@ -36,7 +36,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   const { config, deps } = parts;
   const { listen, tls, health } = config.http;
   const logger = parts.logger.child({ area: 'http' });
-  const callers = new Callers(config, deps, logger);
+  const known = new ConfiguredCallers(config, deps, logger);
   let hasConsole = config.http.console;
   const servers: AsyncDisposable[] = [];
   // Side by side: each waits for answers under way.
@@ -53,7 +53,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   };
   try {
     const ports: HealthPorts = { readiness: parts.readiness, drain: parts.drain, metrics: onceASecond(() => metricsBytes(parts), deps) };
-    const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts, callers, ports, () => hasConsole) });
+    const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts, known, ports, () => hasConsole) });
     const healthOnly = healthRoutes(ports, async () => false);
     if (health !== null) await start({ setting: 'http.health', listen: health, tls: null, routes: healthOnly });
     const url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
@@ -61,7 +61,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
     if (tls === null && !isLoopback(listen.host))
       logger.warn('http.listen lies beyond loopback without TLS, as http.allowInsecure says: tokens pass in clear text');
     const reload = (next: Pick<Config, 'http' | 'approvals'>, paths: readonly string[]) => {
-      callers.reload(next, paths);
+      known.reload(next, (path) => touches(paths, path));
       hasConsole = next.http.console;
       parts.streams.judgeAll();
     };
@@ -85,22 +85,15 @@ async function metricsBytes(ports: Pick<HealthPorts, 'metrics'>) {
 
 function mainRoutes(
   { config, events, approvals, reload, operations, drills, streams, onUnauthorized, deps, logger: parent }: HttpInterfaceParts,
-  callers: Callers,
+  known: ConfiguredCallers,
   ports: HealthPorts,
   hasConsole: () => boolean,
 ) {
   const logger = parent.child({ area: 'http' });
   const { host } = config.http.listen;
   const onFlood = (address: string) =>
-    logger.warn({ address }, 'requests without a valid token keep coming from this address: they are told to wait, which no valid one is');
-  const authenticate = callers.authenticate.bind(callers);
-  const access = new Access({ authenticate, requireToken: !isLoopback(host), host, deps, onRefused: onUnauthorized, onFlood });
-  const health = healthRoutes(ports, (request) => access.mayRead(request));
-  const served: BridgePorts = {
-    ...{ events, approvals, reload, operations, drills, streams, isAdmin: (approver) => callers.isAdmin(approver) },
-    get configured() {
-      return callers.areConfigured;
-    },
-  };
-  return [...health, ...bridgeRoutes(served, access), ...consoleRoutes(hasConsole, access)];
+    logger.warn({ address }, 'too many requests without a valid token from this address: answering 429; valid tokens are not affected');
+  const callers = new Callers({ known, requireToken: !isLoopback(host), host, deps, onRefused: onUnauthorized, onFlood });
+  const served: BridgePorts = { ...ports, events, approvals, reload, operations, drills, streams };
+  return [...bridgeRoutes(served, callers), ...consoleRoutes(hasConsole, callers)];
 }

@@ -3,7 +3,7 @@ import { eventData } from '../cloudevents/data.ts';
 import { drainingEvent } from '../conditions/draining.ts';
 import type { Config } from '../config/config.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
-import type { EventsView } from '../http/bridge-routes.ts';
+import type { EventsView } from '../http/events-route.ts';
 import type { DrainState, Readiness } from '../http/health-routes.ts';
 import { isDrill } from '../model/drills.ts';
 import type { KnownState, ScheduledEvent } from '../model/events.ts';

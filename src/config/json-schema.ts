@@ -1,23 +1,12 @@
 // All schemas → one JSON Schema (draft-07) of the file. Heavy: import it lazily.
-import { toJsonSchema } from '@valibot/to-json-schema';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { sinkCommon } from '../delivery/options.ts';
+import { convertSchema, type JsonSchema } from '../schema/json-schema.ts';
 import { name } from '../schema/pieces.ts';
-import { entriesOf } from '../schema/validate.ts';
 import type { EntryType } from './entries.ts';
 import { SECTIONS } from './sections.ts';
 import { sourceCommon, sourceTypes } from './sources.ts';
-
-/** The keywords that this file uses. */
-interface JsonSchema {
-  description?: string;
-  properties?: Record<string, JsonSchema>;
-  additionalProperties?: JsonSchema | boolean;
-  items?: JsonSchema;
-  anyOf?: JsonSchema[];
-  [keyword: string]: unknown;
-}
 
 /** Returns the schema of the file, with descriptions and defaults. Faults that involve more than one key are left to `check`. */
 export function jsonSchema(adapters: readonly AdapterDefinition<unknown>[]): JsonSchema {
@@ -73,24 +62,5 @@ function requiredOf({ required }: JsonSchema): readonly unknown[] {
 }
 
 function convert(schema: v.GenericSchema): JsonSchema {
-  const { $schema: _, ...converted } = toJsonSchema(schema, { typeMode: 'input', target: 'draft-07', errorMode: 'ignore' }) as JsonSchema;
-  describe(converted, schema);
-  return converted;
-}
-
-/** Adds descriptions that the conversion loses: it stops at the first transformation of a schema, and a description may follow later. */
-function describe(converted: JsonSchema, schema: v.GenericSchema): void {
-  const inner = 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema;
-  const description = v.getDescription(inner as v.GenericSchema & { pipe?: never });
-  if (converted.description === undefined && description !== undefined) converted.description = description;
-  if (inner !== schema) describe(converted, inner);
-  for (const [key, entry] of Object.entries(entriesOf(inner))) {
-    const member = converted.properties?.[key];
-    if (member) describe(member, entry as v.GenericSchema);
-  }
-  if ('value' in inner && typeof converted.additionalProperties === 'object')
-    describe(converted.additionalProperties, inner.value as v.GenericSchema);
-  if ('item' in inner && converted.items) describe(converted.items, inner.item as v.GenericSchema);
-  const options = inner.type === 'union' && 'options' in inner ? (inner.options as v.GenericSchema[]) : [];
-  for (const [index, option] of options.entries()) describe(converted.anyOf?.[index] ?? {}, option);
+  return convertSchema(schema, 'draft-07');
 }

@@ -12,17 +12,17 @@ const name = v.pipe(
 
 export const drillRequest = v.strictObject({
   eventType: v.optional(name, 'Reboot'),
-  /** Absent: the bridge's VM. */
   resources: v.exactOptional(
     v.pipe(
       v.array(name, 'must be a list of names'),
       v.minLength(1, 'must name at least one machine'),
       v.maxLength(100, 'has more than 100 names'),
+      v.description('By default this VM.'),
     ),
   ),
   notice: v.optional(durationBetween('0s', '1d', 'The time from announcement to NotBefore.'), '2m'),
   duration: v.optional(durationBetween('0s', '1d', 'The time from start to end.'), '30s'),
-  force: v.optional(v.boolean('must be true or false'), false),
+  force: v.optional(v.pipe(v.boolean('must be true or false'), v.description('Also while a real event is listed.')), false),
 });
 
 /** Times in milliseconds. */

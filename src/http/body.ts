@@ -11,7 +11,7 @@ const MEDIA_TYPES = ['application/json', STRUCTURED];
 const NOT_JSON =
   'Send the body as JSON, not compressed, with Content-Type: application/json, or application/cloudevents+json for one CloudEvent in structured mode.';
 
-/** Null as soon as it is longer than `limitBytes`; what is still to come is then read and thrown away, so that the answer arrives. */
+/** Resolves with null if the body is longer than `limitBytes`. The rest is then read and discarded, so that the answer arrives. */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Uint8Array | null> {
   const parts: Buffer[] = [];
   let length = 0;
@@ -29,8 +29,8 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
 }
 
 /**
- * Returns the body's JSON value, or the data of a CloudEvent: in binary mode that is the body too, in structured mode a member of it.
- * 415, 413, 400, in this order (behaviour 6.6).
+ * Returns the body's JSON value, or the data of a CloudEvent: in binary mode the body is the data, in structured mode a member of it.
+ * Otherwise 415, 413 or 400, in this order (behaviour 6.6).
  */
 export async function readJsonBody({ headers, body }: RouteRequest): Promise<{ readonly value: unknown } | { readonly reply: Reply }> {
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
@@ -42,18 +42,18 @@ export async function readJsonBody({ headers, body }: RouteRequest): Promise<{ r
   return 'fault' in parsed ? { reply: problem('bad-request', `The body cannot be used: ${parsed.fault}.`) } : parsed;
 }
 
-/** `specversion` makes it binary mode: then the other attributes stand in headers beside it. Structured mode may repeat them there. */
+/** A `specversion` means binary mode: the other attributes are in headers, too. In structured mode the headers may repeat them. */
 function parseBody(bytes: Uint8Array, mediaType: string, specversion: string | string[] | undefined): BodyValue {
-  if (specversion !== undefined && specversion !== '1.0') return { fault: 'its ce-specversion is another than 1.0' };
+  if (specversion !== undefined && specversion !== '1.0') return { fault: 'its ce-specversion is not 1.0' };
   const parsed = parseJson(bytes, 'it');
   if ('fault' in parsed) return parsed;
   const isStructured = mediaType === STRUCTURED;
-  if (typeof parsed.value !== 'object' || parsed.value === null) return isStructured ? { fault: 'it is no CloudEvent' } : parsed;
+  if (typeof parsed.value !== 'object' || parsed.value === null) return isStructured ? { fault: 'it is not a CloudEvent' } : parsed;
   if (isStructured) return carriedData(parsed.value as Readonly<Record<string, unknown>>);
   return isUnannounced(parsed.value) ? { fault: `it is a CloudEvent, so send it with Content-Type: ${STRUCTURED}` } : parsed;
 }
 
-/** A CloudEvent in structured mode that is called plain JSON, and no approval or hold beside. */
+/** A CloudEvent in structured mode whose Content-Type says plain JSON, and which is not an approval or hold itself. */
 function isUnannounced(value: object): boolean {
   const isEvent = 'specversion' in value && ('data' in value || 'data_base64' in value);
   return isEvent && !('StartRequests' in value) && !('EventId' in value);

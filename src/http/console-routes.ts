@@ -1,9 +1,9 @@
 // http.console → GET / and the files of its page, which hold no data (behaviour 11.22).
 import { pageFiles } from '../page/page-files.ts';
-import type { Access } from './access.ts';
+import type { Callers } from './callers.ts';
 import type { Route } from './route.ts';
 
-/** Beside this code in the source tree and in the bundle, whose chunks lie flat. */
+/** In the same folder as this file, in the source tree and in the bundle. */
 const FOLDER = new URL('./console/', import.meta.url);
 
 const NAMES = ['acts.js', 'bridge.js', 'configuration.js', 'console.css', 'console.js', 'dialogs.js', 'drill.js', 'events.js', 'icon.svg'];
@@ -19,12 +19,12 @@ const FILES = pageFiles(FOLDER, [
   'words.js',
 ]);
 
-/** @param isOn asked at each request: a reload brings the page and takes it away */
-export function consoleRoutes(isOn: () => boolean, access: Pick<Access, 'refuseHost'>): readonly Route[] {
+/** @param isOn called for each request: a reload may switch the page on or off */
+export function consoleRoutes(isOn: () => boolean, callers: Pick<Callers, 'refuseHost'>): readonly Route[] {
   return [...FILES].map(([path, read]) => ({
     method: 'GET',
     path: path === '' ? '/' : `/console/${path}`,
     isOn,
-    handle: async (request) => access.refuseHost(request) ?? (await read()),
+    handle: async (request) => callers.refuseHost(request) ?? (await read()),
   }));
 }

@@ -15,11 +15,11 @@ import { answerStream } from './server/answer-stream.ts';
 import type { Connection } from './server/connections.ts';
 
 const FIXED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
-/** As long as the server's headers may be, so that a long parameter is the route's to judge. */
+/** As long as the server's headers may be, so that the route judges a long parameter. */
 const MAX_PARAM_LENGTH = 16 * 1024;
-/** A failed store is tried again each second; a full disk takes an operator. */
+/** The bridge tries a failed store again each second; a full disk needs an operator. */
 const RETRY_AFTER_SECONDS = 5;
-/** What clients call a token that they put into a URL. */
+/** Names of parameters in which clients put a token into the URL. */
 const TOKENS = ['token', 'access_token', 'authorization', 'bearer'];
 
 /** @param socket that of `certificateOf` and `isLast` */
@@ -41,7 +41,7 @@ type Find = (method: Method, url: string) => Match | 'malformed' | null;
 
 export interface DispatchParts {
   readonly routes: readonly Route[];
-  /** True: the connection ends with the answer, since one that stays open would keep a closing server waiting. */
+  /** True: the connection ends with the answer. An open connection would delay a server that is closing. */
   readonly isLast: (socket: Socket) => boolean;
   readonly certificateOf: (socket: Socket) => ClientCertificate | null;
   readonly deps: Pick<Deps, 'after' | 'elapsedMs'>;
@@ -52,7 +52,7 @@ export function createDispatch({ routes, isLast, certificateOf, deps, logger }: 
   const find = createFind(routes);
   const turns = new ReadingTurns(deps);
 
-  /** Null where the caller went away. */
+  /** Resolves with null if the caller closed the connection. */
   const replyTo = async (request: IncomingMessage, { response, socket, connection }: Target): Promise<Reply | null> => {
     const url = request.url ?? '/';
     const method = METHODS.find((own) => own === (request.method === 'HEAD' ? 'GET' : request.method));
@@ -89,7 +89,7 @@ export function createDispatch({ routes, isLast, certificateOf, deps, logger }: 
       reply = refused;
     }
     const end = isLast(socket) ? { connection: 'close' } : {};
-    // As bytes, which is what an unread answer is counted in.
+    // As bytes: unread answers are counted in bytes.
     const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
     const length = body === null ? {} : { 'content-length': body.byteLength };
     response.writeHead(reply.status, { ...FIXED_HEADERS, ...reply.headers, ...length, ...end });
@@ -97,7 +97,7 @@ export function createDispatch({ routes, isLast, certificateOf, deps, logger }: 
   };
 }
 
-/** Resolves when it has ended: until then the connection waits for nobody. Not chunked, as its end is the connection's. */
+/** Resolves when the stream has ended. Not chunked: it ends with the connection. */
 async function sendStream(reply: Reply, { begin }: StreamedBody, { response, socket, connection }: Target): Promise<void> {
   const closed = new Promise<void>((resolve) => response.once('close', resolve));
   connection.streams();
@@ -120,7 +120,7 @@ function inTurn(turns: ReadingTurns, response: ServerResponse, connection: Conne
   };
 }
 
-/** Aborts when the caller goes away, or has the whole answer. */
+/** Aborts when the connection closes or the answer is complete. */
 function whileOpen(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => controller.abort());
@@ -134,19 +134,19 @@ function createFind(routes: readonly Route[]): Find {
   return (method, url) => {
     const found = router.find(method, url);
     if (found === null) return null;
-    // A store of its own stands with each route alone.
+    // Only a route has a store.
     if (found.store === null) return 'malformed';
     const route = found.store as Route;
     if (route.isOn?.() === false) return null;
-    // An empty parameter names nothing.
+    // An empty parameter matches no route.
     const params = found.params as Readonly<Record<string, string>>;
     return Object.values(params).includes('') ? null : { route, params };
   };
 }
 
-/** Proxies and histories keep URLs. */
+/** Proxies and browser histories keep URLs. */
 function tokenInUrl(): Reply {
-  return problem('bad-request', 'A token stands in the header Authorization, never in a URL, where others read it: replace this one.');
+  return problem('bad-request', 'Send the token in the Authorization header, not in the URL. This token may be exposed: replace it.');
 }
 
 function noRoute(find: Find, url: string): Reply {
@@ -161,9 +161,9 @@ function failure(error: unknown, { method, path }: Route, logger: Logger): Reply
   if (error instanceof BridgeError && (error.code.startsWith('BRIDGE_STORE_') || error.code.startsWith('BRIDGE_APPROVALS_'))) {
     const isReading = method === 'GET';
     logger.error({ err: error, method, path }, isReading ? 'a request could not be answered' : 'a request could not be stored');
-    const detail = `${error.code}: ${isReading ? 'it cannot be told now' : 'nothing was recorded'}; ask again.`;
+    const detail = `${error.code}: ${isReading ? 'the bridge cannot answer now' : 'nothing was recorded'}. Retry.`;
     return problem('unavailable', detail, { 'retry-after': String(RETRY_AFTER_SECONDS) });
   }
-  logger.error({ err: error, method, path }, 'a request failed by a mistake in the bridge');
-  return problem('internal', 'The bridge failed; its log says how.');
+  logger.error({ err: error, method, path }, 'a request failed because of a fault in the bridge');
+  return problem('internal', 'The bridge failed because of a fault in it; see its log.');
 }

@@ -1,11 +1,11 @@
-// Failed log-ins by address → whether the next must wait; bounded, valid tokens never count.
+// Failed log-ins by address → whether the next one must wait; bounded, valid tokens never count.
 import type { Deps } from '../time/clock.ts';
 import { networkOf } from './network-of.ts';
 
 const WINDOW_MS = 60_000;
 /** From this failure of an address within a minute. */
 const LIMIT = 20;
-/** Beyond so many, one with the fewest failures is forgotten: a flood from many addresses must not clear the record of a persistent one. */
+/** Above this number, one with the fewest failures is removed: a flood from many addresses must not clear the record of a persistent one. */
 const ADDRESSES = 1024;
 
 interface Minute {
@@ -19,13 +19,13 @@ export class FailureLimit {
   /** By network, in the order in which their minutes began. */
   readonly #minutes = new Map<string, Minute>();
 
-  /** `onReached` is called once within each such minute, with the address or network that has reached the limit. */
+  /** @param onReached called once within each such minute, with the address or network that has reached the limit */
   constructor(deps: Pick<Deps, 'elapsedMs'>, onReached: (network: string) => void = () => {}) {
     this.#deps = deps;
     this.#onReached = onReached;
   }
 
-  /** Counts one failure; after how many seconds to come again, or null where it is one of the first 19 within a minute. */
+  /** Counts one failure. Returns how many seconds to wait, or null for the first 19 within a minute. */
   count(address: string): number | null {
     const nowMs = this.#deps.elapsedMs();
     const network = networkOf(address);
@@ -39,13 +39,13 @@ export class FailureLimit {
     const current = this.#minutes.get(network);
     if (current && nowMs - current.startMs < WINDOW_MS) return current;
     this.#minutes.delete(network);
-    if (this.#minutes.size >= ADDRESSES) this.#forgetOne(nowMs);
+    if (this.#minutes.size >= ADDRESSES) this.#removeOne(nowMs);
     const minute = { startMs: nowMs, failures: 0 };
     this.#minutes.set(network, minute);
     return minute;
   }
 
-  #forgetOne(nowMs: number): void {
+  #removeOne(nowMs: number): void {
     let least: { readonly network: string; readonly failures: number } | null = null;
     for (const [network, { startMs, failures }] of this.#minutes) {
       const counted = nowMs - startMs < WINDOW_MS ? failures : 0;

@@ -1,47 +1,101 @@
 // POST /v1/holds and DELETE /v1/holds/EVENT_ID (behaviour 8.8).
 import { parseHold } from '../approvals/requests/hold-requests.ts';
 import { parseInstant } from '../formats/dates.ts';
-import type { Access } from './access.ts';
-import { admitWithBody } from './admit-with-body.ts';
-import { type ApproverPorts, admitApprover, ready, refusedReply } from './approver.ts';
+import { approverBody, BINARY_MODE, keysOf } from './openapi/bodies.ts';
+import * as api from './openapi/operation.ts';
 import { problem } from './problem.ts';
-import { json, NO_CONTENT, type Reply, type Route, type RouteRequest } from './route.ts';
+import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, type Reply } from './route.ts';
+import { type ApprovalPorts, ready, refusedReply } from './served-approvals.ts';
 
-export function holdRoutes(ports: ApproverPorts, access: Access): readonly Route[] {
+export function holdRoutes(ports: ApprovalPorts): readonly ApiRoute[] {
   return [
-    { method: 'POST', path: '/v1/holds', handle: (request) => hold(request, ports, access) },
-    { method: 'DELETE', path: '/v1/holds/:eventId', handle: (request) => release(request, ports, access) },
+    { method: 'POST', path: '/v1/holds', callers: 'approvers', operation: HOLD_EVENT, handle: (request) => hold(request, ports) },
+    {
+      method: 'DELETE',
+      path: '/v1/holds/:eventId',
+      callers: 'approvers',
+      operation: RELEASE,
+      handle: (request) => release(request, ports),
+    },
   ];
 }
 
-async function hold(request: RouteRequest, ports: ApproverPorts, access: Access): Promise<Reply> {
-  const admit = () => admitApprover(request, ports, access);
-  const early = await admitWithBody(request, admit);
-  if ('reply' in early) return early.reply;
-  const asked = parseHold(early.value);
-  if (typeof asked !== 'string') await ports.approvals()?.answered(asked.eventId);
-  const admitted = await admit();
-  if ('reply' in admitted) return admitted.reply;
-  const answer = ready(ports).hold(admitted.origin, early.value);
+async function hold({ value, readmit }: ApproverRequest, ports: ApprovalPorts): Promise<Reply> {
+  const hold = parseHold(value);
+  if (typeof hold !== 'string') await ports.approvals()?.answered(hold.eventId);
+  // The wait may take 2 s, in which a right may be revoked.
+  const origin = await readmit();
+  if ('reply' in origin) return origin.reply;
+  const answer = ready(ports).hold(origin, value);
   return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, answer.hold);
 }
 
-async function release(request: RouteRequest, ports: ApproverPorts, access: Access): Promise<Reply> {
-  const admit = () => admitApprover(request, ports, access);
-  const early = await admit();
-  if ('reply' in early) return early.reply;
-  const holders = request.query.getAll('approver');
+async function release({ params, query, readmit }: ApproverRequest, ports: ApprovalPorts): Promise<Reply> {
+  const holders = query.getAll('approver');
   if (holders.length > 1 || holders[0] === '')
     return problem('bad-request', 'Name one approver in ?approver=NAME, or leave it out: then it is your own hold.');
-  const [before, ...more] = request.query.getAll('before');
+  const [before, ...more] = query.getAll('before');
   const beforeMs = before === undefined ? null : parseInstant(before);
   if (more.length > 0 || (before !== undefined && beforeMs === null))
     return problem('bad-request', 'Give ?before= one time as in RFC 3339, such as 2026-01-01T00:00:00.000Z, or leave it out.');
-  const eventId = request.params['eventId'] ?? '';
+  const eventId = params['eventId'] ?? '';
   await ports.approvals()?.answered(eventId);
-  // The wait may take 2 s, in which a right may be revoked.
-  const admitted = await admit();
-  if ('reply' in admitted) return admitted.reply;
-  const answer = ready(ports).release(admitted.origin, eventId, holders[0] ?? null, beforeMs);
+  const origin = await readmit();
+  if ('reply' in origin) return origin.reply;
+  const answer = ready(ports).release(origin, eventId, holders[0] ?? null, beforeMs);
   return answer.kind === 'refusal' ? refusedReply(answer) : NO_CONTENT;
 }
+
+const REASON = 'a backup runs until 14:00';
+
+export const HOLD = api.shape('Hold', {
+  approver: api.id,
+  reason: api.textOrNull,
+  at: { ...api.time, description: 'When this reason was given.' },
+  replaced: api.optional({
+    description: 'Absent if the reason is the first one.',
+    ...api.object({ times: { type: 'integer', minimum: 1 }, since: api.time }),
+  }),
+});
+
+const HOLD_REQUEST: api.Node = {
+  propertyNames: keysOf(['EventId', 'reason']),
+  ...api.object({
+    EventId: { ...api.id, maxLength: 256 },
+    reason: api.optional({ ...api.textOrNull, maxLength: 1000, description: 'For people: it is shown with the hold.' }),
+  }),
+};
+
+const HOLD_EVENT: api.Operation = {
+  operationId: 'hold',
+  tag: 'approvals',
+  summary: 'Holds an event: the bridge submits nothing for it until the hold is released.',
+  description:
+    'One hold for each approver, kept over restarts; a second one replaces the reason. If a StartRequest is under way, the answer waits for it, at most 2 s. A hold does not stop Azure: it starts the event at its NotBefore.',
+  parameters: BINARY_MODE,
+  requestBody: approverBody('HoldRequest', HOLD_REQUEST, { EventId: api.EXAMPLE_ID, reason: REASON }),
+  answers: {
+    201: api.jsonAnswer('The event is held. All its holds.', api.shape('Holds', { eventId: api.id, holds: api.list(HOLD) }), {
+      eventId: api.EXAMPLE_ID,
+      holds: [{ approver: 'orders', reason: REASON, at: '2026-01-01T00:00:00.000Z' }],
+    }),
+  },
+  problems: ['unknown', 'ended', 'started', 'submitted', 'submitting', 'forbidden', 'scope'],
+};
+
+const RELEASE: api.Operation = {
+  operationId: 'release',
+  tag: 'approvals',
+  summary: 'Releases a hold: your own if you have one; otherwise, for an admin, all holds of the event.',
+  parameters: [
+    api.EVENT_ID_IN_PATH,
+    api.inQuery('approver', 'Whose hold. Only an admin may release the hold of another approver.', { ...api.id, maxLength: 256 }),
+    api.inQuery(
+      'before',
+      'Only holds set at this time or before; a client that repeats a release sends the time of its first try.',
+      api.time,
+    ),
+  ],
+  answers: { 204: { description: 'The hold is released. After the last hold, the bridge submits what has been decided by that time.' } },
+  problems: ['unknown', 'not-held', 'ended', 'started', 'changed', 'forbidden'],
+};

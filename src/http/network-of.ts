@@ -1,7 +1,7 @@
 // A caller's IP address → its network for counting: the address, or an IPv6 /64.
 import { isIPv6 } from 'node:net';
 
-/** An IPv4 address that came to an IPv6 socket counts as itself. What is no address is given back as it is. */
+/** An IPv4 address of an IPv6 socket counts as the IPv4 address. A text that is not an address is returned unchanged. */
 export function networkOf(address: string): string {
   const plain = address.replace(/%.*/, '');
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];

@@ -64,5 +64,5 @@ export const httpSection = v.pipe(
   v.description('The HTTP interface.'),
 );
 
-/** PEM files: secrets that reveal their texts and say where they are. `clientCa` is null where no client is asked for a certificate. */
+/** PEM files: secrets that reveal their texts and say where they are. `clientCa` is null if no client is asked for a certificate. */
 export type ServerTls = NonNullable<OptionsOf<typeof httpSection>['tls']>;

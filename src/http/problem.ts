@@ -4,15 +4,15 @@ import type { Fault } from '../schema/faults.ts';
 import type { Reply } from './route.ts';
 
 export interface Problem {
-  /** A relative reference: plain words such as `changed`, which callers compare. */
+  /** A relative reference such as `changed`, which callers compare. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
   /** What failed and what to do. */
   readonly detail: string;
-  /** The EventId that decided, as the caller wrote it. */
+  /** The EventId that caused the problem, as the caller wrote it. */
   readonly eventId?: string;
-  /** What is wrong with the configuration, each with its path. */
+  /** The faults of the configuration, each with its path. */
   readonly faults?: readonly Fault[];
   /** The keys of the configuration that a running bridge cannot change. */
   readonly restart?: readonly string[];
@@ -22,7 +22,7 @@ export function problemReply(problem: Problem, headers: Readonly<Record<string, 
   return { status: problem.status, headers: { ...headers, 'content-type': 'application/problem+json' }, body: JSON.stringify(problem) };
 }
 
-/** A problem that this server itself finds. */
+/** A problem that the HTTP interface itself finds. */
 export function problem(
   type: ProblemType,
   detail: string,

@@ -1,11 +1,10 @@
 // POST /v1/reload: an admin → the configuration read again, or why it is not (behaviour 11.1).
 import type { Fault } from '../schema/faults.ts';
-import type { Access } from './access.ts';
-import { type AdminPorts, admitAdmin } from './admin.ts';
+import * as api from './openapi/operation.ts';
 import { problem } from './problem.ts';
-import { json, type Reply, type Route, type RouteRequest } from './route.ts';
+import { type ApiRoute, type ApproverRequest, json, type Reply } from './route.ts';
 
-/** What became of a reload; only `applied` has changed anything. */
+/** The outcome of a reload; only `applied` has changed anything. */
 export type ReloadOutcome =
   | { readonly kind: 'applied'; readonly changed: readonly string[] }
   | { readonly kind: 'faulty'; readonly faults: readonly Fault[] }
@@ -14,27 +13,27 @@ export type ReloadOutcome =
   /** The right was revoked while the request waited for reloads before it. */
   | { readonly kind: 'not-allowed' };
 
-export interface ReloadPorts extends AdminPorts {
+export interface ReloadPorts {
   /**
    * @param by the approver's name, for the log
-   * @param isAllowed asked when those before it are done; false: `not-allowed`, and the configuration is not read
+   * @param isAllowed called when the reloads before it are done; false: `not-allowed`, and the configuration is not read
    * @throws BridgeError BRIDGE_STORE_*, and then nothing has changed
    */
   readonly reload: (by: string, isAllowed: () => Promise<boolean>) => Promise<ReloadOutcome>;
 }
 
-export function reloadRoute(ports: ReloadPorts, access: Access): Route {
-  return { method: 'POST', path: '/v1/reload', handle: (request) => reload(request, ports, access) };
+export function reloadRoute(ports: ReloadPorts): ApiRoute {
+  return { method: 'POST', path: '/v1/reload', callers: 'admins', operation: RELOAD, handle: (request) => reload(request, ports) };
 }
 
-async function reload(request: RouteRequest, ports: ReloadPorts, access: Access): Promise<Reply> {
-  const admit = () => admitAdmin(request, ports, access);
-  for (;;) {
-    const admitted = await admit();
-    if ('reply' in admitted) return admitted.reply;
-    const outcome = await ports.reload(admitted.admin, async () => !('reply' in (await admit())));
+async function reload({ origin: first, readmit }: ApproverRequest, ports: ReloadPorts): Promise<Reply> {
+  for (let origin = first; ; ) {
+    const outcome = await ports.reload(origin.approver, async () => !('reply' in (await readmit())));
     // Requests of one admin that wait are one reload; the right that was revoked may be that of another of its tokens.
     if (outcome.kind !== 'not-allowed') return replyTo(outcome);
+    const admitted = await readmit();
+    if ('reply' in admitted) return admitted.reply;
+    origin = admitted;
   }
 }
 
@@ -43,12 +42,31 @@ function replyTo(outcome: Exclude<ReloadOutcome, { kind: 'not-allowed' }>): Repl
   if (outcome.kind === 'faulty') {
     const { faults } = outcome;
     const count = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
-    return problem('faulty-configuration', `The configuration has ${count}; the one before goes on.`, {}, { faults });
+    return problem(
+      'faulty-configuration',
+      `The configuration has ${count}; nothing was changed. Correct the file and reload again.`,
+      {},
+      { faults },
+    );
   }
-  if (outcome.kind === 'no-file') {
-    return problem('no-file', 'The bridge was started without a configuration file, so there is nothing to read again.');
-  }
+  if (outcome.kind === 'no-file') return problem('no-file', 'The bridge was started without a configuration file.');
   const { restart } = outcome;
-  const detail = `A restart is needed for ${restart.join(', ')}; nothing was changed, and the configuration before goes on.`;
+  const detail = `A restart is needed for ${restart.join(', ')}; nothing was changed. Restart the bridge, or undo these changes.`;
   return problem('needs-restart', detail, {}, { restart });
 }
+
+const RELOAD: api.Operation = {
+  operationId: 'reload',
+  tag: 'operation',
+  summary: 'Reads the configuration file again and applies what has changed.',
+  description:
+    'For approvers with `admin: true`. The whole file is checked first. If it has a fault, or a change that needs a restart, nothing is applied. Reloads run one after another.',
+  answers: {
+    200: api.jsonAnswer(
+      'Applied. The paths that have changed; none if the file is the same.',
+      api.shape('Reloaded', { changed: api.names }),
+      { changed: ['sinks.hooks.url', 'approvals.policy'] },
+    ),
+  },
+  problems: ['faulty-configuration', 'needs-restart', 'no-file'],
+};

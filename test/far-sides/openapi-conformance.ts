@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { OPENAPI_DOCUMENT } from '../../src/http/openapi/document.ts';
+import { OPENAPI_DOCUMENT } from '../support/openapi-document.ts';
 
 interface Response {
   readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>;

@@ -7,13 +7,13 @@ import type { ApprovalAnswer, HoldAnswer, Refusal, ReleaseAnswer } from '../../s
 import type { EventRecord } from '../../src/approvals/views/event-record.ts';
 import type { Authentication, Caller, Credentials } from '../../src/auth/caller.ts';
 import { drillReport } from '../../src/drills/report.ts';
-import { Access } from '../../src/http/access.ts';
-import type { ServedApprovals } from '../../src/http/approver.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
-import { type DrainState, healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
+import { Callers, type KnownCallers } from '../../src/http/callers.ts';
+import type { DrainState, Readiness } from '../../src/http/health-routes.ts';
 import type { ServedDrills } from '../../src/http/operators/drill-routes.ts';
 import type { Operations } from '../../src/http/operators/ports.ts';
 import type { ReloadPorts } from '../../src/http/reload-route.ts';
+import type { ServedApprovals } from '../../src/http/served-approvals.ts';
 import { createHttpServer, type HttpServerParts } from '../../src/http/server/server.ts';
 import { Streams } from '../../src/http/stream/streams.ts';
 import type { Drill } from '../../src/model/drills.ts';
@@ -145,33 +145,35 @@ export class HttpFixture {
 
   parts(settings: { requireToken?: boolean } = {}): HttpServerParts {
     const approvals = this.#approvals();
-    const configured = () => this.configured;
-    const authenticate = (credentials: Credentials) => this.#authenticate(credentials);
-    const access = new Access({ authenticate, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time });
+    const hasApprovers = () => this.configured;
+    const known: KnownCallers = {
+      authenticate: (credentials) => this.#authenticate(credentials),
+      isAdmin: (approver) => approver === this.admin,
+      get hasApprovers() {
+        return hasApprovers();
+      },
+    };
+    const callers = new Callers({ known, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time });
     const ports = {
       readiness: (isWhole: boolean) => this.readiness(isWhole),
       drain: () => this.drain(),
       metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'scheduled_events_bridge_polls_total 7\n' }),
     };
-    const health = healthRoutes(ports, (request) => access.mayRead(request));
     const events = () => ({ state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] }) as const;
     const routes = bridgeRoutes(
       {
+        ...ports,
         events,
         approvals: () => (this.isIdentified ? approvals : null),
-        isAdmin: (approver) => approver === this.admin,
         reload: (...given) => this.reload(...given),
         operations: this.#operations(),
         drills: () => (this.isIdentified ? this.drills : null),
         streams: this.streams,
-        get configured() {
-          return configured();
-        },
       },
-      access,
+      callers,
     );
     return {
-      ...{ setting: 'http.listen', listen: { host: '127.0.0.1', port: 0 }, tls: null, routes: [...health, ...routes], deps: systemDeps() },
+      ...{ setting: 'http.listen', listen: { host: '127.0.0.1', port: 0 }, tls: null, routes, deps: systemDeps() },
       logger: pino({ level: 'trace' }, { write: (line: string) => this.log.push(line) }),
     };
   }

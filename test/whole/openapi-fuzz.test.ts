@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { EXAMPLE_ID } from '../../src/http/openapi/node.ts';
+import { EXAMPLE_ID } from '../../src/http/openapi/operation.ts';
 import { assertConforms } from '../far-sides/openapi-conformance.ts';
 import { posts } from '../support/running-bridge.ts';
 import { APPROVER, serveBridge } from './openapi-fuzz/bridge.ts';

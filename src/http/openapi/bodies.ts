@@ -1,16 +1,24 @@
-// Approvers' request bodies → OpenAPI: plain JSON, or a structured or binary CloudEvent.
-import type { Node } from './node.ts';
+// The JSON that a route takes → its request body in OpenAPI: plain, or also as a CloudEvent.
+import { nearMissPattern } from '../../schema/near-misses.ts';
+import { inHeader, type Node, named, object, optional } from './operation.ts';
 
-/** `name` is of a schema and, with `Event` behind it, of the CloudEvent that carries it. */
-export function requestBody(name: string, example: Node): Node {
+const DESCRIPTION = 'At most 64 KiB, not compressed.';
+
+export function jsonBody(schema: Node, example: Node, description: string = DESCRIPTION): Node {
+  return { description, required: true, content: { 'application/json': { schema, example } } };
+}
+
+/** What an approver sends. The schema of the CloudEvent that carries it is called `name` with `Event` behind it. */
+export function approverBody(name: string, schema: Node, example: Node): Node {
+  const plain = named(name, schema);
   const event = { specversion: '1.0', id: '1', source: '/workflows/maintenance', type: 'com.example.answer' };
   return {
-    description: 'At most 64 KiB, not compressed.',
+    description: DESCRIPTION,
     required: true,
     content: {
-      'application/json': { schema: { $ref: `#/components/schemas/${name}` }, example },
+      'application/json': { schema: plain, example },
       'application/cloudevents+json': {
-        schema: { $ref: `#/components/schemas/${name}Event` },
+        schema: named(`${name}Event`, cloudEvent(plain)),
         examples: {
           data: { value: { ...event, data: example } },
           base64: { value: { ...event, data_base64: Buffer.from(JSON.stringify(example)).toString('base64') } },
@@ -20,14 +28,25 @@ export function requestBody(name: string, example: Node): Node {
   };
 }
 
-/** A CloudEvent in binary mode: its attributes beside the plain body. Without `ce-specversion` the body is no CloudEvent, and that is fine too. */
+/** In structured mode. Its other attributes are not needed. */
+function cloudEvent(carried: Node): Node {
+  const base64: Node = { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/json', contentSchema: carried };
+  return {
+    description: 'A CloudEvent in structured mode that carries the same in `data`, or as Base64 in `data_base64`.',
+    ...object({ specversion: { const: '1.0' }, data: optional(carried), data_base64: optional(base64) }),
+    oneOf: [{ required: ['data'] }, { required: ['data_base64'] }],
+  };
+}
+
+/** A CloudEvent in binary mode has its attributes in headers. Without `ce-specversion` the body is plain JSON. */
 export const BINARY_MODE: readonly Node[] = [
-  attribute('ce-specversion', 'Makes the request a CloudEvent in binary mode.', { const: '1.0' }),
-  attribute('ce-id', 'Not compared with anything.'),
-  attribute('ce-source', 'Not compared with anything: who approves is told by the token alone.'),
-  attribute('ce-type', 'Any.'),
+  inHeader('ce-specversion', 'Makes the request a CloudEvent in binary mode.', { const: '1.0' }),
+  inHeader('ce-id', 'Not compared with anything.'),
+  inHeader('ce-source', 'Not compared with anything: only the token or certificate says who approves.'),
+  inHeader('ce-type', 'Any.'),
 ];
 
-function attribute(name: string, description: string, schema: Node = {}): Node {
-  return { name, in: 'header', required: false, description, schema: { type: 'string', ...schema } };
+/** Other keys are allowed, as some clients of the metadata service send them, unless they are misspellings of these or of `misplaced`. */
+export function keysOf(own: readonly string[], misplaced: readonly string[] = []): Node {
+  return { anyOf: [{ enum: own }, { not: { pattern: [...own, ...misplaced].map(nearMissPattern).join('|') } }] };
 }

@@ -5,50 +5,49 @@ import { BridgeError } from '../../errors.ts';
 import { type Drill, drillEventId } from '../../model/drills.ts';
 import { formatFault } from '../../schema/faults.ts';
 import { validate } from '../../schema/validate.ts';
-import type { Access } from '../access.ts';
-import { type AdminPorts, admitAdmin } from '../admin.ts';
-import { admitWithBody } from '../admit-with-body.ts';
+import { jsonBody } from '../openapi/bodies.ts';
+import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import { json, NO_CONTENT, type Reply, type Route, type RouteRequest } from '../route.ts';
+import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, type Reply, type RouteRequest } from '../route.ts';
 
 const REFUSALS = {
-  'event-listed': 'A real event is listed, which a drill would only confuse: ask again when it has ended, or with "force": true.',
-  unnamed: 'It is not known which machine this bridge runs on: name those of the drill under "resources".',
+  'event-listed': 'A real event is listed. Begin the drill after its end, or with "force": true.',
+  unnamed: 'The bridge has not found out which machine it runs on. Name the machines of the drill under "resources".',
 } as const;
 
-/** @throws BridgeError BRIDGE_STORE_*, each of them; then nothing is done. */
+/** Each throws BridgeError BRIDGE_STORE_* if the store fails; then nothing is done. */
 export interface ServedDrills {
   /** @param by the admin's name, for the log and the record, as below */
   begin(by: string, request: DrillRequest): Drill | keyof typeof REFUSALS;
-  /** Null: there is none; one that has ended stays as it was. */
+  /** Returns null if there is no such drill. A drill that has ended stays as it was. */
   cancel(by: string, id: string): Drill | null;
   report(id: string): DrillReport | null;
 }
 
-export interface DrillPorts extends AdminPorts {
-  /** Null until it is known which VM this is. */
+export interface DrillPorts {
+  /** Returns null until the bridge has found out which VM it runs on. */
   readonly drills: () => ServedDrills | null;
 }
 
-export function drillRoutes(ports: DrillPorts, access: Access): readonly Route[] {
+export function drillRoutes(ports: DrillPorts): readonly ApiRoute[] {
   const path = '/v1/drills/:id';
   return [
-    { method: 'POST', path: '/v1/drills', handle: (request) => begin(request, ports, access) },
+    { method: 'POST', path: '/v1/drills', callers: 'admins', operation: BEGIN_DRILL, handle: (request) => begin(request, ports) },
     {
       method: 'GET',
       path,
-      handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => report(request, ready(ports))),
+      callers: 'readers',
+      operation: REPORT_DRILL,
+      handle: (request) => request.inTurn(() => report(request, ready(ports))),
     },
-    { method: 'DELETE', path, handle: (request) => cancel(request, ports, access) },
+    { method: 'DELETE', path, callers: 'admins', operation: CANCEL_DRILL, handle: (request) => cancel(request, ports) },
   ];
 }
 
-async function begin(request: RouteRequest, ports: DrillPorts, access: Access): Promise<Reply> {
-  const admitted = await admitWithBody(request, () => admitAdmin(request, ports, access));
-  if ('reply' in admitted) return admitted.reply;
-  const { output, faults } = validate(drillRequest, admitted.value, [], 'body');
+function begin({ value, origin }: ApproverRequest, ports: DrillPorts): Reply {
+  const { output, faults } = validate(drillRequest, value, [], 'body');
   if (faults.length > 0 || output === undefined) return problem('bad-request', `${faults.map(formatFault).join('. ')}.`);
-  const drill = ready(ports).begin(admitted.admin, output);
+  const drill = ready(ports).begin(origin.approver, output);
   if (typeof drill === 'string') return problem(drill, REFUSALS[drill]);
   return json(201, { id: drill.id, eventId: drillEventId(drill.id) });
 }
@@ -58,11 +57,9 @@ function report({ params }: RouteRequest, drills: ServedDrills): Reply {
   return found === null ? unknownDrill() : json(200, found);
 }
 
-/** Again is harmless: one that has ended stays as it was. */
-async function cancel(request: RouteRequest, ports: DrillPorts, access: Access): Promise<Reply> {
-  const admitted = await admitAdmin(request, ports, access);
-  if ('reply' in admitted) return admitted.reply;
-  return ready(ports).cancel(admitted.admin, idIn(request.params)) === null ? unknownDrill() : NO_CONTENT;
+/** Repeating it is harmless: a drill that has ended stays as it was. */
+function cancel({ params, origin }: ApproverRequest, ports: DrillPorts): Reply {
+  return ready(ports).cancel(origin.approver, idIn(params)) === null ? unknownDrill() : NO_CONTENT;
 }
 
 function idIn(params: RouteRequest['params']): string {
@@ -72,9 +69,68 @@ function idIn(params: RouteRequest['params']): string {
 function ready({ drills }: DrillPorts): ServedDrills {
   const served = drills();
   if (served !== null) return served;
-  throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'it is not known yet which VM this is; ask again when /readyz says ready');
+  throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'the name of this VM is not known yet; ask again when /readyz says ready');
 }
 
 function unknownDrill(): Reply {
-  return problem('unknown-drill', 'The bridge has no drill of this id, or has forgotten it.');
+  return problem('unknown-drill', 'The bridge has no drill with this id, or has deleted it since. Check the id.');
 }
+
+const EXAMPLE = { id: api.EXAMPLE_ID.toLowerCase(), eventId: `drill-${api.EXAMPLE_ID.toLowerCase()}` };
+const AT = '2026-01-01T00:00:00.000Z';
+const PARAMETERS = [api.inPath('id', 'The id that `POST /v1/drills` returned.')];
+
+const BEGIN_DRILL: api.Operation = {
+  operationId: 'beginDrill',
+  tag: 'operation',
+  summary: 'Begins a drill: a made-up event with the life of a real one.',
+  description:
+    'For approvers with `admin: true`. The event goes through the store, the sinks and approvals, marked `drill`. The metadata service gets no request for it. Several drills may run at once.',
+  requestBody: jsonBody(
+    api.named('DrillRequest', drillRequest),
+    { notice: '2m', duration: '30s' },
+    'Every member has a default. At most 64 KiB, not compressed.',
+  ),
+  answers: { 201: api.jsonAnswer('The drill has begun.', api.shape('DrillBegun', { id: api.id, eventId: api.id }), EXAMPLE) },
+  problems: ['event-listed', 'unnamed'],
+};
+
+const CHANGE = api.shape('DrillChange', {
+  ...{ change: api.id, at: api.time },
+  sinks: {
+    ...api.list(api.object({ name: api.id, acceptedAt: api.timeOrNull, attempts: api.count })),
+    description: 'The sinks whose filter matches.',
+  },
+});
+
+const REPORT = api.shape('DrillReport', {
+  ...{ id: api.id, eventId: api.id, state: { enum: ['scheduled', 'started', 'ended', 'canceled'] } },
+  changes: api.list(CHANGE),
+  approvers: { ...api.list(api.object({ name: api.id, at: api.time })), description: 'Who approved.' },
+  missing: { ...api.names, description: 'Whose approval was missing when it started or was cancelled; before, whose is missing.' },
+});
+
+const REPORT_DRILL: api.Operation = {
+  operationId: 'reportDrill',
+  tag: 'operation',
+  summary: 'Reports what each sink and each approver has done so far.',
+  parameters: PARAMETERS,
+  answers: {
+    200: api.jsonAnswer('The report.', REPORT, {
+      ...{ ...EXAMPLE, state: 'ended' },
+      changes: [{ change: 'scheduled', at: AT, sinks: [{ name: 'hooks', acceptedAt: AT, attempts: 1 }] }],
+      ...{ approvers: [{ name: 'orders', at: AT }], missing: ['billing'] },
+    }),
+  },
+  problems: ['unknown-drill'],
+};
+
+const CANCEL_DRILL: api.Operation = {
+  operationId: 'cancelDrill',
+  tag: 'operation',
+  summary: 'Ends a drill with the outcome canceled.',
+  description: 'For approvers with `admin: true`. A drill that has ended stays as it was; the answer is 204, too.',
+  parameters: PARAMETERS,
+  answers: { 204: { description: 'The drill has ended.' } },
+  problems: ['unknown-drill'],
+};

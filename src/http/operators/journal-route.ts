@@ -1,29 +1,32 @@
-// GET /v1/journal: what was published, by event and time, and what became of it (behaviour 11.5).
+// GET /v1/journal: what was published, by event and time, and its deliveries (behaviour 11.5).
 import { toRfc3339 } from '../../formats/dates.ts';
-import type { JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
+import type { JournalItem, JournalPage } from '../../model/operators.ts';
 import { nextTurn } from '../../time/turn.ts';
-import type { Access } from '../access.ts';
+import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import { numberIn, oneIn, strayIn, timeIn } from '../query.ts';
-import type { Reply, Route, RouteRequest } from '../route.ts';
+import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn, timeIn } from '../query.ts';
+import type { ApiRoute, Reply, RouteRequest } from '../route.ts';
 import type { Operations, OperatorPorts } from './ports.ts';
 
-/** Items of one answer: without `?limit=`, and at most. */
-const LIMIT = 100;
+/** Items of one answer. */
 const MOST = 1000;
-/** A page ends before it has more bytes, but has one item at least. */
+/** A page has at most so many bytes, but at least one item. */
 const MOST_BYTES = 256 * 1024;
-/** Items that are read in one turn of the event loop, so that no poll waits for it. */
+/** Items that are read in one turn of the event loop, so that polls go on. */
 const IN_A_TURN = 100;
 const COMMA = Buffer.from(',');
 
-export function journalRoute({ operations }: Pick<OperatorPorts, 'operations'>, access: Access): Route {
-  return { method: 'GET', path: '/v1/journal', handle: (request) => tell(request, operations, access) };
+export function journalRoute({ operations }: Pick<OperatorPorts, 'operations'>): ApiRoute {
+  return {
+    method: 'GET',
+    path: '/v1/journal',
+    callers: 'readers',
+    operation: LIST_JOURNAL,
+    handle: (request) => readJournal(request, operations),
+  };
 }
 
-async function tell(request: RouteRequest, operations: Operations, access: Access): Promise<Reply> {
-  const refused = await access.refuseReading(request);
-  if (refused !== null) return refused;
+async function readJournal(request: RouteRequest, operations: Operations): Promise<Reply> {
   const range = rangeIn(request.query);
   if (typeof range === 'string') return problem('bad-request', range);
   return await request.inTurn(async (signal) => {
@@ -35,10 +38,10 @@ async function tell(request: RouteRequest, operations: Operations, access: Acces
 
 /** The items of a page with the commas between them. */
 async function collect(range: AskedRange, operations: Operations, signal: AbortSignal): Promise<{ items: Buffer[]; next: number | null }> {
-  const page = new Page(range.limit);
+  const page = new PageOfItems(range.limit);
   for (let after: number | null = range.after; after !== null; ) {
     signal.throwIfAborted();
-    // One more than the limit is looked for, which says whether there is a next page.
+    // One item more than the limit shows if there is a next page.
     const limit = Math.min(IN_A_TURN, range.limit + 1 - page.count);
     const step: JournalPage = operations.journal({ ...range, after, limit, maxBytes: MOST_BYTES });
     for (const item of step.items) if (!page.add(item)) return { items: page.items, next: page.last };
@@ -48,7 +51,7 @@ async function collect(range: AskedRange, operations: Operations, signal: AbortS
   return { items: page.items, next: null };
 }
 
-class Page {
+class PageOfItems {
   readonly items: Buffer[] = [];
   count = 0;
   /** The position of the last item. */
@@ -60,7 +63,7 @@ class Page {
     this.#limit = limit;
   }
 
-  /** False: the page is full without it. */
+  /** Returns false if there is no room for the item. */
   add(item: JournalItem): boolean {
     const bytes = itemJson(item);
     this.#bytes += bytes.byteLength + COMMA.byteLength;
@@ -73,17 +76,21 @@ class Page {
   }
 }
 
-/** The CloudEvent goes in as the journal has it. */
+/** The CloudEvent has the same bytes as in the journal. */
 function itemJson({ position, atMs, bytes, deliveries }: JournalItem): Buffer {
-  const told = deliveries.map(({ atMs: sinceMs, ...delivery }) => ({ ...delivery, at: toRfc3339(sinceMs) }));
+  const dated = deliveries.map(({ atMs: sinceMs, ...delivery }) => ({ ...delivery, at: toRfc3339(sinceMs) }));
   return Buffer.concat([
     Buffer.from(`{"position":${position},"at":"${toRfc3339(atMs)}","event":`),
     bytes,
-    Buffer.from(`,"deliveries":${JSON.stringify(told)}}`),
+    Buffer.from(`,"deliveries":${JSON.stringify(dated)}}`),
   ]);
 }
 
-type AskedRange = Omit<JournalRange, 'maxBytes'>;
+interface AskedRange extends Page {
+  readonly eventKey: string | null;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
 
 function rangeIn(query: URLSearchParams): AskedRange | string {
   const stray = strayIn(query, ['event', 'since', 'until', 'limit', 'after']);
@@ -93,9 +100,47 @@ function rangeIn(query: URLSearchParams): AskedRange | string {
   const sinceMs = timeIn(query, 'since', 0);
   const untilMs = timeIn(query, 'until', Number.POSITIVE_INFINITY);
   if (sinceMs === null || untilMs === null) return '?since= and ?until= are times as in RFC 3339, such as 2026-01-01T00:00:00.000Z, once.';
-  const limit = numberIn(query, 'limit', LIMIT);
-  if (limit === null || limit < 1 || limit > MOST) return `?limit= is a number from 1 to ${MOST}, once.`;
-  const after = numberIn(query, 'after', 0);
-  if (after === null) return '?after= is the number that next gave in the answer before, once.';
-  return { eventKey: event?.toLowerCase() ?? null, sinceMs, untilMs, limit, after };
+  const page = pageIn(query, MOST);
+  return typeof page === 'string' ? page : { eventKey: event?.toLowerCase() ?? null, sinceMs, untilMs, ...page };
 }
+
+const DELIVERY = api.shape('JournalDelivery', {
+  sink: api.id,
+  state: { enum: ['queued', 'delivered', 'dead', 'discarded'] },
+  attempts: api.count,
+  at: { ...api.time, description: 'When it reached this state.' },
+  status: api.LAST_STATUS,
+});
+
+const ITEM = api.shape('JournalItem', {
+  position: { type: 'integer', minimum: 1 },
+  at: api.time,
+  event: { type: 'object', description: 'The structured CloudEvent.' },
+  deliveries: api.list(DELIVERY),
+});
+
+const LIST_JOURNAL: api.Operation = {
+  operationId: 'listJournal',
+  tag: 'operation',
+  summary: 'Lists what was published, the oldest first, with its delivery to each sink.',
+  description: 'A page has at most 256 KiB, but at least one item.',
+  parameters: [
+    api.inQuery('event', 'An EventId; its letter case does not count.', api.id),
+    api.inQuery('since', 'From this time on, by `at`.', api.time),
+    api.inQuery('until', 'Before this time, by `at`.', api.time),
+    ...pageParameters(MOST),
+  ],
+  answers: {
+    200: api.jsonAnswer('A page of the journal.', api.shape('JournalPage', { items: api.list(ITEM), next: NEXT_PAGE }), {
+      items: [
+        {
+          position: 7,
+          at: '2026-01-01T00:00:00.000Z',
+          event: { specversion: '1.0', id: `${api.EXAMPLE_ID.toLowerCase()}:scheduled`, source: '/vm', type: 'scheduled.v1', data: {} },
+          deliveries: [{ sink: 'hooks', state: 'delivered', attempts: 1, status: null, at: '2026-01-01T00:00:00.010Z' }],
+        },
+      ],
+      next: null,
+    }),
+  },
+};

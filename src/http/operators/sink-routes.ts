@@ -1,34 +1,76 @@
 // GET /v1/sinks, POST /v1/sinks/NAME/pause and /resume (behaviour 11.6).
-import type { Access } from '../access.ts';
-import { admitAdmin } from '../admin.ts';
+import type { ErrorCode } from '../../errors.ts';
+import { LANE_STATES } from '../../model/deliveries.ts';
+import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import { json, type Reply, type Route, type RouteRequest } from '../route.ts';
+import { type ApiRoute, type ApproverRequest, json, type Reply } from '../route.ts';
 import type { OperatorPorts } from './ports.ts';
 
-export function sinkRoutes(ports: OperatorPorts, access: Access): readonly Route[] {
-  const act = (what: 'pause' | 'resume'): Route => ({
+export function sinkRoutes(ports: OperatorPorts): readonly ApiRoute[] {
+  const act = (what: 'pause' | 'resume'): ApiRoute => ({
     method: 'POST',
     path: `/v1/sinks/:name/${what}`,
-    handle: (request) => change(what, request, ports, access),
+    callers: 'admins',
+    operation: CHANGE[what],
+    handle: (request) => change(what, request, ports),
   });
   return [
     {
       method: 'GET',
       path: '/v1/sinks',
-      handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => json(200, ports.operations.sinks())),
+      callers: 'readers',
+      operation: LIST_SINKS,
+      handle: (request) => request.inTurn(() => json(200, ports.operations.sinks())),
     },
     act('pause'),
     act('resume'),
   ];
 }
 
-async function change(what: 'pause' | 'resume', request: RouteRequest, ports: OperatorPorts, access: Access): Promise<Reply> {
-  const admitted = await admitAdmin(request, ports, access);
-  if ('reply' in admitted) return admitted.reply;
-  const sink = await ports.operations[what](request.params['name'] ?? '', admitted.admin);
+async function change(what: 'pause' | 'resume', { params, origin }: ApproverRequest, ports: OperatorPorts): Promise<Reply> {
+  const sink = await ports.operations[what](params['name'] ?? '', origin.approver);
   return sink === null ? unknownSink() : json(200, sink);
 }
 
 export function unknownSink(): Reply {
-  return problem('unknown-sink', 'The bridge has no sink of this name; GET /v1/sinks lists those it has.');
+  return problem('unknown-sink', 'The bridge has no sink with this name; GET /v1/sinks lists its sinks.');
 }
+
+const SINK = api.shape('Sink', {
+  name: api.id,
+  type: api.id,
+  state: { enum: LANE_STATES },
+  queued: api.count,
+  oldestAt: api.timeOrNull,
+  lastAcceptedAt: api.timeOrNull,
+  lastError: api.orNull(api.object({ code: api.id, message: api.text, at: api.time })),
+  deadLetters: api.count,
+});
+
+const CODE: ErrorCode = 'BRIDGE_WEBHOOK_MISCONFIGURED';
+const EXAMPLE = {
+  ...{ name: 'hooks', type: 'webhook', state: 'misconfigured', queued: 3, oldestAt: '2026-01-01T00:00:00.000Z', lastAcceptedAt: null },
+  lastError: { code: CODE, message: 'hooks.example.com answered 404', at: '2026-01-01T00:00:01.000Z' },
+  deadLetters: 0,
+};
+
+const LIST_SINKS: api.Operation = {
+  operationId: 'listSinks',
+  tag: 'operation',
+  summary: 'Lists each sink with its state, its queue and its last error.',
+  answers: { 200: api.jsonAnswer('All of them.', api.named('Sinks', api.list(SINK)), [EXAMPLE]) },
+};
+
+function changing(operationId: string, summary: string, state: string): api.Operation {
+  return {
+    ...{ operationId, tag: 'operation', summary, parameters: [api.inPath('name', 'A sink.')] },
+    description: 'For approvers with `admin: true`. No body. Repeating it is harmless.',
+    answers: { 200: api.jsonAnswer('The sink, with its new state.', SINK, { ...EXAMPLE, state }) },
+    problems: ['unknown-sink'],
+  };
+}
+
+const CHANGE = {
+  pause: changing('pauseSink', 'Stops deliveries to a sink until it is resumed. Its queue keeps growing.', 'paused'),
+  resume: changing('resumeSink', 'Ends a pause and a retirement.', 'delivering'),
+};

@@ -1,22 +1,60 @@
-// The journal, and what is committed now → frames by position, each made once for all readers.
+// The journal and new commits → frames by position, each made once for all readers.
 import type { JournalledEntry } from '../../model/events.ts';
-import { StreamFrame } from './stream-frame.ts';
 
 /** Rows of the journal that are read at once. */
 const PAGE = 32;
-/** What is kept of frames for readers that come after; the oldest go first. */
+/** Bytes of frames that are kept for other readers; the oldest are removed first. */
 const KEPT_BYTES = 2 * 1024 * 1024;
+const END = Buffer.from('\n\n');
+
+/** What filters compare. A CloudEvent of an approval has no Resources. */
+interface Judged {
+  /** EventType in lower case; null if the CloudEvent is not about a known event. */
+  readonly impact: string | null;
+  readonly resources: readonly string[];
+}
+
+export class StreamFrame {
+  readonly position: number;
+  readonly change: string;
+  /** `id:`, `event:`, `data:` and an empty line. */
+  readonly bytes: Buffer;
+  readonly #json: Uint8Array;
+  #judged: Judged | null = null;
+
+  constructor({ position, change, bytes }: Pick<JournalledEntry, 'position' | 'change' | 'bytes'>) {
+    this.position = position;
+    this.change = change;
+    const head = Buffer.from(`id: ${position}\nevent: ${change}\ndata: `);
+    // The JSON has no line ends.
+    this.bytes = Buffer.concat([head, bytes, END]);
+    this.#json = this.bytes.subarray(head.byteLength, -END.byteLength);
+  }
+
+  get judged(): Judged {
+    this.#judged ??= judgedOf(this.#json);
+    return this.#judged;
+  }
+}
+
+function judgedOf(bytes: Uint8Array): Judged {
+  const { impact = null, data } = JSON.parse(new TextDecoder().decode(bytes)) as {
+    readonly impact?: string;
+    readonly data?: { readonly resources?: readonly string[] };
+  };
+  return { impact, resources: data?.resources ?? [] };
+}
 
 export interface StreamJournal {
   /** The newest position, kept or not. */
   newest(): number;
   /** The newest position that was pruned. */
   pruned(): number;
-  /** Those behind a position, oldest first: as many as have `maxBytes` together, and at least one. */
+  /** Returns entries after a position, oldest first: at most `maxBytes` together, but at least one. */
   after(position: number, limit: number, maxBytes: number): readonly JournalledEntry[];
 }
 
-/** For as long as there are readers. */
+/** Used as long as there are readers. */
 export class StreamFrames {
   readonly #journal: StreamJournal;
   readonly #frames = new Map<number, StreamFrame>();
@@ -31,7 +69,7 @@ export class StreamFrames {
     return this.#newest;
   }
 
-  /** The first reader comes, or nobody read for a while. */
+  /** Called for the first reader, and for the first one after a time without readers. */
   begin(): void {
     this.#newest = this.#journal.newest();
   }
@@ -42,12 +80,12 @@ export class StreamFrames {
     return frames;
   }
 
-  /** The first behind a position; null where there is none. @throws BridgeError BRIDGE_STORE_* */
+  /** Returns the first frame after a position, or null. @throws BridgeError BRIDGE_STORE_* */
   next(position: number): StreamFrame | null {
     if (position >= this.#newest) return null;
     const known = this.#frames.get(position + 1);
     if (known !== undefined) return known;
-    // As many as stay for the next reader.
+    // Half of what is kept, so that other readers find them.
     const [first = null] = this.add(this.#journal.after(position, PAGE, KEPT_BYTES / 2));
     return first;
   }
@@ -56,7 +94,7 @@ export class StreamFrames {
     return this.#journal.pruned();
   }
 
-  forget(): void {
+  clear(): void {
     this.#frames.clear();
     this.#bytes = 0;
   }

@@ -1,24 +1,25 @@
-// The query and headers of GET /v1/stream → a filter and where to begin, or the problem.
+// The query and headers of GET /v1/stream → a filter and the first position, or the problem.
 import { compileGlobs, globFault, LONGEST_GLOB } from '../../conditions/globs.ts';
 import { oneOf } from '../../conditions/matchers.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { IMPACTS } from '../../model/events.ts';
+import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import { numberIn, strayIn } from '../query.ts';
+import { LARGEST_POSITION, numberIn, strayIn } from '../query.ts';
 import type { Reply, RouteRequest } from '../route.ts';
-import type { StreamFrame } from './stream-frame.ts';
+import type { StreamFrame } from './stream-frames.ts';
 
-/** Each CloudEvent is judged alone, so that a resumed stream is the same. */
+/** It judges each CloudEvent by itself, so that a resumed stream is the same. */
 export type StreamFilter = (frame: StreamFrame) => boolean;
 
 export interface StreamQuery {
   readonly filter: StreamFilter;
-  /** The position after which it begins; null: with what comes from now on. */
+  /** The stream begins after this position; null: with the next CloudEvent that is committed. */
   readonly after: number | null;
 }
 
 const PARAMETERS = ['changes', 'impacts', 'resources', 'after'];
-/** So many are matched with the names of one event in some milliseconds, whatever they hold. */
+/** Matching so many with the names of one event takes some milliseconds at most. */
 const MOST_GLOBS = 64;
 
 export function streamQuery({ query, headers }: Pick<RouteRequest, 'query' | 'headers'>): StreamQuery | { readonly reply: Reply } {
@@ -28,10 +29,10 @@ export function streamQuery({ query, headers }: Pick<RouteRequest, 'query' | 'he
   if (typeof filter === 'string') return { reply: problem('bad-request', filter) };
   const after = positionIn(query, headers['last-event-id']);
   if (after !== undefined) return { filter, after };
-  return { reply: problem('position', 'Last-Event-ID and ?after= are a position: the whole number that stood in id:, once.') };
+  return { reply: problem('position', 'Last-Event-ID and ?after= must be a position: the whole number of an id:, once.') };
 }
 
-/** Last-Event-ID wins, as a browser keeps the URL that it connected with first. Undefined: it is none. */
+/** Last-Event-ID wins, as a browser keeps its first URL. Returns undefined if it is not a position. */
 function positionIn(query: URLSearchParams, header: string | string[] | undefined): number | null | undefined {
   const given = String(header ?? '').trim();
   if (given !== '') return /^\d{1,15}$/.test(given) ? Number(given) : undefined;
@@ -50,14 +51,14 @@ function filterIn(query: URLSearchParams): StreamFilter | string {
   const isNamed = resources && compileGlobs(resources).any;
   return (frame) => {
     if (isChange && !isChange(frame.change)) return false;
-    // As with the filter of a sink: what the bridge says of itself is judged by `changes` alone.
+    // As with the filter of a sink: events about the bridge itself are judged only by `changes`.
     if (frame.change.startsWith('source.')) return true;
     if (isImpact && !(frame.judged.impact !== null && isImpact(frame.judged.impact))) return false;
     return !isNamed || isNamed(frame.judged.resources);
   };
 }
 
-/** Comma-separated, repeated or both; undefined without the parameter. */
+/** Values are separated by commas, or the parameter is repeated. Returns undefined without the parameter. */
 function valuesIn(query: URLSearchParams, name: string): string[] | undefined {
   const given = query.getAll(name);
   return given.length === 0 ? undefined : given.flatMap((text) => text.split(',')).map((value) => value.trim());
@@ -77,3 +78,20 @@ function globsFault(globs: readonly string[] | undefined): string | null {
   const fault = globs.map(globFault).find((words) => words !== null);
   return fault == null ? null : `A glob in ?resources= ${fault}.`;
 }
+
+function listInQuery(name: string, description: string, items: api.Node): api.Node {
+  return { ...api.inQuery(name, description, { type: 'array', minItems: 1, items }), style: 'form', explode: false };
+}
+
+/** What `streamQuery` reads, for the OpenAPI document. */
+export const STREAM_PARAMETERS: readonly api.Node[] = [
+  listInQuery('changes', 'Which changes.', { enum: CHANGE_NAMES }),
+  listInQuery('impacts', 'Which EventTypes, without case.', { enum: IMPACTS }),
+  listInQuery('resources', 'Globs (`*` and `?` alone), without case; one name in Resources that matches is enough.', {
+    ...{ ...api.id, maxLength: LONGEST_GLOB, pattern: '^[^!\\[\\]{}()\\\\][^\\[\\]{}()\\\\]*$' },
+  }),
+  api.inQuery('after', 'Begin after this position; 0: all that is kept. Without it: from now on.', {
+    ...{ type: 'integer', minimum: 0, maximum: LARGEST_POSITION },
+  }),
+  api.inHeader('Last-Event-ID', 'As `after`; it wins.', { pattern: '^\\d{1,15}$' }),
+];

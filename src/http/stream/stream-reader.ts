@@ -1,58 +1,57 @@
-// Frames in order → one reader's socket, no faster than it takes them.
+// Frames in order → one reader's socket, as fast as it takes them.
 import type { AnswerStream } from '../route.ts';
-import type { StreamFrame } from './stream-frame.ts';
-import type { StreamFrames } from './stream-frames.ts';
+import type { StreamFrame, StreamFrames } from './stream-frames.ts';
 import type { StreamFilter } from './stream-query.ts';
 
-/** So much that its socket has not taken may stand against a reader. */
+/** Bytes that a reader's socket may leave waiting. */
 const MOST_UNTAKEN = 1024 * 1024;
-/** Heart-beats that may find a socket full, before its reader is given up. */
+/** Heart-beats that may find a socket full before its reader is dropped. */
 const MOST_FULL_BEATS = 2;
-/** Frames that are looked at before the next reader has its turn. */
+/** Frames that are read before the next reader has its turn. */
 const IN_A_TURN = 16;
 const COMMENT = Buffer.from(':\n\n');
 
 export interface StreamReaderParts {
   readonly frames: StreamFrames;
   readonly filter: StreamFilter;
-  /** The position that it has had. */
+  /** The position after which it begins. */
   readonly position: number;
-  /** Null: nothing was shown that could be taken back. */
+  /** Null: the reader showed no proof, so no right can be revoked. */
   readonly isStillAllowed: (() => Promise<boolean>) | null;
   readonly answer: AnswerStream;
 }
 
 export class StreamReader {
   readonly #parts: StreamReaderParts;
-  /** What was pruned before it came, it does not miss. */
+  /** It does not miss what was pruned before it connected. */
   readonly #prunedBefore: number;
   #position: number;
-  /** The last `id:` that it was told. */
-  #told: number;
+  /** The last `id:` that it was sent. */
+  #sentId: number;
   #isFull = false;
   #fullBeats = 0;
-  /** What was committed for it since its socket was full, in bytes, and up to which position that was counted. */
+  /** Bytes that were committed for it since its socket was full, and the position up to which they were counted. */
   #owed = 0;
   #counted = 0;
-  /** Its connection may still be there. */
+  /** Its connection may still be open. */
   #hasEnded = false;
 
-  constructor(parts: StreamReaderParts, told: number) {
+  constructor(parts: StreamReaderParts, sentId: number) {
     this.#parts = parts;
     this.#prunedBefore = parts.frames.pruned();
     this.#position = parts.position;
-    this.#told = told;
+    this.#sentId = sentId;
     parts.answer.write(COMMENT);
   }
 
-  /** Its socket has taken all. */
+  /** Called when its socket has taken all bytes. */
   drained(): void {
     this.#isFull = false;
     this.#fullBeats = 0;
     this.#owed = 0;
   }
 
-  /** Writes what comes next, until this turn of the event loop is over. True: there is more, for another one. @throws BridgeError BRIDGE_STORE_* */
+  /** Writes the next frames in this turn of the event loop. Returns true if there are more. @throws BridgeError BRIDGE_STORE_* */
   pump(isOver: () => boolean): boolean {
     const { frames, filter } = this.#parts;
     if (this.#isFull) return this.#count(isOver);
@@ -64,7 +63,7 @@ export class StreamReader {
         return false;
       }
       if (frame === null) {
-        // Nothing is kept of what may be left.
+        // The journal keeps nothing after this position.
         this.#position = frames.newest;
         return false;
       }
@@ -74,13 +73,13 @@ export class StreamReader {
     return !this.#isFull && !this.#hasEnded && this.#position < frames.newest;
   }
 
-  /** More was committed. The reader is cut off if its socket took nothing while so much was due before this. */
+  /** Called when more was committed. Drops the reader if its socket took nothing while too much was already due. */
   committed(): void {
     const { answer } = this.#parts;
     if (this.#isFull && answer.unsentBytes + this.#owed > MOST_UNTAKEN) answer.drop();
   }
 
-  /** A comment, with the position where the filter let nothing through, so that it goes on from there. */
+  /** Sends a comment. If the filter let nothing through, it has the position, so that the reader resumes from it. */
   beat(): void {
     const { frames, answer } = this.#parts;
     if (this.#isFull || this.#hasEnded) {
@@ -88,8 +87,8 @@ export class StreamReader {
       if (this.#fullBeats > MOST_FULL_BEATS) answer.drop();
       return;
     }
-    const isNews = this.#position !== this.#told && this.#position === frames.newest;
-    if (isNews) this.#told = this.#position;
+    const isNews = this.#position !== this.#sentId && this.#position === frames.newest;
+    if (isNews) this.#sentId = this.#position;
     this.#send(isNews ? `:\nid: ${this.#position}\n\n` : COMMENT);
   }
 
@@ -104,14 +103,14 @@ export class StreamReader {
     else this.#finish();
   }
 
-  /** Nothing may be written behind it. */
+  /** Nothing may be written after this. */
   #finish(): void {
     this.#hasEnded = true;
     this.#parts.answer.end();
   }
 
   #write(frame: StreamFrame): void {
-    this.#told = frame.position;
+    this.#sentId = frame.position;
     this.#send(frame.bytes);
   }
 
@@ -121,7 +120,7 @@ export class StreamReader {
     this.#counted = frames.newest;
   }
 
-  /** Counts what was committed for it since its socket was full. True: there is more, for another turn. */
+  /** Counts what was committed for it since its socket was full. Returns true if another turn is needed. */
   #count(isOver: () => boolean): boolean {
     const { frames, filter } = this.#parts;
     while (this.#counted < frames.newest && !isOver()) {
@@ -132,7 +131,7 @@ export class StreamReader {
     return this.#counted < frames.newest && !this.#hasEnded;
   }
 
-  /** Something that it has not had was pruned since it came: it is told so when it comes again. */
+  /** Whether something that it has not received was pruned since it connected. It gets `pruned` when it connects again. */
   #misses(): boolean {
     return this.#parts.frames.pruned() > Math.max(this.#position, this.#prunedBefore);
   }

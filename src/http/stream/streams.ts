@@ -9,18 +9,18 @@ import { StreamFrames, type StreamJournal } from './stream-frames.ts';
 import { StreamReader, type StreamReaderParts } from './stream-reader.ts';
 
 export const MOST_READERS = 1000;
-/** Of one caller, or of all who show no token or certificate together: so one caller leaves room for three others. */
+/** Of one caller, or of all callers without a token or certificate together: so one caller leaves room for three others. */
 export const MOST_OF_ONE = MOST_READERS / 4;
 const BEAT_MS = 15_000;
-/** What one turn of the event loop may take: a poll, an approval and other answers come between two turns. */
+/** The length of one turn of the event loop: polls, approvals and other answers run between two turns. */
 const TURN_MS = 10;
 
 export type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & {
-  /** What the reader named; null: it named none, and so has been told none. */
+  /** The reader's `Last-Event-ID` or `?after=`; null if it sent none. */
   readonly after: number | null;
-  /** Where it begins. */
+  /** The position after which it begins. */
   readonly position: number;
-  /** Whose places it takes one of. */
+  /** The caller whose share of the places it uses. */
   readonly share: string;
 };
 
@@ -34,11 +34,11 @@ export interface StreamsParts {
 export class Streams {
   readonly #parts: StreamsParts;
   readonly #frames: StreamFrames;
-  /** Each with the share that it takes a place of, and how many take one of each. */
+  /** Each reader with its share, and how many readers each share has. */
   readonly #readers = new Map<StreamReader, string>();
   readonly #taken = new Map<string, number>();
   readonly #due = new Set<StreamReader>();
-  /** Heart-beats and the like, which wait for what is due. */
+  /** Heart-beats and judgements, which run after the frames that are due. */
   readonly #chores = new Set<() => void>();
   #isTurnTaken = false;
   #cancelBeat: CancelTimer | null = null;
@@ -62,7 +62,7 @@ export class Streams {
     return (this.#taken.get(share) ?? 0) >= MOST_OF_ONE ? 'taken' : 'free';
   }
 
-  /** The newest position; kept in mind while there are readers. */
+  /** Returns the newest position; it is kept in memory while there are readers. */
   newest(): number {
     if (this.#readers.size === 0) this.#frames.begin();
     return this.#frames.newest;
@@ -81,7 +81,7 @@ export class Streams {
       reader.drained();
       this.#pumpSoon(reader);
     });
-    answer.onClose(() => this.#forget(reader));
+    answer.onClose(() => this.#remove(reader));
     this.#cancelBeat ??= this.#parts.deps.after(BEAT_MS, () => this.#beat());
     this.#pumpSoon(reader);
   }
@@ -95,17 +95,17 @@ export class Streams {
     }
   }
 
-  /** Other callers may read: those who may no longer are sent away. */
+  /** Ends the streams of readers who may no longer read. */
   judgeAll(): void {
     for (const reader of this.#readers.keys()) this.#later(() => void reader.judge().catch((error) => this.#fail(reader, error)));
   }
 
-  /** Each reader comes again, to what is there then. */
+  /** Ends all streams. Each reader connects again by itself. */
   endAll(): void {
     for (const reader of [...this.#readers.keys()]) reader.end();
   }
 
-  /** Ends all at once, and takes no more. */
+  /** Ends all streams, and accepts no more. */
   close(): void {
     this.#isClosed = true;
     this.endAll();
@@ -139,7 +139,7 @@ export class Streams {
     const { elapsedMs } = this.#parts.deps;
     const endMs = elapsedMs() + TURN_MS;
     const isOver = () => elapsedMs() >= endMs;
-    // One whose turn is over with more to come goes behind the others.
+    // A reader with more frames goes behind the others.
     for (const reader of [...this.#due]) {
       this.#pump(reader, isOver);
       if (isOver()) break;
@@ -161,7 +161,7 @@ export class Streams {
     }
   }
 
-  /** A reader of a store that fails now comes again. */
+  /** Ends a stream whose journal cannot be read. The reader connects again by itself. */
   #fail(reader: StreamReader, error: unknown): void {
     this.#parts.logger.error({ reason: messageOf(error) }, 'a stream was ended: the journal could not be read');
     reader.end();
@@ -176,12 +176,12 @@ export class Streams {
     else this.#taken.delete(share);
   }
 
-  #forget(reader: StreamReader): void {
+  #remove(reader: StreamReader): void {
     this.#leave(reader);
     this.#due.delete(reader);
     if (this.#readers.size > 0) return;
     this.#cancelBeat?.();
     this.#cancelBeat = null;
-    this.#frames.forget();
+    this.#frames.clear();
   }
 }

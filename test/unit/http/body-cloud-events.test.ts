@@ -53,8 +53,8 @@ test('an envelope that cannot be opened is 400 and says why, without repeating i
   const { served, post } = await fixture(t);
   const faults: readonly (readonly [unknown, RegExp])[] = [
     ['{"secret words"', /not valid JSON/],
-    ['"secret words"', /no CloudEvent/],
-    ['null', /no CloudEvent/],
+    ['"secret words"', /not a CloudEvent/],
+    ['null', /not a CloudEvent/],
     [APPROVAL, /specversion/],
     [{ ...EVENT, specversion: '0.3', data: APPROVAL }, /specversion/],
     [EVENT, /without data/],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { Access } from '../../../src/http/access.ts';
+import { Callers } from '../../../src/http/callers.ts';
 import { consoleRoutes } from '../../../src/http/console-routes.ts';
 import { HttpFixture } from '../../virtual/http-fixture.ts';
 
@@ -19,8 +19,9 @@ async function serveConsole(t: TestContext, { isOn = () => true, requireToken = 
   const fixture = new HttpFixture();
   const host = '127.0.0.1';
   const authenticate = async () => ({ outcome: 'nobody', detail: 'Nobody has this token.' }) as const;
-  const access = new Access({ authenticate, requireToken, host, deps: fixture.time });
-  await fixture.start(t, { ...fixture.parts(), routes: consoleRoutes(isOn, access) });
+  const known = { authenticate, hasApprovers: false, isAdmin: () => false };
+  const callers = new Callers({ known, requireToken, host, deps: fixture.time });
+  await fixture.start(t, { ...fixture.parts(), routes: consoleRoutes(isOn, callers) });
   return fixture;
 }
 

@@ -133,7 +133,7 @@ test('503 with Retry-After while nothing can be stored', async (t) => {
   for (const [method, path, words] of [
     ['POST', '/v1/holds', /nothing was recorded/],
     ['DELETE', '/v1/holds/A', /nothing was recorded/],
-    ['GET', '/v1/approvals/A', /cannot be told/],
+    ['GET', '/v1/approvals/A', /cannot answer now/],
   ] as const) {
     const answer = await fixture.send(method, path, { headers: JSON_BODY, ...(method === 'POST' && { body: '{}' }) });
     assert.equal(answer.status, 503);

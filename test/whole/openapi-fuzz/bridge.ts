@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { ADAPTERS } from '../../../adapters/index.ts';
 import { startBridge } from '../../../src/bridge.ts';
 import { checkConfig, configError } from '../../../src/config/check-config.ts';
-import { EXAMPLE_ID } from '../../../src/http/openapi/node.ts';
+import { EXAMPLE_ID } from '../../../src/http/openapi/operation.ts';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { localSimulator } from '../../far-sides/simulator-server.ts';

@@ -5,11 +5,16 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import type { GenericSchema } from 'valibot';
 import packageJson from '../../../../package.json' with { type: 'json' };
-import { OPENAPI_DOCUMENT } from '../../../../src/http/openapi/document.ts';
+import { ERROR_CODES } from '../../../../src/errors.ts';
+import { openApiDocument } from '../../../../src/http/openapi/document.ts';
+import { definitionOf, type Node } from '../../../../src/http/openapi/operation.ts';
+import { type ApiRoute, NO_CONTENT } from '../../../../src/http/route.ts';
 import { PROBLEMS } from '../../../../src/model/problems.ts';
 import { type Operation, PATHS, validator } from '../../../far-sides/openapi-conformance.ts';
-import { HttpFixture, serve } from '../../../virtual/http-fixture.ts';
+import { OPENAPI_DOCUMENT, ROUTES } from '../../../support/openapi-document.ts';
+import { serve } from '../../../virtual/http-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 /** A source's messages alone meet it. */
@@ -27,6 +32,15 @@ function objectsOf(value: unknown): Readonly<Record<string, unknown>>[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.values(value).flatMap(objectsOf);
   return Array.isArray(value) ? inner : [value as Readonly<Record<string, unknown>>, ...inner];
+}
+
+/** Each named schema that a value refers to, with its reference. */
+function* definitionsIn(value: unknown): Generator<readonly [reference: unknown, definition: Node | GenericSchema]> {
+  if (typeof value !== 'object' || value === null) return;
+  const definition = definitionOf(value);
+  if (definition !== undefined) yield [(value as Node)['$ref'], definition];
+  const inner = definition === undefined || '~standard' in definition ? value : definition;
+  for (const member of Object.values(inner)) yield* definitionsIn(member);
 }
 
 test('beyond loopback it wants a token, as all of /v1 does', async (t) => {
@@ -53,10 +67,30 @@ test('it is an OpenAPI 3.1 document by the schema of the OpenAPI Initiative', ()
   assert.equal(validate({ ...OPENAPI_DOCUMENT, openapi: '3.0.0' }), false);
 });
 
-test('its paths are the routes of the main listener, no more and no fewer', () => {
-  const routes = new HttpFixture().parts().routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
-  const paths = Object.entries(PATHS).flatMap(([path, operations]) => Object.keys(operations).map((own) => `${own.toUpperCase()} ${path}`));
-  assert.deepEqual(paths.sort(), routes.sort());
+test('its paths are those of the routes, with one operation for each method', () => {
+  const route = (method: 'GET' | 'DELETE'): ApiRoute => ({
+    ...{ method, path: '/v1/holds/:eventId', callers: 'admins', handle: () => NO_CONTENT },
+    operation: { operationId: method, tag: 'operation', summary: 'A summary.', answers: {}, problems: ['unknown-sink'] },
+  });
+  const { paths } = openApiDocument([route('GET'), route('DELETE')]);
+  assert.deepEqual(Object.keys(paths), ['/v1/holds/{eventId}']);
+  const operations = paths['/v1/holds/{eventId}'] as unknown as Readonly<Record<string, Operation>>;
+  assert.deepEqual(Object.keys(operations), ['get', 'delete']);
+  assert.deepEqual(Object.keys(operations['delete']?.responses ?? {}), ['400', '401', '403', '404', '429', '500', '503']);
+  assert.deepEqual(operations['delete']?.security, [{ bearer: [] }, { certificate: [] }]);
+});
+
+test('each error code that it shows is one of the closed list', () => {
+  const shown = [...JSON.stringify(OPENAPI_DOCUMENT).matchAll(/BRIDGE_[A-Z_]+/g)].map(([code]) => code);
+  assert.ok(shown.length > 0);
+  for (const code of shown) assert.ok((ERROR_CODES as readonly string[]).includes(code), code);
+});
+
+test('no two of its schemas have the same name', () => {
+  const definitions = [...definitionsIn(ROUTES.map(({ operation }) => operation))];
+  const names = Map.groupBy(definitions, ([reference]) => reference);
+  assert.equal(names.size, Object.keys(OPENAPI_DOCUMENT.components.schemas).length - 1, 'all but Problem');
+  for (const [name, own] of names) assert.equal(new Set(own.map(([, definition]) => definition)).size, 1, String(name));
 });
 
 test('its problem types and their statuses are those that there are, no more and no fewer', () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { Callers } from '../../../src/bridge/callers.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
+import { ConfiguredCallers } from '../../../src/http/callers.ts';
 import { AUDIENCE, ISSUER, Issuer } from '../../far-sides/token-issuer.ts';
 import { surroundings } from '../../support/config.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
@@ -23,13 +23,13 @@ function configOf(issuer: Issuer, approvers: object): Config {
 async function pending(t: TestContext, approvers: object) {
   const issuer = await Issuer.start(t);
   const time = new VirtualTime();
-  const callers = new Callers(configOf(issuer, approvers), time, pino({ level: 'silent' }));
+  const callers = new ConfiguredCallers(configOf(issuer, approvers), time, pino({ level: 'silent' }));
   const asked = Promise.withResolvers<() => void>();
   issuer.misbehave = (response) => asked.resolve(() => response.end(issuer.keySet()));
   const answer = callers.authenticate({ token: await issuer.token(time.wallMs()), certificate: null, network: '127.0.0.1' });
   const giveKeys = await asked.promise;
   issuer.misbehave = null;
-  const reload = (next: object) => callers.reload(configOf(issuer, next), ['approvals.approvers']);
+  const reload = (next: object) => callers.reload(configOf(issuer, next), (path) => path === 'approvals.approvers');
   return { answer, giveKeys, reload };
 }
 

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Authentication, ClientCertificate, Credentials } from '../../../src/auth/caller.ts';
-import { Access } from '../../../src/http/access.ts';
+import { Callers } from '../../../src/http/callers.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 const CERTIFICATE: ClientCertificate = { exact: ['orders'], dns: [] };
 const ORDERS = { kind: 'approver', name: 'orders', via: 'certificate' } as const;
 
-/** An access that knows a certificate and one token, and tells what it was asked. */
+/** Callers of whom one has a certificate and a token, and what was asked of them. */
 function fixture(answer?: Authentication) {
   const time = new VirtualTime();
   const asked: Credentials[] = [];
@@ -18,21 +18,22 @@ function fixture(answer?: Authentication) {
     const isKnown = credentials.token === 'good' || credentials.certificate !== null;
     return isKnown ? { outcome: 'known', caller: ORDERS } : { outcome: 'nobody', detail: 'Nobody.' };
   };
-  const access = new Access({ authenticate, requireToken: true, host: '0.0.0.0', deps: time });
+  const known = { authenticate, hasApprovers: true, isAdmin: () => false };
+  const callers = new Callers({ known, requireToken: true, host: '0.0.0.0', deps: time });
   const identify = (headers: Readonly<Record<string, string>>, certificate: ClientCertificate | null = null, address = '192.0.2.1') =>
-    access.identify({ headers, certificate: () => certificate, address });
+    callers.identify({ headers, certificate: () => certificate, address });
   const statusOf = async (...given: Parameters<typeof identify>) => {
     const result = await identify(...given);
     return 'kind' in result ? 200 : result.status;
   };
-  return { access, time, asked, identify, statusOf };
+  return { callers, time, asked, identify, statusOf };
 }
 
 test('without an Authorization header the certificate tells who calls', async () => {
-  const { identify, access } = fixture();
+  const { identify, callers } = fixture();
   assert.deepEqual(await identify({}, CERTIFICATE), ORDERS);
   assert.deepEqual(await identify({ authorization: '' }, CERTIFICATE), ORDERS);
-  assert.equal(await access.refuseReading({ headers: {}, certificate: () => CERTIFICATE, address: '' }), null);
+  assert.equal(await callers.refuseReading({ headers: {}, certificate: () => CERTIFICATE, address: '' }), null);
 });
 
 test('a certificate mends no Authorization header that is wrong', async () => {
