@@ -6,6 +6,7 @@ import {
   type ApprovalStep,
   type ApprovalStepName,
   type ApprovalVote,
+  AWAITED_ANSWER,
   type EventApproval,
   LOST_ANSWER,
   type RecordPart,
@@ -144,9 +145,9 @@ export class ApprovalTable {
   }
 }
 
-/** A lost answer is what the next process has to know. */
+/** The next process needs to know of an answer that was lost or is awaited. */
 function isAlwaysWritten({ step, reason }: ApprovalStep): boolean {
-  return ALWAYS.has(step) || (step === 'answered' && reason === LOST_ANSWER);
+  return ALWAYS.has(step) || (step === 'answered' && (reason === LOST_ANSWER || reason === AWAITED_ANSWER));
 }
 
 function toStep({ seq: _, times, ...step }: StepRow): ApprovalStep {

@@ -5,7 +5,7 @@ import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
 import { isOpen, isPassedBy, moved } from './approval-state.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Ledger } from './ledger.ts';
-import { NOTHING, type Pending } from './pending.ts';
+import { NOTHING, type Pending, together } from './pending.ts';
 import type { Refusals } from './refusals.ts';
 import type { Reviews } from './reviews.ts';
 import { begun } from './transitions.ts';
@@ -84,7 +84,9 @@ export class Answers {
       ledger.keep(after);
       if (hasFailed) refusals.add(after, status);
     };
-    return { isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    const concluded: Pending = { isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    // What an earlier answer left in doubt is so still.
+    return hasFailed ? together([ledger.answerRecord.doubt(before), concluded]) : concluded;
   }
 }
 

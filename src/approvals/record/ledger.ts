@@ -31,7 +31,7 @@ export class Ledger {
   constructor({ policy, store, deps, deadlines }: LedgerParts) {
     this.#store = store;
     this.governedEvents = new GovernedEvents(policy, (key, dueMs) => deadlines.set(key, dueMs));
-    this.answerRecord = new AnswerRecord(deps);
+    this.answerRecord = new AnswerRecord(deps, this.doubts);
   }
 
   /** What has to be posted, each time it comes up. */

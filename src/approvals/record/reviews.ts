@@ -7,10 +7,10 @@ import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { HoldingSinks } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
-import { isOpen, moved, type PassedBy } from './approval-state.ts';
+import { isOpen, isPassedBy, isPosted, moved, type PassedBy } from './approval-state.ts';
 import { stepOf } from './audit-steps.ts';
 import type { AuditTrail } from './audit-trail.ts';
-import { isInDoubt } from './doubts.ts';
+import { recordedDoubt } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { type Pending, together } from './pending.ts';
 import { withSinkHolds } from './sink-holds.ts';
@@ -41,8 +41,9 @@ export class Reviews {
     const { ports, store, deps, ledger } = this.#parts;
     const stored = new Map(store.approvals.open().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
     const at = now(deps);
-    const mayGoOn = (approval: EventApproval) => isOpen(approval) || approval.state === 'failed';
-    const lost = [...stored.values()].filter(mayGoOn).map((approval) => this.#lost(approval, at));
+    const lost = [...stored.values()]
+      .filter(({ state }) => !isPosted(state) && !isPassedBy(state))
+      .map((approval) => this.#lost(approval, at));
     const reviews = [...ports.events().values()].map((known) =>
       this.review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
     );
@@ -53,6 +54,8 @@ export class Reviews {
   again(): void {
     const { ports, deps, ledger } = this.#parts;
     const at = now(deps);
+    // Whether it was this bridge's turn to post is judged by the rules that come.
+    ledger.commit(ledger.open().map((approval) => ledger.answerRecord.doubt(approval)));
     const scheduled = [...ports.events().values()].filter(({ event }) => event.eventStatus === 'Scheduled');
     ledger.commit(scheduled.map((known) => this.review(known, ledger.approvalOf(known.key, known.occurrence), at)));
   }
@@ -94,9 +97,9 @@ export class Reviews {
   #lost(approval: EventApproval, at: Instant): Pending {
     const { store, ledger, mayHavePosted } = this.#parts;
     const { occurrence, state, policy } = approval;
-    const isKnown = isInDoubt(store, occurrence);
-    const isNews = !isKnown && state === 'submitting' && mayHavePosted(approval);
-    if (isKnown || isNews) ledger.doubts.add(approval);
+    const doubt = recordedDoubt(store, occurrence);
+    const isNews = doubt === 'awaited' || (doubt === null && state === 'submitting' && mayHavePosted(approval));
+    if (doubt !== null || isNews) ledger.doubts.add(approval, true);
     const steps = isNews ? [stepOf('answered', at.wallMs, policy, { reason: LOST_ANSWER })] : [];
     return { isNews, write: (transaction) => isNews && transaction.addSteps(occurrence, steps), apply: () => {} };
   }
@@ -140,6 +143,8 @@ export class Reviews {
       auditTrail.tell(entry);
       if (after !== null) ledger.keep(after);
     };
-    return { isNews: after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    const reviewed: Pending = { isNews: after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    const isLeft = before?.state === 'submitting' && after?.state !== 'submitting';
+    return isLeft ? together([ledger.answerRecord.doubt(before), reviewed]) : reviewed;
   }
 }

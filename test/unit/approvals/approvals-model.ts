@@ -321,11 +321,14 @@ export class ApprovalsModel {
     }
   }
 
-  /** Of a process that is dead, or ends. The next one knows whether it was this bridge's turn to post as long as the group is the same. */
+  /**
+   * Of a process that is dead, or ends. The next one knows whether it was this bridge's turn to post as long as the group is the same. The record
+   * tells it of one that was on its way when its approval became void, held, or part of a dry run.
+   */
   #abandon(process: Process, next: OracleConfig): void {
     for (const { key, occurrence, state } of this.store.approvals.open()) {
       const isPosting = process.posting.has(occurrence);
-      const isKnown = state === 'submitting' && process.posting.get(occurrence) === groupOf(next);
+      const isKnown = isPosting && (state === 'submitting' ? process.posting.get(occurrence) === groupOf(next) : state !== 'unknown');
       const wasMade = isKnown || this.#unanswered.get(occurrence)?.wasMade === true;
       if (state === 'submitting' || isPosting) this.#unanswered.set(occurrence, { key, wasMade });
     }
