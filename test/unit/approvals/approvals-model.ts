@@ -198,9 +198,13 @@ export class ApprovalsModel {
     }
   }
 
+  /** Stored, or released by now by a message that was tried in the same turn. */
   #isHeld(key: string, approver: string): boolean {
     const occurrence = this.#known.get(key)?.occurrence ?? 0;
-    return this.store.stored(key, occurrence)?.holds.some((hold) => hold.approver === approver && !hold.via.startsWith('sink:')) ?? false;
+    const isOwn = (each: { approver: string | null; via: string | null }) => each.approver === approver && !each.via?.startsWith('sink:');
+    const { steps } = this.store.approvals.record(occurrence, { after: 0, limit: 1_000_000 });
+    const isSetNow = steps.some((each) => each.step === 'held' && each.atMs === this.time.wallMs() && isOwn(each));
+    return isSetNow || (this.store.stored(key, occurrence)?.holds.some(isOwn) ?? false);
   }
 
   #isOnItsWay(occurrence: number): boolean {
