@@ -26,86 +26,90 @@ export function recordedDoubt(store: Pick<ApprovalStore, 'approvals'>, occurrenc
   return isAwaited ? 'awaited' : null;
 }
 
+type Occurrence = Pick<EventApproval, 'key' | 'occurrence'>;
+
 export class Doubts {
-  /** By key: it may have been accepted; true: the record says so. */
-  readonly #keys = new Map<string, boolean>();
-  /** Keys of which the record says that an answer is awaited. */
+  /** By key and occurrence: it may have been accepted; true: the record says so. */
+  readonly #lost = new Map<string, boolean>();
+  /** By key and occurrence: the record says that an answer is awaited. */
   readonly #awaited = new Set<string>();
   /** By key and occurrence: resolved by the answer. */
   readonly #onTheWay = new Map<string, PromiseWithResolvers<void>>();
 
   /** A StartRequest with it leaves now. */
-  sent({ key, occurrence }: EventApproval): void {
-    this.#onTheWay.set(`${key} ${occurrence}`, Promise.withResolvers());
+  sent(approval: Occurrence): void {
+    this.#onTheWay.set(nameOf(approval), Promise.withResolvers());
   }
 
   /** What was answered is on disk, or no answer will come. */
-  answered({ key, occurrence }: EventApproval): void {
-    const name = `${key} ${occurrence}`;
+  answered(approval: Occurrence): void {
+    const name = nameOf(approval);
     this.#onTheWay.get(name)?.resolve();
     this.#onTheWay.delete(name);
   }
 
   /** Resolves with the answer to what is on its way; null if nothing is. */
-  answerTo({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): Promise<void> | null {
-    return this.#onTheWay.get(`${key} ${occurrence}`)?.promise ?? null;
+  answerTo(approval: Occurrence): Promise<void> | null {
+    return this.#onTheWay.get(nameOf(approval))?.promise ?? null;
   }
 
   /** Whether a StartRequest for it was sent, and its answer is not stored yet. */
-  isOnItsWay({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): boolean {
-    return this.#onTheWay.has(`${key} ${occurrence}`);
+  isOnItsWay(approval: Occurrence): boolean {
+    return this.#onTheWay.has(nameOf(approval));
   }
 
   /** Its answer was lost, now or by a process before this one. `isRecorded`: the record says so. */
-  add({ key }: Pick<EventApproval, 'key'>, isRecorded = false): void {
-    this.#keys.set(key, isRecorded || this.#keys.get(key) === true);
+  add(approval: Occurrence, isRecorded = false): void {
+    this.#lost.set(nameOf(approval), isRecorded || this.isRecordedAsLost(approval));
   }
 
   /** A line `answered` with this reason was stored. */
-  recorded({ key }: Pick<EventApproval, 'key'>, reason: string | null): void {
-    if (reason === AWAITED_ANSWER) this.#awaited.add(key);
-    else this.#awaited.delete(key);
-    if (reason === LOST_ANSWER && this.#keys.has(key)) this.#keys.set(key, true);
+  recorded(approval: Occurrence, reason: string | null): void {
+    const name = nameOf(approval);
+    if (reason === AWAITED_ANSWER) this.#awaited.add(name);
+    else this.#awaited.delete(name);
+    if (reason === LOST_ANSWER && this.#lost.has(name)) this.#lost.set(name, true);
   }
 
   /** Whether the record says that its answer was lost. */
-  isRecordedAsLost({ key }: Pick<EventApproval, 'key'>): boolean {
-    return this.#keys.get(key) === true;
+  isRecordedAsLost(approval: Occurrence): boolean {
+    return this.#lost.get(nameOf(approval)) === true;
   }
 
   /** Whether the record says that an answer is awaited. */
-  isRecordedAsAwaited({ key }: Pick<EventApproval, 'key'>): boolean {
-    return this.#awaited.has(key);
+  isRecordedAsAwaited(approval: Occurrence): boolean {
+    return this.#awaited.has(nameOf(approval));
   }
 
   /** Returns the reason of the line that the record needs, so that the next process is in doubt too; null if it needs none. */
-  unrecorded(approval: Pick<EventApproval, 'key' | 'occurrence'>): string | null {
-    const isRecorded = this.#keys.get(approval.key);
-    if (isRecorded !== undefined) return isRecorded ? null : LOST_ANSWER;
-    return this.isOnItsWay(approval) && !this.#awaited.has(approval.key) ? AWAITED_ANSWER : null;
+  unrecorded(approval: Occurrence): string | null {
+    if (this.#lost.has(nameOf(approval))) return this.isRecordedAsLost(approval) ? null : LOST_ANSWER;
+    return this.isOnItsWay(approval) && !this.isRecordedAsAwaited(approval) ? AWAITED_ANSWER : null;
   }
 
   /** Whether a StartRequest for it may have been accepted: it is on its way, or its answer was lost. */
-  mayBeAccepted({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): boolean {
-    return this.#keys.has(key) || this.isOnItsWay({ key, occurrence });
+  mayBeAccepted(approval: Occurrence): boolean {
+    return this.#lost.has(nameOf(approval)) || this.isOnItsWay(approval);
   }
 
   /** What an event that starts or goes now makes of its open approvals. */
-  passedBy(approval: Pick<EventApproval, 'key' | 'occurrence'>): PassedBy {
+  passedBy(approval: Occurrence): PassedBy {
     return this.mayBeAccepted(approval) ? 'unknown' : 'moot';
   }
 
   /** These are settled: accepted, or reported as `unknown`, with no answer to come; their doubt ends. */
   see(approval: EventApproval): void {
-    const { key, state } = approval;
-    if (this.isOnItsWay(approval) || !(isPosted(state) || isPassedBy(state))) return;
-    this.#keys.delete(key);
-    this.#awaited.delete(key);
+    const isSettled = isPosted(approval.state) || isPassedBy(approval.state);
+    if (isSettled && !this.isOnItsWay(approval)) this.forget(approval);
   }
 
   /** The event has ended. */
-  forget(key: string): void {
-    this.#keys.delete(key);
-    this.#awaited.delete(key);
+  forget(approval: Occurrence): void {
+    this.#lost.delete(nameOf(approval));
+    this.#awaited.delete(nameOf(approval));
   }
+}
+
+function nameOf({ key, occurrence }: Occurrence): string {
+  return `${key} ${occurrence}`;
 }

@@ -78,7 +78,7 @@ export class Ledger {
   forget(known: GovernedEvent['known']): void {
     this.#open.delete(known.key);
     this.answerRecord.forget(known.key);
-    this.doubts.forget(known.key);
+    this.doubts.forget(known);
     this.governedEvents.forget(known);
   }
 }

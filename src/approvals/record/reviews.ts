@@ -7,7 +7,7 @@ import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { HoldingSinks } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
-import { isOpen, isPassedBy, isPosted, moved, type PassedBy } from './approval-state.ts';
+import { isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { stepOf } from './audit-steps.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { recordedDoubt } from './doubts.ts';
@@ -41,9 +41,7 @@ export class Reviews {
     const { ports, store, deps, ledger } = this.#parts;
     const stored = new Map(store.approvals.open().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
     const at = now(deps);
-    const lost = [...stored.values()]
-      .filter(({ state }) => !isPosted(state) && !isPassedBy(state))
-      .map((approval) => this.#lost(approval, at));
+    const lost = [...stored.values()].filter(isUnsettled).map((approval) => this.#lost(approval, at));
     const reviews = [...ports.events().values()].map((known) =>
       this.review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
     );
@@ -118,14 +116,14 @@ export class Reviews {
   /** What is on its way may be what has started it, though its approval is void or held by now: the answer tells. */
   #begun(before: EventApproval, at: Instant): EventApproval {
     const { doubts } = this.#parts.ledger;
-    return isOpen(before) && doubts.isOnItsWay(before) ? before : begun(before, at, doubts.passedBy(before));
+    return isUnsettled(before) && doubts.isOnItsWay(before) ? before : begun(before, at, doubts.passedBy(before));
   }
 
   /** Back from Started before that answer came: what was to be posted then is to be posted no more. */
   #sinceStart(known: Known, before: EventApproval, at: Instant): EventApproval {
     const { ledger } = this.#parts;
     const wasStarted = ledger.matterOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;
-    return wasStarted && isOpen(before) ? begun(before, at, ledger.doubts.passedBy(before)) : before;
+    return wasStarted && isUnsettled(before) ? begun(before, at, ledger.doubts.passedBy(before)) : before;
   }
 
   #pending(

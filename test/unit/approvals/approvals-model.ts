@@ -67,6 +67,7 @@ export class ApprovalsModel {
   constructor(config: OracleConfig) {
     this.oracle.acceptance = (occurrence) => this.#acceptance(occurrence);
     this.oracle.isHeld = (key, approver) => this.#isHeld(key, approver);
+    this.oracle.isUnknownSince = (occurrence, sinceMs) => this.#isUnknownSince(occurrence, sinceMs);
     this.#process = this.#open(config);
   }
 
@@ -207,6 +208,11 @@ export class ApprovalsModel {
     return isSetNow || (this.store.stored(key, occurrence)?.holds.some(isOwn) ?? false);
   }
 
+  #isUnknownSince(occurrence: number, sinceMs: number): boolean {
+    const { steps } = this.store.approvals.record(occurrence, { after: 0, limit: 1_000_000 });
+    return this.#isOnItsWay(occurrence) || steps.some(({ step, atMs }) => step === 'unknown' && atMs >= sinceMs);
+  }
+
   #isOnItsWay(occurrence: number): boolean {
     const { posting, accepted } = this.#process;
     const state = this.store.approvals.of(occurrence)?.state ?? 'none';
@@ -309,11 +315,13 @@ export class ApprovalsModel {
     }
   }
 
-  /** What may have been accepted is never said to be moot, and nothing else is said to be unknown. */
+  /** What may have been accepted is never said to be moot, nor refused or part of a dry run at its end; nothing else is said to be unknown. */
   #checkUnknown(): void {
     for (const [occurrence, { key, wasMade }] of this.#unanswered) {
       const state = this.store.stored(key, occurrence)?.state ?? 'none';
-      assert.ok(!wasMade || state !== 'moot', `${key} is moot, though nobody knows what became of its StartRequest`);
+      const isOver = this.oracle.entries.get(key)?.occurrence !== occurrence;
+      const isDenied = state === 'moot' || (isOver && ['failed', 'dry-run'].includes(state));
+      assert.ok(!wasMade || !isDenied, `${key} is ${state}, though nobody knows what became of its StartRequest`);
       if (!['unknown', 'submitted', 'confirmed'].includes(state)) continue;
       this.#unanswered.set(occurrence, { key, wasMade: false });
       this.#process.lost.delete(occurrence);

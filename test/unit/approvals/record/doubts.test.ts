@@ -160,3 +160,40 @@ test('an answer that is lost again after a start that Azure took back is in doub
   change(fixture, { eventType: 'Reboot' });
   assert.equal(hold(restart(t, fixture)), '409 submitting');
 });
+
+for (const isLost of [true, false]) {
+  const may = isLost ? 'may have been by the answer that was lost: unknown' : 'was by none of them: it stays failed';
+  test(`a start behind a refusal ${may}`, async (t) => {
+    const { fixture, answer } = await posting(t);
+    fixture.answers = [REFUSED];
+    answer(isLost ? LOST : again(1000));
+    await fixture.time.advance(2000);
+    assert.equal(stateOf(fixture), 'failed');
+    change(fixture, STARTED);
+    assert.equal(stateOf(fixture), isLost ? 'unknown' : 'failed');
+  });
+}
+
+for (const [answered, last] of [
+  [LOST, 'unknown'],
+  [again(1000), 'dry-run'],
+  [{ kind: 'accepted' }, 'confirmed'],
+] as const) {
+  test(`a start in a dry run that began while a StartRequest was on its way: ${last}, once the answer is there`, async (t) => {
+    const { fixture, approvals, answer } = await posting(t);
+    approvals.reload({ ...RULES, dryRun: true });
+    change(fixture, STARTED);
+    assert.equal(stateOf(fixture), 'dry-run');
+    answer(answered);
+    await settle();
+    assert.equal(stateOf(fixture), last);
+  });
+}
+
+test('an event that is over before the answer to a StartRequest is there, in a dry run: unknown', async (t) => {
+  const { fixture, approvals } = await posting(t);
+  approvals.reload({ ...RULES, dryRun: true });
+  fixture.end(EVENT_ID);
+  fixture.poll();
+  assert.equal(stateOf(fixture), 'unknown');
+});
