@@ -104,6 +104,12 @@ export interface EventApproval {
 /** `reason` of a step `answered` if no answer came, or the process ended before it was stored. So the doubt survives a restart. */
 export const LOST_ANSWER = 'lost';
 
+/**
+ * `reason` of a step `answered` if a StartRequest is on its way while its approval stops being `submitting`, or rules are reloaded. The next
+ * step `answered` says what came of it. If there is none, the process was killed, and the answer is lost.
+ */
+export const AWAITED_ANSWER = 'awaited';
+
 export const APPROVAL_STEPS = [
   'recorded',
   'held',

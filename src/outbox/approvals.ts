@@ -6,6 +6,7 @@ import {
   type ApprovalStep,
   type ApprovalStepName,
   type ApprovalVote,
+  AWAITED_ANSWER,
   type EventApproval,
   LOST_ANSWER,
   type RecordPart,
@@ -144,9 +145,9 @@ export class ApprovalTable {
   }
 }
 
-/** A lost answer is always written, because the next process needs it. */
+/** A lost or awaited answer is always written, because the next process needs it. */
 function isAlwaysWritten({ step, reason }: ApprovalStep): boolean {
-  return ALWAYS.has(step) || (step === 'answered' && reason === LOST_ANSWER);
+  return ALWAYS.has(step) || (step === 'answered' && (reason === LOST_ANSWER || reason === AWAITED_ANSWER));
 }
 
 function toStep({ seq: _, times, ...step }: StepRow): ApprovalStep {

@@ -2,10 +2,10 @@
 import type { EventApproval } from '../../model/approvals.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
-import { isOpen, isPassedBy, moved } from './approval-state.ts';
+import { isPassedBy, isUnsettled, moved } from './approval-state.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Ledger } from './ledger.ts';
-import { NOTHING, type Pending } from './pending.ts';
+import { NOTHING, type Pending, together } from './pending.ts';
 import type { Refusals } from './refusals.ts';
 import type { Reviews } from './reviews.ts';
 import { begun } from './transitions.ts';
@@ -62,7 +62,7 @@ export class Answers {
     const at = now(deps);
     // The event started and went back to Scheduled while the request was in flight.
     if (isPassedBy(before.state)) return reviews.corrected(known, before, doubts.passedBy(before), at);
-    return isOpen(before) && known.event.eventStatus === 'Started' ? reviews.review(known, before, at) : NOTHING;
+    return isUnsettled(before) && known.event.eventStatus === 'Started' ? reviews.review(known, before, at) : NOTHING;
   }
 
   #concluded(posted: EventApproval, verdict: SubmissionVerdict, status: number): Pending {
@@ -84,7 +84,9 @@ export class Answers {
       ledger.keep(after);
       if (hasFailed) refusals.add(after, status);
     };
-    return { isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    const concluded: Pending = { isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    // What an earlier answer left in doubt is so still.
+    return hasFailed ? together([ledger.answerRecord.doubt(before), concluded]) : concluded;
   }
 }
 

@@ -13,6 +13,11 @@ export function isOpen({ state }: EventApproval): boolean {
   return state === 'waiting' || state === 'held' || state === 'submitting';
 }
 
+/** Open, or stopped by a refusal or a dry run: a StartRequest from before may have been accepted all the same. */
+export function isUnsettled(approval: EventApproval): boolean {
+  return isOpen(approval) || approval.state === 'failed' || approval.state === 'dry-run';
+}
+
 /** Accepted by the metadata service, or on its way there. */
 export function isPosted(state: ApprovalState): boolean {
   return state === 'submitted' || state === 'confirmed';

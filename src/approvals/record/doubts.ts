@@ -1,5 +1,5 @@
 // StartRequests without a known answer → `unknown`, not `moot`, when their events start or go.
-import { type EventApproval, LOST_ANSWER, type RecordPart } from '../../model/approvals.ts';
+import { AWAITED_ANSWER, type EventApproval, LOST_ANSWER, type RecordPart } from '../../model/approvals.ts';
 import type { ApprovalStore } from '../store.ts';
 import { isPassedBy, isPosted, type PassedBy } from './approval-state.ts';
 
@@ -7,69 +7,109 @@ import { isPassedBy, isPosted, type PassedBy } from './approval-state.ts';
 const LINES_AT_ONCE = 200;
 const SETTLED: ReadonlySet<string> = new Set(['submitted', 'confirmed', 'moot', 'unknown']);
 
-/** Whether the record of an occurrence tells of a lost answer, and of nothing since then that settled it. */
-export function isInDoubt(store: Pick<ApprovalStore, 'approvals'>, occurrence: number): boolean {
+/** What nothing settled since then. `awaited`: and no line says what was answered. */
+export type RecordedDoubt = 'lost' | 'awaited' | null;
+
+/** Returns what the record of an occurrence says of StartRequests that may have been accepted; null if there are none. */
+export function recordedDoubt(store: Pick<ApprovalStore, 'approvals'>, occurrence: number): RecordedDoubt {
   let isLost = false;
+  let isAwaited = false;
   for (let after: number | null = 0; after !== null; ) {
     const part: RecordPart = store.approvals.record(occurrence, { after, limit: LINES_AT_ONCE });
-    for (const { step, reason } of part.steps)
+    for (const { step, reason } of part.steps) {
+      isAwaited = step === 'answered' ? reason === AWAITED_ANSWER : isAwaited && !SETTLED.has(step);
       isLost = step === 'answered' ? isLost || reason === LOST_ANSWER : isLost && !SETTLED.has(step);
+    }
     after = part.next;
   }
-  return isLost;
+  if (isLost) return 'lost';
+  return isAwaited ? 'awaited' : null;
 }
 
+type Occurrence = Pick<EventApproval, 'key' | 'occurrence'>;
+
 export class Doubts {
-  /** By key: it may have been accepted. */
-  readonly #keys = new Set<string>();
+  /** By key and occurrence: it may have been accepted; true: the record says so. */
+  readonly #lost = new Map<string, boolean>();
+  /** By key and occurrence: the record says that an answer is awaited. */
+  readonly #awaited = new Set<string>();
   /** By key and occurrence: resolved by the answer. */
   readonly #onTheWay = new Map<string, PromiseWithResolvers<void>>();
 
   /** A StartRequest with it leaves now. */
-  sent({ key, occurrence }: EventApproval): void {
-    this.#onTheWay.set(`${key} ${occurrence}`, Promise.withResolvers());
+  sent(approval: Occurrence): void {
+    this.#onTheWay.set(nameOf(approval), Promise.withResolvers());
   }
 
   /** What was answered is on disk, or no answer will come. */
-  answered({ key, occurrence }: EventApproval): void {
-    const name = `${key} ${occurrence}`;
+  answered(approval: Occurrence): void {
+    const name = nameOf(approval);
     this.#onTheWay.get(name)?.resolve();
     this.#onTheWay.delete(name);
   }
 
   /** Resolves with the answer to what is on its way; null if nothing is. */
-  answerTo({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): Promise<void> | null {
-    return this.#onTheWay.get(`${key} ${occurrence}`)?.promise ?? null;
+  answerTo(approval: Occurrence): Promise<void> | null {
+    return this.#onTheWay.get(nameOf(approval))?.promise ?? null;
   }
 
   /** Whether a StartRequest for it was sent, and its answer is not stored yet. */
-  isOnItsWay({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): boolean {
-    return this.#onTheWay.has(`${key} ${occurrence}`);
+  isOnItsWay(approval: Occurrence): boolean {
+    return this.#onTheWay.has(nameOf(approval));
   }
 
-  /** Its answer was lost, now or by a process before this one. */
-  add({ key }: EventApproval): void {
-    this.#keys.add(key);
+  /** Its answer was lost, now or by a process before this one. `isRecorded`: the record says so. */
+  add(approval: Occurrence, isRecorded = false): void {
+    this.#lost.set(nameOf(approval), isRecorded || this.isRecordedAsLost(approval));
+  }
+
+  /** A line `answered` with this reason was stored. */
+  recorded(approval: Occurrence, reason: string | null): void {
+    const name = nameOf(approval);
+    if (reason === AWAITED_ANSWER) this.#awaited.add(name);
+    else this.#awaited.delete(name);
+    if (reason === LOST_ANSWER && this.#lost.has(name)) this.#lost.set(name, true);
+  }
+
+  /** Whether the record says that its answer was lost. */
+  isRecordedAsLost(approval: Occurrence): boolean {
+    return this.#lost.get(nameOf(approval)) === true;
+  }
+
+  /** Whether the record says that an answer is awaited. */
+  isRecordedAsAwaited(approval: Occurrence): boolean {
+    return this.#awaited.has(nameOf(approval));
+  }
+
+  /** Returns the reason of the line that the record needs, so that the next process is in doubt too; null if it needs none. */
+  unrecorded(approval: Occurrence): string | null {
+    if (this.#lost.has(nameOf(approval))) return this.isRecordedAsLost(approval) ? null : LOST_ANSWER;
+    return this.isOnItsWay(approval) && !this.isRecordedAsAwaited(approval) ? AWAITED_ANSWER : null;
   }
 
   /** Whether a StartRequest for it may have been accepted: it is on its way, or its answer was lost. */
-  mayBeAccepted({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): boolean {
-    return this.#keys.has(key) || this.isOnItsWay({ key, occurrence });
+  mayBeAccepted(approval: Occurrence): boolean {
+    return this.#lost.has(nameOf(approval)) || this.isOnItsWay(approval);
   }
 
   /** What an event that starts or goes now makes of its open approvals. */
-  passedBy(approval: Pick<EventApproval, 'key' | 'occurrence'>): PassedBy {
+  passedBy(approval: Occurrence): PassedBy {
     return this.mayBeAccepted(approval) ? 'unknown' : 'moot';
   }
 
   /** These are settled: accepted, or reported as `unknown`, with no answer to come; their doubt ends. */
   see(approval: EventApproval): void {
-    const { key, state } = approval;
-    if ((isPosted(state) || isPassedBy(state)) && !this.isOnItsWay(approval)) this.#keys.delete(key);
+    const isSettled = isPosted(approval.state) || isPassedBy(approval.state);
+    if (isSettled && !this.isOnItsWay(approval)) this.forget(approval);
   }
 
   /** The event has ended. */
-  forget(key: string): void {
-    this.#keys.delete(key);
+  forget(approval: Occurrence): void {
+    this.#lost.delete(nameOf(approval));
+    this.#awaited.delete(nameOf(approval));
   }
+}
+
+function nameOf({ key, occurrence }: Occurrence): string {
+  return `${key} ${occurrence}`;
 }

@@ -31,7 +31,7 @@ export class Ledger {
   constructor({ policy, store, deps, deadlines }: LedgerParts) {
     this.#store = store;
     this.governedEvents = new GovernedEvents(policy, (key, dueMs) => deadlines.set(key, dueMs));
-    this.answerRecord = new AnswerRecord(deps);
+    this.answerRecord = new AnswerRecord(deps, this.doubts);
   }
 
   /** What has to be posted, each time it comes up. */
@@ -78,7 +78,7 @@ export class Ledger {
   forget(known: GovernedEvent['known']): void {
     this.#open.delete(known.key);
     this.answerRecord.forget(known.key);
-    this.doubts.forget(known.key);
+    this.doubts.forget(known);
     this.governedEvents.forget(known);
   }
 }

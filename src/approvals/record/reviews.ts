@@ -7,10 +7,10 @@ import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { HoldingSinks } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
-import { isOpen, moved, type PassedBy } from './approval-state.ts';
+import { isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { stepOf } from './audit-steps.ts';
 import type { AuditTrail } from './audit-trail.ts';
-import { isInDoubt } from './doubts.ts';
+import { recordedDoubt } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { type Pending, together } from './pending.ts';
 import { withSinkHolds } from './sink-holds.ts';
@@ -41,8 +41,7 @@ export class Reviews {
     const { ports, store, deps, ledger } = this.#parts;
     const stored = new Map(store.approvals.open().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
     const at = now(deps);
-    const mayGoOn = (approval: EventApproval) => isOpen(approval) || approval.state === 'failed';
-    const lost = [...stored.values()].filter(mayGoOn).map((approval) => this.#lost(approval, at));
+    const lost = [...stored.values()].filter(isUnsettled).map((approval) => this.#lost(approval, at));
     const reviews = [...ports.events().values()].map((known) =>
       this.review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
     );
@@ -53,6 +52,8 @@ export class Reviews {
   again(): void {
     const { ports, deps, ledger } = this.#parts;
     const at = now(deps);
+    // Whether it was this bridge's turn to post is judged by the rules that come.
+    ledger.commit(ledger.open().map((approval) => ledger.answerRecord.doubt(approval)));
     const scheduled = [...ports.events().values()].filter(({ event }) => event.eventStatus === 'Scheduled');
     ledger.commit(scheduled.map((known) => this.review(known, ledger.approvalOf(known.key, known.occurrence), at)));
   }
@@ -94,9 +95,9 @@ export class Reviews {
   #lost(approval: EventApproval, at: Instant): Pending {
     const { store, ledger, mayHavePosted } = this.#parts;
     const { occurrence, state, policy } = approval;
-    const isKnown = isInDoubt(store, occurrence);
-    const isNews = !isKnown && state === 'submitting' && mayHavePosted(approval);
-    if (isKnown || isNews) ledger.doubts.add(approval);
+    const doubt = recordedDoubt(store, occurrence);
+    const isNews = doubt === 'awaited' || (doubt === null && state === 'submitting' && mayHavePosted(approval));
+    if (doubt !== null || isNews) ledger.doubts.add(approval, true);
     const steps = isNews ? [stepOf('answered', at.wallMs, policy, { reason: LOST_ANSWER })] : [];
     return { isNews, write: (transaction) => isNews && transaction.addSteps(occurrence, steps), apply: () => {} };
   }
@@ -115,14 +116,14 @@ export class Reviews {
   /** What is on its way may be what has started it, though its approval is void or held by now: the answer tells. */
   #begun(before: EventApproval, at: Instant): EventApproval {
     const { doubts } = this.#parts.ledger;
-    return isOpen(before) && doubts.isOnItsWay(before) ? before : begun(before, at, doubts.passedBy(before));
+    return isUnsettled(before) && doubts.isOnItsWay(before) ? before : begun(before, at, doubts.passedBy(before));
   }
 
   /** Back from Started before that answer came: what was to be posted then is to be posted no more. */
   #sinceStart(known: Known, before: EventApproval, at: Instant): EventApproval {
     const { ledger } = this.#parts;
     const wasStarted = ledger.matterOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;
-    return wasStarted && isOpen(before) ? begun(before, at, ledger.doubts.passedBy(before)) : before;
+    return wasStarted && isUnsettled(before) ? begun(before, at, ledger.doubts.passedBy(before)) : before;
   }
 
   #pending(
@@ -140,6 +141,8 @@ export class Reviews {
       auditTrail.tell(entry);
       if (after !== null) ledger.keep(after);
     };
-    return { isNews: after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    const reviewed: Pending = { isNews: after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    const isLeft = before?.state === 'submitting' && after?.state !== 'submitting';
+    return isLeft ? together([ledger.answerRecord.doubt(before), reviewed]) : reviewed;
   }
 }

@@ -7,7 +7,7 @@ import { hasWorsened } from '../../model/worsened.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
 import { isPast } from '../rules/governed-event.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
-import { isAlive, isOpen, isPassedBy, isPosted, moved, type PassedBy } from './approval-state.ts';
+import { isAlive, isOpen, isPassedBy, isPosted, isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { isDecidedByRule, settled, spent } from './decisions.ts';
 
 /** Records one more yes, or takes up a refused approval again; gives back the same object where there is nothing to record. */
@@ -129,9 +129,10 @@ export function begun(approval: EventApproval, at: Instant, passedBy: PassedBy):
   return approval.state === 'submitted' ? moved(approval, 'confirmed', at) : closed(approval, at, passedBy);
 }
 
-/** The event ended: what was not submitted never will be. */
+/** The event ended: what was not submitted never will be. What was refused or part of a dry run stays so, unless it may have been accepted. */
 export function closed(approval: EventApproval, at: Instant, passedBy: PassedBy): EventApproval {
-  return isOpen(approval) ? moved(approval, passedBy, at) : approval;
+  const isClosed = passedBy === 'unknown' ? isUnsettled(approval) : isOpen(approval);
+  return isClosed ? moved(approval, passedBy, at) : approval;
 }
 
 function isDecidedDryRun({ state }: EventApproval): boolean {

@@ -67,6 +67,7 @@ export class ApprovalsModel {
   constructor(config: OracleConfig) {
     this.oracle.acceptance = (occurrence) => this.#acceptance(occurrence);
     this.oracle.isHeld = (key, approver) => this.#isHeld(key, approver);
+    this.oracle.isUnknownSince = (occurrence, sinceMs) => this.#isUnknownSince(occurrence, sinceMs);
     this.#process = this.#open(config);
   }
 
@@ -198,9 +199,18 @@ export class ApprovalsModel {
     }
   }
 
+  /** Stored, or released by now by a message that was tried in the same turn. */
   #isHeld(key: string, approver: string): boolean {
     const occurrence = this.#known.get(key)?.occurrence ?? 0;
-    return this.store.stored(key, occurrence)?.holds.some((hold) => hold.approver === approver && !hold.via.startsWith('sink:')) ?? false;
+    const isOwn = (each: { approver: string | null; via: string | null }) => each.approver === approver && !each.via?.startsWith('sink:');
+    const { steps } = this.store.approvals.record(occurrence, { after: 0, limit: 1_000_000 });
+    const isSetNow = steps.some((each) => each.step === 'held' && each.atMs === this.time.wallMs() && isOwn(each));
+    return isSetNow || (this.store.stored(key, occurrence)?.holds.some(isOwn) ?? false);
+  }
+
+  #isUnknownSince(occurrence: number, sinceMs: number): boolean {
+    const { steps } = this.store.approvals.record(occurrence, { after: 0, limit: 1_000_000 });
+    return this.#isOnItsWay(occurrence) || steps.some(({ step, atMs }) => step === 'unknown' && atMs >= sinceMs);
   }
 
   #isOnItsWay(occurrence: number): boolean {
@@ -305,11 +315,13 @@ export class ApprovalsModel {
     }
   }
 
-  /** What may have been accepted is never said to be moot, and nothing else is said to be unknown. */
+  /** What may have been accepted is never said to be moot, nor refused or part of a dry run at its end; nothing else is said to be unknown. */
   #checkUnknown(): void {
     for (const [occurrence, { key, wasMade }] of this.#unanswered) {
       const state = this.store.stored(key, occurrence)?.state ?? 'none';
-      assert.ok(!wasMade || state !== 'moot', `${key} is moot, though nobody knows what became of its StartRequest`);
+      const isOver = this.oracle.entries.get(key)?.occurrence !== occurrence;
+      const isDenied = state === 'moot' || (isOver && ['failed', 'dry-run'].includes(state));
+      assert.ok(!wasMade || !isDenied, `${key} is ${state}, though nobody knows what became of its StartRequest`);
       if (!['unknown', 'submitted', 'confirmed'].includes(state)) continue;
       this.#unanswered.set(occurrence, { key, wasMade: false });
       this.#process.lost.delete(occurrence);
@@ -321,11 +333,14 @@ export class ApprovalsModel {
     }
   }
 
-  /** Of a process that is dead, or ends. The next one knows whether it was this bridge's turn to post as long as the group is the same. */
+  /**
+   * Of a process that is dead, or ends. The next one knows whether it was this bridge's turn to post as long as the group is the same. The record
+   * tells it of one that was on its way when its approval became void, held, or part of a dry run.
+   */
   #abandon(process: Process, next: OracleConfig): void {
     for (const { key, occurrence, state } of this.store.approvals.open()) {
       const isPosting = process.posting.has(occurrence);
-      const isKnown = state === 'submitting' && process.posting.get(occurrence) === groupOf(next);
+      const isKnown = isPosting && (state === 'submitting' ? process.posting.get(occurrence) === groupOf(next) : state !== 'unknown');
       const wasMade = isKnown || this.#unanswered.get(occurrence)?.wasMade === true;
       if (state === 'submitting' || isPosting) this.#unanswered.set(occurrence, { key, wasMade });
     }

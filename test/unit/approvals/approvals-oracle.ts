@@ -55,6 +55,8 @@ export interface OracleEntry {
   failedMs: number;
   /** A minute was over while nothing could be stored: the next document decides. */
   isAgainLate: boolean;
+  /** Since when it is Started; null while it is Scheduled. */
+  startedMs: number | null;
 }
 
 export interface OracleRequest {
@@ -97,6 +99,8 @@ export class Oracle {
   acceptance: (occurrence: number) => 'no' | 'perhaps' | 'surely' = () => 'no';
   /** Whether the bridge has stored this hold: what it does where it may know more. */
   isHeld: (key: string, approver: string) => boolean = () => false;
+  /** Whether the bridge has said since then that nobody can know what started it, or a StartRequest is on its way still. */
+  isUnknownSince: (occurrence: number, sinceMs: number) => boolean = () => false;
   #isFull = false;
   readonly #endedMs = new Map<string, number>();
   #parked: Parked[] = [];
@@ -277,12 +281,13 @@ export class Oracle {
   #judge(entry: OracleEntry, nowMs: number): void {
     const { event } = entry;
     if (event.eventStatus !== 'Scheduled') {
-      Object.assign(entry, { ruling: null, dueMs: null, isDueOver: true, isDueLate: false });
+      Object.assign(entry, { ruling: null, dueMs: null, isDueOver: true, isDueLate: false, startedMs: entry.startedMs ?? nowMs });
       // What the service refused stays refused, whatever starts it.
       const isOpen = entry.outcome === 'open' || entry.outcome === 'refused';
       if (isOpen && !isDecidedDry(entry)) entry.outcome = 'moot';
       return;
     }
+    this.#sinceStart(entry);
     const ruling = rulingFor(this.config, event, nowMs);
     const dueMs = ruling.deadline && event.notBefore ? Date.parse(event.notBefore) - ruling.deadline.beforeMs : null;
     const isSame = entry.ruling !== null && entry.ruling.rule === ruling.rule && entry.dueMs === dueMs;
@@ -292,6 +297,14 @@ export class Oracle {
     const voters = entry.votes.map(({ approver }) => approver);
     this.#judgeVotes(entry, ruling, nowMs);
     this.#keepSinkHolds(entry, voters, nowMs);
+  }
+
+  /** Scheduled again: what was refused or part of a dry run stays so, unless it may have been accepted. */
+  #sinceStart(entry: OracleEntry): void {
+    const { occurrence, startedMs, outcome } = entry;
+    entry.startedMs = null;
+    if (startedMs === null || (outcome !== 'failed' && !isDecidedDry(entry))) return;
+    if (this.isUnknownSince(occurrence, startedMs)) entry.outcome = 'moot';
   }
 
   /** Votes and rules, whoever holds. */
@@ -515,7 +528,7 @@ function newEntry(key: string, occurrence: number, event: ScheduledEvent): Oracl
   return {
     ...{ key, occurrence, event, isListed: true, ruling: null, dueMs: null, isDueOver: true, isDueLate: false },
     ...{ votes: [], holds: new Map<string, OracleHold>(), by: null, sinceMs: null, isAtOnce: false, fellDue: null },
-    ...{ isDry: false, isSpent: false, posted: null, outcome: 'open', failedMs: 0, isAgainLate: false },
+    ...{ isDry: false, isSpent: false, posted: null, outcome: 'open', failedMs: 0, isAgainLate: false, startedMs: null },
   };
 }
 
