@@ -12,7 +12,7 @@ export interface LaneStatus {
   readonly reason: string | null;
   /** Wall time at which the lane came to this state. */
   readonly sinceMs: number;
-  /** While `held`: wall time until which, where that is known; else null. */
+  /** While `held`: wall time of its end, if it is known; else null. */
   readonly untilMs: number | null;
   /** Calls of the adapter now running. */
   readonly inFlight: number;
@@ -166,7 +166,7 @@ export class LaneReport {
   }
 }
 
-/** What a log line may tell of a delivery: never its payload. */
+/** What a log line has of a delivery: never its payload. */
 function about(row: Delivery, error: BridgeError): object {
   const { id, attempts } = row;
   return { id, attempts: attempts + 1, code: error.code, status: error.status, reason: error.message };

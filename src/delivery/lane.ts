@@ -25,7 +25,7 @@ export interface LaneOptions {
   readonly store: LaneStore;
   /** Age from queueing at which a failed delivery is given up; 24 h by default. */
   readonly retry?: { readonly maxAgeMs?: number };
-  /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4). */
+  /** Whether a delivery is over if its event has changed, started or ended since (behaviour 10.4). */
   readonly cancels?: boolean;
   /** Keys that lanes of earlier configurations still have in a call: their next rows wait here. None by default. */
   readonly heldKeys?: () => ReadonlySet<string>;
@@ -141,12 +141,12 @@ export class Lane implements AsyncDisposable {
   readonly #awake = (): void => {
     this.#isWoken = false;
     this.#writer.hurry();
-    this.#unattempted.forget();
+    this.#unattempted.invalidate();
     if (this.#end.hasBegun) {
       this.#endOvertaken();
       return;
     }
-    this.#queue.forget();
+    this.#queue.invalidate();
     this.#isPauseStale = true;
     this.#lane.state = rowsQueued(this.#lane.state, moment(this.#options.deps));
     this.#step();

@@ -69,7 +69,7 @@ export class QueueReader implements QueueView {
     const { name, adapter, store } = this.#options;
     const isShort = adapter.limits.perMinute !== undefined && (adapter.preparation?.isNeeded || this.rate.free() < PLENTY);
     if (!isShort) return this.#readAhead.rows(except, limit);
-    this.#readAhead.forget();
+    this.#readAhead.invalidate();
     return store.queuedByUrgency(name, except, limit);
   }
 
@@ -133,9 +133,9 @@ export class QueueReader implements QueueView {
   }
 
   /** The store changed by other means than these rows' outcomes: they are read again. */
-  forget(): void {
-    this.#readAhead.forget();
-    this.#urgentRows.forget();
+  invalidate(): void {
+    this.#readAhead.invalidate();
+    this.#urgentRows.invalidate();
   }
 
   #places(running: number, places: number): number {
@@ -177,7 +177,7 @@ export class ReadAhead {
   }
 
   /** The store changed by other means than the outcomes of these rows. */
-  forget(): void {
+  invalidate(): void {
     this.#rows = [];
     this.#unread = null;
   }
@@ -220,14 +220,14 @@ export class UrgentRows {
   }
 
   /** New rows may be queued. */
-  forget(): void {
-    this.#readAhead.forget();
+  invalidate(): void {
+    this.#readAhead.invalidate();
     this.#empty.clear();
   }
 
   #use(keys: readonly string[]): void {
     if (keys === this.#keys) return;
-    this.#readAhead.forget();
+    this.#readAhead.invalidate();
     this.#keys = keys;
     this.#isUrgent = new Set(keys);
   }

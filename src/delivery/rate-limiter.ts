@@ -52,7 +52,7 @@ export class RequestWindow {
     return used;
   }
 
-  /** When (elapsed time) so many of them count no more, if no running one ends before; null if only their end will tell. */
+  /** When (elapsed time) so many of them count no more, if no running one ends before; null if one of them has to end first. */
   expiryMs(count: number): number | null {
     let left = count;
     for (const [endMs, ended] of this.#ended) {
@@ -130,18 +130,18 @@ export class RateLimiter {
     this.#options = options;
   }
 
-  /** Requests in any 60 s; null where there is no limit now. */
+  /** Requests in any 60 s; null if there is no limit now. */
   get perMinute(): number | null {
     return this.#options.perMinute() ?? null;
   }
 
-  /** How many requests may begin now; infinitely many without a limit. @throws what the store throws, and then knows nothing yet */
+  /** How many requests may begin now; infinitely many without a limit. @throws BridgeError BRIDGE_STORE_* */
   free(): number {
     const { perMinute } = this;
     return perMinute === null ? Number.POSITIVE_INFINITY : Math.max(0, perMinute - this.#options.requests.used());
   }
 
-  /** When (elapsed time) the next request may begin, if none of the running ones ends before; null where only their end will tell. */
+  /** When (elapsed time) the next request may begin, if none of the running ones ends before; null if one of them has to end first. */
   nextMs(): number | null {
     const { perMinute } = this;
     if (perMinute === null) return null;
@@ -150,7 +150,7 @@ export class RateLimiter {
     return tooMany <= 0 ? deps.elapsedMs() : requests.expiryMs(tooMany);
   }
 
-  /** A request begins, where one may. */
+  /** A request begins, if one may. */
   begin(): boolean {
     if (this.#options.perMinute() === undefined) return true;
     if (!this.#hasRoom()) return false;
@@ -174,7 +174,7 @@ export class RateLimiter {
     try {
       return this.free() >= 1;
     } catch {
-      // The lane asks again, and tells why.
+      // The lane asks again, and logs why.
       return false;
     }
   }

@@ -18,7 +18,7 @@ export interface Routes {
   readonly sinks: readonly RoutedSink[];
   /** `publish.resources`. */
   readonly resources: 'all' | 'own';
-  /** Whether a sink holds such an event where it is sent it; none does by default. */
+  /** Whether a sink holds such an event once it is sent to it; none does by default. */
   readonly holds?: (sink: string, event: ScheduledEvent) => boolean;
 }
 
@@ -37,7 +37,7 @@ export interface RoutePorts {
   readonly nowMs: number;
 }
 
-/** What a change has that tells of no event. */
+/** Of a change without an event. */
 const NO_EVENT = { event: null, occurrence: null };
 
 export function compileRoutes(sinks: Readonly<Record<string, { readonly filter: SinkFilter }>>, resources: Routes['resources']): Routes {
@@ -60,7 +60,7 @@ export function route(
   return wanted.filter((sink) => occurrence !== null && wasSent(sink, occurrence));
 }
 
-/** In the order of `sinks`. Asks the store only where the answer matters: for a change that the filter alone would keep back. */
+/** In the order of `sinks`. Asks the store only if the answer matters: for a change that the filter alone would keep back. */
 export function routeTo(change: Change, sinks: readonly RoutedSink[], { wasSent, nowMs }: RoutePorts): string[] {
   const occurrence = change.kind === 'sight' ? null : change.occurrence;
   const goesTo = ({ name, passes }: RoutedSink) =>
@@ -80,8 +80,8 @@ export interface FilterFacts {
 export type CompiledFilter = (change: Change, facts: FilterFacts) => boolean;
 
 /**
- * Makes a filter ready to be asked often. `source.*` are judged by `changes` alone, approvals by their event: one for an event that nobody
- * knows passes where the filter asks nothing of events.
+ * Compiles a filter. `source.*` are judged by `changes` alone, approvals by their event: one for an unknown event passes if the filter
+ * has no condition on events.
  */
 export function compileFilter({ changes: wanted, ...conditions }: SinkFilter): CompiledFilter {
   const changes = wanted && new Set(wanted);

@@ -19,7 +19,7 @@ export interface UnattemptedOptions {
   readonly report: LaneReport;
   /** What was queued then, or before, is too old; in the store's time. */
   readonly oldestMs: () => number;
-  /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4). */
+  /** Whether a delivery is over if its event has changed, started or ended since (behaviour 10.4). */
   readonly cancels: boolean;
 }
 
@@ -33,7 +33,7 @@ export class Unattempted {
   readonly #running = new Map<number, AbortController>();
   /** Keys that may have rows that have been overtaken. */
   readonly #moved = new Set<string>();
-  /** Up to where was looked for such keys; null: nowhere yet. */
+  /** The last position of the queue that was searched for such keys; null: none yet. */
   #position: QueuePosition | null = null;
   #isStale = true;
 
@@ -41,7 +41,7 @@ export class Unattempted {
     this.#options = options;
   }
 
-  /** A call begins: what aborts once its event has moved on; undefined where the sink does not cancel. */
+  /** A call begins: what aborts once its event has moved on; undefined if the sink does not cancel. */
   begin(batch: readonly Delivery[]): AbortSignal | undefined {
     if (!this.#options.cancels) return undefined;
     const overtaken = new AbortController();
@@ -55,7 +55,7 @@ export class Unattempted {
   }
 
   /** Events may have moved on, or rows may be queued again. */
-  forget(): void {
+  invalidate(): void {
     this.#isStale = true;
   }
 
@@ -77,13 +77,13 @@ export class Unattempted {
       lane.state = succeeded(lane.state, waiting);
       report.superseded(waiting.length);
     });
-    queue.forget();
+    queue.invalidate();
   }
 
   /** Rows of a retired sink that are too old become dead letters, a chunk at a time. @returns when (elapsed time) to look again */
   expire({ elapsedMs }: Moment): number | null {
     const { name, store, queue, report } = this.#options;
-    queue.forget();
+    queue.invalidate();
     const oldestMs = this.#options.oldestMs();
     const old = store.queuedBefore(name, oldestMs, AT_ONCE).filter((row) => !this.#isBusy(row));
     if (old.length > 0) {

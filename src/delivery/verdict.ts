@@ -30,7 +30,7 @@ export type Verdict =
 /**
  * One verdict for each member, in order. Two or more refused in one call may be the fault of one of them, so none of them is judged, except
  * those that the other side named.
- * A failed row expires where it was queued at `oldestMs` of the store's time or before.
+ * A failed row expires if it was queued at `oldestMs` of the store's time or before.
  */
 export function judge(rows: readonly Delivery[], outcomes: readonly Outcome[], oldestMs: number): readonly Verdict[] {
   const refusals = outcomes.filter((outcome) => outcome instanceof BridgeError && outcome.disposition === 'refused').length;

@@ -69,7 +69,7 @@ test('what is forgotten is read again', () => {
   const { store, ahead, accept, take } = fixture('abc');
   take([], 1);
   accept(store.open.slice(0, 2));
-  ahead.forget();
+  ahead.invalidate();
   assert.deepEqual(ids(take([], 1)), ['c:3']);
 });
 

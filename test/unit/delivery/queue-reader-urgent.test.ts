@@ -34,7 +34,7 @@ test('a key without rows is asked for once, until new rows may be queued', () =>
   assert.equal(reads(), 1);
   assert.deepEqual(take(keys, 10), ['a1'], 'a key that was not free is not taken for one without rows');
   store.queue('hooks', 'b', { id: 'b1' });
-  rows.forget();
+  rows.invalidate();
   assert.deepEqual(take(keys, 10, ['a']), ['b1']);
 });
 
