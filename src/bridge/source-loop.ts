@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
-import { backoffMs } from '../delivery/backoff.ts';
 import { BridgeError, isStoreFault, messageOf } from '../errors.ts';
+import { backoffMs } from '../time/backoff.ts';
 import { type Deps, orAbort, sleep } from '../time/clock.ts';
 import { disposeInTime } from '../time/dispose.ts';
 import type { ManagedSource } from './managed-source.ts';
@@ -68,7 +68,7 @@ export class SourceLoop {
     this.#failures = deps.elapsedMs() - sinceMs >= STEADY_MS ? 1 : this.#failures + 1;
     this.#logFault(error);
     const disposition = (error instanceof BridgeError && error.disposition) || 'retry';
-    const pauseMs = backoffMs({ failures: this.#failures, disposition, longEnded: false }, deps.random);
+    const pauseMs = backoffMs({ failures: this.#failures, disposition, longEnded: false }, deps.random());
     await sleep(deps, pauseMs, stop).catch(() => {});
   }
 

@@ -2,7 +2,7 @@
 import type { SinkApprover } from '../../adapters/adapter.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
-import type { LaneStore } from '../delivery/lane-store.ts';
+import type { LaneStore } from '../delivery/outcome-writer.ts';
 import { BridgeError } from '../errors.ts';
 import type { ApprovalOrigin } from '../model/approvals.ts';
 import type { ScheduledEvent } from '../model/events.ts';

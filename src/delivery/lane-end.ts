@@ -1,4 +1,4 @@
-// A lane that is to end → its calls ended, their outcomes stored, its adapter disposed.
+// A lane that ends → its calls ended, their outcomes stored, its adapter disposed.
 import type { Deps } from '../time/clock.ts';
 import { disposeInTime } from '../time/dispose.ts';
 import type { LaneReport } from './lane-report.ts';
@@ -7,7 +7,7 @@ import type { OutcomeWriter } from './outcome-writer.ts';
 
 export interface LaneEndParts {
   readonly adapter: ManagedAdapter;
-  readonly settlements: OutcomeWriter;
+  readonly writer: OutcomeWriter;
   readonly report: LaneReport;
   readonly deps: Pick<Deps, 'after'>;
   /** It begins to end: no call may begin any more. */
@@ -58,7 +58,7 @@ export class LaneEnd {
   /** See `Lane.leave`. */
   leave(onReleased: () => void): Promise<void> {
     this.#onReleased = onReleased;
-    this.#parts.settlements.dropRetirement();
+    this.#parts.writer.dropRetirement();
     return this.#begin();
   }
 
@@ -81,15 +81,15 @@ export class LaneEnd {
   }
 
   async #end(): Promise<void> {
-    const { adapter, settlements, report, deps, onBegun, callsEnded, onQuiet } = this.#parts;
+    const { adapter, writer, report, deps, onBegun, callsEnded, onQuiet } = this.#parts;
     onBegun();
     await callsEnded();
-    if (!this.hasLeft) settlements.close();
+    if (!this.hasLeft) writer.close();
     onQuiet();
     await disposeInTime(adapter, deps, (reason) => report.disposeFailed(reason), adapter.limits.closeMs);
     this.#disposed.resolve();
     if (!this.hasLeft) return;
-    await Promise.race([settlements.written(), this.#closing.promise]);
-    settlements.close();
+    await Promise.race([writer.written(), this.#closing.promise]);
+    writer.close();
   }
 }

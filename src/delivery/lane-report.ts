@@ -2,18 +2,17 @@
 
 import type { Logger } from 'pino';
 import type { BridgeError } from '../errors.ts';
-import type { AttemptOutcome, Delivery, LaneState, Retirement } from '../model/deliveries.ts';
-import { isContractBreach } from './attempt.ts';
-import type { BreakerNews, SinkState } from './circuit-breaker.ts';
-import type { Verdict } from './verdict.ts';
+import type { AttemptOutcome, Delivery, Retirement, SinkState } from '../model/deliveries.ts';
+import { isContractBreach } from './managed-adapter.ts';
+import type { News, Verdict } from './verdict.ts';
 
 export interface LaneStatus {
-  readonly state: LaneState;
+  readonly state: SinkState;
   /** The message of the last failure; null while nothing is wrong. */
   readonly reason: string | null;
   /** Wall time at which the lane came to this state. */
   readonly sinceMs: number;
-  /** While `held`: wall time until which, where that is known; else null. */
+  /** While `held`: wall time of its end, if it is known; else null. */
   readonly untilMs: number | null;
   /** Calls of the adapter now running. */
   readonly inFlight: number;
@@ -49,18 +48,22 @@ export class LaneReport {
     return { ...this.#status, inFlight };
   }
 
-  /** Passes a status on if its state or its reason is another one than before. */
-  update({ state, reason, untilMs }: SinkState, now: { readonly elapsedMs: number; readonly wallMs: number }, inFlight: number): void {
+  /** Passes a status on if its state or its reason is another one than before. `untilMs`: elapsed time. */
+  update(
+    { state, reason, untilMs }: Pick<LaneStatus, 'state' | 'reason' | 'untilMs'>,
+    now: { readonly elapsedMs: number; readonly wallMs: number },
+    inFlight: number,
+  ): void {
     const before = this.#status;
     const until = untilMs === null ? null : now.wallMs + untilMs - now.elapsedMs;
     const sinceMs = state === before.state && before.sinceMs !== 0 ? before.sinceMs : now.wallMs;
     this.#status = { state, reason, sinceMs, untilMs: until };
     if (before.sinceMs !== 0 && state === before.state && reason === before.reason) return;
-    this.#pauseTold(before.state === 'paused', state === 'paused', reason);
+    this.#reportPause(before.state === 'paused', state === 'paused', reason);
     this.#options.onState?.(this.status(inFlight));
   }
 
-  #pauseTold(wasPaused: boolean, isPaused: boolean, reason: string | null): void {
+  #reportPause(wasPaused: boolean, isPaused: boolean, reason: string | null): void {
     const { logger } = this.#options;
     if (isPaused && !wasPaused) logger.warn({ reason }, 'the sink is paused: nothing goes out to it until an operator resumes it');
     if (wasPaused && !isPaused) logger.info('the sink is no longer paused');
@@ -72,13 +75,21 @@ export class LaneReport {
     for (const [outcome, count] of counts) this.#options.onAttempt?.({ outcome, count, durationMs });
   }
 
-  /** A key failed for the `failures`th time in a row. `quiet`: the sink's own trouble tells it. */
-  failed(row: Delivery, error: BridgeError, failures: number, quiet: boolean): void {
-    const level = failures > 1 || quiet ? 'debug' : isContractBreach(error) ? 'error' : 'warn';
+  /** What a call changed. */
+  changed(news: News): void {
+    if (news.kind === 'recovered') this.#recovered(news);
+    else if (news.kind === 'troubled') this.#troubled(news);
+    else if (news.kind === 'failed') this.#failed(news);
+    else if (news.kind === 'given up') this.#gaveUp(news);
+    else this.#retired(news.error);
+  }
+
+  #failed({ row, error, failures, isKnown }: Extract<News, { kind: 'failed' }>): void {
+    const level = failures > 1 || isKnown ? 'debug' : isContractBreach(error) ? 'error' : 'warn';
     this.#options.logger[level]({ ...about(row, error), failures }, 'delivery failed and will be tried again');
   }
 
-  gaveUp({ row, error, outcome }: { row: Delivery; error: BridgeError; outcome: AttemptOutcome }): void {
+  #gaveUp({ row, error, outcome }: { row: Delivery; error: BridgeError; outcome: AttemptOutcome }): void {
     this.#options.logger.warn({ ...about(row, error), why: outcome }, 'delivery given up: it is a dead letter now');
   }
 
@@ -86,7 +97,7 @@ export class LaneReport {
   lateFailures(verdicts: readonly Verdict[]): void {
     for (const verdict of verdicts) {
       if (!('error' in verdict)) continue;
-      if (verdict.outcome === 'refused' || verdict.outcome === 'expired') this.gaveUp(verdict);
+      if (verdict.outcome === 'refused' || verdict.outcome === 'expired') this.#gaveUp(verdict);
       else
         this.#options.logger.warn(
           about(verdict.row, verdict.error),
@@ -107,21 +118,20 @@ export class LaneReport {
     this.#options.onAttempt?.({ outcome: 'accepted', count, durationMs: 0 });
   }
 
-  began(news: readonly BreakerNews[], error: BridgeError): void {
+  #troubled({ by, error }: Extract<News, { kind: 'troubled' }>): void {
     const { logger } = this.#options;
     const log = { code: error.code, status: error.status, reason: error.message };
-    if (news.includes('misconfigured'))
-      logger.warn(log, 'the sink looks misconfigured: mend what the reason says; tried slowly until then');
-    else if (news.includes('open')) logger.warn(log, 'the sink fails as a whole: one delivery at a time until one is accepted');
+    if (by.has('misconfigured')) logger.warn(log, 'the sink looks misconfigured: mend what the reason says; tried slowly until then');
+    else logger.warn(log, 'the sink fails as a whole: one delivery at a time until one is accepted');
   }
 
-  ended(news: readonly BreakerNews[]): void {
+  #recovered({ from }: Extract<News, { kind: 'recovered' }>): void {
     const { logger } = this.#options;
-    if (news.includes('misconfigured')) logger.info('the sink takes deliveries: it is no longer misconfigured');
-    else if (news.includes('open')) logger.info('the sink takes deliveries again');
+    if (from.has('misconfigured')) logger.info('the sink takes deliveries: it is no longer misconfigured');
+    else logger.info('the sink takes deliveries again');
   }
 
-  retired(error: BridgeError): void {
+  #retired(error: BridgeError): void {
     const until = error.untilRestart ? 'the bridge is restarted' : RESUMED_BY;
     this.#options.logger.error(
       { code: error.code, status: error.status, reason: error.message },
@@ -156,7 +166,7 @@ export class LaneReport {
   }
 }
 
-/** What a log line may tell of a delivery: never its payload. */
+/** What a log line has of a delivery: never its payload. */
 function about(row: Delivery, error: BridgeError): object {
   const { id, attempts } = row;
   return { id, attempts: attempts + 1, code: error.code, status: error.status, reason: error.message };

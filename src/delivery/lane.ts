@@ -1,23 +1,18 @@
 // Rows of one sink → adapter calls, in order for each key, until accepted or dead (behaviour 5.1).
-
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import type { Delivery } from '../model/deliveries.ts';
+import { backoffMs } from '../time/backoff.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
-import { backoffMs, type Moment, URGENT_CAP_MS } from './backoff.ts';
 import { Calls } from './calls.ts';
-import type { Hold } from './circuit-breaker.ts';
-import { Dispatcher } from './dispatcher.ts';
-import { fillPlaces } from './fill.ts';
 import { LaneEnd } from './lane-end.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
-import type { LaneStore } from './lane-store.ts';
+import { INITIAL, moment, released, resumed, rowsQueued, type StateHolder } from './lane-state.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
-import { OutcomeWriter } from './outcome-writer.ts';
-import { PauseWatch } from './pause-watch.ts';
-import { nextProbe } from './probe.ts';
-import { QueueReader } from './queue/queue-reader.ts';
-import { RequestWindow } from './queue/request-window.ts';
+import { type Hold, next, shown } from './next.ts';
+import { type LaneStore, OutcomeWriter } from './outcome-writer.ts';
+import { QueueReader } from './queue-reader.ts';
+import { RequestWindow } from './rate-limiter.ts';
 import { Unattempted } from './unattempted.ts';
 
 const DAY_MS = 86_400_000;
@@ -30,7 +25,7 @@ export interface LaneOptions {
   readonly store: LaneStore;
   /** Age from queueing at which a failed delivery is given up; 24 h by default. */
   readonly retry?: { readonly maxAgeMs?: number };
-  /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4). */
+  /** Whether a delivery is over if its event has changed, started or ended since (behaviour 10.4). */
   readonly cancels?: boolean;
   /** Keys that lanes of earlier configurations still have in a call: their next rows wait here. None by default. */
   readonly heldKeys?: () => ReadonlySet<string>;
@@ -48,87 +43,73 @@ export interface LaneOptions {
 /**
  * Delivers at least once, to one sink, independently of all others (behaviour 5.1).
  *
- * A key is in one call at a time, and free again once what became of its rows is stored. If an adapter accepts a later member of a key
- * though an earlier one of the same call failed, the later one counts: the other side has it. Adapters of brokers send none behind a failed one.
+ * A key is in one call at a time, and free again once the outcomes of its rows are stored. If an adapter accepts a later member of a key
+ * although an earlier one of the same call failed, the later one counts: the other side has it. Adapters of brokers send none behind a failed one.
  * Holds no rows but those of running calls and some that come next; without queued rows it has no timer and does nothing.
  */
 export class Lane implements AsyncDisposable {
   readonly #options: LaneOptions;
   readonly #report: LaneReport;
-  readonly #settlements: OutcomeWriter;
-  readonly #supply: QueueReader;
-  readonly #dispatcher: Dispatcher;
+  readonly #writer: OutcomeWriter;
+  readonly #queue: QueueReader;
   readonly #unattempted: Unattempted;
-  readonly #pause: PauseWatch;
   readonly #calls: Calls;
   readonly #end: LaneEnd;
-  #started = false;
-  #woken = false;
-  #knowsRetirement = false;
+  readonly #lane: StateHolder = { state: INITIAL };
+  #isStarted = false;
+  #isWoken = false;
+  /** An operator may have paused or resumed the sink since the store was read. */
+  #isPauseStale = true;
+  #isRetirementRead = false;
   #readFailures = 0;
-  #hold: Hold | null = null;
   #cancelTimer: CancelTimer | null = null;
+  #onIdle: () => void = () => {};
 
   constructor(options: LaneOptions) {
     const { name, adapter, store, deps, logger, onAttempt, onState, cancels = false, heldKeys = () => NO_KEYS } = options;
+    const lane = this.#lane;
     this.#options = options;
-    this.#report = new LaneReport({ logger, onAttempt, onState });
-    this.#pause = new PauseWatch(name, store);
-    this.#settlements = new OutcomeWriter({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
+    const report = new LaneReport({ logger, onAttempt, onState });
+    const writer = new OutcomeWriter({ sink: name, store, deps, logger, onWritten: this.#step });
     const requests = options.requests ?? new RequestWindow({ name, store, deps, logger });
-    this.#supply = new QueueReader({ name, adapter, store, requests, deps });
-    const oldestMs = () => store.nowMs() - (options.retry?.maxAgeMs ?? DAY_MS);
-    const own = { name, oldestMs, settlements: this.#settlements, report: this.#report };
-    this.#end = new LaneEnd({
-      ...{ adapter, settlements: this.#settlements, report: this.#report, deps },
+    const isFull = () => writer.isFull(adapter.limits.batch);
+    const queue = new QueueReader({ name, adapter, store, requests, deps, heldKeys, isFull });
+    const end = new LaneEnd({
+      ...{ adapter, writer, report, deps },
       onBegun: () => this.#cancelTimer?.(),
-      callsEnded: () => this.#calls.ended(),
-      onQuiet: () => this.#supply.rate.save(),
+      callsEnded: () => this.#callsEnded(),
+      onQuiet: () => queue.rate.save(),
     });
-    const open = { isOpen: () => !this.#end.hasBegun && !this.#pause.isPaused, hasLeft: () => this.#end.hasLeft, signal: this.#end.signal };
-    const blocked = () => this.#dispatcher.keys.blocked(deps.elapsedMs());
-    const urgent = {
-      isUrgent: (key: string) => this.#supply.isUrgent(key),
-      mustYield: () => this.#supply.lacksPlace(this.#calls.count, blocked),
-    };
-    this.#dispatcher = new Dispatcher({ ...own, ...open, ...urgent, heldKeys, adapter, deps, rate: this.#supply.rate });
-    this.#unattempted = new Unattempted({ ...own, store, cancels, keys: this.#dispatcher.keys });
-    const calls = { dispatcher: this.#dispatcher, unattempted: this.#unattempted, settlements: this.#settlements };
-    const isChosen = ({ partitionKey }: Delivery) => this.#supply.isChosen(partitionKey);
-    const onEnded = (batch: readonly Delivery[]) => (batch.some(isChosen) ? this.#pumpSoon() : this.#pump());
-    this.#calls = new Calls({ ...calls, onEnded, onReleased: () => this.#end.released() });
+    const oldestMs = () => store.nowMs() - (options.retry?.maxAgeMs ?? DAY_MS);
+    this.#unattempted = new Unattempted({ name, store, lane, queue, writer, report, cancels, oldestMs });
+    this.#calls = new Calls({ name, adapter, lane, queue, writer, report, end, deps, oldestMs });
+    this.#report = report;
+    this.#writer = writer;
+    this.#queue = queue;
+    this.#end = end;
   }
 
   /** Begins to deliver, unless the store says that the sink is retired. */
   start(): void {
-    this.#started = true;
+    this.#isStarted = true;
     void this.#options.adapter.start?.();
     this.wake();
   }
 
   /** New rows are queued, or another process changed the store. Calls in one turn count as one. */
   wake(): void {
-    if (!this.#started || this.#woken) return;
-    this.#woken = true;
-    queueMicrotask(() => {
-      this.#woken = false;
-      this.#settlements.hurry();
-      this.#unattempted.forget();
-      if (this.#end.hasBegun) return this.#endOvertaken();
-      this.#supply.forget();
-      this.#pause.forget();
-      this.#dispatcher.breaker.probeSooner(this.#dispatcher.now());
-      this.#pump();
-    });
+    if (!this.#isStarted || this.#isWoken) return;
+    this.#isWoken = true;
+    queueMicrotask(this.#awake);
   }
 
   status(): LaneStatus {
-    return this.#report.status(this.#calls.count);
+    return this.#report.status(this.#lane.state.calls);
   }
 
   /** Keys in a call, or whose outcome is not stored yet. */
   busyKeys(): readonly string[] {
-    return this.#dispatcher.keys.busy();
+    return [...this.#lane.state.busy];
   }
 
   /**
@@ -140,8 +121,8 @@ export class Lane implements AsyncDisposable {
   }
 
   /**
-   * The sink is configured otherwise now: begins nothing more. Running calls may take as long as they take; what they say counts for their
-   * rows, and for nothing else. Resolves once that is stored and the adapter disposed, or at the end of `close`. Never rejects.
+   * The sink is configured otherwise now: begins nothing more. Running calls may take as long as they take; their outcomes count for their
+   * rows, and for nothing else. Resolves once they are stored and the adapter is disposed, or at the end of `close`. Never rejects.
    * `onReleased` is called when keys of theirs are free.
    */
   leave(onReleased: () => void): Promise<void> {
@@ -157,94 +138,111 @@ export class Lane implements AsyncDisposable {
     return this.close();
   }
 
-  /** What still runs in a lane that ends may take its time: not longer than its event needs it. */
-  #endOvertaken(): void {
-    try {
-      if (this.#calls.count > 0) this.#unattempted.endRunning();
-    } catch (error) {
-      this.#report.unreadable(messageOf(error), 1);
+  readonly #awake = (): void => {
+    this.#isWoken = false;
+    this.#writer.hurry();
+    this.#unattempted.invalidate();
+    if (this.#end.hasBegun) {
+      this.#endOvertaken();
+      return;
     }
-  }
-
-  /** After what arrived with it is stored: these keys are free then, and may be more urgent than those that wait. */
-  #pumpSoon(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = this.#options.deps.after(0, () => this.#pump());
-  }
+    this.#queue.invalidate();
+    this.#isPauseStale = true;
+    this.#lane.state = rowsQueued(this.#lane.state, moment(this.#options.deps));
+    this.#step();
+  };
 
   /** Does all that can be done now, and sets the timer for what can be done later. */
-  #pump(): void {
+  readonly #step = (): void => {
     if (this.#end.hasBegun) return;
     this.#cancelTimer?.();
     this.#cancelTimer = null;
-    const now = this.#dispatcher.now();
-    const nextMs = this.#step(now);
-    if (nextMs !== null) this.#cancelTimer = this.#options.deps.after(nextMs - now.elapsedMs, () => this.#pump());
-    const state = this.#pause.state ?? this.#dispatcher.breaker.state(now.elapsedMs, this.#dispatcher.keys.failing, this.#hold);
-    this.#report.update(state, now, this.#calls.count);
-  }
-
-  /** @returns when (elapsed time) there is more to do, by the clock alone; null if never. */
-  #step(now: Moment): number | null {
+    const now = moment(this.#options.deps);
+    let untilMs: number | null;
+    let hold: Hold | null = null;
     try {
       this.#readRetirement();
-      this.#pause.read();
-      const nextMs = this.#deliverOrWait(now);
+      this.#readPause();
+      this.#unattempted.supersede();
+      let step = next(this.#lane.state, now, this.#queue);
+      for (; step.kind === 'send' || step.kind === 'probe'; step = next(this.#lane.state, now, this.#queue)) {
+        this.#lane.state = step.state;
+        for (const batch of step.batches) this.#begin(batch, step.kind === 'probe');
+      }
+      this.#lane.state = step.state;
+      if (step.kind === 'wait' && step.hold !== undefined) this.#report.short(step.hold !== null, this.#queue.rate.perMinute);
+      hold = (step.kind === 'wait' && step.hold) || null;
+      untilMs = step.kind === 'wait' ? step.untilMs : this.#unattempted.expire(now);
       this.#readFailures = 0;
-      return nextMs;
     } catch (error) {
       this.#readFailures += 1;
       this.#report.unreadable(messageOf(error), this.#readFailures);
-      return now.elapsedMs + backoffMs({ failures: this.#readFailures, disposition: 'retry', longEnded: false }, now.random);
+      untilMs = now.elapsedMs + backoffMs({ failures: this.#readFailures, disposition: 'retry', longEnded: false }, now.chance.sink);
     }
+    if (untilMs !== null) this.#cancelTimer = this.#options.deps.after(untilMs - now.elapsedMs, this.#step);
+    this.#report.update(shown(this.#lane.state, now.elapsedMs, hold), now, this.#lane.state.calls);
+  };
+
+  #begin(batch: readonly Delivery[], isProbe: boolean): void {
+    this.#queue.sent(batch);
+    void this.#calls.deliver(batch, isProbe, this.#unattempted.begin(batch)).then(() => this.#ended(batch));
   }
 
-  #deliverOrWait(now: Moment): number | null {
-    this.#hold = null;
-    if (this.#unattempted.supersede()) this.#supply.forget();
-    // Nothing expires meanwhile: a row is given up after a failed attempt alone.
-    if (this.#pause.isPaused) return null;
-    const { breaker, keys } = this.#dispatcher;
-    if (breaker.isRetired) {
-      this.#supply.forget();
-      return this.#unattempted.expire(now);
+  #ended(batch: readonly Delivery[]): void {
+    this.#lane.state = { ...this.#lane.state, calls: this.#lane.state.calls - 1 };
+    this.#unattempted.end(batch);
+    this.#writer.add([], () => this.#release(batch));
+    if (this.#lane.state.calls === 0) this.#onIdle();
+    if (!batch.some(({ partitionKey }) => this.#queue.isChosen(partitionKey))) {
+      this.#step();
+      return;
     }
-    if (breaker.isOpen && this.#supply.urgentRows(() => keys.busy(), 1).length > 0) breaker.probeWithin(URGENT_CAP_MS, now);
-    if (now.elapsedMs < breaker.blockedUntilMs) return breaker.blockedUntilMs;
-    if (this.#settlements.isFull(this.#options.adapter.limits.batch)) return null;
-    if (!breaker.isOpen) return this.#fill(now);
-    this.#hold = this.#supply.shortage([]);
-    return this.#hold ? this.#hold.untilMs : this.#probe(now);
+    // After the outcomes that arrived with it are stored: these keys are free then, and may be more urgent than those that wait.
+    this.#cancelTimer?.();
+    this.#cancelTimer = this.#options.deps.after(0, this.#step);
+  }
+
+  #release(rows: readonly Delivery[]): void {
+    this.#lane.state = released(this.#lane.state, rows);
+    this.#end.released();
+  }
+
+  #callsEnded(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#lane.state.calls === 0) resolve();
+    });
+  }
+
+  /** Somebody may have paused or resumed the sink. @throws BridgeError BRIDGE_STORE_* */
+  #readPause(): void {
+    if (this.#isPauseStale) this.#lane.state = { ...this.#lane.state, pause: this.#options.store.record(this.#options.name).pause };
+    this.#isPauseStale = false;
   }
 
   /** At the start the store says whether the sink is retired; later, whether it still is: another process may have lifted it. */
   #readRetirement(): void {
-    const { breaker } = this.#dispatcher;
-    if (this.#knowsRetirement && (!breaker.canResume || this.#settlements.isRetiring)) return;
+    const { retired } = this.#lane.state;
+    const canResume = retired !== null && !retired.untilRestart && !this.#writer.isRetiring;
+    if (this.#isRetirementRead && !canResume) return;
     const retirement = this.#options.store.retirement(this.#options.name);
-    if (!this.#knowsRetirement && retirement) {
-      breaker.retire(retirement.reason, false);
+    if (!this.#isRetirementRead && retirement) {
+      this.#lane.state = { ...this.#lane.state, retired: { reason: retirement.reason, untilRestart: false } };
       this.#report.foundRetired(retirement);
     }
-    if (this.#knowsRetirement && !retirement) this.#dispatcher.resume();
-    this.#knowsRetirement = true;
+    if (this.#isRetirementRead && !retirement) {
+      this.#lane.state = resumed(this.#lane.state);
+      this.#report.resumed();
+    }
+    this.#isRetirementRead = true;
   }
 
-  #fill(now: Moment): number | null {
-    const { keys } = this.#dispatcher;
-    const parts = { dispatcher: this.#dispatcher, supply: this.#supply, calls: this.#calls };
-    fillPlaces({ ...parts, limits: this.#options.adapter.limits }, now);
-    this.#hold = this.#supply.shortage(keys.blocked(now.elapsedMs));
-    this.#report.short(this.#hold !== null, this.#supply.rate.perMinute);
-    const urgentMs = this.#supply.slots(this.#calls.count) > 0 ? null : this.#supply.nextUrgentMs();
-    const times = [keys.nextDueMs(now.elapsedMs), this.#hold?.untilMs ?? null, urgentMs].filter((time) => time !== null);
-    return times.length === 0 ? null : Math.min(...times);
-  }
-
-  /** One delivery at a time, whose end comes back here. */
-  #probe(now: Moment): number | null {
-    const row = this.#calls.count > 0 ? null : nextProbe(this.#dispatcher, this.#supply, now);
-    if (row) this.#calls.begin([row], true);
-    return null;
+  /** What still runs in a lane that ends may take its time: not longer than its event needs it. */
+  #endOvertaken(): void {
+    try {
+      if (this.#lane.state.calls > 0) this.#unattempted.endRunning();
+    } catch (error) {
+      this.#report.unreadable(messageOf(error), 1);
+    }
   }
 }

@@ -1,4 +1,4 @@
-// An adapter → the same, with aborts, failures and an end as lanes want them.
+// An adapter → the same, with the aborts, failures and end that a lane needs.
 import type { Adapter, Outcome, Preparation } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import { Running } from '../time/running.ts';
@@ -10,10 +10,13 @@ export interface ManagedAdapter extends Omit<Adapter, 'close'>, AsyncDisposable 
 export function manageAdapter(adapter: Adapter, sink: string): ManagedAdapter {
   const running = new Running();
   let closing: Promise<void> | null = null;
-  /** An abort rejects with the signal's own reason, whatever the adapter makes of it. */
-  const run = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+  const mayBegin = (signal: AbortSignal) => {
     signal.throwIfAborted();
     if (closing !== null) throw closed(sink);
+  };
+  /** An abort rejects with the signal's own reason, whatever the adapter makes of it. */
+  const run = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    mayBegin(signal);
     try {
       return await running.track(work());
     } catch (error) {
@@ -27,11 +30,16 @@ export function manageAdapter(adapter: Adapter, sink: string): ManagedAdapter {
     ...(adapter.preparation && { preparation: managePreparation(adapter.preparation, run) }),
     ...(adapter.start && { start: () => running.track(adapter.start?.() ?? Promise.resolve()) }),
     check: (signal) => run(signal, () => adapter.check(signal)),
-    deliver: (batch, signal, overtaken) =>
-      run(signal, () => adapter.deliver(batch, signal, overtaken)).catch((error: unknown): readonly Outcome[] => {
-        if (signal.aborted || !(error instanceof BridgeError)) throw error;
+    async deliver(batch, signal, overtaken): Promise<readonly Outcome[]> {
+      try {
+        mayBegin(signal);
+        return await running.track(adapter.deliver(batch, signal, overtaken));
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        if (!(error instanceof BridgeError)) throw error;
         return batch.map(() => error);
-      }),
+      }
+    },
     [Symbol.asyncDispose]: () => {
       closing ??= running.ended().then(() => adapter.close());
       return closing;
@@ -53,4 +61,34 @@ function managePreparation(preparation: Preparation, run: Run): Preparation {
 function closed(sink: string): BridgeError {
   const message = `sink ${sink} is closed: the bridge is stopping, and delivers this after its next start`;
   return new BridgeError('BRIDGE_ADAPTER_CLOSED', message, { disposition: 'retry', scope: 'sink' });
+}
+
+/** Only an adapter with a mistake in it causes these. */
+const CONTRACT_BREACHES: ReadonlySet<string> = new Set(['BRIDGE_DELIVERY_FAILED', 'BRIDGE_DELIVERY_OUTCOMES', 'BRIDGE_DELIVERY_TIMEOUT']);
+
+export function isContractBreach(error: BridgeError): boolean {
+  return CONTRACT_BREACHES.has(error.code);
+}
+
+export function timedOut(sink: string, limitMs: number): BridgeError {
+  const message = `delivery to sink ${sink} had not ended after ${Math.round(limitMs / 6000) / 10} min and was given up; it will be tried again`;
+  return new BridgeError('BRIDGE_DELIVERY_TIMEOUT', message, { disposition: 'retry' });
+}
+
+export function miscounted(sink: string, members: number, outcomes: number): BridgeError {
+  return new BridgeError(
+    'BRIDGE_DELIVERY_OUTCOMES',
+    `the adapter of sink ${sink} gave ${outcomes} outcomes for ${members} deliveries; all of them will be tried again; please report it`,
+    { disposition: 'retry' },
+  );
+}
+
+/** An adapter's exception may hold anything: only its kind is shown. */
+export function broken(sink: string, cause: unknown): BridgeError {
+  const kind = cause instanceof Error ? cause.name : typeof cause;
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return new BridgeError('BRIDGE_DELIVERY_FAILED', `the adapter of sink ${sink} failed with a ${kind}${code}; it will be tried again`, {
+    cause,
+    disposition: 'retry',
+  });
 }

@@ -4,15 +4,35 @@ import type { Logger } from 'pino';
 import { type BridgeError, messageOf } from '../errors.ts';
 import type { Retirement, Settlement, SinkError } from '../model/deliveries.ts';
 import type { Queue } from '../outbox/queue.ts';
+import { backoffMs } from '../time/backoff.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
-import { backoffMs } from './backoff.ts';
+
+/** What a lane asks of the outbox's queue. */
+export type LaneStore = Pick<
+  Queue,
+  | 'nowMs'
+  | 'queued'
+  | 'queuedOf'
+  | 'queuedByUrgency'
+  | 'urgent'
+  | 'queuedBefore'
+  | 'overtaken'
+  | 'movedOn'
+  | 'position'
+  | 'settle'
+  | 'retirement'
+  | 'retire'
+  | 'record'
+  | 'requests'
+  | 'saveRequests'
+>;
 
 /** So many outcomes may wait for their write; beyond them nothing more is sent, but beside those of one batch the next one is. */
 const MOST_UNWRITTEN = 64;
 
-export interface SettlementsOptions {
+export interface OutcomeWriterOptions {
   readonly sink: string;
-  readonly store: Pick<Queue, 'settle' | 'retire'>;
+  readonly store: Pick<LaneStore, 'settle' | 'retire'>;
   readonly deps: Deps;
   readonly logger: Logger;
   /** Something was written. */
@@ -21,7 +41,7 @@ export interface SettlementsOptions {
 
 /** Keeps outcomes in memory until the store has them, so that what was accepted is not sent again while a disk is full. */
 export class OutcomeWriter {
-  readonly #options: SettlementsOptions;
+  readonly #options: OutcomeWriterOptions;
   #settlements: Settlement[] = [];
   #retirement: Retirement | null = null;
   #lastError: SinkError | null = null;
@@ -29,7 +49,7 @@ export class OutcomeWriter {
   #failures = 0;
   #cancelTimer: CancelTimer | null = null;
 
-  constructor(options: SettlementsOptions) {
+  constructor(options: OutcomeWriterOptions) {
     this.#options = options;
   }
 
@@ -100,7 +120,7 @@ export class OutcomeWriter {
       return;
     }
     const { deps } = this.#options;
-    const delayMs = backoffMs({ failures: this.#failures, disposition: 'retry', longEnded: false }, deps.random);
+    const delayMs = backoffMs({ failures: this.#failures, disposition: 'retry', longEnded: false }, deps.random());
     this.#cancelTimer = deps.after(delayMs, this.#flush);
   };
 

@@ -1,15 +1,16 @@
-// A change → the names of the sinks that get it.
+// A change, and each sink's filter → the names of the sinks that get it (behaviour 2.6 to 2.8).
+import { eventMatchers } from '../conditions/matchers.ts';
+import { changeName } from '../model/change-names.ts';
 import { affects } from '../model/content.ts';
 import type { Change, ScheduledEvent } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
-import { compileFilter, publishes, type Wants } from './filter.ts';
 import type { SinkFilter } from './options.ts';
 
 export interface RoutedSink {
   readonly name: string;
   /** From `compileFilter`. */
-  readonly wants: Wants;
+  readonly passes: CompiledFilter;
 }
 
 /** The configured sinks, made ready to be asked often. */
@@ -17,7 +18,7 @@ export interface Routes {
   readonly sinks: readonly RoutedSink[];
   /** `publish.resources`. */
   readonly resources: 'all' | 'own';
-  /** Whether a sink holds such an event where it is sent it; none does by default. */
+  /** Whether a sink holds such an event once it is sent to it; none does by default. */
   readonly holds?: (sink: string, event: ScheduledEvent) => boolean;
 }
 
@@ -36,11 +37,11 @@ export interface RoutePorts {
   readonly nowMs: number;
 }
 
-/** What a change has that tells of no event. */
+/** Of a change without an event. */
 const NO_EVENT = { event: null, occurrence: null };
 
 export function compileRoutes(sinks: Readonly<Record<string, { readonly filter: SinkFilter }>>, resources: Routes['resources']): Routes {
-  return { sinks: Object.entries(sinks).map(([name, { filter }]) => ({ name, wants: compileFilter(filter) })), resources };
+  return { sinks: Object.entries(sinks).map(([name, { filter }]) => ({ name, passes: compileFilter(filter) })), resources };
 }
 
 /** Asked inside the transaction that stores the change. A sink that was sent an earlier change of its event gets it in any case that its `changes` allow. */
@@ -59,11 +60,49 @@ export function route(
   return wanted.filter((sink) => occurrence !== null && wasSent(sink, occurrence));
 }
 
-/** In the order of `sinks`. Asks the store only where the answer matters: for a change that the filter alone would keep back. */
+/** In the order of `sinks`. Asks the store only if the answer matters: for a change that the filter alone would keep back. */
 export function routeTo(change: Change, sinks: readonly RoutedSink[], { wasSent, nowMs }: RoutePorts): string[] {
   const occurrence = change.kind === 'sight' ? null : change.occurrence;
-  const goesTo = ({ name, wants }: RoutedSink) =>
-    wants(change, { sentBefore: false, nowMs }) ||
-    (occurrence !== null && wants(change, { sentBefore: true, nowMs }) && wasSent(name, occurrence));
+  const goesTo = ({ name, passes }: RoutedSink) =>
+    passes(change, { sentBefore: false, nowMs }) ||
+    (occurrence !== null && passes(change, { sentBefore: true, nowMs }) && wasSent(name, occurrence));
   return sinks.filter(goesTo).map(({ name }) => name);
+}
+
+export interface FilterFacts {
+  /** Whether the sink was sent a change of the same occurrence before: then `changes` alone can keep this one from it. */
+  readonly sentBefore: boolean;
+  /** Wall time. */
+  readonly nowMs: number;
+}
+
+/** A filter made ready. */
+export type CompiledFilter = (change: Change, facts: FilterFacts) => boolean;
+
+/**
+ * Compiles a filter. `source.*` are judged by `changes` alone, approvals by their event: one for an unknown event passes if the filter
+ * has no condition on events.
+ */
+export function compileFilter({ changes: wanted, ...conditions }: SinkFilter): CompiledFilter {
+  const changes = wanted && new Set(wanted);
+  const matchers = eventMatchers(conditions, 'any');
+  return (change, { sentBefore, nowMs }) => {
+    if (changes && !changes.has(changeName(change))) return false;
+    if (change.kind === 'sight' || sentBefore) return true;
+    const { event } = change;
+    return matchers.every((matcher) => event !== null && matcher.matches(event, nowMs));
+  };
+}
+
+/**
+ * `publish.resources`: `own` lets pass the events that name this VM, without case, or named it earlier in this occurrence (`namedBefore`);
+ * all of them while the VM's own name is unknown; `source.*` always.
+ */
+export function publishes(
+  mode: 'all' | 'own',
+  change: Change,
+  { ownName, namedBefore }: { readonly ownName: string | null; readonly namedBefore: boolean },
+): boolean {
+  if (mode === 'all' || change.kind === 'sight' || ownName === null || namedBefore) return true;
+  return change.event !== null && affects(change.event, ownName);
 }

@@ -20,7 +20,7 @@ export interface Delivery {
 
 /** The states of a sink's lane, as `/readyz` and metrics show them. */
 export const LANE_STATES = ['delivering', 'backing off', 'probing', 'held', 'misconfigured', 'retired', 'paused'] as const;
-export type LaneState = (typeof LANE_STATES)[number];
+export type SinkState = (typeof LANE_STATES)[number];
 
 /** The results of an attempt, as metrics count them. */
 export const ATTEMPT_OUTCOMES = ['accepted', 'retry', 'misconfigured', 'retired', 'refused', 'expired'] as const;

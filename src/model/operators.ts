@@ -1,5 +1,5 @@
 // Types of what operators see and do: pages of the journal, sinks, dead letters, their acts.
-import type { DeadLetter, LaneState } from './deliveries.ts';
+import type { DeadLetter, SinkState } from './deliveries.ts';
 
 /** What an operator did over the HTTP interface. */
 export interface OperatorAct {
@@ -80,7 +80,7 @@ export interface DeadLetterPage {
 export interface SinkView {
   readonly name: string;
   readonly type: string;
-  readonly state: LaneState;
+  readonly state: SinkState;
   readonly queued: number;
   /** RFC 3339: when the oldest queued delivery was queued. */
   readonly oldestAt: string | null;

@@ -6,7 +6,7 @@ import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import type { MessageResult } from '../model/approvals.ts';
 import { CHANGE_NAMES } from '../model/change-names.ts';
-import { ATTEMPT_OUTCOMES, LANE_STATES, type LaneState } from '../model/deliveries.ts';
+import { ATTEMPT_OUTCOMES, LANE_STATES, type SinkState } from '../model/deliveries.ts';
 import { DROP_REASONS, type DropReason } from '../model/problems.ts';
 import { type ApprovalSnapshot, createApprovalMetrics } from './approval-metrics.ts';
 import { boundedLabel } from './label-values.ts';
@@ -29,7 +29,7 @@ interface SinkSnapshot {
   readonly oldestSeconds: number | null;
   readonly deadLetters: number;
   /** The state in `/readyz`. */
-  readonly state: LaneState;
+  readonly state: SinkState;
 }
 
 /** The state of the bridge at a scrape; null values are unknown, and absent from the answer. */

@@ -37,7 +37,7 @@ const BOUNDS: readonly [file: string, code: string, words: string][] = [
   ['adapters/service-bus/source/message-stream.ts', 'IN_FLIGHT = 8;', 'Service Bus: 8'],
   ['adapters/http/http-sink.ts', 'MOST_ANSWER_BYTES = 8 * 1024 ** 2;', '| 8 MiB | the body is ignored'],
   ['src/outbox/messages.ts', 'MOST_HANDLED = 100_000;', '| the last 100,000 of each source'],
-  ['src/delivery/queue/read-ahead.ts', 'AHEAD = 32;', 'rows are read 32 at a time'],
+  ['src/delivery/queue-reader.ts', 'AHEAD = 32;', 'rows are read 32 at a time'],
   ['src/outbox/dead-letters.ts', 'STEP = 200;', 'reads 200 at a time'],
 ];
 

@@ -1,6 +1,6 @@
 // A LaneStore in memory, with its faults to order, and what a test asks of it afterwards.
 
-import type { LaneStore } from '../../src/delivery/lane-store.ts';
+import type { LaneStore } from '../../src/delivery/outcome-writer.ts';
 import type {
   DeadLetterReason,
   Delivery,

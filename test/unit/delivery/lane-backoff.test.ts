@@ -21,16 +21,6 @@ describe('a key that fails', () => {
     assert.deepEqual(gaps(at).slice(0, 8), [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
   });
 
-  test('several rows of a key that fail in one call are one failure', async () => {
-    const { lane, queue, time, watch } = laneFixture({ answer: always(failure()), limits: { batch: 3 }, random: whole });
-    const at = watch();
-    for (let index = 0; index < 3; index++) queue('a');
-    lane.start();
-    await time.advance(10 * SECOND);
-    const calls = at.filter((_, index) => index % 3 === 0);
-    assert.deepEqual(gaps(calls).slice(0, 4), [250, 500, 1_000, 2_000]);
-  });
-
   test('a failing key does not hold up others, and goes on in order once it is accepted', async () => {
     const { lane, queue, time, adapter, acceptedIds, statuses } = laneFixture({ limits: { inFlight: 1 }, random: whole });
     let isWell = false;
@@ -114,18 +104,6 @@ describe('a sink that fails as a whole', () => {
     assert.equal(logs.filter(({ msg, level }) => msg.includes('fails as a whole') && level === WARN).length, 1);
   });
 
-  test('a thousand keys that back off beside others that do well are a sick sink', async () => {
-    const { lane, queue, time, adapter, store } = laneFixture({ limits: { inFlight: 1, batch: 100 }, random: whole });
-    adapter.answer = (batch) =>
-      batch.map(({ partitionKey }) => (partitionKey.startsWith('bad') ? failure({ disposition: 'misconfigured' }) : 'accepted'));
-    for (let index = 0; index < 3_000; index++) queue(`${index % 100 === 0 ? 'good' : 'bad'}${index}`);
-    lane.start();
-    await time.advance(5 * SECOND);
-    assert.ok(adapter.calls.length < 20);
-    assert.ok(Math.max(...store.asked.map(({ except }) => except.length)) <= 1_100);
-    assert.ok(store.open.length > 2_900);
-  });
-
   test('however many keys wait, a sick sink remembers a thousand of them at most', async () => {
     const { lane, queue, time, store, adapter } = laneFixture({ answer: always(failure({ scope: 'sink' })), limits: { inFlight: 1 } });
     for (let index = 0; index < 2_500; index++) queue(`k${index}`);
@@ -148,28 +126,6 @@ describe('a sink that fails as a whole', () => {
       await time.advance(10 * MINUTE);
       assert.equal(Math.max(...gaps(at)), 10_000);
     }
-  });
-
-  test('two failing keys, or three with a success between, do not make the sink sick', async () => {
-    const { lane, queue, time, adapter } = laneFixture({ limits: { inFlight: 1 }, random: whole });
-    adapter.answer = (batch) => batch.map(({ partitionKey }) => (partitionKey === 'good' ? 'accepted' : failure()));
-    for (const key of ['a', 'b', 'good', 'c', 'd']) queue(key);
-    lane.start();
-    await time.advance(10);
-    assert.equal(lane.status().state, 'backing off');
-  });
-
-  test('an error that speaks of the whole sink makes it sick at once', async () => {
-    const { lane, queue, time, adapter } = laneFixture({
-      answer: always(failure({ scope: 'sink' })),
-      limits: { inFlight: 1 },
-      random: whole,
-    });
-    for (const key of ['a', 'b', 'c']) queue(key);
-    lane.start();
-    await time.advance(200);
-    assert.equal(adapter.calls.length, 1);
-    assert.equal(lane.status().state, 'probing');
   });
 
   test('keys that are poisoned do not keep a sick sink from finding out that it takes others', async () => {
@@ -202,21 +158,6 @@ describe('a sink that fails as a whole', () => {
     ]);
   });
 
-  test('a probe that is refused is a dead letter and leaves the sink as sick as it was', async () => {
-    const { lane, queue, time, adapter, store } = laneFixture({
-      answer: always(failure({ scope: 'sink' })),
-      limits: { inFlight: 1 },
-      random: whole,
-    });
-    for (const key of ['a', 'b', 'c', 'd']) queue(key);
-    lane.start();
-    await time.advance(10);
-    adapter.answer = always(failure({ disposition: 'refused' }));
-    await time.advance(600);
-    assert.equal(store.dead.length, 2);
-    assert.equal(lane.status().state, 'probing');
-  });
-
   test('a sick sink without rows has no timer, and takes the next row as its probe', async () => {
     const { lane, queue, time, adapter, store } = laneFixture({ answer: always(failure({ scope: 'sink' })), maxAgeMs: 1 });
     queue('a');
@@ -245,16 +186,6 @@ describe('what a receiver asks for', () => {
     await time.advance(2 * SECOND);
     assert.equal(adapter.calls.length, 3);
     assert.equal(lane.status().state, 'delivering');
-  });
-
-  test('Retry-After holds for an hour at most', async () => {
-    const { lane, queue, time, adapter } = laneFixture({ answer: always(failure({ retryAfterMs: 30 * DAY })) });
-    queue('a');
-    lane.start();
-    await time.advance(HOUR - 1);
-    assert.equal(adapter.calls.length, 1);
-    await time.advance(2);
-    assert.equal(adapter.calls.length, 2);
   });
 
   test('a misconfigured sink is tried slowly, and told once when it begins and once when it ends', async () => {

@@ -4,18 +4,6 @@ import { test } from 'node:test';
 import { laneFixture, SECOND } from '../../virtual/lane-fixture.ts';
 import { accept, always, failure, hang } from '../../virtual/scripted-adapter.ts';
 
-test('rows of one key go in order, one call at a time', async () => {
-  const { lane, queue, time, adapter, acceptedIds } = laneFixture();
-  const ids = ['a', 'a', 'b', 'a', 'b'].map((key) => queue(key).id);
-  lane.start();
-  await time.advance(SECOND);
-  assert.deepEqual(adapter.overlaps, []);
-  for (const key of ['a', 'b']) {
-    const ofKey = (list: string[]) => list.filter((id) => id.startsWith(key));
-    assert.deepEqual(ofKey(acceptedIds()), ofKey(ids));
-  }
-});
-
 test('at most inFlight calls run at once, and a free place is taken at once', async () => {
   const { lane, queue, time, adapter, acceptedIds } = laneFixture({ limits: { inFlight: 3 } });
   const gates: (() => void)[] = [];
@@ -34,24 +22,6 @@ test('at most inFlight calls run at once, and a free place is taken at once', as
   }
   assert.equal(acceptedIds().length, 5);
   assert.equal(adapter.mostRunning, 3);
-});
-
-test('a batch takes what is queued up to its limits of members and bytes', async () => {
-  const { lane, queue, time, adapter } = laneFixture({ limits: { inFlight: 1, batch: 3, batchBytes: 30 } });
-  const bytes = (length: number) => ({ bytes: new Uint8Array(length) });
-  for (const [key, length] of [
-    ['a', 10],
-    ['b', 10],
-    ['c', 5],
-    ['d', 1],
-    ['e', 40],
-    ['f', 20],
-    ['g', 20],
-  ] as const)
-    queue(key, { id: key, ...bytes(length) });
-  lane.start();
-  await time.advance(SECOND);
-  assert.deepEqual(adapter.calls, [['a', 'b', 'c'], ['d'], ['e'], ['f'], ['g']]);
 });
 
 test('rows queued while calls run are taken without waiting for them', async () => {
@@ -73,15 +43,6 @@ test('a later member that was accepted counts though an earlier one of its key f
   await time.advance(SECOND);
   assert.deepEqual(adapter.calls, [['a1', 'a2', 'b1'], ['a1']]);
   assert.deepEqual(acceptedIds(), ['a2', 'b1', 'a1']);
-});
-
-test('some failures beside successes in one call do not make the sink sick', async () => {
-  const { lane, queue, time, adapter } = laneFixture({ limits: { inFlight: 1, batch: 10 }, random: () => 1 });
-  adapter.answer = (batch) => batch.map(({ partitionKey }) => (partitionKey === 'good' ? 'accepted' : failure()));
-  for (const key of ['a', 'b', 'c', 'd', 'good']) queue(key);
-  lane.start();
-  await time.advance(10);
-  assert.equal(lane.status().state, 'backing off');
 });
 
 test('a refusal of several is halved until the one to blame stands alone', async () => {
@@ -246,16 +207,4 @@ test('nothing happens before start, and many calls of wake are one', async () =>
   for (let index = 0; index < 100; index++) lane.wake();
   await time.advance(SECOND);
   assert.equal(store.asked.length, 1);
-});
-
-test('a batch that failed goes again as it was, whatever chance says of each key', async () => {
-  const { lane, queue, time, adapter, store } = laneFixture({ answer: always(failure()), limits: { batch: 10 } });
-  for (const key of ['a', 'b', 'a']) queue(key);
-  lane.start();
-  await time.advance(2 * SECOND);
-  adapter.answer = accept;
-  await time.advance(60 * SECOND);
-  assert.equal(store.accepted.length, 3);
-  assert.ok(adapter.calls.length >= 3);
-  for (const ids of adapter.calls) assert.deepEqual(ids, adapter.calls[0]);
 });

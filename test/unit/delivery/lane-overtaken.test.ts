@@ -96,22 +96,6 @@ test('a run that is overtaken while its lane leaves for a changed configuration 
   assert.deepEqual(settledOf(store), [`${row.seq} accepted superseded`]);
 });
 
-test('what was superseded does not make a misconfigured sink well', async () => {
-  const { lane, queue, time, store, statuses } = laneFixture({
-    cancels: true,
-    answer: (batch, signal, overtaken) =>
-      batch[0]?.partitionKey === 'a' ? [failure({ disposition: 'misconfigured' })] : untilOvertaken(batch, signal, overtaken),
-  });
-  const row = queue('b');
-  queue('a');
-  lane.start();
-  await time.advance(SECOND);
-  store.overtake(row);
-  lane.wake();
-  await time.advance(SECOND);
-  assert.deepEqual([statuses.at(-1)?.state, store.accepted.length], ['misconfigured', 1]);
-});
-
 test('what came too late for its event is a dead letter, and no failure of the sink or of its key', async () => {
   const { lane, queue, time, store, attempts, adapter } = laneFixture({
     random: () => 1,

@@ -107,21 +107,6 @@ test('a wall clock that is set forward is noticed within half a minute', async (
   await end(fixture);
 });
 
-test('in batches an urgent event goes before the others and without them, so that no refusal of theirs delays it', async () => {
-  const fixture = laneFixture({ limits: { inFlight: 1, batch: 10 } });
-  const { lane, queue, time, adapter } = fixture;
-  for (let index = 0; index < 30; index++) queue(`over${index}`);
-  for (const id of ['p1', 'p2']) queue('p', { id });
-  announce(fixture, 'p', 30 * SECOND);
-  lane.start();
-  await time.advance(100);
-  assert.deepEqual(adapter.calls[0], ['p1', 'p2']);
-  assert.deepEqual(
-    adapter.calls.map(({ length }) => length),
-    [2, 10, 10, 10],
-  );
-});
-
 test('a batch that is being halved lets an urgent event go in between', async () => {
   const fixture = laneFixture({ limits: { inFlight: 1, batch: 64 } });
   const { lane, queue, time, adapter, store } = fixture;
@@ -183,43 +168,6 @@ test('a sink that fails as a whole is probed with an urgent event first, every o
   adapter.answer = accept;
   await time.advance(2 * SECOND);
   assert.ok(store.accepted.some(({ id }) => id === 'p'));
-});
-
-test('what the far side asks for holds for urgent events, too: Retry-After, and slow retries where it is misconfigured', async () => {
-  for (const [asks, leastMs] of [
-    [failure({ scope: 'sink', retryAfterMs: 20 * SECOND }), 20 * SECOND],
-    [failure({ scope: 'sink', disposition: 'misconfigured' }), 9 * SECOND],
-  ] as const) {
-    const fixture = laneFixture({ limits: { inFlight: 1 }, random: () => 0.999, answer: (batch) => batch.map(() => asks) });
-    const { lane, queue, time } = fixture;
-    const at = fixture.watch();
-    announce(fixture, 'p', 60 * SECOND);
-    queue('p');
-    lane.start();
-    await time.advance(MINUTE);
-    const gaps = at.slice(1).map(({ ms }, index) => ms - (at[index]?.ms ?? 0));
-    assert.ok(Math.min(...gaps) >= leastMs, gaps.join());
-    await end(fixture);
-  }
-});
-
-test('the back-off of an urgent event of its own is 2 s at most, and that of others stays as it is', async () => {
-  const fixture = laneFixture({ random: () => 0.999, answer: (batch) => batch.map(() => failure()) });
-  const { lane, queue, time, store } = fixture;
-  const at = fixture.watch();
-  announce(fixture, 'p', 60 * SECOND);
-  queue('p');
-  queue('other');
-  lane.start();
-  await time.advance(MINUTE);
-  const gapsOf = (name: string) => {
-    const times = at.filter(({ key }) => key === name).map(({ ms }) => ms);
-    return times.slice(1).map((ms, index) => ms - (times[index] ?? 0));
-  };
-  assert.ok(Math.max(...gapsOf('p')) <= 2 * SECOND, gapsOf('p').join());
-  assert.ok(Math.max(...gapsOf('other')) > 9 * SECOND, gapsOf('other').join());
-  assert.equal(store.open.length, 2);
-  await end(fixture);
 });
 
 test('extra places do not exceed a rate', async () => {

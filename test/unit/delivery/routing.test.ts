@@ -1,9 +1,8 @@
 // compileFilter, publishes and routeTo.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileFilter, publishes } from '../../../src/delivery/filter.ts';
 import type { SinkFilter } from '../../../src/delivery/options.ts';
-import { routeTo } from '../../../src/delivery/routing.ts';
+import { compileFilter, publishes, routeTo } from '../../../src/delivery/routing.ts';
 import type { ApprovalChange, Change, EventChange, ScheduledEvent, SightChange } from '../../../src/model/events.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -127,10 +126,10 @@ test('own resources: events that name this VM or named it before, and all while 
 test('a change is routed to the sinks that want it, and the store is asked only where that decides', () => {
   const asked: string[] = [];
   const sinks = [
-    { name: 'all', wants: compileFilter({}) },
-    { name: 'freezes', wants: compileFilter({ impacts: ['Freeze'] }) },
-    { name: 'was-freeze', wants: compileFilter({ impacts: ['Freeze'] }) },
-    { name: 'endings', wants: compileFilter({ changes: ['ended'] }) },
+    { name: 'all', passes: compileFilter({}) },
+    { name: 'freezes', passes: compileFilter({ impacts: ['Freeze'] }) },
+    { name: 'was-freeze', passes: compileFilter({ impacts: ['Freeze'] }) },
+    { name: 'endings', passes: compileFilter({ changes: ['ended'] }) },
   ];
   const wasSent = (sink: string, occurrence: number) => {
     asked.push(`${sink} ${occurrence}`);

@@ -1,8 +1,8 @@
-// The requests of one sink, as they begin and end → how many count now; kept over restarts.
+// A sink's rate and the last minute's requests → how many may begin now, or when the next one may.
 import type { Logger } from 'pino';
-import { messageOf } from '../../errors.ts';
-import type { Queue } from '../../outbox/queue.ts';
-import type { Deps } from '../../time/clock.ts';
+import { messageOf } from '../errors.ts';
+import type { Queue } from '../outbox/queue.ts';
+import type { Deps } from '../time/clock.ts';
 
 const WINDOW_MS = 60_000;
 /** Ends of requests are rounded up to this, so that a minute is at most 241 counts however many requests it holds. */
@@ -52,7 +52,7 @@ export class RequestWindow {
     return used;
   }
 
-  /** When (elapsed time) so many of them count no more, if no running one ends before; null if only their end will tell. */
+  /** When (elapsed time) so many of them count no more, if no running one ends before; null if one of them has to end first. */
   expiryMs(count: number): number | null {
     let left = count;
     for (const [endMs, ended] of this.#ended) {
@@ -109,5 +109,73 @@ export class RequestWindow {
   #count(atMs: number, count: number): void {
     const endMs = (Math.floor(atMs / GRAIN_MS) + 1) * GRAIN_MS;
     if (count > 0) this.#ended.set(endMs, (this.#ended.get(endMs) ?? 0) + count);
+  }
+}
+
+export interface RateLimiterOptions {
+  /** Requests in any 60 s; null: no limit now, though one may come; undefined: never one, so that nothing is counted. May change at any time. */
+  readonly perMinute: () => number | null | undefined;
+  readonly requests: RequestWindow;
+  readonly deps: Pick<Deps, 'elapsedMs'>;
+}
+
+/**
+ * Never more requests in any 60 s than allowed, seen from here and from the other side. Each beginning is written down before it happens, each
+ * end after it.
+ */
+export class RateLimiter {
+  readonly #options: RateLimiterOptions;
+
+  constructor(options: RateLimiterOptions) {
+    this.#options = options;
+  }
+
+  /** Requests in any 60 s; null if there is no limit now. */
+  get perMinute(): number | null {
+    return this.#options.perMinute() ?? null;
+  }
+
+  /** How many requests may begin now; infinitely many without a limit. @throws BridgeError BRIDGE_STORE_* */
+  free(): number {
+    const { perMinute } = this;
+    return perMinute === null ? Number.POSITIVE_INFINITY : Math.max(0, perMinute - this.#options.requests.used());
+  }
+
+  /** When (elapsed time) the next request may begin, if none of the running ones ends before; null if one of them has to end first. */
+  nextMs(): number | null {
+    const { perMinute } = this;
+    if (perMinute === null) return null;
+    const { requests, deps } = this.#options;
+    const tooMany = requests.used() - perMinute + 1;
+    return tooMany <= 0 ? deps.elapsedMs() : requests.expiryMs(tooMany);
+  }
+
+  /** A request begins, if one may. */
+  begin(): boolean {
+    if (this.#options.perMinute() === undefined) return true;
+    if (!this.#hasRoom()) return false;
+    this.#options.requests.begin();
+    this.save();
+    return true;
+  }
+
+  /** A request that had begun is over, whatever came of it. */
+  end(): void {
+    if (this.#options.perMinute() === undefined) return;
+    this.#options.requests.end();
+    this.save();
+  }
+
+  save(): void {
+    if (this.perMinute !== null) this.#options.requests.save();
+  }
+
+  #hasRoom(): boolean {
+    try {
+      return this.free() >= 1;
+    } catch {
+      // The lane asks again, and logs why.
+      return false;
+    }
   }
 }

@@ -1,15 +1,19 @@
 // Keys of urgent events, and what is queued of them → their rows, with as few reads as possible.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { UrgentRows } from '../../../../src/delivery/queue/urgent-rows.ts';
-import { MemoryLaneStore } from '../../../virtual/memory-lane-store.ts';
+import { UrgentRows } from '../../../src/delivery/queue-reader.ts';
+import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
 
 function given(queued: readonly string[]) {
   const store = new MemoryLaneStore(() => 0);
   for (const id of queued) store.queue('hooks', id.replace(/\d*$/, ''), { id });
   const rows = new UrgentRows((keys, limit) => store.queuedOf('hooks', keys, limit));
-  const take = (keys: readonly string[], limit: number, except: readonly string[] = []) =>
-    rows.take(keys, except, limit).map(({ id }) => id);
+  /** What the lane does: these rows are sent. */
+  const take = (keys: readonly string[], limit: number, except: readonly string[] = []) => {
+    const taken = rows.rows(keys, except, limit);
+    rows.drop(new Set(taken.map(({ partitionKey }) => partitionKey)));
+    return taken.map(({ id }) => id);
+  };
   return { store, rows, take, reads: () => store.askedOf.length };
 }
 
@@ -30,7 +34,7 @@ test('a key without rows is asked for once, until new rows may be queued', () =>
   assert.equal(reads(), 1);
   assert.deepEqual(take(keys, 10), ['a1'], 'a key that was not free is not taken for one without rows');
   store.queue('hooks', 'b', { id: 'b1' });
-  rows.forget();
+  rows.invalidate();
   assert.deepEqual(take(keys, 10, ['a']), ['b1']);
 });
 

@@ -1,0 +1,152 @@
+// One call's outcomes, row by row → the lane's next state, and what is reported.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Outcome } from '../../../adapters/adapter.ts';
+import { INITIAL, type KeyState, type LaneState, type Moment, recovered } from '../../../src/delivery/lane-state.ts';
+import { concluded, judge } from '../../../src/delivery/verdict.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
+import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
+import { failure } from '../../virtual/scripted-adapter.ts';
+
+const NOW: Moment = { elapsedMs: 50_000, wallMs: 1_000_000, chance: { key: 1, sink: 1 } };
+const OLD = failure({ disposition: 'retry' }, 'old');
+
+interface Call {
+  readonly state?: Partial<LaneState>;
+  readonly isProbe?: boolean;
+  readonly urgent?: boolean;
+  readonly longEnded?: boolean;
+}
+
+/** Each member as `key` and its outcome, all in one call. */
+function after(members: readonly (readonly [key: string, outcome: Outcome])[], call: Call = {}) {
+  const store = new MemoryLaneStore(() => 0);
+  const rows = members.map(([key]) => store.queue('hooks', key));
+  const outcomes = members.map(([, outcome]) => outcome);
+  const facts = { isUrgent: () => call.urgent ?? false, isLongEnded: (_: Delivery) => call.longEnded ?? false };
+  const verdicts = judge(rows, outcomes, -1);
+  return concluded({ ...INITIAL, ...call.state }, verdicts, call.isProbe ?? false, facts, NOW);
+}
+
+const key = (state: Partial<KeyState>): KeyState => ({ failures: 1, dueMs: 0, wasCutShort: false, isCause: false, probed: null, ...state });
+const open: LaneState['opening'] = { failures: 3, dueMs: 0, disposition: 'retry', longEnded: false, withinMs: undefined };
+const retry = failure();
+const refused = failure({ disposition: 'refused' });
+const waits = ({ keys }: LaneState, name: string) => (keys.get(name)?.dueMs ?? 0) - NOW.elapsedMs;
+const probeWaits = ({ opening }: LaneState) => (opening?.dueMs ?? 0) - NOW.elapsedMs;
+
+test('a key backs off by its own failures: 250 ms doubling to 10 s, 5 min if its event ended long ago, 2 s if it is urgent', () => {
+  for (const [failures, call, expected] of [
+    [0, {}, 250],
+    [1, {}, 500],
+    [7, {}, 10_000],
+    [20, { longEnded: true }, 300_000],
+    [20, { urgent: true }, 2_000],
+  ] as const) {
+    const { state } = after([['a', retry]], { ...call, state: { keys: new Map([['a', key({ failures })]]) } });
+    assert.deepEqual([state.keys.get('a')?.failures, waits(state, 'a')], [failures + 1, expected]);
+  }
+  const slow = after([['a', failure({ disposition: 'misconfigured' })]], { urgent: true }).state;
+  assert.deepEqual([waits(slow, 'a'), slow.isMisconfigured], [10_000, true]);
+});
+
+test('keys that fail in one call are due together, and several rows of a key are one failure', () => {
+  const { state } = after(['a', 'a', 'b', 'a'].map((name) => [name, retry]));
+  assert.deepEqual([state.keys.get('a')?.failures, waits(state, 'a'), waits(state, 'b')], [1, 250, 250]);
+});
+
+test('three different keys that fail in a row open the breaker; two, or three beside an acceptance, do not', () => {
+  const failing = (...names: string[]) => names.map((name) => [name, retry] as const);
+  assert.equal(after(failing('a', 'b')).state.opening, null);
+  assert.equal(after(failing('a', 'a', 'a')).state.opening, null);
+  const { state, news } = after(failing('a', 'b', 'c'));
+  assert.deepEqual([probeWaits(state), state.streak.size], [250, 0]);
+  assert.deepEqual(
+    news.map(({ kind }) => kind),
+    ['failed', 'failed', 'failed', 'troubled'],
+  );
+  assert.equal(after([...failing('a', 'b', 'c'), ['good', 'accepted']]).state.opening, null);
+  assert.notEqual(after(failing('c'), { state: { streak: new Set(['a', 'b']) } }).state.opening, null);
+  assert.equal(after([['good', 'accepted']], { state: { streak: new Set(['a', 'b']) } }).state.streak.size, 0);
+});
+
+test('an error that speaks of the whole sink opens the breaker at once, and no failure but that of a probe counts from then on', () => {
+  const sick = failure({ scope: 'sink' });
+  assert.equal(probeWaits(after([['a', sick]]).state), 250);
+  assert.deepEqual(after([['a', sick]], { state: { opening: open } }).state.opening, open, 'a call of before');
+  const { state, news } = after([['a', sick]], { state: { opening: open }, isProbe: true });
+  assert.deepEqual([state.opening?.failures, probeWaits(state)], [4, 2_000]);
+  assert.deepEqual(
+    news.map((each) => each.kind === 'failed' && each.isKnown),
+    [true],
+  );
+  const within = failure({ scope: 'sink', disposition: 'misconfigured', retryWithinMs: 3_000 });
+  assert.equal(probeWaits(after([['a', within]]).state), 3_000);
+});
+
+test('a probe that is refused leaves the breaker open, with the same wait; one that is accepted closes it and frees the keys', () => {
+  const state = { opening: open, lastFailure: 'no', keys: new Map([['b', key({ dueMs: 90_000 })]]) };
+  const sick = after([['a', refused]], { state, isProbe: true }).state;
+  assert.deepEqual([sick.opening?.failures, probeWaits(sick)], [3, 1_000]);
+  const { state: well, news } = after([['a', 'accepted']], { state, isProbe: true });
+  assert.deepEqual([well.opening, well.keys.get('b')?.dueMs, well.keys.get('b')?.wasCutShort], [null, 0, true]);
+  assert.deepEqual(news, [{ kind: 'recovered', from: new Set(['open']) }]);
+});
+
+test('a key that failed again after a recovery is the cause: the next recovery does not cut its back-off short', () => {
+  const { state } = after([['b', retry]], { state: { keys: new Map([['b', key({ wasCutShort: true })]]) } });
+  assert.equal(state.keys.get('b')?.isCause, true);
+  const again = recovered({ ...state, opening: open });
+  assert.equal(again.keys.get('b')?.dueMs, state.keys.get('b')?.dueMs);
+});
+
+test('Retry-After holds the sink for an hour at most, and a shorter one ends no longer one', () => {
+  const held = (retryAfterMs: number, heldUntilMs = 0) =>
+    after([['a', failure({ retryAfterMs })]], { state: { heldUntilMs } }).state.heldUntilMs;
+  assert.deepEqual([held(30_000), held(1e12), held(1, 99_000)], [80_000, 3_650_000, 99_000]);
+});
+
+test('a misconfigured sink is reported once when that begins and once when it ends', () => {
+  const slow = failure({ disposition: 'misconfigured' });
+  const first = after([['a', slow]]);
+  const second = after([['b', slow]], { state: first.state });
+  assert.deepEqual(
+    [first, second].map(({ news }) => news.filter(({ kind }) => kind === 'troubled').length),
+    [1, 0],
+  );
+  assert.deepEqual(after([['a', 'accepted']], { state: second.state }).news, [{ kind: 'recovered', from: new Set(['misconfigured']) }]);
+});
+
+test('a sink that retires is reported as that alone, once', () => {
+  const gone = failure({ disposition: 'retired', scope: 'sink' }, 'gone');
+  const { state, news } = after([
+    ['a', gone],
+    ['b', gone],
+  ]);
+  assert.deepEqual([state.retired, state.opening, state.keys.size], [{ reason: 'gone', untilRestart: false }, null, 0]);
+  assert.deepEqual(news, [{ kind: 'retired', error: gone }]);
+});
+
+test('a refusal or a superseded delivery says nothing of the sink, and is no failure of its key', () => {
+  for (const outcome of [refused, failure({ disposition: 'expired' }), { result: 'accepted', status: 'superseded' } as const]) {
+    const before = { isMisconfigured: true, streak: new Set(['x']), keys: new Map([['a', key({})]]) };
+    const { state } = after([['a', outcome]], { state: before });
+    assert.deepEqual([state.isMisconfigured, [...state.streak], state.keys.get('a')?.failures], [true, ['x'], 0]);
+  }
+});
+
+test('a thousand keys that fail beside others that are accepted open the breaker', () => {
+  const keys = new Map(Array.from({ length: 999 }, (_, index) => [`bad${index}`, key({})]));
+  const members = [['good', 'accepted'] as const, ['bad', retry] as const];
+  assert.notEqual(after(members, { state: { keys } }).state.opening, null);
+  keys.delete('bad0');
+  assert.equal(after(members, { state: { keys } }).state.opening, null);
+});
+
+test('an accepted delivery of a healthy key copies no key, however many others fail', () => {
+  const keys = new Map(Array.from({ length: 900 }, (_, index) => [`bad${index}`, key({})]));
+  const state = { ...INITIAL, lastFailure: OLD.message, keys };
+  const { state: same, news } = after([['good', 'accepted']], { state });
+  assert.equal(same.keys, keys);
+  assert.deepEqual(news, []);
+});
