@@ -17,8 +17,7 @@ import { votesOf } from './requests/authorize-message.ts';
 import { authorizeVotes, type CheckContext } from './requests/check.ts';
 import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';
 import { parseHold } from './requests/hold-requests.ts';
-import { tooLong } from './requests/lengths.ts';
-import { keyOf, parseStartRequests } from './requests/start-requests.ts';
+import { keyOf, parseStartRequests, tooLong } from './requests/start-requests.ts';
 import type { ApprovalsParts, Stages } from './stages.ts';
 import { heldAnswer, resultOf } from './views/result.ts';
 

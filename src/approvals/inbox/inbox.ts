@@ -7,7 +7,7 @@ import type { ApprovalOrigin, MessageRefusal, MessageResult, ReceivedMessage } f
 import { viaSource } from '../../model/hold-owner.ts';
 import { type Deps, now, sleep } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import { refusedChange } from '../record/approval-change.ts';
+import { refusedChange } from '../record/audit-trail.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
 import type { Authorization } from '../requests/authorization.ts';

@@ -6,7 +6,7 @@ import { type Deps, now } from '../../time/clock.ts';
 import type { Refusal } from '../requests/answer.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
 import { type Authorization, revokedRefusal } from '../requests/authorization.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { ApprovalTransaction } from '../store.ts';
 import type { AuditEntry, AuditTrail } from './audit-trail.ts';

@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import { type Governed, isPast } from '../rules/governed-event.ts';
+import { type Governed, isPast } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import { stepOf } from './audit-steps.ts';
 import type { AuditEntry, AuditTrail } from './audit-trail.ts';

@@ -2,7 +2,7 @@
 
 import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
-import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
+import type { Governed, GovernedEvent } from '../rules/governed-events.ts';
 import type { PolicyDecision } from '../rules/policy.ts';
 import { type Quorum, quorumOf, type Rules } from '../rules/quorum.ts';
 import { isPosted, moved } from './approval-state.ts';

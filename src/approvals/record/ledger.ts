@@ -2,8 +2,7 @@
 import { type Observable, Subject } from 'rxjs';
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Deps } from '../../time/clock.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
-import { GovernedEvents } from '../rules/governed-events.ts';
+import { type GovernedEvent, GovernedEvents } from '../rules/governed-events.ts';
 import type { Policy } from '../rules/policy.ts';
 import type { ApprovalStore } from '../store.ts';
 import { AnswerRecord } from './answer-record.ts';

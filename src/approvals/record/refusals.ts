@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.ts';
 import type { EventApproval } from '../../model/approvals.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { AuditEntry, AuditTrail } from './audit-trail.ts';
 import { isDecidedByRule, settled } from './decisions.ts';

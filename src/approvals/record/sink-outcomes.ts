@@ -9,7 +9,7 @@ import { type Authorization, revokedRefusal } from '../requests/authorization.ts
 import type { Checked } from '../requests/check.ts';
 import type { StartRequest } from '../requests/start-requests.ts';
 import type { ApprovalStore } from '../store.ts';
-import { refusedChange } from './approval-change.ts';
+import { refusedChange } from './audit-trail.ts';
 import type { Commands } from './commands.ts';
 
 /** A sink that speaks for an approver. */

@@ -4,8 +4,7 @@ import type { ApprovalHold, ApprovalVote, EventApproval } from '../../model/appr
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
 import { hasWorsened } from '../../model/worsened.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
-import { isPast } from '../rules/governed-event.ts';
+import { type GovernedEvent, isPast } from '../rules/governed-events.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
 import { isAlive, isOpen, isPassedBy, isPosted, moved, type PassedBy } from './approval-state.ts';
 import { isDecidedByRule, settled, spent } from './decisions.ts';

@@ -3,7 +3,7 @@ import type { EventApproval } from '../../model/approvals.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { isUpdateId } from '../../model/ids.ts';
 import { hasWorsened } from '../../model/worsened.ts';
-import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
+import type { Governed, GovernedEvent } from '../rules/governed-events.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
 import type { ApprovalStore } from '../store.ts';
 import { type Refusal, refusal } from './answer.ts';

@@ -1,7 +1,6 @@
 // JSON of holds and releases → requests, or what is wrong with them (behaviour 8.8). Pure.
 import { isObject } from '../../formats/json-object.ts';
-import { isLonger, lengthFault } from './lengths.ts';
-import { entryFault, keyOf } from './start-requests.ts';
+import { entryFault, isLonger, keyOf, lengthFault } from './start-requests.ts';
 
 const LONGEST_REASON = 1000;
 

@@ -1,10 +1,13 @@
 // An approval's JSON body → its StartRequests, or what is wrong (behaviour 6.4). Pure.
 import { isObject, type JsonObject } from '../../formats/json-object.ts';
 import { nearMiss } from '../../schema/near-misses.ts';
-import { lengthFault } from './lengths.ts';
+import { type Refusal, refusal } from './answer.ts';
 
 /** What a body may ask for; only messages of sources hold and release by such a list. */
 const LISTS = ['StartRequests', 'Holds', 'Releases'];
+
+/** Those of Azure have 36. */
+const LONGEST_EVENT_ID = 256;
 
 export interface StartRequest {
   /** As the caller wrote it. */
@@ -72,4 +75,20 @@ export function entryFault(entry: unknown, other: string): string | null {
 
 function hasNearly(name: string): string {
   return `has a key that is nearly ${name}: write ${name}`;
+}
+
+/** What is wrong with an EventId, or with the name of an approver, that a caller wrote; null where nothing is. */
+export function lengthFault(text: string): string | null {
+  return isLonger(text, LONGEST_EVENT_ID) ? `is longer than ${LONGEST_EVENT_ID} characters` : null;
+}
+
+/** In characters, not in UTF-16 units; does not count to the end of what is much longer. */
+export function isLonger(text: string, most: number): boolean {
+  return text.length > most && (text.length > 2 * most || [...text].length > most);
+}
+
+/** The refusal of what is too long to name an event or an approver; null where it is not. */
+export function tooLong(text: string, what = 'The EventId in the path'): Refusal | null {
+  const fault = lengthFault(text);
+  return fault === null ? null : refusal('bad-request', `${what} ${fault}.`);
 }

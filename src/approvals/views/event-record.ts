@@ -5,7 +5,7 @@ import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, Reco
 import { isDrill } from '../../model/drills.ts';
 import type { Instant } from '../../model/events.ts';
 import { ageMs } from '../../time/clock.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import { asItCounts, type Summary, summaryOf } from './result.ts';
 

@@ -1,7 +1,7 @@
 // govern and isPast: which ruling is in force, and whether its deadline may still decide.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Governed, govern, isPast } from '../../../../src/approvals/rules/governed-event.ts';
+import { type Governed, govern, isPast } from '../../../../src/approvals/rules/governed-events.ts';
 import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
 import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
