@@ -1,4 +1,4 @@
-// What a command changed → record, CloudEvents and log lines; written in the caller's transaction.
+// Changes to approvals → record, CloudEvents and log lines, written in the caller's transaction.
 
 import type { Logger } from 'pino';
 import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, EventApproval } from '../../model/approvals.ts';
@@ -13,7 +13,7 @@ import { isPassedBy } from './approval-state.ts';
 import { stepsBetween } from './audit-steps.ts';
 import type { VoidVote } from './transitions.ts';
 
-/** What happens to approvals, as a metric counts it; `denied`: a request was answered with a refusal. */
+/** An event that a metric counts. `denied`: a request was refused. */
 export type ApprovalEventName = ApprovalStepName | 'denied';
 
 export interface AuditTrailParts {
@@ -24,7 +24,7 @@ export interface AuditTrailParts {
   readonly onEvent?: (name: ApprovalEventName) => void;
 }
 
-/** What one act made of the approvals of one event. */
+/** The effect of one command or document on the approvals of one event. */
 export interface AuditEntry {
   readonly known: GovernedEvent['known'];
   readonly before: EventApproval | null;
@@ -39,7 +39,7 @@ export interface VerdictFacts {
   readonly posted: EventApproval;
   readonly before: EventApproval;
   readonly after: EventApproval;
-  /** What the metadata service answered. */
+  /** The answer of the metadata service. */
   readonly status: number;
   readonly at: Instant;
 }
@@ -51,7 +51,7 @@ export class AuditTrail {
     this.#parts = parts;
   }
 
-  /** Each new vote gives an `approval.recorded`. */
+  /** Returns the entry for a command, with an `approval.recorded` for each new vote. */
   entry(known: GovernedEvent['known'], before: EventApproval | null, after: EventApproval, at: Instant, by?: ApprovalOrigin): AuditEntry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, ...(by && { by }) });
     const recorded = steps.filter(({ step }) => step === 'recorded');
@@ -59,7 +59,7 @@ export class AuditTrail {
     return { known, before, after, steps, changes };
   }
 
-  /** The effects of a document or a start: each void vote gives an `approval.failed`. */
+  /** Returns the entry for a document or a restart, with an `approval.failed` for each void vote. */
   review(
     known: GovernedEvent['known'],
     before: EventApproval | null,
@@ -72,7 +72,7 @@ export class AuditTrail {
     return { known, before, after, steps: stepsBetween(before, after, { atMs: at.wallMs }), changes };
   }
 
-  /** The metadata service's final answer to a StartRequest: published, unless the approval was moot. */
+  /** Returns the entry for the final answer to a StartRequest. It is published, unless the approval is moot or unknown. */
   verdict({ known, posted, before, after, status, at }: VerdictFacts): AuditEntry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, status });
     const hasFailed = after.state === 'failed';
@@ -91,13 +91,13 @@ export class AuditTrail {
     if (changes.length > 0) transaction.publish(changes);
   }
 
-  /** Logs and counts. */
+  /** Logs and counts the steps. */
   tell({ known: { event, occurrence }, after, steps }: AuditEntry): void {
     const { onEvent, logger } = this.#parts;
     for (const { step, approver, policy, status, reason } of steps) {
       onEvent?.(step);
       const approvers = approver === null ? (after?.votes ?? []).map((vote) => vote.approver) : [approver];
-      // A refused approval rests until an approver approves again.
+      // A refused approval stays failed until an approver approves again, or for a minute if a rule decided it.
       logger[step === 'failed' ? 'error' : 'info'](
         { eventId: event.eventId, occurrence, approvers, policy, status, reason },
         `approval ${step}`,
@@ -120,11 +120,11 @@ export class AuditTrail {
 
 export interface ChangeContext {
   readonly observerId: string;
-  /** Whether a CloudEvent id has been used before. */
+  /** Whether a CloudEvent id is already in use. */
   readonly isUsed: (id: string) => boolean;
 }
 
-/** Its id is unused as long as no other change of the same phase, event and approver is made before it is stored. */
+/** Returns a change with an unused id. Store it before another change of the same phase, event and approver is created. */
 export function approvalChange(
   phase: ApprovalPhase,
   told: Omit<ApprovalChange, 'kind' | 'phase' | 'id'>,
@@ -134,7 +134,7 @@ export function approvalChange(
   return { kind: 'approval', phase, id, ...told };
 }
 
-/** The `approval.failed` of an approval that was refused before it was recorded. `eventId` as its sender wrote it. */
+/** Returns the `approval.failed` of an approval that was refused before it was recorded. `eventId`: as the sender wrote it. */
 export function refusedChange(
   { approver, eventId: asWritten, reason }: { readonly approver: string; readonly eventId: string; readonly reason: string },
   {

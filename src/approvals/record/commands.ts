@@ -1,4 +1,4 @@
-// What an approver asked for → votes and holds, all of a request in one transaction.
+// Commands of an approver → votes and holds, all of one request in one transaction.
 import type { ApprovalOrigin, EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
@@ -30,10 +30,10 @@ export class Commands {
   }
 
   /**
-   * All of it in one transaction, with what `also` writes; none if all of it is known already and `also` is absent. Every approval, hold and
-   * release by HTTP, message or sink goes through here. Its authorization is checked in the turn that records.
-   * @returns the refusal if the authorization was revoked, and then nothing is recorded; else null
-   * @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded
+   * Records all commands and the writes of `also` in one transaction; writes nothing if no command changes anything and `also` is absent.
+   * Every approval, hold and release by HTTP, message or sink is recorded here. The authorization is checked in the turn that records.
+   * @returns the refusal if the authorization was revoked (nothing is recorded then), else null
+   * @throws BridgeError BRIDGE_STORE_*; nothing is recorded then
    */
   record(
     authorization: Authorization,

@@ -372,7 +372,7 @@ test('a store that fails when a deadline falls due: the next document decides it
     await fixture.time.advance(minutes * MINUTE_MS);
     assert.equal(fixture.posts.length, 0);
     assert.deepEqual(fixture.told, []);
-    assert.ok(fixture.log.some((line) => line.includes('a deadline fell due and could not be stored')));
+    assert.ok(fixture.log.some((line) => line.includes('a deadline expired and could not be stored')));
     fixture.store.fault = null;
     fixture.poll();
     await fixture.time.advance(60 * MINUTE_MS);
