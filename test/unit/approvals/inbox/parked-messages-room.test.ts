@@ -70,7 +70,7 @@ test('large messages take more room: 4 MiB of one source wait', async (t) => {
     next.map(({ isTold }) => isTold),
     [true, false],
   );
-  assert.equal(fixture.log.filter((line) => line.includes('once there is room')).length, 1);
+  assert.equal(fixture.log.filter((line) => line.includes('until there is room')).length, 1);
   await fixture.time.advance(30_000);
   assert.equal(next[1]?.isTold, true);
 });
@@ -88,7 +88,7 @@ test('the log tells once a minute that a source has too many', async (t) => {
   const { fixture, approvals } = await full(t);
   const waiting = Array.from({ length: 8 }, (_, place) => approvals.take(ORIGIN, letter(fixture, startRequests(`more-${place}`))));
   await fixture.time.advance(1000);
-  const told = fixture.log.filter((line) => line.includes('once there is room'));
+  const told = fixture.log.filter((line) => line.includes('until there is room'));
   assert.equal(told.length, 1);
   assert.match(told[0] ?? '', /"source":"topic"/);
   await fixture.time.advance(60_000);

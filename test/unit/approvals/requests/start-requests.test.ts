@@ -32,8 +32,8 @@ const BAD: readonly [body: unknown, told: RegExp][] = [
   [{ startrequests: [{ EventId: 'a' }] }, /the body has a key that is nearly StartRequests: write StartRequests/],
   [{ StartRequests: [{ EventId: 'a' }], holds: [] }, /nearly Holds/],
   [{ StartRequests: [{ EventId: 'a' }], RELEASE: [] }, /nearly Releases/],
-  [{ StartRequests: [{ EventId: 'a' }], Seen: 'a:scheduled' }, /Seen stands in the entry of StartRequests/],
-  [{ StartRequests: [{ EventId: 'a' }], seen: 'a:scheduled' }, /Seen stands in the entry of StartRequests/],
+  [{ StartRequests: [{ EventId: 'a' }], Seen: 'a:scheduled' }, /Seen must be in an entry of StartRequests/],
+  [{ StartRequests: [{ EventId: 'a' }], seen: 'a:scheduled' }, /Seen must be in an entry of StartRequests/],
   [{ StartRequests: [{ EventId: 'a', seen: 'a:scheduled' }] }, /StartRequests\[0\] has a key that is nearly Seen: write Seen/],
   [{ StartRequests: [{ EventId: 'a' }, { EventId: 'b', Seen: 'b:scheduled', SEEN: 'x' }] }, /StartRequests\[1\] .*nearly Seen/],
   [{ StartRequests: [{ EventID: 'a' }] }, /StartRequests\[0\] has a key that is nearly EventId/],
@@ -68,7 +68,7 @@ test('an EventId has at most 256 characters, whatever they take in UTF-16, and a
 
 test('a key named __proto__ names nothing', () => {
   const parsed = parseStartRequests(JSON.parse('{"StartRequests":[{"__proto__":{"EventId":"a"}}]}'));
-  assert.match(String(parsed), /EventId must be a text/);
+  assert.match(String(parsed), /EventId must be a non-empty text/);
 });
 
 test('by HTTP it is 400 for a yes, a hold, a release and the record; what is answered and logged stays short', async (t) => {

@@ -92,7 +92,7 @@ test('never: 403 to approvers, and nothing is posted, whoever approved before', 
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
   const answered = await approve(approvals, 'billing');
   assert.equal(said(answered), '403 forbidden');
-  assert.match(answered.kind === 'refusal' ? answered.detail : '', /never approved, as policy\[0\]/);
+  assert.match(answered.kind === 'refusal' ? answered.detail : '', /never approved, because of the rule policy\[0\]/);
   await fixture.time.advance(60_000);
   assert.equal(fixture.posts.length, 0);
   assert.equal(approvals.summary(KEY), null);
