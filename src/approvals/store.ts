@@ -1,4 +1,4 @@
-// What approvals need from the store: parts of the outbox, and transactions that publish CloudEvents.
+// The store as approvals use it: parts of the outbox, and transactions that publish CloudEvents.
 import type { ApprovalChange } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';

@@ -1,4 +1,4 @@
-// Messages for events that the bridge has not read yet → kept for a while, up to a limit per source.
+// Messages for events not read yet → kept for a while, up to a limit for each source.
 import type { ReceivedMessage } from '../../model/approvals.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
 

@@ -1,4 +1,4 @@
-// An occurrence's approvals before and after a change → the new lines of its record (behaviour 8.18). Pure.
+// An occurrence's approvals before and after → the new lines of its record (behaviour 8.18). Pure.
 import type {
   ApprovalDecision,
   ApprovalHold,

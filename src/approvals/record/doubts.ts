@@ -1,4 +1,4 @@
-// StartRequests without a known answer → `unknown` instead of `moot` when their events start or end.
+// StartRequests without a known answer → `unknown`, not `moot`, when their events start or end.
 import { type EventApproval, LOST_ANSWER, type RecordPart } from '../../model/approvals.ts';
 import type { ApprovalStore } from '../store.ts';
 import { isPassedBy, isPosted, type PassedBy } from './approval-state.ts';

@@ -1,4 +1,4 @@
-// StartRequests that the metadata service refused → decisions of rules are made again after a minute.
+// Refused StartRequests → decisions of rules are made again after a minute.
 import type { Logger } from 'pino';
 import { messageOf } from '../../errors.ts';
 import type { EventApproval } from '../../model/approvals.ts';

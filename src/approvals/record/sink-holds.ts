@@ -1,4 +1,4 @@
-// A vote of a sink, its deliveries, votes that no longer count → the holds of sinks (behaviour 10.6).
+// Votes of sinks, their deliveries, void votes → the holds of sinks (behaviour 10.6).
 import type { ApprovalHold, ApprovalOrigin, EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner, sinkOf, viaSink } from '../../model/hold-owner.ts';

@@ -1,4 +1,4 @@
-// `required`, scopes and votes → whether the quorum is full, and who is missing (behaviour 8.3). Pure.
+// `required`, scopes and votes → if the quorum is full, and who is missing (behaviour 8.3). Pure.
 
 import type { ScheduledEvent } from '../../model/events.ts';
 import type { Required } from './options.ts';

@@ -1,4 +1,4 @@
-// Group, clocks and known events → when this bridge may post, and whether it may have posted before.
+// Group, clocks and known events → when this bridge may post, and whether it may have already.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
