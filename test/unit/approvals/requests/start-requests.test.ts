@@ -71,7 +71,7 @@ test('a key named __proto__ names nothing', () => {
   assert.match(String(parsed), /EventId must be a non-empty text/);
 });
 
-test('by HTTP it is 400 for a yes, a hold, a release and the record; what is answered and logged stays short', async (t) => {
+test('an overlong id is 400 for a vote, a hold, a release and the record, and stays out of answer and log', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   const answers = [
     await approvals.request(REQUESTER, { StartRequests: [{ EventId: EVENT_ID }, { EventId: LONG }] }),
@@ -90,7 +90,7 @@ test('by HTTP it is 400 for a yes, a hold, a release and the record; what is ans
   assert.deepEqual(fixture.store.told, [], 'and nothing else of that body was recorded');
 });
 
-test('a message is no approval then: it is passed over, and no CloudEvent tells of it', async (t) => {
+test('a message with an overlong id is not a valid approval: it is skipped without a CloudEvent', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   const bodies = [
     { StartRequests: [{ EventId: LONG }] },
@@ -108,7 +108,7 @@ test('a message is no approval then: it is passed over, and no CloudEvent tells 
   assert.ok(fixture.log.every((line) => line.length < 1000));
 });
 
-test('256 characters are asked for as any other EventId', async (t) => {
+test('an EventId of 256 characters is looked up like any other', async (t) => {
   const { approvals } = approvalsOverOneEvent(t);
   const answer = await approvals.request(REQUESTER, { StartRequests: [{ EventId: 'x'.repeat(256) }] });
   assert.deepEqual([answer.status, 'type' in answer && answer.type], [404, 'unknown']);
