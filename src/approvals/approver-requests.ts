@@ -1,4 +1,4 @@
-// An approver's request, hold or release → recorded or refused, and what is answered.
+// An approver's request, hold or release → a record and an answer, or a refusal.
 import { BridgeError } from '../errors.ts';
 import type { ApprovalOrigin } from '../model/approvals.ts';
 import { within } from '../time/clock.ts';
@@ -17,8 +17,7 @@ import { votesOf } from './requests/authorize-message.ts';
 import { authorizeVotes, type CheckContext } from './requests/check.ts';
 import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';
 import { parseHold } from './requests/hold-requests.ts';
-import { tooLong } from './requests/lengths.ts';
-import { keyOf, parseStartRequests } from './requests/start-requests.ts';
+import { keyOf, parseStartRequests, tooLong } from './requests/start-requests.ts';
 import type { ApprovalsParts, Stages } from './stages.ts';
 import { heldAnswer, resultOf } from './views/result.ts';
 
@@ -29,9 +28,9 @@ export interface ApproverRequestsParts extends Pick<ApprovalsParts, 'deps'> {
   readonly ports: Pick<ApprovalPorts, 'events'>;
   readonly store: Pick<ApprovalsParts['store'], 'approvals'>;
   readonly stages: Pick<Stages, 'rules' | 'commands' | 'ledger' | 'submissions'>;
-  /** The checks of a request that is made now. */
+  /** Returns the context to check a request that is made now. */
   readonly context: () => CheckContext;
-  /** Logs and counts; gives the refusal back. */
+  /** Logs and counts a refusal, and returns it. */
   readonly denied: (approver: string, refused: Refusal) => Refusal;
   /** The bridge is stopping. */
   readonly isClosed: () => boolean;
@@ -70,7 +69,7 @@ export class ApproverRequests {
     return answerOf(results);
   }
 
-  /** Resolves with the answers to what is on its way for these events, or after 2 s; null if nothing is. */
+  /** Resolves when the StartRequests in flight for these events are answered, or after 2 s. Returns null if there are none. */
   answerTo(keys: readonly string[]): Promise<void> | null {
     const { stages, ports, deps } = this.#parts;
     const events = ports.events();
@@ -87,11 +86,12 @@ export class ApproverRequests {
     const { stages, context, denied } = this.#parts;
     const request = parseHold(body);
     if (typeof request === 'string') return denied(origin.approver, refusal('bad-request', `The body${request}`));
-    const act = authorizeHold(origin.approver, request, context());
-    if (act.kind === 'refusal') return denied(origin.approver, act);
-    const revoked = stages.commands.record(this.#authorization(origin), [act]);
+    const command = authorizeHold(origin.approver, request, context());
+    if (command.kind === 'refusal') return denied(origin.approver, command);
+    const revoked = stages.commands.record(this.#authorization(origin), [command]);
     if (revoked !== null) return denied(origin.approver, revoked);
-    return heldAnswer(act.known, stages.ledger.approvalOf(act.known.key, act.known.occurrence));
+    const { known } = command;
+    return heldAnswer(known, stages.ledger.approvalOf(known.key, known.occurrence));
   }
 
   /** As `Approvals.release`. */
@@ -100,9 +100,9 @@ export class ApproverRequests {
     const { stages, context, denied } = this.#parts;
     const fault = tooLong(eventId) ?? tooLong(holder ?? '', '?approver=');
     if (fault !== null) return denied(origin.approver, fault);
-    const act = authorizeRelease(origin.approver, { eventId, key: keyOf(eventId), holder, beforeMs }, context());
-    if (act.kind === 'refusal') return denied(origin.approver, act);
-    const revoked = stages.commands.record(this.#authorization(origin), [act]);
+    const command = authorizeRelease(origin.approver, { eventId, key: keyOf(eventId), holder, beforeMs }, context());
+    if (command.kind === 'refusal') return denied(origin.approver, command);
+    const revoked = stages.commands.record(this.#authorization(origin), [command]);
     return revoked === null ? { kind: 'released' } : denied(origin.approver, revoked);
   }
 
@@ -112,6 +112,6 @@ export class ApproverRequests {
 
   #requireOpen(): void {
     if (this.#parts.isClosed())
-      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; ask again after its start.');
+      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and accepts no approvals. Retry after it has restarted.');
   }
 }

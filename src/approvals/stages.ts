@@ -1,4 +1,4 @@
-// Options, store and ports → the stages of an approval; each knows those above it, no later one.
+// Options, store and ports → the stages of an approval; each depends only on earlier stages.
 import type { EventApproval, MessageResult } from '../model/approvals.ts';
 import { isDrill } from '../model/drills.ts';
 import type { Deps } from '../time/clock.ts';
@@ -11,8 +11,8 @@ import { decideWhenDue } from './record/decide-when-due.ts';
 import { Ledger } from './record/ledger.ts';
 import { Refusals } from './record/refusals.ts';
 import { Reviews } from './record/reviews.ts';
-import { isProtected } from './rules/protection.ts';
 import { RulesInForce, type RulesOptions } from './rules/rules-in-force.ts';
+import { isProtected } from './rules/scope.ts';
 import type { ApprovalStore } from './store.ts';
 import { BridgeTurn } from './submit/bridge-turn.ts';
 import { Submitter } from './submit/submitter.ts';
@@ -24,7 +24,7 @@ export interface ApprovalsParts extends AuditTrailParts, RulesOptions {
   readonly deps: Deps;
   /** Whether each bridge of the group reads the messages of this source. */
   readonly isShared: (source: string) => boolean;
-  /** What became of each message of a source, for metrics. */
+  /** Called with the result of each message of a source, for metrics. */
   readonly onMessage?: (source: string, result: MessageResult) => void;
 }
 
@@ -40,11 +40,11 @@ export interface Stages {
   readonly views: Queries;
 }
 
-/** They do nothing yet. */
+/** Creates the stages; none of them starts work yet. */
 export function connectStages(parts: ApprovalsParts): Stages {
   const rules = new RulesInForce(parts);
   const turn = new BridgeTurn({ ...parts, rules });
-  // No other bridge of the group knows of a drill.
+  // A drill exists on this bridge only, so it waits for no other one.
   const turnMs = (approval: EventApproval) => (isDrill(approval.key) ? 0 : turn.ms(approval));
   const auditTrail = new AuditTrail(parts);
   const deadlines = new Deadlines(parts.deps);

@@ -1,18 +1,21 @@
-// What approvals need from the store: the outbox's parts, and transactions that make CloudEvents.
+// The store as approvals use it: parts of the outbox, and transactions that publish CloudEvents.
 import type { ApprovalChange } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
 
-/** Inside one durable transaction. */
+/** The writes of one durable transaction. */
 export interface ApprovalTransaction extends Pick<Transaction, 'saveApproval' | 'addSteps' | 'parkMessage' | 'handleMessage' | 'settle'> {
-  /** Makes the CloudEvents of these changes and queues them for every sink that wants them. */
+  /** Creates the CloudEvents of these changes and queues them for every sink that selects them. */
   publish(changes: readonly ApprovalChange[]): void;
 }
 
 export interface ApprovalStore extends Pick<Outbox, 'approvals' | 'messages'> {
-  /** All of it or nothing, on disk before it returns. @throws BridgeError BRIDGE_STORE_* when nothing can be stored. */
+  /**
+   * Runs `work` in one transaction, which is on disk when this returns.
+   * @throws BridgeError BRIDGE_STORE_* if nothing can be stored
+   */
   commit<T>(work: (transaction: ApprovalTransaction) => T): T;
-  /** To which CloudEvents `Seen` may refer, and which ids are used. */
+  /** The CloudEvents that `Seen` may name, and the ids in use. */
   readonly journal: Pick<Outbox['journal'], 'seen' | 'isUsed'>;
   readonly known: Pick<Outbox['known'], 'lastOccurrence' | 'lastEndedMs'>;
 }

@@ -117,7 +117,7 @@ test('docs/operate/kafka.md, "Approvals from a topic": one starts the event, one
   const failed = await written(kafka, shell.topic, 'approval.failed');
   assert.equal((JSON.parse(failed.value ?? '') as { reason: string }).reason, 'started');
   await shell.type('echo hello | kcat -P -b localhost:9092 -t approvals');
-  await bridge.logs('is no approval');
+  await bridge.logs('is not a valid approval');
   assert.match(bridge.stderr, new RegExp(`"place":\\{"topic":"${shell.approvals}","partition":0,"offset":2\\}`));
 });
 

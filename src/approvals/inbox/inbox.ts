@@ -1,4 +1,4 @@
-// Broker messages → recorded, refused, kept or given back; on disk before the broker is answered.
+// Broker messages → recorded, refused, parked or given back; stored before the broker is answered.
 
 import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../../adapters/adapter.ts';
@@ -7,7 +7,7 @@ import type { ApprovalOrigin, MessageRefusal, MessageResult, ReceivedMessage } f
 import { viaSource } from '../../model/hold-owner.ts';
 import { type Deps, now, sleep } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import { refusedChange } from '../record/approval-change.ts';
+import { refusedChange } from '../record/audit-trail.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
 import type { Authorization } from '../requests/authorization.ts';
@@ -18,25 +18,26 @@ import { withoutOtherDrills } from '../requests/other-drills.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { ParkedMessages } from './parked-messages.ts';
 
-/** Before a message goes back to the other readers, so that the broker's count of deliveries lasts (behaviour 8.12). */
+/** The pause before a message is given back, so that it does not use up the broker's delivery count (behaviour 8.12). */
 const LEAST_PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 5000;
 
-const FULL_TOLD_EACH_MS = 60_000;
+/** At most one warning per source in this time. */
+const FULL_WARNING_INTERVAL_MS = 60_000;
 
-/** What a message is kept for, or left to others. */
+/** A message that waits for one of these is parked or given back. */
 const WHATEVER_MAY_COME: readonly MayCome[] = ['event', 'update'];
 
-/** What one that is kept is tried again for: it does not stand in the way of later ones. */
+/** A parked message is retried for these: it does not block later ones. */
 const WHATEVER_COMES_LATER: readonly MayCome[] = [...WHATEVER_MAY_COME, 'answer'];
 
-/** Through whom a message comes. */
+/** The origin of a message. */
 export interface MessageOrigin {
-  /** The source's name. */
+  /** The name of the source. */
   readonly source: string;
-  /** Who speaks through it. */
+  /** The approver that the source acts for. */
   readonly approver: string;
-  /** Whether other readers may take what this bridge does not know. */
+  /** Whether other readers may receive messages for events that this bridge does not know. */
   readonly canGiveBack: boolean;
 }
 
@@ -45,49 +46,53 @@ export interface InboxParts {
   readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'observerId' | 'isAuthorized'>;
   readonly deps: Deps;
   readonly logger: Logger;
-  /** The checks of a request, for one that was sent at this time. */
+  /** Checks the requests of a message that was sent at `sentMs`. */
   readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly ApprovalCommand[] | Refusal;
   /** As `Commands.record`. @throws BridgeError BRIDGE_STORE_* */
   readonly record: (
     authorization: Authorization,
-    acts: readonly ApprovalCommand[],
+    commands: readonly ApprovalCommand[],
     also: (transaction: ApprovalTransaction) => void,
   ) => Refusal | null;
   /** Whether each bridge of a group reads the messages of this source. */
   readonly isShared: (source: string) => boolean;
-  /** A message was refused. */
+  /** Called after a message was refused. */
   readonly denied: (approver: string, refused: Refusal, from: Pick<ReceivedMessage, 'source' | 'place'>) => void;
   readonly onMessage: (source: string, result: MessageResult) => void;
-  /** Resolves with the answers to what is on its way for these events, or after 2 s; null if nothing is. */
+  /** As `ApproverRequests.answerTo`. */
   readonly answerTo: (keys: readonly string[]) => Promise<void> | null;
 }
 
-/** Each message has one effect, however often it comes. */
+/** Handles each message once, even if the broker delivers it several times. */
 export class Inbox implements Disposable {
   readonly #parts: InboxParts;
   readonly #parking: ParkedMessages;
   readonly #stop = new AbortController();
   /** By source. */
-  readonly #toldFullMs = new Map<string, number>();
+  readonly #warnedFullMs = new Map<string, number>();
 
   constructor(parts: InboxParts) {
     this.#parts = parts;
     this.#parking = new ParkedMessages(parts.deps, (message) => this.#tryAgain([message]));
   }
 
-  /** Takes up what waited when the last process ended. @throws BridgeError BRIDGE_STORE_* */
+  /** Loads the messages that the previous process parked. @throws BridgeError BRIDGE_STORE_* */
   load(): void {
     for (const message of this.#parts.store.messages.parked()) this.#parking.add(message);
   }
 
-  /** @throws BridgeError BRIDGE_STORE_* where nothing can be stored, BRIDGE_APPROVALS_CLOSED: the message is to come again. */
+  /**
+   * Handles one message.
+   * @throws BridgeError BRIDGE_STORE_* if nothing can be stored, BRIDGE_APPROVALS_CLOSED if the bridge is stopping or the source may no
+   * longer act for its approver; the source must then deliver the message again
+   */
   async take({ source, approver, canGiveBack }: MessageOrigin, message: ApprovalMessage): Promise<MessageVerdict> {
     const { id, place, sentMs, body } = message;
     if (body === null) return this.#invalid(source, place, 'it has no body');
     const requests = requestsIn(body);
     if (typeof requests === 'string') return this.#invalid(source, place, requests);
     const received = { source, approver, id, place, sentMs, body, receivedAt: now(this.#parts.deps) };
-    // What holds or releases an event is judged by the answer to what is on its way, in the order of the messages.
+    // Holds and releases depend on the answer to a StartRequest in flight, in the order of the messages.
     const answer = this.#answerTo(requests);
     if (answer !== null) await answer;
     const verdict = this.#handle(received, requests);
@@ -95,17 +100,17 @@ export class Inbox implements Disposable {
     if (!canGiveBack) return await this.#parkOnceThereIsRoom(received, requests);
     await this.#pause();
     await this.#answerTo(requests);
-    // This bridge has caught up by now: a message for an event that it knows is not given back.
+    // The bridge has read the document meanwhile: only a message for an unknown event is given back.
     return this.#handle(received, requests, ['event']) ?? this.#told(source, 'given_back', 'giveBack');
   }
 
-  /** A document has been handled: tries again what waits. Never throws. */
+  /** To be called after each document: retries parked messages. Never throws. */
   lookAgain(): void {
     this.#tryAgain(this.#parking.messages());
     this.#parking.wake();
   }
 
-  /** What waits is tried again after the next start. */
+  /** Parked messages are retried after the next start. */
   [Symbol.dispose](): void {
     this.#stop.abort();
     this.#parking[Symbol.dispose]();
@@ -122,28 +127,34 @@ export class Inbox implements Disposable {
         const waitsFor = this.#parking.isExpired(message) ? [] : WHATEVER_COMES_LATER;
         if (this.#decide(message, requestsIn(message.body), waitsFor) !== null) this.#parking.remove(message);
       } catch (error) {
-        // It fails for the others too; the store reports it.
+        // The other messages would fail too; the store reports the fault.
         if (isStoreFault(error)) return;
         const { source, place } = message;
-        this.#parts.logger.error({ source, place, err: error }, 'an approval that waits could not be taken further; it is tried again');
+        this.#parts.logger.error({ source, place, err: error }, 'a parked approval could not be processed; the bridge will retry it');
       }
     }
   }
 
-  /** Null: not now, what it waits for may still come. */
+  /** Returns null if something that the message waits for may still come. */
   #handle(message: ReceivedMessage, requests: MessageRequests, waitsFor = WHATEVER_MAY_COME): MessageVerdict | null {
     if (this.#stop.signal.aborted)
-      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; the message comes again.');
+      throw new BridgeError(
+        'BRIDGE_APPROVALS_CLOSED',
+        'The bridge is stopping and accepts no approvals. The source delivers the message again.',
+      );
     const { store, ports } = this.#parts;
     const { source, approver } = message;
     if (!ports.isAuthorized({ approver, via: viaSource(source) }, null))
-      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', `Source ${source} may no longer act for ${approver}; the message comes again.`);
+      throw new BridgeError(
+        'BRIDGE_APPROVALS_CLOSED',
+        `Source ${source} may no longer act for ${approver}. The source delivers the message again.`,
+      );
     const earlier = store.messages.find(message.source, message.id);
     if (earlier !== null) return this.#told(message.source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
     return ports.lastReadAt() === null ? null : this.#decide(message, requests, waitsFor);
   }
 
-  /** Null where something may still come that it waits for. */
+  /** As `#handle`. */
   #decide(message: ReceivedMessage, asked: MessageRequests | string, waitsFor: readonly MayCome[]): MessageVerdict | null {
     const { store, ports, deps, check, record, isShared } = this.#parts;
     const { source, approver, sentMs } = message;
@@ -151,13 +162,13 @@ export class Inbox implements Disposable {
     const origin = { approver, via: viaSource(source), isShared: isShared(source) };
     const requests = origin.isShared ? withoutOtherDrills(asked, (key) => this.#isKnown(key)) : asked;
     if (requests === null) return this.#passOver(message);
-    const acts = check(origin, requests, sentMs);
-    if ('kind' in acts) {
-      const mayCome = whatMayCome(acts, requests.starts, { store, sentMs });
-      return mayCome !== null && waitsFor.includes(mayCome) ? null : this.#refuse(message, acts);
+    const commands = check(origin, requests, sentMs);
+    if ('kind' in commands) {
+      const mayCome = whatMayCome(commands, requests.starts, { store, sentMs });
+      return mayCome !== null && waitsFor.includes(mayCome) ? null : this.#refuse(message, commands);
     }
     const authorization: Authorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
-    const revoked = record(authorization, acts, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
+    const revoked = record(authorization, commands, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
     return revoked === null ? this.#told(source, 'settled', 'settle') : this.#refuse(message, revoked);
   }
 
@@ -184,9 +195,9 @@ export class Inbox implements Disposable {
     return this.#told(message.source, 'refused', verdict);
   }
 
-  /** Nothing is dropped for want of room: the source reads on once an earlier message is settled, which takes a minute at most. */
+  /** Waits for room instead of dropping messages: the source continues when an earlier message is settled, after at most a minute. */
   async #parkOnceThereIsRoom(message: ReceivedMessage, requests: MessageRequests): Promise<MessageVerdict> {
-    if (!this.#parking.hasRoom(message)) this.#tellFull(message.source);
+    if (!this.#parking.hasRoom(message)) this.#warnFull(message.source);
     while (!this.#parking.hasRoom(message)) {
       await this.#parking.changed();
       await this.#answerTo(requests);
@@ -196,13 +207,13 @@ export class Inbox implements Disposable {
     return this.#park(message);
   }
 
-  /** Once a minute at most. */
-  #tellFull(source: string): void {
+  /** Logs at most once a minute. */
+  #warnFull(source: string): void {
     const { deps, logger } = this.#parts;
     const nowMs = deps.elapsedMs();
-    if (nowMs - (this.#toldFullMs.get(source) ?? Number.NEGATIVE_INFINITY) < FULL_TOLD_EACH_MS) return;
-    this.#toldFullMs.set(source, nowMs);
-    logger.warn({ source }, 'too many approvals of a source name what this bridge has not read: the next ones are read once there is room');
+    if (nowMs - (this.#warnedFullMs.get(source) ?? Number.NEGATIVE_INFINITY) < FULL_WARNING_INTERVAL_MS) return;
+    this.#warnedFullMs.set(source, nowMs);
+    logger.warn({ source }, 'too many approvals of a source name what this bridge has not read yet: the source pauses until there is room');
   }
 
   #park(message: ReceivedMessage): MessageVerdict {
@@ -210,13 +221,16 @@ export class Inbox implements Disposable {
     store.commit((transaction) => transaction.parkMessage(message));
     this.#parking.add(message);
     const { source, place, approver } = message;
-    logger.info({ source, place, approver }, 'an approval names what this bridge has not read yet: it is kept for some time');
+    logger.info(
+      { source, place, approver },
+      'an approval names an event or update that this bridge has not read yet: the bridge keeps it and retries',
+    );
     return this.#told(source, 'parked', 'settle');
   }
 
   #invalid(source: string, place: ApprovalMessage['place'], fault: string): MessageVerdict {
-    this.#parts.logger.warn({ source, place, reason: fault }, 'a message is no approval and is passed over');
-    return this.#told(source, 'invalid', { reason: 'bad-request', description: `The message is no approval: ${fault}.` });
+    this.#parts.logger.warn({ source, place, reason: fault }, 'a message is not a valid approval; the bridge skips it');
+    return this.#told(source, 'invalid', { reason: 'bad-request', description: `The message is not a valid approval: ${fault}.` });
   }
 
   #told(source: string, result: MessageResult, verdict: MessageVerdict): MessageVerdict {
@@ -224,7 +238,7 @@ export class Inbox implements Disposable {
     return verdict;
   }
 
-  /** Ends early when the bridge stops. */
+  /** Returns early if the bridge stops. */
   async #pause(): Promise<void> {
     const { deps } = this.#parts;
     const pauseMs = LEAST_PAUSE_MS + deps.random() * (MOST_PAUSE_MS - LEAST_PAUSE_MS);
@@ -232,7 +246,7 @@ export class Inbox implements Disposable {
   }
 }
 
-/** A text is what is wrong. */
+/** Returns the requests in a body, or the fault as a text. */
 function requestsIn(body: Uint8Array): MessageRequests | string {
   const parsed = parseMessageBody(body);
   return 'fault' in parsed ? parsed.fault : parseMessageRequests(parsed.value);

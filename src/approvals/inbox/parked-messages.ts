@@ -1,10 +1,10 @@
-// Messages for events not known yet → kept for a while, a bounded number of each source.
+// Messages for events not read yet → kept for a while, up to a limit for each source.
 import type { ReceivedMessage } from '../../model/approvals.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
 
 /** How long the event of a message may stay unknown (behaviour 8.12). */
 const WAIT_MS = 60_000;
-/** Of one source. */
+/** Limits for one source. */
 const MOST = 1000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
@@ -15,14 +15,14 @@ interface Parked {
   readonly cancel: CancelTimer;
 }
 
-/** In memory what the store holds of them. */
+/** The parked messages in memory; the store holds the same ones. */
 export class ParkedMessages implements Disposable {
   readonly #deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'>;
   readonly #onExpired: (message: ReceivedMessage) => void;
   readonly #parked = new Map<string, Parked>();
   /** By source. */
   readonly #taken = new Map<string, { readonly messages: number; readonly bytes: number }>();
-  /** Resolved with the next change; null while nobody waits for one. */
+  /** Resolves with the next change; null if no caller waits for one. */
   #changed: PromiseWithResolvers<void> | null = null;
 
   /** `onExpired` is called with a message that has waited long enough. */
@@ -36,7 +36,7 @@ export class ParkedMessages implements Disposable {
     return [...this.#parked.values()].map(({ message }) => message);
   }
 
-  /** Whether it may be added: its source has not too many here, or too much. */
+  /** Whether the message may be added: its source has reached neither the number nor the size limit. */
   hasRoom({ source, body }: ReceivedMessage): boolean {
     const { messages, bytes } = this.#of(source);
     return messages < MOST && bytes + body.length <= MOST_BYTES;
@@ -48,13 +48,13 @@ export class ParkedMessages implements Disposable {
     return this.#changed.promise;
   }
 
-  /** Whoever waits for room looks again. */
+  /** Wakes callers that wait for room. */
   wake(): void {
     this.#changed?.resolve();
     this.#changed = null;
   }
 
-  /** The clocks are compared once, so that a wall clock which was set makes it wait no longer. */
+  /** Computes the end of the wait once, in elapsed time, so that a change of the wall clock does not prolong it. */
   add(message: ReceivedMessage): void {
     const leftMs = WAIT_MS - Math.max(0, ageMs(message.receivedAt, now(this.#deps)));
     const cancel = this.#deps.after(Math.max(0, leftMs), () => this.#onExpired(message));
@@ -75,7 +75,7 @@ export class ParkedMessages implements Disposable {
     return this.#deps.elapsedMs() >= (this.#parked.get(keyOf(message))?.untilMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** What is parked stays in the store. */
+  /** Parked messages stay in the store. */
   [Symbol.dispose](): void {
     for (const { cancel } of this.#parked.values()) cancel();
     this.#parked.clear();

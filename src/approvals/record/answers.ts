@@ -1,4 +1,4 @@
-// Answers to StartRequests → what became of the approvals that stood in them.
+// Answers to StartRequests → the new states of the approvals in them.
 import type { EventApproval } from '../../model/approvals.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
@@ -26,14 +26,13 @@ export class Answers {
     this.#parts = parts;
   }
 
-  /** A StartRequest with all of these leaves now; one of the calls below follows, or the bridge ends. */
+  /** To be called before a StartRequest with all of these is sent. A call of `refused` or `conclude` follows, unless the process ends. */
   sent(posted: readonly EventApproval[]): void {
     for (const each of posted) this.#parts.ledger.doubts.sent(each);
   }
 
   /**
-   * It was answered, and not with a yes: for the record. What has started meanwhile has started without it, or nobody can know, where the
-   * answer was lost.
+   * Records a refused or lost StartRequest. If the event has started since, the approval is `moot`, or `unknown` if the answer was lost.
    * @throws BridgeError BRIDGE_STORE_*
    */
   refused(posted: readonly EventApproval[], status: number | string | null, mayHaveArrived: boolean): void {
@@ -44,11 +43,11 @@ export class Answers {
     );
   }
 
-  /** What became of all of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
+  /** Stores the verdict for all of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
   conclude(posted: readonly EventApproval[], verdict: SubmissionVerdict, status: number): void {
     const { ledger } = this.#parts;
     ledger.commit(posted.map((each) => this.#concluded(each, verdict, status)));
-    // Until an acceptance is on disk, what is asked for meanwhile has to wait for it.
+    // Only now: requests that arrive before the acceptance is on disk must wait for it.
     for (const each of posted) ledger.doubts.answered(each);
   }
 
@@ -73,7 +72,7 @@ export class Answers {
     const at = now(deps);
     const state = verdict === 'moot' ? ledger.doubts.passedBy(posted) : verdict;
     const told = moved(verdict === 'submitted' ? acceptedIn(posted, before) : before, state, at);
-    // A document may show the start before the answer is there.
+    // A document may show the start before the answer arrives.
     const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
     const verdictEntry = auditTrail.verdict({ known, posted, before, after, status, at });
     const hasFailed = after.state === 'failed';
@@ -90,7 +89,7 @@ export class Answers {
   }
 }
 
-/** What was posted was accepted, whatever became void meanwhile; a yes that came meanwhile stands beside it. No dry run posts anything. */
+/** Returns the approvals as they were posted, even if some became void since, plus the votes that arrived since. A dry run never posts. */
 function acceptedIn({ decision, policy, isDryRun, votes }: EventApproval, before: EventApproval): EventApproval {
   const late = before.votes.filter((vote) => votes.every(({ approver }) => approver !== vote.approver));
   return { ...before, decision, policy, isDryRun, votes: [...votes, ...late] };

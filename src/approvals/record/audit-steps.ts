@@ -10,16 +10,16 @@ import type {
 } from '../../model/approvals.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
 
-/** Beyond what the two tell. */
+/** Facts that the approvals do not contain. */
 export interface StepContext {
   readonly atMs: number;
-  /** Who released holds. */
+  /** The origin of the release of holds. */
   readonly by?: ApprovalOrigin;
-  /** What the metadata service answered. */
+  /** The answer of the metadata service. */
   readonly status?: number | string | null;
 }
 
-/** So many reasons of one hold have a line of their own; those behind them share one, with the newest of them, once the hold is over. */
+/** The first reasons of a hold get one line each. Later ones share a line with the newest reason, which is written when the hold ends. */
 const MOST_REASONS = 10;
 
 const OF_STATE: Partial<Record<EventApproval['state'], ApprovalStepName>> = {
@@ -30,12 +30,12 @@ const OF_STATE: Partial<Record<EventApproval['state'], ApprovalStepName>> = {
   failed: 'failed',
 };
 
-/** One line, without an approver unless `more` names one. */
+/** Returns one line, without an approver unless `more` names one. */
 export function stepOf(step: ApprovalStepName, atMs: number, policy: string | null, more: Partial<ApprovalStep>): ApprovalStep {
   return { step, atMs, approver: null, via: null, policy, status: null, reason: null, ...more };
 }
 
-/** In the order in which they come about: votes and holds, then what they decide, then what becomes of it. */
+/** Returns the lines in order: votes and holds, then decisions, then the new state. */
 export function stepsBetween(before: EventApproval | null, after: EventApproval, context: StepContext): readonly ApprovalStep[] {
   const line = (step: ApprovalStepName, who: { approver: string; via: string } | null, more: Partial<ApprovalStep> = {}): ApprovalStep =>
     stepOf(step, context.atMs, after.policy, { ...(who && { approver: who.approver, via: who.via }), ...more });
@@ -60,12 +60,12 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
   const status = context.status ?? null;
   const isSeenFirst = name === 'confirmed' && before?.state !== 'submitted';
   if (isSeenFirst) steps.push(line('submitted', null, { status }));
-  // Back from confirmed to submitted: nothing was submitted again.
+  // If the state goes back from confirmed to submitted, nothing was submitted again.
   if (name !== undefined && before?.state !== 'confirmed') steps.push(line(name, null, { status: isSeenFirst ? null : status }));
   return steps;
 }
 
-/** The rule that decided decides no more, and another one does. Which rule it was is not known of decisions of earlier versions. */
+/** Whether another rule decides now. Decisions that were stored by earlier versions do not name their rule. */
 function isReplaced(earlier: ApprovalDecision | null, decision: ApprovalDecision | null): boolean {
   if (earlier?.by !== 'policy' || decision?.by !== 'policy') return false;
   return earlier.rule !== null && earlier.rule !== decision.rule;
@@ -75,7 +75,7 @@ function isFolded({ replaced }: ApprovalHold): boolean {
   return (replaced?.times ?? 0) >= MOST_REASONS;
 }
 
-/** The line that the folded reasons of a hold share, at the moment of the newest. */
+/** Returns the line that the later reasons of a hold share, with the time of the newest. */
 function lastReason(hold: ApprovalHold, policy: string | null): readonly ApprovalStep[] {
   if (!isFolded(hold)) return [];
   const { approver, via, reason, at, replaced } = hold;
@@ -83,18 +83,18 @@ function lastReason(hold: ApprovalHold, policy: string | null): readonly Approva
   return [stepOf('held', at.wallMs, policy, { approver, via, reason, ...(times > 1 && { times }) })];
 }
 
-/** What a dry run takes along is never posted; what was refused has been reported already. */
+/** Returns the votes that a dry run takes over, which are never posted. Votes of a refused approval were reported already. */
 function takenAlong(before: EventApproval | null, after: EventApproval): readonly ApprovalVote[] {
   if (before === null || before.isDryRun || !after.isDryRun || before.state === 'failed') return [];
   return before.votes.filter((vote) => isIn(vote, after.votes));
 }
 
-/** A repeated yes, as after a dry run, has its own time. */
+/** Compares times, because a repeated vote, for example after a dry run, has a new time. */
 function isIn({ at }: ApprovalVote, votes: readonly ApprovalVote[]): boolean {
   return votes.some((vote) => vote.at === at);
 }
 
-/** Those of `some` whose approver has none in `others`. */
+/** Returns the entries of `some` without an entry of the same approver in `others`. */
 function without<T extends { readonly approver: string }>(some: readonly T[], others: readonly T[]): readonly T[] {
   return some.filter(({ approver }) => others.every((other) => other.approver !== approver));
 }

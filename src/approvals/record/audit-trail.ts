@@ -1,17 +1,19 @@
-// What a command changed → record, CloudEvents and log lines; written in the caller's transaction.
+// Changes to approvals → record, CloudEvents and log lines, written in the caller's transaction.
 
 import type { Logger } from 'pino';
 import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, EventApproval } from '../../model/approvals.ts';
 import type { ApprovalChange, ApprovalPhase, Instant } from '../../model/events.ts';
+import { approvalChangeId, unusedId } from '../../model/ids.ts';
+import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
+import { keyOf } from '../requests/start-requests.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
-import { approvalChange } from './approval-change.ts';
 import { isPassedBy } from './approval-state.ts';
 import { stepsBetween } from './audit-steps.ts';
 import type { VoidVote } from './transitions.ts';
 
-/** What happens to approvals, as a metric counts it; `denied`: a request was answered with a refusal. */
+/** An event that a metric counts. `denied`: a request was refused. */
 export type ApprovalEventName = ApprovalStepName | 'denied';
 
 export interface AuditTrailParts {
@@ -22,7 +24,7 @@ export interface AuditTrailParts {
   readonly onEvent?: (name: ApprovalEventName) => void;
 }
 
-/** What one act made of the approvals of one event. */
+/** The effect of one command or document on the approvals of one event. */
 export interface AuditEntry {
   readonly known: GovernedEvent['known'];
   readonly before: EventApproval | null;
@@ -37,7 +39,7 @@ export interface VerdictFacts {
   readonly posted: EventApproval;
   readonly before: EventApproval;
   readonly after: EventApproval;
-  /** What the metadata service answered. */
+  /** The answer of the metadata service. */
   readonly status: number;
   readonly at: Instant;
 }
@@ -49,7 +51,7 @@ export class AuditTrail {
     this.#parts = parts;
   }
 
-  /** Each new vote gives an `approval.recorded`. */
+  /** Returns the entry for a command, with an `approval.recorded` for each new vote. */
   entry(known: GovernedEvent['known'], before: EventApproval | null, after: EventApproval, at: Instant, by?: ApprovalOrigin): AuditEntry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, ...(by && { by }) });
     const recorded = steps.filter(({ step }) => step === 'recorded');
@@ -57,7 +59,7 @@ export class AuditTrail {
     return { known, before, after, steps, changes };
   }
 
-  /** The effects of a document or a start: each void vote gives an `approval.failed`. */
+  /** Returns the entry for a document or a restart, with an `approval.failed` for each void vote. */
   review(
     known: GovernedEvent['known'],
     before: EventApproval | null,
@@ -70,7 +72,7 @@ export class AuditTrail {
     return { known, before, after, steps: stepsBetween(before, after, { atMs: at.wallMs }), changes };
   }
 
-  /** The metadata service's final answer to a StartRequest: published, unless the approval was moot. */
+  /** Returns the entry for the final answer to a StartRequest. It is published, unless the approval is moot or unknown. */
   verdict({ known, posted, before, after, status, at }: VerdictFacts): AuditEntry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, status });
     const hasFailed = after.state === 'failed';
@@ -89,13 +91,13 @@ export class AuditTrail {
     if (changes.length > 0) transaction.publish(changes);
   }
 
-  /** Logs and counts. */
+  /** Logs and counts the steps. */
   tell({ known: { event, occurrence }, after, steps }: AuditEntry): void {
     const { onEvent, logger } = this.#parts;
     for (const { step, approver, policy, status, reason } of steps) {
       onEvent?.(step);
       const approvers = approver === null ? (after?.votes ?? []).map((vote) => vote.approver) : [approver];
-      // A refused approval rests until an approver approves again.
+      // A refused approval stays failed until an approver approves again, or for a minute if a rule decided it.
       logger[step === 'failed' ? 'error' : 'info'](
         { eventId: event.eventId, occurrence, approvers, policy, status, reason },
         `approval ${step}`,
@@ -114,4 +116,36 @@ export class AuditTrail {
     const rule = phase === 'recorded' || decision?.by == null ? null : policy;
     return approvalChange(phase, { key, eventId: event.eventId, occurrence, event, policy: rule, ...told }, context);
   }
+}
+
+export interface ChangeContext {
+  readonly observerId: string;
+  /** Whether a CloudEvent id is already in use. */
+  readonly isUsed: (id: string) => boolean;
+}
+
+/** Returns a change with an unused id. Store it before another change of the same phase, event and approver is created. */
+export function approvalChange(
+  phase: ApprovalPhase,
+  told: Omit<ApprovalChange, 'kind' | 'phase' | 'id'>,
+  { observerId, isUsed }: ChangeContext,
+): ApprovalChange {
+  const id = unusedId(approvalChangeId(phase, told.key, told.approver, observerId), isUsed);
+  return { kind: 'approval', phase, id, ...told };
+}
+
+/** Returns the `approval.failed` of an approval that was refused before it was recorded. `eventId`: as the sender wrote it. */
+export function refusedChange(
+  { approver, eventId: asWritten, reason }: { readonly approver: string; readonly eventId: string; readonly reason: string },
+  {
+    store,
+    ports,
+    deps,
+  }: { readonly store: Pick<ApprovalStore, 'journal'>; readonly ports: Pick<ApprovalPorts, 'events' | 'observerId'>; readonly deps: Deps },
+): ApprovalChange {
+  const key = keyOf(asWritten);
+  const { occurrence = null, event = null } = ports.events().get(key) ?? {};
+  const eventId = event?.eventId ?? asWritten.toWellFormed();
+  const context = { observerId: ports.observerId(), isUsed: (id: string) => store.journal.isUsed(id) };
+  return approvalChange('failed', { key, eventId, occurrence, event, approver, policy: null, reason, at: now(deps) }, context);
 }

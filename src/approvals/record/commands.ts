@@ -1,4 +1,4 @@
-// What an approver asked for → votes and holds, all of a request in one transaction.
+// Commands of an approver → votes and holds, all of one request in one transaction.
 import type { ApprovalOrigin, EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
@@ -6,7 +6,7 @@ import { type Deps, now } from '../../time/clock.ts';
 import type { Refusal } from '../requests/answer.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
 import { type Authorization, revokedRefusal } from '../requests/authorization.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { ApprovalTransaction } from '../store.ts';
 import type { AuditEntry, AuditTrail } from './audit-trail.ts';
@@ -30,10 +30,10 @@ export class Commands {
   }
 
   /**
-   * All of it in one transaction, with what `also` writes; none if all of it is known already and `also` is absent. Every approval, hold and
-   * release by HTTP, message or sink goes through here. Its authorization is checked in the turn that records.
-   * @returns the refusal if the authorization was revoked, and then nothing is recorded; else null
-   * @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded
+   * Records all commands and the writes of `also` in one transaction; writes nothing if no command changes anything and `also` is absent.
+   * Every approval, hold and release by HTTP, message or sink is recorded here. The authorization is checked in the turn that records.
+   * @returns the refusal if the authorization was revoked (nothing is recorded then), else null
+   * @throws BridgeError BRIDGE_STORE_*; nothing is recorded then
    */
   record(
     authorization: Authorization,

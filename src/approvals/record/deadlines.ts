@@ -1,8 +1,8 @@
-// Wall times of deadlines → the key of each when it is due, whatever the clocks do.
+// Wall times of deadlines → the key of each when it expires, even if the wall clock is set.
 import { type Observable, Subject } from 'rxjs';
 import type { CancelTimer, Deps } from '../../time/clock.ts';
 
-/** Timers of any length are asked for in pieces, and a wall clock that was set back is noticed. */
+/** The longest timer. A longer wait is split, so that the bridge notices a wall clock that was set. */
 const LONGEST_MS = 60 * 60 * 1000;
 
 interface Deadline {
@@ -19,19 +19,19 @@ export class Deadlines implements Disposable {
     this.#deps = deps;
   }
 
-  /** Each key when it is due, and again at each look until `set` says otherwise. */
+  /** Emits each key when its deadline expires, and again at each `lookAgain` until `set` is called for it. */
   get due$(): Observable<string> {
     return this.#due$;
   }
 
-  /** In place of what this event had; null for none. */
+  /** Sets or replaces the deadline of an event; null removes it. */
   set(key: string, dueMs: number | null): void {
     this.#ahead.get(key)?.cancel();
     this.#ahead.delete(key);
     if (dueMs !== null) this.#wait(key, dueMs);
   }
 
-  /** Tells deadlines that are due though their timers have not fired, as after the wall clock was set. */
+  /** Emits deadlines that have expired although their timers have not fired, for example after the wall clock was set. */
   lookAgain(): void {
     const nowMs = this.#deps.wallMs();
     for (const [key, { dueMs }] of [...this.#ahead]) if (dueMs <= nowMs) this.#due$.next(key);

@@ -1,10 +1,10 @@
-// Deadlines that fall due → approved if the rule says so and the event is seen, else left to Azure.
+// Expired deadlines → approved if the rule says so and the event is visible, else left to Azure.
 import type { Logger } from 'pino';
 import { messageOf } from '../../errors.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import { type Governed, isPast } from '../rules/governed-event.ts';
+import { type Governed, isPast } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import { stepOf } from './audit-steps.ts';
 import type { AuditEntry, AuditTrail } from './audit-trail.ts';
@@ -22,7 +22,7 @@ export interface DueParts {
   readonly logger: Logger;
 }
 
-/** From now on. */
+/** Handles deadlines that expire from now on. */
 export function decideWhenDue(parts: DueParts): void {
   parts.deadlines.due$.subscribe((key) => fallDue(key, parts));
 }
@@ -38,8 +38,8 @@ function fallDue(key: string, parts: DueParts): void {
   try {
     decide(known, matter.governed, parts);
   } catch (error) {
-    // Whoever keeps the store tells its faults; the next document tries again.
-    logger.error({ eventId: key, reason: messageOf(error) }, 'a deadline fell due and could not be stored; it is tried again');
+    // The store logs its own faults. The next document retries.
+    logger.error({ eventId: key, reason: messageOf(error) }, 'a deadline expired and could not be stored; the bridge will retry it');
   }
 }
 
@@ -48,7 +48,7 @@ function decide(known: KnownEvent, governed: Governed, { rules, ledger, auditTra
   const before = ledger.approvalOf(known.key, known.occurrence);
   const done = { ...governed, isDone: true };
   const isSeen = sees(known, ports);
-  // It stays undecided when sight is back, though the disk may be full now and has no room for the record.
+  // Kept in memory at once: the deadline must stay undecided when the document is visible again, even if the record cannot be stored now.
   if (!isSeen) ledger.governedEvents.keep(known, done);
   const approves = isSeen && governed.ruling.deadline?.then === 'approve' && !isPast(known.event, at.wallMs);
   const after = approves ? withDeadline(rules, before, { known, governed }, at) : before;
@@ -65,7 +65,7 @@ function decide(known: KnownEvent, governed: Governed, { rules, ledger, auditTra
   ledger.commit([{ isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply }]);
 }
 
-/** Whether this process sees the event as Scheduled. */
+/** Whether this process has a current document that lists the event as Scheduled. */
 function sees({ listed, event }: KnownEvent, ports: DueParts['ports']): boolean {
   return listed && event.eventStatus === 'Scheduled' && ports.lastReadAt() !== null && !ports.isBlind();
 }

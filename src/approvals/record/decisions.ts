@@ -1,13 +1,13 @@
-// What stands of an occurrence's approvals, and its rule → the decision that this makes. Pure.
+// An occurrence's approvals and the rule that governs it → the decision. Pure.
 
 import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
-import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
+import type { Governed, GovernedEvent } from '../rules/governed-events.ts';
 import type { PolicyDecision } from '../rules/policy.ts';
 import { type Quorum, quorumOf, type Rules } from '../rules/quorum.ts';
 import { isPosted, moved } from './approval-state.ts';
 
-/** The quorum over `votes` for the event as it is. */
+/** Returns the quorum that `votes` give for the event in its current state. */
 export function quorumOver(rules: Rules, ruling: PolicyDecision, event: ScheduledEvent, votes: readonly ApprovalVote[]): Quorum {
   return quorumOf(
     rules,
@@ -17,7 +17,7 @@ export function quorumOver(rules: Rules, ruling: PolicyDecision, event: Schedule
   );
 }
 
-/** Decides by what stands now; the same object where nothing changed. `fellDueMs`: the deadline that falls due at this moment. */
+/** Returns the approvals with the current decision; the same object if nothing changed. `fellDueMs`: the deadline that expires now. */
 export function settled(
   rules: Rules,
   before: EventApproval,
@@ -58,23 +58,23 @@ function decisionOf(
   return { by, at: isNew ? at : earlier.at, atOnce, dueMs: due, rule: ruling.rule, isSpent: rules.dryRun || isSpent };
 }
 
-/** A decision belongs to the content of its rule, whose number moves where others come before it. Earlier versions kept the number alone. */
+/** Compares the rule's content, because its number changes if rules are inserted before it. Earlier versions stored only the number. */
 function isOfRule({ decision, policy }: EventApproval, ruling: PolicyDecision): boolean {
   if (decision === null) return false;
   return decision.rule === null ? policy === ruling.policy : decision.rule === ruling.rule;
 }
 
-/** The deadline of the rule that governs fell due, and it says to approve. */
+/** Whether the deadline of the governing rule has expired and the rule approves then. */
 function isStillDue(approval: EventApproval, { ruling, dueMs }: Governed): boolean {
   return isOfRule(approval, ruling) && approval.decision?.dueMs === dueMs && dueMs !== null && ruling.deadline?.then === 'approve';
 }
 
-/** What is left of a dry run's decision once that is over: nothing that decides. Earlier versions kept the rule in it. */
+/** Whether the decision is only the rest of a finished dry run and decides nothing. Earlier versions kept the rule in it. */
 export function isOnlySpent({ by, isSpent }: ApprovalDecision, dryRun: boolean): boolean {
   return by === null || (isSpent && !dryRun && by !== 'quorum');
 }
 
-/** Whether the rule that governs would decide it without the approvers: it approves, or its deadline fell due. */
+/** Whether the governing rule decides without approvers: it approves, or its deadline has expired. */
 export function isDecidedByRule(approval: EventApproval, governed: Governed): boolean {
   return governed.ruling.then === 'approve' || isStillDue(approval, governed);
 }
@@ -96,7 +96,7 @@ function isSameDecision(one: ApprovalDecision | null, other: ApprovalDecision | 
   );
 }
 
-/** What is left of a dry run's decision: no rule and no deadline decides once more. */
+/** Returns the rest of a dry run's decision, so that no rule and no deadline decides a second time. */
 export function spent(decision: ApprovalDecision): ApprovalDecision {
   return { ...decision, by: null, atOnce: false, dueMs: null };
 }

@@ -1,9 +1,9 @@
-// StartRequests without a known answer → `unknown`, not `moot`, when their events start or go.
+// StartRequests without a known answer → `unknown`, not `moot`, when their events start or end.
 import { AWAITED_ANSWER, type EventApproval, LOST_ANSWER, type RecordPart } from '../../model/approvals.ts';
 import type { ApprovalStore } from '../store.ts';
 import { isPassedBy, isPosted, type PassedBy } from './approval-state.ts';
 
-/** Of the record, read in parts. */
+/** The number of lines of the record per read. */
 const LINES_AT_ONCE = 200;
 const SETTLED: ReadonlySet<string> = new Set(['submitted', 'confirmed', 'moot', 'unknown']);
 
@@ -36,24 +36,24 @@ export class Doubts {
   /** By key and occurrence: resolved by the answer. */
   readonly #onTheWay = new Map<string, PromiseWithResolvers<void>>();
 
-  /** A StartRequest with it leaves now. */
+  /** To be called before a StartRequest with this approval is sent. */
   sent(approval: Occurrence): void {
     this.#onTheWay.set(nameOf(approval), Promise.withResolvers());
   }
 
-  /** What was answered is on disk, or no answer will come. */
+  /** To be called when the answer is on disk, or no answer will come. */
   answered(approval: Occurrence): void {
     const name = nameOf(approval);
     this.#onTheWay.get(name)?.resolve();
     this.#onTheWay.delete(name);
   }
 
-  /** Resolves with the answer to what is on its way; null if nothing is. */
+  /** Resolves with the answer to the StartRequest in flight. Returns null if there is none. */
   answerTo(approval: Occurrence): Promise<void> | null {
     return this.#onTheWay.get(nameOf(approval))?.promise ?? null;
   }
 
-  /** Whether a StartRequest for it was sent, and its answer is not stored yet. */
+  /** Whether a StartRequest was sent and its answer is not stored yet. */
   isOnItsWay(approval: Occurrence): boolean {
     return this.#onTheWay.has(nameOf(approval));
   }
@@ -92,7 +92,7 @@ export class Doubts {
     return this.#lost.has(nameOf(approval)) || this.isOnItsWay(approval);
   }
 
-  /** What an event that starts or goes now makes of its open approvals. */
+  /** Returns the final state of open approvals if their event starts or ends now. */
   passedBy(approval: Occurrence): PassedBy {
     return this.mayBeAccepted(approval) ? 'unknown' : 'moot';
   }

@@ -1,9 +1,8 @@
-// Changes to approvals → on disk, then in memory: those of the occurrences that have not ended.
+// Changes to approvals → stored on disk, then applied to the open approvals in memory.
 import { type Observable, Subject } from 'rxjs';
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Deps } from '../../time/clock.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
-import { GovernedEvents } from '../rules/governed-events.ts';
+import { type GovernedEvent, GovernedEvents } from '../rules/governed-events.ts';
 import type { Policy } from '../rules/policy.ts';
 import type { ApprovalStore } from '../store.ts';
 import { AnswerRecord } from './answer-record.ts';
@@ -18,7 +17,7 @@ export interface LedgerParts {
   readonly deadlines: Pick<Deadlines, 'set'>;
 }
 
-/** What it holds is what is on disk. */
+/** The approvals of all occurrences that have not ended, as they are on disk. */
 export class Ledger {
   readonly governedEvents: GovernedEvents;
   readonly doubts = new Doubts();
@@ -34,47 +33,47 @@ export class Ledger {
     this.answerRecord = new AnswerRecord(deps, this.doubts);
   }
 
-  /** What has to be posted, each time it comes up. */
+  /** Emits approvals that must be posted: when they are decided, and at each `remind`. */
   get decided$(): Observable<EventApproval> {
     return this.#decided$;
   }
 
-  /** Null without approvals, and once the occurrence has ended. */
+  /** Returns the approvals of an occurrence, or null if there are none or it has ended. */
   approvalOf(key: string, occurrence: number): EventApproval | null {
     const approval = this.#open.get(key);
     return approval?.occurrence === occurrence ? approval : null;
   }
 
-  /** The event with what governs it; null where it is not Scheduled. */
+  /** Returns the event with the decision that governs it, or null if the event is not Scheduled. */
   matterOf(known: GovernedEvent['known']): GovernedEvent | null {
     return this.governedEvents.matterOf(known);
   }
 
-  /** Those of all events that have not ended. */
+  /** Returns the approvals of all events that have not ended. */
   open(): readonly EventApproval[] {
     return [...this.#open.values()];
   }
 
-  /** Everything that is decided comes up again. */
+  /** Emits all decided approvals again. */
   remind(): void {
     for (const approval of this.#open.values()) if (approval.state === 'submitting') this.#decided$.next(approval);
   }
 
-  /** All of them in one transaction, and none where nothing is new. @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded. */
+  /** Writes all parts in one transaction, then applies them in memory. @throws BridgeError BRIDGE_STORE_*; nothing is recorded then */
   commit(parts: readonly Pending[]): void {
     const pending = together(parts);
     if (pending.isNews) this.#store.commit(pending.write);
     pending.apply();
   }
 
-  /** It is on disk. */
+  /** Keeps approvals that are on disk, and emits them if they are decided. */
   keep(approval: EventApproval): void {
     this.#open.set(approval.key, approval);
     this.doubts.see(approval);
     if (approval.state === 'submitting') this.#decided$.next(approval);
   }
 
-  /** The event has ended. */
+  /** Removes an event that has ended. */
   forget(known: GovernedEvent['known']): void {
     this.#open.delete(known.key);
     this.answerRecord.forget(known.key);

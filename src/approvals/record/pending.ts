@@ -2,7 +2,7 @@
 import type { ApprovalTransaction } from '../store.ts';
 
 export interface Pending {
-  /** False: there is nothing to write. */
+  /** False if there is nothing to write. */
   readonly isNews: boolean;
   readonly write: (transaction: ApprovalTransaction) => void;
   readonly apply: () => void;
@@ -10,7 +10,7 @@ export interface Pending {
 
 export const NOTHING: Pending = { isNews: false, write: () => {}, apply: () => {} };
 
-/** As one, in their order. */
+/** Combines the changes into one, in order. */
 export function together(parts: readonly Pending[]): Pending {
   return {
     isNews: parts.some(({ isNews }) => isNews),

@@ -1,16 +1,16 @@
-// StartRequests that the service refused for good → those of rules decided again after a minute.
+// Refused StartRequests → decisions of rules are made again after a minute.
 import type { Logger } from 'pino';
 import { messageOf } from '../../errors.ts';
 import type { EventApproval } from '../../model/approvals.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { AuditEntry, AuditTrail } from './audit-trail.ts';
 import { isDecidedByRule, settled } from './decisions.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Nobody asks for a rule's decision again, so the bridge does (behaviour 8.16). */
+/** No approver repeats the decision of a rule, so the bridge does (behaviour 8.16). */
 const AGAIN_AFTER_MS = 60_000;
 
 export interface RefusalsParts {
@@ -24,9 +24,9 @@ export interface RefusalsParts {
 
 interface Refused {
   readonly occurrence: number;
-  /** What the service answered when the refusal was told last. */
+  /** The status of the last refusal that was reported. */
   readonly status: number;
-  /** Decided again by the bridge itself: the same answer is told no more. */
+  /** Whether the bridge itself decided again: the same answer is not reported again. */
   isAgain: boolean;
   cancel: CancelTimer;
 }
@@ -41,7 +41,7 @@ export class Refusals implements Disposable {
     this.#parts = parts;
   }
 
-  /** Without lines and CloudEvents if the bridge itself posted again what the service had answered in the same way. */
+  /** Returns the entry without lines and CloudEvents if the bridge itself posted again and the status is the same as before. */
   toldOnce(entry: AuditEntry, status: number): AuditEntry {
     const { key, occurrence } = entry.known;
     const earlier = this.#refused.get(key);
@@ -49,7 +49,7 @@ export class Refusals implements Disposable {
     return isTold ? { ...entry, steps: [], changes: [] } : entry;
   }
 
-  /** It is on disk as `failed`. A decision that a rule makes too is made again in a minute. */
+  /** Adds an approval that is on disk as `failed`. If a rule decides it too, the decision is made again after a minute. */
   add({ key, occurrence }: EventApproval, status: number): void {
     const isFirst = this.#refused.get(key)?.isAgain !== true;
     this.#forget(key);
@@ -61,13 +61,13 @@ export class Refusals implements Disposable {
       const { eventId } = found.matter.known.event;
       this.#parts.logger.warn(
         { eventId, status },
-        'the decision of a rule was refused: it is posted again each minute while the event is Scheduled',
+        'the metadata service refused the decision of a rule: the bridge posts it again each minute while the event is Scheduled',
       );
     }
     refused.cancel = this.#parts.deps.after(AGAIN_AFTER_MS, () => this.#again(key, refused));
   }
 
-  /** A document has been handled: what could not be stored when its minute was over is tried again. */
+  /** To be called after each document: retries decisions that could not be stored when their minute was over. */
   lookAgain(): void {
     const at = now(this.#parts.deps);
     for (const [key, refused] of [...this.#refused]) {
@@ -93,8 +93,8 @@ export class Refusals implements Disposable {
     try {
       ledger.commit([{ isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply: () => {} }]);
     } catch (error) {
-      // Whoever keeps the store tells its faults; the next document tries again.
-      logger.error({ eventId: key, reason: messageOf(error) }, 'a refused decision could not be taken up again; it is tried again');
+      // The store logs its own faults. The next document retries.
+      logger.error({ eventId: key, reason: messageOf(error) }, 'a refused decision could not be made again; the bridge will retry it');
       return;
     }
     refused.isAgain = true;
@@ -107,7 +107,7 @@ export class Refusals implements Disposable {
     this.#refused.delete(key);
   }
 
-  /** Null if it is not to be decided again: others have, the event is Scheduled no more, or no rule decides it. */
+  /** Returns null if there is nothing to decide again: the approval is not `failed`, the event is not Scheduled, or no rule decides it. */
   #failed(key: string, { occurrence }: Refused): { readonly approval: EventApproval; readonly matter: GovernedEvent } | null {
     const { ledger, ports } = this.#parts;
     const approval = ledger.approvalOf(key, occurrence);

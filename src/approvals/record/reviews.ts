@@ -3,7 +3,7 @@ import { type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { EventChange, Instant } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
+import type { Governed, GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { HoldingSinks } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
@@ -25,7 +25,7 @@ export interface ReviewsParts {
   readonly store: Pick<ApprovalStore, 'approvals'>;
   readonly ports: Pick<ApprovalPorts, 'events' | 'wasSent' | 'actsOn'>;
   readonly deps: Deps;
-  /** Whether a process that ended since may have posted this, which it left behind as `submitting`. */
+  /** Whether an earlier process may have posted this approval, which it left as `submitting`. */
   readonly mayHavePosted: (approval: EventApproval) => boolean;
 }
 
@@ -36,7 +36,7 @@ export class Reviews {
     this.#parts = parts;
   }
 
-  /** Takes over what is stored, judged by the rules of this process. @throws BridgeError BRIDGE_STORE_* */
+  /** Loads the stored approvals and applies the rules of this process. @throws BridgeError BRIDGE_STORE_* */
   load(): void {
     const { ports, store, deps, ledger } = this.#parts;
     const stored = new Map(store.approvals.open().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
@@ -48,7 +48,7 @@ export class Reviews {
     ledger.commit([...lost, ...reviews]);
   }
 
-  /** Every event that is Scheduled, by rules that have changed. @throws BridgeError BRIDGE_STORE_*, and then nothing has */
+  /** Applies changed rules to every Scheduled event. @throws BridgeError BRIDGE_STORE_*; nothing is stored then */
   again(): void {
     const { ports, deps, ledger } = this.#parts;
     const at = now(deps);
@@ -58,7 +58,7 @@ export class Reviews {
     ledger.commit(scheduled.map((known) => this.review(known, ledger.approvalOf(known.key, known.occurrence), at)));
   }
 
-  /** What the changes of a document make of approvals. `preparing`: the sinks that hold its event from this change on. */
+  /** Returns the effect of the changes of a document. `preparing`: the sinks that hold the event from this change on. */
   observe(changes: readonly EventChange[], preparing: (change: EventChange) => readonly string[]): Pending {
     return together(
       changes.map((change) => {
@@ -70,7 +70,7 @@ export class Reviews {
     );
   }
 
-  /** The event as it is now, and as this process's rules judge it. */
+  /** Returns the effect of the current event and rules on its approvals. */
   review(known: Known, before: EventApproval | null, at: Instant, preparing: readonly string[] = []): Pending {
     const { rules, ledger, ports } = this.#parts;
     if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
@@ -86,12 +86,12 @@ export class Reviews {
     return this.#pending(known, before, after, governed, voided, at);
   }
 
-  /** It was told while the answer to a StartRequest was away, which says more. */
+  /** Returns the correction of a final state that was reported before the answer to a StartRequest arrived. */
   corrected(known: Known, before: EventApproval, passedBy: PassedBy, at: Instant): Pending {
     return this.#pending(known, before, moved(before, passedBy, at), this.#parts.ledger.matterOf(known)?.governed ?? null, [], at);
   }
 
-  /** What the processes before this one left in doubt, and the line that keeps it. */
+  /** Keeps an approval in doubt if an earlier process may have posted it, and records that. */
   #lost(approval: EventApproval, at: Instant): Pending {
     const { store, ledger, mayHavePosted } = this.#parts;
     const { occurrence, state, policy } = approval;
@@ -102,7 +102,7 @@ export class Reviews {
     return { isNews, write: (transaction) => isNews && transaction.addSteps(occurrence, steps), apply: () => {} };
   }
 
-  /** The event has ended: the answer to what is still on its way would come too late. */
+  /** Closes the approvals of an event that has ended. An answer to a StartRequest in flight would be too late. */
   #over(known: Known, before: EventApproval | null, at: Instant): Pending {
     const { auditTrail, ledger } = this.#parts;
     const entry = auditTrail.review(known, before, before && closed(before, at, ledger.doubts.passedBy(before)), [], at);
@@ -113,13 +113,13 @@ export class Reviews {
     return { isNews: entry.after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
   }
 
-  /** What is on its way may be what has started it, though its approval is void or held by now: the answer tells. */
+  /** A StartRequest in flight may have started the event, even if its approval is void or held now: its answer decides. */
   #begun(before: EventApproval, at: Instant): EventApproval {
     const { doubts } = this.#parts.ledger;
     return isUnsettled(before) && doubts.isOnItsWay(before) ? before : begun(before, at, doubts.passedBy(before));
   }
 
-  /** Back from Started before that answer came: what was to be posted then is to be posted no more. */
+  /** If the event went back from Started before that answer arrived, the earlier decision must not be posted again. */
   #sinceStart(known: Known, before: EventApproval, at: Instant): EventApproval {
     const { ledger } = this.#parts;
     const wasStarted = ledger.matterOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;

@@ -1,8 +1,8 @@
-// A yes of a sink, events that it is sent, votes that count no more → its holds (behaviour 10.6).
+// Votes of sinks, their deliveries, void votes → the holds of sinks (behaviour 10.6).
 import type { ApprovalHold, ApprovalOrigin, EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner, sinkOf, viaSink } from '../../model/hold-owner.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import { isOnlyAdvice } from '../rules/policy.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { HoldingSinks } from '../rules/rules-in-force.ts';
@@ -11,14 +11,14 @@ import { withHold, withoutHolds, withVote } from './transitions.ts';
 
 export interface SinkHoldFacts {
   readonly holdingSinks: HoldingSinks;
-  /** Sinks that hold the event from the change on that is looked at. */
+  /** Sinks that hold the event from the current change on. */
   readonly preparing: readonly string[];
   readonly wasSent: (sink: string) => boolean;
-  /** Null where it cannot be told yet. */
+  /** Null if that is not known yet. */
   readonly actsOn: (sink: string) => boolean | null;
 }
 
-/** The sink has done its part: a yes in the name of its approver, who has seen the event, and its own hold is over. */
+/** Applies a finished preparation: adds a vote of the approver of the sink, who has seen the event, and releases the hold of the sink. */
 export function withPrepared(
   rules: Rules,
   approval: EventApproval | null,
@@ -32,8 +32,8 @@ export function withPrepared(
 }
 
 /**
- * The approvals with the holds of sinks as they are to be: `after` is what a review made of `before`. Nothing that was submitted can be held
- * any more.
+ * Returns the approvals with the current holds of sinks. Submitted approvals can no longer be held.
+ * @param approvals `after`: the result of the review of `before`
  */
 export function withSinkHolds(
   rules: Rules,
@@ -52,13 +52,13 @@ export function withSinkHolds(
   return holding.reduce((approval, [sink, approver]) => withHold(rules, approval, matter, holdBy(sink, approver, at)), kept);
 }
 
-/** Its sink is no more, or holds no more in this name: nothing would release it. */
+/** Whether the sink of the hold was removed, or acts for another approver now: nothing would release the hold. */
 function isOfNoSink(hold: ApprovalHold, holdingSinks: HoldingSinks): boolean {
   const sink = sinkOf(hold);
   return sink !== null && holdingSinks.get(sink) !== hold.approver;
 }
 
-/** Whose yes counted and counts no more. */
+/** Returns the approvers whose votes counted before and do not count now. */
 function lostVoters(rules: Rules, before: EventApproval | null, after: EventApproval | null): ReadonlySet<string> {
   const counting = new Set(after !== null && isAlive(rules, after) ? after.votes.map(({ approver }) => approver) : []);
   return new Set((before?.votes ?? []).map(({ approver }) => approver).filter((approver) => !counting.has(approver)));

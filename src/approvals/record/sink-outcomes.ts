@@ -1,4 +1,4 @@
-// Outcomes of a sink's deliveries → stored, with the yes of its approver in the same transaction.
+// Outcomes of a sink's deliveries → stored, with the votes of its approver in the same transaction.
 import type { Settlement, SinkError } from '../../model/deliveries.ts';
 import { viaSink } from '../../model/hold-owner.ts';
 import type { Deps } from '../../time/clock.ts';
@@ -9,10 +9,10 @@ import { type Authorization, revokedRefusal } from '../requests/authorization.ts
 import type { Checked } from '../requests/check.ts';
 import type { StartRequest } from '../requests/start-requests.ts';
 import type { ApprovalStore } from '../store.ts';
-import { refusedChange } from './approval-change.ts';
+import { refusedChange } from './audit-trail.ts';
 import type { Commands } from './commands.ts';
 
-/** A sink that speaks for an approver. */
+/** A sink that acts for an approver. */
 export interface SpeakingSink {
   readonly sink: string;
   readonly approver: string;
@@ -23,7 +23,7 @@ export interface SinkOutcomesParts {
   readonly ports: Pick<ApprovalPorts, 'events' | 'observerId' | 'isAuthorized'>;
   readonly deps: Deps;
   readonly commands: Commands;
-  /** The checks of a request that is made now. */
+  /** Checks a request that is made now. */
   readonly check: (approver: string, request: StartRequest) => readonly Checked[] | Refusal;
   readonly denied: (approver: string, refused: Refusal, sink: string) => void;
 }
@@ -36,8 +36,8 @@ export class SinkOutcomes {
   }
 
   /**
-   * All of it in one transaction; a yes that is refused leaves its delivery accepted, and is told.
-   * @throws BridgeError BRIDGE_STORE_*, and then nothing is stored
+   * Stores everything in one transaction. If a vote is refused, its delivery stays accepted, and an `approval.failed` is published.
+   * @throws BridgeError BRIDGE_STORE_*; nothing is stored then
    */
   settle({ sink, approver }: SpeakingSink, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     const { store, ports, deps, commands, denied } = this.#parts;
@@ -54,7 +54,7 @@ export class SinkOutcomes {
     for (const each of refused) denied(approver, each, sink);
   }
 
-  /** A sink that was removed, or approves for another approver now, gets a refusal. Its delivery is accepted all the same. */
+  /** Refuses the vote of a sink that was removed or acts for another approver now. Its delivery is accepted anyway. */
   #judged(authorization: Authorization, settlement: Settlement): readonly (ApprovalCommand | Refusal)[] {
     const id = settlement.result === 'accepted' ? settlement.approves : undefined;
     const seen = id === undefined ? null : this.#parts.store.journal.seen(id);

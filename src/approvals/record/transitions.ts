@@ -1,16 +1,15 @@
-// An occurrence's approvals + a command, deadline or new content → its approvals then. Pure.
+// An occurrence's approvals + a command, deadline or new content → its new approvals. Pure.
 
 import type { ApprovalHold, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
 import { hasWorsened } from '../../model/worsened.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
-import { isPast } from '../rules/governed-event.ts';
+import { type GovernedEvent, isPast } from '../rules/governed-events.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
 import { isAlive, isOpen, isPassedBy, isPosted, isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { isDecidedByRule, settled, spent } from './decisions.ts';
 
-/** Records one more yes, or takes up a refused approval again; gives back the same object where there is nothing to record. */
+/** Adds a vote, or reopens a refused approval. Returns the same object if there is nothing to record. */
 export function withVote(
   rules: Rules,
   approval: EventApproval | null,
@@ -20,12 +19,12 @@ export function withVote(
 ): EventApproval {
   const standing = standingOf(rules, approval, matter.known, at);
   const earlier = standing.votes.find(({ approver }) => approver === said.approver);
-  // This time only this bridge received it, though every bridge received the one before.
+  // Only this bridge received the new vote, but every bridge received the earlier one.
   const isNearer = earlier?.isShared === true && !said.isShared;
   const isNewlySeen = earlier?.hasSeen === false && said.hasSeen;
   const hasFailed = standing.state === 'failed';
   if (earlier && !isNearer && !isNewlySeen && !hasFailed) return standing;
-  // Said once more of a refused approval, it is another yes, to the event as it is now.
+  // A repeated vote on a refused approval is a new vote, for the current content of the event.
   const vote =
     earlier && !hasFailed
       ? { ...(isNearer ? said : earlier), hasSeen: earlier.hasSeen || said.hasSeen, at: earlier.at, event: earlier.event }
@@ -35,7 +34,7 @@ export function withVote(
   return settled(rules, { ...standing, votes }, matter, at);
 }
 
-/** Sets a hold, or replaces the reason of the one that its owner has; the same object where it says the same again. */
+/** Sets a hold, or replaces the reason of the hold that its owner already has. Returns the same object if nothing changed. */
 export function withHold(rules: Rules, approval: EventApproval | null, matter: GovernedEvent, hold: ApprovalHold): EventApproval {
   const standing = standingOf(rules, approval, matter.known, hold.at);
   const earlier = standing.holds.find((each) => isSameOwner(each, hold));
@@ -48,7 +47,7 @@ function inPlaceOf({ replaced, at }: ApprovalHold, hold: ApprovalHold): Approval
   return { ...hold, replaced: { times: (replaced?.times ?? 0) + 1, sinceMs: replaced?.sinceMs ?? at.wallMs } };
 }
 
-/** Takes these holds away. With the last one, a deadline that fell due decides only while NotBefore lies ahead. */
+/** Releases holds. After the last one, the decision of an expired deadline stands only if NotBefore is still ahead. */
 export function withoutHolds(
   rules: Rules,
   approval: EventApproval,
@@ -62,38 +61,38 @@ export function withoutHolds(
   return withHolds(rules, { ...standing, holds, ...(isTooLate && { decision: null }) }, matter, at);
 }
 
-/** What the metadata service has refused comes up again by a yes or a rule alone, not by the release of a hold. */
+/** A refused approval is reopened only by a vote or a rule, not by the release of a hold. */
 function withHolds(rules: Rules, approval: EventApproval, matter: GovernedEvent, at: Instant): EventApproval {
   return approval.state === 'failed' ? approval : settled(rules, approval, matter, at);
 }
 
-/** The deadline fell due and says to approve; the same object, or null, where it decides nothing: no rule decides twice what a dry run has decided. */
+/** Applies an expired deadline that approves. Returns `approval` unchanged if it is closed or has a decision, even one of a dry run. */
 export function withDeadline(rules: Rules, approval: EventApproval | null, matter: GovernedEvent, at: Instant): EventApproval | null {
   const standing = standingOf(rules, approval, matter.known, at);
   if (standing.decision !== null || (standing.state !== 'waiting' && standing.state !== 'held')) return approval;
   return settled(rules, standing, matter, at, matter.governed.dueMs);
 }
 
-/** Whether a decision was made and stands, so that there is nothing left for a deadline to do. */
+/** Whether a valid decision exists, so that a deadline has nothing to decide. */
 export function stands(approval: EventApproval | null): boolean {
   if (approval === null || approval.decision === null) return false;
   return approval.state !== 'waiting' && approval.state !== 'failed' && !isPassedBy(approval.state);
 }
 
 export interface Review {
-  /** The same object where nothing changed. */
+  /** The same object if nothing changed. */
   readonly approval: EventApproval | null;
-  /** Votes that no longer lead to a StartRequest, which has not been reported yet. */
+  /** Votes that no longer lead to a StartRequest and were not reported yet. */
   readonly voided: readonly VoidVote[];
 }
 
-/** `changed`: the event got worse, or its approver may not approve it any more; `dry-run`: a dry run took it along, and what counts there is never posted. */
+/** `changed`: the event got worse, or the approver may no longer approve it. `dry-run`: a dry run took the vote over and never posts it. */
 export interface VoidVote {
   readonly vote: ApprovalVote;
   readonly reason: 'changed' | 'dry-run';
 }
 
-/** Checks the approvals against the event's content and the rules now: votes may become void, and rules decide again. */
+/** Checks the approvals against the current event and rules: votes may become void, and rules decide again. */
 export function review(rules: Rules, approval: EventApproval | null, matter: GovernedEvent, at: Instant): Review {
   const { known, governed } = matter;
   if (approval?.state === 'confirmed') return { approval: moved(approval, 'submitted', at), voided: [] };
@@ -124,7 +123,7 @@ function voidIn(rules: Rules, approval: EventApproval, isStanding: (vote: Approv
   });
 }
 
-/** The event has started: what was submitted is confirmed, what was not never will be. */
+/** Applies the start of the event: confirms submitted approvals, closes open ones. */
 export function begun(approval: EventApproval, at: Instant, passedBy: PassedBy): EventApproval {
   return approval.state === 'submitted' ? moved(approval, 'confirmed', at) : closed(approval, at, passedBy);
 }
@@ -139,7 +138,7 @@ function isDecidedDryRun({ state }: EventApproval): boolean {
   return state === 'dry-run';
 }
 
-/** The approvals to add to; new ones keep the holds, and what a dry run decided. */
+/** Returns the approvals to extend. If they are new, they keep the holds and the rest of a dry run's decision. */
 function standingOf(rules: Rules, approval: EventApproval | null, { key, occurrence }: GovernedEvent['known'], at: Instant): EventApproval {
   if (approval !== null && isAlive(rules, approval)) return approval;
   const { holds = [], decision = null } = approval ?? {};

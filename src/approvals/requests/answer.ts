@@ -1,30 +1,30 @@
-// What an approver is told: results for each event, or the one refusal that decided.
+// Results of a request → the answer: one result for each event, or the refusal that decided. Pure.
 import type { ApprovalResultState } from '../../model/approvals.ts';
 import { REFUSALS, type RefusalType } from '../../model/problems.ts';
 
 export interface ApprovalResult {
-  /** In the service's own letter case. */
+  /** In the letter case of the metadata service. */
   readonly eventId: string;
   readonly state: ApprovalResultState;
-  /** In the order in which they said yes. */
+  /** In the order in which they approved. */
   readonly approvedBy: readonly string[];
-  /** With `waiting`, and with `held` where the quorum is not full. */
+  /** With `waiting`, and with `held` if the quorum is not full. */
   readonly waitingFor?: readonly string[];
   /** Only with `held`. */
   readonly heldBy?: readonly string[];
 }
 
-/** A hold, as the routes show it. */
+/** A hold, as the HTTP interface returns it. */
 export interface HoldView {
   readonly approver: string;
   readonly reason: string | null;
   /** RFC 3339: when this reason was given. */
   readonly at: string;
-  /** How often its reason was replaced, and since when it stands; absent where it has its first one. */
+  /** How often the reason was replaced, and when the hold was set; absent with the first reason. */
   readonly replaced?: { readonly times: number; readonly since: string };
 }
 
-/** A hold was recorded: all that stand for the event now. */
+/** The answer to a recorded hold: all current holds of the event. */
 export interface HoldRecorded {
   readonly kind: 'held';
   readonly status: 201;
@@ -39,13 +39,13 @@ export interface Refusal {
   readonly status: number;
   readonly type: RefusalType;
   readonly title: string;
-  /** What failed and what to do. */
+  /** States what failed and what to do. */
   readonly detail: string;
-  /** Which id decided, as the caller wrote it; absent where the body as a whole is at fault. */
+  /** The id that was refused, as the caller wrote it; absent if the body as a whole is invalid. */
   readonly eventId?: string;
 }
 
-/** 202 where any result is `waiting`, `held` or `submitting`, else 200. */
+/** The status is 202 if any result is `waiting`, `held` or `submitting`, otherwise 200. */
 export interface ApprovalResults {
   readonly kind: 'results';
   readonly status: 200 | 202;

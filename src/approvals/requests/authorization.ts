@@ -1,4 +1,4 @@
-// An approver, and what acts in its name → whether that is still allowed when it is recorded.
+// An approver and its proof, source or sink → whether it may still act when a command is recorded.
 import type { ApprovalOrigin } from '../../model/approvals.ts';
 import type { KnownEvent, ScheduledEvent } from '../../model/events.ts';
 import { type Refusal, refusal } from './answer.ts';
@@ -7,8 +7,8 @@ import { type Refusal, refusal } from './answer.ts';
 export interface Authorization {
   readonly origin: ApprovalOrigin;
   /**
-   * Returns whether the configuration in force still lets the origin act for its approver, for this event. Asked in the turn that records, so
-   * that no right can be revoked in between. Never waits.
+   * Returns whether the current configuration still lets the origin act for its approver and this event. Synchronous, and called in the
+   * turn that records, so that no right can be revoked in between.
    */
   readonly isValid: (event: ScheduledEvent) => boolean;
 }

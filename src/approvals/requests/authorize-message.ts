@@ -5,7 +5,7 @@ import { authorizeVotes, type CheckContext, type Checked } from './check.ts';
 import { authorizeHold, authorizeRelease } from './check-hold.ts';
 import type { MessageRequests } from './message-requests.ts';
 
-/** All of them, or the first refusal. Holds come into force before votes, so that a message that does both posts nothing. */
+/** Returns all commands, or the first refusal. Holds come before votes, so that a message with both posts nothing. */
 export function authorizeMessage(
   approver: string,
   { starts, holds, releases }: MessageRequests,
@@ -13,15 +13,15 @@ export function authorizeMessage(
 ): readonly ApprovalCommand[] | Refusal {
   const votes = authorizeVotes(approver, starts, context);
   if ('kind' in votes) return votes;
-  const judged = [
+  const results = [
     ...holds.map((request) => authorizeHold(approver, request, context)),
     ...releases.map((request) => authorizeRelease(approver, request, context)),
   ];
-  const refused = judged.find((act) => act.kind === 'refusal');
-  return refused ?? [...judged.filter((act) => act.kind !== 'refusal'), ...votesOf(votes)];
+  const refused = results.find((result) => result.kind === 'refusal');
+  return refused ?? [...results.filter((result) => result.kind !== 'refusal'), ...votesOf(votes)];
 }
 
-/** What is to be recorded: nothing of what this approver said before the event started. */
+/** Returns the votes to record. Leaves out events that started after this approver had approved them. */
 export function votesOf(checked: readonly Checked[]): readonly ApprovalCommand[] {
   return checked.flatMap(({ kind, known, request: { seen } }): ApprovalCommand[] =>
     kind === 'started' ? [] : [{ kind: 'vote', known, hasSeen: seen.length > 0 }],

@@ -6,7 +6,10 @@ import type { ApprovalCommand } from './approval-command.ts';
 import { type CheckContext, findScheduled, neverRefusal } from './check.ts';
 import type { HoldRequest, ReleaseRequest } from './hold-requests.ts';
 
-/** Refusals as for approvals; but a scope allows a hold if it touches the event, and who is not required may hold, too. Last, 409 `submitting`. */
+/**
+ * Returns the command for a hold, or a refusal. The checks are those for approvals, with two differences: it is enough that the scope
+ * touches the event, and approvers who are not required may hold too. The last check is 409 `submitting`.
+ */
 export function authorizeHold(approver: string, request: HoldRequest, context: CheckContext): ApprovalCommand | Refusal {
   const found = findScheduled(request, context);
   if (found.kind === 'refusal') return found;
@@ -23,15 +26,16 @@ export function authorizeHold(approver: string, request: HoldRequest, context: C
   return context.mayBeAccepted(known) ? submitting(eventId) : { kind: 'hold', known, reason, sentMs: context.sentMs };
 }
 
-/** A hold that is recorded has to hold, and the metadata service may have accepted a StartRequest already. */
+/** The metadata service may already have accepted a StartRequest, so the bridge cannot promise a hold. */
 function submitting(eventId: string): Refusal {
-  const detail = `A StartRequest for ${eventId} was sent and the metadata service may have accepted it: no answer is there. Nothing is held; ask again.`;
+  const detail = `A StartRequest for ${eventId} was sent and the metadata service may have accepted it: its answer is missing. No hold was set; try again.`;
   return refusal('submitting', detail, eventId);
 }
 
 /**
- * The caller's own hold; an admin's any: the one of `holder`, else the caller's own, else all of the event. None that was set after `beforeMs` or,
- * where an admin names no holder, after the release was sent: the admin cannot have known of it.
+ * Returns the command for a release, or a refusal. A caller may release its own hold. An admin may release any: the hold of `holder`, else
+ * its own, else all of the event. Holds set after `beforeMs` stay. If an admin names no holder, holds set after the release was sent also
+ * stay.
  */
 export function authorizeRelease(
   approver: string,
@@ -47,18 +51,18 @@ export function authorizeRelease(
   const isOthers = holder === null ? !standing.includes(approver) && standing.length > 0 : holder !== approver;
   const isAdmin = context.isAdmin(approver);
   if (isOthers && !isAdmin) {
-    return refusal('forbidden', `${approver} does not hold ${eventId}; who does and an admin may release it.`, eventId);
+    return refusal('forbidden', `${approver} does not hold ${eventId}. Only its holders and an admin can release it.`, eventId);
   }
   const meant = standing.includes(target) ? [target] : holder === null ? standing : [];
   if (meant.length === 0)
-    return refusal('not-held', `${target} does not hold ${eventId}; look at GET /v1/approvals/EVENT_ID for who does.`, eventId);
+    return refusal('not-held', `${target} does not hold ${eventId}. GET /v1/approvals/EVENT_ID lists its holders.`, eventId);
   const sentMs = holder === null && isAdmin ? context.sentMs : null;
   const released = holds.filter((hold) => meant.includes(hold.approver) && wasThere(hold, beforeMs, sentMs));
   if (released.length > 0) return { kind: 'release', known, holds: released };
-  return refusal('changed', `What holds ${eventId} now was set after this release was sent; look at the event anew.`, eventId);
+  return refusal('changed', `The current holds of ${eventId} were set after this release was sent. Check the event again.`, eventId);
 }
 
-/** When the release was asked for: by its own word, and by the message that brought it. Messages are compared by when they were sent. */
+/** Whether a hold was set before `beforeMs`, and before the release was sent. For messages, the time of sending counts. */
 function wasThere({ at, sentMs: setMs }: ApprovalHold, beforeMs: number | null, sentMs: number | null): boolean {
   return (beforeMs === null || at.wallMs <= beforeMs) && (sentMs === null || (setMs ?? at.wallMs) <= sentMs);
 }

@@ -3,7 +3,7 @@ import type { EventApproval } from '../../model/approvals.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { isUpdateId } from '../../model/ids.ts';
 import { hasWorsened } from '../../model/worsened.ts';
-import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
+import type { Governed, GovernedEvent } from '../rules/governed-events.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
 import type { ApprovalStore } from '../store.ts';
 import { type Refusal, refusal } from './answer.ts';
@@ -13,22 +13,22 @@ export interface CheckContext {
   readonly rules: Rules;
   readonly store: Pick<ApprovalStore, 'journal' | 'known'>;
   readonly events: ReadonlyMap<string, KnownEvent>;
-  /** The approvals of this occurrence, null without any. */
+  /** Returns the approvals of an occurrence, or null if there are none. */
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
-  /** What governs an event that is Scheduled. */
+  /** Returns the event with the decision that governs it, or null if it is not Scheduled. */
   readonly matterOf: (known: KnownEvent) => GovernedEvent | null;
-  /** Whether a StartRequest for it may have been accepted: it is on its way, or its answer was lost. */
+  /** Whether a StartRequest for the event may have been accepted: it is in flight, or its answer was lost. */
   readonly mayBeAccepted: (known: KnownEvent) => boolean;
-  /** May release the holds of others, too. */
+  /** Whether an approver may also release the holds of others. */
   readonly isAdmin: (approver: string) => boolean;
-  /** When the approval was sent, in milliseconds since 1970; null for one that is asked for now. */
+  /** When the message was sent, in milliseconds since 1970; null for a request that is made now. */
   readonly sentMs: number | null;
 }
 
-/** `started`: nothing to record, this approver said yes before the event started. */
+/** `started`: the event has started after this approver approved it, so there is nothing to record. */
 export type Checked = { readonly kind: 'recordable' | 'started'; readonly request: StartRequest; readonly known: KnownEvent };
 
-/** All of them, or the first refusal. */
+/** Returns all checked requests, or the first refusal. */
 export function authorizeVotes(approver: string, requests: readonly StartRequest[], context: CheckContext): readonly Checked[] | Refusal {
   const checked: Checked[] = [];
   for (const request of requests) {
@@ -40,15 +40,16 @@ export function authorizeVotes(approver: string, requests: readonly StartRequest
 }
 
 /**
- * What this bridge may read later than the message: the event, the update of it that `Seen` names, which another bridge read first, or the answer
- * to a StartRequest.
+ * What the bridge may receive after the message: the event, the update that `Seen` names (another bridge read it first), or the answer to
+ * a StartRequest.
  */
 export type MayCome = 'event' | 'update' | 'answer';
 
 /**
- * What may still come so that these requests are not refused any more; null where nothing can. An event: the service does not list it, or not
- * again since it ended, and the approval is newer than that end. An update: `Seen` is an id that this event's next one can have. An answer: a
- * StartRequest is on its way.
+ * Returns what may still arrive so that these requests are no longer refused, or null if nothing can:
+ * - `event`: the metadata service does not list it (again), and the approval is newer than its last end;
+ * - `update`: the next update of the event can have the id in `Seen`;
+ * - `answer`: a StartRequest is in flight.
  */
 export function whatMayCome(
   { type, eventId }: Refusal,
@@ -63,7 +64,7 @@ export function whatMayCome(
   return type === 'seen-unknown' && requests.some(({ seen }) => seen.some(isUnread)) ? 'update' : null;
 }
 
-/** In this order (behaviour 6.6): unknown, ended, started, scope; then each `Seen`. */
+/** Checks in this order (behaviour 6.6): unknown, ended, started, scope; then each `Seen`. */
 function checkOne(approver: string, request: StartRequest, context: CheckContext): Checked | Refusal {
   const found = findScheduled(request, context);
   if (found.kind === 'refusal') {
@@ -75,29 +76,29 @@ function checkOne(approver: string, request: StartRequest, context: CheckContext
   return barred(approver, request, found, context) ?? unseen(request, known, context) ?? { kind: 'recordable', request, known };
 }
 
-/** An event that is Scheduled, as the service lists it. */
+/** A Scheduled event, as the metadata service lists it. */
 export interface FoundEvent {
   readonly kind: 'found';
   readonly known: KnownEvent;
   readonly governed: Governed;
 }
 
-/** The event that a request names; unknown, ended, old or started ones are refused. */
+/** Returns the event that a request names, or a refusal if it is unknown, ended, old or started. */
 export function findScheduled({ eventId, key }: Pick<StartRequest, 'eventId' | 'key'>, context: CheckContext): FoundEvent | Refusal {
   const known = context.events.get(key);
   if (known === undefined) {
     return context.store.known.lastEndedMs(key) !== null
-      ? refusal('ended', `The event ${eventId} has ended; there is nothing left to approve.`, eventId)
-      : refusal('unknown', `The metadata service lists no event ${eventId}; look at GET /v1/events for those that it lists.`, eventId);
+      ? refusal('ended', `The event ${eventId} has ended, so there is nothing left to approve.`, eventId)
+      : refusal('unknown', `The metadata service does not list the event ${eventId}. GET /v1/events shows the listed events.`, eventId);
   }
   if (isOld(key, context))
-    return refusal('old', `The approval was sent before an earlier event ${eventId} ended; look at the event anew.`, eventId);
+    return refusal('old', `The approval was sent before an earlier event ${eventId} ended. Check the event again.`, eventId);
   const matter = context.matterOf(known);
   if (matter === null) return refusal('started', `The event ${eventId} has started already; there is nothing left to approve.`, eventId);
   return { kind: 'found', known, governed: matter.governed };
 }
 
-/** Sent before the last end of this event: meant for an occurrence that is over. */
+/** Whether the approval was sent before the last end of this event, so that it was for an earlier occurrence. */
 function isOld(key: string, { store, sentMs }: Pick<CheckContext, 'store' | 'sentMs'>): boolean {
   return sentMs !== null && sentMs < (store.known.lastEndedMs(key) ?? Number.NEGATIVE_INFINITY);
 }
@@ -113,19 +114,13 @@ function barred(approver: string, { eventId }: StartRequest, { known, governed }
     );
   }
   if (ineligibility === null) return null;
-  return refusal(
-    'forbidden',
-    `${approver} is none of the approvers whose yes is required for ${eventId}, so it cannot approve it.`,
-    eventId,
-  );
+  return refusal('forbidden', `${approver} is not in the list of required approvers for ${eventId}, so it cannot approve it.`, eventId);
 }
 
-/** This bridge posts nothing for this event, so there is nothing to hold either. */
+/** Returns the refusal for an event that the bridge never approves, and so cannot hold either. */
 export function neverRefusal(eventId: string, { event }: KnownEvent, { ruling }: Governed): Refusal {
   const why =
-    ruling.policy === null
-      ? `is a ${event.eventType}, which is never approved`
-      : `is never approved, as ${ruling.policy} of the bridge says`;
+    ruling.policy === null ? `is a ${event.eventType}, which is never approved` : `is never approved, because of the rule ${ruling.policy}`;
   return refusal('forbidden', `The event ${eventId} ${why}.`, eventId);
 }
 
@@ -133,14 +128,14 @@ function unseen({ eventId, key, seen }: StartRequest, known: KnownEvent, { store
   for (const id of seen) {
     const told = store.journal.seen(id);
     if (told === null || told.key !== key || (told.change !== 'scheduled' && told.change !== 'updated')) {
-      const detail = `Seen is not the id of a scheduled or updated CloudEvent that this bridge made for ${eventId}; send it to the bridge that data.observer names.`;
+      const detail = `Seen is not the id of a scheduled or updated CloudEvent that this bridge created for ${eventId}. Send the approval to the bridge that data.observer names.`;
       return refusal('seen-unknown', detail, eventId);
     }
     if (told.occurrence !== known.occurrence) {
-      return refusal('changed', `Seen belongs to an earlier occurrence of ${eventId}, which has ended; look at the event anew.`, eventId);
+      return refusal('changed', `Seen belongs to an earlier occurrence of ${eventId}, which has ended. Check the event again.`, eventId);
     }
     if (hasWorsened(told.event, known.event)) {
-      return refusal('changed', `The event ${eventId} has got worse since the CloudEvent that Seen names; look at it anew.`, eventId);
+      return refusal('changed', `The event ${eventId} has got worse since the CloudEvent that Seen names. Check it again.`, eventId);
     }
   }
   return null;

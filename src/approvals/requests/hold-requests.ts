@@ -1,7 +1,6 @@
-// JSON of holds and releases → requests, or what is wrong with them (behaviour 8.8). Pure.
+// JSON of holds and releases → requests, or the fault (behaviour 8.8). Pure.
 import { isObject } from '../../formats/json-object.ts';
-import { isLonger, lengthFault } from './lengths.ts';
-import { entryFault, keyOf } from './start-requests.ts';
+import { entryFault, isLonger, keyOf, lengthFault } from './start-requests.ts';
 
 const LONGEST_REASON = 1000;
 
@@ -18,13 +17,13 @@ export interface ReleaseRequest {
   readonly eventId: string;
   /** In lower case, as events are known. */
   readonly key: string;
-  /** The hold's owner; null: the caller's own hold or, for an admin without one, all. */
+  /** The owner of the hold; null: the caller's own hold or, for an admin without one, all holds. */
   readonly holder: string | null;
-  /** None that was set later, in milliseconds since 1970. */
+  /** Holds set later than this stay, in milliseconds since 1970. */
   readonly beforeMs?: number | null;
 }
 
-/** One `{ "EventId": "…", "reason": "…" }`. A text is what is wrong, to stand behind the name of the place. */
+/** Parses one `{ "EventId": "…", "reason": "…" }`. @returns the request, or the fault as a text to append to the path of the entry */
 export function parseHold(entry: unknown): HoldRequest | string {
   const fault = entryFault(entry, 'reason');
   if (fault !== null) return fault;
@@ -34,19 +33,22 @@ export function parseHold(entry: unknown): HoldRequest | string {
   return { eventId, key: keyOf(eventId), reason: reason?.toWellFormed() ?? null };
 }
 
-/** One `{ "EventId": "…" }`, perhaps with `approver`, the hold's owner. A text is the fault, to follow the name of the place. */
+/** Parses one `{ "EventId": "…", "approver": "…" }`; `approver` is optional. @returns as `parseHold` */
 export function parseRelease(entry: unknown): ReleaseRequest | string {
   const fault = entryFault(entry, 'approver');
   if (fault !== null) return fault;
   const { EventId: eventId, approver } = entry as { EventId: string; approver?: unknown };
   if (approver !== undefined && (typeof approver !== 'string' || approver === ''))
-    return '.approver must be a text, the name of an approver';
+    return '.approver must be a text: the name of an approver';
   const nameFault = approver === undefined ? null : lengthFault(approver);
   if (nameFault !== null) return `.approver ${nameFault}`;
   return { eventId, key: keyOf(eventId), holder: approver ?? null };
 }
 
-/** A list under `name`, the last of several for one event and, of releases, one holder; none where the body has no such key. A text is what is wrong. */
+/**
+ * Parses the list under `name`. The last entry counts if several have the same event and, for releases, the same holder.
+ * @returns the requests, none if the body has no such key; or the fault as a text
+ */
 export function parseEntries<T extends { readonly key: string; readonly holder?: string | null }>(
   body: unknown,
   name: string,
@@ -54,7 +56,7 @@ export function parseEntries<T extends { readonly key: string; readonly holder?:
 ): readonly T[] | string {
   const list = isObject(body) ? body[name] : undefined;
   if (list === undefined) return [];
-  if (!Array.isArray(list) || list.length === 0) return `${name} must be an array of { "EventId": "…" }, not empty`;
+  if (!Array.isArray(list) || list.length === 0) return `${name} must be a non-empty array of { "EventId": "…" }`;
   const distinct = new Map<string, T>();
   for (const [place, entry] of list.entries()) {
     const parsed = parse(entry);

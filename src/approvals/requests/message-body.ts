@@ -1,16 +1,16 @@
-// A message's bytes → the JSON of an approval's body, or what is wrong (behaviour 8.11). Pure.
+// A message's bytes → the JSON of an approval's body, or the fault (behaviour 8.11). Pure.
 import { carriedData } from '../../formats/cloud-event-json.ts';
 import { type BodyValue, isObject, parseJson } from '../../formats/json-object.ts';
 import { LARGEST_APPROVAL_BYTES } from '../../model/approvals.ts';
 import { MESSAGE_LISTS } from './message-requests.ts';
 
 /**
- * Plain, or as `data` or `data_base64` of a CloudEvent in structured mode; in binary mode the message's bytes are the body already. The
- * content type is not asked for.
+ * Accepts plain JSON, or `data` or `data_base64` of a CloudEvent in structured mode. In binary mode the bytes of the message are the body.
+ * Ignores the content type.
  */
 export function parseMessageBody(bytes: Uint8Array): BodyValue {
   if (bytes.length === 0) return { fault: 'it has no body' };
-  if (bytes.length > LARGEST_APPROVAL_BYTES) return { fault: 'its body has more than 64 KiB; send the approvals in several messages' };
+  if (bytes.length > LARGEST_APPROVAL_BYTES) return { fault: 'its body is larger than 64 KiB; send the approvals in several messages' };
   const body = parseJson(bytes, 'its body');
   if ('fault' in body || !isObject(body.value)) return body;
   const { value } = body;

@@ -1,4 +1,4 @@
-// A message's JSON → StartRequests, holds and releases, or what is wrong (behaviour 8.11). Pure.
+// A message's JSON → StartRequests, holds and releases, or the fault (behaviour 8.11). Pure.
 
 import { isObject } from '../../formats/json-object.ts';
 import { type HoldRequest, parseEntries, parseHold, parseRelease, type ReleaseRequest } from './hold-requests.ts';
@@ -6,7 +6,7 @@ import { listFault, parseStartRequests, type StartRequest } from './start-reques
 
 export const MESSAGE_LISTS = ['StartRequests', 'Holds', 'Releases'] as const;
 
-/** At least one of them. */
+/** At least one of the lists has an entry. */
 export interface MessageRequests {
   readonly starts: readonly StartRequest[];
   readonly holds: readonly HoldRequest[];

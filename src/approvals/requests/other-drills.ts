@@ -1,10 +1,10 @@
-// A message that each bridge of a group reads → what of it is not of another bridge's drill. Pure.
+// A message that each bridge of a group reads → its requests without other bridges' drills. Pure.
 import { isDrill } from '../../model/drills.ts';
 import type { MessageRequests } from './message-requests.ts';
 
 /**
- * Each bridge knows its own drills alone, from before anybody can name them: one that it does not know is another's, and what else the message
- * asks for counts. Null where nothing is left.
+ * Removes requests for drills of other bridges. A bridge knows its own drills before anyone can name them, so an unknown drill belongs to
+ * another bridge. Returns null if no request is left.
  */
 export function withoutOtherDrills(
   { starts, holds, releases }: MessageRequests,

@@ -1,28 +1,31 @@
-// An approval's JSON body → its StartRequests, or what is wrong (behaviour 6.4). Pure.
+// An approval's JSON body → its StartRequests, or the fault; length limits (behaviour 6.4). Pure.
 import { isObject, type JsonObject } from '../../formats/json-object.ts';
 import { nearMiss } from '../../schema/near-misses.ts';
-import { lengthFault } from './lengths.ts';
+import { type Refusal, refusal } from './answer.ts';
 
-/** What a body may ask for; only messages of sources hold and release by such a list. */
+/** The lists that a body may have. `Holds` and `Releases` count only in messages of sources. */
 const LISTS = ['StartRequests', 'Holds', 'Releases'];
+
+/** In characters; also for the name of an approver. Azure uses 36. */
+const LONGEST_EVENT_ID = 256;
 
 export interface StartRequest {
   /** As the caller wrote it. */
   readonly eventId: string;
   /** In lower case, as events are known. */
   readonly key: string;
-  /** Ids of the CloudEvents that it answers; all of them are checked. */
+  /** Ids of the CloudEvents that the approval is for; each one is checked. */
   readonly seen: readonly string[];
 }
 
 /**
- * One for each distinct EventId (without case), in the order in which they were first named. Other keys may stand beside, as some clients
- * send DocumentIncarnation. A text is what is wrong: it names the place and what is allowed there.
+ * Returns one request for each distinct EventId, compared without case, in the order of first mention. Ignores other keys, because some
+ * clients send DocumentIncarnation. Returns a text if the body is invalid: the path of the fault and the allowed values.
  */
 export function parseStartRequests(body: unknown): readonly StartRequest[] | string {
   if (!isObject(body)) return 'the body must be an object: { "StartRequests": [ { "EventId": "…" } ] }';
-  const overheard = listFault(body);
-  if (overheard !== null) return overheard;
+  const misnamed = listFault(body);
+  if (misnamed !== null) return misnamed;
   const list = body['StartRequests'];
   if (!Array.isArray(list)) return 'StartRequests must be an array of { "EventId": "…" }';
   if (list.length === 0) return 'StartRequests is empty: name at least one EventId';
@@ -39,15 +42,15 @@ export function parseStartRequests(body: unknown): readonly StartRequest[] | str
   return [...byKey.values()].map((named) => ({ ...named, seen: [...named.seen] }));
 }
 
-/** What is nearly one of the lists, or a protection that protects nothing where it stands; null where nothing is. */
+/** Returns the fault if a key is a misspelled list or a misplaced `Seen`, else null. */
 export function listFault(body: JsonObject): string | null {
   const meant = nearMiss(body, LISTS);
   if (meant !== null) return `the body ${hasNearly(meant)}`;
   const isMisplaced = 'Seen' in body || nearMiss(body, ['Seen']) !== null;
-  return isMisplaced ? 'Seen stands in the entry of StartRequests that it protects, beside its EventId' : null;
+  return isMisplaced ? 'Seen must be in an entry of StartRequests, next to its EventId' : null;
 }
 
-/** How an event is known. Lone surrogates have become U+FFFD there, too. */
+/** Returns the key of an event: its EventId in lower case, with U+FFFD for lone surrogates. */
 export function keyOf(eventId: string): string {
   return eventId.toWellFormed().toLowerCase();
 }
@@ -56,20 +59,36 @@ function faultOf(entry: unknown): string | null {
   const fault = entryFault(entry, 'Seen');
   if (fault !== null) return fault;
   const seen = (entry as JsonObject)['Seen'];
-  return seen === undefined || typeof seen === 'string' ? null : '.Seen must be a text, the id of a CloudEvent';
+  return seen === undefined || typeof seen === 'string' ? null : '.Seen must be a text: the id of a CloudEvent';
 }
 
-/** What is wrong with `{ "EventId": "…" }`, perhaps with `other` beside, to stand behind the name of the place; null where nothing is. */
+/** Returns the fault of `{ "EventId": "…" }` as a text to append to the path of the entry, or null. `other`: a second allowed key. */
 export function entryFault(entry: unknown, other: string): string | null {
   if (!isObject(entry)) return ' must be an object: { "EventId": "…" }';
   const meant = nearMiss(entry, ['EventId', other]);
   if (meant !== null) return ` ${hasNearly(meant)}`;
   const { EventId: eventId } = entry;
-  if (typeof eventId !== 'string' || eventId === '') return '.EventId must be a text that is not empty';
+  if (typeof eventId !== 'string' || eventId === '') return '.EventId must be a non-empty text';
   const fault = lengthFault(eventId);
   return fault && `.EventId ${fault}`;
 }
 
 function hasNearly(name: string): string {
   return `has a key that is nearly ${name}: write ${name}`;
+}
+
+/** Returns the fault of an EventId or the name of an approver, or null if its length is allowed. */
+export function lengthFault(text: string): string | null {
+  return isLonger(text, LONGEST_EVENT_ID) ? `is longer than ${LONGEST_EVENT_ID} characters` : null;
+}
+
+/** Compares characters, not UTF-16 units. Does not count the characters of a text that is much too long. */
+export function isLonger(text: string, most: number): boolean {
+  return text.length > most && (text.length > 2 * most || [...text].length > most);
+}
+
+/** Returns the refusal of an EventId or name that is too long, or null. */
+export function tooLong(text: string, what = 'The EventId in the path'): Refusal | null {
+  const fault = lengthFault(text);
+  return fault === null ? null : refusal('bad-request', `${what} ${fault}.`);
 }

@@ -8,27 +8,27 @@ import { type CompiledRule, compileRules, isOnlyAdvice, reachOf } from './policy
 /** A condition that the event does not meet. */
 export interface Unmet {
   readonly condition: ConditionName;
-  /** What the rule asks for and what the event has: `asks for Freeze, and it is Reboot`. */
+  /** The value that the rule requires and the value of the event: `asks for Freeze, and it is Reboot`. */
   readonly because: string;
 }
 
 /** A rule that did not match. */
 export interface PassedRule {
-  /** As `PolicyDecision.policy` calls it. */
+  /** Its name, as in `PolicyDecision.policy`. */
   readonly rule: string;
-  /** Its place, counted from 0: the rules of `documentation` all have the same name. */
+  /** Its index, counted from 0: all rules of `documentation` have the same name. */
   readonly index: number;
   readonly unmet: readonly Unmet[];
 }
 
 export interface Explanation {
-  /** Those before the one that decides; all of them where none does. */
+  /** The rules before the decisive one; all rules if none decides. */
   readonly passedOver: readonly PassedRule[];
-  /** The rule that decides, as it was written; null where none does. */
+  /** The rule that decides, as configured; null if none does. */
   readonly decisive: PolicyRule | null;
 }
 
-/** Agrees with `compilePolicy`. No rule is asked about an event that is only advice. */
+/** Gives the same decisions as `compilePolicy`. No rule is applied to an event that is only a recommendation. */
 export function compileExplanation(options: PolicyOptions | null): (event: ScheduledEvent, nowMs: number) => Explanation {
   const rules = compileRules(options);
   return (event, nowMs) => {

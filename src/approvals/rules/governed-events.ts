@@ -1,7 +1,22 @@
-// Policy and Scheduled events → the decision for each, and when deadlines fall due (behaviour 8.5).
-import type { Instant } from '../../model/events.ts';
-import { type Governed, type GovernedEvent, govern } from './governed-event.ts';
-import type { Policy } from './policy.ts';
+// Policy and Scheduled events → the decision for each, and its deadline (behaviour 8.5, 8.6).
+import type { Instant, KnownEvent, ScheduledEvent } from '../../model/events.ts';
+import type { Policy, PolicyDecision } from './policy.ts';
+
+/** The decision that governs a Scheduled event until it changes or the bridge restarts. */
+export interface Governed {
+  readonly ruling: PolicyDecision;
+  readonly since: Instant;
+  /** When the deadline expires, in milliseconds since 1970; null without one. */
+  readonly dueMs: number | null;
+  /** The deadline has expired, or was already past when it was set or moved. It decides nothing any more. */
+  readonly isDone: boolean;
+}
+
+/** A Scheduled event with the decision that governs it. */
+export interface GovernedEvent {
+  readonly known: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>;
+  readonly governed: Governed;
+}
 
 export class GovernedEvents {
   readonly #policy: Policy;
@@ -9,33 +24,49 @@ export class GovernedEvents {
   /** By key. */
   readonly #governed = new Map<string, { readonly occurrence: number; readonly governed: Governed }>();
 
-  /** `onDeadline`: when the deadline of an event falls due, in milliseconds since 1970; null where none lies ahead. */
+  /** `onDeadline` receives the next deadline of an event in milliseconds since 1970, or null if there is none. */
   constructor(policy: Policy, onDeadline: (key: string, dueMs: number | null) => void) {
     this.#policy = policy;
     this.#onDeadline = onDeadline;
   }
 
-  /** The event with what governs it; null where it is not Scheduled. */
+  /** Returns the event with the decision that governs it, or null if the event is not Scheduled. */
   matterOf(known: GovernedEvent['known']): GovernedEvent | null {
     const entry = this.#governed.get(known.key);
     return entry?.occurrence === known.occurrence ? { known, governed: entry.governed } : null;
   }
 
-  /** The event after a change, or at a start, under the rules of now. Keeps nothing. */
+  /** Applies the current rules to an event after a change or a restart. Stores nothing. */
   judge(known: GovernedEvent['known'], at: Instant): Governed {
     return govern(this.#policy, known.event, at, this.matterOf(known)?.governed ?? null);
   }
 
-  /** Null: it is not Scheduled. */
+  /** Keeps the decision for an event. `governed` is null if the event is not Scheduled. */
   keep({ key, occurrence }: GovernedEvent['known'], governed: Governed | null): void {
     if (governed === null) this.#governed.delete(key);
     else this.#governed.set(key, { occurrence, governed });
     this.#onDeadline(key, governed === null || governed.isDone ? null : governed.dueMs);
   }
 
-  /** The event has ended. */
+  /** Removes an event that has ended. */
   forget({ key, occurrence }: GovernedEvent['known']): void {
     if (this.#governed.get(key)?.occurrence === occurrence) this.#governed.delete(key);
     this.#onDeadline(key, null);
   }
+}
+
+/**
+ * Returns the decision of the policy for an event. `isDone` stays as it is if neither the deadline nor the content of the rule has changed.
+ * @param before the previous decision for this occurrence; null when the event is first seen and at a restart
+ */
+export function govern(policy: Policy, event: ScheduledEvent, at: Instant, before: Governed | null): Governed {
+  const ruling = policy(event, at.wallMs);
+  const dueMs = ruling.deadline && event.notBefore !== null ? Date.parse(event.notBefore) - ruling.deadline.beforeMs : null;
+  const isSame = before?.dueMs === dueMs && before.ruling.rule === ruling.rule;
+  return { ruling, dueMs, since: at, isDone: isSame ? before.isDone : dueMs === null || dueMs <= at.wallMs };
+}
+
+/** Whether NotBefore has passed. */
+export function isPast({ notBefore }: ScheduledEvent, nowMs: number): boolean {
+  return notBefore !== null && Date.parse(notBefore) <= nowMs;
 }

@@ -5,8 +5,8 @@ import { ageMs } from '../../time/clock.ts';
 import type { GroupOptions } from './options.ts';
 
 /**
- * 0 for the leader: the first of the distinct names in Resources, sorted in lower case; behind them the members that it does not name. Null for
- * every other VM, and while the own name is unknown.
+ * Returns the rank of this VM, 0 for the leader. The distinct names in Resources come first, sorted in lower case, then the other members.
+ * Returns null for every other VM, and while the own name is unknown.
  */
 export function rankOf(
   { resources }: Pick<ScheduledEvent, 'resources'>,
@@ -22,14 +22,15 @@ export function rankOf(
 export interface TurnContext {
   readonly group: GroupOptions;
   readonly ownName: string | null;
-  /** When this process took up the approvals. */
+  /** When this process started to handle approvals. */
   readonly startedAt: Instant;
   readonly at: Instant;
 }
 
 /**
- * Milliseconds until this bridge posts what is decided, 0 where it may; null where another one does. Counted from when it may be posted: the
- * decision or, if later, the release of the last hold. `event`: as it is known, null where it is not.
+ * Returns the milliseconds until this bridge may post a decided approval, 0 if it may post now, or null if it never posts it. The wait
+ * starts with the decision or, if that is later, with the release of the last hold.
+ * @param event null if it is not known
  */
 export function turnMs(
   { decision, at: since }: EventApproval,
@@ -42,7 +43,7 @@ export function turnMs(
   return rank === null ? null : Math.max(0, rank * group.failoverAfterMs - waitedMs(since, startedAt, at));
 }
 
-/** A moment of an earlier process may seem to lie ahead, where the wall clock was set back: it waited as long as this process runs at least. */
+/** If the wall clock was set back, a time from an earlier process can be in the future: then the time since this process started counts. */
 function waitedMs(since: Instant, startedAt: Instant, at: Instant): number {
   return Math.max(ageMs(since, at), since.elapsedMs === null ? ageMs(startedAt, at) : 0);
 }

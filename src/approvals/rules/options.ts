@@ -1,9 +1,9 @@
-// The keys of `approvals` that say who decides what → schema and types.
+// The keys of `approvals` for required approvers, policy, scope and group → schema and types.
 import * as v from 'valibot';
 import { globs, ruleConditions } from '../../conditions/options.ts';
 import { durationBetween, type OptionsOf, texts } from '../../schema/pieces.ts';
 
-/** Whose yes is needed. */
+/** Schema of the approvers whose approval is required. */
 export function required(description: string) {
   return v.pipe(
     v.union(
@@ -25,23 +25,28 @@ export function required(description: string) {
 const when = v.pipe(
   v.strictObject({
     ...ruleConditions({
-      resources: 'Globs for names in Resources, without case: every name must match where the rule approves, one elsewhere.',
-      notice: 'How far ahead NotBefore lies when the event is judged.',
+      resources: 'Globs for names in Resources, without case. Every name must match if the rule approves, otherwise one.',
+      notice: 'The time until NotBefore when the rule is applied.',
     }),
   }),
-  v.description('Which events the rule is for: all conditions given must match. {}: every event.'),
+  v.description('The events that the rule applies to: all given conditions must match. {}: every event.'),
 );
 
 const deadline = v.pipe(
   v.strictObject({
-    before: durationBetween('1s', '365d', 'So long before NotBefore.'),
+    before: durationBetween('1s', '365d', 'The time before NotBefore at which the deadline expires.'),
     then: v.optional(
-      v.pipe(v.picklist(['approve', 'leave']), v.description('approve: the bridge does. leave: Azure starts the event at NotBefore.')),
+      v.pipe(
+        v.picklist(['approve', 'leave']),
+        v.description('approve: the bridge approves the event. leave: Azure starts the event at NotBefore.'),
+      ),
       'leave',
     ),
   }),
   v.transform(({ before, then }) => ({ beforeMs: before, then })),
-  v.description('Of a rule that waits: what becomes of an event that still waits then. Default: it waits until it starts.'),
+  v.description(
+    'Only for a rule that waits: what happens to an event that still waits at the deadline. Default: it waits until it starts.',
+  ),
 );
 
 const rule = v.pipe(
@@ -51,7 +56,7 @@ const rule = v.pipe(
       v.picklist(['approve', 'wait', 'never']),
       v.description('approve: at once. wait: for approvers. never: this bridge posts no StartRequest, and approvers get 403.'),
     ),
-    required: v.exactOptional(required('Of a rule that waits: whose yes is needed. Default: approvals.required.')),
+    required: v.exactOptional(required('Only for a rule that waits: the required approvers. Default: approvals.required.')),
     deadline: v.exactOptional(deadline),
   }),
   v.forward(
@@ -66,7 +71,7 @@ const rule = v.pipe(
 
 const POLICY = 'must be documentation, or a list of rules such as { when: { impacts: [Freeze] }, then: approve }';
 
-/** `documentation` or rules; which of the two was meant is judged by the value's shape, so that a fault inside a rule is told where it is. */
+/** Accepts `documentation` or a list of rules. The value's type selects the schema, so that a fault in a rule is reported with its path. */
 function documentationOr<const Rules extends v.GenericSchema>(rules: Rules) {
   const preset = v.literal('documentation', POLICY);
   const union = v.union([preset, rules], POLICY);
@@ -76,9 +81,9 @@ function documentationOr<const Rules extends v.GenericSchema>(rules: Rules) {
 }
 
 export const policy = v.pipe(
-  documentationOr(v.pipe(v.array(rule), v.minLength(1, 'must not be empty: leave the key out, and every event waits for approvers'))),
+  documentationOr(v.pipe(v.array(rule), v.minLength(1, 'must not be empty: omit the key if every event should wait for approvers'))),
   v.description(
-    'Rules, the first of which that matches an event decides about it, or documentation: the sample policy of the documentation. Default: every event waits for approvers.',
+    'Rules: the first one that matches an event decides about it. Or documentation: the sample policy of the documentation. Default: every event waits for approvers.',
   ),
 );
 
@@ -93,9 +98,9 @@ export const scope = v.pipe(
 
 const members = v.pipe(
   v.array(v.pipe(v.string(), v.minLength(1))),
-  v.minLength(1, 'must not be empty: leave the key out where only the machines that an event names submit'),
+  v.minLength(1, 'must not be empty: omit the key if only the machines that an event names submit'),
   v.check((names) => new Set(names.map((name) => name.toLowerCase())).size === names.length, 'names a machine twice, without case'),
-  v.description('Names of machines that submit too, behind those that an event names, in this order. Only with submit: leader.'),
+  v.description('Names of other machines that submit, in this order, after those that an event names. Only with submit: leader.'),
 );
 
 export const group = v.pipe(
@@ -103,12 +108,14 @@ export const group = v.pipe(
     submit: v.optional(
       v.pipe(
         v.picklist(['every', 'leader']),
-        v.description('leader: one machine after the other submits, while the event is still Scheduled. every: each one, at once.'),
+        v.description(
+          'leader: the machines submit one after another, while the event is still Scheduled. every: each machine submits at once.',
+        ),
       ),
       'every',
     ),
     failoverAfter: v.optional(
-      durationBetween('100ms', '1h', 'With submit: leader, how long each machine waits for the one before it.'),
+      durationBetween('100ms', '1h', 'With submit: leader, how long each machine waits for the previous one.'),
       '10s',
     ),
     members: v.exactOptional(members),
@@ -118,15 +125,15 @@ export const group = v.pipe(
     ['members'],
   ),
   v.transform(({ submit, failoverAfter, members: names = [] }) => ({ submit, failoverAfterMs: failoverAfter, members: names })),
-  v.description('Which machine of a group submits what a policy, or a source that each bridge reads, decides.'),
+  v.description('Which machine of a group submits decisions of a policy, or of a source that each bridge reads.'),
 );
 
-/** Any one approver, all whose scope touches the event, so many, or all of these names. */
+/** `any` one approver, `all` whose scope touches the event, a number of approvers, or all approvers in a list. */
 export type Required = OptionsOf<ReturnType<typeof required>>;
-/** Of `resources`, every name where the rule approves, and there must be one; any name elsewhere. */
+/** If the rule approves, all names in Resources, at least one, must match `resources`; otherwise one match is enough. */
 export type PolicyRule = OptionsOf<typeof rule>;
 /** `documentation`: the sample policy of Microsoft's page (protocol 7.5). */
 export type PolicyOptions = OptionsOf<typeof policy>;
 export type ScopeOptions = OptionsOf<typeof scope>;
-/** `every`: each bridge posts what it decided; `leader`: in the order of their ranks, as long as the event is Scheduled. */
+/** `every`: each bridge posts its own decisions. `leader`: the bridges post in the order of their ranks while the event is Scheduled. */
 export type GroupOptions = OptionsOf<typeof group>;

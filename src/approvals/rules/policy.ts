@@ -5,31 +5,31 @@ import type { ScheduledEvent } from '../../model/events.ts';
 import { ruleId } from '../../model/ids.ts';
 import type { PolicyOptions, PolicyRule, Required } from './options.ts';
 
-/** What the first rule that matches says. */
+/** The decision of the first rule that matches. */
 export interface PolicyDecision {
-  /** `documentation`, `policy[N]` counted from 0; null where none matches, and then it is to wait. */
+  /** `documentation`, or `policy[N]` counted from 0; null if no rule matches, and then the event waits. */
   readonly policy: string | null;
-  /** The rule's content, by `ruleId`; null where `policy` is. */
+  /** The `ruleId` of the rule's content; null if `policy` is null. */
   readonly rule: string | null;
   readonly then: PolicyRule['then'];
   readonly required: Required;
-  /** `leave` where a name in Resources does not match the rule's globs, as an approval reaches them all. */
+  /** `then` is `leave` if a name in Resources does not match the globs of the rule, because an approval affects all Resources. */
   readonly deadline: { readonly beforeMs: number; readonly then: 'approve' | 'leave' } | null;
 }
 
-/** Judges one event at a wall time in milliseconds; a SpotRebalanceRecommendation is never approved. */
+/** Decides about one event at a wall time in milliseconds; a SpotRebalanceRecommendation is never approved. */
 export type Policy = (event: ScheduledEvent, nowMs: number) => PolicyDecision;
 
-/** A rule made ready. */
+/** A rule with its compiled matchers. */
 export interface CompiledRule {
-  /** As `PolicyDecision.policy` calls it. */
+  /** Its name, as in `PolicyDecision.policy`. */
   readonly policy: string;
-  /** Its content, as `PolicyDecision.rule` calls it. */
+  /** Its `ruleId`, as in `PolicyDecision.rule`. */
   readonly id: string;
   readonly rule: PolicyRule;
-  /** It matches where all of them do. */
+  /** The rule matches if all of them match. */
   readonly matchers: readonly EventMatcher[];
-  /** Whether its `resources` match every name of the event; true where it has none. */
+  /** Whether `resources` match every name in Resources; true if the rule has no `resources`. */
   coversAll(event: ScheduledEvent): boolean;
 }
 
@@ -38,13 +38,13 @@ const DOCUMENTATION: readonly PolicyRule[] = [
   { when: { impacts: ['Freeze'], duration: { minMs: 0, belowMs: 9000 } }, then: 'approve' },
 ];
 
-/** Azure only recommends to move such a machine: there is nothing to start. */
+/** Whether Azure only recommends to move the machine. Such an event never starts. */
 export function isOnlyAdvice({ eventType }: Pick<ScheduledEvent, 'eventType'>): boolean {
   return eventType.toLowerCase() === 'spotrebalancerecommendation';
 }
 
 /**
- * The first rule that matches decides; without a match, and without a policy (null), the event waits for those that `required` asks for.
+ * Returns a policy in which the first rule that matches decides. If no rule matches or `options` is null, the event waits for `required`.
  * @param required `approvals.required`
  */
 export function compilePolicy(options: PolicyOptions | null, required: Required): Policy {
@@ -56,7 +56,7 @@ export function compilePolicy(options: PolicyOptions | null, required: Required)
   };
 }
 
-/** In their order. */
+/** Returns the rules in the configured order. */
 export function compileRules(options: PolicyOptions | null): readonly CompiledRule[] {
   const rules = options === 'documentation' ? DOCUMENTATION : (options ?? []);
   return rules.map((rule, index) => {
@@ -72,7 +72,7 @@ export function compileRules(options: PolicyOptions | null): readonly CompiledRu
   });
 }
 
-/** An approval reaches all Resources, so a rule that approves must match them all. */
+/** An approval affects all Resources, so a rule that approves must match all of them. */
 export function reachOf({ then }: PolicyRule): Reach {
   return then === 'approve' ? 'every' : 'any';
 }

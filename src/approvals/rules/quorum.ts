@@ -1,4 +1,4 @@
-// `required`, scopes and votes → is the quorum full, and who is missing (behaviour 8.3). Pure.
+// `required`, scopes and votes → if the quorum is full, and who is missing (behaviour 8.3). Pure.
 
 import type { ScheduledEvent } from '../../model/events.ts';
 import type { Required } from './options.ts';
@@ -7,25 +7,25 @@ import type { Scope } from './scope.ts';
 
 export interface Quorum {
   readonly isFull: boolean;
-  /** In the order of the configuration; empty once it is full. One who is required but may not approve stays in it. */
+  /** In the order of the configuration; empty when the quorum is full. Includes required approvers who may not approve the event. */
   readonly waitingFor: readonly string[];
 }
 
-/** Why this approver may not approve this event: a rule never approves it, it is none of the names that are required, or its scope does not cover it. */
+/** Why an approver may not approve an event: a rule forbids it, the required list has other names, or the scope does not cover it. */
 export type Ineligibility = 'never' | 'unlisted' | 'scope';
 
-/** Who may approve what, as the configuration says. */
+/** The configured rules for approvals. */
 export interface Rules {
   readonly policy: Policy;
-  /** By approver's name, in the order of the configuration. */
+  /** By the name of the approver, in the order of the configuration. */
   readonly scopes: ReadonlyMap<string, Scope>;
-  /** Nothing is posted. */
+  /** Decisions are made but not posted. */
   readonly dryRun: boolean;
 }
 
 type Scopes = Pick<Rules, 'scopes'>;
 
-/** Null where `approver` may approve `event`. */
+/** Returns why `approver` may not approve `event`, or null if it may. */
 export function ineligibilityOf(
   { scopes }: Scopes,
   { then, required }: PolicyDecision,
@@ -37,7 +37,10 @@ export function ineligibilityOf(
   return scopes.get(approver)?.allows(event) ? null : 'scope';
 }
 
-/** `approvers`: who said yes; the yes of one who may not approve this event as it is does not count. */
+/**
+ * Returns whether the quorum is full and who is missing.
+ * @param approvers those who approved; an approver who may not approve the event in its current state does not count
+ */
 export function quorumOf(rules: Scopes, ruling: PolicyDecision, event: ScheduledEvent, approvers: readonly string[]): Quorum {
   const { required } = ruling;
   const yes = new Set(approvers.filter((name) => ineligibilityOf(rules, ruling, name, event) === null));

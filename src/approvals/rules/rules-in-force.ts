@@ -1,4 +1,4 @@
-// The rules of the configuration → those by which approvals are judged now; a reload brings others.
+// Configured rules → the rules in force for approvals; a reload replaces them.
 import type { GroupOptions, PolicyOptions, Required, ScopeOptions } from './options.ts';
 import { compilePolicy } from './policy.ts';
 import type { Rules } from './quorum.ts';
@@ -6,29 +6,29 @@ import { compileScope } from './scope.ts';
 
 export interface ApproverOptions {
   readonly scope?: ScopeOptions;
-  /** May release the holds of others, too. */
+  /** May also release the holds of others. */
   readonly admin?: boolean;
 }
 
-/** By name: sinks that hold the events that they are sent, and in whose name. */
+/** Sinks that hold the events they receive: the name of the sink → its approver. */
 export type HoldingSinks = ReadonlyMap<string, string>;
 
-/** As the configuration has them. */
+/** The rules as configured. */
 export interface RulesOptions {
   /** By name, in the order of the configuration. */
   readonly approvers: Readonly<Record<string, ApproverOptions>>;
   readonly required: Required;
   readonly policy: PolicyOptions | null;
   readonly group: GroupOptions;
-  /** Everything but the StartRequest and approval.submitted. */
+  /** Everything is done except the StartRequest and approval.submitted. */
   readonly dryRun: boolean;
-  /** None by default. */
+  /** Default: none. */
   readonly holdingSinks?: HoldingSinks;
 }
 
 const NO_SINKS: HoldingSinks = new Map();
 
-/** One for all stages, each of which asks it anew each time. */
+/** Shared by all stages. Each stage reads the rules on every use, so that a reload takes effect at once. */
 export class RulesInForce implements Rules {
   #options: RulesOptions;
   #rules: Rules;
@@ -62,7 +62,7 @@ export class RulesInForce implements Rules {
     return this.#options.approvers;
   }
 
-  /** From now on these. @returns what brings back the ones before */
+  /** Replaces the rules. @returns a function that restores the previous rules */
   replace(options: RulesOptions): () => void {
     const before = { options: this.#options, rules: this.#rules };
     this.#rules = compile(options);

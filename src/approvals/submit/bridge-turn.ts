@@ -1,4 +1,4 @@
-// Group, clocks and known events → when it is this bridge's turn to post, and whether it was.
+// Group, clocks and known events → when this bridge may post, and whether it may have already.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
@@ -21,12 +21,12 @@ export class BridgeTurn {
     this.#parts = parts;
   }
 
-  /** This process takes up the approvals. */
+  /** To be called when this process starts to handle approvals. */
   begin(): void {
     this.#startedAt = now(this.#parts.deps);
   }
 
-  /** Milliseconds until this bridge posts, 0 where it may; null where it never does. */
+  /** Returns the milliseconds until this bridge may post, 0 if it may post now, or null if it never does. */
   ms(approval: EventApproval, at = now(this.#parts.deps)): number | null {
     const { rules, ports } = this.#parts;
     const event = ports.events().get(approval.key)?.event ?? null;
@@ -34,8 +34,8 @@ export class BridgeTurn {
   }
 
   /**
-   * Whether a process that ended may have posted this, before this one has read a document. Nothing is posted without a document of the last
-   * 10 s, so one whose turn came later than that after its last document did not.
+   * Returns whether an earlier process may have posted this approval. Call it before this process has read a document. A process posts only
+   * within 10 s of its last document, so it did not post an approval that was due later than that.
    */
   mayHaveCome(approval: EventApproval): boolean {
     const goodAt = this.#parts.ports.lastGoodAt();

@@ -1,4 +1,4 @@
-// Due approvals → StartRequests within 5 a second, the most urgent first (behaviour 8.19).
+// Due approvals → at most 5 POSTs per second of StartRequests, most urgent first (behaviour 8.19).
 import { BridgeError } from '../../errors.ts';
 import type { EventApproval, PostResult } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
@@ -7,36 +7,36 @@ import { impactRank } from '../../model/worsened.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 
-/** How old the good document may be that lists the event as Scheduled. */
+/** The maximum age of the good document that lists the event as Scheduled. */
 export const FRESH_MS = 10_000;
 
-/** EventIds in one StartRequest: some kilobytes. */
+/** The maximum number of EventIds in one StartRequest: a few kilobytes. */
 const MOST_AT_ONCE = 100;
 
 export interface StartQueueParts {
   readonly ports: ApprovalPorts;
   readonly deps: Deps;
-  /** The approvals that wait here, where it is still this bridge's turn to post them; else null. */
+  /** Returns the approvals to post, or null if this bridge may no longer post them. */
   readonly due: (request: Waiting) => EventApproval | null;
-  /** Whether the document is to be read again before they are posted. */
+  /** Whether the document must be read again before they are posted. */
   readonly isProtected: (approval: EventApproval) => boolean;
-  /** A StartRequest with all of these leaves now. */
+  /** Called before a StartRequest with all of these is sent. */
   readonly sent: (posted: readonly EventApproval[]) => void;
-  /** Stores what was answered to one StartRequest with all of these; false where that failed. */
+  /** Stores the answer to one StartRequest with all of these. Returns false if that failed. */
   readonly answered: (posted: readonly EventApproval[], result: PostResult) => boolean;
 }
 
-/** What waits for its place. */
+/** An approval in the queue. */
 export interface Waiting {
   readonly key: string;
   readonly occurrence: number;
-  /** With how many it may stand in one request, itself included; where so many were refused together they are fewer. */
+  /** The maximum number of approvals in its request, itself included. Reduced after a request with several was refused. */
   readonly together: number;
-  /** The document is read again first in any case. */
+  /** Whether the document must be read again first, whatever `isProtected` returns. */
   readonly isReadFirst: boolean;
 }
 
-/** `undue`: not to be posted any more; `unseen`: no good document lists it as Scheduled, so nothing was sent. */
+/** `undue`: must no longer be posted. `unseen`: no good document lists the event as Scheduled, so nothing was sent. */
 export type Posted =
   | { readonly kind: 'undue' | 'unseen' }
   | {
@@ -59,23 +59,23 @@ interface Ready {
 
 export class StartQueue {
   readonly #parts: StartQueueParts;
-  /** Ends looks and waiting. */
+  /** Ends reads and waits. */
   readonly #stop = new AbortController();
-  /** Ends a POST under way. */
+  /** Ends a POST in flight. */
   readonly #abort: AbortSignal;
   #waiting: Entry[] = [];
-  /** Requests that have their place and are not sent yet. */
+  /** Requests with a reserved place that are not sent yet. */
   #reserved = 0;
   #isWoken = false;
   #cancel: CancelTimer = () => {};
 
-  /** `abort` ends a POST under way. */
+  /** `abort` ends a POST in flight. */
   constructor(parts: StartQueueParts, abort: AbortSignal) {
     this.#parts = parts;
     this.#abort = abort;
   }
 
-  /** Resolves once it was answered, or need not be sent. What comes in the same turn of the event loop is looked at together. */
+  /** Resolves when the approval was answered or need not be sent. Approvals of the same turn of the event loop are sorted together. */
   post(request: Waiting): Promise<Posted> {
     if (this.#stop.signal.aborted) return Promise.resolve({ kind: 'undue' });
     if (isDrill(request.key)) return Promise.resolve(this.#answerDrill(request));
@@ -85,7 +85,7 @@ export class StartQueue {
     });
   }
 
-  /** No request ever names a drill: the bridge itself says yes, at once. */
+  /** A drill is never posted: the bridge accepts it itself, at once. */
   #answerDrill(request: Waiting): Posted {
     const posted = this.#parts.due(request);
     if (posted === null || this.#scheduled(request) === null) return { kind: 'undue' };
@@ -95,7 +95,7 @@ export class StartQueue {
     return { kind: 'answered', posted, result, together: 1, isStored };
   }
 
-  /** Sends no more; what is on its way is answered. */
+  /** Sends no more requests. A request in flight still gets its answer. */
   stop(): void {
     this.#stop.abort();
     this.#cancel();
@@ -119,7 +119,7 @@ export class StartQueue {
       const { posts, inMs } = this.#parts.ports.room(reads ? 1 : 0);
       const free = posts - this.#reserved;
       if (free <= 0) {
-        // What is reserved wakes it, too.
+        // A reserved request also wakes the queue.
         if (posts === 0) this.#cancel = this.#parts.deps.after(Math.max(1, inMs), () => this.#sendAll());
         break;
       }
@@ -156,16 +156,16 @@ export class StartQueue {
     try {
       ready = (await this.#look(reads)) ? this.#ready(batch) : [];
     } catch {
-      // Stopped: what is not sent yet stays in the store.
+      // Stopped: approvals that are not sent yet stay in the store.
     }
     this.#reserved -= 1;
     this.#wake();
     if (ready.length > 0) await this.#post(ready);
-    // Settled already, unless no document lists it.
+    // No effect on entries that are settled; the others are not listed by a good document.
     for (const { settle } of batch) settle({ kind: 'unseen' });
   }
 
-  /** Whether the document was read again where that was required; its changes have then been handled. */
+  /** Returns false if the document had to be read again and was not. Its changes have been handled when this resolves. */
   async #look(reads: boolean): Promise<boolean> {
     if (!reads) return true;
     const { ports } = this.#parts;
@@ -190,11 +190,11 @@ export class StartQueue {
     sent(all);
     try {
       const result = await ports.post(eventIds, this.#abort);
-      // In this turn: no document may be handled between the answer and what is stored of it.
+      // In the same turn: no document may be handled before the answer is stored.
       const isStored = answered(all, result);
       for (const { entry, posted } of ready) entry.settle({ kind: 'answered', posted, result, together: ready.length, isStored });
     } catch (cause) {
-      // Aborted: nobody will read the answer.
+      // Aborted: the answer will not be read.
       const error = new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge stopped before the metadata service answered.', { cause });
       answered(all, { kind: 'again', error, delayMs: 0, mayHaveArrived: true });
     }
@@ -210,13 +210,13 @@ export class StartQueue {
   }
 }
 
-/** The event as the last document lists it; null where that does not list it as Scheduled. */
+/** Returns the event if the last document lists it as Scheduled, else null. */
 export function scheduledIn(ports: Pick<ApprovalPorts, 'events'>, key: string, occurrence: number): KnownEvent | null {
   const known = ports.events().get(key);
   return known?.occurrence === occurrence && known.listed && known.event.eventStatus === 'Scheduled' ? known : null;
 }
 
-/** The first of the queue alone where all of them have room; else it and so many behind it that all have. */
+/** Returns the first entry alone if there is room for every entry; otherwise so many that all entries get a place. */
 function batchOf(queue: readonly Entry[], isAlike: (entry: Entry) => boolean, free: number): readonly Entry[] {
   const size = Math.min(MOST_AT_ONCE, Math.ceil(queue.length / free));
   const batch: Entry[] = [];
@@ -230,7 +230,7 @@ function batchOf(queue: readonly Entry[], isAlike: (entry: Entry) => boolean, fr
   return batch;
 }
 
-/** Without a NotBefore it may start at any moment. */
+/** An event without NotBefore may start at any moment, so it is the most urgent. */
 function urgencyOf(known: KnownEvent | undefined): { readonly atMs: number; readonly impact: number } {
   if (known === undefined) return { atMs: Number.POSITIVE_INFINITY, impact: 0 };
   const { notBefore } = known.event;

@@ -1,4 +1,4 @@
-// Decided approvals → StartRequests in their turn, until the service answers (behaviour 8.15).
+// Decided approvals → StartRequests in turn, until the metadata service answers (behaviour 8.15).
 
 import type { Logger } from 'pino';
 import { BridgeError, messageOf } from '../../errors.ts';
@@ -10,16 +10,16 @@ import type { Answers } from '../record/answers.ts';
 import type { Ledger } from '../record/ledger.ts';
 import { StartQueue, scheduledIn, type Waiting } from './start-queue.ts';
 
-/** Between two looks where the first gave no good document that lists the event, and between two tries to store what the service said. */
+/** The pause before the next read if no good document lists the event, and before the next attempt to store an answer. */
 const PAUSE_MS = 1000;
 
-/** A turn that moves by less is not logged again: wall clocks are corrected all the time. */
+/** A turn that moves by less is not logged again, because wall clocks are adjusted continually. */
 const SAME_TURN_MS = 1000;
 
-/** Statuses that may be for the sake of one EventId of several; the others are of the whole request. */
+/** Statuses that one EventId of several may have caused; the others apply to the whole request. */
 const MAY_BE_ONE_ALONE: ReadonlySet<number | string | null> = new Set([400, 413]);
 
-/** How long dispose lets a POST under way end before it is aborted. */
+/** How long dispose waits for a POST in flight before it aborts it. */
 const CLOSE_MS = 5000;
 
 export interface SubmissionParts {
@@ -28,15 +28,15 @@ export interface SubmissionParts {
   readonly logger: Logger;
   readonly ledger: Pick<Ledger, 'approvalOf' | 'decided$'>;
   readonly answers: Pick<Answers, 'sent' | 'refused' | 'conclude'>;
-  /** How long until it is this bridge's turn to post, 0 where it is; null where it never is. */
+  /** Returns the milliseconds until this bridge may post, 0 if it may post now, or null if it never does. */
   readonly turnMs: (approval: EventApproval) => number | null;
-  /** Whether the document is to be read again before they are posted. */
+  /** Whether the document must be read again before they are posted. */
   readonly isProtected: (approval: EventApproval) => boolean;
 }
 
 const ACCEPTED = { verdict: 'submitted', status: 200 } as const;
 
-/** What the metadata service said; after `refused` a document read later than `readAt` gives the verdict. */
+/** The answer of the metadata service. After `refused`, a document that is read later than `readAt` decides the verdict. */
 type Said = { readonly posted: EventApproval; readonly status: number } & (
   | { readonly verdict: SubmissionVerdict }
   | { readonly verdict: 'refused'; readonly readAt: Instant | null }
@@ -47,20 +47,20 @@ interface Running {
   /** Resolves at the first failed attempt, or at the end. */
   readonly attempted: Promise<void>;
   readonly attemptFailed: () => void;
-  /** Ends a wait for its turn, which may have come nearer. */
+  /** Ends the wait for its turn, which may now be earlier. */
   wake: () => void;
-  /** With how many it may stand in one request. */
+  /** The maximum number of approvals in its request. */
   together: number;
-  /** The document is to be read before the next attempt. */
+  /** Whether the document must be read before the next attempt. */
   isReadFirst: boolean;
 }
 
-/** One loop for each approval in the state `submitting`, which the ledger tells. */
+/** Runs one loop for each approval that the ledger reports as `submitting`. */
 export class Submitter implements AsyncDisposable {
   readonly #parts: SubmissionParts;
   readonly #running = new Map<string, Running>();
   readonly #loops = new Set<Promise<void>>();
-  /** Ends waiting; a POST under way goes on. */
+  /** Ends waits; a POST in flight continues. */
   readonly #stop = new AbortController();
   /** Ends everything. */
   readonly #abort = new AbortController();
@@ -79,14 +79,14 @@ export class Submitter implements AsyncDisposable {
     ledger.decided$.subscribe((approval) => this.#start(approval));
   }
 
-  /** Resolves once each of these that is under way has failed an attempt or ended, or after `limitMs`. */
+  /** Resolves when each running loop of these keys has ended or failed an attempt, or after `limitMs`. */
   async attempted(keys: readonly string[], limitMs: number): Promise<void> {
     const attempts = keys.flatMap((key) => this.#running.get(key)?.attempted ?? []);
     if (attempts.length === 0) return;
     await within(this.#parts.deps, Promise.all(attempts), limitMs);
   }
 
-  /** Starts no more; what was not accepted yet is posted after the next start. */
+  /** Starts no more POSTs. Approvals that were not accepted are posted after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#queue.stop();
@@ -95,7 +95,7 @@ export class Submitter implements AsyncDisposable {
     cancel();
   }
 
-  /** Posts this approval in its turn until the metadata service answers; where it is queued already, its turn is computed again. */
+  /** Posts this approval in its turn until the metadata service answers. If its loop runs already, the turn is computed again. */
   #start(approval: EventApproval): void {
     const { key, occurrence } = approval;
     const earlier = this.#running.get(key);
@@ -113,12 +113,12 @@ export class Submitter implements AsyncDisposable {
   }
 
   async #run(key: string, running: Running): Promise<void> {
-    // The caller first puts in place what is on disk now.
+    // The caller first updates the memory to match the disk.
     await Promise.resolve();
     try {
       await this.#untilConcluded(key, running);
     } finally {
-      // Here and not in a later step, so that a decision made right after this loop gave up starts a new one.
+      // Synchronous, so that a decision made right after the end of this loop starts a new one.
       if (this.#running.get(key) === running) this.#running.delete(key);
       running.attemptFailed();
     }
@@ -140,14 +140,14 @@ export class Submitter implements AsyncDisposable {
         if (said !== null && said.verdict !== 'refused') return this.#parts.answers.conclude([said.posted], said.verdict, said.status);
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        this.#parts.logger.error({ eventId: key, err: error }, 'an approval could not be taken further; it is tried again');
+        this.#parts.logger.error({ eventId: key, err: error }, 'an approval could not be processed; the bridge will retry it');
       }
       running.attemptFailed();
       await this.#pause(pauseMs);
     }
   }
 
-  /** Waits for this bridge's turn; false once there is nothing to post any more. */
+  /** Waits for this bridge's turn. Returns false if there is nothing left to post. */
   async #turn(key: string, running: Running): Promise<boolean> {
     const { deps, logger } = this.#parts;
     let toldMs = Number.NEGATIVE_INFINITY;
@@ -161,7 +161,10 @@ export class Submitter implements AsyncDisposable {
         toldMs = dueMs;
         const turnInSeconds = Math.ceil(turnMs / 1000);
         const eventId = this.#eventIdOf(key);
-        logger.info({ eventId, turnInSeconds }, 'others of the group post first; this bridge does if the event is still Scheduled then');
+        logger.info(
+          { eventId, turnInSeconds },
+          'other machines of the group post first; this bridge posts if the event is still Scheduled then',
+        );
       }
       const woken = new AbortController();
       running.wake = () => woken.abort();
@@ -171,8 +174,8 @@ export class Submitter implements AsyncDisposable {
   }
 
   /**
-   * `stored`: accepted, and nothing is left to do. `undecided`: the approval became void, moot or held before the POST, or is to be posted
-   * again at once with fewer others.
+   * Returns `stored` if the approval was accepted and stored. Returns `undecided` if it became void, moot or held before the POST, or if it
+   * must be posted again at once with fewer others.
    */
   async #post(key: string, running: Running): Promise<Said | { readonly delayMs: number } | 'stored' | 'undecided'> {
     const { occurrence, together, isReadFirst } = running;
@@ -195,8 +198,8 @@ export class Submitter implements AsyncDisposable {
   }
 
   /**
-   * One transaction for all that stood in one StartRequest. What fails to be stored of a yes is stored one by one by their loops; a line of the
-   * record that cannot be stored does not make it post again sooner, or what was refused at all.
+   * Stores the answer for all approvals of one StartRequest in one transaction. If an acceptance cannot be stored, the loop of each
+   * approval stores it later. If another answer cannot be stored, that does not change what is posted, or when.
    */
   #store(posted: readonly EventApproval[], result: PostResult): boolean {
     try {
@@ -205,12 +208,12 @@ export class Submitter implements AsyncDisposable {
       return true;
     } catch (error) {
       const eventIds = posted.map(({ key }) => this.#eventIdOf(key));
-      this.#parts.logger.error({ eventIds, err: error }, 'what the metadata service answered could not be stored');
+      this.#parts.logger.error({ eventIds, err: error }, 'the answer of the metadata service could not be stored');
       return false;
     }
   }
 
-  /** Still Scheduled: failed; gone or Started: moot; without a good document since then: not known yet. */
+  /** Reads the document: `failed` if the event is still Scheduled, `moot` if it is gone or Started, unchanged without a good document. */
   async #lookAfterRefusal(said: Said & { readonly verdict: 'refused' }): Promise<Said> {
     await this.#parts.ports.read(this.#stop.signal);
     const after = this.#parts.ports.lastReadAt();
@@ -228,7 +231,7 @@ export class Submitter implements AsyncDisposable {
     return this.#parts.ports.events().get(key)?.event.eventId ?? key;
   }
 
-  /** Ends early, without an error, when the bridge stops. */
+  /** Returns early, without an error, if the bridge stops. */
   async #pause(delayMs: number): Promise<void> {
     await sleep(this.#parts.deps, delayMs, this.#stop.signal).catch(() => {});
   }

@@ -5,35 +5,35 @@ import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, Reco
 import { isDrill } from '../../model/drills.ts';
 import type { Instant } from '../../model/events.ts';
 import { ageMs } from '../../time/clock.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import { asItCounts, type Summary, summaryOf } from './result.ts';
 
 /** Times are RFC 3339. */
 export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
-  /** In the service's own letter case where it is known, else as it was asked for. */
+  /** In the letter case of the metadata service if it is known, else as requested. */
   readonly eventId: string;
-  /** Of a drill alone. */
+  /** Only for a drill. */
   readonly drill?: true;
-  /** `none`: nothing was recorded or decided, and no rule says for whom to wait. */
+  /** `none`: nothing was recorded or decided, and no rule requires approvers. */
   readonly state: ApprovalState | 'none';
   /** When `state` was reached; null with `none`. */
   readonly at: string | null;
   readonly decidedBy: ApprovalDecision['by'];
-  /** Of the rule that governs the event, while it is Scheduled: what comes of it, or came. */
+  /** The deadline of the rule that governs the event, and its effect; null unless the event is Scheduled. */
   readonly deadline: { readonly at: string; readonly then: 'approve' | 'leave' } | null;
-  /** This VM's place in the group, 0 for the leader; null without `group.submit: leader`, and for a VM that never posts. */
+  /** The rank of this VM in the group, 0 for the leader; null without `group.submit: leader`, and for a VM that never posts. */
   readonly rank: number | null;
-  /** When it is this bridge's turn to post what is decided; null where nothing is to be posted by it. */
+  /** When this bridge may post the decided approval; null if it has nothing to post. */
   readonly submitsAt: string | null;
   readonly submittedAt: string | null;
-  /** How long ago the metadata service accepted it without having started it, in seconds; null unless `state` is `submitted`, and once the event is over. */
+  /** Seconds since the metadata service accepted it without starting the event; null unless `state` is `submitted`, and after the event. */
   readonly notStartedForSeconds: number | null;
-  /** A part of the record, the oldest first. */
+  /** A part of the record, oldest first. */
   readonly steps: readonly StepView[];
-  /** What `?after=` asks for to get the next part; null at the end. */
+  /** The value of `?after=` for the next part; null at the end. */
   readonly next: number | null;
-  /** What has no line in the record, since its approver has so many already. */
+  /** Steps without a line in the record, because their approver had reached its limit. */
   readonly unwritten: readonly UnwrittenView[];
 }
 
@@ -52,11 +52,11 @@ export interface LifeParts {
   /** The event has ended. */
   readonly isOver: boolean;
   readonly approval: EventApproval | null;
-  /** Null where the event is not Scheduled. */
+  /** Null if the event is not Scheduled. */
   readonly matter: GovernedEvent | null;
   readonly record: RecordPart;
   readonly rank: number | null;
-  /** Milliseconds until this bridge posts; null where it never does. */
+  /** Milliseconds until this bridge may post; null if it never does. */
   readonly turnMs: number | null;
   readonly at: Instant;
 }
@@ -84,7 +84,7 @@ export function lifeOf(parts: LifeParts): EventRecord {
   };
 }
 
-/** One that is over without having approved leaves the event to Azure, whatever its rule says. */
+/** A deadline that has expired without an approval leaves the event to Azure, even if its rule has `approve`. */
 function deadlineOf(matter: GovernedEvent | null, approval: EventApproval | null): EventRecord['deadline'] {
   if (matter === null) return null;
   const { dueMs, ruling, isDone } = matter.governed;

@@ -1,4 +1,4 @@
-// Approvals → an event's record, its summary in GET /v1/events, and the open ones for metrics.
+// Approvals → the record of an event, its summary in GET /v1/events, and figures for metrics.
 import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
 import { ageMs, type Deps, now } from '../../time/clock.ts';
@@ -12,7 +12,7 @@ import type { ApprovalStore } from '../store.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
 import { asItCounts, missingOf, type Summary, summaryOf } from './result.ts';
 
-/** Of a record, where nothing else is asked for. */
+/** The default part of a record. */
 export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
 
 export interface ViewsParts {
@@ -21,27 +21,27 @@ export interface ViewsParts {
   readonly store: Pick<ApprovalStore, 'approvals' | 'known'>;
   readonly ports: Pick<ApprovalPorts, 'events' | 'ownName'>;
   readonly deps: Deps;
-  /** Milliseconds until this bridge posts what is decided; null where it never does. */
+  /** Milliseconds until this bridge may post a decided approval; null if it never does. */
   readonly turnMs: (approval: EventApproval) => number | null;
 }
 
-/** A Scheduled event that somebody has to agree to, or to release, before its NotBefore. */
+/** A Scheduled event that needs an approval, or the release of a hold, before its NotBefore. */
 export interface AwaitedEvent {
   readonly state: 'waiting' | 'held';
   /** RFC 3339. */
   readonly notBefore: string;
 }
 
-/** For metrics. */
+/** Figures for metrics. */
 export interface Overview {
-  /** Of each event that has not ended and has approvals. */
+  /** One state for each event that has approvals and has not ended. */
   readonly states: readonly ApprovalState[];
-  /** How long the oldest accepted one has waited for its event to start; 0 without one. */
+  /** How long the oldest accepted approval has waited for the start of its event; 0 without one. */
   readonly notStartedSeconds: number;
   readonly awaited: readonly AwaitedEvent[];
 }
 
-/** Changes nothing. */
+/** Read access to the approvals. */
 export class Queries {
   readonly #parts: ViewsParts;
 
@@ -49,14 +49,14 @@ export class Queries {
     this.#parts = parts;
   }
 
-  /** All that became of the approvals of an event, also of one that has ended. @throws BridgeError BRIDGE_STORE_* */
+  /** As `Approvals.life`. @throws BridgeError BRIDGE_STORE_* */
   life(eventId: string, range: RecordRange): EventRecord | Refusal {
     const { rules, ledger, store, ports, deps } = this.#parts;
     const { group } = rules;
     const key = keyOf(eventId);
     const last = store.known.lastOccurrence(key);
     if (last === null)
-      return refusal('unknown', `This bridge knows no event ${eventId}; look at GET /v1/events for those that are listed.`, eventId);
+      return refusal('unknown', `This bridge has no record of the event ${eventId}. GET /v1/events shows the listed events.`, eventId);
     const { occurrence, endedMs } = last;
     const known = ports.events().get(key);
     const approval = ledger.approvalOf(key, occurrence) ?? store.approvals.of(occurrence);
@@ -74,7 +74,7 @@ export class Queries {
     });
   }
 
-  /** By EventId in lower case; null where there is nothing to tell. */
+  /** As `Approvals.summary`. */
   summary(key: string): Summary | null {
     const { rules, ledger, ports } = this.#parts;
     const known = ports.events().get(key);
@@ -92,7 +92,7 @@ export class Queries {
 
   overview(): Overview {
     const at = now(this.#parts.deps);
-    // No drill makes an alert.
+    // Drills must not raise alerts.
     const open = this.#parts.ledger.open().filter(({ key }) => !isDrill(key));
     const ages = open.filter(({ state }) => state === 'submitted').map((approval) => ageMs(approval.at, at) / 1000);
     const states = open.flatMap((approval) => this.#current(approval)?.state ?? []);
@@ -114,7 +114,7 @@ export class Queries {
   }
 }
 
-/** A rule that waits for its deadline alone waits for nobody. */
+/** An event that waits only for the deadline of its rule does not wait for approvers. */
 function awaitedState(summary: Summary | null): AwaitedEvent['state'] | null {
   if (summary?.state === 'held') return 'held';
   return summary?.state === 'waiting' && summary.waitingFor.length > 0 ? 'waiting' : null;

@@ -6,10 +6,10 @@ import { isPassedBy, isPosted } from '../record/approval-state.ts';
 import { isOnlySpent, quorumOver } from '../record/decisions.ts';
 import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 
-/** One event's approvals, as `GET /v1/events` shows them. */
+/** The approvals of one event, as in `GET /v1/events`. */
 export interface Summary {
   readonly state: ApprovalState;
   readonly approvedBy: readonly string[];
@@ -21,7 +21,10 @@ export interface Summary {
   readonly holds: readonly HoldView[];
 }
 
-/** Null where there is nothing to tell: nobody approved or held, no rule governs it, or one says never. `matter` is null once it has started. */
+/**
+ * Returns the summary of an event. Returns null if there are no approvals or holds and no rule that waits or approves.
+ * @param matter null after the start of the event
+ */
 export function summaryOf(rules: Rules, stored: EventApproval | null, matter: GovernedEvent | null): Summary | null {
   const approval = asItCounts(stored, matter);
   const isNever = matter?.governed.ruling.then === 'never' && approval !== stored;
@@ -33,7 +36,7 @@ export function summaryOf(rules: Rules, stored: EventApproval | null, matter: Go
     policy,
     at: toRfc3339(at.wallMs),
     waitingFor: waitingForOf(rules, approval, matter),
-    // What was accepted is held by nobody, though a sink began to while the answer was away.
+    // An accepted event is not held, even if a sink set a hold before the answer arrived.
     holds: matter === null || isPosted(state) ? [] : holdViews(holds),
   };
 }
@@ -47,8 +50,8 @@ function ruledSummary(rules: Rules, matter: GovernedEvent | null): Summary | nul
 }
 
 /**
- * The approvals as they count now. Those of an event that was seen Started and went back to Scheduled count no more: it waits again, for all
- * that are required, and what holds it holds it. The same object for all others.
+ * Returns the approvals that count now. If an event was Started and went back to Scheduled, earlier votes do not count: it waits again for
+ * all required approvers, and its holds remain. Returns the same object in all other cases.
  */
 export function asItCounts(approval: EventApproval | null, matter: GovernedEvent | null): EventApproval | null {
   if (approval === null || matter === null || !isPassedBy(approval.state)) return approval;
@@ -57,12 +60,12 @@ export function asItCounts(approval: EventApproval | null, matter: GovernedEvent
   return { ...approval, state, votes: [], decision: null, policy: ruling.policy, at: since };
 }
 
-/** Nobody's yes or hold stands, and nothing is decided. */
+/** Whether there is no vote, no hold and no decision. */
 function isBlank(approval: EventApproval | null): boolean {
   return approval === null || (approval.votes.length === 0 && approval.holds.length === 0 && approval.decision === null);
 }
 
-/** Whose yes is missing while the event waits for one. */
+/** Returns the approvers that the event still waits for. */
 export function missingOf(rules: Rules, stored: EventApproval | null, matter: GovernedEvent): readonly string[] {
   const approval = asItCounts(stored, matter);
   const { ruling } = matter.governed;
@@ -78,7 +81,7 @@ function waitingForOf(rules: Rules, approval: EventApproval, matter: GovernedEve
   return quorumOver(rules, matter.governed.ruling, matter.known.event, votes).waitingFor;
 }
 
-/** All holds that stand for the event now. */
+/** Returns all current holds of the event. */
 export function heldAnswer({ event: { eventId } }: Checked['known'], approval: EventApproval | null): HoldRecorded {
   return { kind: 'held', status: 201, hold: { eventId, holds: holdViews(approval?.holds ?? []) } };
 }
@@ -90,7 +93,7 @@ function holdViews(holds: readonly ApprovalHold[]): readonly HoldView[] {
   }));
 }
 
-/** The answer for one StartRequest that was recorded; `approval` is null where none is stored. */
+/** Returns the answer to one recorded StartRequest. `approval` is null if none is stored. */
 export function resultOf(
   rules: Rules,
   approver: string,
@@ -113,7 +116,7 @@ export function resultOf(
   if (state !== 'submitted' && !approvedBy.includes(approver)) {
     return refusal(
       'changed',
-      `The event ${asWritten} got worse before it could be submitted, so the approval is void; look at it anew.`,
+      `The event ${asWritten} got worse before it could be submitted, so the approval is void. Check it again.`,
       asWritten,
     );
   }

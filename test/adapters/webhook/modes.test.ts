@@ -108,7 +108,7 @@ test('binary: attributes of over 6 KiB of headers are refused without a request,
   const [outcome] = await adapter.deliver([tooLarge()], never);
   const failure = failed(outcome);
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_DELIVERY_UNENCODABLE', 'refused', 'delivery']);
-  assert.match(failure.message, /^sink under-test: .*attributes need \d+ bytes of headers.*dead letters.*mode: structured/);
+  assert.match(failure.message, /^sink under-test: .*attributes need \d+ bytes of headers.*dead letter.*mode: structured/);
   assert.doesNotMatch(failure.message, /hidden/);
   assert.equal(receiver.connections, 0);
 });

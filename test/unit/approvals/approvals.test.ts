@@ -77,7 +77,7 @@ test('a second approver of a submitted event is recorded, and nothing is posted 
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders', 'approval.recorded billing']);
 });
 
-test('where more approvers are required the first is told for whom the bridge waits, and the last one submits', async (t) => {
+test('if several approvers are required, the answer to the first names the missing ones, and the last vote submits', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const first = await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)), 0);
   assert.deepEqual(first, {
@@ -133,7 +133,7 @@ test('an event that has ended is gone for good', async (t) => {
   assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '410 ended');
 });
 
-test('an event that has started is refused, except to who approved it before', async (t) => {
+test('an event that has started is refused, except to approvers who approved it before', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
   fixture.list(EVENT_ID, { eventStatus: 'Started', notBefore: null });
@@ -142,7 +142,7 @@ test('an event that has started is refused, except to who approved it before', a
   assert.equal(states(await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)), 0)), '409 started');
 });
 
-test('who approved an event that then started without a full quorum is told so', async (t) => {
+test('the answer says that an event started without a full quorum', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
   fixture.list(EVENT_ID, { eventStatus: 'Started', notBefore: null });
@@ -157,7 +157,7 @@ test('a scope refuses an event of which it covers only some names', async (t) =>
   assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '403 scope');
 });
 
-test('one who is not in the list of required names is refused', async (t) => {
+test('an approver who is not in the required list is refused', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: ['billing'] });
   assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '403 forbidden');
 });
@@ -188,7 +188,7 @@ test('Seen: an event that has got worse since is refused, one that has not is ap
   assert.equal(await ask('same'), '200 submitted');
 });
 
-test('Seen: of two that one request names for the same event each is checked', async (t) => {
+test('Seen: if one request names two for the same event, each is checked', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.store.seenEvents.set('same', { change: 'scheduled', key: KEY, occurrence: 1, event: scheduledEvent() });
   const body = {
@@ -238,7 +238,7 @@ test('a change that is not for the worse keeps a recorded approval, and one that
   assert.equal(fixture.posts.length, 1);
 });
 
-test('what was submitted does not become void any more', async (t) => {
+test('a submitted approval does not become void', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
   fixture.list(EVENT_ID, { eventType: 'Terminate' });
@@ -259,7 +259,7 @@ test('an approval does not outlive its occurrence', async (t) => {
   assert.equal(fixture.posts.length, 0);
 });
 
-test('where the transaction of a document fails, the memory keeps what was', async (t) => {
+test('if the transaction of a document fails, the memory stays unchanged', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
   fixture.list(EVENT_ID, { eventType: 'Reboot' });
@@ -271,7 +271,7 @@ test('where the transaction of a document fails, the memory keeps what was', asy
   assert.equal(approvals.summary(KEY), null);
 });
 
-test('while nothing can be stored an approval is neither kept nor posted', async (t) => {
+test('an approval that cannot be stored is neither kept nor posted', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.store.fault = new BridgeError('BRIDGE_INTERNAL', 'the disk is full');
   await assert.rejects(approvals.request(caller('orders'), startRequests(EVENT_ID)), /disk is full/);
@@ -296,7 +296,7 @@ test('dry run: everything is recorded and answered, nothing is posted, also not 
   assert.equal(states(await answer(fixture, restarted.request(caller('orders'), startRequests(EVENT_ID)))), '200 submitted');
 });
 
-test('dry run: what was decided before it is not posted', async (t) => {
+test('dry run: earlier decisions are not posted', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [again(3_600_000)];
   assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))), '202 submitting');
@@ -307,7 +307,7 @@ test('dry run: what was decided before it is not posted', async (t) => {
   assert.equal(restarted.summary(KEY)?.state, 'dry-run');
 });
 
-test('the summary tells when the state was reached, and holds are an empty list', async (t) => {
+test('the summary has the time of the state, and an empty list of holds', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
   assert.deepEqual(approvals.summary(KEY), {
@@ -316,7 +316,7 @@ test('the summary tells when the state was reached, and holds are an empty list'
   });
 });
 
-test('approvals that are closing take no request', async (t) => {
+test('approvals that are closing accept no request', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await approvals[Symbol.asyncDispose]();
   await approvals[Symbol.asyncDispose]();
@@ -324,7 +324,7 @@ test('approvals that are closing take no request', async (t) => {
   assert.equal(fixture.store.published.length, 0);
 });
 
-test('a refused approval is told once, and the approver may try again', async (t) => {
+test('a refused approval is reported once, and the approver may try again', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [REFUSED];
   const answered = await answer(fixture, approvals.request(caller('orders'), startRequests(KEY)));

@@ -71,7 +71,7 @@ const POLICY = 'approvals.policy: must be documentation, or a list of rules such
 const CASES: readonly (readonly [title: string, keys: string, faults: readonly string[]])[] = [
   ['another preset', 'policy: docs', [POLICY]],
   ['one rule in place of a list', 'policy: { when: {}, then: approve }', [POLICY]],
-  ['an empty policy', 'policy: []', ['approvals.policy: must not be empty: leave the key out, and every event waits for approvers']],
+  ['an empty policy', 'policy: []', ['approvals.policy: must not be empty: omit the key if every event should wait for approvers']],
   ['a rule that is none', 'policy: [approve]', ['approvals.policy[0]: must be a mapping, not a text']],
   ['a rule without conditions', 'policy: [{ then: approve }]', ['approvals.policy[0].when: is missing']],
   ['a rule without an end', 'policy: [{ when: {} }]', ['approvals.policy[0].then: is missing']],
@@ -160,7 +160,7 @@ const CASES: readonly (readonly [title: string, keys: string, faults: readonly s
   [
     'no members',
     'group: { submit: leader, members: [] }',
-    ['approvals.group.members: must not be empty: leave the key out where only the machines that an event names submit'],
+    ['approvals.group.members: must not be empty: omit the key if only the machines that an event names submit'],
   ],
 ];
 

@@ -47,7 +47,7 @@ function posted(bridge: VirtualBridge): number {
 async function concluded(bridge: VirtualBridge, id: string, posts: number): Promise<void> {
   assert.equal(await stateOf(bridge, id), 'started');
   assert.equal(posted(bridge), posts);
-  assert.deepEqual(bridge.logged('could not be taken further'), []);
+  assert.deepEqual(bridge.logged('could not be processed'), []);
 }
 
 test('approved over HTTP, together with a real event: that alone is posted', async (t) => {

@@ -33,7 +33,7 @@ test('a rank that waits shows its place and when it will post, and logs it once'
   assert.deepEqual(
     group
       .machine(2)
-      .bridge.logged('others of the group post first')
+      .bridge.logged('other machines of the group post first')
       .map((line) => [line['eventId'], line['turnInSeconds']]),
     [[eventId, 20]],
   );

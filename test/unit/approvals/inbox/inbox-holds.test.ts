@@ -45,7 +45,7 @@ test('a message holds, and another one releases', async (t) => {
   assert.equal(fixture.posts.length, 1);
 });
 
-test('a CloudEvent whose data is a hold, holds', async (t) => {
+test('a hold in the data of a CloudEvent is recorded', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   const event = { specversion: '1.0', id: '1', source: '/workflow', type: 'com.example.busy', data: HOLD };
   assert.equal(await send(fixture, approvals, event), 'settle');
@@ -181,7 +181,7 @@ test('a hold of an event that is not listed yet is kept for a minute, over a res
   assert.equal(fixture.store.told.at(-1), 'approval.failed unknown orders');
 });
 
-test('a message that comes again holds no second time', async (t) => {
+test('a redelivered message does not hold a second time', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   const message = letter(fixture, HOLD);
   await take(fixture, approvals, message);

@@ -31,7 +31,7 @@ test('a message that answers an update which this bridge has not read yet waits 
   }
 });
 
-test('where that update does not come within 60 s the message is refused as seen-unknown, once', async (t) => {
+test('if that update does not come within 60 s, the message is refused as seen-unknown, once', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await take(fixture, approvals, letter(fixture, answering(UPDATE)));
   await fixture.time.advance(59_999);
@@ -40,7 +40,7 @@ test('where that update does not come within 60 s the message is refused as seen
   assert.deepEqual([fixture.store.told, fixture.store.messages.parked()], [['approval.failed seen-unknown orders'], []]);
 });
 
-test('an answer to what no update of this event can be is refused at once', async (t) => {
+test('a message whose Seen cannot be an update of this event is refused at once', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   const foreign = UPDATE.replace(KEY, 'other');
   fixture.store.seenEvents.set(`${UPDATE}:r3`, {
@@ -53,7 +53,7 @@ test('an answer to what no update of this event can be is refused at once', asyn
     assert.equal(await take(fixture, approvals, letter(fixture, answering(id))), 'seen-unknown', id);
 });
 
-test('a request that answers such an update is refused at once: who asks is told, and can ask again', async (t) => {
+test('a request for such an update is refused at once, because the caller can retry', async (t) => {
   const { approvals } = approvalsOverOneEvent(t);
   const answer = await approvals.request(caller('orders'), answering(UPDATE));
   assert.deepEqual('type' in answer && [answer.status, answer.type], [404, 'seen-unknown']);

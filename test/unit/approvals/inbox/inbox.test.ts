@@ -19,7 +19,7 @@ test('an approval is settled once it is recorded, and posted', async (t) => {
   assert.deepEqual(fixture.messages, ['topic settled']);
 });
 
-test('it does not wait for the metadata service', async (t) => {
+test('a message does not wait for the metadata service', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [new Promise(() => {})];
   assert.equal(await take(fixture, approvals, letter(fixture, startRequests(KEY))), 'settle');
@@ -144,7 +144,7 @@ test('a message that comes again after a crash between the store and the broker 
   assert.deepEqual(fixture.messages, ['topic settled', 'topic repeated']);
 });
 
-test('a message that comes again does not approve the event that has got worse since', async (t) => {
+test('a redelivered message does not approve an event that has got worse since', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const message = letter(fixture, startRequests(EVENT_ID));
   await take(fixture, approvals, message);
@@ -157,7 +157,7 @@ test('a message that comes again does not approve the event that has got worse s
   assert.equal(approvals.summary(KEY)?.state, 'waiting', 'another message does');
 });
 
-test('so does a message that recorded nothing, as its approver had said yes already', async (t) => {
+test('nor does one that recorded nothing because its approver had already approved', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await take(fixture, approvals, letter(fixture, startRequests(EVENT_ID)));
   const message = letter(fixture, startRequests(EVENT_ID));
@@ -168,7 +168,7 @@ test('so does a message that recorded nothing, as its approver had said yes alre
   assert.equal(approvals.summary(KEY), null);
 });
 
-test('while nothing can be stored a message is not settled, has no effect, and is recorded when it comes again', async (t) => {
+test('a message that cannot be stored is not settled, has no effect, and is recorded on redelivery', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   const message = letter(fixture, startRequests(EVENT_ID));
   const [refused, parked] = [letter(fixture, startRequests('started')), letter(fixture, startRequests('nobody'))];
@@ -204,7 +204,7 @@ test('the same approval by a source and by a request at once is recorded and pos
   assert.equal(fixture.posts.length, 1);
 });
 
-test('an event that came back is not approved by a message from before its end, but by a newer one', async (t) => {
+test('a returning event is not approved by a message from before its end, but by a newer one', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const early = letter(fixture, startRequests(EVENT_ID));
   await fixture.time.advance(5000);
@@ -220,7 +220,7 @@ test('an event that came back is not approved by a message from before its end, 
   assert.equal(approvals.summary(KEY)?.state, 'waiting');
 });
 
-test('a request is asked for now, and an earlier end of its event does not matter', async (t) => {
+test('an earlier end of the event does not matter to a request, because it is made now', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.end(EVENT_ID);
   fixture.poll();
@@ -231,7 +231,7 @@ test('a request is asked for now, and an earlier end of its event does not matte
   assert.equal((await asked).kind, 'results');
 });
 
-test('approvals that are closing take no message, and what they hold goes on after the next start', async (t) => {
+test('approvals that are closing accept no message, and parked messages continue after the next start', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [again(3_600_000)];
   const message = letter(fixture, startRequests(EVENT_ID));

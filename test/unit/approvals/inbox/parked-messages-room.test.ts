@@ -41,7 +41,7 @@ test('a thousand messages of a source wait; the next one is taken when one of th
   assert.equal(fixture.store.told.filter((line) => line === 'approval.failed unknown orders').length, ROOM + 1, 'each of them is told of');
 });
 
-test('the event of the one that waits for room may come: it is recorded at once', async (t) => {
+test('a message that waits for room is recorded at once if its event is listed', async (t) => {
   const { fixture, approvals } = await full(t);
   const next = approvals.take(ORIGIN, letter(fixture, startRequests('one-more')));
   await fixture.time.advance(1000);
@@ -52,7 +52,7 @@ test('the event of the one that waits for room may come: it is recorded at once'
   assert.equal(fixture.store.messages.parked().length, ROOM);
 });
 
-test('what one source has waiting takes no room from another, and what is listed is taken all the same', async (t) => {
+test('the parked messages of one source take no room from another, and messages for listed events are accepted', async (t) => {
   const { fixture, approvals } = await full(t);
   assert.equal(await take(fixture, approvals, letter(fixture, startRequests('unknown')), OTHER), 'settle');
   fixture.list('listed');
@@ -70,12 +70,12 @@ test('large messages take more room: 4 MiB of one source wait', async (t) => {
     next.map(({ isTold }) => isTold),
     [true, false],
   );
-  assert.equal(fixture.log.filter((line) => line.includes('once there is room')).length, 1);
+  assert.equal(fixture.log.filter((line) => line.includes('until there is room')).length, 1);
   await fixture.time.advance(30_000);
   assert.equal(next[1]?.isTold, true);
 });
 
-test('a bridge that stops lets the message that waits for room come again', async (t) => {
+test('if the bridge stops, a message that waits for room is redelivered', async (t) => {
   const { fixture, approvals } = await full(t);
   const next = approvals.take(ORIGIN, letter(fixture, startRequests('one-more')));
   next.catch(() => {});
@@ -84,11 +84,11 @@ test('a bridge that stops lets the message that waits for room come again', asyn
   assert.equal(fixture.store.messages.parked().length, ROOM);
 });
 
-test('the log tells once a minute that a source has too many', async (t) => {
+test('the bridge logs at most once a minute that a source has too many parked messages', async (t) => {
   const { fixture, approvals } = await full(t);
   const waiting = Array.from({ length: 8 }, (_, place) => approvals.take(ORIGIN, letter(fixture, startRequests(`more-${place}`))));
   await fixture.time.advance(1000);
-  const told = fixture.log.filter((line) => line.includes('once there is room'));
+  const told = fixture.log.filter((line) => line.includes('until there is room'));
   assert.equal(told.length, 1);
   assert.match(told[0] ?? '', /"source":"topic"/);
   await fixture.time.advance(60_000);

@@ -41,7 +41,7 @@ test('a message for an event that is not listed is kept and settled, and recorde
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders'], 'nothing is given up any more');
 });
 
-test('after 60 s it is refused as unknown, once, by a CloudEvent that names the EventId and no event', async (t) => {
+test('after 60 s the message is refused as unknown, once, with a CloudEvent that has the EventId and no event', async (t) => {
   const { fixture, approvals } = setUp(t);
   const message = letter(fixture, startRequests('Nobody', EVENT_ID));
   await take(fixture, approvals, message);
@@ -63,7 +63,7 @@ test('after 60 s it is refused as unknown, once, by a CloudEvent that names the 
   assert.equal(fixture.store.published.length, 1);
 });
 
-test('an EventId that no CloudEvent can hold is told as it would be known', async (t) => {
+test('an EventId that a CloudEvent cannot contain is reported in its normalized form', async (t) => {
   const { fixture, approvals } = setUp(t);
   await take(fixture, approvals, letter(fixture, '{"StartRequests":[{"EventId":"A\\ud800"}]}'));
   await fixture.time.advance(60_000);
@@ -73,7 +73,7 @@ test('an EventId that no CloudEvent can hold is told as it would be known', asyn
   );
 });
 
-test('a message that comes again while it is kept is settled and kept once', async (t) => {
+test('a message that is redelivered while it is parked is settled and kept once', async (t) => {
   const { fixture, approvals } = setUp(t);
   const message = letter(fixture, startRequests(KEY));
   await take(fixture, approvals, message);
@@ -86,7 +86,7 @@ test('a message that comes again while it is kept is settled and kept once', asy
   assert.deepEqual(fixture.messages, ['topic parked', 'topic repeated', 'topic repeated', 'topic settled']);
 });
 
-test('a message that names a known event too waits as a whole', async (t) => {
+test('a message that also names a known event waits as a whole', async (t) => {
   const { fixture, approvals } = setUp(t);
   fixture.list('B');
   fixture.poll();
@@ -161,7 +161,7 @@ test('a message older than the end of its event is refused at once, a newer one 
   assert.equal(fixture.store.told.at(-1), 'approval.recorded orders');
 });
 
-test('where the event does not come back the newer one is refused as ended', async (t) => {
+test('if the event does not come back, the newer message is refused as ended', async (t) => {
   const { fixture, approvals } = setUp(t);
   fixture.list(EVENT_ID);
   fixture.poll();
@@ -172,7 +172,7 @@ test('where the event does not come back the newer one is refused as ended', asy
   assert.deepEqual(fixture.store.told, ['approval.failed ended orders']);
 });
 
-test('what came and ended while the store failed is not approved when it comes back', async (t) => {
+test('an event that came and ended while the store failed is not approved when it comes back', async (t) => {
   const { fixture, approvals } = setUp(t);
   await take(fixture, approvals, letter(fixture, startRequests(KEY)));
   await fixture.time.advance(1000);
@@ -187,7 +187,7 @@ test('what came and ended while the store failed is not approved when it comes b
   assert.deepEqual(fixture.store.told, ['approval.failed ended orders']);
 });
 
-test('what cannot be stored when its event comes is recorded with a later document', async (t) => {
+test('a message that cannot be stored when its event comes is recorded with a later document', async (t) => {
   const { fixture, approvals } = setUp(t);
   await take(fixture, approvals, letter(fixture, startRequests(KEY)));
   fixture.list(EVENT_ID);
@@ -199,7 +199,7 @@ test('what cannot be stored when its event comes is recorded with a later docume
   assert.deepEqual(fixture.store.told, ['approval.recorded orders']);
 });
 
-test('while nothing can be stored each document tries it once and leaves no line: whoever keeps the store tells it', async (t) => {
+test('while nothing can be stored, each document retries once and logs nothing: the store reports the fault', async (t) => {
   const { fixture, approvals } = setUp(t);
   for (let sent = 0; sent < 3; sent++) await take(fixture, approvals, letter(fixture, startRequests(KEY)));
   const lines = fixture.log.length;
@@ -213,7 +213,7 @@ test('while nothing can be stored each document tries it once and leaves no line
   assert.deepEqual([tries, fixture.log.slice(lines)], [5, []]);
 });
 
-test('of many that wait each is looked at once more when its own time is over, not all of them each time', async (t) => {
+test('each parked message is checked again when its own time is over, not all of them each time', async (t) => {
   const { fixture, approvals } = setUp(t);
   for (let sent = 0; sent < 50; sent++) {
     await take(fixture, approvals, letter(fixture, startRequests(`event ${sent}`)));
@@ -230,7 +230,7 @@ test('of many that wait each is looked at once more when its own time is over, n
   assert.ok(looks < 200, `${looks} looks`);
 });
 
-test('messages of two sources that bear the same id wait for themselves', async (t) => {
+test('messages of two sources with the same id wait separately', async (t) => {
   const { fixture, approvals } = setUp(t);
   const message = letter(fixture, startRequests(KEY));
   await take(fixture, approvals, message);
@@ -241,7 +241,7 @@ test('messages of two sources that bear the same id wait for themselves', async 
   assert.deepEqual(fixture.store.messages.parked(), []);
 });
 
-test('a mistake over one message does not hold up the others', async (t) => {
+test('an error in one message does not delay the others', async (t) => {
   const { fixture, approvals } = setUp(t);
   await take(fixture, approvals, letter(fixture, startRequests('B')));
   await take(fixture, approvals, letter(fixture, startRequests('C')));
@@ -272,7 +272,7 @@ test('a message of a queue that names an unknown event is given back after a pau
   assert.deepEqual([fixture.store.published.length, fixture.store.messages.parked().length], [0, 0]);
 });
 
-test('an event that comes within that pause is approved', async (t) => {
+test('an event that is listed within that pause is approved', async (t) => {
   const { fixture, approvals } = setUp(t);
   const taken = approvals.take(QUEUE, letter(fixture, startRequests(KEY)));
   await fixture.time.advance(500);
@@ -289,7 +289,7 @@ test('a message of a queue that is refused for good is not given back', async (t
   assert.equal(await verdictOf(fixture, approvals.take(QUEUE, letter(fixture, startRequests(KEY)))), 'started');
 });
 
-test('what waits to be given back is not settled where the bridge stops, and no timer stays', async (t) => {
+test('a message that waits to be given back is not settled if the bridge stops, and no timer stays', async (t) => {
   const { fixture, approvals } = setUp(t);
   await take(fixture, approvals, letter(fixture, startRequests('Nobody')));
   const taken = approvals.take(QUEUE, letter(fixture, startRequests(KEY)));

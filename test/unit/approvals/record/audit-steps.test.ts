@@ -26,13 +26,13 @@ function told(before: EventApproval | null, after: Partial<EventApproval>, conte
   );
 }
 
-test('each line has the moment, the rule that governs, and nulls where nobody in particular did it', () => {
+test('each line has the time and the governing rule, and nulls if no approver caused it', () => {
   assert.deepEqual(stepsBetween(null, { ...WAITING, state: 'submitting', decision: { ...QUORUM, by: 'policy' } }, AT), [
     { step: 'decided', atMs: 5, policy: 'policy[1]', status: null, reason: 'policy', approver: null, via: null },
   ]);
 });
 
-test('votes and holds come before what they decide, and what becomes of it comes last', () => {
+test('votes and holds come before decisions, and the new state comes last', () => {
   const before = { ...WAITING, votes: [vote('gone')], holds: [hold('released')] };
   const after = { votes: [vote('orders')], holds: [hold('billing', 'busy')], decision: QUORUM, state: 'failed' as const };
   assert.deepEqual(told(before, after, { ...AT, status: 403, by: { approver: 'ops', via: 'token', isShared: false } }), [
@@ -45,7 +45,7 @@ test('votes and holds come before what they decide, and what becomes of it comes
   ]);
 });
 
-test('where nothing changed there is no line, and none for a state that others tell', () => {
+test('there is no line if nothing changed, and none for a state that other lines imply', () => {
   const held = { ...WAITING, votes: [vote('orders')], holds: [hold('billing')], decision: QUORUM, state: 'held' as const };
   assert.deepEqual(told(held, held), []);
   assert.deepEqual(told(held, { ...held, policy: 'policy[2]' }), []);
@@ -53,7 +53,7 @@ test('where nothing changed there is no line, and none for a state that others t
   assert.deepEqual(told(null, { state: 'dry-run', decision: QUORUM }), ['decided quorum']);
 });
 
-test('a rule that decides in place of another has lines of its own; one that only has another number has none', () => {
+test('a rule that replaces another has its own lines; a rule that only has a new number has none', () => {
   const decided = (rule: string | null): EventApproval => ({
     ...{ ...WAITING, state: 'submitting' },
     decision: { ...QUORUM, by: 'policy', rule },
@@ -65,7 +65,7 @@ test('a rule that decides in place of another has lines of its own; one that onl
   assert.deepEqual(told(quorum('a'), quorum('b')), [], 'a quorum is full whatever the rule');
 });
 
-test('a hold set again is told again, and a yes only where it was said anew', () => {
+test('a hold that is set again gets a line, and a vote only if it was repeated', () => {
   const orders = vote('orders');
   const before = { ...WAITING, votes: [orders], holds: [hold('billing', 'busy')] };
   assert.deepEqual(told(before, { votes: [{ ...orders, isShared: true }], holds: [hold('billing', 'still')] }), [
@@ -74,7 +74,7 @@ test('a hold set again is told again, and a yes only where it was said anew', ()
   assert.deepEqual(told(before, { ...before, votes: [vote('orders', 1)] }), ['recorded orders token']);
 });
 
-test('the reasons behind the tenth of a hold share one line, with the newest of them, once the hold is released or the event is over', () => {
+test('the reasons of a hold after the tenth share one line with the newest reason when the hold or the event ends', () => {
   const replaced = (times: number) => ({ ...hold('billing', `number ${times}`), replaced: { times, sinceMs: 0 } });
   const before = (times: number) => ({ ...WAITING, holds: [replaced(times)] });
   assert.deepEqual(told(before(8), { holds: [replaced(9)] }), ['held billing source:topic number 9']);
@@ -92,14 +92,14 @@ test('the reasons behind the tenth of a hold share one line, with the newest of 
   ]);
 });
 
-test('a decision is told where another party makes it, and where nobody does any more', () => {
+test('a decision gets a line if another party makes it, and if it is dropped', () => {
   const decided = { ...WAITING, decision: QUORUM };
   assert.deepEqual(told(decided, { decision: { ...QUORUM, by: 'policy' } }), ['decided policy']);
   assert.deepEqual(told(decided, { decision: { ...QUORUM, atOnce: false } }), []);
   assert.deepEqual(told(decided, {}), ['dropped quorum']);
 });
 
-test('what becomes of it is told once, with what the metadata service answered; the way back from confirmed is not told', () => {
+test('the new state gets one line with the answer of the metadata service; the way back from confirmed gets none', () => {
   const submitted = { ...WAITING, decision: QUORUM, state: 'submitted' as const };
   const confirmed = { ...submitted, state: 'confirmed' as const };
   assert.deepEqual(told({ ...submitted, state: 'submitting' }, submitted, { ...AT, status: 200 }), ['submitted 200']);
@@ -109,7 +109,7 @@ test('what becomes of it is told once, with what the metadata service answered; 
   assert.deepEqual(told(WAITING, { state: 'moot' }), ['moot']);
 });
 
-test('accepted and seen to have started at once: both are told', () => {
+test('accepted and Started at the same time: both get a line', () => {
   const submitting = { ...WAITING, decision: QUORUM, state: 'submitting' as const };
   assert.deepEqual(told(submitting, { ...submitting, state: 'confirmed' }, { ...AT, status: 200 }), ['submitted 200', 'confirmed']);
 });

@@ -63,7 +63,7 @@ function steps(approvals: Approvals): string {
   return 'steps' in life ? life.steps.map(({ step }) => step).join(' ') : life.type;
 }
 
-test('a deadline approves so long before NotBefore, not a moment earlier, without anybody having said yes', async (t) => {
+test('a deadline approves exactly its time before NotBefore, without any vote', async (t) => {
   const { fixture, approvals } = opened(t);
   await fixture.time.advance(DUE_MS - 1);
   assert.equal(approvals.summary(KEY)?.state, 'waiting');
@@ -107,7 +107,7 @@ test('a yes that does not fill the quorum is among those that approved when the 
   assert.equal(fixture.store.published.at(-1)?.approver, null, 'the deadline decided');
 });
 
-test('where the quorum was full before, the deadline neither decides nor leaves', async (t) => {
+test('if the quorum was full before, the deadline neither decides nor leaves', async (t) => {
   for (const [isHeld, answers] of [
     [false, []],
     [false, [again(30 * MINUTE_MS)]],
@@ -126,7 +126,7 @@ test('where the quorum was full before, the deadline neither decides nor leaves'
   }
 });
 
-test('what the metadata service refused is left by the deadline, as an approver decided it', async (t) => {
+test('a deadline leaves a refused approval, because an approver decided it', async (t) => {
   const { fixture, approvals } = opened(t, { ...APPROVE, required: 'any' });
   fixture.answers = [REFUSED];
   await approvals.request(caller('orders'), startRequests(EVENT_ID));
@@ -186,7 +186,7 @@ test('an event without NotBefore has no deadline, and one that gets NotBefore ge
   assert.deepEqual(postedAt(fixture), [78]);
 });
 
-test('a deadline that left counts anew where NotBefore moves', async (t) => {
+test('a deadline that left counts again if NotBefore moves', async (t) => {
   const { fixture } = opened(t);
   fixture.isBlind = true;
   await fixture.time.advance(DUE_MS);
@@ -196,7 +196,7 @@ test('a deadline that left counts anew where NotBefore moves', async (t) => {
   assert.deepEqual(postedAt(fixture), [28]);
 });
 
-test('a deadline that decided and is not submitted yet decides anew where NotBefore moves', async (t) => {
+test('a deadline that decided and is not submitted yet decides again if NotBefore moves', async (t) => {
   const { fixture, approvals } = opened(t);
   fixture.answers = [again(MINUTE_MS)];
   await fixture.time.advance(DUE_MS);
@@ -208,7 +208,7 @@ test('a deadline that decided and is not submitted yet decides anew where NotBef
   assert.equal(steps(approvals), 'decided answered dropped decided submitted');
 });
 
-test('what a deadline decided holds through a change that does not move it, and is posted once', async (t) => {
+test('the decision of a deadline survives a change that does not move it, and is posted once', async (t) => {
   const { fixture, approvals } = opened(t);
   fixture.answers = [again(MINUTE_MS)];
   await fixture.time.advance(DUE_MS);
@@ -218,7 +218,7 @@ test('what a deadline decided holds through a change that does not move it, and 
   assert.equal(steps(approvals), 'decided answered submitted');
 });
 
-test('another rule takes the deadline of the first away, and what it decided', async (t) => {
+test('another rule removes the deadline of the first, and its decision', async (t) => {
   const rules: readonly PolicyRule[] = [
     { when: { impacts: ['Reboot'] }, then: 'wait' },
     { when: {}, then: 'wait', deadline: { beforeMs: 2 * MINUTE_MS, then: 'approve' } },
@@ -372,7 +372,7 @@ test('a store that fails when a deadline falls due: the next document decides it
     await fixture.time.advance(minutes * MINUTE_MS);
     assert.equal(fixture.posts.length, 0);
     assert.deepEqual(fixture.told, []);
-    assert.ok(fixture.log.some((line) => line.includes('a deadline fell due and could not be stored')));
+    assert.ok(fixture.log.some((line) => line.includes('a deadline expired and could not be stored')));
     fixture.store.fault = null;
     fixture.poll();
     await fixture.time.advance(60 * MINUTE_MS);
@@ -381,7 +381,7 @@ test('a store that fails when a deadline falls due: the next document decides it
   }
 });
 
-test('a document that changes the event and does not move it is as good, after a store that failed', async (t) => {
+test('after a store failure, a document that changes the event without moving the deadline also decides it', async (t) => {
   const { fixture } = opened(t);
   fixture.store.fault = new Error('the disk is full');
   await fixture.time.advance(DUE_MS);
@@ -391,7 +391,7 @@ test('a document that changes the event and does not move it is as good, after a
   assert.deepEqual(postedAt(fixture), [13]);
 });
 
-test('what a deadline decided under a hold is dropped where another rule governs, though it has the same deadline', async (t) => {
+test('a decision under a hold is dropped if another rule governs, even with the same deadline', async (t) => {
   const deadline = { beforeMs: 2 * MINUTE_MS, then: 'approve' } as const;
   const { fixture, approvals } = opened(t, {
     policy: [

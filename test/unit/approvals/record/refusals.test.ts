@@ -71,7 +71,7 @@ for (const status of [400, 401, 403, 405]) {
   });
 }
 
-test('another status is told again', async (t) => {
+test('another status is reported again', async (t) => {
   const { fixture, approvals } = refused(t, APPROVE);
   await fixture.time.advance(MINUTE_MS - 1);
   fixture.answerTo = () => refusedWith(400);
@@ -80,7 +80,7 @@ test('another status is told again', async (t) => {
   assert.equal(steps(approvals), 'decided, answered 403, failed 403, answered 400, failed 400');
 });
 
-test('what a deadline decided is posted again in the same way', async (t) => {
+test('the decision of a deadline is posted again in the same way', async (t) => {
   const { fixture, approvals } = refused(t, { policy: [DEADLINE], required: 'all' });
   await fixture.time.advance(DUE_MS + 1.5 * MINUTE_MS);
   assert.deepEqual(postedAt(fixture), [13, 14]);
@@ -89,7 +89,7 @@ test('what a deadline decided is posted again in the same way', async (t) => {
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
-test('what approvers decided is posted again by another yes alone', async (t) => {
+test('a decision of approvers is posted again only by another vote', async (t) => {
   const { fixture, approvals } = refused(t, {});
   assert.equal(said(await approve(approvals)), '502 refused');
   await fixture.time.advance(60 * MINUTE_MS);
@@ -119,7 +119,7 @@ test('nor from a deadline that fell due, over a restart too', async (t) => {
   assert.deepEqual(postedAt(fixture), [13, 13.5, 13.5, 14.5]);
 });
 
-test('it ends where the event starts or goes, and begins anew where a rule approves the event that went back', async (t) => {
+test('retries end if the event starts or ends, and begin again if a rule approves the event that went back', async (t) => {
   const { fixture, approvals } = refused(t, APPROVE);
   await fixture.time.advance(MINUTE_MS / 2);
   change(fixture, STARTED);
@@ -154,7 +154,7 @@ test('a hold keeps it back, and its release posts it again once the minute is ov
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
-test('a rule that decides no more posts nothing again', async (t) => {
+test('a rule that no longer decides posts nothing again', async (t) => {
   const { fixture, approvals } = refused(t, APPROVE);
   await fixture.time.advance(MINUTE_MS / 2);
   const group = { submit: 'every', failoverAfterMs: 10_000, members: [] } as const;

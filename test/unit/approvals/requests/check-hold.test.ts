@@ -210,7 +210,7 @@ test('a release is of the own hold; of another one by an admin alone', (t) => {
   assert.equal(fixture.posts.length, 0);
 });
 
-test('an admin who names nobody releases its own hold where it has one, else all', (t) => {
+test('an admin who names no holder releases its own hold if it has one, else all', (t) => {
   const { approvals } = approvalsOverOneEvent(t, THREE);
   for (const name of ['orders', 'ops', 'billing']) hold(approvals, name);
   assert.equal(release(approvals, 'ops'), 'released');
@@ -260,7 +260,7 @@ test('the last release posts nothing that is not decided', async (t) => {
   assert.equal(said(await approve(approvals, 'billing')), '200 submitted');
 });
 
-test('the last release posts what a rule approves, where it still does', async (t) => {
+test('the last release posts the decision of a rule, if the rule still approves', async (t) => {
   const held: ApprovalSettings = { policy: [{ when: { impacts: ['Freeze'] }, then: 'approve' }] };
   for (const [eventType, posts] of [
     ['Freeze', 1],
@@ -332,7 +332,7 @@ test('an approval that becomes void under a hold is told so; the hold stands, an
   assert.equal(fixture.posts.length, 0);
 });
 
-test('a hold between the decision and the POST: nothing is posted, and the approver hears who holds', async (t) => {
+test('a hold between the decision and the POST: nothing is posted, and the answer names the holder', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await fixture.time.advance(10_001);
   const asked = approve(approvals);
@@ -426,7 +426,7 @@ test('a hold behind a refusal holds: what approvers approve again waits for its 
   assert.equal(fixture.posts.length, 2);
 });
 
-test('who may not hold learns that at once, and not what is on its way', async (t) => {
+test('a caller who may not hold is refused at once, without news of StartRequests in flight', async (t) => {
   const { approvals } = await onItsWay(t, { approvers: { orders: {}, billing: { scope: { impacts: ['Terminate'] } } } });
   assert.equal(hold(approvals, 'billing'), '403 scope');
 });
@@ -470,7 +470,7 @@ test('a release that comes behind a hold is judged behind it', async (t) => {
   assert.deepEqual(await Promise.all([held, released]), ['201 held', 'released']);
 });
 
-test('where nothing is on its way nobody waits', async (t) => {
+test('without a StartRequest in flight, a hold does not wait', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
   for (const eventId of [EVENT_ID, 'nobody']) await approvals.answered(eventId);
   assert.equal(fixture.time.pending, 0);

@@ -19,12 +19,12 @@ test('the body is taken plain, and as data or data_base64 of a CloudEvent', () =
     assert.deepEqual(parsed(body), { value: BODY }, JSON.stringify(body));
 });
 
-test('a plain body may hold other keys beside, even those of a CloudEvent', () => {
+test('a plain body may have other keys, even those of a CloudEvent', () => {
   const body = { ...BODY, DocumentIncarnation: 3, specversion: '1.0' };
   assert.deepEqual(parsed(body), { value: body });
 });
 
-test('what is JSON and no object is left to whoever reads StartRequests', () => {
+test('JSON that is not an object is left to the parser of StartRequests', () => {
   for (const body of [[], [cloudEvent({ data: BODY })], 'null', '1', '"text"'])
     assert.deepEqual(parsed(body), { value: typeof body === 'string' ? JSON.parse(body) : body });
   assert.deepEqual(parsed(cloudEvent({ data: 'text' })), { value: 'text' });

@@ -1,7 +1,13 @@
-// Bodies of StartRequests → ids and every Seen, or a refusal with the place of the fault.
+// Bodies of StartRequests → ids and every Seen, or a refusal that names the entry and the key.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseStartRequests } from '../../../../src/approvals/requests/start-requests.ts';
+import { EVENT_ID } from '../../../support/events.ts';
+import { approvalsOverOneEvent, caller } from '../../../virtual/approvals-fixture.ts';
+import { letter, take } from '../../../virtual/inbox-fixture.ts';
+
+const LONG = 'x'.repeat(60_000);
+const REQUESTER = caller('orders');
 
 test('ids count once without case, in the order in which they were first named, and every Seen is kept', () => {
   const parsed = parseStartRequests({
@@ -26,8 +32,8 @@ const BAD: readonly [body: unknown, told: RegExp][] = [
   [{ startrequests: [{ EventId: 'a' }] }, /the body has a key that is nearly StartRequests: write StartRequests/],
   [{ StartRequests: [{ EventId: 'a' }], holds: [] }, /nearly Holds/],
   [{ StartRequests: [{ EventId: 'a' }], RELEASE: [] }, /nearly Releases/],
-  [{ StartRequests: [{ EventId: 'a' }], Seen: 'a:scheduled' }, /Seen stands in the entry of StartRequests/],
-  [{ StartRequests: [{ EventId: 'a' }], seen: 'a:scheduled' }, /Seen stands in the entry of StartRequests/],
+  [{ StartRequests: [{ EventId: 'a' }], Seen: 'a:scheduled' }, /Seen must be in an entry of StartRequests/],
+  [{ StartRequests: [{ EventId: 'a' }], seen: 'a:scheduled' }, /Seen must be in an entry of StartRequests/],
   [{ StartRequests: [{ EventId: 'a', seen: 'a:scheduled' }] }, /StartRequests\[0\] has a key that is nearly Seen: write Seen/],
   [{ StartRequests: [{ EventId: 'a' }, { EventId: 'b', Seen: 'b:scheduled', SEEN: 'x' }] }, /StartRequests\[1\] .*nearly Seen/],
   [{ StartRequests: [{ EventID: 'a' }] }, /StartRequests\[0\] has a key that is nearly EventId/],
@@ -62,5 +68,48 @@ test('an EventId has at most 256 characters, whatever they take in UTF-16, and a
 
 test('a key named __proto__ names nothing', () => {
   const parsed = parseStartRequests(JSON.parse('{"StartRequests":[{"__proto__":{"EventId":"a"}}]}'));
-  assert.match(String(parsed), /EventId must be a text/);
+  assert.match(String(parsed), /EventId must be a non-empty text/);
+});
+
+test('an overlong id is 400 for a vote, a hold, a release and the record, and stays out of answer and log', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  const answers = [
+    await approvals.request(REQUESTER, { StartRequests: [{ EventId: EVENT_ID }, { EventId: LONG }] }),
+    approvals.hold(REQUESTER, { EventId: LONG }),
+    approvals.release(REQUESTER, LONG, null),
+    approvals.release(REQUESTER, EVENT_ID, LONG),
+    approvals.life(LONG),
+  ];
+  for (const answer of answers) {
+    assert.ok('status' in answer && 'type' in answer);
+    assert.deepEqual([answer.status, answer.type], [400, 'bad-request']);
+    assert.match(answer.detail, /longer than 256 characters/);
+    assert.ok(JSON.stringify(answer).length < 400);
+  }
+  assert.ok(fixture.log.every((line) => line.length < 1000));
+  assert.deepEqual(fixture.store.told, [], 'and nothing else of that body was recorded');
+});
+
+test('a message with an overlong id is not a valid approval: it is skipped without a CloudEvent', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  const bodies = [
+    { StartRequests: [{ EventId: LONG }] },
+    { Holds: [{ EventId: LONG }] },
+    { Releases: [{ EventId: LONG }] },
+    { Releases: [{ EventId: EVENT_ID, approver: LONG }] },
+    { StartRequests: [{ EventId: EVENT_ID }], holds: [{ EventId: EVENT_ID }] },
+    { startRequests: [{ EventId: EVENT_ID }], Holds: [{ EventId: EVENT_ID }] },
+    { Holds: [{ EventId: EVENT_ID, Reason: 'a backup' }] },
+    { Releases: [{ EventId: EVENT_ID, Approver: 'billing' }] },
+  ];
+  for (const body of bodies)
+    assert.equal(await take(fixture, approvals, letter(fixture, body)), 'bad-request', JSON.stringify(body).slice(0, 80));
+  assert.deepEqual(fixture.store.told, []);
+  assert.ok(fixture.log.every((line) => line.length < 1000));
+});
+
+test('an EventId of 256 characters is looked up like any other', async (t) => {
+  const { approvals } = approvalsOverOneEvent(t);
+  const answer = await approvals.request(REQUESTER, { StartRequests: [{ EventId: 'x'.repeat(256) }] });
+  assert.deepEqual([answer.status, 'type' in answer && answer.type], [404, 'unknown']);
 });

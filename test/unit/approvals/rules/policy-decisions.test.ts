@@ -84,7 +84,7 @@ test('what no rule matches waits for approvers, with nothing to tell until one o
   assert.equal(said(await approvals.request(caller('orders'), startRequests('reboot'))), '200 submitted');
 });
 
-test('never: 403 to approvers, and nothing is posted, whoever approved before', async (t) => {
+test('never: 403 to approvers, and nothing is posted, even if somebody approved before', async (t) => {
   const never: ApprovalSettings = { policy: [{ when: { impacts: ['Terminate'] }, then: 'never' }], required: 'all' };
   const { fixture, approvals } = approvalsOverOneEvent(t, never);
   await approve(approvals, 'orders');
@@ -92,7 +92,7 @@ test('never: 403 to approvers, and nothing is posted, whoever approved before', 
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
   const answered = await approve(approvals, 'billing');
   assert.equal(said(answered), '403 forbidden');
-  assert.match(answered.kind === 'refusal' ? answered.detail : '', /never approved, as policy\[0\]/);
+  assert.match(answered.kind === 'refusal' ? answered.detail : '', /never approved, because of the rule policy\[0\]/);
   await fixture.time.advance(60_000);
   assert.equal(fixture.posts.length, 0);
   assert.equal(approvals.summary(KEY), null);
@@ -134,7 +134,7 @@ test('a name outside the list of a rule may not approve what it governs, and may
   assert.equal(said(await approve(approvals)), '200 submitted');
 });
 
-test('a decision that no longer holds is dropped before it is posted, and one that holds again is made anew', async (t) => {
+test('a decision that no longer holds is dropped before it is posted, and made again if it holds again', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
   change(fixture, { eventSource: 'User' });
   await fixture.time.advance(60_000);
@@ -156,7 +156,7 @@ test('a decision that no longer holds by the look before the POST is dropped', a
   assert.equal(fixture.posts.length, 0);
 });
 
-test('a decision dropped while the POST is under way is told as submitted, by its rule, where the POST is accepted', async (t) => {
+test('a decision that is dropped during the POST is reported as submitted, by its rule, if the POST is accepted', async (t) => {
   for (const [result, state] of [
     [ACCEPTED, 'submitted'],
     [again(1000), 'waiting'],
@@ -188,7 +188,7 @@ test('a decision that no longer holds after it was accepted stays submitted: not
   assert.equal(fixture.posts.length, 1);
 });
 
-test('a decision is made anew at each start, by the policy of that process', async (t) => {
+test('a decision is made again at each start, by the policy of that process', async (t) => {
   const { fixture } = approvalsOverOneEvent(t, POLICY);
   fixture.isAway = true;
   const without = reopened(fixture, {});
@@ -233,7 +233,7 @@ test('a submitted decision is not made twice, whatever changes, and confirmed by
   );
 });
 
-test('an event that Azure started by itself and took back is approved anew; one that was approved is not', async (t) => {
+test('an event that Azure started by itself and took back is approved again; an approved event is not', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
   change(fixture, STARTED);
   await settle();
@@ -249,7 +249,7 @@ test('an event that Azure started by itself and took back is approved anew; one 
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
-test('an EventId that comes back after its end is approved anew', async (t) => {
+test('an EventId that comes back after its end is approved again', async (t) => {
   const { fixture } = approvalsOverOneEvent(t, POLICY);
   await settle();
   fixture.end(EVENT_ID);
@@ -276,7 +276,7 @@ test('the documentation preset approves what the sample approves, and nothing el
   assert.ok(fixture.store.published.every(({ phase, policy }) => phase === 'submitted' && policy === 'documentation'));
 });
 
-test('a yes beside a rule that approves is recorded, and the StartRequest is one', async (t) => {
+test('a vote is recorded even if a rule approves, and one StartRequest is sent', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { ...POLICY, required: 'all' });
   fixture.answers = [again(1000)];
   await settle();
@@ -288,7 +288,7 @@ test('a yes beside a rule that approves is recorded, and the StartRequest is one
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted', 'approval.recorded billing']);
 });
 
-test('where a rule drops its decision, a quorum that is full decides instead', async (t) => {
+test('if a rule drops its decision, a full quorum decides instead', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
   fixture.answers = [again(60_000)];
   await settle();
@@ -301,7 +301,7 @@ test('where a rule drops its decision, a quorum that is full decides instead', a
   assert.equal(fixture.store.published.at(-1)?.approver, 'orders');
 });
 
-test('what was refused by the metadata service is decided anew at the next change or start, before its minute is over', async (t) => {
+test('a refused decision is made again at the next change or start, before its minute is over', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
   fixture.answers = [REFUSED, REFUSED];
   await fixture.time.advance(30_000);
@@ -381,7 +381,7 @@ test('behind the leader a rule waits for its turn, whoever said one yes of sever
   assert.equal(fixture.posts[0]?.atMs, 5000);
 });
 
-test('a yes that every bridge heard waits for its turn, and the same one over the own interface does not', async (t) => {
+test('a vote that every bridge received waits for its turn, and the same vote over HTTP does not', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { ...GROUP, policy: null, required: 'any' });
   const shared = { approver: 'orders', via: 'source:topic', isShared: true };
   void approvals.request(shared, startRequests(EVENT_ID));
@@ -421,7 +421,7 @@ test('in a dry run a rule decides and nothing is posted or told, in that run or 
   assert.equal(fixture.posts.length, 0);
 });
 
-test('what a rule decided in a dry run is not posted later where an approver agreed with it, either', async (t) => {
+test('a decision of a rule in a dry run is not posted later, even if an approver agreed with it', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { ...POLICY, dryRun: true });
   assert.equal(said(await approve(approvals)), '200 dry-run');
   const real = reopened(fixture, POLICY);

@@ -46,7 +46,7 @@ test('a rule that waits has its own required and deadline, else the common one a
   assert.deepEqual(judge([common]), { policy: 'policy[0]', rule: ruleId(common), then: 'wait', required: 'any', deadline: null });
 });
 
-test('a rule that approves matches by resources only where every name does, and there is one', () => {
+test('a rule that approves matches by resources only if every name does, at least one', () => {
   const rules: PolicyRule[] = [{ when: { resources: ['web_*'] }, then: 'approve' }];
   assert.equal(said(rules, { resources: ['WEB_0', 'web_1'] }), 'policy[0] approve');
   for (const resources of [['web_0', 'db_0'], []]) assert.equal(said(rules, { resources }), 'null wait', resources.join());
@@ -61,7 +61,7 @@ test('rules that wait, or never approve, match by any name', () => {
   }
 });
 
-test('a deadline leaves the event to Azure where a name is not covered by the rule, as an approval reaches them all', () => {
+test('a deadline leaves the event to Azure if the rule does not cover a name, because an approval affects all names', () => {
   const rules: PolicyRule[] = [{ when: { resources: ['web_*'] }, then: 'wait', deadline: DEADLINE }];
   assert.deepEqual(judge(rules, { resources: ['web_0'] }).deadline, DEADLINE);
   assert.deepEqual(judge(rules, { resources: ['web_0', 'db_0'] }).deadline, { ...DEADLINE, then: 'leave' });
@@ -120,7 +120,7 @@ test("`documentation` decides every event as the documentation's sample does", (
   );
 });
 
-test('what is passed over is told with each condition that is not met', () => {
+test('each rule that does not match is reported with its unmet conditions', () => {
   const explain = compileExplanation([
     { when: { impacts: ['Reboot', 'Redeploy'], initiators: ['User'] }, then: 'approve' },
     { when: { resources: ['web_*'] }, then: 'approve' },
@@ -142,7 +142,7 @@ test('what is passed over is told with each condition that is not met', () => {
   assert.deepEqual(decisive, { when: {}, then: 'wait' });
 });
 
-test('what an event lacks is told in words', () => {
+test('a missing field of an event is reported in words', () => {
   const explain = compileExplanation([
     {
       when: { impacts: ['Freeze'], initiators: ['User'], resources: ['*'], notice: { aboveMs: 0 }, duration: { belowMs: 9000 } },

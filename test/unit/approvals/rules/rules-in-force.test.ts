@@ -139,7 +139,7 @@ test('a deadline of the new rules falls due, one of the old ones no longer does'
   assert.equal(fixture.posts.length, 1);
 });
 
-test('where the store fails nothing of the new rules holds', async (t) => {
+test('if the store fails, none of the new rules takes effect', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await approve(approvals, 'orders');
   fixture.store.fault = new Error('the disk is full');

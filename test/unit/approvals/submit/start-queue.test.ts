@@ -58,7 +58,7 @@ test('a thousand that are decided at once are posted within 4 s, at most 100 tog
   assert.ok(ids.every((id) => stateOf(fixture, id) === 'submitted'));
 });
 
-test('what one StartRequest with many is answered is stored in one transaction, with a CloudEvent of each', async (t) => {
+test('the answer to a StartRequest with many ids is stored in one transaction, with a CloudEvent for each', async (t) => {
   const fixture = listing(eventIds(300));
   const approvals = fixture.open(APPROVE);
   t.after(() => fixture.close(approvals));
@@ -82,7 +82,7 @@ test('what one StartRequest with many is answered is stored in one transaction, 
   assert.deepEqual(fixture.store.told, Array(200).fill('approval.submitted'));
 });
 
-test('where what a StartRequest with many was answered cannot be stored together, each is stored as soon as it can be', async (t) => {
+test('if the answer for many ids cannot be stored at once, each part is stored as soon as possible', async (t) => {
   const ids = eventIds(60);
   const fixture = listing(ids);
   const approvals = fixture.open(APPROVE);
@@ -233,7 +233,7 @@ for (const [what, settings, seen, reads] of [
   });
 }
 
-test('what got worse since the last poll is seen before a StartRequest that a scope protects, and voids it', async (t) => {
+test('a read before a StartRequest that a scope protects finds an event that got worse, and voids the approval', async (t) => {
   const fixture = listing(['a']);
   const approvals = fixture.open(SCOPED);
   t.after(() => fixture.close(approvals));
@@ -244,7 +244,7 @@ test('what got worse since the last poll is seen before a StartRequest that a sc
   assert.deepEqual(fixture.posts, []);
 });
 
-test('while the document cannot be read anew, nothing that a scope protects is posted; then it is', async (t) => {
+test('while the document cannot be read again, nothing that a scope protects is posted; afterwards it is', async (t) => {
   const fixture = listing(['a']);
   const approvals = fixture.open(SCOPED);
   t.after(() => fixture.close(approvals));

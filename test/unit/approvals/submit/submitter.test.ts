@@ -43,7 +43,7 @@ test('an older document is read again first', async (t) => {
   assert.equal(fixture.posts[0]?.documentAgeMs, 0);
 });
 
-test('a fresh look that shows the event worse makes the approval void, and the approver hears of it', async (t) => {
+test('if a new read shows a worse event, the approval is void and the answer says so', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await fixture.time.advance(10_001);
   fixture.list(EVENT_ID, { durationInSeconds: 60 });
@@ -52,7 +52,7 @@ test('a fresh look that shows the event worse makes the approval void, and the a
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
 });
 
-test('a fresh look that shows the event started makes the approval moot', async (t) => {
+test('if a new read shows that the event has started, the approval is moot', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await fixture.time.advance(10_001);
   fixture.list(EVENT_ID, STARTED);
@@ -61,7 +61,7 @@ test('a fresh look that shows the event started makes the approval moot', async 
   assert.deepEqual(fixture.told, ['recorded', 'decided', 'moot']);
 });
 
-test('a fresh look that shows the event gone makes the approval moot', async (t) => {
+test('if a new read shows that the event has ended, the approval is moot', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await fixture.time.advance(10_001);
   fixture.end(EVENT_ID);
@@ -82,7 +82,7 @@ test('without sight of the service nothing is posted until a good document lists
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
-test('the answer comes after 2 s where the metadata service has not answered by then', async (t) => {
+test('the answer comes after 2 s if the metadata service has not answered', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
   fixture.answers = [promise];
@@ -112,7 +112,7 @@ test('a failed attempt is answered at once, and posted again after the pause tha
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
 });
 
-test('what got worse between two attempts is not posted again', async (t) => {
+test('an event that got worse between two attempts is not posted again', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [again(4000)];
   await approve(approvals);
@@ -205,7 +205,7 @@ test('a StartRequest whose answer got lost, and its event starts or goes: unknow
   }
 });
 
-test('the same where a hold came while it was on its way', async (t) => {
+test('the same if a hold arrives while it is in flight', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
   fixture.answers = [promise];

@@ -152,7 +152,7 @@ test('an event that starts or ends without what it waits for makes that moot', a
   }
 });
 
-test('what was accepted ends as submitted where nobody saw it start', async (t) => {
+test('an accepted event that was never seen Started ends as submitted', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await approve(approvals);
   fixture.end(EVENT_ID);
@@ -224,7 +224,7 @@ test('refused, and still Scheduled: the status stands at the answer and at the f
   assert.deepEqual(lines(approvals).slice(4), ['recorded billing', 'submitted 200']);
 });
 
-test('a yes that takes up what was refused answers the event as it is by then', async (t) => {
+test('a vote that reopens a refused approval is for the current content of the event', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.list(EVENT_ID, { durationInSeconds: 60 });
   fixture.poll();
@@ -242,7 +242,7 @@ test('a yes that takes up what was refused answers the event as it is by then', 
   assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
 });
 
-test('refused, and started by then: moot, with the status', async (t) => {
+test('refused, and started meanwhile: moot, with the status', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [REFUSED];
   fixture.list(EVENT_ID, STARTED);
@@ -302,7 +302,7 @@ test('the record is the same after a restart, to which nothing new happened', as
   assert.equal(fixture.store.transactions, transactions);
 });
 
-test('in a group the rank is told, and when it is the turn of this bridge', async (t) => {
+test('in a group, the record has the rank and the time of the turn of this bridge', async (t) => {
   const group = { submit: 'leader', failoverAfterMs: 10_000, members: ['westno_9'] } as const;
   for (const [ownName, rank, submitsAt] of [
     ['WESTNO_0', 0, null],
@@ -318,7 +318,7 @@ test('in a group the rank is told, and when it is the turn of this bridge', asyn
   }
 });
 
-test('the summary of an event tells nothing where nobody spoke, and for whom it waits once somebody did', async (t) => {
+test('the summary is empty without votes and holds, and names the missing approvers after the first', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   assert.equal(approvals.summary(KEY), null);
   assert.equal(approvals.summary('nobody'), null);

@@ -1,7 +1,7 @@
 // govern and isPast: which ruling is in force, and whether its deadline may still decide.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Governed, govern, isPast } from '../../../../src/approvals/rules/governed-event.ts';
+import { type Governed, govern, isPast } from '../../../../src/approvals/rules/governed-events.ts';
 import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
 import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
@@ -21,7 +21,7 @@ function governedAt(minute: number, before: Governed | null = null, fields: Part
 
 const DONE = { ...governedAt(0), isDone: true };
 
-test('a deadline lies so long before NotBefore, and has done its work where that is no longer ahead', () => {
+test('a deadline is its time before NotBefore, and is done if that is no longer ahead', () => {
   assert.equal(governedAt(0).dueMs, START_MS + 13 * MINUTE_MS);
   assert.equal(governedAt(0).isDone, false);
   assert.equal(governedAt(12.999).isDone, false);
@@ -40,7 +40,7 @@ test('a deadline that neither moved nor changed its rule stays as it was: still 
   assert.equal(governedAt(1, DONE).isDone, true);
 });
 
-test('one that moved, or is of another rule, is looked at anew', () => {
+test('a deadline that moved, or belongs to another rule, is computed again', () => {
   const later = { notBefore: new Date(START_MS + 30 * MINUTE_MS).toISOString() };
   assert.equal(governedAt(1, DONE, later).isDone, false);
   assert.equal(governedAt(29, governedAt(0), later).isDone, true);
