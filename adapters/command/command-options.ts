@@ -1,9 +1,10 @@
 // Configuration of a command sink → checked options, and what their secrets show.
 import { posix, win32 } from 'node:path';
 import * as v from 'valibot';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import { duration, durationBetween, name, secret, wholeNumber } from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
-import type { OptionFault, SinkApprover } from '../adapter.ts';
+import type { SinkApprover } from '../adapter.ts';
 import { batchFault, isBatchFile } from './command-line.ts';
 import { SHORTEST_SECRET } from './output-tail.ts';
 

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { affects } from '../../src/model/content.ts';
 import { isDrill } from '../../src/model/drills.ts';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import { durationBetween, name, type OptionsOf, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
-import type { DecisiveFile, OptionFault, SinkApprover } from '../adapter.ts';
+import type { DecisiveFile, SinkApprover } from '../adapter.ts';
 import { serverFault } from './access/in-cluster.ts';
 import { namesNode } from './node/node-name.ts';
 

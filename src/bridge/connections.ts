@@ -1,7 +1,8 @@
 // A configuration → what stands in the way of a `run`, here or at a far side. Sends no event.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { Adapter, ApprovalSource } from '../../adapters/adapter.ts';
+import type { Adapter } from '../../adapters/adapter.ts';
+import type { ApprovalSource } from '../../adapters/approval-source.ts';
 import { openKeySet } from '../auth/key-set.ts';
 import type { JwtOptions } from '../auth/options.ts';
 import type { Config } from '../config/config.ts';

@@ -1,5 +1,5 @@
 // A source of approvals → the same, with aborts and an end as the bridge wants them.
-import type { ApprovalSource } from '../../adapters/adapter.ts';
+import type { ApprovalSource } from '../../adapters/approval-source.ts';
 import { BridgeError } from '../errors.ts';
 import { Running } from '../time/running.ts';
 

@@ -1,6 +1,6 @@
 // One approval source → its messages, received again with back-off after each failure.
 import type { Logger } from 'pino';
-import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
+import type { ApprovalMessage, MessageVerdict } from '../../adapters/approval-source.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import { backoffMs } from '../delivery/backoff.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import type { OptionFault } from '../../../../adapters/adapter.ts';
 import { ADAPTERS } from '../../../../adapters/index.ts';
 import { kubernetes } from '../../../../adapters/kubernetes/kubernetes.ts';
 import { kubernetesOptions } from '../../../../adapters/kubernetes/kubernetes-options.ts';
+import type { OptionFault } from '../../../../src/schema/faults.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
 import { openSecrets } from '../../../adapters/contract.ts';
 import { kubeconfigOf } from '../../../adapters/kubernetes/start-kubernetes.ts';
