@@ -16,9 +16,9 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { commitEvents, forApprovals, type Publishing, pipeline } from '../pipeline.ts';
 import { type Deps, now } from '../time/clock.ts';
 import { isShared, Sources } from './approval-sources.ts';
+import { actsOn, holdingSinks, isAuthorized } from './approving-sinks.ts';
 import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';
-import { actsOn, holdingSinks, isAuthorized } from './speaking-sinks.ts';
 
 const RETRY_MS = 1000;
 

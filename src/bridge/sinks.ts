@@ -11,11 +11,11 @@ import { RequestWindow } from '../delivery/queue/request-window.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
+import { approvingStore, sinkApprover } from './approving-sinks.ts';
 import { endLeftBehind } from './left-behind.ts';
 import type { RunningFlow } from './running-flow.ts';
 import { createAdapter, memoryOf, notesOf } from './sinks/sink-adapter.ts';
 import { filesOf, type LaneSuccession, SinkLane } from './sinks/sink-lane.ts';
-import { sinkApprover, speakingStore } from './speaking-sinks.ts';
 
 /** For deliveries under way to a sink that is removed. */
 const REMOVAL_GRACE_MS = 8000;
@@ -165,7 +165,7 @@ export class Sinks {
   #storeOf(config: SinkConfig): LaneStore {
     const { queue } = this.#parts.outbox;
     const approver = sinkApprover(config);
-    return approver === null ? queue : speakingStore(approver.name, { queue, approvals: () => this.#parts.flow()?.approvals ?? null });
+    return approver === null ? queue : approvingStore(approver.name, { queue, approvals: () => this.#parts.flow()?.approvals ?? null });
   }
 
   get #events(): EventsInView {

@@ -12,8 +12,8 @@ import type { ApprovalStore } from '../store.ts';
 import { refusedChange } from './approval-change.ts';
 import type { Commands } from './commands.ts';
 
-/** A sink that speaks for an approver. */
-export interface SpeakingSink {
+/** A sink whose accepted deliveries may approve events (its key `approve`). */
+export interface ApprovingSink {
   readonly sink: string;
   readonly approver: string;
 }
@@ -39,7 +39,7 @@ export class SinkOutcomes {
    * All of it in one transaction; a yes that is refused leaves its delivery accepted, and is told.
    * @throws BridgeError BRIDGE_STORE_*, and then nothing is stored
    */
-  settle({ sink, approver }: SpeakingSink, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
+  settle({ sink, approver }: ApprovingSink, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     const { store, ports, deps, commands, denied } = this.#parts;
     const origin = { approver, via: viaSink(sink), isShared: false };
     const authorization: Authorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };

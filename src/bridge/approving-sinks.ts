@@ -45,14 +45,14 @@ export function isAuthorized(
   return event === null || actsOn({ sinks }, sink ?? '', event, ownName) !== false;
 }
 
-export interface SpeakingParts {
+export interface ApprovingStoreParts {
   readonly queue: Queue;
   /** Null until documents are handled (behaviour 4.12). */
   readonly approvals: () => Pick<Approvals, 'settle'> | null;
 }
 
 /** The store of a lane whose acceptances may be the yes of `approver`: both are stored in one transaction (behaviour 10.5). */
-export function speakingStore(approver: string, { queue, approvals }: SpeakingParts): LaneStore {
+export function approvingStore(approver: string, { queue, approvals }: ApprovingStoreParts): LaneStore {
   return {
     nowMs: () => queue.nowMs(),
     queued: (...asked) => queue.queued(...asked),
