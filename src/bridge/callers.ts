@@ -1,4 +1,4 @@
-// The approvers and readers of the configuration → who calls, and who of them may administer.
+// The configured approvers and readers → the caller of a request, and whether it is an admin.
 import type { Logger } from 'pino';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { Authentication, Credentials } from '../auth/caller.ts';
@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts';
 
 type CallersConfig = Pick<Config, 'http' | 'approvals'>;
 
-/** What a reload brings counts from the next request on. */
+/** A reload applies from the next request on. */
 export class Callers {
   readonly #deps: JwtDeps;
   readonly #logger: Logger;
@@ -25,12 +25,12 @@ export class Callers {
     this.#authenticate = this.#authenticatorOf(config);
   }
 
-  /** Whether anybody may approve. */
+  /** Whether any approver is configured. */
   get areConfigured(): boolean {
     return Object.keys(this.#approvers).length > 0;
   }
 
-  /** By the configuration in force when it resolves: a key set may take seconds to come. */
+  /** Uses the configuration in force when it resolves, because fetching a key set may take seconds. */
   async authenticate(credentials: Credentials): Promise<Authentication> {
     for (;;) {
       const authenticate = this.#authenticate;
@@ -43,7 +43,7 @@ export class Callers {
     return this.#approvers[approver]?.admin === true;
   }
 
-  /** The keys of an identity provider are had anew only where `approvals.jwt` has changed. */
+  /** Fetches the keys of an identity provider again only if `approvals.jwt` has changed. */
   reload(config: CallersConfig, paths: readonly string[]): void {
     if (touches(paths, 'approvals.jwt')) this.#keys = this.#keysOf(config);
     const isOther = ['approvals.jwt', 'approvals.approvers', 'http.readers'].some((path) => touches(paths, path));
