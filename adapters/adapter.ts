@@ -1,261 +1,218 @@
-// The contract of the kinds of sink: what an adapter takes, does and owes (test/adapters/contract).
+// The contract of the sink types: what the bridge gives an adapter, and what it expects of it.
 
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BridgeError } from '../src/errors.ts';
 import type { Delivery } from '../src/model/deliveries.ts';
 import type { ScheduledEvent } from '../src/model/events.ts';
+import type { OptionFault } from '../src/schema/faults.ts';
 import type { Schema } from '../src/schema/pieces.ts';
 import type { Deps } from '../src/time/clock.ts';
+import type { ApprovalSourceDefinition } from './approval-source.ts';
 
 /**
- * A short text that outlives the process. It is this sink's alone and forgotten when its configuration changes: what an adapter of the
- * configuration before writes then is ignored. Both @throw BridgeError BRIDGE_STORE_*.
+ * A short text that outlives the process. Each sink has its own. It is deleted when the sink's configuration changes; later writes of an
+ * adapter with an earlier configuration are ignored. Both methods throw BridgeError BRIDGE_STORE_*.
  */
 export interface AdapterMemory {
-  /** What was written last; null where nothing was. */
+  /** Returns the last text that was written, or null. */
   read(): string | null;
-  /** Null forgets. */
+  /** @param text null deletes it */
   write(text: string | null): void;
 }
 
-/** Short texts about single deliveries of this sink, for a kind whose deliveries leave something behind where the process is killed, such as a running program. */
+/**
+ * Short texts about single deliveries of this sink, for types that leave something behind if the process is killed, such as a running
+ * program.
+ */
 export interface DeliveryNotes {
-  /** Every note that stands, in the order of the queue; also of deliveries that have ended meanwhile. @throws BridgeError BRIDGE_STORE_* */
+  /** Returns all notes in the order of the queue, also those of deliveries that have ended. @throws BridgeError BRIDGE_STORE_* */
   all(): readonly { readonly seq: number; readonly text: string }[];
-  /** Durable against a kill of the process when it returns. Null forgets. @param seq the delivery's @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * The note survives a kill of the process once this has returned.
+   * @param seq identifies the delivery
+   * @param text null deletes the note
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   write(seq: number, text: string | null): void;
 }
 
-/** What the bridge knows of events beyond the deliveries. */
+/** The state of events, apart from the deliveries. */
 export interface EventsInView {
-  /** This VM's name; null while unknown. */
+  /** Returns this VM's name, or null while it is unknown. */
   ownName(): string | null;
-  /** Whether what no document lists is over: the bridge is not blind, and this process has read a document that an absence from proves something. */
+  /**
+   * Returns whether an event that is not listed has ended: the bridge is not blind, and this process has read a document that proves
+   * absence.
+   */
   isInView(): boolean;
-  /** Whether this bridge ever saw the event, so that its end was, is or will be delivered. @param key its partition key @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Returns whether this bridge ever saw the event. If so, its end has been delivered or will be.
+   * @param key the partition key of the event
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   wasSeen(key: string): boolean;
 }
 
-/** What the bridge hands to every adapter. */
+/** The bridge passes these to every adapter. */
 export interface AdapterDeps extends Deps {
   /** The sink's name in the configuration. */
   readonly name: string;
-  /** Already bound to the sink's name. Never give it a secret or a payload. */
+  /** Bound to the sink's name. Secrets and payloads must not be logged. */
   readonly logger: Logger;
   readonly memory: AdapterMemory;
   /** The same object for every adapter that the sink gets in this process. */
   readonly notes: DeliveryNotes;
   readonly events: EventsInView;
-  /** What relative paths of the options start from: the folder of the configuration. */
+  /** The folder of the configuration: the base of relative paths in the options. */
   readonly directory: string;
-  /** The environment of the process, of which a program that is started inherits a little. Never hand it on whole: it may hold secrets. */
+  /** The environment of the process. It may hold secrets: started programs get selected variables only. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where data goes; the process's own standard output outside tests. */
+  /** Receives data; outside tests, it is the standard output of the process. */
   readonly stdout: Writable;
 }
 
-/** Of a sink that is no longer configured: its options are not known any more. */
+/** For a sink that is no longer configured, so its options are unknown. */
 export type LeftBehindDeps = Deps & Pick<AdapterDeps, 'logger' | 'notes'>;
 
-/** What is wrong with the value of one key: `url`, `headers.authorization`. */
-export interface OptionFault {
-  readonly key: string;
-  /** Without the value. */
-  readonly message: string;
-}
-
-/** A file of a sink, beside its secrets, whose content decides what is done: who else may change it is told. */
+/** A file, other than a secret, that decides what a sink does. `check` warns if other users may change it. */
 export interface DecisiveFile {
-  /** The option that leads to it. */
+  /** The option that names it, directly or indirectly. */
   readonly key: string;
-  /** Absolute; of a folder, those who may make files in it count. */
+  /** Absolute. For a folder, `check` warns of users who may create files in it. */
   readonly path: string;
-  /** For people: `program`, `interpreter`. */
+  /** For messages: `program`, `interpreter`. */
   readonly kind: string;
-  /** Whether who may read it is told, too. */
+  /** Whether `check` also warns of users who may read it. */
   readonly isSecret?: boolean;
 }
 
-/** A kind of sink: folder name = `type` = configuration key = metric label. */
+/** A sink type. `type` is also the name of its folder, its configuration key and its metric label. */
 export interface AdapterDefinition<Options> {
   readonly type: string;
-  /** Defaults and faults; no I/O. */
+  /** Checks options and adds defaults, without I/O. */
   readonly options: Schema<Options>;
-  /** What shows in options that fit the schema only once their secrets are open. No I/O. */
+  /** Returns faults that need the values of secrets. The options fit the schema and their secrets are resolved. No I/O. */
   secretFaults?(options: Options): readonly OptionFault[];
-  /** What is valid and probably not meant: `check` warns of it. Of options without a fault, whose secrets are open; the messages hold no value of theirs. No I/O. */
+  /**
+   * Returns options that are valid but probably a mistake; `check` warns of them. The options have no faults, and their secrets are
+   * resolved. The messages contain no secret. No I/O.
+   */
   warnings?(options: Options): readonly OptionFault[];
-  /** Faults that take a heavy module to find, such as those of a template. The options' secrets are open; nothing is connected to. */
+  /** Returns faults that need a heavy module, such as faults of a template. Secrets are resolved. Opens no connection. */
   contentFaults?(options: Options): Promise<readonly OptionFault[]>;
-  /** The options' secrets are open. Looks at files, connects to nothing, and never rejects. */
+  /** Returns the files that decide what the sink does. Secrets are resolved. Reads files, opens no connection and never rejects. */
   decisiveFiles?(options: Options, around: Pick<AdapterDeps, 'directory' | 'env'>): Promise<readonly DecisiveFile[]>;
-  /** The files that its option `path` makes it write, by absolute paths: no other sink may have one of them, and none may lie in the store. Relative ones start from `directory`. */
+  /**
+   * Returns the absolute paths of the files that the sink writes because of its option `path`. No other sink may write them, and they must
+   * not be in the folder of the store.
+   * @param directory the base of relative paths
+   */
   filesOf?(options: Options, directory: string): readonly string[];
-  /** Whose yes an acceptance that `approves` is, and whether the event is held until that yes; null: nobody's. The name is one of `approvals.approvers`. */
+  /**
+   * Returns the approver for whom the sink approves, one of `approvals.approvers`, and whether it holds events; null if it cannot approve.
+   */
   approverOf?(options: Options): SinkApprover | null;
-  /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4): `overtaken` aborts then. */
+  /** Returns whether a delivery ends early if its event has changed, started or ended since (behaviour 10.4). `overtaken` then aborts. */
   cancels?(options: Options): boolean;
-  /** Ends what deliveries of a sink left running that is no more, or is of another kind now, where the process was killed. Never rejects. */
+  /** Ends programs that a killed process left running for a sink that was removed or has another type now. Never rejects. */
   endLeftBehind?(deps: LeftBehindDeps): Promise<void>;
-  /** `check` of its adapters looks at this machine alone, so that the verb `check` does it without `--connect`, too, and warns. */
+  /**
+   * `Adapter.check` uses this machine only. The verb `check` therefore calls it even without `--connect`, and reports failures as warnings.
+   */
   readonly isLocal?: true;
-  /** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
+  /** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID if options that fit the schema contradict each other */
   create(options: Options, deps: AdapterDeps): Adapter;
-  /** Where approvals can come from, for brokers. */
+  /** For brokers, from which approvals can be received. */
   readonly source?: ApprovalSourceDefinition<unknown>;
 }
 
-/** A sink speaks for an approver: its keys `approve` and `hold`. */
+/** The approver for whom a sink approves: its keys `approve` and `hold`. */
 export interface SinkApprover {
   readonly name: string;
   readonly holds: boolean;
   /**
-   * Whether it acts on an event that it is sent; null where that cannot be told yet; absent: on each. It holds none on which it does not act,
-   * since it will never say yes to it. @param ownName this VM's; null while unknown
+   * Returns whether the sink acts on an event that it receives, or null while that is unknown. Absent: it acts on every event. It does not
+   * hold an event on which it does not act, because it would never approve it.
+   * @param ownName the name of this VM, or null while unknown
    */
   readonly actsOn?: (event: Pick<ScheduledEvent, 'eventId' | 'resources'>, ownName: string | null) => boolean | null;
 }
 
-/** `each`: every bridge reads every message (own consumer group or subscription). `one`: the readers share the messages, as those of a queue. */
-export type Readers = 'each' | 'one';
-
-/** A kind of place that approvals are read from, `approvals.sources.NAME`; its `type` is the sink's. */
-export interface ApprovalSourceDefinition<Options> {
-  /** A strict object: the keys beside `type` and `approver`, `readers` among them; defaults and faults; no I/O. */
-  readonly options: Schema<Options>;
-  /** As for a sink. */
-  secretFaults?(options: Options): readonly OptionFault[];
-  readersOf(options: Options): Readers;
-  /**
-   * What messages are taken from, in any words: two sources of one bridge that have one in common would take each other's messages. Of options
-   * whose secrets are open, without faults.
-   */
-  streamsOf(options: Options): readonly string[];
-  /** No I/O, and more often than it is received from. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
-  create(options: Options, deps: ApprovalSourceDeps): ApprovalSource;
-}
-
-/** What the bridge hands to every source. */
-export interface ApprovalSourceDeps extends Deps {
-  /** The source's name in the configuration. */
-  readonly name: string;
-  /** Already bound to the source's name. Never give it a secret or a message. */
-  readonly logger: Logger;
-  /**
-   * The VM's name in lower case or, unknown, the id that the store keeps instead: what tells the bridges of a group apart. `unknown` in a
-   * check where the metadata service does not tell the name; empty where only options are judged.
-   */
-  readonly observerId: string;
-}
-
-/** One message as the broker holds it. */
-export interface ApprovalMessage {
-  /**
-   * The same each time this message is received, another one for each other message of this source that ever was or will be: what is
-   * counted from 0 again once a topic was deleted and made anew needs the broker's time beside it. One that was dealt with is known for
-   * 400 days, and does nothing when it comes again.
-   */
-  readonly id: string;
-  /** Where it stands, for logs: `{ topic, partition, offset }`; nothing of what it says. */
-  readonly place: Readonly<Record<string, string | number>>;
-  /** The body of an approval, whole or as the data of a structured CloudEvent; null where the message has none. */
-  readonly body: Uint8Array | null;
-  /** When it was sent, in milliseconds since 1970, as the broker says; whole. One from before the end of its event approves nothing. */
-  readonly sentMs: number;
-}
-
-/**
- * What becomes of a message: `settle`: it is dealt with, and that is on disk; `giveBack`: another reader may take it (only of readers `one`
- * and where the broker can, see `canGiveBack`), after a pause that has passed; otherwise refused for good, for the dead-letter queue where
- * there is one, else it is passed. A refusal is on disk, logged and counted by then: the source logs none of it.
- */
-export type MessageVerdict = 'settle' | 'giveBack' | { readonly reason: string; readonly description: string };
-
-/** Deals with one message. Rejects where nothing can be stored: the message is then to come again. */
-export type TakeMessage = (message: ApprovalMessage) => Promise<MessageVerdict>;
-
-/** What a kind of source implements. The bridge adds the rest (src/bridge/managed-source.ts): after `close` nothing is asked of it. */
-export interface ApprovalSource {
-  /**
-   * Whether a message can go back to the other readers; where it cannot, it is never asked to. One that can, with readers `one`, is received
-   * from only once this bridge has read a document, so that what it could not judge is left to the others.
-   */
-  readonly canGiveBack: boolean;
-  /** Could messages be received? Receives none, settles none, moves no position. @returns and @throws as `Adapter.check`. */
-  check(signal: AbortSignal): Promise<string | null>;
-  /**
-   * Receives until the abort, with which it rejects at once, or until something fails: then it rejects with a BridgeError, and whoever called
-   * calls again, after a back-off of 10 s at most; `disposition` says how slowly. Connects at each call, and retries nothing by itself.
-   * Calls `take` for one message at a time for each ordered stream of the broker's (partition, session). Where `take` rejects, nothing can be
-   * stored: the message is not settled, nothing behind it in its stream is, and `receive` rejects with that error; it comes again with the
-   * next call. After the abort a message that was taken may still be settled, and no other is taken.
-   * `ready`: messages can come now; once for each call.
-   */
-  receive(take: TakeMessage, signal: AbortSignal, ready: () => void): Promise<void>;
-  /** Called once, after all that ran has ended by its abort; has 2 s. Opens nothing. */
-  close(): void | Promise<void>;
-}
-
-/** Accepted, and more is to be stored with it, in the same transaction. */
+/** Accepted, with details that are stored in the same transaction. */
 export interface Acceptance {
   readonly result: 'accepted';
-  /** What the journal shows beside the delivery, as `superseded`; absent: nothing. */
+  /** A status for the journal, such as `superseded`. */
   readonly status?: string;
-  /** It is the yes of the sink's approver to this CloudEvent. */
+  /** The delivery approves this CloudEvent for the sink's approver. */
   readonly approves?: boolean;
 }
 
-/** Accepted: durable at the other side, or done. */
+/** Accepted means that the receiver has stored it, or that the action is done. */
 export type Outcome = 'accepted' | Acceptance | BridgeError;
 
 export interface AdapterLimits {
-  /** Deliveries at once. Order within a partition key is the lane's. */
+  /** The maximum number of concurrent deliveries. The lane keeps the order within a partition key. */
   readonly inFlight: number;
-  /** So many more for deliveries of events with less than 2 min of notice, where every place is taken; absent: none. For kinds with few places. */
+  /**
+   * Extra concurrent deliveries, for events with less than 2 min of notice if `inFlight` is used up. Default 0. For types with a low
+   * `inFlight`.
+   */
   readonly urgentInFlight?: number;
-  /** Members of one batch. */
+  /** The maximum number of deliveries in a batch. */
   readonly batch: number;
-  /** Of all members of a batch together. */
+  /** The maximum total size of a batch, in bytes. */
   readonly batchBytes: number;
-  /** Calls of `deliver` allowed in any 60 s, failed ones included; null: no limit now; absent: never one. The lane enforces it, and asks each time. */
+  /**
+   * The maximum number of calls of `deliver` in any 60 s, failed ones included. Null: no limit at present; absent: no limit ever. The lane
+   * reads it before each call.
+   */
   readonly perMinute?: number | null;
-  /** How long one call of `deliver` may take, in milliseconds; absent: 5 min. */
+  /** The time limit of one call of `deliver`, in milliseconds. Default 5 min. */
   readonly callMs?: number;
-  /** How long `close` may take to end what aborted calls left behind, in milliseconds; absent: 2 s. At most 8 s, so that a stop takes 16 s; more counts as 8 s. */
+  /** The time limit of `close`, in milliseconds. Default 2 s. More than 8 s counts as 8 s, so that the bridge stops within 16 s. */
   readonly closeMs?: number;
 }
 
-/** What has to go well before a delivery may begin, such as a handshake. */
+/** A step that must succeed before a delivery may begin, such as a handshake. */
 export interface Preparation {
-  /** May become true again at any time. Cheap: the lane asks before each delivery. */
+  /** May become true again at any time. Must be cheap: the lane reads it before each delivery. */
   readonly isNeeded: boolean;
-  /** One at a time, and against no rate. Sends no event. @throws BridgeError as `deliver` would have it as outcome. */
+  /**
+   * Called once at a time; does not count towards `perMinute`. Sends no event.
+   * @throws BridgeError that would also be the outcome of `deliver`
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * What a kind of sink implements. The engine adds the rest (src/delivery/managed-adapter.ts): it answers signals that have aborted before,
- * makes every rejection after an abort the signal's reason, refuses work once the sink is closed, and calls `close`.
+ * Implemented by each sink type. src/delivery/managed-adapter.ts adds the rest: it handles signals that are already aborted, rejects with
+ * the signal's reason after an abort, refuses calls after the sink is closed, and calls `close`.
  */
 export interface Adapter {
   readonly limits: AdapterLimits;
-  /** Absent where a delivery needs no preparation. `deliver` prepares itself where this was not called. */
+  /** Absent if a delivery needs no preparation. If this was not called, `deliver` prepares by itself. */
   readonly preparation?: Preparation;
   /**
-   * Called once, when the lane begins, also where it delivers nothing, and while calls of the adapter of an earlier configuration may still
-   * run. Ends what a former process left behind. Never rejects.
+   * Ends what a previous process left behind. Called once, when the lane starts, even if there is nothing to deliver. Calls of the adapter
+   * of an earlier configuration may still run. Never rejects.
    */
   start?(): Promise<void>;
-  /** Would a delivery be accepted? Sends no event. @returns what is worth telling people besides, null for nothing. @throws BridgeError with what to do. */
+  /**
+   * Checks if a delivery would be accepted. Sends no event.
+   * @returns a note for the operator, or null
+   * @throws BridgeError whose message says what to do
+   */
   check(signal: AbortSignal): Promise<string | null>;
   /**
-   * One outcome for each member, in order. No retry inside. Connects on first use. Rejects at once after an abort; what then still has to
-   * end is ended by `close`. `overtaken`, of kinds that cancel, whose batches have one member: it is not to be done any more, and the call
-   * resolves with an acceptance `superseded` once nothing of it runs.
-   * @throws BridgeError that is the outcome of all members
+   * Connects on first use and does not retry. Rejects at once after an abort; `close` then ends what still runs.
+   * @param overtaken for types that cancel, whose batches have one member. It aborts if the delivery is obsolete. The call then resolves
+   * with an
+   *   acceptance `superseded` as soon as nothing of the delivery runs.
+   * @returns one outcome for each delivery, in order
+   * @throws BridgeError that is the outcome of all deliveries
    */
   deliver(batch: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]>;
-  /** Called once, after all that ran has ended. Opens nothing. */
+  /** Called once, after all calls have ended. Opens nothing. */
   close(): void | Promise<void>;
 }

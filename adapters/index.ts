@@ -1,4 +1,4 @@
-// The kinds of sink that the bridge knows; no other file of the program lists them.
+// All sink types of the bridge; no other file of the program lists them.
 import type { AdapterDefinition } from './adapter.ts';
 import { azureMonitor } from './azure-monitor/azure-monitor.ts';
 import { command } from './command/command.ts';
@@ -14,8 +14,8 @@ import { syslog } from './syslog/syslog.ts';
 import { webhook } from './webhook/webhook.ts';
 
 /**
- * By `type`. A definition itself is light: its options and a `create` without I/O. An adapter that needs a heavy client imports it
- * at its first use (`await import(…)` in `check` and `deliver`), so that a sink which is not configured costs no memory.
+ * A definition is light: it has options and a `create` without I/O. An adapter imports a heavy client on first use (`await import(…)` in
+ * `check` and `deliver`), so that types that are not configured use no memory.
  */
 export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [
   stdout,

@@ -22,10 +22,10 @@ import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { now } from './time/clock.ts';
 import { closeParts, DELIVERIES_MS } from './time/stop.ts';
 
-/** What was left over goes out once documents are handled, or after this time: late is worse than the rare rows of a copied disk. */
+/** Queued rows are sent when documents are handled, or after this time. Late deliveries are worse than rare rows of a copied disk. */
 const LANES_WAIT_MS = 5000;
 
-/** @throws BridgeError BRIDGE_CONFIG_INVALID, BRIDGE_STORE_* or BRIDGE_HTTP_*; then nothing is left open. */
+/** @throws BridgeError BRIDGE_CONFIG_INVALID, BRIDGE_STORE_* or BRIDGE_HTTP_*; then nothing stays open */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { config, deps } = options;
   judgeOptions(config, options);
@@ -57,13 +57,13 @@ class RunningBridge implements Bridge {
   readonly #streams: ReturnType<typeof openStreams>;
   readonly #stopping = new AbortController();
   readonly #ending = Promise.withResolvers<void>();
-  /** Timers and subscriptions that end at once. */
+  /** Timers and subscriptions, which end at once. */
   readonly #cancels: (() => void)[] = [];
   #upkeep: Upkeep | null = null;
   #http: HttpInterface | null = null;
   readonly #flow: VmFlow;
   #firstRequestAt: Instant;
-  /** What is in force. */
+  /** The configuration in force. */
   #config: Config;
   #closed: Promise<void> | null = null;
 
@@ -115,7 +115,7 @@ class RunningBridge implements Bridge {
     return this.#ending.promise;
   }
 
-  /** Serves and polls at once; the lanes and the flow follow when the store may be compared. */
+  /** Starts serving and polling at once. The lanes and the flow start when the store may be compared. */
   async start(): Promise<void> {
     const { config, deps, logger } = this.#options;
     this.#http = await openHttpInterface({
@@ -154,7 +154,7 @@ class RunningBridge implements Bridge {
     return outcome;
   }
 
-  /** What can fail comes first. */
+  /** Steps that can fail come first. */
   #apply(config: Config, paths: readonly string[]): { readonly settled: Promise<unknown> } {
     if (this.#closed !== null) throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping; its next start reads the file.');
     this.#sinks.prepare(config);
@@ -182,7 +182,7 @@ class RunningBridge implements Bridge {
     if (!this.#identity.isPresumed) return;
     this.#openLanes();
     this.#flow.begin();
-    // What was waiting for it is stored now.
+    // Work that waited for the store has finished.
     this.#sinks.wake();
   }
 
@@ -209,7 +209,7 @@ class RunningBridge implements Bridge {
 
   async #setAside(vmId: string): Promise<void> {
     const wereOpen = this.#sinks.isOpen;
-    // Positions begin anew.
+    // Positions start from the beginning.
     this.#streams.endAll();
     await this.#flow.setAside(vmId);
     if (wereOpen) this.#storeWork.do(() => this.#openLanes());
@@ -225,7 +225,7 @@ class RunningBridge implements Bridge {
     this.#streams.committed(entries);
   }
 
-  /** Standard output is the only sink, and its reader is gone: there is nothing left to do. */
+  /** Returns whether nothing is left to do, because standard output is the only sink and its reader has closed it. */
   #sawState(sink: string, state: string): void {
     const { sinks } = this.#config;
     if (state === 'retired' && sinks[sink]?.type === 'stdout' && Object.keys(sinks).length === 1) this.#ending.resolve();

@@ -20,11 +20,11 @@ import { whenSilent } from './time/when-silent.ts';
 type Document = Extract<PollResult, { kind: 'document' }>;
 
 export interface Publishing {
-  /** What goes into every CloudEvent; asked at each commit, since the VM's name may become known later. */
+  /** The attributes of every CloudEvent; read at each commit, because the VM's name may become known later. */
   readonly speaker: () => Omit<EventContext, 'approval'>;
-  /** The events as they were committed last, by key. */
+  /** The last committed state of events, by key. */
   readonly known: () => KnownState['events'];
-  /** Asked at each commit: a reload brings others. */
+  /** Read at each commit, because a reload may change them. */
   readonly routes: () => Routes;
   readonly outbox: Outbox;
   readonly clock: Deps;
@@ -37,23 +37,23 @@ export interface PipelineParts extends Publishing {
   readonly metadata: {
     /** When this process last read a good document, though its changes may not have been stored. */
     readonly lastGoodPollAt: Instant | null;
-    /** Why the last poll brought no document. */
+    /** Why the last poll returned no document. */
     readonly lastFailure: string | null;
-    /** How long without a good document counts as blind. */
+    /** The time without a good document after which the bridge is blind. */
     readonly blindAfterMs: number;
     handled(poll: PollResult): void;
   };
   readonly settleMs: () => DiffSettings['settleMs'];
   readonly isOurs: () => DiffSettings['isOurs'];
-  /** Whether an approval of this event, by its key, was in a store that was set aside since. */
+  /** Returns whether a store that was set aside had an approval of this event, by its key. */
   readonly wasApproved: (key: string) => boolean;
   readonly store: Committer;
   readonly approvals: Pick<Approvals, 'observe' | 'approvalOf' | 'documentHandled'>;
-  /** Called once such a change is stored. */
+  /** Called after such a change is stored. */
   readonly onStepBack: (step: StepBack, change: EventChange) => void;
 }
 
-/** The running flow; it goes on until it is unsubscribed, since each step keeps its own failures. */
+/** The running flow. It continues until it is unsubscribed, because each step handles its own failures. */
 export function pipeline(parts: PipelineParts): Observable<unknown> {
   const { metadata, store, approvals, clock } = parts;
   const isUsed = (id: string) => parts.outbox.journal.isUsed(id);
@@ -73,7 +73,7 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
   );
 
   const commits$ = documents$.pipe(
-    // 2. changes: what is nothing new ends here; the rest is compared with what was committed last.
+    // 2. changes: unchanged documents end here; others are compared with the last committed state.
     distinctByIncarnation(
       () => store.state,
       (state) => store.keep(state),
@@ -107,11 +107,11 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
     tap(() => approvals.documentHandled()),
   );
 
-  // The order matters: a poll has been handled when the first two have had it.
+  // The order matters: a poll counts as handled after the first two.
   return merge(commits$, misses$, silences$, handled$);
 }
 
-/** Steps 3 to 5 of changes of events, and what those do to approvals, inside the transaction that stores them. Returns what is to be done after it. */
+/** Steps 3 to 5 for changes of events and their approvals, inside the transaction that stores them. Returns the work to do after it. */
 export function commitEvents(
   changes: readonly EventChange[],
   transaction: Transaction,
@@ -123,8 +123,8 @@ export function commitEvents(
 }
 
 /**
- * Steps 3 to 5 of any change, inside the transaction that stores it: its CloudEvent, and a row for each sink that gets it. Returns, by the
- * change's id, the sinks that hold its event from this change on: it is the first that is sent to them of those on which they act.
+ * Steps 3 to 5 for any change, inside the transaction that stores it: its CloudEvent, and a row for each sink that receives it. Returns, by
+ * the change's id, the sinks that hold its event from this change on, because it is the first change they receive and act on.
  */
 export function publish(
   changes: readonly Change[],
@@ -153,7 +153,7 @@ export function publish(
   return preparing;
 }
 
-/** What approvals may write inside a transaction that is open. */
+/** The writes that approvals may make inside an open transaction. */
 export function forApprovals(transaction: Transaction, publishing: Publishing): ApprovalTransaction {
   return { ...transaction, publish: (changes) => void publish(changes, transaction, publishing) };
 }
@@ -165,7 +165,7 @@ function reportStepsBack(changes: readonly EventChange[], isUsed: DiffSettings['
   }
 }
 
-/** Publishes that sight was lost, once there has been no good document for too long. */
+/** Publishes the loss of sight after too long a time without a good document. */
 function loseSight(parts: PipelineParts): void {
   const { store, metadata, firstRequestAt, clock } = parts;
   const sight = { firstRequestAt, lastGoodAt: metadata.lastGoodPollAt ?? store.state.lastGoodAt, blindness: store.blindness };
@@ -173,7 +173,7 @@ function loseSight(parts: PipelineParts): void {
   commitSight(observeBlind(sight, now(clock), settings), parts);
 }
 
-/** Publishes that sight is back, where its loss was published before. */
+/** Publishes the return of sight if its loss was published. */
 function seeAgain(at: Instant, parts: PipelineParts): void {
   commitSight(observeRestored(parts.store.blindness, at, idsOf(parts)), parts);
 }

@@ -4,22 +4,25 @@ import { readFile } from 'node:fs/promises';
 export interface Account {
   readonly name: string;
   readonly uid: number;
-  /** Of its primary group. */
+  /** The gid of its primary group. */
   readonly gid: number;
   readonly home: string;
 }
 
-/** What is asked of the machine. */
+/** The places in which the machine stores its users. */
 export interface AccountSources {
-  /** The text of /etc/passwd. */
+  /** Returns the text of /etc/passwd. */
   readonly passwd: () => Promise<string>;
-  /** A line as in /etc/passwd from wherever else users are kept; null where it knows none. */
+  /** Returns the line of a user from another directory, in the format of /etc/passwd, or null. */
   readonly directory: (user: string) => Promise<string | null>;
 }
 
 const DIRECTORY_LIMIT_MS = 5_000;
 
-/** @returns null where there is no such user @throws what the file system says where /etc/passwd cannot be read */
+/**
+ * Returns the account of a user, or null if there is none.
+ * @throws the error of the file system if /etc/passwd cannot be read
+ */
 export async function findAccount(user: string | number, sources: AccountSources): Promise<Account | null> {
   const lines = (await sources.passwd()).split('\n');
   const local = lines.map(parseAccount).find((account) => account !== null && (account.name === user || account.uid === user));
@@ -29,7 +32,7 @@ export async function findAccount(user: string | number, sources: AccountSources
   return found !== null && (found.name === user || found.uid === user) ? found : null;
 }
 
-/** /etc/passwd, then what nsswitch.conf names, as LDAP (`getent`), or the directory of macOS (`id -P`). */
+/** Reads /etc/passwd, then the sources in nsswitch.conf, such as LDAP (`getent`), or the directory of macOS (`id -P`). */
 export function accountSources(platform: NodeJS.Platform): AccountSources {
   return {
     passwd: () => readFile('/etc/passwd', 'utf8'),
@@ -43,7 +46,7 @@ export function accountSources(platform: NodeJS.Platform): AccountSources {
   };
 }
 
-/** That of macOS has three fields more before the last three. */
+/** On macOS, a line has three more fields before the last three. */
 function parseAccount(line: string): Account | null {
   const fields = line.split(':');
   const [name = '', , uid = '', gid = ''] = fields;

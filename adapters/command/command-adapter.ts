@@ -16,14 +16,14 @@ import { MARK, RunNotes } from './run-notes.ts';
 import { type RunningProgram, startProgram } from './running-program.ts';
 import { type Limits, type RunEnd, supervise } from './supervise.ts';
 
-/** Above the limit of a run: ending what is left of an earlier one, and then of this one. */
+/** Added to the limit of a run: the time to end an earlier run, and then this one. */
 const CALL_SLACK_MS = 30_000;
-/** TERM, 5 s, KILL, and room for a busy machine. */
+/** TERM, 5 s, KILL, and some time for a busy machine. */
 const CLOSE_MS = 7_000;
 const BATCH_BYTES = 1024 ** 2;
-/** What asks to prepare: a success of theirs alone is a yes, and they alone have a time before which to be ready. */
+/** The changes that ask for preparation. Only their runs can approve, and only they have a `beforeStart`. */
 const PREPARES: ReadonlySet<string> = new Set(['scheduled', 'updated']);
-const LEFT = 'the program could not be ended and goes on after the bridge: end its process group, whose number is its pid';
+const LEFT = 'the program could not be ended and continues after the bridge: end its process group, which has the number `pid`';
 const SUPERSEDED: Outcome = { result: 'accepted', status: 'superseded' };
 
 export class CommandAdapter implements Adapter {
@@ -39,7 +39,7 @@ export class CommandAdapter implements Adapter {
 
   constructor(options: CommandOptions, deps: AdapterDeps, platform: NodeJS.Platform = process.platform) {
     const { run, timeout, concurrency } = options;
-    // A program of 50 s must not keep one that has 30 s to begin.
+    // A program that runs for 50 s must not delay one whose event starts in 30 s.
     this.limits = {
       inFlight: concurrency,
       urgentInFlight: concurrency,
@@ -100,7 +100,7 @@ export class CommandAdapter implements Adapter {
       if (leftOut.length > 0)
         this.#deps.logger.warn(
           { id: delivery.id, variables: leftOut },
-          'no variable can hold these fields, with NUL or over 32 KiB: they are left out',
+          'these fields are omitted from the environment, because they contain NUL or exceed 32 KiB',
         );
       return event;
     } catch (error) {
@@ -108,7 +108,7 @@ export class CommandAdapter implements Adapter {
     }
   }
 
-  /** @throws BridgeError where the time for it is over */
+  /** @throws BridgeError if it is too late for a run */
   #limitOf({ change }: Delivery, { notBeforeMs }: EventVariables): Limits['limit'] {
     const { timeout, beforeStart } = this.#options;
     if (beforeStart === undefined || notBeforeMs === null || !PREPARES.has(change)) return { ms: timeout, cause: 'timeout' };
@@ -126,7 +126,7 @@ export class CommandAdapter implements Adapter {
     }
   }
 
-  /** What cannot be noted is found by its mark. */
+  /** If this cannot be stored, the mark still identifies the run. */
   async #noteStart(seq: number, pid: number): Promise<void> {
     const seen = await this.#system.processes.one(pid);
     this.#tryToNote(() => this.#notes.started(seq, pid, seen?.startedAt ?? null));
@@ -140,7 +140,7 @@ export class CommandAdapter implements Adapter {
     try {
       write();
     } catch (error) {
-      this.#deps.logger.debug({ err: error }, 'what became of a run cannot be noted');
+      this.#deps.logger.debug({ err: error }, 'the state of a run cannot be stored');
     }
   }
 
@@ -149,7 +149,7 @@ export class CommandAdapter implements Adapter {
     else if (end.cause === 'stop') this.#deps.logger.error({ id: delivery.id, pid: program.pid }, LEFT);
     const outcome = this.#judge(delivery, end);
     const isAccepted = !(outcome instanceof Error);
-    // What still runs keeps its note, accepted or not: the next run of its key waits for its end.
+    // The note stays while the run continues, accepted or not: the next run of the key waits for its end.
     if (isAccepted && end.isGone) this.#notes.dismiss(delivery.seq);
     const hidden = secretValues(this.#options);
     const logged = program.outputs.then((outputs) =>

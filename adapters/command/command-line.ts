@@ -1,7 +1,7 @@
-// A program and its arguments → what the system starts: itself, or what runs a script of Windows.
+// A program and its arguments → the command to start; on Windows, scripts get an interpreter.
 import { win32 } from 'node:path';
 
-/** One process to start; no shell reads it. */
+/** One process to start, without a shell. */
 export interface CommandLine {
   readonly file: string;
   readonly args: readonly string[];
@@ -10,8 +10,8 @@ export interface CommandLine {
 }
 
 /**
- * What cmd.exe gives no meaning to, inside quotes and outside: cmd.exe reads the line of a batch file before the file does, and no quoting
- * holds against `%`, `!`, `^` and `"` in every case (CVE-2024-27980).
+ * Characters without a meaning for cmd.exe, inside and outside quotes. cmd.exe parses the command line of a batch file first, and no
+ * quoting protects `%`, `!`, `^` and `"` in every case (CVE-2024-27980).
  */
 const PLAIN = /^[A-Za-z0-9 _.:\\/=@+,()-]*$/;
 
@@ -19,13 +19,16 @@ export function isBatchFile(program: string): boolean {
   return /\.(cmd|bat)$/i.test(program);
 }
 
-/** Why cmd.exe might read this text in its own way; null where it cannot. */
+/** Returns a fault if cmd.exe could interpret this text, or null. */
 export function batchFault(text: string): string | null {
   if (PLAIN.test(text) && !text.endsWith('\\')) return null;
-  return 'may hold letters, digits, blanks and _ . : \\ / = @ + , ( ) - alone, and not end in \\, since cmd.exe reads it: use a .ps1 or .exe instead';
+  return 'may contain only letters, digits, blanks and _ . : \\ / = @ + , ( ) -, and must not end in \\, because cmd.exe reads it: use a .ps1 or .exe instead';
 }
 
-/** @param program its whole path @param env of the process, for where Windows is */
+/**
+ * @param program its absolute path
+ * @param env the environment of the process, which names the folder of Windows
+ */
 export function commandLine(
   program: string,
   args: readonly string[],

@@ -1,9 +1,10 @@
-// Configuration of a command sink → checked options, and what their secrets show.
+// Configuration of a command sink → checked options, and the faults in their secrets.
 import { posix, win32 } from 'node:path';
 import * as v from 'valibot';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import { duration, durationBetween, name, secret, wholeNumber } from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
-import type { OptionFault, SinkApprover } from '../adapter.ts';
+import type { SinkApprover } from '../adapter.ts';
 import { batchFault, isBatchFile } from './command-line.ts';
 import { SHORTEST_SECRET } from './output-tail.ts';
 
@@ -11,7 +12,7 @@ const LONGEST = '24h';
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const OURS = /^(CE|EVENT|BRIDGE)_/i;
 const NO_NUL = 'must not hold a NUL character';
-const NO_PROGRAM = 'must be the absolute path of a program, or its name alone, which is looked up in PATH';
+const NO_PROGRAM = 'must be the absolute path of a program, or a name without a folder, which is looked up in PATH';
 
 const withoutNul = v.check((text: string) => !text.includes('\0'), NO_NUL);
 
@@ -43,8 +44,10 @@ function userEntry(platform: NodeJS.Platform) {
       [v.pipe(v.string(), v.regex(/^(?!-)[^\s:/\0]{1,256}$/, 'must be the name of a user, or a uid')), wholeNumber(0, 2 ** 32 - 2)],
       'must be the name of a user, or a uid',
     ),
-    v.check(() => platform !== 'win32', 'means nothing on Windows: run the bridge as that user'),
-    v.description('Who runs the program: a name or a uid, with its primary group, no others, and its HOME. Default: as the bridge.'),
+    v.check(() => platform !== 'win32', 'is not supported on Windows: run the bridge as that user'),
+    v.description(
+      'The user who runs the program, by name or uid, with the primary group, no other groups, and HOME of that user. Default: the user of the bridge.',
+    ),
   );
 }
 
@@ -60,13 +63,13 @@ const env = v.pipe(
     ),
     {},
   ),
-  v.description('Variables for the program, beside PATH, HOME, LANG, TZ and those that tell of the event: texts or secrets.'),
+  v.description('Variables for the program, in addition to PATH, HOME, LANG, TZ and those about the event: texts or secrets.'),
 );
 
 const beforeStart = v.pipe(
-  durationBetween('0s', LONGEST, 'So long before NotBefore a run for scheduled or updated is ended; a later one is not begun.'),
+  durationBetween('0s', LONGEST, 'How long before NotBefore the bridge ends a run for scheduled or updated, and starts no new one.'),
   v.description(
-    'So long before NotBefore a run for scheduled or updated is ended, and none is begun later. From 0s to 24h. Default: no such limit.',
+    'How long before NotBefore the bridge ends a run for scheduled or updated, and starts no new one. From 0s to 24h. Default: no such limit.',
   ),
 );
 
@@ -92,26 +95,33 @@ export function commandOptions(platform: NodeJS.Platform) {
       user: v.exactOptional(userEntry(platform)),
       timeout: v.pipe(
         v.optional(timeout, '10m'),
-        v.description('How long a run may take; then its process group gets TERM, after 5 s KILL. From 10ms to 24h. Default 10m.'),
+        v.description('How long a run may take. Its process group then gets TERM, and KILL after 5 s. From 10ms to 24h. Default 10m.'),
       ),
       concurrency: v.pipe(
         v.optional(wholeNumber(1, 64), 4),
-        v.description('How many programs run at once; for one event always one. From 1 to 64. Default 4.'),
+        v.description('How many programs run at once; at most one for each event. From 1 to 64. Default 4.'),
       ),
       approve: v.exactOptional(
-        v.pipe(name(), v.description('The approver whose yes it is that a run for scheduled or updated ended with 0.')),
+        v.pipe(
+          name(),
+          v.description('The approver in whose name the sink approves: exit code 0 of a run for scheduled or updated is a yes.'),
+        ),
       ),
-      hold: v.exactOptional(v.pipe(name(), v.description('Holds every other approval of the event until that yes: the name in approve.'))),
+      hold: v.exactOptional(
+        v.pipe(name(), v.description('The same name as approve: every other approval of the event waits for that yes.')),
+      ),
       beforeStart: v.exactOptional(beforeStart),
       cancel: v.pipe(
         v.optional(v.boolean(), false),
-        v.description('true: a run whose event has since changed, started or ended is ended, and counts as accepted. Default false.'),
+        v.description(
+          'true: if the event has changed, started or ended since, the bridge ends the run and counts it as accepted. Default false.',
+        ),
       ),
     }),
     v.forward(
       v.check(
         ({ hold, approve }) => hold === undefined || hold === approve,
-        'must be the name in approve: who holds an event is who can let it go',
+        'must be the same name as approve: only the approver who holds an event can release it',
       ),
       ['hold'],
     ),
@@ -120,13 +130,13 @@ export function commandOptions(platform: NodeJS.Platform) {
 
 export type CommandOptions = v.InferOutput<ReturnType<typeof commandOptions>>;
 
-/** What is wrong with the values of the secrets. */
+/** Returns the faults in the values of the secrets. */
 export function secretFaults({ env }: CommandOptions): readonly OptionFault[] {
   const spoilt = Object.entries<string | Secret>(env).filter(([, value]) => reveal(value).includes('\0'));
   return spoilt.map(([key]) => ({ key: `env.${key}`, message: NO_NUL }));
 }
 
-/** What no log may show, the longest first: one may hold another. */
+/** Returns the values that no log may show, the longest first, because one may contain another. */
 export function secretValues({ env }: CommandOptions): readonly string[] {
   const values = Object.values<string | Secret>(env).flatMap((value) => (typeof value === 'string' ? [] : [value.reveal()]));
   return values.filter(({ length }) => length >= SHORTEST_SECRET).sort((one, other) => other.length - one.length);

@@ -8,7 +8,7 @@ import { Processes } from './processes.ts';
 import { programFiles } from './program-files.ts';
 import { RunNotes } from './run-notes.ts';
 
-/** A delivery is accepted when its program has ended with 0. */
+/** A delivery is accepted when its program ends with exit code 0. */
 export const command: AdapterDefinition<CommandOptions> = {
   type: 'command',
   options: commandOptions(process.platform),

@@ -1,15 +1,15 @@
-// Runs of a key whose end nobody saw → ended before the next one, or the group that cannot be.
+// The open runs of a key → ended before the next run, or the group that could not be ended.
 import type { LeftBehindDeps } from '../adapter.ts';
 import { findOutlived } from './outlived-runs.ts';
 import { type GroupSystem, ProcessGroup } from './process-group.ts';
 import type { OpenRun, RunNotes } from './run-notes.ts';
 
-/** Runs that a killed bridge left behind, and those that could not be ended. */
+/** Ends runs that a killed bridge left behind, or that could not be ended before. */
 export class FormerRuns {
   readonly #notes: RunNotes;
   readonly #system: GroupSystem;
   readonly #deps: LeftBehindDeps;
-  /** By their deliveries: the start of the adapter and a delivery wait for one end. */
+  /** By delivery, so that the start of the adapter and a delivery share one attempt. */
   readonly #ending = new Map<number, Promise<number | null>>();
 
   constructor(notes: RunNotes, system: GroupSystem, deps: LeftBehindDeps) {
@@ -18,16 +18,23 @@ export class FormerRuns {
     this.#deps = deps;
   }
 
-  /** Those of every key, side by side: whether a delivery of theirs comes again or not. Never rejects. */
+  /** Ends the open runs of all keys concurrently, whether or not their deliveries come again. Never rejects. */
   async endAll(): Promise<void> {
     try {
       await Promise.all(this.#notes.ofOtherProcesses().map((run) => this.#endOnce(run)));
     } catch (error) {
-      this.#deps.logger.debug({ err: error }, 'runs of a former process are looked for when their event runs again');
+      this.#deps.logger.debug(
+        { err: error },
+        'runs of an earlier process cannot be ended now: the bridge tries again before the next run of their event',
+      );
     }
   }
 
-  /** Those of one key. Gives them 5 s from TERM to KILL. @returns the number of a process group that goes on all the same; null for none @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Ends the open runs of one key, with 5 s between TERM and KILL.
+   * @returns the number of a process group that could not be ended, or null
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   async end(key: string): Promise<number | null> {
     for (const run of this.#notes.ofKey(key)) {
       const left = await this.#endOnce(run);
@@ -54,12 +61,15 @@ export class FormerRuns {
     const { pid } = run;
     if (this.#system.platform !== 'linux') {
       const fields = { pid };
-      logger.warn(fields, 'a run of the former process may still go on, which cannot be told here: look whether its program runs twice');
+      logger.warn(
+        fields,
+        'a run of an earlier process may still be active, which this platform cannot show: check if its program runs twice',
+      );
       return null;
     }
     const group = await findOutlived(run, this.#system);
     if (group === null) return null;
-    logger.warn({ pid: group }, 'a run outlived the process that began it: it is ended before its event runs again');
+    logger.warn({ pid: group }, 'a run has outlived the process that started it: the bridge ends it before the next run of its event');
     return (await new ProcessGroup(group, this.#system, this.#deps).end()) ? null : group;
   }
 }

@@ -5,13 +5,13 @@ import { open } from 'node:fs/promises';
 const SCRIPT_BYTES = 256;
 
 export interface Interpreter {
-  /** As it is written: with a carriage return at its end where the lines end as those of Windows. */
+  /** As written; ends with a carriage return if the file has line ends of Windows. */
   readonly path: string;
-  /** Of `/usr/bin/env NAME`: what is looked up in PATH. */
+  /** The NAME of `/usr/bin/env NAME`, which is looked up in PATH. */
   readonly name: string | null;
 }
 
-/** Null if the file is no script, or cannot be read. */
+/** Returns null if the file is not a script or cannot be read. */
 export async function interpreterOf(program: string): Promise<Interpreter | null> {
   const [, path = '', argument = ''] = /^#![ \t]*([^ \t\n]+)[ \t]*([^ \t\n]*)/.exec((await beginningOf(program)) ?? '') ?? [];
   if (path === '') return null;
@@ -19,7 +19,7 @@ export async function interpreterOf(program: string): Promise<Interpreter | null
   return { path, name: isName ? argument : null };
 }
 
-/** Null where it cannot be read, which a program need not be. */
+/** Returns null if the file cannot be read; a program need not be readable. */
 export async function beginningOf(path: string): Promise<string | null> {
   try {
     await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));

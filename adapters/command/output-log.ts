@@ -1,13 +1,13 @@
-// What a program said last → lines of the log.
+// The last output of a program → lines of the log.
 import type { Logger } from 'pino';
 import type { OutputTail } from './output-tail.ts';
 
 interface Told {
-  /** `info` for a run that went well, else `warn`. */
+  /** Logs with `info` if true, else `warn`. */
   readonly wentWell: boolean;
-  /** Texts that are not shown. */
+  /** Texts that must not be logged. */
   readonly hidden: readonly string[];
-  /** Of the CloudEvent. */
+  /** The id of the CloudEvent. */
   readonly id: string;
 }
 

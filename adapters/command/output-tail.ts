@@ -2,10 +2,10 @@
 import { visibleLine } from '../../src/formats/visible-text.ts';
 
 const KEPT_BYTES = 4096;
-/** What a text of a log line may have (docs/operate/logs.md), in UTF-16 units. */
+/** The maximum length of a text in a log line (docs/operate/logs.md), in UTF-16 units. */
 const LONGEST_PIECE = 512;
 const HIDDEN = '[secret]';
-/** In UTF-16 units. A shorter one would be found in texts that have nothing to do with it. */
+/** The minimum length of a hidden text, in UTF-16 units. Shorter ones occur in unrelated texts. */
 export const SHORTEST_SECRET = 4;
 
 /** Keeps the end of a stream of any length, in bounded memory. */
@@ -14,21 +14,24 @@ export class OutputTail {
   #keptBytes = 0;
   #bytes = 0;
 
-  /** All bytes so far. */
+  /** The number of bytes so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
   add(chunk: Uint8Array): void {
     this.#bytes += chunk.byteLength;
-    // A copy, so that no large buffer of which it is a part stays.
+    // A copy, so that the large buffer behind it can be freed.
     const end = Uint8Array.from(chunk.byteLength > KEPT_BYTES ? chunk.subarray(-KEPT_BYTES) : chunk);
     this.#chunks.push(end);
     this.#keptBytes += end.byteLength;
     if (this.#keptBytes > 4 * KEPT_BYTES || this.#chunks.length > 64) this.#shrink();
   }
 
-  /** The last 4 KiB by lines, without empty ones; what is too long for a log line in pieces. @param hidden texts that are shown as `[secret]` */
+  /**
+   * Returns the last 4 KiB by lines, without empty lines. Lines that are too long for the log are split.
+   * @param hidden texts that become `[secret]`
+   */
   lines(hidden: readonly string[] = []): readonly string[] {
     this.#shrink();
     const kept = this.#chunks[0] ?? new Uint8Array();
@@ -48,20 +51,20 @@ export class OutputTail {
   }
 }
 
-/** Without what is left of a character of UTF-8 that was cut. */
+/** Removes the rest of a UTF-8 character that was cut at the beginning. */
 function fromCharacter(bytes: Uint8Array): Uint8Array {
   const first = bytes.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80);
   return bytes.subarray(Math.max(first, 0));
 }
 
-/** What the cut has left of a secret at the beginning. */
+/** Hides the rest of a secret that was cut at the beginning of the text. */
 function withoutEndOf(secret: string, text: string): string {
   for (let from = 1; from <= secret.length - SHORTEST_SECRET; from++)
     if (text.startsWith(secret.slice(from))) return HIDDEN + text.slice(secret.length - from);
   return text;
 }
 
-/** Never within a surrogate pair. */
+/** Never splits a surrogate pair. */
 function pieces(line: string): readonly string[] {
   if (line.length <= LONGEST_PIECE) return [line];
   const isSplit = /[\uD800-\uDBFF]/.test(line.charAt(LONGEST_PIECE - 1));

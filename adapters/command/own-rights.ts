@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Account } from './accounts.ts';
 
-/** What this process may. */
+/** The rights of this process. */
 export interface OwnRights {
-  /** Its effective user; undefined where there are no such numbers. */
+  /** Its effective uid; undefined if the platform has no uids. */
   readonly uid: number | undefined;
-  /** Its effective capabilities, of capabilities(7); none where they cannot be told. */
+  /** Its effective capabilities (capabilities(7)); none if they cannot be read. */
   readonly capabilities: bigint;
 }
 
@@ -14,7 +14,7 @@ export interface OwnRights {
 const SWITCHES = (1n << 6n) | (1n << 7n);
 const CAP_KILL = 1n << 5n;
 
-/** Capabilities are a matter of Linux: elsewhere only root may. */
+/** Only Linux has capabilities. On other platforms, the process must be root. */
 export async function ownRights(platform: NodeJS.Platform): Promise<OwnRights> {
   const status = platform === 'linux' ? await readFile('/proc/self/status', 'utf8').catch(() => '') : '';
   return { uid: process.geteuid?.(), capabilities: capabilitiesOf(status) };
@@ -29,7 +29,10 @@ export function maySwitchTo({ uid }: Pick<Account, 'uid'>, own: OwnRights): bool
   return isOneself(uid, own) || (own.capabilities & SWITCHES) === SWITCHES;
 }
 
-/** Who may begin a program as another user may not always signal it: no limit and no stop would end it. */
+/**
+ * A process that may start a program as another user may lack the right to signal it. Then neither a limit nor a stop could end the
+ * program.
+ */
 export function mayEnd({ uid }: Pick<Account, 'uid'>, own: OwnRights): boolean {
   return isOneself(uid, own) || (own.capabilities & CAP_KILL) === CAP_KILL;
 }

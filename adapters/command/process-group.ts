@@ -1,24 +1,24 @@
-// A process group → its end: TERM, and KILL 5 s later for what is left; whether anything is.
+// A process group → ended by TERM, and by KILL after 5 s; reports whether a process is left.
 import { codeOf } from '../../src/errors.ts';
 import { type Deps, sleep } from '../../src/time/clock.ts';
 import type { Processes } from './processes.ts';
 
 /** Between TERM and KILL. */
 const GRACE_MS = 5_000;
-/** A killed process is gone at once, unless it waits for a disk that does not answer. */
+/** A killed process ends at once, unless it waits for a disk that does not answer. */
 const AFTER_KILL_MS = 800;
 const LOOK_EVERY_MS = 25;
 
-/** Where the environment does not tell. */
+/** The default if the environment has no SystemRoot. */
 export const WINDOWS_FOLDER = 'C:\\Windows';
 
-/** How groups are told, for tests of platforms that are not ours. */
+/** The system calls for groups, replaceable for tests of other platforms. */
 export interface GroupSystem {
   readonly platform: NodeJS.Platform;
   readonly processes: Processes;
-  /** As process.kill. */
+  /** See process.kill. */
   readonly kill: (pid: number, signal: NodeJS.Signals | 0) => void;
-  /** Windows: ends a process and what it started; never rejects. */
+  /** Windows: ends a process and its child processes. Never rejects. */
   readonly taskkill: (args: readonly string[]) => Promise<void>;
 }
 
@@ -28,14 +28,14 @@ export class ProcessGroup {
   readonly #deps: Pick<Deps, 'after' | 'elapsedMs'>;
   #ending: Promise<boolean> | null = null;
 
-  /** @param pid of its first process, which is its number */
+  /** @param pid the pid of its first process, which is also the number of the group */
   constructor(pid: number, system: GroupSystem, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
     this.#pid = pid;
     this.#system = system;
     this.#deps = deps;
   }
 
-  /** TERM is sent at once; later calls wait for the same end. @returns whether nothing of it is left */
+  /** Sends TERM at once. Later calls wait for the same end. @returns whether all its processes have ended */
   end(): Promise<boolean> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -58,7 +58,7 @@ export class ProcessGroup {
     try {
       kill(-this.#pid, signal);
     } catch {
-      // It is gone, or nothing of it may be signalled: whether it is gone is asked for next.
+      // The group has ended, or the bridge may not signal it; the next step finds out which.
     }
   }
 
@@ -79,14 +79,14 @@ export class ProcessGroup {
       return codeOf(error) === 'EPERM';
     }
     if (platform !== 'linux') return true;
-    // Where nobody collects the ended, as in a container without an init, they stay in the group for ever.
+    // Without an init, as in some containers, ended processes stay in the group as zombies.
     const first = await processes.one(this.#pid);
     if (first !== null && !first.isZombie) return true;
     return (await processes.all()).some(({ group }) => group === this.#pid);
   }
 }
 
-/** Those of this machine. */
+/** Returns the system calls of this machine. */
 export function groupSystem(platform: NodeJS.Platform, processes: Processes, windowsFolder: string): GroupSystem {
   const taskkill = async (args: readonly string[]) => {
     const { execFile } = await import('node:child_process');

@@ -1,17 +1,17 @@
-// /proc → which processes there are, in which group, since when, and with which mark.
+// /proc → the running processes, with their groups, start times and marks.
 import { readdir, readFile } from 'node:fs/promises';
 
 export interface ProcessSeen {
   readonly pid: number;
   /** The number of its process group: the pid of the group's first process. */
   readonly group: number;
-  /** Clock ticks from the start of the machine. */
+  /** In clock ticks since the boot of the machine. */
   readonly startedAt: string;
-  /** It has ended, and nobody has asked how yet. */
+  /** It has ended, but its parent has not collected it yet. */
   readonly isZombie: boolean;
 }
 
-/** Of Linux. Elsewhere there is no such folder, and nothing is known of other processes. */
+/** Reads /proc of Linux. Other platforms have no such folder, so the methods return nothing. */
 export class Processes {
   readonly #root: string;
   #bootId: Promise<string | null> | null = null;
@@ -20,23 +20,23 @@ export class Processes {
     this.#root = root;
   }
 
-  /** Another one after each start of the machine; null where it cannot be told. */
+  /** Returns an id that changes at each boot of the machine, or null if it cannot be read. */
   bootId(): Promise<string | null> {
     this.#bootId ??= this.#text('sys/kernel/random/boot_id').then((text) => text?.trim() ?? null);
     return this.#bootId;
   }
 
-  /** Null where there is none. */
+  /** Returns the process with this pid, or null. */
   async one(pid: number): Promise<ProcessSeen | null> {
     const stat = await this.#text(`${pid}/stat`);
-    // The name of the program stands in brackets and may hold anything.
+    // The name of the program is in brackets and may contain any character.
     const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, , group, startedAt] = [fields?.[0], fields?.[1], fields?.[2], fields?.[19]];
     if (state === undefined || group === undefined || startedAt === undefined) return null;
     return { pid, group: Number(group), startedAt, isZombie: state === 'Z' || state === 'X' };
   }
 
-  /** Without those that have ended. */
+  /** Returns the members of a group, without zombies. */
   async all(): Promise<readonly ProcessSeen[]> {
     const names = await readdir(this.#root).catch(() => []);
     const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
@@ -44,7 +44,7 @@ export class Processes {
     return seen.filter((each) => each !== null && !each.isZombie) as ProcessSeen[];
   }
 
-  /** Whether it was started with this variable; false too of a process of another user that we may not look at. */
+  /** Returns whether it was started with this variable. False also for a process of another user, whose environment cannot be read. */
   async hasVariable(pid: number, variable: string): Promise<boolean> {
     const text = await this.#text(`${pid}/environ`);
     return text?.split('\0').includes(variable) ?? false;

@@ -1,4 +1,4 @@
-// What is configured of a program → the files that decide what a run does.
+// The configuration of a program → the files that decide what a run does.
 import { stat } from 'node:fs/promises';
 import { dirname, isAbsolute } from 'node:path';
 import type { AdapterDeps, DecisiveFile } from '../adapter.ts';
@@ -8,12 +8,12 @@ import { programExtensions, searchPath } from './run-environment.ts';
 import { findProgram } from './start-faults.ts';
 
 const KEY = 'run';
-/** A script may be the interpreter of another one; so deep Linux goes. */
+/** A script may be the interpreter of another one. Linux allows this depth. */
 const MOST_INTERPRETERS = 5;
 
 /**
- * The program, the interpreters that start it, files among its arguments, and the folders of PATH in which another program of its name would be
- * found first. Runs nothing and never rejects; what is not there is left out.
+ * Returns the program, its interpreters, files among its arguments, and the folders of PATH in which another program with its name would be
+ * found first. Skips files that do not exist. Runs nothing and never rejects.
  */
 export async function programFiles(
   { run, env }: CommandOptions,
@@ -47,12 +47,12 @@ async function interpreters(program: string, search: readonly string[]): Promise
   return files;
 }
 
-/** One that goes while it is looked for is not there. */
+/** A file that disappears during the check counts as missing. */
 async function found(name: string, search: readonly string[], extensions: readonly string[]): Promise<string | null> {
   return await findProgram(name, search, extensions).catch(() => null);
 }
 
-/** As the script of `[/bin/sh, /opt/prepare.sh]`. */
+/** Returns files among the arguments, such as the script of `[/bin/sh, /opt/prepare.sh]`. */
 async function filesAmong(args: readonly string[]): Promise<readonly DecisiveFile[]> {
   const files: DecisiveFile[] = [];
   for (const path of args.filter(isAbsolute)) {

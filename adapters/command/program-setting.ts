@@ -1,4 +1,4 @@
-// What is configured of a program → how it is started on this machine, or what keeps it from that.
+// The configuration of a program → the parameters of its start, or the fault that prevents it.
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { BridgeError } from '../../src/errors.ts';
@@ -11,7 +11,7 @@ import { mayEnd, ownRights } from './own-rights.ts';
 import { ownVariables, programExtensions, searchPath } from './run-environment.ts';
 import { type Conditions, findProgram, formatFault, startFaultOf } from './start-faults.ts';
 
-/** All that a start takes but for what its delivery says. */
+/** The parameters of a start, except those of the delivery. */
 export interface Setting {
   readonly line: CommandLine;
   readonly env: Readonly<Record<string, string>>;
@@ -24,9 +24,9 @@ export class ProgramSetting {
   readonly #deps: Pick<AdapterDeps, 'env' | 'directory'>;
   readonly #place: CommandPlace;
   readonly #platform: NodeJS.Platform;
-  /** Where the name in `run` leads, once that was found. */
+  /** The path that was found for the name in `run`. */
   #program: string | null = null;
-  /** The file there that was found to be a program. */
+  /** The version of the file that was last recognized as a program. */
   #seen: string | null = null;
 
   constructor(options: CommandOptions, deps: Pick<AdapterDeps, 'env' | 'directory'>, place: CommandPlace, platform: NodeJS.Platform) {
@@ -36,7 +36,7 @@ export class ProgramSetting {
     this.#platform = platform;
   }
 
-  /** @throws BridgeError BRIDGE_COMMAND_MISCONFIGURED where PATH has no such program, it is none, or there is no such user */
+  /** @throws BridgeError BRIDGE_COMMAND_MISCONFIGURED if PATH has no such program, the file is not a program, or the user does not exist */
   async now(): Promise<Setting> {
     const { run, env } = this.#options;
     const { env: own } = this.#deps;
@@ -56,10 +56,10 @@ export class ProgramSetting {
     return null;
   }
 
-  /** What the system's error means: it tells a missing program, interpreter and folder by the same code. */
+  /** Explains the error of the system, which has the same code for a missing program, interpreter or folder. */
   async faultOf(error: unknown, account: Account | null): Promise<BridgeError> {
     const program = this.#program;
-    // It may have moved to another folder of PATH.
+    // The program may have moved to another folder of PATH.
     this.#program = null;
     const found = program === null ? null : await startFaultOf(program, this.#conditions(account)).catch(() => null);
     return startFault(error, found, this.#place);
@@ -70,11 +70,11 @@ export class ProgramSetting {
     const { env } = this.#deps;
     this.#program ??= await findProgram(run[0] as string, searchPath(env, this.#platform), programExtensions(env, this.#platform));
     if (this.#program === null)
-      throw unstartable(this.#place, 'no folder of PATH has a program of this name: install it, or give its path in run');
+      throw unstartable(this.#place, 'no folder of PATH has a program with this name: install it, or set its path in run');
     return this.#program;
   }
 
-  /** Looks into the file only where it is not the one that was looked into last: each look comes before a start. */
+  /** Reads the file only if it has changed since the last start. */
   async #expectProgram(program: string): Promise<void> {
     const found = await stat(program).catch(() => null);
     const version = found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;

@@ -1,4 +1,4 @@
-// A delivery → the environment of the program that it runs (behaviour 10.2), and what was left out.
+// A delivery → its program's environment (behaviour 10.2), and the names of omitted fields.
 import { win32 } from 'node:path';
 import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
@@ -6,10 +6,10 @@ import { reveal, type Secret } from '../../src/secrets/secret.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What a field may take, in bytes. */
+/** The maximum size of a field, in bytes. */
 const LARGEST_BYTES = 32 * 1024;
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TZ'];
-/** Without these hardly a program starts there. */
+/** Few programs start without these on Windows. */
 const INHERITED_ON_WINDOWS = [
   'PATH',
   'PATHEXT',
@@ -23,9 +23,9 @@ const INHERITED_ON_WINDOWS = [
   'TMP',
   'USERPROFILE',
 ];
-/** Attributes that are no extension (CloudEvents 1.0.2), and `data`. */
+/** Attributes that are not extensions (CloudEvents 1.0.2), and `data`. */
 const NOT_TOLD = new Set(['specversion', 'datacontenttype', 'dataschema', 'data', 'data_base64']);
-/** Members of `data`, under the names that they have here. */
+/** Members of `data`, by the names of their variables. */
 const FIELDS = {
   EVENT_ID: 'eventId',
   EVENT_TYPE: 'eventType',
@@ -39,13 +39,13 @@ const FIELDS = {
 
 export interface EventVariables {
   readonly variables: Readonly<Record<string, string>>;
-  /** Names of those that no variable can hold: with NUL, or too long. */
+  /** The names of fields that are omitted because they contain NUL or are too long. */
   readonly leftOut: readonly string[];
-  /** Milliseconds since 1970; null where the event names no time. */
+  /** In milliseconds since 1970; null if the event has no NotBefore. */
   readonly notBeforeMs: number | null;
 }
 
-/** What the CloudEvent says. @throws SyntaxError where it is no JSON */
+/** Returns the variables of a CloudEvent. @throws SyntaxError if it is not valid JSON */
 export function eventVariables({ bytes, change }: Pick<Delivery, 'bytes' | 'change'>): EventVariables {
   const event = objectOf(JSON.parse(Buffer.from(bytes).toString()));
   const data = objectOf(event['data']);
@@ -65,7 +65,7 @@ export function eventVariables({ bytes, change }: Pick<Delivery, 'bytes' | 'chan
   };
 }
 
-/** What the program gets besides: little of the bridge's own environment, and what is configured. */
+/** Returns the other variables: a few of the bridge's own environment, and the configured ones. */
 export function ownVariables(
   own: Variables,
   configured: Readonly<Record<string, string | Secret>>,
@@ -79,14 +79,14 @@ export function ownVariables(
   return Object.fromEntries([...inherited, ...revealed]);
 }
 
-/** Where a program of this name is looked for, in order. */
+/** Returns the folders in which a program is looked up, in order. */
 export function searchPath(own: Variables, platform: NodeJS.Platform): readonly string[] {
   const isWindows = platform === 'win32';
   const folders = (own['PATH'] ?? (isWindows ? '' : '/usr/local/bin:/usr/bin:/bin')).split(isWindows ? win32.delimiter : ':');
   return folders.filter((folder) => folder !== '');
 }
 
-/** What a name may be followed by there; none but on Windows. */
+/** Returns the file extensions of programs; only Windows has any. */
 export function programExtensions(own: Variables, platform: NodeJS.Platform): readonly string[] {
   return platform === 'win32' ? (own['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';') : [];
 }

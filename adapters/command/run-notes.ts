@@ -1,21 +1,21 @@
-// Runs as they begin and end ↔ notes that outlive a killed bridge: how many, and which go on.
+// The start and end of runs ↔ notes that survive a kill of the bridge: counts, and open runs.
 import { isObject } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Deps } from '../../src/time/clock.ts';
 import type { DeliveryNotes } from '../adapter.ts';
 
-/** A run of which nobody has seen the end. */
+/** A run that has started and whose end is unknown. */
 export interface OpenRun {
   readonly seq: number;
-  /** Partition key of its delivery. */
+  /** The partition key of its delivery. */
   readonly key: string;
   /** The value of BRIDGE_RUN in its environment. */
   readonly mark: string;
-  /** That of the start of the machine; null where it cannot be told. */
+  /** The boot id of the machine; null if it cannot be read. */
   readonly boot: string | null;
-  /** Null where the bridge was killed before it could note it. */
+  /** Null if the bridge was killed before it could store the pid. */
   readonly pid: number | null;
-  /** When that process began, in ticks from the start of the machine. */
+  /** The start time of that process, in ticks since the boot of the machine. */
   readonly startedAt: string | null;
 }
 
@@ -24,18 +24,18 @@ interface Note {
   readonly open: OpenRun | null;
 }
 
-/** What the adapters of one sink know of its runs. */
+/** The state of runs that all adapters of a sink share. */
 interface KnownRuns {
-  /** By their deliveries. */
+  /** By delivery. */
   readonly notes: Map<number, Note>;
-  /** Deliveries whose open run began in this process, which sees its end. */
+  /** Deliveries with an open run that this process started. */
   readonly own: Set<number>;
 }
 
-/** The name of the variable by which a process is known as part of a run. */
+/** The variable that marks a process as part of a run. */
 export const MARK = 'BRIDGE_RUN';
 
-/** By the notes that they are given: the adapter of a changed sink begins while programs of the one before still run. */
+/** By `DeliveryNotes`: the adapter of a changed sink starts while programs of the previous adapter still run. */
 const KNOWN = new WeakMap<DeliveryNotes, KnownRuns>();
 
 export class RunNotes {
@@ -47,7 +47,7 @@ export class RunNotes {
     this.#random = random;
   }
 
-  /** Counts a run, before its program starts. @throws BridgeError BRIDGE_STORE_*: then it must not start */
+  /** Counts a run before its program starts. @throws BridgeError BRIDGE_STORE_*; the program must then not start */
   begin(
     { seq, partitionKey }: Pick<Delivery, 'seq' | 'partitionKey'>,
     boot: string | null,
@@ -66,37 +66,42 @@ export class RunNotes {
     return { attempt, mark };
   }
 
-  /** Its program could not be started: it counts for nothing. @throws BridgeError BRIDGE_STORE_*: it counts then */
+  /** Removes a run whose program could not be started from the count. @throws BridgeError BRIDGE_STORE_*; the run then still counts */
   notBegun(seq: number): void {
     const note = this.#known.notes.get(seq);
     if (note?.open) this.#write(seq, { runs: note.runs - 1, open: null });
   }
 
-  /** @throws BridgeError BRIDGE_STORE_*: the run is found by its mark then */
+  /** @throws BridgeError BRIDGE_STORE_*; the mark then still identifies the run */
   started(seq: number, pid: number, startedAt: string | null): void {
     const note = this.#known.notes.get(seq);
     if (note?.open) this.#write(seq, { ...note, open: { ...note.open, pid, startedAt } });
   }
 
-  /** Nothing of the run is left. @throws BridgeError BRIDGE_STORE_*: the next start of the bridge finds out by itself then */
+  /**
+   * Records that all processes of the run have ended.
+   * @throws BridgeError BRIDGE_STORE_*; the next start of the bridge then checks again
+   */
   over(seq: number): void {
     const note = this.#known.notes.get(seq);
     if (note?.open) this.#write(seq, { ...note, open: null });
   }
 
-  /** Its delivery will not come again. The store keeps the count until this is sure: what was accepted may not be stored yet. */
+  /**
+   * Forgets a delivery that was accepted. The store keeps the count until the acceptance is stored, because the delivery could come again.
+   */
   dismiss(seq: number): void {
     const { notes, own } = this.#known;
     notes.delete(seq);
     own.delete(seq);
   }
 
-  /** Runs of a key of which nobody has seen the end. @throws BridgeError BRIDGE_STORE_* */
+  /** Returns the open runs of a key. @throws BridgeError BRIDGE_STORE_* */
   ofKey(key: string): readonly OpenRun[] {
     return this.#open().filter((run) => run.key === key);
   }
 
-  /** Runs of which nobody has seen the end, and that began in another process. @throws BridgeError BRIDGE_STORE_* */
+  /** Returns the open runs that another process started. @throws BridgeError BRIDGE_STORE_* */
   ofOtherProcesses(): readonly OpenRun[] {
     return this.#open().filter(({ seq }) => !this.#known.own.has(seq));
   }
@@ -114,7 +119,7 @@ export class RunNotes {
     return known;
   }
 
-  /** Of a run that has begun: what is known here holds, whether it could be stored or not. */
+  /** Updates a started run in memory even if it cannot be stored. */
   #write(seq: number, note: Note): void {
     const { notes, own } = this.#known;
     notes.set(seq, note);
@@ -123,7 +128,7 @@ export class RunNotes {
   }
 }
 
-/** A text of another shape, as of a version to come, tells nothing. */
+/** Ignores a text in another format, such as that of a later version. */
 function parsed(seq: number, text: string): [number, Note][] {
   let note: unknown;
   try {

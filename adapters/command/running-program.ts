@@ -1,28 +1,28 @@
-// A command line, an environment and bytes to read → a process in a group of its own, to its exit.
+// A command line, an environment and input bytes → a process in a new group, and its exit.
 import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Deps } from '../../src/time/clock.ts';
 import type { CommandLine } from './command-line.ts';
 import { OutputTail } from './output-tail.ts';
 
-/** What a daemon that keeps a pipe open may hold up, which is the log of its output alone. */
+/** How long a daemon that keeps a pipe open may delay the log of the output. It delays nothing else. */
 const LAST_OUTPUT_MS = 100;
 
-/** After so much of one output the program waits a little, so that one which writes without end leaves the bridge its turns: 128 MB/s at most. */
+/** After this much output, reading pauses briefly. A program that writes without end then leaves time for the bridge: at most 128 MB/s. */
 const PIECE_BYTES = 256 * 1024;
 const PAUSE_MS = 2;
 
 export interface Start {
   readonly line: CommandLine;
   readonly env: Readonly<Record<string, string>>;
-  /** The bridge's own where it is undefined. */
+  /** Default: the folder of the bridge. */
   readonly directory: string | undefined;
   readonly account: { readonly uid: number; readonly gid: number } | null;
-  /** All of its standard input, which it need not read. */
+  /** Its whole standard input, which it need not read. */
   readonly input: Uint8Array;
 }
 
-/** How it ended; `signal` is null where it ended by itself. */
+/** The end of a process; `signal` is null if it ended by itself. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -30,20 +30,23 @@ export interface Exit {
 
 export interface RunningProgram {
   readonly pid: number;
-  /** Its own exit, whoever holds its pipes. Never rejects. */
+  /** Resolves when the process itself exits, even if others keep its pipes open. Never rejects. */
   readonly exit: Promise<Exit>;
-  /** Both are whole, and the pipes closed: at its exit or, where others hold them, a moment later. Never rejects. */
+  /**
+   * Resolves with the complete outputs when the pipes are closed: at the exit or, if others keep them open, shortly after it. Never
+   * rejects.
+   */
   readonly outputs: Promise<{ readonly stdout: OutputTail; readonly stderr: OutputTail }>;
 }
 
-/** @throws what the system says where it cannot be started */
+/** @throws the error of the system if the program cannot be started */
 export async function startProgram({ line, env, directory, account, input }: Start, deps: Pick<Deps, 'after'>): Promise<RunningProgram> {
   const { spawn } = await import('node:child_process');
   const child = spawn(line.file, line.args, {
     env,
     ...(directory === undefined ? {} : { cwd: directory }),
     ...(account === null ? {} : { uid: account.uid, gid: account.gid }),
-    // Setsid: signals of the bridge's terminal or service do not reach it, and its group bears its number.
+    // Setsid: signals of the bridge's terminal or service do not reach it, and its group has its pid as number.
     detached: process.platform !== 'win32',
     stdio: 'pipe',
     windowsHide: true,
@@ -52,12 +55,12 @@ export async function startProgram({ line, env, directory, account, input }: Sta
   const exit = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
   const outputs = readOutputs(child, exit, deps);
   await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
-  // A program that ends, or closes its standard input, without having read it has done nothing wrong.
+  // A program may exit or close its standard input without reading it.
   child.stdin.on('error', () => {}).end(input);
   return { pid: child.pid as number, exit, outputs };
 }
 
-/** Reads to the end whatever comes, so that no program waits for a reader for long. */
+/** Reads all output to its end, so that no program blocks for long. */
 async function readOutputs(child: ChildProcessByStdio<Writable, Readable, Readable>, exit: Promise<Exit>, deps: Pick<Deps, 'after'>) {
   const [stdout, stderr] = [readTail(child.stdout, deps), readTail(child.stderr, deps)];
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));

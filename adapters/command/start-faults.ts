@@ -1,4 +1,4 @@
-// A program, a folder and a user → what would keep the program from starting, found without it.
+// A program, a folder and a user → the fault that would prevent a start, without starting it.
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -7,16 +7,19 @@ import type { Account } from './accounts.ts';
 import { beginningOf, interpreterOf } from './interpreter.ts';
 import { maySwitchTo, ownRights } from './own-rights.ts';
 
-/** What a program is started with. */
+/** The conditions of a start. */
 export interface Conditions {
-  /** Folders for names. */
+  /** Folders in which names are looked up. */
   readonly search: readonly string[];
   readonly directory: string | undefined;
   readonly account: Account | null;
   readonly platform: NodeJS.Platform;
 }
 
-/** Where the name leads; null where no folder has such a program. @param extensions of Windows, `.EXE` among them */
+/**
+ * Returns the path of a program by its name, or null if no folder has it.
+ * @param extensions those of Windows, such as `.EXE`
+ */
 export async function findProgram(program: string, search: readonly string[], extensions: readonly string[] = []): Promise<string | null> {
   if (isAbsolute(program)) return program;
   for (const folder of search) {
@@ -28,28 +31,34 @@ export async function findProgram(program: string, search: readonly string[], ex
   return null;
 }
 
-/** @param program its whole path @returns in words, with what to do; null where nothing is wrong that can be seen */
+/**
+ * @param program its absolute path
+ * @returns the fault and what to do, or null if none was found
+ */
 export async function startFaultOf(program: string, { search, directory, account, platform }: Conditions): Promise<string | null> {
   if (directory !== undefined) {
     const folder = await statOf(directory);
-    if (!folder?.isDirectory()) return `there is no folder ${directory}: make it, or correct directory`;
-    // It is entered before the user changes.
-    if (!(await mayRun(directory, null))) return `the folder ${directory} may not be entered by the bridge: let it, or correct directory`;
+    if (!folder?.isDirectory()) return `the folder ${directory} does not exist: create it, or correct directory`;
+    // The process enters the folder before it changes its user.
+    if (!(await mayRun(directory, null)))
+      return `the bridge may not enter the folder ${directory}: give it the x permission, or correct directory`;
   }
   if (account !== null && !maySwitchTo(account, await ownRights(platform)))
     return `the bridge may not run programs as ${account.name}: run the bridge as root, or with CAP_SETUID, CAP_SETGID and CAP_KILL, or leave user out`;
   const file = await statOf(program);
-  if (file === null) return 'there is no such file: install it, or correct run';
-  if (!file.isFile()) return 'it is no file: correct run';
+  if (file === null) return 'the file does not exist: install it, or correct run';
+  if (!file.isFile()) return 'it is not a file: correct run';
   const closed = account === null ? null : await closedFolder(program, account);
-  if (closed !== null) return `${whoOf(account)} may not enter the folder ${closed} on the way to it: let it, or correct run or user`;
-  if (!(await mayRun(program, account))) return `${whoOf(account)} has no right to execute it: chmod it, or correct run or user`;
+  if (closed !== null)
+    return `${whoOf(account)} may not enter the folder ${closed} that leads to it: give it the x permission, or correct run or user`;
+  if (!(await mayRun(program, account)))
+    return `${whoOf(account)} may not execute it: give it the x permission with chmod, or correct run or user`;
   if (platform === 'win32') return null;
   return (await formatFault(program, platform)) ?? interpreterFault(program, search);
 }
 
 /**
- * What the kernel would not start. The C library then hands it to a shell, as the script that it is not: an empty file would be a success.
+ * Finds a file that the kernel would not start. The C library would run such a file with a shell, so an empty file would be a success.
  */
 export async function formatFault(program: string, platform: NodeJS.Platform): Promise<string | null> {
   if (platform !== 'linux') return null;
@@ -58,20 +67,19 @@ export async function formatFault(program: string, platform: NodeJS.Platform): P
   return 'it is neither a program of this machine nor a script whose first line is #! with its interpreter: correct it';
 }
 
-/** Of a script; `/usr/bin/env NAME` leads to NAME. */
+/** Checks the interpreter of a script; for `/usr/bin/env NAME` also NAME. */
 async function interpreterFault(program: string, search: readonly string[]): Promise<string | null> {
   const named = await interpreterOf(program);
   if (named === null) return null;
   const { path: interpreter, name } = named;
-  if (interpreter.endsWith('\r'))
-    return 'its first line ends as lines of Windows do, so its interpreter is not found: convert its line ends';
-  if ((await statOf(interpreter)) === null) return `its interpreter ${interpreter} is not there: install it, or correct the first line`;
+  if (interpreter.endsWith('\r')) return 'its first line has a line end of Windows, so its interpreter is not found: convert its line ends';
+  if ((await statOf(interpreter)) === null) return `its interpreter ${interpreter} does not exist: install it, or correct the first line`;
   if (!(await mayRun(interpreter, null))) return `its interpreter ${interpreter} may not be executed: correct the first line`;
   const isThere = name === null || (await findProgram(name, search)) !== null;
   return isThere ? null : `its interpreter ${name} is not in PATH: install it, or correct the first line`;
 }
 
-/** By the rights that the modes give to the user and its group; what else a system has, as ACLs, only a start can tell. */
+/** Checks the file modes of the user and its group. Other rights, such as ACLs, show only at a start. */
 async function mayRun(path: string, account: Account | null): Promise<boolean> {
   if (account === null || account.uid === process.geteuid?.()) {
     return access(path, constants.X_OK).then(
@@ -87,20 +95,20 @@ async function mayRun(path: string, account: Account | null): Promise<boolean> {
   return (mode & right) !== 0;
 }
 
-/** The first folder above a program that its user may not enter, where a link leads included. */
+/** Returns the first folder above a program, or above the target of a link, that the user may not enter. */
 async function closedFolder(program: string, account: Account): Promise<string | null> {
   const ways = [program, await realpath(program)].map(foldersAbove);
   for (const folder of new Set(ways.flat())) if (!(await mayRun(folder, account))) return folder;
   return null;
 }
 
-/** From the top. */
+/** Returns the parent folders from the root down. */
 function foldersAbove(path: string): readonly string[] {
   const folder = dirname(path);
   return folder === path ? [] : [...foldersAbove(folder), folder];
 }
 
-/** Null where there is nothing, or where nothing can be seen. */
+/** Returns null if the file does not exist or cannot be read. */
 async function statOf(path: string) {
   try {
     return await stat(path);

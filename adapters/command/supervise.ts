@@ -1,24 +1,24 @@
-// A running program and its limits → how it ended, and whether the bridge ended it.
+// A running program and its limits → its end, and the cause if the bridge ended it.
 import type { Deps } from '../../src/time/clock.ts';
 import type { ProcessGroup } from './process-group.ts';
 import type { Exit, RunningProgram } from './running-program.ts';
 
-/** Why the bridge ended a run. */
+/** The reason why the bridge ended a run. */
 export type Cause = 'timeout' | 'beforeStart' | 'overtaken' | 'stop';
 
 export interface Limits {
-  /** How long it may still run, and what it is when that is over. */
+  /** How long it may still run, and the cause if that time is over. */
   readonly limit: { readonly ms: number; readonly cause: Cause };
   readonly stop: AbortSignal;
   readonly overtaken: AbortSignal | undefined;
 }
 
 export interface RunEnd {
-  /** Null where it could not be ended. */
+  /** Null if it could not be ended. */
   readonly exit: Exit | null;
-  /** Null where it ended by itself: then alone does its exit code count. */
+  /** Null if it ended by itself. Only then does its exit code count. */
   readonly cause: Cause | null;
-  /** Nothing is left of the group of a run that the bridge ended. What a program leaves behind that ends by itself is its own. */
+  /** Whether the group has ended, if the bridge ended the run. A program that exits by itself may leave child processes behind. */
   readonly isGone: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function supervise(program: RunningProgram, group: ProcessGroup, li
     const first = await Promise.race([program.exit.then((exit) => ({ exit, cause: null })), ended.promise.then((cause) => ({ cause }))]);
     if (first.cause === null) return { exit: first.exit, cause: null, isGone: true };
     const isGone = await group.end();
-    // One that nothing can end, as it waits for a disk, is not waited for.
+    // A process that cannot be ended, because it waits for a disk, must not delay the result.
     const exit = isGone ? await program.exit : null;
     return { exit, cause: first.cause, isGone };
   } finally {

@@ -1,8 +1,8 @@
 // The configuration of an Elasticsearch sink → checked options, credentials and their faults.
 import * as v from 'valibot';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import { secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
-import type { OptionFault } from '../adapter.ts';
 import { type Authorization, noAuthorization, secretAuthorization } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
 import { headerFault } from '../http/header-value.ts';

@@ -1,4 +1,4 @@
-// What the file system is asked for → the same as an interface, for tests to put faults between.
+// Calls of the file system → an interface, which tests replace to inject faults.
 import { access, open, readdir, readlink, realpath, rename, stat, statfs, unlink } from 'node:fs/promises';
 import { codeOf } from '../../src/errors.ts';
 
@@ -6,7 +6,7 @@ export const disk = { access, open, readdir, readlink, realpath, rename, stat, s
 
 export type Disk = typeof disk;
 
-/** What was asked of a file; null where it is not there. */
+/** Returns the result of a call, or null if the file does not exist. */
 export async function ifThere<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;

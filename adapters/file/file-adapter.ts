@@ -12,7 +12,7 @@ import { fileFault, tooSlow } from './file-fault.ts';
 import type { FileOptions } from './file-options.ts';
 import { LogFile } from './log-file.ts';
 
-/** A batch is one write and one flush. Nothing is open between two batches. */
+/** Writes and flushes each batch at once. The file is closed between batches. */
 export class FileAdapter implements Adapter {
   readonly limits: AdapterLimits;
   readonly #options: FileOptions;
@@ -20,7 +20,7 @@ export class FileAdapter implements Adapter {
   readonly #disk: Disk;
   readonly #path: string;
   readonly #file: LogFile;
-  /** Ends when the disk is done with what it was given last, even where that took too long. */
+  /** Resolves when the disk has finished the last call, even after its time-out. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: FileOptions, deps: AdapterDeps, disk: Disk = machineDisk) {
@@ -47,12 +47,12 @@ export class FileAdapter implements Adapter {
     return outcomes;
   }
 
-  /** Waits for the disk: another adapter may write the file then. */
+  /** Waits for the disk, because another adapter may then write the file. */
   async close(): Promise<void> {
     await this.#turn;
   }
 
-  /** In its turn and in time. A call to the disk cannot be taken back: whoever comes next waits for it. */
+  /** Runs one call at a time, with a time limit. A call to the disk cannot be canceled, so the next one waits for it. */
   async #within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { timeout } = this.#options;
     const limit = deadline(this.#deps, timeout, () => tooSlow(this.#deps.name, this.#path, timeout), signal);

@@ -1,4 +1,4 @@
-// A path → whether a line could be appended to it now, without writing; and what is worth knowing.
+// A path → checks without writing if a line could be appended; returns a note for the operator.
 import { constants } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { exposureOf } from '../../src/secrets/file-exposure.ts';
@@ -7,7 +7,10 @@ import { type Disk, ifThere } from './disk.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
-/** @throws what the file system says, or ENOSPC of a full disk. @returns what to tell; null for nothing */
+/**
+ * @returns a note for the operator, or null
+ * @throws the error of the file system, or ENOSPC if the disk is full
+ */
 export async function checkFile(path: string, rotates: boolean, disk: Disk): Promise<string | null> {
   const file = await ifThere(disk.realpath(path));
   if (file === null) {
@@ -15,8 +18,11 @@ export async function checkFile(path: string, rotates: boolean, disk: Disk): Pro
     await disk.access(folder, R_OK | W_OK | X_OK);
     await expectRoom(folder, disk);
     const makers = exposureOf(folder)?.writers ?? null;
-    const warning = makers === null ? '' : `; its folder may be written to by ${makers}, who could make it first: name one of its own`;
-    return `${path} is not there yet, and is made at the first delivery${warning}`;
+    const warning =
+      makers === null
+        ? ''
+        : `; ${makers} may write to its folder and could create it first: choose a folder that only the bridge may write to`;
+    return `${path} does not exist yet; the first delivery creates it${warning}`;
   }
   expectRegular(await disk.stat(file));
   await disk.access(file, R_OK | W_OK);
@@ -26,7 +32,7 @@ export async function checkFile(path: string, rotates: boolean, disk: Disk): Pro
   return writers === null ? null : `${file} may be changed by ${writers}: allow only its owner to write to it`;
 }
 
-/** Where a file that is not there yet will be: a link may lead there already. One that leads back to itself has failed before. */
+/** Returns the path at which a file will be created: a link may already exist. A link to itself has failed before. */
 async function placeOf(path: string, disk: Disk): Promise<string> {
   try {
     return await placeOf(resolve(dirname(path), await disk.readlink(path)), disk);
@@ -35,7 +41,7 @@ async function placeOf(path: string, disk: Disk): Promise<string> {
   }
 }
 
-/** Some file systems count no blocks. */
+/** Some file systems report 0 blocks. */
 async function expectRoom(place: string, disk: Disk): Promise<void> {
   const { blocks, bavail } = await disk.statfs(place);
   if (blocks > 0 && bavail === 0) throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });

@@ -1,19 +1,19 @@
-// What the file system answered → a failure that says what to do, and whether time mends it.
+// An error of the file system → a BridgeError that says what to do and whether a retry may help.
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { UnfitFile } from '../../src/secrets/regular-file.ts';
 
-/** What somebody has to correct, and how; all other failures may pass by themselves. */
+/** How to correct faults that need an operator. All other failures may be temporary. */
 const CORRECTIONS: Readonly<Record<string, string>> = {
-  ENOENT: 'make the folder, or correct `path`',
-  ENOTDIR: 'correct `path`: a part of it is no folder',
-  EISDIR: 'correct `path`: a folder has the name',
-  ENOTEMPTY: 'correct `path`: a folder has the name',
-  ELOOP: 'correct the links that `path` leads over',
+  ENOENT: 'create the folder, or correct `path`',
+  ENOTDIR: 'correct `path`: a part of it is not a folder',
+  EISDIR: 'correct `path`: a folder has this name',
+  ENOTEMPTY: 'correct `path`: a folder has this name',
+  ELOOP: 'correct the links in `path`',
   ENAMETOOLONG: 'choose a shorter `path`',
-  EINVAL: 'correct `path`, or choose a disk that can do this',
+  EINVAL: 'correct `path`, or choose a disk that supports this',
   EACCES: 'let this user read and write the file, and its folder',
   EPERM: 'let this user read and write the file, and its folder',
-  EROFS: 'choose a disk that may be written to, or mount it for writing',
+  EROFS: 'choose a writable disk, or mount it for writing',
   EFBIG: 'set `rotate`, or raise the limit on the size of files',
 };
 
@@ -24,7 +24,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENFILE: 'raise the limit on open files',
 };
 
-/** Whatever was thrown over the file at `path`. A BridgeError passes unchanged. */
+/** Returns the error of an operation on the file at `path`. A BridgeError is returned unchanged. */
 export function fileFault(cause: unknown, sink: string, path: string): BridgeError {
   if (cause instanceof BridgeError) return cause;
   const status = codeOf(cause);
@@ -34,12 +34,12 @@ export function fileFault(cause: unknown, sink: string, path: string): BridgeErr
   if (correction !== undefined) {
     return new BridgeError('BRIDGE_FILE_MISCONFIGURED', `${said}; ${correction}`, { ...details, disposition: 'misconfigured' });
   }
-  const remedy = REMEDIES[status ?? ''] ?? 'look at the disk and its mount';
+  const remedy = REMEDIES[status ?? ''] ?? 'check the disk and its mount';
   return new BridgeError('BRIDGE_FILE_FAILED', `${said}; ${remedy}`, { ...details, disposition: 'retry' });
 }
 
-/** The disk did not answer in time; what it was given may still be written. */
+/** Returns the error of a disk that did not answer in time. It may still write the lines. */
 export function tooSlow(sink: string, path: string, timeoutMs: number): BridgeError {
-  const message = `sink ${sink}: the disk of ${path} gave no answer within ${timeoutMs} ms; look at the disk and its mount, or raise timeout`;
+  const message = `sink ${sink}: the disk of ${path} did not answer within ${timeoutMs} ms; check the disk and its mount, or raise timeout`;
   return new BridgeError('BRIDGE_FILE_FAILED', message, { disposition: 'retry', scope: 'sink' });
 }

@@ -1,4 +1,4 @@
-// Lines and a path → the lines at its end, flushed to disk, whatever others did to the file.
+// Lines and a path → the lines appended and flushed, even if others changed the file.
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { expectRegular } from '../../src/secrets/regular-file.ts';
@@ -6,11 +6,11 @@ import { type Disk, ifThere } from './disk.ts';
 import type { Rotation } from './file-options.ts';
 import { flushFolder, rotateFile } from './rotation.ts';
 
-/** What came of an `append`. */
+/** The result of an `append`. */
 export interface Appended {
-  /** So many of the lines, from the first on, are on disk. */
+  /** The number of lines on disk, counted from the first. */
   readonly durable: number;
-  /** Why the others are not; undefined where all are. */
+  /** The error that stopped the others; undefined if all are on disk. */
   readonly failure?: unknown;
 }
 
@@ -21,19 +21,19 @@ interface Found {
 }
 
 const LINE_END = Buffer.from('\n');
-/** Should a pipe take the file's place between the look and the opening, it is not waited for. Windows has neither of the last two. */
+/** O_NONBLOCK: if a pipe replaces the file after the check, opening it does not block. Windows lacks the last two flags. */
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 const MODE = 0o640;
 
 /**
- * Opens the file for each append and leaves nothing open: the file of that moment is written, whether it was moved, truncated or deleted
- * since, and no disk is kept busy. One `append` at a time.
+ * Opens and closes the file for each append. It therefore writes to the current file, even if the old one was moved, truncated or deleted,
+ * and does not block unmounting. One `append` at a time.
  */
 export class LogFile {
   readonly #path: string;
   readonly #rotation: Rotation | null;
   readonly #disk: Disk;
-  /** What the file was when it was last left with a whole line at its end and its name on disk; null where that is not known. */
+  /** The file after the last append that ended with a whole line and a durable name; null if unknown. */
   #left: Found | null = null;
 
   constructor(path: string, rotation: Rotation | null, disk: Disk) {
@@ -42,7 +42,7 @@ export class LogFile {
     this.#disk = disk;
   }
 
-  /** Gives each line its line end. Never rejects. */
+  /** Appends each line with a line end. Never rejects. */
   async append(lines: readonly Uint8Array[]): Promise<Appended> {
     let durable = 0;
     try {
@@ -58,7 +58,7 @@ export class LogFile {
     }
   }
 
-  /** Writes what has room in the file as it is now; rotates it where nothing has. */
+  /** Writes the lines that fit into the file, or rotates it if none fits. */
   async #fill(lines: readonly Uint8Array[]): Promise<Appended> {
     const handle = await this.#open();
     try {
@@ -80,13 +80,13 @@ export class LogFile {
   async #open(): Promise<FileHandle> {
     if (this.#left === null) {
       const found = await ifThere(this.#disk.stat(this.#path));
-      // Before it is opened: some devices do something when they are.
+      // Checked before opening, because opening some devices has side effects.
       if (found) expectRegular(found);
     }
     return await this.#disk.open(this.#path, FLAGS, MODE);
   }
 
-  /** Whether a line end is missing. A file that is not as it was left may be new, too: then its name is made durable. */
+  /** Returns whether a line end is missing. If the file has changed since the last append, it may be new: its name is then made durable. */
   async #isTorn(handle: FileHandle, { dev, ino, size }: Found): Promise<boolean> {
     const left = this.#left;
     if (left && left.dev === dev && left.ino === ino && left.size === size) return false;
@@ -108,7 +108,10 @@ export class LogFile {
   }
 }
 
-/** Flushes once. What the disk took before it failed counts as far as it is whole. @throws where it cannot be flushed: then nothing is known. */
+/**
+ * Writes and flushes once. If a write fails, whole lines before the failure count.
+ * @throws if the flush fails; the state of the lines is then unknown
+ */
 async function write(handle: FileHandle, isTorn: boolean, lines: readonly Uint8Array[]): Promise<Appended & { readonly bytes: number }> {
   const chunk = Buffer.concat([...(isTorn ? [LINE_END] : []), ...lines.flatMap((line) => [line, LINE_END])]);
   let bytes = 0;

@@ -1,4 +1,4 @@
-// NAME, how many older ones stay → NAME.1, NAME.2 …; a crash between two renames loses none.
+// NAME and the number of files to keep → NAME.1, NAME.2 …; a crash loses no file.
 import { basename, dirname } from 'node:path';
 import type { Disk } from './disk.ts';
 import { MOST_KEPT } from './file-options.ts';
@@ -6,9 +6,9 @@ import { MOST_KEPT } from './file-options.ts';
 const NUMBER = /^[1-9]\d{0,3}$/;
 
 /**
- * Moves each older file up by one, as far as the first number that is free, so that a rotation that was cut off is gone on with and
- * what it had moved is not moved again. Only where no number up to `keep` is free, the oldest goes.
- * @param file its own path, not that of a link to it
+ * Renames each older file to the next number, up to the first free number. An interrupted rotation therefore continues, and files that it
+ * had moved do not move again. The oldest file is deleted only if no number up to `keep` is free.
+ * @param file the real path, not that of a link
  */
 export async function rotateFile(file: string, keep: number, disk: Disk): Promise<void> {
   const taken = await numbersBehind(file, disk);

@@ -1,7 +1,7 @@
 // Options with literal addresses as targets → faults for those that no connection may use.
 import { type AddressVerdict, addressJudge, judgeLiteral } from '../../src/net/private-addresses.ts';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import { reveal } from '../../src/secrets/secret.ts';
-import type { OptionFault } from '../adapter.ts';
 import { type HttpOptions, urlOf } from './http-options.ts';
 
 const MESSAGES: Readonly<Record<Exclude<AddressVerdict, 'allowed'>, string>> = {

@@ -8,8 +8,9 @@ import { hostOf, type RequestExtras, serverNameOf } from '../../src/net/http-exc
 import { judgeProxy, proxyEntry, proxyFault, proxyUrl } from '../../src/net/proxy-url.ts';
 import { TlsFiles } from '../../src/net/tls-files.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
-import type { AdapterDeps, OptionFault } from '../adapter.ts';
+import type { AdapterDeps } from '../adapter.ts';
 import { openCheckedTunnel, type SinkProxy } from './checked-tunnel.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
 import { targetGuard } from './target-guard.ts';

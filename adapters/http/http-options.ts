@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
 import { isAddressRange } from '../../src/net/private-addresses.ts';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import { secret, sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
-import type { OptionFault } from '../adapter.ts';
 import { type ConnectionOptions, connectionFaults } from './connections.ts';
 import { HEADER_VALUE, HEADER_VALUE_FAULT, headerFault } from './header-value.ts';
 import { type CrossFault, holdsAuthorization, type OAuthOptions, oauthFaults } from './oauth/oauth-options.ts';

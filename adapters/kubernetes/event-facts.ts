@@ -1,4 +1,4 @@
-// A delivery's bytes → what a node has to know of the event, or null where it tells of no event.
+// A delivery's bytes → the facts of the event, or null if it is not about an event.
 import { carriedData } from '../../src/formats/cloud-event-json.ts';
 import { parseInstant } from '../../src/formats/dates.ts';
 import { isObject, type JsonObject, parseJson } from '../../src/formats/json-object.ts';
@@ -6,7 +6,7 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import { isDrill } from '../../src/model/drills.ts';
 import { namesNode } from './node/node-name.ts';
 
-/** `prepare`: it will come or has begun; `recover`: it is over. */
+/** `prepare`: the event is scheduled or has started. `recover`: it has ended. */
 const PHASES: Readonly<Record<string, 'prepare' | 'recover'>> = {
   scheduled: 'prepare',
   updated: 'prepare',
@@ -16,17 +16,17 @@ const PHASES: Readonly<Record<string, 'prepare' | 'recover'>> = {
 
 export interface EventFacts {
   readonly phase: 'prepare' | 'recover';
-  /** EventId in lower case. */
+  /** The EventId in lower case. */
   readonly key: string;
   readonly type: string;
   readonly status: string;
   readonly eventId: string;
   readonly description: string;
-  /** Wall time; null where it is not known or the event has begun. */
+  /** Wall time; null if it is unknown or the event has started. */
   readonly notBeforeMs: number | null;
   /** Null while this VM's name is unknown. */
   readonly vm: string | null;
-  /** Whether the event names this VM; null while its name is unknown. */
+  /** Whether the event names this VM; null while the VM's name is unknown. */
   readonly affected: boolean | null;
   readonly resources: readonly string[];
   readonly isDrill: boolean;
@@ -53,7 +53,10 @@ export function eventFacts({ change, partitionKey, bytes }: Delivery): EventFact
   };
 }
 
-/** Where the VM's name is unknown, the name of the node says whether the event names it. @param node as configured; null: from the VM's name */
+/**
+ * Returns whether the event names this VM. If the VM's name is unknown, it compares the name of the node.
+ * @param node as configured; null if it is derived from the VM's name
+ */
 export function concerns({ affected, resources }: EventFacts, node: string | null): boolean {
   if (affected !== null) return affected;
   return node !== null && namesNode(resources, node);

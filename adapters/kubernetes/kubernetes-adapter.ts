@@ -1,4 +1,4 @@
-// A scheduled event of this VM → its node prepared, and taken back when the event has ended.
+// A scheduled event of this VM → its node prepared, and returned to service at its end.
 import type { Delivery } from '../../src/model/deliveries.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
@@ -13,10 +13,10 @@ import { NAMESPACE, nodeEvent } from './node/node-event.ts';
 import { NodeKeeper } from './node/node-keeper.ts';
 import { nodeNameOf } from './node/node-name.ts';
 
-/** Beside a drain, a delivery asks for less than so much. */
+/** The maximum number of requests of a delivery, without the drain. */
 const MOST_REQUESTS = 20;
 const MOST_NAMES = 20;
-const UNKNOWN = 'nothing is done to the node, since the name of the VM was not known at this change: set node';
+const UNKNOWN = 'the sink does not change the node, because the name of the VM was unknown at this change: set node';
 const SUPERSEDED: Outcome = { result: 'accepted', status: 'superseded' };
 
 /** Connects at the first delivery. */
@@ -27,13 +27,13 @@ export class KubernetesAdapter implements Adapter {
   readonly #api: ApiClient;
   readonly #node: string | null;
   readonly #leftBehind: LeftBehind;
-  /** By node. */
+  /** By the name of the node. */
   readonly #drains = new Map<string, Drain>();
 
-  /** The secrets are open. */
+  /** @param options with resolved secrets */
   constructor(options: KubernetesOptions, deps: AdapterDeps) {
     const drainMs = options.prepare.includes('drain') ? options.drain.timeout : 0;
-    // One drain at a time, and one more where an event with little notice comes meanwhile: see `NodeKeeper` and `Drain`.
+    // One drain at a time, and a second one for an event with little notice: see `NodeKeeper` and `Drain`.
     const places = { inFlight: 1, urgentInFlight: 1 };
     this.limits = { ...places, batch: 1, batchBytes: 64 * 1024 ** 2, callMs: drainMs + MOST_REQUESTS * options.timeout };
     this.#options = options;
@@ -70,7 +70,7 @@ export class KubernetesAdapter implements Adapter {
     if (facts === null || name === null || (facts.isDrill && !this.#options.drills)) return ['accepted'];
     const keeper = new NodeKeeper(name, this.#api, this.#deps);
     const isOurs = concerns(facts, this.#node);
-    // One that was first seen without this VM cannot have done anything to its node.
+    // The sink has not prepared the node for an event that did not name this VM at first.
     if (!isOurs && delivery.change === 'scheduled') return ['accepted'];
     if (!isOurs || facts.phase === 'recover') return [await this.#recover(facts, keeper, signal)];
     if (delivery.endedAtMs !== null) return [SUPERSEDED];
@@ -106,17 +106,17 @@ export class KubernetesAdapter implements Adapter {
       const body = nodeEvent(await keeper.read(signal), facts, delivery);
       const answer = await this.#api.ask({ method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/events`, body }, signal);
       const fault = this.#api.faultOf(answer);
-      // 409: an earlier attempt made it.
+      // 409: an earlier attempt created it.
       if (fault !== null && answer.status !== 409) throw fault;
       return;
     }
     const event = { key: facts.key, type: facts.type };
-    const wish = this.#options.recover ? prepared : preparedForGood;
-    await keeper.change((node) => wish(node, step, event), signal);
+    const changeOf = this.#options.recover ? prepared : preparedForGood;
+    await keeper.change((node) => changeOf(node, step, event), signal);
     if (step === 'condition') await keeper.showCondition(event, signal);
   }
 
-  /** @returns the pods that are left */
+  /** Drains the node. @returns the pods that are left */
   async #drain({ facts, name }: Preparing, signal: AbortSignal): Promise<readonly PodLeft[]> {
     const left = await this.#drainOf(name).run(this.#drainMs(facts), signal);
     const names = left
@@ -128,14 +128,14 @@ export class KubernetesAdapter implements Adapter {
     return left;
   }
 
-  /** Of each node one: two drains share what they know of its pods. */
+  /** Returns the drain of a node. Two events share it, and with it the state of the pods. */
   #drainOf(node: string): Drain {
     const drain = this.#drains.get(node) ?? new Drain({ node, api: this.#api, options: this.#options.drain, deps: this.#deps });
     this.#drains.set(node, drain);
     return drain;
   }
 
-  /** How long pods are waited for. */
+  /** Returns how long the drain may take. */
   #drainMs({ notBeforeMs }: EventFacts): number {
     const { drain, beforeStart } = this.#options;
     if (beforeStart === undefined || notBeforeMs === null) return drain.timeout;

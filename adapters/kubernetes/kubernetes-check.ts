@@ -1,4 +1,4 @@
-// An API server, options → who the bridge is there, whether the node is there and every right.
+// An API server and options → the bridge's identity; checks the node and all rights.
 import { BridgeError } from '../../src/errors.ts';
 import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
 import { visibleLine } from '../../src/formats/visible-text.ts';
@@ -26,12 +26,12 @@ const RIGHTS: Readonly<Record<Step, readonly Right[]>> = {
 export interface CheckParts {
   readonly api: ApiClient;
   readonly options: KubernetesOptions;
-  /** Null: from the name of the VM, which is told with an event. */
+  /** Null: derived from the name of the VM, which is in each event. */
   readonly node: string | null;
   readonly deps: AdapterDeps;
 }
 
-/** Changes nothing. @throws BridgeError with what to do */
+/** Checks the access without changing anything. @throws BridgeError whose message says what to do */
 export async function checkAccess({ api, options, node, deps }: CheckParts, signal: AbortSignal): Promise<string> {
   const who = await whoami(api, signal);
   const needed = [READ, ...options.prepare.flatMap((step) => RIGHTS[step])].filter((right, index, all) => all.indexOf(right) === index);
@@ -41,12 +41,12 @@ export async function checkAccess({ api, options, node, deps }: CheckParts, sign
     const message = `sink ${deps.name}: ${who} may not ${missing.join(', ')}: add to its ClusterRole ${missing.map(ruleOf).join(', ')}`;
     throw new BridgeError('BRIDGE_KUBERNETES_MISCONFIGURED', message, { disposition: 'misconfigured', scope: 'sink', status: 403 });
   }
-  if (node === null) return `as ${who}; the node is found by the name of the VM when an event comes`;
+  if (node === null) return `as ${who}; the sink derives the node from the name of the VM in each event`;
   await new NodeKeeper(node, api, deps).read(signal);
   return `as ${who}, for the node ${node}`;
 }
 
-/** API servers before 1.28 do not say. */
+/** Returns the name of the bridge's account; API servers before 1.28 do not return it. */
 async function whoami(api: ApiClient, signal: AbortSignal): Promise<string> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
   const answer = await api.ask({ method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body }, signal);

@@ -1,4 +1,4 @@
-// What can fail of a request to an API server → its error code, and what each status asks for.
+// A failed request to an API server → its error code, and the action for each status.
 import type { HttpCodes, HttpPlace, StatusMeaning } from '../http/failures.ts';
 
 const CODES: HttpCodes = {
@@ -11,7 +11,7 @@ const CODES: HttpCodes = {
   misconfigured: 'BRIDGE_KUBERNETES_MISCONFIGURED',
   unavailable: 'BRIDGE_KUBERNETES_UNAVAILABLE',
   refused: 'BRIDGE_KUBERNETES_REFUSED',
-  // No endpoint is ever retired, there is no proxy, and nobody is asked for a token.
+  // Unused: no endpoint is retired, there is no proxy, and the sink requests no token.
   gone: 'BRIDGE_KUBERNETES_UNAVAILABLE',
   proxy: 'BRIDGE_KUBERNETES_UNREACHABLE',
   tokenRefused: 'BRIDGE_KUBERNETES_MISCONFIGURED',
@@ -19,20 +19,20 @@ const CODES: HttpCodes = {
 };
 
 const MISCONFIGURED = { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink' } as const;
-const AGAIN: StatusMeaning = { failure: 'unavailable', disposition: 'retry', advice: 'it is tried again' };
+const AGAIN: StatusMeaning = { failure: 'unavailable', disposition: 'retry', advice: 'the bridge retries' };
 
 const STATUSES: Readonly<Record<number, StatusMeaning>> = {
   401: {
     ...MISCONFIGURED,
-    advice: 'it does not know the token or certificate: look at the service account, or at the user of the kubeconfig',
+    advice: 'it does not accept the token or certificate: check the service account, or the user of the kubeconfig',
   },
-  403: { ...MISCONFIGURED, advice: 'a right is missing: `check --connect` names it, deploy/kubernetes/rbac.yaml has them all' },
-  404: { ...MISCONFIGURED, advice: 'there is no such node: set node to the name that `kubectl get nodes` shows' },
-  409: { ...AGAIN, advice: 'somebody else changed it at the same moment again and again; it is tried again' },
+  403: { ...MISCONFIGURED, advice: 'a right is missing: `check --connect` names it, and deploy/kubernetes/rbac.yaml has all rights' },
+  404: { ...MISCONFIGURED, advice: 'the node does not exist: set node to the name that `kubectl get nodes` shows' },
+  409: { ...AGAIN, advice: 'other writers changed it at the same time, repeatedly; the bridge retries' },
   410: AGAIN,
 };
 
-/** How messages name the API server; `origin` is its scheme and host. */
+/** Returns the names and codes for error messages. @param origin the scheme and host of the API server */
 export function placeOf(sink: string, origin: string): HttpPlace {
   return { codes: CODES, sink, target: origin, key: 'kubeconfig', credentials: 'kubeconfig', statuses: STATUSES };
 }

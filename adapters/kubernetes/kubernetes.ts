@@ -1,4 +1,4 @@
-// The kind `kubernetes`: options → an adapter that prepares and recovers the node that this VM is.
+// The kind `kubernetes`: options → an adapter that prepares and recovers the node of this VM.
 import type { AdapterDefinition } from '../adapter.ts';
 import { KubernetesAdapter } from './kubernetes-adapter.ts';
 import {
@@ -10,7 +10,7 @@ import {
   kubernetesSecretFaults,
 } from './kubernetes-options.ts';
 
-/** Event, condition, taint, cordon and drain before a maintenance, and back after it. */
+/** Applies event, condition, taint, cordon and drain before a maintenance, and undoes them after it. */
 export const kubernetes: AdapterDefinition<KubernetesOptions> = {
   type: 'kubernetes',
   options: kubernetesOptions,

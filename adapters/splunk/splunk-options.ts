@@ -1,7 +1,7 @@
 // The configuration of a Splunk sink → checked options, and the faults of its token.
 import * as v from 'valibot';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import { secret } from '../../src/schema/pieces.ts';
-import type { OptionFault } from '../adapter.ts';
 import { connectionEntries } from '../http/connections.ts';
 import { headerFault } from '../http/header-value.ts';
 import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorization, timeoutEntry } from '../http/http-options.ts';

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { LOG_FORMATS } from '../../src/log-record/formats.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import { durationBetween, sizeBetween, timeLimit, wholeNumber, withoutFault } from '../../src/schema/pieces.ts';
-import type { OptionFault } from '../adapter.ts';
 import { FACILITIES, type Facility } from './message/priority.ts';
 import { parseServer, type SyslogServer, serverFault } from './server-address.ts';
 

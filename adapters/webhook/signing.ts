@@ -1,10 +1,10 @@
 // The key `secrets`, and a request → `webhook-signature` (Standard Webhooks 1.0.0).
 import { createHmac, sign as signDigest } from 'node:crypto';
 import * as v from 'valibot';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import { secret } from '../../src/schema/pieces.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
 import { readWebhookSecret, type SigningKey } from '../../src/secrets/webhook-secret.ts';
-import type { OptionFault } from '../adapter.ts';
 
 /** Each secret adds one signature to every request. */
 const MOST_SECRETS = 10;

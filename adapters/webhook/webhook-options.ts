@@ -1,6 +1,6 @@
 // The configuration of a webhook → checked options, and the faults of open secrets.
 import * as v from 'valibot';
-import type { OptionFault } from '../adapter.ts';
+import type { OptionFault } from '../../src/schema/faults.ts';
 import { connectionEntries } from '../http/connections.ts';
 import { httpChecks, httpEntries, httpSecretFaults } from '../http/http-options.ts';
 import { oauthEntries } from '../http/oauth/oauth-options.ts';

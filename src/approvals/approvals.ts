@@ -1,5 +1,5 @@
 // Requests, policy and changes of events → recorded approvals, StartRequests and answers.
-import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
+import type { ApprovalMessage, MessageVerdict } from '../../adapters/approval-source.ts';
 import type { ApprovalOrigin, EventApproval, RecordRange } from '../model/approvals.ts';
 import type { EventChange } from '../model/events.ts';
 import { ApproverRequests } from './approver-requests.ts';

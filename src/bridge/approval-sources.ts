@@ -15,12 +15,12 @@ export interface SourcesParts {
   readonly logger: Logger;
 }
 
-/** One for each bridge. Does nothing before `start`. */
+/** The approval sources of a bridge. Does nothing before `start`. */
 export class Sources implements AsyncDisposable {
   readonly #parts: SourcesParts;
   readonly #loops = new Map<string, Receiving>();
   #config: SourcesParts['config'];
-  /** Null before `start`, and from the end on. */
+  /** Null before `start` and after the end. */
   #observerId: string | null = null;
 
   constructor(parts: SourcesParts) {
@@ -28,13 +28,13 @@ export class Sources implements AsyncDisposable {
     this.#config = parts.config;
   }
 
-  /** Makes each source and receives from it, until `asyncDispose`. `observerId`: see `ApprovalSourceDeps`. */
+  /** Creates each source and receives from it, until `asyncDispose`. @param observerId see `ApprovalSourceDeps` */
   start(observerId: string): void {
     this.#observerId = observerId;
     for (const name of Object.keys(this.#config.approvals.sources)) this.#begin(name, observerId);
   }
 
-  /** From now on these. Those of which no path has changed go on as they are; the next ones begin when the others are closed, after 2 s at most. */
+  /** Applies a new configuration. Unchanged sources continue. New ones start when the old ones are closed, after 2 s at most. */
   async reload(config: SourcesParts['config'], paths: readonly string[]): Promise<void> {
     this.#config = config;
     const names = [...this.#loops.keys(), ...Object.keys(config.approvals.sources)];
@@ -48,12 +48,12 @@ export class Sources implements AsyncDisposable {
     }
   }
 
-  /** By name: whether messages can come now. Empty before `start`. */
+  /** Returns, by name, whether each source can receive messages now. Empty before `start`. */
   status(): ReadonlyMap<string, boolean> {
     return new Map([...this.#loops].map(([name, { loop }]) => [name, loop.isUp]));
   }
 
-  /** From its call on no message is taken. Waits for 2 s at most. */
+  /** Takes no more messages. Waits for 2 s at most. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#observerId = null;
     await Promise.all([...this.#loops.values()].map(end));
@@ -78,19 +78,19 @@ function end({ loop, stopping }: Receiving): Promise<void> {
   return loop.close();
 }
 
-/** Whether each bridge of a group reads the messages of this source. */
+/** Returns whether every bridge of a group reads every message of this source. */
 export function isShared(name: string, { approvals }: Pick<Config, 'approvals'>): boolean {
   const source = approvals.sources[name];
   return source?.definition.readersOf(source.options) === 'each';
 }
 
 export interface SourceParts extends Pick<SourcesParts, 'deps'> {
-  /** Bound to the source's name. */
+  /** A logger that is bound to the source's name. */
   readonly logger: Logger;
   readonly observerId: string;
 }
 
-/** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
+/** Creates a source, without I/O. @throws BridgeError BRIDGE_CONFIG_INVALID if options that fit the schema contradict each other */
 export function createSource(
   name: string,
   config: Pick<Config, 'approvals'>,

@@ -1,4 +1,4 @@
-// A bridge as the outside has it: what it is handed, what watches it, and what it is asked.
+// The interface of a bridge: its options, its observers and its methods.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
@@ -10,38 +10,41 @@ import type { Status } from './status.ts';
 
 export interface BridgeOptions {
   readonly config: Config;
-  /** What `reload` reads; nothing by default. */
+  /** Reads the configuration for `reload`. Default: there is nothing to reload. */
   readonly file?: ConfigFile | null;
   readonly version: string;
   readonly deps: Deps;
   readonly logger: Logger;
   readonly logLinesDropped: () => number;
-  /** Where the stdout sink writes. */
+  /** The stream of the stdout sink. */
   readonly stdout: Writable;
-  /** To the metadata service; HTTP on a connection of its own by default. */
+  /** The transport to the metadata service. Default: HTTP on a separate connection. */
   readonly transport?: Transport;
-  /** For tests: a quick store, or one on a full disk. */
+  /** For tests: a fast store, or one on a full disk. */
   readonly store?: Pick<OutboxOptions, 'synchronous' | 'maxPages'>;
   readonly watch?: PollWatch;
 }
 
-/** Learns that polls begin, ask the metadata service, and end. */
+/** Observes the start, the requests and the end of polls. */
 export interface PollWatch {
   begins(): void;
-  /** A request leaves, be it a poll's or not. */
+  /** The bridge sends a request, of a poll or not. */
   asks(): void;
   ended(isDocument: boolean): void;
-  /** A reload: requests and polls keep to other times from now on. */
+  /** A reload has changed the times of requests and polls. */
   follows(limits: Pick<Config['metadata'], 'pollIntervalMs' | 'timeoutMs' | 'firstTimeoutMs'>): void;
 }
 
-/** A running bridge. Its disposal stops polling, lets running deliveries end, and closes everything: 10 s at most, 16 s with adapters that need longer to close. */
+/**
+ * A running bridge. Disposal stops polling, waits for running deliveries and closes everything, within 10 s, or 16 s if adapters need
+ * longer.
+ */
 export interface Bridge extends AsyncDisposable {
   /** `http://HOST:PORT`, `https://` with `http.tls`. */
   readonly url: string;
-  /** Resolves when there is nothing left to do: the reader of the only sink, standard output, went away. */
+  /** Resolves when there is nothing left to do, because standard output is the only sink and its reader has closed it. */
   readonly ended: Promise<void>;
   readonly status: Status;
-  /** Reads the configuration again; nobody who waits for it keeps a poll waiting. @param by who asks, for the log @throws BridgeError BRIDGE_STORE_* */
+  /** Reads the configuration again. Does not delay polls. @param by the requester, for the log @throws BridgeError BRIDGE_STORE_* */
   reload(by: string): ReturnType<Reloads['request']>;
 }

@@ -1,7 +1,8 @@
-// A configuration → what stands in the way of a `run`, here or at a far side. Sends no event.
+// A configuration → the problems that block a `run`, local or remote. Sends no event.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { Adapter, ApprovalSource } from '../../adapters/adapter.ts';
+import type { Adapter } from '../../adapters/adapter.ts';
+import type { ApprovalSource } from '../../adapters/approval-source.ts';
 import { openKeySet } from '../auth/key-set.ts';
 import type { JwtOptions } from '../auth/options.ts';
 import type { Config } from '../config/config.ts';
@@ -26,12 +27,12 @@ export interface ReachParts {
   readonly stdout: Writable;
   readonly signal: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** This one, outside tests. */
+  /** This machine, except in tests. */
   readonly machine?: MachineProbe;
 }
 
 /**
- * Makes adapters and sources at once, so that faults in their options show, and reaches for one after the other as the answer is read.
+ * Creates all adapters and sources at once, so that faults in their options show. Then checks one after another, as the result is read.
  * @throws BridgeError BRIDGE_CONFIG_INVALID
  */
 export function checkConnections(config: Config, parts: ReachParts): AsyncIterable<Finding> {
@@ -40,7 +41,7 @@ export function checkConnections(config: Config, parts: ReachParts): AsyncIterab
   return reach(config, adapters, parts);
 }
 
-/** Of the sinks whose check looks at this machine alone. */
+/** Checks the sinks that need only this machine. */
 export async function checkLocally(config: Config, parts: ReachParts): Promise<readonly Finding[]> {
   const local = Object.entries(config.sinks).filter(([, { adapter }]) => adapter.isLocal);
   const reached: Finding[] = [];
@@ -50,7 +51,7 @@ export async function checkLocally(config: Config, parts: ReachParts): Promise<r
 
 type Named = readonly [name: string, checked: Pick<Adapter | ApprovalSource, 'check'> & AsyncDisposable];
 
-/** Stands for the VM while its name is unknown. */
+/** The name of the VM while it is unknown. */
 const UNKNOWN_OBSERVER = 'unknown';
 
 async function* reach(config: Config, adapters: readonly Named[], parts: ReachParts): AsyncGenerator<Finding> {
@@ -83,12 +84,12 @@ async function reachOne([name, checked]: Named, { signal }: ReachParts): Promise
   }
 }
 
-/** A simulator has a clock of its own. */
+/** A simulator has its own clock. */
 function isAzure(endpoint: string): boolean {
   return endpoint === 'discover' || isMetadataAddress(new URL(endpoint).hostname);
 }
 
-/** Null where there are keys. */
+/** Returns null if there are keys. */
 async function keySetError(jwt: JwtOptions, { deps, logger, signal }: ReachParts): Promise<string | null> {
   try {
     await orAbort(openKeySet(jwt, deps, logger).check(), signal);
@@ -99,7 +100,7 @@ async function keySetError(jwt: JwtOptions, { deps, logger, signal }: ReachParts
   }
 }
 
-/** The consumer group or subscription of a source may bear the VM's name. */
+/** The consumer group or subscription of a source may contain the VM's name. */
 function sourcesOf(config: Config, parts: ReachParts, observerId: string): readonly Named[] {
   return Object.keys(config.approvals.sources).map((name) => [
     `approvals.sources.${name}`,
@@ -110,7 +111,7 @@ function sourcesOf(config: Config, parts: ReachParts, observerId: string): reado
 interface ReachedMetadata {
   readonly error: string | null;
   readonly observerId: string;
-  /** The header of its last answer. */
+  /** The header of the last answer. */
   readonly date: string | undefined;
 }
 

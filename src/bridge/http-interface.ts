@@ -16,7 +16,7 @@ import { onceASecond } from './once-a-second.ts';
 
 export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload' | 'operations' | 'drills'> {
   readonly config: Pick<Config, 'http' | 'approvals'>;
-  /** A request to `/v1/*` had no valid proof. */
+  /** A request to `/v1/*` had no valid credentials. */
   readonly onUnauthorized: () => void;
   readonly onConnectionDropped: (reason: DropReason) => void;
   readonly streams: Streams;
@@ -27,11 +27,11 @@ export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'even
 export interface HttpInterface extends AsyncDisposable {
   /** `http://HOST:PORT` of `http.listen`, `https://` with `http.tls`. */
   readonly url: string;
-  /** Other callers from the next request on; where it listens stays. */
+  /** Applies other callers from the next request on. The addresses stay. */
   reload(config: Pick<Config, 'http' | 'approvals'>, paths: readonly string[]): void;
 }
 
-/** Listens. @throws BridgeError BRIDGE_HTTP_LISTEN, BRIDGE_HTTP_TLS; then nothing is left open. */
+/** Starts to listen. @throws BridgeError BRIDGE_HTTP_LISTEN, BRIDGE_HTTP_TLS; then nothing stays open */
 export async function openHttpInterface(parts: HttpInterfaceParts): Promise<HttpInterface> {
   const { config, deps } = parts;
   const { listen, tls, health } = config.http;
@@ -39,7 +39,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   const known = new ConfiguredCallers(config, deps, logger);
   let hasConsole = config.http.console;
   const servers: AsyncDisposable[] = [];
-  // Side by side: each waits for answers under way.
+  // Concurrently, because each waits for answers under way.
   const closeServers = () => Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
   const dropLog = new DropLog(deps, logger);
   const start = async (server: Pick<HttpServerParts, 'setting' | 'listen' | 'tls' | 'routes'>) => {
@@ -59,14 +59,14 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
     const url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
     logger.info({ url }, 'listening');
     if (tls === null && !isLoopback(listen.host))
-      logger.warn('http.listen lies beyond loopback without TLS, as http.allowInsecure says: tokens pass in clear text');
+      logger.warn('http.listen is not a loopback address and has no TLS, which http.allowInsecure allows: tokens are sent in clear text');
     const reload = (next: Pick<Config, 'http' | 'approvals'>, paths: readonly string[]) => {
       known.reload(next, (path) => touches(paths, path));
       hasConsole = next.http.console;
       parts.streams.judgeAll();
     };
     const close = async () => {
-      // Else the servers would wait for its readers.
+      // Otherwise the servers would wait for its readers.
       parts.streams.close();
       await closeServers();
     };
@@ -77,7 +77,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   }
 }
 
-/** As bytes, so that all who wait for them share them. */
+/** As bytes, which all readers share. */
 async function metricsBytes(ports: Pick<HealthPorts, 'metrics'>) {
   const { contentType, body } = await ports.metrics();
   return { contentType, body: Buffer.from(body) };

@@ -1,4 +1,4 @@
-// Instance answers, store and configuration → which VM this is and its CloudEvents source.
+// Instance metadata, store, configuration → the identity of this VM and its CloudEvents source.
 import type { Logger } from 'pino';
 import { toObservedVm } from '../cloudevents/observed-vm.ts';
 import { isAbort } from '../errors.ts';
@@ -7,16 +7,18 @@ import type { Observer } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { type Deps, sleep } from '../time/clock.ts';
 
-/** A stored state is compared without the vmId once the instance route has been silent for so long (behaviour 4.12). */
+/** After this time without an answer of the instance route, a stored state is compared without the vmId (behaviour 4.12). */
 const SILENT_AFTER_MS = 60_000;
-/** What is new is published without the vmId after so long, since an event may give 30 s of notice; nothing ends by such a comparison. */
+/**
+ * After this time, new events are published without the vmId, because an event may give 30 s of notice. Such a comparison ends no event.
+ */
 const PRESUMED_AFTER_MS = 5_000;
-/** A new store has nothing to confuse, but its first CloudEvents shall name the VM: so long they wait for it where their source is configured. */
+/** How long the first CloudEvents of a new store wait for the VM's name if their source is configured. */
 const NAMELESS_AFTER_MS = 3000;
 const LONGEST_PAUSE_MS = 10_000;
-/** Where there is no such route it is asked again now and then: the service may have been in an update. */
+/** If the route does not exist, the bridge asks again at this interval: the service may be in an update. */
 const ABSENT_PAUSE_MS = 60_000;
-/** Tags are edited while the VM runs; nothing else of it changes without a start. */
+/** Tags may change while the VM runs. Everything else changes only with a start. */
 const TAGS_PAUSE_MS = 600_000;
 
 export interface IdentityParts {
@@ -28,23 +30,23 @@ export interface IdentityParts {
   readonly instance: (signal: AbortSignal) => Promise<InstanceAnswer>;
   readonly deps: Deps;
   readonly logger: Logger;
-  /** Sets the store aside, which turned out to belong to another VM: before anything of it ended, though perhaps after `presumed`. */
+  /** Sets aside a store of another VM. No event of the store has ended yet, but `presumed` may have resolved. */
   readonly foreign: (vmId: string) => Promise<void>;
 }
 
-/** Asks until it knows. `presumed` and `identified` resolve when documents may be compared and CloudEvents made. */
+/** Asks until the VM is identified. After `presumed` and `identified`, documents may be compared and CloudEvents created. */
 export class Identity {
   readonly #parts: IdentityParts;
   readonly #presumed = Promise.withResolvers<void>();
   readonly #ready = Promise.withResolvers<void>();
   #isPresumed = false;
   #isIdentified = false;
-  /** The store is another VM's, and is not set aside yet. */
+  /** The store belongs to another VM, and is not set aside yet. */
   #isForeign = false;
-  /** Whether it is settled that the store is this VM's. */
+  /** Whether the store certainly belongs to this VM. */
   #isOurs = false;
   #isAbsent = false;
-  /** The pause that the last answer asked for (`Retry-After`). */
+  /** The `Retry-After` of the last answer. */
   #askedPauseMs = 0;
   #isNameless = false;
 
@@ -52,17 +54,17 @@ export class Identity {
     this.#parts = parts;
   }
 
-  /** Resolves once the source is known, and the store is taken for this VM's own, though perhaps only presumably: nothing ends before `identified`. */
+  /** Resolves when the source is known and the store presumably belongs to this VM. No event ends before `identified`. */
   get presumed(): Promise<void> {
     return this.#presumed.promise;
   }
 
-  /** Resolves once the source is known and the store is this VM's as far as anybody can tell. */
+  /** Resolves when the source is known and nothing indicates that the store belongs to another VM. */
   get identified(): Promise<void> {
     return this.#ready.promise;
   }
 
-  /** False again if the store, presumed to be this VM's, turned out to be another's. */
+  /** Becomes false again if the store turns out to belong to another VM. */
   get isPresumed(): boolean {
     return this.#isPresumed || this.#isIdentified;
   }
@@ -86,7 +88,7 @@ export class Identity {
     return name === null ? null : `${source}/virtualmachines/${encodeURIComponent(name.toLowerCase())}`;
   }
 
-  /** Runs until the VM is known or, where its metadata are told, until the signal aborts. */
+  /** Runs until the VM is known or, if CloudEvents include its metadata, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const isNew = this.#parts.outbox.known.load().lastGoodAt === null;
     const waitMs = isNew ? NAMELESS_AFTER_MS : SILENT_AFTER_MS;
@@ -107,7 +109,7 @@ export class Identity {
     }
   }
 
-  /** True once there is no more to learn. */
+  /** True when nothing is left to find out. */
   async #ask(signal: AbortSignal): Promise<boolean> {
     const { outbox, logger } = this.#parts;
     const answer = await this.#parts.instance(signal);
@@ -117,12 +119,12 @@ export class Identity {
         await this.#know(answer);
       } catch (error) {
         if (isAbort(error)) throw error;
-        logger.error({ err: error }, 'which VM this is could not be stored: asked and stored again in some seconds');
+        logger.error({ err: error }, 'the identity of this VM could not be stored: the bridge retries in some seconds');
         return false;
       }
       this.#settle();
       if (this.#isIdentified) return true;
-      if (!this.#isNameless) logger.error('instance metadata names no scope for the source of the CloudEvents: set cloudevents.source');
+      if (!this.#isNameless) logger.error('instance metadata has no scope for the source of the CloudEvents: set cloudevents.source');
       this.#isNameless = true;
       return false;
     }
@@ -167,7 +169,7 @@ export class Identity {
     this.#isForeign = false;
   }
 
-  /** Takes what is told of the VM anew; its name and the source stay until the next start, so that all changes of an event go by the same. */
+  /** Updates the metadata of the VM. Its name and the source stay until the next start, so that all changes of an event have the same. */
   async #refresh(signal: AbortSignal): Promise<void> {
     const { outbox, told, logger } = this.#parts;
     const answer = await this.#parts.instance(signal);

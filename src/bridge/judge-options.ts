@@ -1,4 +1,4 @@
-// A configuration that fits its schemas → faults that adapters find in its options.
+// A configuration that fits its schemas → the faults that adapters find in its options.
 import type { Config } from '../config/config.ts';
 import { createSource } from './approval-sources.ts';
 import { type AdapterParts, createAdapter } from './sinks/sink-adapter.ts';

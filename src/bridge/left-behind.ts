@@ -1,4 +1,4 @@
-// Notes of sinks that are gone, or of another kind now → what they left running is ended.
+// Notes of sinks that were removed or have another type → their leftover programs, ended.
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { messageOf } from '../errors.ts';
@@ -12,7 +12,7 @@ export interface LeftBehindParts {
   readonly logger: Logger;
 }
 
-/** A sink that is still of a kind that leaves something behind sees to its own. Never throws: what goes on is told. */
+/** Skips sinks that still have such a type: their adapters do it. Never throws; logs failures. */
 export function endLeftBehind({ config, outbox, deps, logger }: LeftBehindParts): void {
   try {
     for (const sink of outbox.notes.sinks()) {
@@ -27,7 +27,7 @@ export function endLeftBehind({ config, outbox, deps, logger }: LeftBehindParts)
   } catch (error) {
     logger.warn(
       { area: 'delivery', reason: messageOf(error) },
-      'what removed sinks left running cannot be looked for: the next start does',
+      'the bridge cannot check if removed sinks left programs running: its next start checks again',
     );
   }
 }

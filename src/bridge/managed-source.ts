@@ -1,12 +1,12 @@
-// A source of approvals → the same, with aborts and an end as the bridge wants them.
-import type { ApprovalSource } from '../../adapters/adapter.ts';
+// A source of approvals → the same source with uniform aborts and closing.
+import type { ApprovalSource } from '../../adapters/approval-source.ts';
 import { BridgeError } from '../errors.ts';
 import { Running } from '../time/running.ts';
 
-/** A source as the bridge uses it. Disposal ends what runs, as an abort does, then closes; harmless twice. */
+/** A source as the bridge uses it. Disposal aborts running calls, then closes. It may be called twice. */
 export interface ManagedSource extends Omit<ApprovalSource, 'close'>, AsyncDisposable {}
 
-/** @param name in the configuration, for messages */
+/** @param name its name in the configuration, for messages */
 export function manageSource(source: ApprovalSource, name: string): ManagedSource {
   const running = new Running();
   const closing = new AbortController();

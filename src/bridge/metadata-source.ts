@@ -18,23 +18,23 @@ export interface MetadataSourceParts {
   readonly config: Pick<Config, 'metadata'>;
   readonly deps: Deps;
   readonly logger: Logger;
-  /** HTTP on a connection of its own by default. */
+  /** Default: HTTP on a separate connection. */
   readonly transport?: Transport | undefined;
-  /** When a process before this one read its last good document. */
+  /** When an earlier process read its last good document. */
   readonly storedGoodAt: Instant | null;
   /** A poll begins. */
   readonly onPoll?: () => void;
-  /** A GET leaves, of a poll or for the VM's identity. */
+  /** The bridge sends a GET, for a poll or for the VM's identity. */
   readonly onRequest?: () => void;
 }
 
-/** Without a good document for so long the bridge is blind, unless `firstTimeout` applies. */
+/** After this time without a good document, the bridge is blind, unless `firstTimeout` applies. */
 const BLIND_AFTER_MS = 60_000;
 
 /** Opens nothing before its first request. */
 export class MetadataSource {
   readonly client: MetadataClient;
-  /** What leaves for the service. */
+  /** The rate of requests to the service. */
   readonly rate: RequestRate;
   readonly #parts: MetadataSourceParts;
   readonly #poller: Poller;
@@ -68,7 +68,7 @@ export class MetadataSource {
     this.#close = () => http?.close();
   }
 
-  /** Every poll; polls while there is a subscriber. */
+  /** Emits every poll. It polls while there is a subscriber. */
   get polls$(): Observable<PollResult> {
     return this.#poller.results$.pipe(
       tap((poll) => {
@@ -78,7 +78,7 @@ export class MetadataSource {
     );
   }
 
-  /** Why the last poll brought no document; null where it brought one. */
+  /** Why the last poll returned no document; null if it returned one. */
   get lastFailure(): string | null {
     return this.#last?.kind === 'failure' ? this.#last.error.message : null;
   }
@@ -88,7 +88,7 @@ export class MetadataSource {
     return this.#lastGoodPollAt;
   }
 
-  /** How long without a good document counts as blind; `firstTimeout` where none of the last 24 h is known. */
+  /** The time without a good document after which the bridge is blind; `firstTimeout` if there was none in the last 24 h. */
   get blindAfterMs(): number {
     const isFirst = !isAwake(this.#lastGoodAt, now(this.#parts.deps));
     return isFirst ? this.#times.firstTimeoutMs : BLIND_AFTER_MS;
@@ -98,7 +98,7 @@ export class MetadataSource {
     return this.#lastGoodPollAt ?? this.#parts.storedGoodAt;
   }
 
-  /** Other times from now on. A shorter interval holds for the poll that is waited for, too; a back-off is not cut short. */
+  /** Applies other times. A shorter interval also applies to the next poll, but does not shorten a back-off. */
   reload(times: MetadataTimes): void {
     this.#times = times;
     this.client.adjust(times);
@@ -107,14 +107,15 @@ export class MetadataSource {
     if (this.#last?.kind === 'document') this.#poller.startWithin(times.pollIntervalMs);
   }
 
-  /** To be called with each poll once its changes are committed. */
+  /** Must be called with each poll after its changes are committed. */
   handled(poll: PollResult): void {
     this.#handled$.next(poll);
   }
 
   /**
-   * Resolves when the answer to a request begun after this call has been handled. Asks at once where the service answers and takes one more
-   * request; else in the rhythm that its last answer asks for. One request serves all who call before it leaves. Rejects only on abort.
+   * Resolves when the answer to a request that started after this call has been handled. Sends the request at once if the service answers
+   * and the rate allows it, else after the pause that the last answer requires. One request serves all calls before it. Rejects only on
+   * abort.
    */
   async read(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -130,7 +131,7 @@ export class MetadataSource {
     await answered;
   }
 
-  /** One request with all these StartRequests. Where the service is asked too often no other one is sent for as long as it says. */
+  /** Sends all these StartRequests in one request. After a 429, no other request is sent for as long as the service asks. */
   async post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult> {
     this.rate.sent('POST');
     const result = await this.client.post(eventIds, signal);
@@ -139,7 +140,7 @@ export class MetadataSource {
     return result;
   }
 
-  /** Behind all who ask in this turn, so that its request begins after each of their calls. */
+  /** Runs at the end of this turn, so that one request starts after all calls of the turn. */
   #refreshSoon(): void {
     const inMs = this.rate.readInMs();
     if (inMs > 0) this.#cancelRead = this.#parts.deps.after(inMs, () => this.#poller.refresh());

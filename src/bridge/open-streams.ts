@@ -1,4 +1,4 @@
-// The store → all readers of its stream; its journal is asked for anew, as it may be set aside.
+// The store → all readers of its stream. Gets the journal at each use: it may be set aside.
 import type { Logger } from 'pino';
 import { Streams } from '../http/stream/streams.ts';
 import type { Outbox } from '../outbox/outbox.ts';

@@ -1,4 +1,4 @@
-// The operators' routes → the store and the lanes, with each act in the log and in the record.
+// The operators' routes → the store and the lanes, with each action logged and recorded.
 import type { Logger } from 'pino';
 import { toRfc3339 } from '../formats/dates.ts';
 import type { Operations as OperationsPort } from '../http/operators/ports.ts';
@@ -44,7 +44,7 @@ export class Operations implements OperationsPort {
 
   decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], by: string): number | readonly string[] | null {
     const { outbox, sinks } = this.#parts;
-    // What a removed sink left behind can be discarded; nobody would take a retry.
+    // The dead letters of a removed sink can be discarded, but not retried.
     if (!sinks.types().has(sink) && (act === 'retry' || outbox.queue.backlog(sink).dead === 0)) return null;
     let done = 0;
     const unknown = outbox.deadLetters.decide(act, sink, ids, (count) => {
@@ -61,7 +61,7 @@ export class Operations implements OperationsPort {
     return this.#parts.outbox.journalPages.page(range);
   }
 
-  /** A reload that was applied; its log line is written where it is done. */
+  /** Records a reload that was applied; `Reloads` logs it. */
   reloaded(by: string, changed: readonly string[]): void {
     this.#note({ operator: by, act: 'reload', subject: null, detail: { changed } });
   }
@@ -73,7 +73,7 @@ export class Operations implements OperationsPort {
     work(() => this.#note({ operator: by, act, subject: sink, detail: {} }));
     this.#logger.info({ operator: by, sink }, act === 'pause' ? 'an operator paused the sink' : 'an operator resumed the sink');
     sinks.wake();
-    // Its lane has heard of it by then.
+    // The lane has the new state already.
     await new Promise<void>(nextTurn);
     return this.#view(sink, type);
   }

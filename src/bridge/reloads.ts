@@ -1,4 +1,4 @@
-// Requests to read the configuration again → one reload after another, each whole or not at all.
+// Reload requests → one reload after another, each applied completely or not at all.
 import type { Logger } from 'pino';
 import { configChanges, needsRestart, type Written } from '../config/changes.ts';
 import type { CheckedConfig, ValidConfig } from '../config/check-config.ts';
@@ -8,24 +8,24 @@ import type { ReloadOutcome } from '../http/reload-route.ts';
 import { type Fault, formatFault } from '../schema/faults.ts';
 import { type JudgeParts, judgeOptions } from './judge-options.ts';
 
-/** Where the configuration can be read again. */
+/** The source of the configuration for a reload. */
 export interface ConfigFile {
-  /** As the bridge was started with it. */
+  /** The configuration at the start of the bridge. */
   readonly written: Written;
-  /** Reads and checks all of it, as `check` does. */
+  /** Reads and checks the whole configuration, as `check` does. */
   readonly read: () => Promise<CheckedConfig>;
-  /** Another one is in force. */
+  /** Another configuration is in force. */
   readonly onApplied?: (config: Config) => void;
 }
 
 export interface ReloadsParts extends JudgeParts {
-  /** The bridge may have none. */
+  /** Null if there is no configuration file. */
   readonly file?: ConfigFile | null;
   /** When a reload may begin. */
   readonly ready: Promise<void>;
-  /** What is in force. */
+  /** The configuration in force. */
   readonly current: () => Config;
-  /** Puts it in force, all or nothing. `settled`: another reload may begin. @throws BridgeError BRIDGE_STORE_* */
+  /** Puts it in force, completely or not at all. `settled`: another reload may begin. @throws BridgeError BRIDGE_STORE_* */
   readonly apply: (config: Config, paths: readonly string[]) => { readonly settled: Promise<unknown> };
   readonly onReload: (result: ReloadResult) => void;
 }
@@ -35,7 +35,7 @@ export type ReloadResult = Exclude<ReloadOutcome['kind'], 'no-file' | 'not-allow
 
 type AllowedOutcome = Exclude<ReloadOutcome, { kind: 'not-allowed' }>;
 
-/** A reload that was refused, until one is not. */
+/** A rejected reload, until one succeeds. */
 export interface RefusedReload {
   readonly atMs: number;
   readonly by: string;
@@ -46,7 +46,7 @@ export interface RefusedReload {
 export class Reloads {
   readonly #parts: ReloadsParts;
   readonly #logger: Logger;
-  /** By who asked: those that have not begun. Whoever asks again gets the same answer. */
+  /** Reloads that have not begun, by requester. A repeated request gets the same answer. */
   readonly #waiting = new Map<string, Promise<ReloadOutcome>>();
   #written: Written;
   #last: Promise<unknown>;
@@ -61,20 +61,20 @@ export class Reloads {
     this.#sinceMs = parts.deps.wallMs();
   }
 
-  /** Null where the last reload was not refused. */
+  /** Null if the last reload was not rejected. */
   get refused(): RefusedReload | null {
     return this.#refused;
   }
 
-  /** Wall time at which the configuration in force was read. */
+  /** The wall time at which the configuration in force was read. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
 
   /**
-   * Reloads after those that were asked for before.
-   * @param by who asks, for the log
-   * @param isAllowed asked when its turn has come; false: `not-allowed`
+   * Reloads after all earlier requests.
+   * @param by the requester, for the log
+   * @param isAllowed called when the reload begins; false: `not-allowed`
    * @throws BridgeError BRIDGE_STORE_*, and then nothing has changed
    */
   request(by: string, isAllowed: () => Promise<boolean> = async () => true): Promise<ReloadOutcome> {
@@ -100,7 +100,7 @@ export class Reloads {
     try {
       const [outcome, settled] = file === null ? [NO_FILE, null] : await this.#tryOut(file);
       void Promise.resolve(settled)
-        .catch((error: unknown) => this.#logger.error({ err: error, by }, 'what the reload replaced did not end cleanly'))
+        .catch((error: unknown) => this.#logger.error({ err: error, by }, 'the parts that the reload replaced did not end cleanly'))
         .then(settle);
       if (outcome.kind !== 'no-file') onReload(outcome.kind);
       if (outcome.kind === 'applied') {
@@ -113,12 +113,12 @@ export class Reloads {
       return outcome;
     } catch (error) {
       onReload('failed');
-      this.#logger.error({ err: error, by }, 'the configuration could not be put in force: the one before goes on');
+      this.#logger.error({ err: error, by }, 'the new configuration could not be put in force: the previous one stays in force');
       throw error;
     }
   }
 
-  /** Faults come first, and nothing holds before all of it was judged. */
+  /** Reports faults first, and applies nothing before the whole configuration is checked. */
   async #tryOut(file: ConfigFile): Promise<[AllowedOutcome, Promise<unknown> | null]> {
     const read = await file.read();
     const faults = 'faults' in read ? read.faults : this.#judged(read);
@@ -146,14 +146,16 @@ export class Reloads {
   #tell(by: string, outcome: AllowedOutcome): void {
     const logger = this.#logger;
     if (outcome.kind === 'applied') logger.info({ by, changed: outcome.changed }, 'the configuration was read again and is in force');
-    else if (outcome.kind === 'no-file')
-      logger.warn({ by }, 'there is no configuration file to read again, and nothing changes: see --config');
+    else if (outcome.kind === 'no-file') logger.warn({ by }, 'there is no configuration file to reload, so nothing changes: see --config');
     else if (outcome.kind === 'needs-restart') {
       const { restart } = outcome;
-      logger.error({ by, restart }, 'the configuration has changes that need a restart: nothing of it is in force, the one before goes on');
+      logger.error(
+        { by, restart },
+        'the configuration has changes that need a restart: none of it is applied, the previous one stays in force',
+      );
     } else {
-      for (const fault of outcome.faults) logger.error({ by, path: fault.path }, `the configuration is refused: ${formatFault(fault)}`);
-      logger.error({ by, faults: outcome.faults.length }, 'the configuration has faults: the one before goes on');
+      for (const fault of outcome.faults) logger.error({ by, path: fault.path }, `the configuration is rejected: ${formatFault(fault)}`);
+      logger.error({ by, faults: outcome.faults.length }, 'the configuration has faults: the previous one stays in force');
     }
   }
 }

@@ -16,28 +16,28 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { commitEvents, forApprovals, type Publishing, pipeline } from '../pipeline.ts';
 import { type Deps, now } from '../time/clock.ts';
 import { isShared, Sources } from './approval-sources.ts';
+import { actsOn, holdingSinks, isAuthorized } from './approving-sinks.ts';
 import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';
-import { actsOn, holdingSinks, isAuthorized } from './speaking-sinks.ts';
 
 const RETRY_MS = 1000;
 
-/** What Azure says never happens (protocol 10.3), and what the bridge makes of it. */
+/** Changes that Azure rules out (protocol 10.3), and how the bridge handles them. */
 const STEPS_BACK: Readonly<Record<StepBack, string>> = {
   unstarted: 'an event went back from Started to Scheduled, which Azure says never happens: it counts as Scheduled again',
   returned: 'an event came back after its end, which Azure says never happens: it counts as a new occurrence',
 };
-const STEP_BACK_ADVICE = 'if this happens again, look at what answers at metadata.endpoint, such as a proxy or two hosts in turn';
+const STEP_BACK_ADVICE = 'if this happens again, check what answers at metadata.endpoint, such as a proxy or two alternating hosts';
 
 export interface RunningFlowParts {
   readonly config: Config;
   readonly outbox: Outbox;
   readonly identity: Identity;
   readonly metadata: MetadataSource;
-  /** The polls so far and to come; the last one is given again. */
+  /** All polls; a new subscriber gets the last one first. */
   readonly polls$: Observable<PollResult>;
   readonly firstRequestAt: Instant;
-  /** Whether an approval of this event, by its key, was in a store that was set aside since. */
+  /** Returns whether a store that was set aside had an approval of this event, by its key. */
   readonly wasApproved: (key: string) => boolean;
   readonly deps: Deps;
   readonly logger: Logger;
@@ -46,7 +46,7 @@ export interface RunningFlowParts {
   readonly onMessage: (source: string, result: MessageResult) => void;
 }
 
-/** One for each store, made once it may be compared. Does nothing before `start`. */
+/** The flow of one store, created when the store may be compared. Does nothing before `start`. */
 export class RunningFlow implements AsyncDisposable {
   readonly store: Committer;
   readonly approvals: Approvals;
@@ -109,7 +109,7 @@ export class RunningFlow implements AsyncDisposable {
     this.sources = new Sources({ config, approvals: this.approvals, deps, logger: logger.child({ area: 'approvals' }) });
   }
 
-  /** Takes up what was open, then handles the last poll and every one to come. @throws BridgeError BRIDGE_STORE_* */
+  /** Resumes open work, then handles the last poll and all later ones. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
     const { metadata, polls$, firstRequestAt, wasApproved, deps, identity, logger } = this.#parts;
     this.#warn();
@@ -125,7 +125,7 @@ export class RunningFlow implements AsyncDisposable {
       .pipe(
         tap({
           error: (error: unknown) =>
-            logger.fatal({ err: error }, 'handling a poll failed by a mistake in the bridge: tried again in a second'),
+            logger.fatal({ err: error }, 'a bug in the bridge prevented the handling of a poll: the bridge retries in a second'),
         }),
         retry({ delay: () => timer(RETRY_MS, deps.scheduler) }),
       )
@@ -133,8 +133,9 @@ export class RunningFlow implements AsyncDisposable {
   }
 
   /**
-   * The store is this VM's own: takes up its drills, and receives approvals from brokers, where the VM's name may be that of a consumer group:
-   * under the name of another VM, that one would miss what is read here. @throws BridgeError BRIDGE_STORE_*
+   * Called when the store belongs to this VM: resumes its drills, and receives approvals from brokers. A consumer group may contain the
+   * VM's name: under the wrong name, this bridge would take messages of another VM.
+   * @throws BridgeError BRIDGE_STORE_*
    */
   confirm(): void {
     this.drills.start();
@@ -142,8 +143,8 @@ export class RunningFlow implements AsyncDisposable {
   }
 
   /**
-   * From now on this configuration, of approvals, routes and all that a poll asks for; where approvals cannot be stored by it, the one before
-   * goes on. @throws BridgeError BRIDGE_STORE_*
+   * Applies a new configuration of approvals, routes and polls. If the store fails, the previous one stays in force.
+   * @throws BridgeError BRIDGE_STORE_*
    */
   reload(config: Config): void {
     const before = { config: this.#config, routes: this.#routes };
@@ -159,12 +160,12 @@ export class RunningFlow implements AsyncDisposable {
     this.#warn();
   }
 
-  /** This VM's name; null while unknown. */
+  /** This VM's name, or null while unknown. */
   get ownName(): string | null {
     return this.#parts.identity.observer.name;
   }
 
-  /** Whether every event there is has been listed to this bridge by now, and this process has read the last document. */
+  /** Whether the bridge has seen all current events, and this process has read the last document. */
   get isInView(): boolean {
     const { state, blindness } = this.store;
     const { epoch, emptyRow, lastGoodAt } = state;
@@ -174,7 +175,7 @@ export class RunningFlow implements AsyncDisposable {
     return hasSettled(epoch, at, settleMs) || hasOutlasted(epoch.rowStartedAt, epoch, at, settleMs);
   }
 
-  /** Takes no more messages and handles no more polls; a StartRequest under way may end. */
+  /** Takes no more messages and handles no more polls. A running StartRequest may end. */
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = this.sources[Symbol.asyncDispose]();
     this.#subscription?.unsubscribe();
@@ -205,11 +206,11 @@ export class RunningFlow implements AsyncDisposable {
         "approvals.group.submit is leader, but the VM's own name is unknown: this bridge posts nothing that the group decides until it is known",
       );
     if (config.approvals.dryRun)
-      logger.warn('approvals.dryRun is true: what is decided is recorded and told, and no StartRequest is posted');
+      logger.warn('approvals.dryRun is true: decisions are recorded and published, but the bridge posts no StartRequest');
   }
 }
 
-/** The committer and the outbox as approvals ask for them: what they publish becomes CloudEvents like all others. */
+/** Adapts the committer and the outbox for approvals, which publish their changes as CloudEvents. */
 export function approvalStore(store: Committer, publishing: Publishing): ApprovalStore {
   const { approvals, messages, journal, known } = publishing.outbox;
   return {
@@ -218,7 +219,7 @@ export function approvalStore(store: Committer, publishing: Publishing): Approva
   };
 }
 
-/** A time read from the store is an earlier process's, whose documents do not count for posting. */
+/** Ignores times of an earlier process in the store, because its documents do not allow posting. */
 function readHere(at: Instant | null): Instant | null {
   return at?.elapsedMs === null ? null : at;
 }

@@ -1,4 +1,4 @@
-// Configured sinks → an adapter and a lane for each, and what a reload makes of them.
+// Configured sinks → an adapter and a lane for each, updated by reloads.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { DeliveryNotes, EventsInView } from '../../adapters/adapter.ts';
@@ -11,13 +11,13 @@ import { RequestWindow } from '../delivery/rate-limiter.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
+import { approvingStore, sinkApprover } from './approving-sinks.ts';
 import { endLeftBehind } from './left-behind.ts';
 import type { RunningFlow } from './running-flow.ts';
 import { createAdapter, memoryOf, notesOf } from './sinks/sink-adapter.ts';
 import { filesOf, type LaneSuccession, SinkLane } from './sinks/sink-lane.ts';
-import { sinkApprover, speakingStore } from './speaking-sinks.ts';
 
-/** For deliveries under way to a sink that is removed. */
+/** The time for running deliveries to a removed sink. */
 const REMOVAL_GRACE_MS = 8000;
 
 export interface SinksParts {
@@ -35,21 +35,24 @@ export interface SinkReports {
   readonly onState: (sink: string, status: LaneStatus) => void;
 }
 
-/** What the lanes of a sink share, and what each has to do with those before it. */
+/** The state that the lanes of a sink share, and the relation of each to earlier lanes. */
 interface LaneMakings extends LaneSuccession {
   readonly logger: Logger;
   readonly notes: DeliveryNotes;
   readonly requests: RequestWindow;
 }
 
-/** One for each bridge. Does nothing before `open`. */
+/** The sinks of a bridge. Does nothing before `open`. */
 export class Sinks {
   readonly #parts: SinksParts;
   #sinks: Config['sinks'];
   #reports: SinkReports | null = null;
   #isClosing = false;
   #lanes = new Map<string, SinkLane>();
-  /** Lanes of sinks that were removed, by name, until the store has dropped the sink. One that is configured again before keeps its lane and queue. */
+  /**
+   * Lanes of sinks that were removed, by name, until the store has dropped the sink. One that is configured again before keeps its lane and
+   * queue.
+   */
   readonly #leaving = new Map<string, SinkLane>();
 
   constructor(parts: SinksParts) {
@@ -57,7 +60,7 @@ export class Sinks {
     this.#sinks = parts.config.sinks;
   }
 
-  /** Tells the store which sinks there are, then lets a lane for each deliver what the store holds for it. Once, or again after `close`. */
+  /** Stores which sinks exist, then starts a lane for each. Call it once, or again after `close`. */
   open(reports: SinkReports): void {
     this.#syncStore();
     endLeftBehind({ ...this.#parts, config: { sinks: this.#sinks, kinds: this.#parts.config.kinds } });
@@ -71,7 +74,7 @@ export class Sinks {
     return this.#reports !== null;
   }
 
-  /** What a reload asks of the store before anything of it holds: its new sinks. @throws BridgeError BRIDGE_STORE_* */
+  /** Stores the new sinks of a reload before the reload applies. @throws BridgeError BRIDGE_STORE_* */
   prepare({ sinks }: Pick<Config, 'sinks'>): void {
     if (this.#reports === null || this.#isClosing) return;
     const added = Object.entries(sinks).filter(([name]) => !Object.hasOwn(this.#sinks, name));
@@ -79,8 +82,8 @@ export class Sinks {
   }
 
   /**
-   * From now on these. A sink of which no path, or its filter alone, has changed keeps its lane. Resolves when no delivery to a removed one
-   * runs any more.
+   * Applies a new configuration. A sink keeps its lane if it is unchanged or only its filter has changed. Resolves when no delivery to a
+   * removed sink runs.
    */
   async reload({ sinks }: Pick<Config, 'sinks'>, paths: readonly string[]): Promise<void> {
     const before = this.#sinks;
@@ -95,12 +98,12 @@ export class Sinks {
     await Promise.all(removed);
   }
 
-  /** New rows are queued, by this process or another. */
+  /** Wakes the lanes: this process or another has queued new rows. */
   wake(): void {
     for (const lane of this.#lanes.values()) lane.wake();
   }
 
-  /** The type of each that is configured, by name. */
+  /** The types of the configured sinks, by name. */
   types(): ReadonlyMap<string, string> {
     return new Map(Object.entries(this.#sinks).map(([name, { type }]) => [name, type]));
   }
@@ -110,7 +113,7 @@ export class Sinks {
     return new Map([...this.#lanes].flatMap(([name, lane]) => statusOf(name, lane)));
   }
 
-  /** Lets running deliveries end, for so long at most. */
+  /** Waits for running deliveries, up to a time limit. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     await Promise.all([...this.#lanes.values(), ...this.#leaving.values()].map((lane) => lane.close(graceMs)));
@@ -118,7 +121,7 @@ export class Sinks {
     this.#reports = null;
   }
 
-  /** First every lane of before begins nothing more: two sinks may exchange their files. */
+  /** First stops all changed lanes, because two sinks may exchange their files. */
   #change(changed: readonly (readonly [string, SinkConfig])[]): void {
     for (const [name, config] of changed) this.#laneOf(name).want(config);
     for (const [name] of changed) this.#laneOf(name).settle();
@@ -165,7 +168,7 @@ export class Sinks {
   #storeOf(config: SinkConfig): LaneStore {
     const { queue } = this.#parts.outbox;
     const approver = sinkApprover(config);
-    return approver === null ? queue : speakingStore(approver.name, { queue, approvals: () => this.#parts.flow()?.approvals ?? null });
+    return approver === null ? queue : approvingStore(approver.name, { queue, approvals: () => this.#parts.flow()?.approvals ?? null });
   }
 
   get #events(): EventsInView {
@@ -188,13 +191,13 @@ export class Sinks {
     await lane.remove(REMOVAL_GRACE_MS);
   }
 
-  /** Its lane goes on; a retirement ends, as with every change of a sink. */
+  /** The lane continues. A retirement ends, as with every change of a sink. */
   #refilter(name: string, config: SinkConfig): void {
     try {
       this.#tell(this.#parts.outbox.sinks.put([configuredSink([name, config])]));
       this.#lanes.get(name)?.wake();
     } catch (error) {
-      this.#parts.logger.error({ err: error, sink: name }, 'that the filter of this sink changed could not be stored: the next start does');
+      this.#parts.logger.error({ err: error, sink: name }, 'the changed filter of this sink could not be stored: the next start stores it');
     }
   }
 
@@ -206,15 +209,15 @@ export class Sinks {
 
   #tell({ added, unretired }: SinkNews): void {
     const { logger } = this.#parts;
-    for (const sink of added) logger.info({ sink }, 'new sink: it gets what happens from now on');
-    for (const sink of unretired) logger.info({ sink }, 'the sink was retired; its configuration changed, so it starts again');
+    for (const sink of added) logger.info({ sink }, 'new sink: it receives events from now on');
+    for (const sink of unretired) logger.info({ sink }, 'the sink was retired; it starts again, because its configuration has changed');
   }
 
   #tellRemoved(removed: readonly { readonly sink: string; readonly deadLettered: number }[]): void {
     for (const { sink, deadLettered } of removed) {
       this.#parts.logger.warn(
         { sink, deadLettered },
-        'this sink is no longer configured: what was queued for it is dead-lettered as "sink removed"',
+        'this sink is no longer configured: its queued deliveries become dead letters as "sink removed"',
       );
     }
   }

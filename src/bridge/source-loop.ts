@@ -1,6 +1,6 @@
 // One approval source → its messages, received again with back-off after each failure.
 import type { Logger } from 'pino';
-import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
+import type { ApprovalMessage, MessageVerdict } from '../../adapters/approval-source.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import { BridgeError, isStoreFault, messageOf } from '../errors.ts';
@@ -9,7 +9,7 @@ import { type Deps, orAbort, sleep } from '../time/clock.ts';
 import { disposeInTime } from '../time/dispose.ts';
 import type { ManagedSource } from './managed-source.ts';
 
-/** A source that received for so long before it failed starts its back-off from the beginning. */
+/** If a source received for this long before it failed, its back-off starts from the beginning. */
 const STEADY_MS = 10_000;
 
 export interface SourceLoopParts {
@@ -17,9 +17,9 @@ export interface SourceLoopParts {
   readonly origin: MessageOrigin;
   readonly approvals: Pick<Approvals, 'take' | 'ready'>;
   readonly deps: Deps;
-  /** Already bound to the source's name. */
+  /** Bound to the source's name. */
   readonly logger: Logger;
-  /** From its abort on no message is taken. */
+  /** After its abort, no message is taken. */
   readonly stop: AbortSignal;
 }
 
@@ -30,22 +30,22 @@ export class SourceLoop {
   #isFaultLogged = false;
   #failures = 0;
 
-  /** Receives at once; from a source whose messages others can take, only once this bridge can take them itself. */
+  /** Receives at once. If other bridges can take the messages, receives only when this bridge can handle them. */
   constructor(parts: SourceLoopParts) {
     this.#parts = parts;
     this.#running = this.#run();
   }
 
-  /** Whether messages can come now. */
+  /** Whether messages can arrive now. */
   get isUp(): boolean {
     return this.#isUp;
   }
 
-  /** To be called once `stop` has aborted. Never rejects, and waits for 2 s at most. */
+  /** Must be called after `stop` has aborted. Never rejects, and waits for 2 s at most. */
   async close(): Promise<void> {
     const { source, deps, logger } = this.#parts;
     const ended = this.#running.then(() => source[Symbol.asyncDispose]());
-    const failed = (reason: string) => logger.warn({ reason }, 'a source of approvals was not closed cleanly');
+    const failed = (reason: string) => logger.warn({ reason }, 'an approval source was not closed cleanly');
     await disposeInTime({ [Symbol.asyncDispose]: () => ended }, deps, failed);
   }
 
@@ -75,16 +75,16 @@ export class SourceLoop {
   #ready(): void {
     if (this.#parts.stop.aborted) return;
     this.#isUp = true;
-    if (this.#isFaultLogged) this.#parts.logger.info('approvals are received again');
+    if (this.#isFaultLogged) this.#parts.logger.info('the source receives approvals again');
     this.#isFaultLogged = false;
   }
 
-  /** Once for each time that the source is away; faults of the store are logged by the committer. */
+  /** Logs once per outage of the source. The committer logs faults of the store. */
   #logFault(error: unknown): void {
     const { logger } = this.#parts;
     const isNew = !isStoreFault(error) && !this.#isFaultLogged;
-    if (isNew) logger.warn({ err: error }, 'approvals cannot be received: it is tried again, at most 10 s apart');
-    else logger.debug({ reason: messageOf(error) }, 'approvals cannot be received: it is tried again');
+    if (isNew) logger.warn({ err: error }, 'the source cannot receive approvals: the bridge retries, at most 10 s apart');
+    else logger.debug({ reason: messageOf(error) }, 'the source cannot receive approvals: the bridge retries');
     this.#isFaultLogged ||= isNew;
   }
 }

@@ -15,7 +15,7 @@ import type { Reloads } from './reloads.ts';
 import type { RunningFlow } from './running-flow.ts';
 import type { Sinks } from './sinks.ts';
 
-/** A bridge without a good document for so long is not ready. */
+/** After this time without a good document, the bridge is not ready. */
 const STALE_AFTER_MS = 60_000;
 
 export interface StatusParts {
@@ -30,12 +30,12 @@ export interface StatusParts {
 
 type ShownFlow = Pick<RunningFlow, 'store' | 'approvals' | 'sources'>;
 
-/** What metrics are labelled with. */
+/** The labels of metrics. */
 export function namesIn({ sinks, approvals }: Pick<Config, 'sinks' | 'approvals'>) {
   return { sinks: Object.keys(sinks), sources: Object.keys(approvals.sources) };
 }
 
-/** Changes nothing, and asks for everything at each call. */
+/** Reads the current state at each call. Changes nothing. */
 export class Status {
   readonly #parts: StatusParts;
   /** Null until documents are handled. */
@@ -45,7 +45,7 @@ export class Status {
     this.#parts = parts;
   }
 
-  /** From now on there is something to show; null: nothing any more. */
+  /** Sets the flow to show; null removes it. */
   began(flow: ShownFlow | null): void {
     this.#flow = flow;
   }
@@ -55,7 +55,10 @@ export class Status {
     return this.#flow?.approvals ?? null;
   }
 
-  /** Whether it sees and stores; sink states are shown and do not count. Reasons that name hosts, paths and errors only if `isWhole`. */
+  /**
+   * Returns whether the bridge reads documents and stores. Sink states are shown but do not count. Hosts, paths and errors only if
+   * `isWhole`.
+   */
   readiness(isWhole: boolean): Readiness {
     const { deps, identity, sinks } = this.#parts;
     const store = this.#flow?.store ?? null;
@@ -83,7 +86,7 @@ export class Status {
     return { ready: reasons.length === 0, reasons, details };
   }
 
-  /** Since when the one in force is, and the reload that was refused since. */
+  /** The time of the configuration in force, and the last rejected reload since. */
   #configuration(isWhole: boolean): object {
     const { refused, sinceMs } = this.#parts.reloads;
     const since = toRfc3339Seconds(sinceMs);
@@ -105,7 +108,7 @@ export class Status {
     return `watching: ${listed} ${listed === 1 ? 'event' : 'events'} listed${limits}`;
   }
 
-  /** The answer of `GET /drainz`: what is blind, or does not know its VM, takes no machine out by its own fault. */
+  /** Returns the answer of `GET /drainz`. A bridge that is blind or has not identified its VM does not drain the machine. */
   drain(options: Config['http']['drain']): DrainState | null {
     if (options === null) return null;
     const { outbox, identity, deps } = this.#parts;
@@ -136,7 +139,7 @@ export class Status {
     };
   }
 
-  /** What the gauges show; asked at each scrape. */
+  /** Returns the values of the gauges, at each scrape. */
   snapshot(): Snapshot {
     const { outbox, sinks, deps, streams, logLinesDropped } = this.#parts;
     const store = this.#flow?.store ?? null;
@@ -165,7 +168,7 @@ export class Status {
   }
 }
 
-/** Those of the metadata service: no drill takes a machine out of its pool, or makes an alert. */
+/** Returns events of the metadata service. Drills neither drain a machine nor cause an alert. */
 function listedEvents({ events }: KnownState): readonly ScheduledEvent[] {
   return [...events.values()].flatMap(({ key, event }) => (isDrill(key) ? [] : [event]));
 }

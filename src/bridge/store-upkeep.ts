@@ -6,16 +6,16 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 
 const LOOK_OUTSIDE_MS = 1000;
-/** A poll that begins so much sooner or later than a second after the last look takes the look with it. */
+/** A poll that starts within this distance of the next check triggers the check. */
 const POLL_LATE_MS = 100;
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
-/** Between two steps of one pruning, so that polls and deliveries come in between. */
+/** The pause between two steps of a pruning, in which polls and deliveries can run. */
 const PRUNE_PAUSE_MS = 100;
-/** How often the size is looked at where there is a bound. */
+/** The interval of size checks, if `store.maxSize` is set. */
 const LOOK_AT_SIZE_MS = 1000;
-/** From this share of `store.maxSize` on what was delivered goes before its time. */
+/** Above this share of `store.maxSize`, delivered rows are deleted early. */
 const EARLY_SHARE = 0.8;
-/** So many rows at once, as a few may be megabytes, and so often in one turn. */
+/** The number of rows per step, because a few rows may have megabytes, and the number of steps per turn. */
 const [EARLY_ROWS, EARLY_STEPS] = [5, 40];
 const WARN_SHARES = [EARLY_SHARE, 0.95];
 const CALM_SHARE = 0.7;
@@ -30,12 +30,12 @@ export interface UpkeepParts {
 }
 
 export interface Upkeep {
-  /** A poll begins: the process is awake. */
+  /** A poll begins, so the process is awake. */
   readonly pollBegins: () => void;
   readonly stop: CancelTimer;
 }
 
-/** Goes on until `stop` is called. */
+/** Runs until `stop` is called. */
 export function startUpkeep({ outbox, retainMs, deps, logger, changedOutside }: UpkeepParts): Upkeep {
   const look = () => {
     if (outbox.changedOutside()) changedOutside();
@@ -61,8 +61,8 @@ export function startUpkeep({ outbox, retainMs, deps, logger, changedOutside }: 
 }
 
 /**
- * Once a second: as a poll begins where one does in time, so that the process wakes for both at once, else by a timer. That timer is put off in the
- * turn of the poll's own: put off any later, Node would still wake at its old time.
+ * Runs once a second: together with a poll if one begins in time, so that the process wakes only once, else by a timer. The timer is
+ * postponed in the turn of the poll's timer. If it were postponed later, Node would still wake at the old time.
  */
 function startLooking(deps: Deps, look: () => void): Upkeep {
   let dueMs = 0;
@@ -84,7 +84,7 @@ function startLooking(deps: Deps, look: () => void): Upkeep {
   return { pollBegins, stop: () => cancel() };
 }
 
-/** Drops what was delivered before its time, the oldest first and no more than needed, while the store is nearly as large as it may be. */
+/** Deletes delivered rows early while the store is nearly full: the oldest first, and only as many as needed. */
 function startEarlyPruning({ outbox, deps, logger }: Pick<UpkeepParts, 'outbox' | 'deps' | 'logger'>): CancelTimer {
   const warn = fillWarnings(logger);
   let pauseMs = LOOK_AT_SIZE_MS;
@@ -103,7 +103,7 @@ function shareOf({ bytes, maxBytes }: Usage): number {
   return maxBytes === null ? 0 : bytes / maxBytes;
 }
 
-/** Logged once for each share, and again only after it has fallen well below the first. */
+/** Logs once per share, and again only after the size has fallen well below the first share. */
 function fillWarnings(logger: Logger): (usage: Usage) => void {
   let warned = 0;
   return ({ bytes, maxBytes }) => {
@@ -114,7 +114,7 @@ function fillWarnings(logger: Logger): (usage: Usage) => void {
     warned = reached;
     logger.warn(
       { area: 'store', usedBytes: bytes, maxBytes, percent: Math.floor(share * 100) },
-      'the store is nearly as large as store.maxSize: what was delivered is dropped early, oldest first; once it is reached nothing more is stored or sent',
+      'the store is nearly as large as store.maxSize: delivered events are deleted early, oldest first; at the limit, the bridge stores and sends nothing more',
     );
   };
 }
@@ -131,13 +131,13 @@ function repeat(deps: Deps, pauseMs: () => number, work: () => void): CancelTime
   return () => cancel();
 }
 
-/** A store that fails now is reported by what it was needed for; a chore waits for its next turn. */
+/** Runs maintenance work. Other users of the store report its failures; this work waits for its next turn. */
 function careful(work: () => void, logger: Logger): () => void {
   return () => {
     try {
       work();
     } catch (error) {
-      logger.debug({ area: 'store', reason: messageOf(error) }, 'a chore on the store failed and is tried again later');
+      logger.debug({ area: 'store', reason: messageOf(error) }, 'maintenance of the store failed: the bridge retries later');
     }
   };
 }

@@ -1,4 +1,4 @@
-// Work that needs the store → done, and while the store fails tried again each second.
+// Work that needs the store → done, and retried every second while the store fails.
 import type { Logger } from 'pino';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 
@@ -15,18 +15,18 @@ export class StoreWork {
     this.#logger = logger;
   }
 
-  /** At once, and again until it succeeds or `stop` is called. */
+  /** Runs the work at once, and retries until it succeeds or `stop` is called. */
   do(work: () => void): void {
     if (this.#isStopped) return;
     try {
       work();
     } catch (error) {
-      this.#logger.error({ err: error }, 'the store fails: tried again in a second');
+      this.#logger.error({ err: error }, 'the store fails: the bridge retries in a second');
       this.doIn(RETRY_MS, work);
     }
   }
 
-  /** The same, after a pause. */
+  /** Runs the work after a pause. */
   doIn(pauseMs: number, work: () => void): void {
     const cancel = this.#deps.after(pauseMs, () => {
       this.#cancels.delete(cancel);

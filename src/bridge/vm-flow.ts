@@ -1,4 +1,4 @@
-// What is known of the VM → its flow: none yet, one by which nothing ends, the whole one.
+// The identity of the VM → its flow: none yet, one that ends no events, or the complete one.
 import type { Logger } from 'pino';
 import type { JournalledEntry } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -6,7 +6,7 @@ import type { Identity } from './identity.ts';
 import type { RunningFlow, RunningFlowParts } from './running-flow.ts';
 import type { Sinks } from './sinks.ts';
 
-/** Of what cannot be taken back, so many ids stand in one log line. */
+/** The maximum number of ids of published CloudEvents in one log line. */
 const MOST_IDS = 20;
 
 export interface VmFlowParts {
@@ -14,21 +14,21 @@ export interface VmFlowParts {
   readonly outbox: Pick<Outbox, 'setAside'>;
   readonly sinks: Pick<Sinks, 'close'>;
   readonly create: (more: Pick<RunningFlowParts, 'wasApproved'>) => RunningFlow;
-  /** Another flow is there, or null: none any more. */
+  /** The flow has changed; null: there is none. */
   readonly onFlow: (flow: RunningFlow | null) => void;
   /** Aborts when the bridge stops. */
   readonly stop: AbortSignal;
   readonly logger: Logger;
 }
 
-/** One for each bridge. */
+/** The flow of a bridge. */
 export class VmFlow implements AsyncDisposable {
   readonly #parts: VmFlowParts;
   #flow: RunningFlow | null = null;
   #isConfirmed = false;
-  /** What was published while the store was presumed to be this VM's. */
+  /** CloudEvents that were published while the store was only presumed to belong to this VM. */
   #published: string[] = [];
-  /** Events with an approval in a store that was set aside, by their keys. */
+  /** The keys of events with an approval in a store that was set aside. */
   readonly #approved = new Set<string>();
   #ending: Promise<void> | null = null;
 
@@ -46,7 +46,7 @@ export class VmFlow implements AsyncDisposable {
     return this.#isConfirmed ? (this.#flow?.drills ?? null) : null;
   }
 
-  /** Handles documents, if the store may be compared; as far as it may. Harmless where that is so already. @throws BridgeError BRIDGE_STORE_* */
+  /** Handles documents as far as the store may be compared. May be called repeatedly. @throws BridgeError BRIDGE_STORE_* */
   begin(): void {
     const { identity, logger } = this.#parts;
     if (!identity.isPresumed) return;
@@ -55,7 +55,7 @@ export class VmFlow implements AsyncDisposable {
     this.#flow?.confirm();
     this.#isConfirmed = true;
     if (this.#published.length > 0)
-      logger.info({ area: 'identity' }, "the store is taken for this VM's own: what has ended is published, too");
+      logger.info({ area: 'identity' }, "the store is considered this VM's own: ended events are published, too");
     this.#published = [];
   }
 
@@ -64,7 +64,7 @@ export class VmFlow implements AsyncDisposable {
     if (!this.#parts.identity.isIdentified) for (const { id } of entries) this.#published.push(id);
   }
 
-  /** The store is another VM's: nothing of it goes on. `begin` handles documents by the empty store that follows. @throws BridgeError BRIDGE_STORE_* */
+  /** Stops the flow of another VM's store. `begin` then handles documents with a new, empty store. @throws BridgeError BRIDGE_STORE_* */
   async setAside(vmId: string): Promise<void> {
     const { sinks, outbox, stop, logger } = this.#parts;
     await this.#end();
@@ -73,7 +73,7 @@ export class VmFlow implements AsyncDisposable {
     const folder = outbox.setAside(`vmId is ${vmId} now`);
     logger.warn(
       { area: 'store', folder },
-      'the store was of another VM, as in a copied disk image: it is set aside in this folder, and nothing of it is compared or sent',
+      'the store belongs to another VM, as in a copied disk image: the bridge has moved it to this folder, and neither compares nor sends its content',
     );
     if (this.#published.length === 0) return;
     const ids = this.#published.slice(0, MOST_IDS);
@@ -94,7 +94,7 @@ export class VmFlow implements AsyncDisposable {
     try {
       flow.start();
     } catch (error) {
-      // Nobody has seen it, and the next try makes another: one that knows nothing of what is stored would give wrong answers.
+      // Nothing uses this flow yet, and the next attempt creates another one: a flow without the stored state would give wrong answers.
       void flow[Symbol.asyncDispose]();
       throw error;
     }

@@ -1,11 +1,11 @@
-// The section `http.drain` and the listed events → which of them takes this VM out of its pool.
+// The section `http.drain` and the listed events → the event that takes this VM out of its pool.
 import * as v from 'valibot';
 import { affects } from '../model/content.ts';
 import type { ScheduledEvent } from '../model/events.ts';
 import { durationBetween, type OptionsOf, texts } from '../schema/pieces.ts';
 import { noticeMs, oneOf } from './matchers.ts';
 
-/** All but Freeze, which is over in seconds. */
+/** All except Freeze, which ends within seconds. */
 const IMPACTS = ['Reboot', 'Redeploy', 'Preempt', 'Terminate'];
 
 export const drainSection = v.pipe(
@@ -21,15 +21,15 @@ export const drainSection = v.pipe(
     notice: v.exactOptional(
       v.pipe(
         v.strictObject({
-          below: durationBetween('1s', '365d', 'From so long before NotBefore on.'),
+          below: durationBetween('1s', '365d', 'How long before NotBefore draining begins.'),
         }),
-        v.description('Of events that have not started. Default: whatever time is left.'),
+        v.description('For events that have not started. Default: at any time before NotBefore.'),
       ),
     ),
   }),
   v.check(
     ({ from, notice }) => from === 'scheduled' || notice === undefined,
-    'has a notice that nothing asks for: with from: started, leave it out',
+    'has a notice without effect: with from: started, leave it out',
   ),
   v.transform(({ impacts, from, notice }) => ({ impacts, from, belowMs: notice?.below ?? Number.POSITIVE_INFINITY })),
   v.description('When GET /drainz answers 503, so that a load balancer takes this machine out of its pool. Default: /drainz is 404.'),
@@ -37,7 +37,7 @@ export const drainSection = v.pipe(
 
 export type DrainOptions = OptionsOf<typeof drainSection>;
 
-/** The first of them, the one that starts next, or null: this VM serves. @param nowMs wall time */
+/** Returns the event that starts next, or null if this VM serves. @param nowMs wall time */
 export function drainingEvent(
   events: Iterable<ScheduledEvent>,
   { impacts, from, belowMs }: DrainOptions,

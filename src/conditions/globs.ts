@@ -1,22 +1,22 @@
 // Globs and names → which names match: `*` is any text, `?` any one character. Pure.
 
-/** How many of the names in Resources have to match: `every` is of at least one. */
+/** How many of the names in Resources must match. `every` needs at least one name. */
 export type Reach = 'any' | 'every';
 
-/** UTF-16 units of the longest glob. A name of Azure has 64 at most. */
+/** The maximum length of a glob, in UTF-16 units. Names in Azure have at most 64. */
 export const LONGEST_GLOB = 256;
-/** Signs that have a meaning in the globs of shells and libraries, and none here. No name of Azure holds one. */
+/** Characters with a meaning in globs of shells and libraries, but not here. No name in Azure contains them. */
 const FOREIGN_SIGNS = ['[', ']', '{', '}', '(', ')', '\\'];
 
-/** Returns which sign in a glob belongs to another language of globs, and what to write instead; or null. */
+/** Returns a fault if a glob contains a character of another glob syntax, with what to write instead, or null. */
 export function globFault(glob: string): string | null {
-  if (glob.startsWith('!')) return 'begins with !, but a glob cannot exclude names: list those that are to match, with * and ? alone';
+  if (glob.startsWith('!')) return 'begins with !, but a glob cannot exclude names: list the names that must match, using only * and ?';
   const sign = FOREIGN_SIGNS.find((foreign) => glob.includes(foreign));
   if (sign === undefined) return null;
   return `holds ${sign}, but only * (any text) and ? (any one character) have a meaning: write a glob for each alternative, or ? in its place`;
 }
 
-/** Whether any of some names, or every one of at least one, matches one of these globs. Letter case does not count. */
+/** Returns whether any name, or every name of at least one, matches one of these globs. Ignores letter case. */
 export function compileGlobs(globs: readonly string[]): Readonly<Record<Reach, (names: readonly string[]) => boolean>> {
   const automaton = new Automaton(globs);
   return {
@@ -28,9 +28,9 @@ export function compileGlobs(globs: readonly string[]): Readonly<Record<Reach, (
 const [STAR, QUESTION_MARK, CAPITAL_A, CAPITAL_Z] = [0x2a, 0x3f, 0x41, 0x5a];
 
 /**
- * Some globs as one automaton. It follows every way through all of them at once and never goes back: one bit stands for each place in a glob, and
- * is set if the name so far matches the glob up to there. A name takes one step for each of its characters, of three operations on as many bits as
- * the globs have characters, whatever both hold (Baeza-Yates and Gonnet, "A new approach to text searching", 1992).
+ * Some globs as one automaton. It follows every way through all of them at once and never goes back: one bit stands for each place in a
+ * glob, and is set if the name so far matches the glob up to there. A name takes one step for each of its characters, of three operations
+ * on as many bits as the globs have characters, whatever both hold (Baeza-Yates and Gonnet, "A new approach to text searching", 1992).
  */
 class Automaton {
   /** The first place of each glob, and the last. */
@@ -65,7 +65,7 @@ class Automaton {
     this.#following = new Map([...following].map(([character, places]) => [character, bitsOf(places) | this.#questionMarks]));
   }
 
-  /** Whether one of the globs matches the whole of a name. */
+  /** Returns whether one of the globs matches a whole name. */
   matches(name: string): boolean {
     let reached = this.#first;
     for (const character of charactersOf(name)) {

@@ -1,16 +1,19 @@
-// Conditions and an event → which it meets; for sink filters, approvers' scopes, policy rules.
+// Conditions and an event → whether it meets them; for filters, scopes and policy rules.
 import type { ScheduledEvent } from '../model/events.ts';
 import { compileGlobs, type Reach } from './globs.ts';
 import type { ConditionName, EventConditions } from './options.ts';
 
-/** One condition that was given. */
+/** One configured condition. */
 export interface EventMatcher {
   readonly condition: ConditionName;
   /** `nowMs` is wall time. */
   matches(event: ScheduledEvent, nowMs: number): boolean;
 }
 
-/** What each condition compares; undefined where it asks nothing. One without a line here does not compile: it would match everything. */
+/**
+ * The comparison of each condition; undefined if it has no limit. A condition without an entry here does not compile, because it would
+ * match all.
+ */
 const MATCHES: Readonly<Record<ConditionName, (conditions: EventConditions, reach: Reach) => EventMatcher['matches'] | undefined>> = {
   impacts: ({ impacts }) => {
     const isImpact = impacts && oneOf(impacts);
@@ -37,7 +40,7 @@ const MATCHES: Readonly<Record<ConditionName, (conditions: EventConditions, reac
 
 const NAMES = Object.keys(MATCHES) as ConditionName[];
 
-/** A matcher for each condition that asks something; none matches everything. */
+/** Returns a matcher for each condition with a limit. Without any, every event matches. */
 export function eventMatchers(conditions: EventConditions, reach: Reach): readonly EventMatcher[] {
   return NAMES.flatMap((condition) => {
     const matches = MATCHES[condition](conditions, reach);
@@ -45,13 +48,13 @@ export function eventMatchers(conditions: EventConditions, reach: Reach): readon
   });
 }
 
-/** Whether a text is one of these, without case. */
+/** Returns whether a text is one of these, ignoring case. */
 export function oneOf(texts: readonly string[]): (text: string) => boolean {
   const wanted = new Set(texts.map((text) => text.toLowerCase()));
   return (text) => wanted.has(text.toLowerCase());
 }
 
-/** Time left until NotBefore; 0 where it has passed or is not given. */
+/** Returns the time until NotBefore; 0 if it has passed or is missing. */
 export function noticeMs({ notBefore }: Pick<ScheduledEvent, 'notBefore'>, nowMs: number): number {
   return notBefore === null ? 0 : Math.max(0, Date.parse(notBefore) - nowMs);
 }

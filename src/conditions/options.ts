@@ -1,9 +1,9 @@
-// What filters of sinks and rules of the policy say of events → conditions: schema and type.
+// Filters of sinks and rules of the policy → conditions on events: schema and type.
 import * as v from 'valibot';
 import { durationBetween, type OptionsOf, texts, withoutFault } from '../schema/pieces.ts';
 import { globFault, LONGEST_GLOB } from './globs.ts';
 
-/** Of one list: so many are matched with a thousand names in less than half a second, whatever they hold. */
+/** The maximum number of globs in a list. Matching them with a thousand names takes less than half a second, for any content. */
 const MOST_GLOBS = 1000;
 
 /** A list of globs for names. */
@@ -18,12 +18,12 @@ export function globs(description: string) {
   );
 }
 
-/** How far ahead NotBefore lies; `description` says when that is judged. */
+/** The time until NotBefore. @param description says when it is evaluated */
 function notice(description: string) {
   return v.pipe(
     v.strictObject({
-      above: v.exactOptional(durationBetween('0s', '365d', 'More time than this lies before NotBefore.')),
-      below: v.exactOptional(durationBetween('0s', '365d', 'Less time than this lies before NotBefore.')),
+      above: v.exactOptional(durationBetween('0s', '365d', 'The time until NotBefore is longer than this.')),
+      below: v.exactOptional(durationBetween('0s', '365d', 'The time until NotBefore is shorter than this.')),
     }),
     v.check(
       ({ above, below }) => above === undefined || below === undefined || above < below,
@@ -49,10 +49,10 @@ const duration = v.pipe(
     ...(min === undefined ? {} : { minMs: min }),
     ...(below === undefined ? {} : { belowMs: below }),
   })),
-  v.description('How long the interruption is expected to be. One of unknown length (-1) matches none.'),
+  v.description('The expected length of the interruption. An unknown length (-1) never matches.'),
 );
 
-/** Where the two places that have conditions differ, in the words of their descriptions. */
+/** The texts that differ between the two sections with conditions. */
 export interface ConditionWords {
   readonly resources: string;
   readonly notice: string;
@@ -68,12 +68,12 @@ export function filterConditions(words: ConditionWords) {
   };
 }
 
-/** Those, and what a rule alone may ask. */
+/** These conditions, and those that only a rule may have. */
 export function ruleConditions(words: ConditionWords) {
   return { ...filterConditions(words), duration: v.exactOptional(duration) };
 }
 
-/** All that are given must match; what is given without a limit in it asks nothing. */
+/** All given conditions must match. A condition without a limit has no effect. */
 export type EventConditions = OptionsOf<v.StrictObjectSchema<ReturnType<typeof ruleConditions>, undefined>>;
 
 export type ConditionName = keyof EventConditions;

@@ -1,4 +1,4 @@
-// A condition and an event → what it asks for and what the event has, in words. Pure.
+// A condition and an event → descriptions of the condition and of the event's value. Pure.
 import { formatDuration } from '../formats/durations.ts';
 import type { ScheduledEvent } from '../model/events.ts';
 import type { Reach } from './globs.ts';
@@ -49,7 +49,7 @@ function limit(words: string, ms: number | undefined): string {
   return ms === undefined ? '' : `${words} ${ms === 0 ? '0s' : formatDuration(ms)}`;
 }
 
-/** In whole seconds, as the fraction is an accident of the moment. */
+/** In whole seconds, because the fraction depends on the moment. */
 function spanOf(ms: number): string {
   let seconds = Math.ceil(ms / 1000);
   if (seconds === 0) return 'no time left';

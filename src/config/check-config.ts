@@ -1,8 +1,9 @@
 // The parsed YAML of a configuration → a Config with warnings, or all of its faults.
 import { resolve } from 'node:path';
 import type * as v from 'valibot';
-import type { AdapterDefinition, OptionFault } from '../../adapters/adapter.ts';
+import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
+import type { OptionFault } from '../schema/faults.ts';
 import { type Fault, formatFault, formatPath, type Path, unknownKey } from '../schema/faults.ts';
 import { isMapping, validate } from '../schema/validate.ts';
 import type { Written } from './changes.ts';

@@ -1,5 +1,6 @@
 // Types of a checked Config: with defaults, resolved secrets and durations in milliseconds.
-import type { AdapterDefinition, ApprovalSourceDefinition } from '../../adapters/adapter.ts';
+import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import type { ApprovalSourceDefinition } from '../../adapters/approval-source.ts';
 import type { SinkCommon } from '../delivery/options.ts';
 import type { Sections } from './sections.ts';
 import type { SourceCommon } from './sources.ts';

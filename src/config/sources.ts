@@ -1,6 +1,7 @@
 // The section `approvals.sources` and the adapters → each source's options, and faults.
 import * as v from 'valibot';
-import type { AdapterDefinition, ApprovalSourceDefinition } from '../../adapters/adapter.ts';
+import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import type { ApprovalSourceDefinition } from '../../adapters/approval-source.ts';
 import { type Fault, formatPath, nearest, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import { type EntryType, type ReadEntry, readEntries } from './entries.ts';

@@ -19,6 +19,14 @@ export interface Fault {
   readonly suggestion?: string;
 }
 
+/** A fault in the value of one key of a sink's or source's options. */
+export interface OptionFault {
+  /** The path of the key within the options: `url`, `headers.authorization`. */
+  readonly key: string;
+  /** Says what is wrong and what to do, without the value. */
+  readonly message: string;
+}
+
 /** `['tokens', 0]` → `tokens[0]`. */
 export function formatPath(path: Path): string {
   return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('');

@@ -1,5 +1,5 @@
 // An approval fixture → messages of a source `topic` to its approvals, and what was said of them.
-import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
+import type { ApprovalMessage, MessageVerdict } from '../../adapters/approval-source.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import type { MessageOrigin } from '../../src/approvals/inbox/inbox.ts';
 import type { ApprovalsFixture } from './approvals-fixture.ts';

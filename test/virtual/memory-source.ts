@@ -1,6 +1,6 @@
 // A kind of approval source in memory → what its readers did with each message.
 import * as v from 'valibot';
-import type { ApprovalMessage, ApprovalSource, ApprovalSourceDefinition, MessageVerdict } from '../../adapters/adapter.ts';
+import type { ApprovalMessage, ApprovalSource, ApprovalSourceDefinition, MessageVerdict } from '../../adapters/approval-source.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { secret } from '../../src/schema/pieces.ts';
 

@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../../src/net/tls-options.ts';
+import type { OptionFault } from '../../../src/schema/faults.ts';
 import { flagOr, secret, timeLimit, withoutFault } from '../../../src/schema/pieces.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
-import type { OptionFault } from '../../adapter.ts';
 import { type Broker, brokerFault, isEventHubsHost, parseBroker, showBroker } from './broker-address.ts';
 import { connectionStringFault, connectionStringHost } from './connection-string.ts';
 import { type SaslOptions, saslFaults, saslSection, sendsSecret } from './sasl-options.ts';

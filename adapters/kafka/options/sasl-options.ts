@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import { azureCredentialEntries, azureCredentialFaults } from '../../../src/azure/options.ts';
 import { tlsFaults } from '../../../src/net/tls-options.ts';
+import type { OptionFault } from '../../../src/schema/faults.ts';
 import { secret } from '../../../src/schema/pieces.ts';
 import { reveal } from '../../../src/secrets/secret.ts';
-import type { OptionFault } from '../../adapter.ts';
 
 const CONTROL = /\p{Cc}/u;
 const CONTROL_FAULT = 'must not contain line breaks or other control characters';

@@ -3,7 +3,7 @@ import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { Logger } from 'pino';
 import { BridgeError } from '../../../src/errors.ts';
 import { type Deps, sleep } from '../../../src/time/clock.ts';
-import type { TakeMessage } from '../../adapter.ts';
+import type { TakeMessage } from '../../approval-source.ts';
 import type { SocketGate } from '../client/socket-gate.ts';
 import { type GroupConsumer, groupConsumer } from './group-consumer.ts';
 import { coordinatorOf, leaveGroup, retryUntilCoordinated } from './group-coordinator.ts';

@@ -1,21 +1,21 @@
-// Who the bridge is to an API server, and who that server is to it: one type for both ways.
+// The types of credentials for an API server, from a service account or a kubeconfig.
 
-/** Texts, as the files hold them now. */
+/** The current texts of the files. */
 export interface Access {
   readonly server: URL;
-  /** PEM; absent: the authorities of the machine. */
+  /** PEM. Default: the certificate authorities of the machine. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** What the certificate of the server must be for, where that is not its host. */
+  /** The name in the server's certificate, if it is not the host. */
   readonly serverName?: string | undefined;
-  /** Absent where the client's certificate says it all. */
+  /** Absent if the client certificate is sufficient. */
   readonly token?: string | undefined;
 }
 
-/** Files, and what is made of them. */
+/** The files of the credentials, and how to parse them. */
 export interface AccessSource {
   readonly paths: readonly string[];
-  /** Of the texts in the order of the paths. @throws with the reason, which quotes nothing of them */
+  /** Parses the texts, in the order of the paths. @throws with a reason that quotes none of them */
   readonly read: (texts: readonly string[]) => Access;
 }

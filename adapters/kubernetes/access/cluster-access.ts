@@ -1,4 +1,4 @@
-// Options → who is asked and how, as the files say it now; they are read again when they change.
+// Options → the address and credentials of the API server, read again when files change.
 import { BridgeError, messageOf } from '../../../src/errors.ts';
 import { pemFaults, secureContext } from '../../../src/net/certificates.ts';
 import { type FileText, WatchedFile } from '../../../src/secrets/watched-file.ts';
@@ -18,13 +18,13 @@ export class ClusterAccess {
     this.#deps = deps;
   }
 
-  /** The same object as long as the files stay what they are. @throws BridgeError BRIDGE_KUBERNETES_ACCESS where they cannot be used and never could */
+  /** Returns the same object while the files are unchanged. @throws BridgeError BRIDGE_KUBERNETES_ACCESS if they were never usable */
   async current(): Promise<Access> {
     try {
       this.#watched ??= this.#watch(await sourceOf(this.#options));
       return this.#watched.current();
     } catch (error) {
-      const message = `sink ${this.#deps.name}: ${messageOf(error)}: mend it; the next attempt reads it again`;
+      const message = `sink ${this.#deps.name}: ${messageOf(error)}: correct it; the next attempt reads it again`;
       throw new BridgeError('BRIDGE_KUBERNETES_ACCESS', message, { disposition: 'misconfigured', scope: 'sink' });
     }
   }
@@ -42,8 +42,9 @@ export class ClusterAccess {
           const access = checked(read(texts.map((text, index) => textOf(paths[index] ?? '', text))));
           return before !== null && isSame(access, before) ? before : access;
         },
-        onChanged: () => logger.info(`the access to the API server changed and was read again: ${files}`),
-        onUnusable: (reason) => logger.warn({ reason }, 'the access to the API server cannot be used: what was read before stays in use'),
+        onChanged: () => logger.info(`the credentials for the API server have changed: the sink uses the new ones: ${files}`),
+        onUnusable: (reason) =>
+          logger.warn({ reason }, 'the new credentials for the API server cannot be used: the sink keeps the previous ones'),
       },
       { elapsedMs },
     );
@@ -57,7 +58,7 @@ async function sourceOf({ cluster, kubeconfig, serviceAccount }: KubernetesOptio
   return kubeconfigSource(kubeconfig.file, kubeconfig.reveal());
 }
 
-/** @throws with the reason, without a word of what the files hold */
+/** @throws with a reason that quotes none of the files */
 function checked(access: Access): Access {
   const { ca, cert, key } = access;
   const [fault] = pemFaults({ ca, cert, key }, 'the access');

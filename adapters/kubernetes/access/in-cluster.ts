@@ -1,4 +1,4 @@
-// The environment and the service account of a pod → the API server and how it is asked.
+// A pod's environment and service account → the address and credentials of the API server.
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { Secret } from '../../../src/secrets/secret.ts';
@@ -7,21 +7,21 @@ import type { AccessSource } from './access.ts';
 /** A name or an address. */
 const HOST = /^[\da-z.:-]+$/i;
 
-/** What kubelet tells every container. */
+/** The variables that kubelet sets in every container. */
 export interface ServiceAddress {
   readonly host: Secret;
   readonly port: Secret;
 }
 
-/** Both are open. */
+/** @returns a fault, or null; both secrets are resolved */
 export function serverFault({ host, port }: ServiceAddress): string | null {
   if (host.reveal() === '' || port.reveal() === '')
-    return 'is missing: without it the bridge runs in a pod, where KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are set';
+    return 'is missing: without it, the bridge must run in a pod, which sets KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT';
   const isAddress = HOST.test(host.reveal()) && /^\d+$/.test(port.reveal()) && URL.canParse(addressOf({ host, port }));
-  return isAddress ? null : 'is missing: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are no address';
+  return isAddress ? null : 'is missing: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not a valid address';
 }
 
-/** The token is one of those that kubelet renews. */
+/** Kubelet renews the token. */
 export function inClusterSource(address: ServiceAddress, folder: string): AccessSource {
   return {
     paths: [join(folder, 'token'), join(folder, 'ca.crt')],

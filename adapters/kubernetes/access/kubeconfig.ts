@@ -1,20 +1,20 @@
-// The text of a kubeconfig → the API server of its current context and how it is asked, or a fault.
+// The text of a kubeconfig → the address and credentials of its current context, or a fault.
 import { dirname, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 import { parseYaml } from '../../../src/schema/yaml.ts';
 import type { Access, AccessSource } from './access.ts';
 
-/** What a kubeconfig can name that this program does not do. */
+/** Keys of a kubeconfig that are not supported: part, key, alternative. */
 const UNSUPPORTED: readonly (readonly [where: 'cluster' | 'user', key: string, instead: string])[] = [
   ['cluster', 'insecure-skip-tls-verify', 'give certificate-authority'],
   ['cluster', 'proxy-url', 'give an address that needs no proxy'],
-  ['user', 'exec', 'no program is run for a token: give tokenFile, token or a client certificate'],
+  ['user', 'exec', 'the bridge runs no program to get a token: give tokenFile, token or a client certificate'],
   ['user', 'auth-provider', 'give tokenFile, token or a client certificate'],
   ['user', 'username', 'give tokenFile, token or a client certificate'],
-  ['user', 'as', 'nobody is impersonated: give the rights to the user itself'],
+  ['user', 'as', 'the bridge does not impersonate: give the rights to the user itself'],
 ];
 
-/** Each part as text or as the file that holds it. */
+/** Each part is a text or the path of a file. */
 interface Part {
   readonly text?: string;
   readonly path?: string;
@@ -26,7 +26,7 @@ interface Read {
   readonly parts: Readonly<Record<'ca' | 'cert' | 'key' | 'token', Part>>;
 }
 
-/** What is wrong, without a word of it; null where nothing is. */
+/** Returns the fault, which quotes nothing of the text, or null. */
 export function kubeconfigFault(text: string): string | null {
   try {
     readKubeconfig(text, '.');
@@ -36,7 +36,10 @@ export function kubeconfigFault(text: string): string | null {
   }
 }
 
-/** The files that it names, with whether each is a secret; none of one that cannot be read. @param file its absolute path */
+/**
+ * Returns the files that it names, and whether each is a secret; none if it cannot be read.
+ * @param file its absolute path
+ */
 export function filesNamedIn(file: string, text: string): readonly { readonly path: string; readonly isSecret: boolean }[] {
   try {
     const { parts } = readKubeconfig(text, dirname(file));
@@ -48,7 +51,10 @@ export function filesNamedIn(file: string, text: string): readonly { readonly pa
   }
 }
 
-/** @param file its absolute path @param text as it was when the configuration was read, which says what other files there are */
+/**
+ * @param file its absolute path
+ * @param text its text when the configuration was read, which names the other files
+ */
 export function kubeconfigSource(file: string, text: string): AccessSource {
   const named = (of: string) =>
     Object.values(readKubeconfig(of, dirname(file)).parts).flatMap(({ path }) => (path === undefined ? [] : [path]));
@@ -60,7 +66,7 @@ export function kubeconfigSource(file: string, text: string): AccessSource {
       const textOf = ({ text: own, path }: Part): string | undefined => {
         if (path === undefined) return own;
         const index = others.indexOf(path);
-        if (index < 0) throw new KubeconfigFault(`${file} names other files than before: reload the configuration`);
+        if (index < 0) throw new KubeconfigFault(`${file} now names other files: reload the configuration`);
         return texts[index];
       };
       const access: Access = { server, serverName, ca: textOf(parts.ca), cert: textOf(parts.cert), key: textOf(parts.key) };
@@ -73,7 +79,7 @@ class KubeconfigFault extends Error {}
 
 function readKubeconfig(text: string, folder: string): Read {
   const { value, faults } = parseYaml(text, 'configuration');
-  if (faults.length > 0 || !isObject(value)) throw new KubeconfigFault('is no kubeconfig: it cannot be read as YAML');
+  if (faults.length > 0 || !isObject(value)) throw new KubeconfigFault('is not a kubeconfig: it cannot be read as YAML');
   const context = named(value, 'contexts', value['current-context'], 'context');
   const cluster = named(value, 'clusters', context['cluster'], 'cluster');
   const user = named(value, 'users', context['user'], 'user');
@@ -82,7 +88,7 @@ function readKubeconfig(text: string, folder: string): Read {
     if (held !== undefined && held !== false) throw new KubeconfigFault(`has ${key}, which is not supported: ${instead}`);
   }
   const server = URL.parse(String(cluster['server'] ?? ''));
-  if (server?.protocol !== 'https:') throw new KubeconfigFault('has a cluster whose server is no https:// URL');
+  if (server?.protocol !== 'https:') throw new KubeconfigFault('has a cluster with a server that is not an https:// URL');
   const serverName = textIn(cluster, 'tls-server-name');
   const parts = {
     ca: partOf(cluster, 'certificate-authority', folder),
@@ -91,7 +97,7 @@ function readKubeconfig(text: string, folder: string): Read {
     token: tokenOf(user, folder),
   };
   if (parts.token.text === undefined && parts.token.path === undefined && parts.cert.text === undefined && parts.cert.path === undefined)
-    throw new KubeconfigFault('has a user without token and client certificate');
+    throw new KubeconfigFault('has a user without a token or client certificate');
   return { server, ...(serverName === undefined ? {} : { serverName }), parts };
 }
 
@@ -102,7 +108,7 @@ function named(file: JsonObject, list: string, name: unknown, member: string): J
   return found;
 }
 
-/** `KEY-data` in Base64 goes before the file that `KEY` names, as with kubectl. */
+/** `KEY-data` in Base64 takes precedence over the file in `KEY`, as in kubectl. */
 function partOf(entry: JsonObject, key: string, folder: string): Part {
   const data = textIn(entry, `${key}-data`);
   if (data !== undefined) return { text: Buffer.from(data, 'base64').toString('utf8') };
@@ -110,7 +116,7 @@ function partOf(entry: JsonObject, key: string, folder: string): Part {
   return path === undefined ? {} : { path: resolve(folder, path) };
 }
 
-/** The file goes before the text, as with kubectl. */
+/** The file takes precedence over the text, as in kubectl. */
 function tokenOf(user: JsonObject, folder: string): Part {
   const path = textIn(user, 'tokenFile');
   if (path !== undefined) return { path: resolve(folder, path) };

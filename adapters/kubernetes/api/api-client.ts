@@ -21,25 +21,25 @@ import type { KubernetesOptions } from '../kubernetes-options.ts';
 
 /** A list of 500 pods has a few MiB. */
 const MOST_BYTES = 32 * 1024 ** 2;
-/** Requests at once. */
+/** The maximum number of concurrent requests. */
 const SOCKETS = 10;
 const IDLE_MS = 30_000;
-/** Who gave the address runs the cluster: it may be private. One of the metadata service it is never. */
+/** The address comes from the cluster, so it may be private. Addresses of the metadata service are never allowed. */
 const judge = addressJudge(['0.0.0.0/0', '::/0']);
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly body?: object;
-  /** `application/json` by default. */
+  /** Default `application/json`. */
   readonly contentType?: string;
 }
 
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: HttpAnswer['headers'];
-  /** Null where it is no JSON object. */
+  /** Null if the body is not a JSON object. */
   readonly body: JsonObject | null;
 }
 
@@ -48,7 +48,7 @@ interface Connection {
   readonly agent: Agent;
 }
 
-/** Connects at the first request; retries nothing. */
+/** Connects at the first request. Does not retry. */
 export class ApiClient {
   readonly #access: ClusterAccess;
   readonly #timeoutMs: number;
@@ -61,7 +61,7 @@ export class ApiClient {
     this.#deps = deps;
   }
 
-  /** Whatever the status is. @throws BridgeError where there is no answer, or the signal's reason */
+  /** Returns the answer with any status. @throws BridgeError if there is no answer, or the signal's reason */
   async ask(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
     const { access, agent } = await this.#connect();
     const place = this.#place(access);
@@ -78,7 +78,7 @@ export class ApiClient {
     }
   }
 
-  /** The object of a success. @throws BridgeError by the status table, or the signal's reason */
+  /** Returns the object of a successful answer. @throws BridgeError by the status table, or the signal's reason */
   async get(request: ApiRequest, signal: AbortSignal): Promise<JsonObject> {
     const answer = await this.ask(request, signal);
     const fault = this.faultOf(answer);
@@ -87,19 +87,19 @@ export class ApiClient {
     return answer.body;
   }
 
-  /** By the status table; null for a success. Of an answer that `ask` gave. */
+  /** Returns the error of an answer of `ask` by the status table, or null for a success. */
   faultOf(answer: ApiAnswer): BridgeError | null {
     return statusFault(answer, this.#ownPlace(), this.#deps.wallMs());
   }
 
-  /** A success that is no object of Kubernetes. */
+  /** Returns the error of a successful answer that is not a Kubernetes object. */
   unreadable({ status }: Pick<ApiAnswer, 'status'>): BridgeError {
     const { sink, target } = this.#ownPlace();
-    const message = `sink ${sink}: ${target} answered ${status}, but not as an API server does: it is tried again; if this lasts, see what stands there`;
+    const message = `sink ${sink}: ${target} answered ${status}, but not with a Kubernetes object: the bridge retries; if this continues, check what answers at this address`;
     return new BridgeError('BRIDGE_KUBERNETES_ANSWER', message, { disposition: 'retry', status });
   }
 
-  /** Ends idle connections. */
+  /** Closes idle connections. */
   close(): void {
     this.#connection?.agent.destroy();
   }
@@ -107,7 +107,7 @@ export class ApiClient {
   async #connect(): Promise<Connection> {
     const access = await this.#access.current();
     if (this.#connection === null || !isSameConnection(this.#connection.access, access)) {
-      // Requests that still go through the old one have their sockets; none is kept after them.
+      // Requests that still use the old agent keep their sockets, which close afterwards.
       if (this.#connection !== null) this.#connection.agent.maxFreeSockets = 0;
       this.#connection = { access, agent: agentOf(access) };
     } else if (this.#connection.access !== access) this.#connection = { ...this.#connection, access };
@@ -134,7 +134,7 @@ function requestOf({ method, path, body, contentType = 'application/json' }: Api
   return { method, url: new URL(`${server.pathname.replace(/(?<!\/)\/+$/, '')}${path}`, server), headers, body: text };
 }
 
-/** Another token needs no other connection. */
+/** A new token needs no new connection. */
 function isSameConnection(one: Access, other: Access): boolean {
   return one.server.href === other.server.href && (['ca', 'cert', 'key', 'serverName'] as const).every((part) => one[part] === other[part]);
 }
@@ -147,7 +147,7 @@ function agentOf({ server, ca, cert, key, serverName }: Access): Agent {
     keepAlive: true,
     maxSockets: SOCKETS,
     timeout: IDLE_MS,
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
     servername: serverName ?? serverNameOf(hostOf(server)),
     secureContext: context,

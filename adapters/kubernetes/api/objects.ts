@@ -1,4 +1,4 @@
-// JSON objects of the Kubernetes API → the few members that are used here.
+// JSON objects of the Kubernetes API → the members that this sink uses.
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 
 export interface Taint {
@@ -19,10 +19,10 @@ export interface Node {
   readonly resourceVersion: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly unschedulable: boolean;
-  /** As they are, members included that this program does not know. */
+  /** Complete, with members that this program does not use. */
   readonly taints: readonly (Taint & JsonObject)[];
   readonly conditions: readonly Condition[];
-  /** `azure:///subscriptions/…`; empty where there is none. */
+  /** `azure:///subscriptions/…`, or empty. */
   readonly providerId: string;
 }
 
@@ -30,18 +30,18 @@ export interface Pod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Kind of the controller that made it; null where none did. */
+  /** The kind of the controller that created it, or null. */
   readonly controller: string | null;
-  /** Its uid; empty where there is none. */
+  /** The uid of the controller, or empty. */
   readonly controllerUid: string;
-  /** It comes from a file of the node, and the API server shows a mirror of it. */
+  /** A static pod from a file of the node, which the API server shows as a mirror. */
   readonly isMirror: boolean;
   readonly isFinished: boolean;
   readonly isTerminating: boolean;
   readonly hasEmptyDir: boolean;
 }
 
-/** Null where it is no node. */
+/** Returns null if the object is not a node. */
 export function readNode(object: JsonObject): Node | null {
   const metadata = member(object, 'metadata');
   const spec = member(object, 'spec');
@@ -63,7 +63,7 @@ export function readNode(object: JsonObject): Node | null {
   };
 }
 
-/** Null where it is no list of pods. */
+/** Returns null if the object is not a list of pods. */
 export function readPods(object: JsonObject): { readonly pods: readonly Pod[]; readonly next: string } | null {
   if (!Array.isArray(object['items'])) return null;
   return { pods: objects(object['items']).map(readPod), next: text(member(object, 'metadata')['continue']) };

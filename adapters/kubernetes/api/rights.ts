@@ -1,16 +1,16 @@
-// A right of RBAC → whether the bridge has it, by the API server's own word.
+// A right of RBAC → whether the API server gives it to the bridge.
 import { isObject } from '../../../src/formats/json-object.ts';
 import type { ApiClient } from './api-client.ts';
 
-/** As a rule of a ClusterRole writes it: `nodes/status`. */
+/** In the form of a ClusterRole: `nodes/status`. */
 export interface Right {
   readonly resource: string;
   readonly verb: string;
-  /** Absent: in all. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
 }
 
-/** Every account may ask this of itself. */
+/** Every account may make this request for itself. */
 export async function isAllowed(api: ApiClient, { resource, verb, namespace }: Right, signal: AbortSignal): Promise<boolean> {
   const [name = '', subresource] = resource.split('/');
   const resourceAttributes = { group: '', resource: name, verb, ...(subresource && { subresource }), ...(namespace && { namespace }) };

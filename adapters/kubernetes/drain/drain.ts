@@ -1,4 +1,4 @@
-// A node → its pods evicted and gone, or what is left of them when the time is over.
+// A node → its pods evicted, or the pods that are left when the time is over.
 import { parseRetryAfter } from '../../../src/formats/dates.ts';
 import { isObject } from '../../../src/formats/json-object.ts';
 import { sleep } from '../../../src/time/clock.ts';
@@ -9,12 +9,12 @@ import { isAllowed } from '../api/rights.ts';
 import type { KubernetesOptions } from '../kubernetes-options.ts';
 import { isWork, mayLeave } from './leaving.ts';
 
-/** How often is looked whether pods are gone. */
+/** The interval of checks if pods are gone. */
 const LOOK_MS = 1000;
-/** Before an eviction that was refused is asked for again, as kubectl does. */
+/** The pause before a rejected eviction is retried, as in kubectl. */
 const REFUSED_MS = 5000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Evictions at once. */
+/** The maximum number of concurrent evictions. */
 const AT_ONCE = 10;
 const PAGE = 500;
 
@@ -31,29 +31,33 @@ interface Refusal {
   readonly againAtMs: number;
 }
 
-/** A pod that is still there. */
+/** A pod that is still on the node. */
 export interface PodLeft {
   readonly pod: Pod;
-  /** What the API server said last of its eviction; null where it was accepted or not asked for. */
+  /** The last status of its eviction; null if it was accepted or not requested. */
   readonly status: number | null;
 }
 
-/** Of one node. Several runs at once, one for each event, evict a pod once and share the pauses that were asked for. */
+/** The drain of one node. Concurrent runs, one for each event, evict a pod once and share its pauses. */
 export class Drain {
   readonly #parts: DrainParts;
   #runs = 0;
-  /** The uids of pods whose eviction is being asked for. */
+  /** The uids of pods with an eviction request under way. */
   readonly #asking = new Set<string>();
   /** By the pod's uid. */
   readonly #refused = new Map<string, Refusal>();
-  /** By the uid of a controller, of whose pods one was evicted: until when others that it makes are left alone, as it may make them here again. */
+  /** By the uid of a controller with an evicted pod: until when its other pods are left alone, because it may create them here again. */
   readonly #pauses = new Map<string, number>();
 
   constructor(parts: DrainParts) {
     this.#parts = parts;
   }
 
-  /** Evicts at least once, however short the time is. @returns the pods that are still there @throws BridgeError, or the signal's reason */
+  /**
+   * Evicts pods and waits until they are gone. Requests evictions at least once, even if no time is left.
+   * @returns the pods that are still on the node
+   * @throws BridgeError, or the signal's reason
+   */
   async run(limitMs: number, signal: AbortSignal): Promise<readonly PodLeft[]> {
     this.#runs += 1;
     try {
@@ -72,13 +76,13 @@ export class Drain {
       const leaving = work.filter((pod) => mayLeave(pod, options));
       await this.#evict(leaving, signal);
       const leftMs = endMs - deps.elapsedMs();
-      // Where all that is left may stay, nothing changes by waiting.
+      // If all remaining pods may stay, waiting changes nothing.
       if (leaving.length === 0 || leftMs <= 0) return work;
       await sleep(deps, Math.min(LOOK_MS, leftMs), signal);
     }
   }
 
-  /** The next event is another matter, months later perhaps. */
+  /** Forgets the state of pods: the next event may come months later. */
   #forget(): void {
     this.#refused.clear();
     this.#pauses.clear();
@@ -104,7 +108,7 @@ export class Drain {
     const work = async () => {
       for (const pod of next) await this.#evictOnce(pod, signal);
     };
-    // One that fails does not leave the others running behind the delivery's back.
+    // If one fails, the others must not continue after the delivery has failed.
     const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
@@ -123,7 +127,7 @@ export class Drain {
     return this.#refused.get(uid)?.againAtMs ?? this.#pauses.get(controllerUid) ?? 0;
   }
 
-  /** @throws BridgeError where no eviction of any pod can go well */
+  /** @throws BridgeError if no eviction of any pod can succeed */
   async #evictOne({ namespace, name, uid, controllerUid }: Pod, signal: AbortSignal): Promise<void> {
     const { api, options, deps } = this.#parts;
     const grace = options.gracePeriod === undefined ? {} : { gracePeriodSeconds: Math.ceil(options.gracePeriod / 1000) };
@@ -135,7 +139,7 @@ export class Drain {
     };
     const answer = await api.ask({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, body }, signal);
     const { status } = answer;
-    // 404 and 409: it is gone, or another pod has its name.
+    // 404 and 409: the pod is gone, or another pod has its name.
     if ((status >= 200 && status <= 299) || status === 404 || status === 409) {
       if (controllerUid !== '') this.#pauses.set(controllerUid, deps.elapsedMs() + REFUSED_MS);
       return void this.#refused.delete(uid);
@@ -147,7 +151,7 @@ export class Drain {
     this.#refused.set(uid, { status, againAtMs: deps.elapsedMs() + pauseMs });
   }
 
-  /** Of a 403: no right is missing, an admission webhook or policy says no. */
+  /** Returns whether an admission webhook or policy, not a missing right, caused a 403. */
   async #isOfThisPod(answer: ApiAnswer, namespace: string, signal: AbortSignal): Promise<boolean> {
     return (
       isNamespaceEnding(answer) || (await isAllowed(this.#parts.api, { resource: 'pods/eviction', verb: 'create', namespace }, signal))
@@ -155,7 +159,7 @@ export class Drain {
   }
 }
 
-/** Whoever empties the namespace ends the pod. */
+/** The namespace is being deleted, which also ends the pod. */
 function isNamespaceEnding({ body }: ApiAnswer): boolean {
   const details = body?.['details'];
   const causes = isObject(details) && Array.isArray(details['causes']) ? details['causes'].filter(isObject) : [];

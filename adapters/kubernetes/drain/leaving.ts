@@ -1,4 +1,4 @@
-// The pods of a node → those that a drain sends away. Pure.
+// The pods of a node → those that a drain evicts. Pure.
 import type { Pod } from '../api/objects.ts';
 
 export interface LeavingRules {
@@ -6,12 +6,12 @@ export interface LeavingRules {
   readonly force: boolean;
 }
 
-/** Pods of DaemonSets, mirrors of static pods and those that have finished are no work of the node that could go elsewhere. */
+/** Excludes pods of DaemonSets, mirrors of static pods and finished pods, which cannot move to another node. */
 export function isWork({ controller, isMirror, isFinished }: Pod): boolean {
   return controller !== 'DaemonSet' && !isMirror && !isFinished;
 }
 
-/** Of the work: whether the configuration lets it be evicted. */
+/** Returns whether the configuration allows the eviction of the pod. */
 export function mayLeave({ controller, hasEmptyDir }: Pod, { deleteEmptyDirData, force }: LeavingRules): boolean {
   return (deleteEmptyDirData || !hasEmptyDir) && (force || controller !== null);
 }

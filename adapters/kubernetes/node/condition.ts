@@ -1,12 +1,12 @@
-// The events that a node is prepared for → the patch of its condition `ScheduledEvent`. Pure.
+// The events for which a node is prepared → the patch of its condition `ScheduledEvent`. Pure.
 import { toRfc3339Seconds } from '../../../src/formats/dates.ts';
 import type { Node } from '../api/objects.ts';
 import { CONDITION, reasonOf } from './node-change.ts';
 import type { PreparedEvent } from './record.ts';
 
 /**
- * A strategic merge patch of `nodes/status`, which leaves every other condition, and fails if the node was changed since it was read; null
- * where it is so already. Without an event it goes.
+ * Returns a strategic merge patch of `nodes/status`, or null if nothing changes. The patch keeps all other conditions, and fails if the
+ * node has changed since it was read. Without an event, it removes the condition.
  */
 export function conditionPatch({ conditions, resourceVersion }: Node, event: PreparedEvent | undefined, wallMs: number): object | null {
   const own = conditions.find(({ type }) => type === CONDITION);

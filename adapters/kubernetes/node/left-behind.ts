@@ -1,44 +1,44 @@
-// A node that says it is prepared for events that this bridge never saw → taken back for those.
+// A node with preparations for events that this bridge never saw → those preparations undone.
 import { messageOf } from '../../../src/errors.ts';
 import { sleep } from '../../../src/time/clock.ts';
 import type { AdapterDeps } from '../../adapter.ts';
 import { recordOf } from './node-change.ts';
 import type { NodeKeeper } from './node-keeper.ts';
 
-/** Until it is in view what is over. */
+/** The interval of checks until it is known which events have ended. */
 const LOOK_MS = 5000;
-/** After a look at the node that failed. */
+/** The pause after a failed check of the node. */
 const RETRY_MS = 60_000;
 
 export interface LeftBehindParts {
-  /** For the node that this VM is. */
+  /** Returns the keeper of this VM's node. */
   readonly keeperOf: (vm: string) => NodeKeeper;
   readonly deps: AdapterDeps;
 }
 
 /**
- * A bridge whose store was lost never hears of the end of an event that was over before its first document. It takes back what the annotation
- * says for such events, once, when no document can list them any more; an event that it saw itself has its `ended`.
+ * If the store was lost, the bridge gets no `ended` of events that ended before its first document. This class undoes the steps for such
+ * events, once, as soon as no document can list them any more. Events that the bridge saw get their own `ended`.
  */
 export class LeftBehind {
   readonly #parts: LeftBehindParts;
   readonly #closing = new AbortController();
-  /** Of the look under way. */
+  /** Aborts the check under way. */
   #interruption = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  #isTold = false;
+  #isLogged = false;
 
   constructor(parts: LeftBehindParts) {
     this.#parts = parts;
   }
 
-  /** Goes on until one look has gone well. */
+  /** Repeats the check until it succeeds once. */
   watch(): void {
-    // The one rejection is the abort of `close`.
+    // It rejects only on the abort of `close`.
     this.#running = this.#watch().catch(() => undefined);
   }
 
-  /** A delivery comes, which goes before this: it is looked again later. */
+  /** Aborts the check for a delivery, which takes precedence; the check runs again later. */
   interrupt(): void {
     this.#interruption.abort();
   }
@@ -56,7 +56,7 @@ export class LeftBehind {
     }
   }
 
-  /** @returns after how long it is to be looked again; null: never */
+  /** @returns the time until the next check, or null for none */
   async #look(): Promise<number | null> {
     const { deps } = this.#parts;
     const vm = deps.events.ownName();
@@ -68,12 +68,12 @@ export class LeftBehind {
       return null;
     } catch (error) {
       if (signal.aborted) return LOOK_MS;
-      if (!this.#isTold)
+      if (!this.#isLogged)
         deps.logger.warn(
           { reason: messageOf(error) },
-          'what a former bridge left on the node could not be looked for: tried again each minute',
+          'the sink cannot check if an earlier bridge left preparations on the node: it retries every minute',
         );
-      this.#isTold = true;
+      this.#isLogged = true;
       return RETRY_MS;
     }
   }
@@ -85,10 +85,10 @@ export class LeftBehind {
     const prepared = node === null ? [] : recordOf(node).events;
     if (node === null || prepared.length === 0) return;
     keeper.expectVm(node, { vm });
-    // What this process prepares the node for was stored before, so it is known by now.
+    // Events for which this process prepares the node were stored before, so `wasSeen` is true for them.
     for (const { key } of prepared.filter((event) => !events.wasSeen(event.key)))
       if (await keeper.recover(key, signal)) logger.info({ eventId: key }, LEFT_BEHIND);
   }
 }
 
-const LEFT_BEHIND = 'the node is back from an event that is over and that this bridge never saw: the store was lost meanwhile';
+const LEFT_BEHIND = 'the node is back from an event that ended and that this bridge never saw, because the store was lost';

@@ -1,4 +1,4 @@
-// A node as it is and a wish → the patch of its annotation, taints and schedulability. Pure.
+// A node and a step, or the end of an event → the changes of the node and their patch. Pure.
 import type { Node } from '../api/objects.ts';
 import {
   ANNOTATION,
@@ -16,23 +16,23 @@ import {
 export const TAINT_KEY = 'scheduled-events-bridge.github.io/maintenance';
 export const CONDITION = 'ScheduledEvent';
 const EFFECT = 'NoSchedule';
-/** What a value of a label, and so of a taint, holds at most. */
+/** The maximum length of a label's value, and so of a taint's. */
 const MOST_VALUE = 63;
 
-/** What a node is to become, all in one write; absent: as it is. */
+/** The changes of a node in one write; absent members stay unchanged. */
 export interface NodeChange {
-  /** Null: without it. */
+  /** Null removes it. */
   readonly record?: PreparationRecord | null;
   readonly taints?: Node['taints'];
   readonly unschedulable?: boolean;
 }
 
-/** The record of a node that says no word of what this program wrote counts as empty. */
+/** Returns the record of a node; an annotation in another format counts as empty. */
 export function recordOf({ annotations }: Node): PreparationRecord {
   return readRecord(annotations[ANNOTATION]) ?? NOTHING;
 }
 
-/** What one step does; null where nothing is left to do. What was there before, by whomever, is left as it is and not claimed. */
+/** Returns the change of one step, or null if nothing is left to do. It neither changes nor claims what others did before. */
 export function prepared(node: Node, mark: Mark, event: PreparedEvent): NodeChange | null {
   const before = recordOf(node);
   const known = withEvent(before, event);
@@ -45,13 +45,13 @@ export function prepared(node: Node, mark: Mark, event: PreparedEvent): NodeChan
   return { record: withMark(known, mark), taints: [...node.taints.filter((taint) => !isOwn(taint)), taintOf(event.type)] };
 }
 
-/** The same, where nothing will be taken back. */
+/** Returns the change without a record, if the sink will not undo it. */
 export function preparedForGood(node: Node, mark: Mark, event: PreparedEvent): NodeChange | null {
   const { record, ...change } = prepared(node, mark, event) ?? {};
   return Object.keys(change).length === 0 ? null : change;
 }
 
-/** What the end of an event does; null where the node was not prepared for it. What another event still needs stays. */
+/** Returns the change at the end of an event, or null if the node was not prepared for it. Steps that another event still needs stay. */
 export function recovered(node: Node, key: string): NodeChange | null {
   const before = recordOf(node);
   if (!before.events.some((event) => event.key === key)) return null;
@@ -63,7 +63,7 @@ export function recovered(node: Node, key: string): NodeChange | null {
   return { record: null, ...(isOurs && { taints: others }), ...(before.did.includes('cordon') && { unschedulable: false }) };
 }
 
-/** A merge patch that fails where the node was changed since it was read. */
+/** Returns a merge patch that fails if the node has changed since it was read. */
 export function patchOf({ resourceVersion }: Node, { record, taints, unschedulable }: NodeChange): object {
   const spec = {
     ...(taints && { taints: taints.length === 0 ? null : taints }),
@@ -78,7 +78,7 @@ export function patchOf({ resourceVersion }: Node, { record, taints, unschedulab
   };
 }
 
-/** An EventType as reasons of conditions and Events have it. */
+/** Returns an EventType in the format of reasons of conditions and Events. */
 export function reasonOf(type: string): string {
   const letters = type.replace(/[^A-Za-z0-9_]/g, '').slice(0, MOST_VALUE);
   return /^[A-Za-z]/.test(letters) ? letters : `Event${letters}`;
@@ -96,7 +96,7 @@ function taintOf(type: string): Node['taints'][number] {
   return { key: TAINT_KEY, value: taintValue(type), effect: EFFECT };
 }
 
-/** Begins and ends with a letter or digit, as a value of a label does. */
+/** Returns a text that starts and ends with a letter or digit, as values of labels must. */
 function taintValue(type: string): string {
   return type
     .replace(/[^A-Za-z0-9_.-]/g, '_')

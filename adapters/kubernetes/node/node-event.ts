@@ -1,4 +1,4 @@
-// What is known of a scheduled event, and a node → an Event on that node. Pure; the same each time.
+// The facts of a scheduled event, and a node → an Event on that node. Pure and deterministic.
 import { createHash } from 'node:crypto';
 import { toRfc3339Seconds } from '../../../src/formats/dates.ts';
 import { asBlanks } from '../../../src/formats/visible-text.ts';
@@ -7,13 +7,13 @@ import type { Node } from '../api/objects.ts';
 import type { EventFacts } from '../event-facts.ts';
 import { reasonOf } from './node-change.ts';
 
-/** Where Events of nodes are, which are in no namespace. */
+/** The namespace of Events of nodes, which have no namespace themselves. */
 export const NAMESPACE = 'default';
 const COMPONENT = 'scheduled-events-bridge';
-/** Bytes: the newer API of Events takes 1024. */
+/** In bytes: the newer API of Events accepts 1024. */
 const MOST_MESSAGE = 1020;
 
-/** Its name is made of the CloudEvent's id, so that a repeat finds it there. */
+/** The name is derived from the CloudEvent's id, so that a retry gets 409. */
 export function nodeEvent(node: Node, facts: EventFacts, { id, timeMs }: Pick<Delivery, 'id' | 'timeMs'>): object {
   const at = toRfc3339Seconds(timeMs);
   return {

@@ -1,4 +1,4 @@
-// The name of a node → the node read, and changed without losing what others write.
+// The name of a node → the node, read and changed without overwriting changes of others.
 import { BridgeError } from '../../../src/errors.ts';
 import { sleep } from '../../../src/time/clock.ts';
 import type { AdapterDeps } from '../../adapter.ts';
@@ -10,13 +10,13 @@ import { type NodeChange, patchOf, recordOf, recovered } from './node-change.ts'
 import { vmOfProviderId } from './node-name.ts';
 import type { PreparedEvent } from './record.ts';
 
-/** Others write a node every few seconds. */
+/** Other programs write a node every few seconds. */
 const MOST_CONFLICTS = 10;
 const CONFLICT_MS = 100;
 
 interface NodeWrite {
   readonly request: Parameters<ApiClient['ask']>[0];
-  /** Nothing is to be written after it. */
+  /** No write follows it. */
   readonly isLast: boolean;
 }
 
@@ -31,20 +31,20 @@ export class NodeKeeper {
     this.#deps = deps;
   }
 
-  /** @throws BridgeError misconfigured where there is none */
+  /** Returns the node. @throws BridgeError misconfigured if it does not exist */
   async read(signal: AbortSignal): Promise<Node> {
     const node = readNode(await this.#api.get({ method: 'GET', path: this.#path }, signal));
     if (node === null) throw this.#api.unreadable({ status: 200 });
     return node;
   }
 
-  /** Null where there is none. */
+  /** Returns the node, or null if it does not exist. */
   async find(signal: AbortSignal): Promise<Node | null> {
     const answer = await this.#api.ask({ method: 'GET', path: this.#path }, signal);
     return answer.status === 404 ? null : await this.read(signal);
   }
 
-  /** @throws BridgeError misconfigured where the cloud provider says that the node is another VM */
+  /** @throws BridgeError misconfigured if the node's providerID belongs to another VM */
   expectVm({ providerId }: Node, { vm }: Pick<EventFacts, 'vm'>): void {
     const own = vmOfProviderId(providerId);
     if (vm === null || own === null || own === vm.toLowerCase()) return;
@@ -52,24 +52,25 @@ export class NodeKeeper {
     throw new BridgeError('BRIDGE_KUBERNETES_MISCONFIGURED', message, { disposition: 'misconfigured', scope: 'sink' });
   }
 
-  /** Reads the node and writes what `wish` makes of it, again where somebody else was faster. */
-  async change(wish: (node: Node) => NodeChange | null, signal: AbortSignal): Promise<void> {
+  /** Reads the node and writes the change that `changeOf` returns. Retries if another program has changed the node. */
+  async change(changeOf: (node: Node) => NodeChange | null, signal: AbortSignal): Promise<void> {
     await this.#write(async () => {
       const node = await this.read(signal);
-      const change = wish(node);
+      const change = changeOf(node);
       return change && this.#patch(node, change);
     }, signal);
   }
 
-  /** Shows the event as the condition. */
+  /** Shows the event in the condition. */
   async showCondition(event: PreparedEvent, signal: AbortSignal): Promise<void> {
     await this.#write(async () => this.#conditionPatch(await this.read(signal), event), signal);
   }
 
   /**
-   * Takes back what was done for the event. Returns whether there was anything; a node that is gone has nothing left. The annotation, which says
-   * what was done, goes last: written for a version of the node that shows the condition of what still stands in it, or none. So neither a kill
-   * nor another event that is prepared for meanwhile leaves a condition without an event, or an event without its condition.
+   * Undoes the steps for the event. The annotation, which records the steps, is changed last, for a version of the node whose condition
+   * already matches the remaining events. Neither a kill nor a concurrent preparation can then leave a condition without an event, or an
+   * event without its condition.
+   * @returns whether there was anything to undo; false if the node does not exist
    */
   async recover(key: string, signal: AbortSignal): Promise<boolean> {
     let isOurs = false;
@@ -86,7 +87,7 @@ export class NodeKeeper {
     return isOurs;
   }
 
-  /** Asks for one write after another until one is the last, or there is nothing to write; each anew where somebody else was faster. */
+  /** Sends writes until the last one, or until there is nothing to write. Retries a write if another program has changed the node. */
   async #write(next: () => Promise<NodeWrite | null>, signal: AbortSignal): Promise<void> {
     for (let conflicts = 0; ; ) {
       const write = await next();
@@ -106,7 +107,7 @@ export class NodeKeeper {
     return { request: { method: 'PATCH', path: this.#path, contentType, body: patchOf(node, change) }, isLast: true };
   }
 
-  /** Null where it is so already. Without an event it goes. */
+  /** Returns null if the condition is already right. Without an event, the condition is removed. */
   #conditionPatch(node: Node, event: PreparedEvent | undefined): NodeWrite | null {
     const body = conditionPatch(node, event, this.#deps.wallMs());
     if (body === null) return null;

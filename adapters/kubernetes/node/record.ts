@@ -1,30 +1,30 @@
-// The annotation of a node ↔ the events it was prepared for, and what was done. Pure.
+// The annotation of a node ↔ the events for which it was prepared, and the steps taken. Pure.
 import { isObject } from '../../../src/formats/json-object.ts';
 
-/** Whose value says what has to be taken back. */
+/** Its value records the steps to undo. */
 export const ANNOTATION = 'scheduled-events-bridge.github.io/prepared';
-/** Events of one VM at once; the oldest is forgotten, so that the annotation has a bound. */
+/** The maximum number of events of one VM. The oldest is dropped, so that the size of the annotation is limited. */
 const MOST_EVENTS = 32;
 
-/** What can be taken back. */
+/** The steps that can be undone. */
 export type Mark = 'condition' | 'taint' | 'cordon';
 
 export interface PreparedEvent {
-  /** EventId in lower case. */
+  /** The EventId in lower case. */
   readonly key: string;
   readonly type: string;
 }
 
 export interface PreparationRecord {
-  /** That have not ended; the newest last. */
+  /** The events that have not ended; the newest is last. */
   readonly events: readonly PreparedEvent[];
-  /** What was not there before. */
+  /** The steps that changed something. */
   readonly did: readonly Mark[];
 }
 
 export const NOTHING: PreparationRecord = { events: [], did: [] };
 
-/** Null of a text that this program did not write: then it is not known what it did. */
+/** Returns null for a text in another format, because the steps are then unknown. */
 export function readRecord(annotation: string | undefined): PreparationRecord | null {
   if (annotation === undefined) return NOTHING;
   try {
@@ -41,7 +41,7 @@ export function writeRecord({ events, did }: PreparationRecord): string {
   return JSON.stringify({ events, did });
 }
 
-/** The event is prepared for, whether or not it was before. */
+/** Adds an event, or replaces it. */
 export function withEvent({ events, did }: PreparationRecord, event: PreparedEvent): PreparationRecord {
   const known = events.some(({ key }) => key === event.key);
   const next = known ? events.map((each) => (each.key === event.key ? event : each)) : [...events, event];

@@ -3,9 +3,9 @@ import * as v from 'valibot';
 import { type AzureCredentialOptions, azureCredentialEntries, azureCredentialFaults } from '../../../src/azure/options.ts';
 import { proxyEntry, proxyFault } from '../../../src/net/proxy-url.ts';
 import { pemFile, tlsFaults } from '../../../src/net/tls-options.ts';
+import type { OptionFault } from '../../../src/schema/faults.ts';
 import { secret, timeLimit } from '../../../src/schema/pieces.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
-import type { OptionFault } from '../../adapter.ts';
 import { type ConnectionString, parseConnectionString, parseEndpoint } from './connection-string.ts';
 
 const NAMESPACE_FAULT = 'must be the host name of a namespace, such as my-ns.servicebus.windows.net, without sb:// or a path';

@@ -1,7 +1,7 @@
 // Configuration of a Service Bus sink → checked options.
 import * as v from 'valibot';
+import type { OptionFault } from '../../../src/schema/faults.ts';
 import { duration } from '../../../src/schema/pieces.ts';
-import type { OptionFault } from '../../adapter.ts';
 import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
 
 /** Limits of an entity's path (Service Bus quotas). */

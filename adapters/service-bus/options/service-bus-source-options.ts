@@ -1,6 +1,7 @@
 // Configuration of a queue or subscription of approvals → checked options.
 import * as v from 'valibot';
-import type { OptionFault, Readers } from '../../adapter.ts';
+import type { OptionFault } from '../../../src/schema/faults.ts';
+import type { Readers } from '../../approval-source.ts';
 import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
 import { parseConnectionString, parseEndpoint, showEndpoint } from './connection-string.ts';
 import { entityName } from './service-bus-options.ts';

@@ -1,7 +1,7 @@
 // A link's messages → verdicts, and their settlements in order.
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import { orAbort, sleep } from '../../../src/time/clock.ts';
-import type { MessageVerdict } from '../../adapter.ts';
+import type { MessageVerdict } from '../../approval-source.ts';
 import type { LinkDeps } from './link-probe.ts';
 import { approvalMessage } from './received-message.ts';
 import type { Reception } from './reception.ts';

@@ -1,6 +1,6 @@
 // An SDK message → an approval message: a stable id, place, bytes and time. Pure.
 import type { ServiceBusReceivedMessage } from '@azure/service-bus';
-import type { ApprovalMessage } from '../../adapter.ts';
+import type { ApprovalMessage } from '../../approval-source.ts';
 import type { SourceEntity } from '../options/service-bus-source-options.ts';
 
 /** The service's limit. */

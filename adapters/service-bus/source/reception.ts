@@ -2,7 +2,7 @@
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { deadline, orAbort, sleep } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
-import type { ApprovalSourceDeps, TakeMessage } from '../../adapter.ts';
+import type { ApprovalSourceDeps, TakeMessage } from '../../approval-source.ts';
 import type { NamespaceAccess } from '../connection/access.ts';
 import type { Connect } from '../connection/connector.ts';
 import { BusClient } from '../connection/service-bus-client.ts';

@@ -1,6 +1,6 @@
 // A source's options → a check that messages can be received, step by step.
 import { orAbort } from '../../../src/time/clock.ts';
-import type { ApprovalSourceDeps } from '../../adapter.ts';
+import type { ApprovalSourceDeps } from '../../approval-source.ts';
 import type { NamespaceAccess } from '../connection/access.ts';
 import { checkStep } from '../connection/check-step.ts';
 import { BusClient, TOKEN_SCOPE } from '../connection/service-bus-client.ts';

@@ -1,7 +1,7 @@
 // A Service Bus queue or subscription → its approvals, settled by verdict.
 import { orAbort } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
-import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps, TakeMessage } from '../../adapter.ts';
+import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps, TakeMessage } from '../../approval-source.ts';
 import { type CredentialOf, NamespaceAccess } from '../connection/access.ts';
 import {
   readersOf,

@@ -1,5 +1,5 @@
 // `body` of the configuration → faults of its template, by rendering one event of each type.
-import type { OptionFault } from '../../adapter.ts';
+import type { OptionFault } from '../../../src/schema/faults.ts';
 import { loadTemplate, renderBody, templateScope } from './template-body.ts';
 import type { Template, Variable } from './template-engine.ts';
 import { openValues, type TemplateBody } from './template-options.ts';

@@ -1,7 +1,7 @@
 // Broker messages → recorded, refused, parked or given back; stored before the broker is answered.
 
 import type { Logger } from 'pino';
-import type { ApprovalMessage, MessageVerdict } from '../../../adapters/adapter.ts';
+import type { ApprovalMessage, MessageVerdict } from '../../../adapters/approval-source.ts';
 import { BridgeError, isStoreFault } from '../../errors.ts';
 import type { ApprovalOrigin, MessageRefusal, MessageResult, ReceivedMessage } from '../../model/approvals.ts';
 import { viaSource } from '../../model/hold-owner.ts';

@@ -12,8 +12,8 @@ import type { ApprovalStore } from '../store.ts';
 import { refusedChange } from './audit-trail.ts';
 import type { Commands } from './commands.ts';
 
-/** A sink that acts for an approver. */
-export interface SpeakingSink {
+/** A sink whose accepted deliveries may approve events (its key `approve`). */
+export interface ApprovingSink {
   readonly sink: string;
   readonly approver: string;
 }
@@ -39,7 +39,7 @@ export class SinkOutcomes {
    * Stores everything in one transaction. If a vote is refused, its delivery stays accepted, and an `approval.failed` is published.
    * @throws BridgeError BRIDGE_STORE_*; nothing is stored then
    */
-  settle({ sink, approver }: SpeakingSink, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
+  settle({ sink, approver }: ApprovingSink, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     const { store, ports, deps, commands, denied } = this.#parts;
     const origin = { approver, via: viaSink(sink), isShared: false };
     const authorization: Authorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };

@@ -1,4 +1,4 @@
-// A sink's configuration → its adapter, with what the store keeps for it.
+// A sink's configuration → its adapter, with its stored memory and notes.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { AdapterMemory, DeliveryNotes, EventsInView } from '../../../adapters/adapter.ts';
@@ -11,14 +11,14 @@ export interface AdapterParts {
   readonly deps: Deps;
   readonly logger: Logger;
   readonly stdout: Writable;
-  /** Without it the adapter remembers nothing, as where its options are judged or its sink is only reached for. */
+  /** Without it, the adapter has no memory, as in checks of options and connections. */
   readonly memory?: AdapterMemory;
   readonly notes?: DeliveryNotes;
-  /** Without it nothing is ever in view. */
+  /** Without it, `isInView` is always false. */
   readonly events?: EventsInView;
 }
 
-/** @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
+/** @throws BridgeError BRIDGE_CONFIG_INVALID if options that fit the schema contradict each other */
 export function createAdapter(
   name: string,
   config: Pick<Config, 'sinks'>,
@@ -34,7 +34,7 @@ const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };
 const NO_VIEW: EventsInView = { ownName: () => null, isInView: () => false, wasSeen: () => true };
 const NO_NOTES: DeliveryNotes = { all: () => [], write: () => undefined };
 
-/** The text that a sink's adapter keeps between processes. What one of a configuration that is not in force any more writes is ignored. */
+/** The text that a sink's adapter keeps between processes. Writes of an adapter with an earlier configuration are ignored. */
 export function memoryOf(sink: string, outbox: Outbox, isInForce: () => boolean): AdapterMemory {
   return {
     read: () => (isInForce() ? outbox.sinks.consent(sink) : null),
@@ -44,7 +44,7 @@ export function memoryOf(sink: string, outbox: Outbox, isInForce: () => boolean)
   };
 }
 
-/** What a sink's adapter notes about single deliveries. */
+/** The notes of a sink's adapter about single deliveries. */
 export function notesOf(sink: string, { notes }: Outbox): DeliveryNotes {
   return { all: () => notes.all(sink), write: (seq, text) => notes.write(sink, seq, text) };
 }

@@ -1,4 +1,4 @@
-// A sink's configuration, later another or none → the lane that delivers, and those before it.
+// The successive configurations of a sink → its current lane, and earlier lanes that still end.
 import type { Logger } from 'pino';
 import type { SinkConfig } from '../../config/config.ts';
 import type { Lane } from '../../delivery/lane.ts';
@@ -8,26 +8,26 @@ import type { CancelTimer, Deps } from '../../time/clock.ts';
 
 const RETRY_MS = 1000;
 /**
- * A file has one writer at a time: calls that write one by an earlier configuration have so long to end. A Preempt may have 10 s of notice,
- * and closing the file may take 2 s more.
+ * The time for calls of an earlier configuration to finish with a file, because a file has one writer at a time. A Preempt may have 10 s of
+ * notice, and closing the file may take 2 s more.
  */
 const FILE_GRACE_MS = 5_000;
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** What a lane has to do with those of earlier configurations. */
+/** The relation of a lane to those of earlier configurations. */
 export interface LaneSuccession {
-  /** Keys that they still have in a call. */
+  /** Keys with a running call of an earlier lane. */
   readonly heldKeys: () => ReadonlySet<string>;
-  /** Whether no later configuration is in force. */
+  /** Whether its configuration is the one in force. */
   readonly isInForce: () => boolean;
 }
 
 export interface SinkLaneParts {
-  /** Tells the store, then makes the lane. @throws BridgeError BRIDGE_STORE_* */
+  /** Stores the sink, then creates the lane. @throws BridgeError BRIDGE_STORE_* */
   readonly create: (config: SinkConfig, succession: LaneSuccession) => Lane;
-  /** Tells the store that the sink is gone. @throws BridgeError BRIDGE_STORE_* */
+  /** Stores that the sink was removed. @throws BridgeError BRIDGE_STORE_* */
   readonly drop: () => void;
-  /** What has to end before a lane of this configuration may begin: calls that still write its files, of this sink or others. */
+  /** Resolves when no call of this sink or another one still writes the files of this configuration. */
   readonly obstacles: (config: SinkConfig) => readonly Promise<void>[];
   readonly deps: Pick<Deps, 'after'>;
   /** Bound to the sink's name. */
@@ -44,11 +44,11 @@ export class SinkLane {
   #wanted: SinkConfig | null = null;
   /** Counts the configurations. */
   #generation = 0;
-  /** The store and a lane are as is wanted. */
+  /** The store and the lane match the wanted configuration. */
   #isSettled = false;
   /** The newest lane; null before the first. */
   #lane: Lane | null = null;
-  /** What the newest lane writes. */
+  /** The files that the newest lane writes. */
   #files: readonly string[] = [];
   /** Lanes of earlier configurations that have not ended, and the files that they write. */
   readonly #leaving = new Map<Lane, readonly string[]>();
@@ -59,7 +59,9 @@ export class SinkLane {
     this.#parts = parts;
   }
 
-  /** From now on this is wanted: the lane of the configuration before begins nothing more. `settle` begins the new one. Null: the sink is removed. */
+  /**
+   * Sets the wanted configuration, or null for a removed sink. The previous lane starts no more deliveries; `settle` starts the new one.
+   */
   want(config: SinkConfig | null): void {
     this.#wanted = config;
     this.#generation += 1;
@@ -67,7 +69,7 @@ export class SinkLane {
     this.#leave();
   }
 
-  /** Delivers by what is wanted, unless a file has to be waited for; drops a removed sink once nothing of it runs. Harmless if it is so already. */
+  /** Starts the wanted lane, unless a file is still in use, or drops a removed sink when no call runs. May be called repeatedly. */
   settle(): void {
     this.#cancelRetry();
     if (this.#isClosed || this.#isSettled) return;
@@ -76,13 +78,13 @@ export class SinkLane {
     } catch (error) {
       this.#parts.logger.error(
         { reason: messageOf(error) },
-        'the sink as it is configured now could not be stored: tried again in a second',
+        'the new configuration of the sink could not be stored: the bridge retries in a second',
       );
       this.#cancelRetry = this.#parts.deps.after(RETRY_MS, () => this.settle());
     }
   }
 
-  /** Lets running deliveries end, for so long at most, and gives up what is queued. Resolves when no delivery runs any more. */
+  /** Waits for running deliveries, up to a time limit, and gives up queued ones. Resolves when no delivery runs. */
   async remove(graceMs: number): Promise<void> {
     this.want(null);
     await Promise.all([...this.#leaving.keys()].map((lane) => lane.close(graceMs)));
@@ -93,18 +95,21 @@ export class SinkLane {
     for (const lane of this.#lanes) lane.wake();
   }
 
-  /** Of the newest lane, with the calls of those before. Null before it delivers for the first time. */
+  /** The status of the newest lane, including calls of earlier ones. Null before its first delivery. */
   status(): LaneStatus | null {
     const inFlight = [...this.#lanes].reduce((sum, lane) => sum + lane.status().inFlight, 0);
     return this.#lane && { ...this.#lane.status(), inFlight };
   }
 
-  /** Resolves when the lanes of earlier configurations that write one of these files have ended their calls, which have 5 s for it; null if none does. */
+  /**
+   * Resolves when the lanes of earlier configurations that write one of these files have ended their calls, which have 5 s for it; null if
+   * none does.
+   */
   endingOf(files: readonly string[]): Promise<void> | null {
     const writers = [...this.#leaving].filter(([, written]) => written.some((file) => files.includes(file)));
     if (writers.length === 0) return null;
     return Promise.all(writers.map(([lane]) => lane.disposed(FILE_GRACE_MS))).then(() => {
-      // Outcomes may still wait for the store: their files are free all the same.
+      // Outcomes may still wait for the store, but their files are no longer in use.
       for (const [lane] of writers) if (this.#leaving.has(lane)) this.#leaving.set(lane, []);
     });
   }

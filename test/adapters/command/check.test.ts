@@ -18,7 +18,7 @@ async function checked(t: TestContext, scripts: Scripts, sink: object, ...option
 }
 
 for (const [what, sink, warning] of [
-  ['a missing program', { run: ['/no/such/program'] }, /warning: sinks\.drain: .*there is no such file/],
+  ['a missing program', { run: ['/no/such/program'] }, /warning: sinks\.drain: .*the file does not exist/],
   ['a user that does not exist', { run: ['/bin/true'], user: 'no-such-user' }, /warning: sinks\.drain: .*there is no user no-such-user/],
 ] as const) {
   test(`check warns of ${what}, and check --connect fails by it`, async (t) => {

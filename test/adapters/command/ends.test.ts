@@ -25,7 +25,7 @@ test('a run past its limit gets TERM with its whole group, and is run again', as
   const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', FAMILY)], timeout: '300ms' });
   const failure = failed(await deliver());
   assert.deepEqual([failure.code, failure.disposition, failure.status], ['BRIDGE_COMMAND_TIMEOUT', 'retry', 'timeout']);
-  assert.match(failure.message, /had not ended after 300ms and was ended; it is run again/);
+  assert.match(failure.message, /had not ended after 300ms and was ended; the bridge runs it again/);
   assert.deepEqual((await pidsOf(scripts)).filter(isAlive), []);
 });
 
@@ -154,7 +154,7 @@ test('a run that nothing could end is not doubled: the next one of its event wai
   const stuck = t.mock.method(process, 'kill', (to: number, signal?: string | number) => signal !== 0 || kill.call(process, to, signal));
   overtaken.abort();
   assert.deepEqual(await first, { result: 'accepted', status: 'superseded' });
-  assert.match(failed(await deliver(sampleDelivery({ seq: 2 }))).message, new RegExp(`still goes on .* end its process group ${pid}`));
+  assert.match(failed(await deliver(sampleDelivery({ seq: 2 }))).message, new RegExp(`continues .* end its process group ${pid}`));
   assert.ok(isAlive(pid));
   stuck.mock.restore();
   assert.equal(await deliver(sampleDelivery({ seq: 2 })), 'accepted');

@@ -35,7 +35,7 @@ test('a HOME in env wins over that of the user', { skip: SKIP }, async (t) => {
 test('a program that the user may not execute is misconfigured, by check too', { skip: SKIP }, async (t) => {
   const scripts = openScripts(new Scripts(t));
   const program = startCommand(t, scripts, { run: [scripts.write('run', 'exit 0', { mode: 0o700 })], user: 'nobody' });
-  const noRight = /the user nobody has no right to execute it/;
+  const noRight = /the user nobody may not execute it/;
   assert.match(failed(await program.deliver()).message, noRight);
   await assert.rejects(program.adapter.check(never), noRight);
 });
@@ -49,7 +49,7 @@ test('a program in a folder that the user may not enter is misconfigured, by che
   symlinkSync(program, scripts.path('link'));
   for (const run of [[program], [scripts.path('link')]]) {
     const { deliver, adapter } = startCommand(t, scripts, { run, user: 'nobody' });
-    const closed = /the user nobody may not enter the folder \S*closed on the way to it/;
+    const closed = /the user nobody may not enter the folder \S*closed that leads to it/;
     assert.match(failed(await deliver()).message, closed);
     await assert.rejects(adapter.check(never), closed);
   }

@@ -76,7 +76,7 @@ test('a disk that does not answer in time is told as such; who comes next waits 
   await time.advance(10_000);
   const failure = failed((await first)[0]);
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_FILE_FAILED', 'retry', 'sink']);
-  assert.match(failure.message, /gave no answer within 10000 ms/);
+  assert.match(failure.message, /did not answer within 10000 ms/);
 
   const second = adapter.deliver([two], never);
   await time.advance(10_000);

@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import kafkajs, { type Admin, type Message } from 'kafkajs';
 import * as v from 'valibot';
-import type { ApprovalMessage } from '../../../adapters/adapter.ts';
+import type { ApprovalMessage } from '../../../adapters/approval-source.ts';
 import { kafkaSource } from '../../../adapters/kafka/source/kafka-source.ts';
 import { type ManagedSource, manageSource } from '../../../src/bridge/managed-source.ts';
 import { BridgeError } from '../../../src/errors.ts';

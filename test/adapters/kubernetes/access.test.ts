@@ -45,10 +45,10 @@ test('a check for all steps asks for exactly the rights of deploy/kubernetes/rba
 
 test('a check without node says when it will be known, and one of a node that is not there what to set', async (t) => {
   const { api, adapter, folder, deps } = await startKubernetes(t, { options: { node: 'nowhere' } });
-  await assert.rejects(adapter.check(never), /answered 404: there is no such node: set node/);
+  await assert.rejects(adapter.check(never), /answered 404: the node does not exist: set node/);
   const unnamed = adapterFor({ prepare: ALL, serviceAccount: folder }, api, deps);
   t.after(() => unnamed.close());
-  assert.match((await unnamed.check(never)) ?? '', /the node is found by the name of the VM/);
+  assert.match((await unnamed.check(never)) ?? '', /the sink derives the node from the name of the VM/);
 });
 
 test('a token that kubelet renews is read again, and one that cannot be read leaves the old one in use', async (t) => {
@@ -64,7 +64,7 @@ test('a token that kubelet renews is read again, and one that cannot be read lea
   writeFileSync(join(folder, 'token'), '');
   await time.advance(1000);
   assert.equal(await deliver('scheduled'), 'accepted');
-  assert.match(deps.logged(), /token is empty.*what was read before stays in use/);
+  assert.match(deps.logged(), /token is empty.*the sink keeps the previous ones/);
   assert.equal(api.receiver.connections, 1);
 });
 

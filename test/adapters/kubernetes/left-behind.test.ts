@@ -69,7 +69,7 @@ test('while the name of the VM is unknown, or the node is another VM, nothing is
   view.vm = 'vm-9';
   api.cluster.node(NODE).spec.providerID = 'azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/vm-1';
   await time.advance(5000);
-  await poll(() => deps.logged().includes('tried again each minute'), 'the refusal');
+  await poll(() => deps.logged().includes('it retries every minute'), 'the refusal');
   assert.equal(isBack(), false);
 });
 
@@ -78,11 +78,11 @@ test('where the API server fails it is looked again a minute later, with one war
   api.forbidden.add('patch nodes');
   view.isInView = true;
   await time.advance(5000);
-  await poll(() => deps.logged().includes('tried again each minute'), 'the warning');
+  await poll(() => deps.logged().includes('it retries every minute'), 'the warning');
   api.forbidden.clear();
   await time.advance(60_000);
   await poll(isBack, 'the node to be back');
-  assert.equal(deps.logged().split('tried again each minute').length, 2);
+  assert.equal(deps.logged().split('it retries every minute').length, 2);
 });
 
 test('a delivery does not wait for a look that gets no answer', async (t) => {

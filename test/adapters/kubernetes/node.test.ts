@@ -191,7 +191,7 @@ test('the node is found from the name of the VM as AKS names its nodes', async (
 test('while neither the name of the VM nor the node is known, nothing is done, with a warning', async (t) => {
   const { api, deliver, deps } = await startKubernetes(t, { options: { node: undefined } });
   assert.equal(await deliver('scheduled', { vm: null, affected: null }), 'accepted');
-  assert.match(deps.logged(), /"level":40.*the name of the VM was not known at this change: set node/);
+  assert.match(deps.logged(), /"level":40.*the name of the VM was unknown at this change: set node/);
   assert.deepEqual(api.asked, []);
 });
 

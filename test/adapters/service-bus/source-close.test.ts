@@ -1,7 +1,7 @@
 // A source stopped or closed, idle or at work → how soon it ends, what becomes of its messages.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessageVerdict } from '../../../adapters/adapter.ts';
+import type { MessageVerdict } from '../../../adapters/approval-source.ts';
 import type { BridgeError } from '../../../src/errors.ts';
 import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';

@@ -1,7 +1,7 @@
 // Messages of several sessions → each session handed over in order, idle ones left to others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessageVerdict } from '../../../adapters/adapter.ts';
+import type { MessageVerdict } from '../../../adapters/approval-source.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
 import { type ServiceBusServer, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';

@@ -1,7 +1,7 @@
 // Messages in a queue or subscription → what a source hands over, what the server holds by then.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessageVerdict } from '../../../adapters/adapter.ts';
+import type { MessageVerdict } from '../../../adapters/approval-source.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
 import { Reading, textOf } from '../source-reading.ts';

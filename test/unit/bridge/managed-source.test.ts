@@ -1,7 +1,7 @@
 // A source that receives → the end that the bridge adds: what runs ends, and nothing begins.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApprovalSource } from '../../../adapters/adapter.ts';
+import type { ApprovalSource } from '../../../adapters/approval-source.ts';
 import { manageSource } from '../../../src/bridge/managed-source.ts';
 
 const never = new AbortController().signal;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pino } from 'pino';
-import type { MessageVerdict } from '../../../adapters/adapter.ts';
+import type { MessageVerdict } from '../../../adapters/approval-source.ts';
 import type { ManagedSource } from '../../../src/bridge/managed-source.ts';
 import { SourceLoop, type SourceLoopParts } from '../../../src/bridge/source-loop.ts';
 import { BridgeError } from '../../../src/errors.ts';
@@ -107,7 +107,7 @@ test('a source that ends without an error, or breaks the contract, is received f
   await time.advance(60_000);
   assert.ok(calls.length > 3);
   assert.equal(log.length, 1);
-  assert.match(log[0] ?? '', /^40 approvals cannot be received/);
+  assert.match(log[0] ?? '', /^40 the source cannot receive approvals/);
 });
 
 test('a message that cannot be stored is no fault of the source', async () => {
@@ -128,7 +128,7 @@ test('a mistake over a message is told as a failure of the source, not kept quie
   const mistake = new TypeError('a mistake');
   const { time, log } = setUp((take, _signal, ready) => broker.read(take, never, ready), { take: () => Promise.reject(mistake) });
   await time.advance(1_000);
-  assert.match(log[0] ?? '', /^40 approvals cannot be received/);
+  assert.match(log[0] ?? '', /^40 the source cannot receive approvals/);
 });
 
 test('once the bridge stops no message is taken, and the source is disposed of', async () => {
@@ -165,7 +165,7 @@ for (const [what, receive] of [
     const closed = loop.close();
     await time.advance(2000);
     await closed;
-    assert.match(log.at(-1) ?? '', /^40 a source of approvals was not closed cleanly/);
+    assert.match(log.at(-1) ?? '', /^40 an approval source was not closed cleanly/);
     assert.equal(time.pending, 0);
   });
 

@@ -16,7 +16,7 @@ test('a sign that other globs know is a fault at the path of its glob, which say
     'filter.resources[1]: holds [, but only * (any text) and ? (any one character) have a meaning: write a glob for each alternative, or ? in its place',
   ]);
   assert.deepEqual(faultsOf(['!web_*']), [
-    'filter.resources[0]: begins with !, but a glob cannot exclude names: list those that are to match, with * and ? alone',
+    'filter.resources[0]: begins with !, but a glob cannot exclude names: list the names that must match, using only * and ?',
   ]);
 });
 

@@ -59,7 +59,7 @@ test('SIGHUP puts another file in force; a faulty one is refused, shown in /read
   const shown = await readyz();
   assert.equal(shown.status, 200);
   assert.deepEqual(shown.refused?.faults.map(({ path }) => path).sort(), ['publish.resource', 'sinks.hooks.url']);
-  assert.match(bridge.stderr, /the configuration is refused: sinks\.hooks\.url: is missing/);
+  assert.match(bridge.stderr, /the configuration is rejected: sinks\.hooks\.url: is missing/);
   writeFileSync(folder.config, 'version: 1\nsinks: [\n');
   await hangUp(bridge);
   assert.match((await readyz()).refused?.faults[0]?.path ?? '', /^line 3/);
@@ -135,7 +135,7 @@ test('a file that is gone is refused like one with faults, and the bridge goes o
   await hangUp(bridge);
   assert.match(
     bridge.stderr,
-    /the configuration is refused: the configuration [^ ]+bridge\.yaml (does not exist|is not there|cannot|is missing)/,
+    /the configuration is rejected: the configuration [^ ]+bridge\.yaml (does not exist|is not there|cannot|is missing)/,
   );
   simulator.schedule();
   await bridge.lines(1);

@@ -86,7 +86,7 @@ test('a sink that is removed and added again by SIGHUP while the disk is full ke
     write(sinks);
     bridge.child.kill('SIGHUP');
     await poll(() => bridge.stderr.split('was read again').length > reloads, 'the reload in the log');
-    if (reloads === 1) await bridge.logs('could not be stored: tried again in a second');
+    if (reloads === 1) await bridge.logs('could not be stored: the bridge retries in a second');
   }
   disk.free();
   // Two seconds of the bridge, which repeats each second what the store refused.

@@ -48,8 +48,8 @@ const FAULTS: readonly (readonly [options: Options, fault: RegExp])[] = [
   [{ ...RUN, user: -1 }, /^user: must be/],
   [{ ...RUN, timeout: '25h' }, /^timeout: must be between 10ms and 24h/],
   [{ ...RUN, concurrency: 0 }, /^concurrency: must be a whole number from 1 to 64/],
-  [{ ...RUN, hold: 'orders' }, /^hold: must be the name in approve/],
-  [{ ...RUN, approve: 'orders', hold: 'others' }, /^hold: must be the name in approve/],
+  [{ ...RUN, hold: 'orders' }, /^hold: must be the same name as approve/],
+  [{ ...RUN, approve: 'orders', hold: 'others' }, /^hold: must be the same name as approve/],
   [{ ...RUN, beforeStart: '25h' }, /^beforeStart: must be between 0s and 24h/],
   [{ ...RUN, directory: '' }, /^directory: must be the path of a folder/],
 ];
@@ -67,9 +67,9 @@ test('on Windows a user is a fault, and so is what cmd.exe would read in its own
   assert.deepEqual(windows('C:\\Program Files (x86)\\drain.exe', '%PATH%', '&calc'), []);
   assert.deepEqual(windows('C:\\drain.cmd', '--fast', 'a b=c'), []);
   for (const argument of ['%PATH%', 'a&calc', '"', 'a^b', '!x!', 'a|b', '<x', 'a\nb', 'ends\\'])
-    assert.match(windows('C:\\drain.CMD', '', argument).join(), /^run\.2: may hold letters/, argument);
-  assert.match(windows('C:\\a&b.bat').join(), /^run\.0: may hold letters/);
-  assert.match(faultsOf({ run: ['/bin/true'], user: 'me' }, 'win32').join('\n'), /^user: means nothing on Windows/m);
+    assert.match(windows('C:\\drain.CMD', '', argument).join(), /^run\.2: may contain only letters/, argument);
+  assert.match(windows('C:\\a&b.bat').join(), /^run\.0: may contain only letters/);
+  assert.match(faultsOf({ run: ['/bin/true'], user: 'me' }, 'win32').join('\n'), /^user: is not supported on Windows/m);
 });
 
 test('a secret with a NUL character is told by its variable, without its value', () => {

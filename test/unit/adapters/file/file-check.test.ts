@@ -19,9 +19,9 @@ test('a file that is there and may be written is nothing to speak of, and stays 
 
 test('a file that is not there yet is not made', async (t) => {
   const folder = folderOf(t);
-  assert.match((await checkFile(join(folder, 'events'), false, disk)) ?? '', /is not there yet, and is made at the first delivery$/);
+  assert.match((await checkFile(join(folder, 'events'), false, disk)) ?? '', /does not exist yet; the first delivery creates it$/);
   symlinkSync(join(folder, 'target'), join(folder, 'link'));
-  assert.match((await checkFile(join(folder, 'link'), false, disk)) ?? '', /not there yet/);
+  assert.match((await checkFile(join(folder, 'link'), false, disk)) ?? '', /does not exist yet/);
   assert.deepEqual(readdirSync(folder), ['link']);
 });
 
@@ -69,6 +69,6 @@ test('a folder in which others could make the file first is told, one like /tmp 
   chmodSync(shared, 0o1777);
   assert.match(
     (await checkFile(join(shared, 'events'), false, disk)) ?? '',
-    /may be written to by everybody on this machine, who could make it first/,
+    /everybody on this machine may write to its folder and could create it first/,
   );
 });

@@ -11,7 +11,7 @@ for (const code of ['ENOENT', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'ELOOP', 'ENAMET
   test(`${code} is misconfigured, and the message says what to correct`, () => {
     const { code: ours, disposition, scope, status, message } = fault(code);
     assert.deepEqual([ours, disposition, scope, status], ['BRIDGE_FILE_MISCONFIGURED', 'misconfigured', 'sink', code]);
-    assert.match(message, new RegExp(`^sink archive cannot write to /logs/events: ${code}: as said; (make|correct|choose|let|set) .*`));
+    assert.match(message, new RegExp(`^sink archive cannot write to /logs/events: ${code}: as said; (create|correct|choose|let|set) .*`));
   });
 }
 
@@ -19,7 +19,7 @@ for (const code of ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'ESTALE', 'ET
   test(`${code} is tried again`, () => {
     const { code: ours, disposition, scope, status, message } = fault(code);
     assert.deepEqual([ours, disposition, scope, status], ['BRIDGE_FILE_FAILED', 'retry', 'sink', code]);
-    assert.match(message, /; (make room|raise the limit|look at the disk).*$/);
+    assert.match(message, /; (make room|raise the limit|check the disk).*$/);
   });
 }
 

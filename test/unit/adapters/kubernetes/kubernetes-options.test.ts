@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import type { OptionFault } from '../../../../adapters/adapter.ts';
 import { ADAPTERS } from '../../../../adapters/index.ts';
 import { kubernetes } from '../../../../adapters/kubernetes/kubernetes.ts';
 import { kubernetesOptions } from '../../../../adapters/kubernetes/kubernetes-options.ts';
+import type { OptionFault } from '../../../../src/schema/faults.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
 import { openSecrets } from '../../../adapters/contract.ts';
 import { kubeconfigOf } from '../../../adapters/kubernetes/start-kubernetes.ts';
@@ -63,7 +63,7 @@ test('a configuration outside of a cluster and without kubeconfig is told so, at
   const sinks = 'sinks: { node: { type: kubernetes, node: a, prepare: [taint] } }';
   const faults = (env: Readonly<Record<string, string>>) =>
     faultsOf(`version: 1\n${sinks}`, { ...surroundings({ ...env }), adapters: ADAPTERS });
-  assert.match(faults({}).join(), /^sinks\.node\.kubeconfig: is missing: without it the bridge runs in a pod/);
+  assert.match(faults({}).join(), /^sinks\.node\.kubeconfig: is missing: without it, the bridge must run in a pod/);
   assert.deepEqual(faults({ KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' }), []);
 });
 
@@ -88,13 +88,13 @@ const SERVER = 'https://10.0.0.1:6443';
 for (const [what, text, message] of [
   ['text that is no YAML', '{', /cannot be read as YAML/],
   ['another file', 'version: 1', /has no context for its current-context/],
-  ['a cluster over http', JSON.stringify(kubeconfigOf('http://10.0.0.1')), /no https:\/\/ URL/],
+  ['a cluster over http', JSON.stringify(kubeconfigOf('http://10.0.0.1')), /not an https:\/\/ URL/],
   [
     'a program for the token',
     JSON.stringify(kubeconfigOf(SERVER, { token: 'nobody-may-see', exec: {} })),
     /has exec, which is not supported/,
   ],
-  ['a user without credentials', JSON.stringify(kubeconfigOf(SERVER, {})), /without token and client certificate/],
+  ['a user without credentials', JSON.stringify(kubeconfigOf(SERVER, {})), /without a token or client certificate/],
   [
     'TLS that is not checked',
     JSON.stringify(kubeconfigOf(SERVER)).replace('"server"', '"insecure-skip-tls-verify":true,"server"'),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { ApprovalMessage } from '../../../../adapters/adapter.ts';
+import type { ApprovalMessage } from '../../../../adapters/approval-source.ts';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import { BridgeError } from '../../../../src/errors.ts';
 import type { EventApproval } from '../../../../src/model/approvals.ts';

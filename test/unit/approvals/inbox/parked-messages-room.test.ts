@@ -1,7 +1,7 @@
 // More messages for unknown events than may wait → reading pauses until there is room; none lost.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { MessageVerdict } from '../../../../adapters/adapter.ts';
+import type { MessageVerdict } from '../../../../adapters/approval-source.ts';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import { ApprovalsFixture, startRequests } from '../../../virtual/approvals-fixture.ts';
 import { letter, ORIGIN, take, verdictOf } from '../../../virtual/inbox-fixture.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ADAPTERS } from '../../../adapters/index.ts';
-import { isAuthorized } from '../../../src/bridge/speaking-sinks.ts';
+import { isAuthorized } from '../../../src/bridge/approving-sinks.ts';
 import { checkConfig, configError } from '../../../src/config/check-config.ts';
 import { scheduledEvent } from '../../support/events.ts';
 

@@ -1,4 +1,4 @@
-// Configured sinks → those that speak for an approver, and how what they say is stored.
+// Configured sinks → the sinks that approve, and the store that records their approvals.
 import type { SinkApprover } from '../../adapters/adapter.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
@@ -9,12 +9,12 @@ import type { ScheduledEvent } from '../model/events.ts';
 import { sinkOf, sourceOf } from '../model/hold-owner.ts';
 import type { Queue } from '../outbox/queue.ts';
 
-/** For whom a sink speaks; null where for nobody. */
+/** Returns the approver in whose name a sink approves, or null. */
 export function sinkApprover({ adapter, options }: Pick<SinkConfig, 'adapter' | 'options'>): SinkApprover | null {
   return adapter.approverOf?.(options) ?? null;
 }
 
-/** The sinks that hold the events that they are sent, each with its approver. */
+/** Returns the sinks that hold events, each with its approver. */
 export function holdingSinks({ sinks }: Pick<Config, 'sinks'>): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(sinks).flatMap(([name, sink]) => {
@@ -24,14 +24,14 @@ export function holdingSinks({ sinks }: Pick<Config, 'sinks'>): ReadonlyMap<stri
   );
 }
 
-/** Whether a sink acts on an event, by these sinks; null where that cannot be told yet. */
+/** Returns whether a sink acts on an event, or null while that is unknown. */
 export function actsOn({ sinks }: Pick<Config, 'sinks'>, sink: string, event: ScheduledEvent, ownName: string | null): boolean | null {
   const config = sinks[sink];
   const acts = config && sinkApprover(config)?.actsOn;
   return acts === undefined ? true : acts(event, ownName);
 }
 
-/** Returns whether this configuration lets a source or sink act for an approver, for this event; null: for any event. */
+/** Returns whether this configuration lets a source or sink act for an approver. @param event null for any event */
 export function isAuthorized(
   { sinks, approvals }: Pick<Config, 'sinks' | 'approvals'>,
   origin: Pick<ApprovalOrigin, 'approver' | 'via'>,
@@ -45,14 +45,14 @@ export function isAuthorized(
   return event === null || actsOn({ sinks }, sink ?? '', event, ownName) !== false;
 }
 
-export interface SpeakingParts {
+export interface ApprovingStoreParts {
   readonly queue: Queue;
   /** Null until documents are handled (behaviour 4.12). */
   readonly approvals: () => Pick<Approvals, 'settle'> | null;
 }
 
-/** The store of a lane whose acceptances may be the yes of `approver`: both are stored in one transaction (behaviour 10.5). */
-export function speakingStore(approver: string, { queue, approvals }: SpeakingParts): LaneStore {
+/** Returns a lane's store that records an accepted delivery and its approval in one transaction (behaviour 10.5). */
+export function approvingStore(approver: string, { queue, approvals }: ApprovingStoreParts): LaneStore {
   return {
     nowMs: () => queue.nowMs(),
     queued: (...asked) => queue.queued(...asked),
@@ -81,6 +81,6 @@ export function speakingStore(approver: string, { queue, approvals }: SpeakingPa
 }
 
 function tooEarly(sink: string, approver: string): BridgeError {
-  const message = `what sink ${sink} did is a yes of ${approver}, which can be recorded once the bridge handles documents; it waits until then`;
+  const message = `sink ${sink} approved for ${approver}, but the bridge does not handle documents yet; it records the approval as soon as it does`;
   return new BridgeError('BRIDGE_APPROVALS_EARLY', message);
 }
