@@ -72,6 +72,8 @@ for (const status of [301, 401, 403, 404]) {
     const before = receiver.requests.length;
     await until(() => receiver.requests.length >= before + 3 && bridge.logged('no longer misconfigured').length === 1);
     assert.deepEqual([(await state()).state, (await state()).reason], ['delivering', null]);
+    // `/metrics` is made once a second at most.
+    await bridge.advance(1 * SECOND);
     const after = await bridge.sinkMetrics();
     assert.equal(metric(after, 'sink_state{sink="hooks",state="misconfigured"}'), '0');
     assert.equal(metric(after, 'sink_state{sink="hooks",state="delivering"}'), '1');
