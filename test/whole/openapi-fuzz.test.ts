@@ -4,9 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import fc from 'fast-check';
 import { EXAMPLE_ID } from '../../src/http/openapi/operation.ts';
 import { assertConforms } from '../far-sides/openapi-conformance.ts';
 import { posts } from '../support/running-bridge.ts';
+import { fillStore, HELD } from './full-store/store-content.ts';
 import { APPROVER, serveBridge } from './openapi-fuzz/bridge.ts';
 import { PATIENCE_MS, schemathesis, withoutSchemathesis } from './openapi-fuzz/schemathesis.ts';
 
@@ -58,4 +60,37 @@ test('a fuzzer that knows the OpenAPI document finds nothing', { skip: withoutSc
   t.diagnostic(/\d+ generated.*/.exec(output)?.[0] ?? '');
   assert.deepEqual(errors, []);
   assert.deepEqual(posts(azure), []);
+});
+
+/** Signs of globs, what others take for signs, and long runs of both. */
+const GLOB = fc.oneof(
+  fc.string({ unit: fc.constantFrom('*', '?', 'a', '-', '0', '[', '\\', '!', 'é', '😀'), maxLength: 300 }),
+  fc.integer({ min: 1, max: 130 }).map((count) => `${'*?'.repeat(count)}!`),
+);
+const COUNT = fc.oneof(fc.integer({ min: -1, max: 1200 }), fc.constantFrom('', 'x', '1e9', '99999999999999999999'));
+const QUERY = fc.oneof(
+  GLOB.map((glob) => `/v1/stream?resources=${encodeURIComponent(glob)}`),
+  fc
+    .tuple(COUNT, COUNT, GLOB)
+    .map(([limit, after, event]) => `/v1/journal?limit=${limit}&after=${after}&event=${encodeURIComponent(event)}`),
+  fc.tuple(COUNT, COUNT).map(([limit, after]) => `/v1/dead-letters?limit=${limit}&after=${after}`),
+  fc.tuple(COUNT, COUNT).map(([limit, after]) => `/v1/approvals/${HELD}?limit=${limit}&after=${after}`),
+);
+
+test('hard globs and pages of a full store, twenty at a time, get an answer that the OpenAPI document has', async (t) => {
+  const { url, errors } = await serveBridge(t, (store) => fillStore(store, { events: 300, names: 60 }));
+  const ask = async (path: string) => {
+    const stop = new AbortController();
+    const response = await fetch(`${url}${path}`, { headers: AUTHORIZATION, signal: stop.signal });
+    // A stream has no end.
+    if (path.startsWith('/v1/stream') && response.status === 200) return stop.abort();
+    assertConforms('GET', path, { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() });
+  };
+  const many = fc.array(QUERY, { minLength: 20, maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(many, (paths) => Promise.all(paths.map(ask)).then(() => {})),
+    { numRuns: 15 },
+  );
+  assert.equal((await fetch(`${url}/healthz`)).status, 200);
+  assert.deepEqual(errors, []);
 });

@@ -26,8 +26,11 @@ export interface ServedBridge {
   readonly errors: readonly string[];
 }
 
-/** Knows three events: the examples' one is scheduled, one has started, one has ended. */
-export async function serveBridge(t: TestContext): Promise<ServedBridge> {
+/**
+ * Knows three events: the examples' one is scheduled, one has started, one has ended.
+ * @param prepare is called with the folder of the store before the bridge starts
+ */
+export async function serveBridge(t: TestContext, prepare: (store: string) => void = () => {}): Promise<ServedBridge> {
   const azure = await localSimulator(t);
   azure.schedule({ EventId: EXAMPLE_ID, EventType: 'Freeze' });
   const { EventId: started } = azure.schedule({ EventType: 'Reboot' });
@@ -35,6 +38,7 @@ export async function serveBridge(t: TestContext): Promise<ServedBridge> {
   const { EventId: ended } = azure.schedule({ EventType: 'Redeploy' });
   const folder = mkdtempSync(join(tmpdir(), 'openapi-fuzz-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
+  prepare(join(folder, 'store'));
   const errors: string[] = [];
   const bridge = await startBridge({
     config: configOf(azure.url, folder),
@@ -45,10 +49,10 @@ export async function serveBridge(t: TestContext): Promise<ServedBridge> {
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
   });
   t.after(() => bridge[Symbol.asyncDispose]());
-  const isKnown = (count: number) => poll(() => bridge.status.events().events.length === count, `${count} events to be known`);
-  await isKnown(3);
+  const isListed = (id: string) => JSON.stringify(bridge.status.events().events).toLowerCase().includes(id.toLowerCase());
+  await poll(() => [EXAMPLE_ID, started, ended].every(isListed), 'three events to be known');
   azure.cancel(ended);
-  await isKnown(2);
+  await poll(() => !isListed(ended), 'an event to end');
   return { url: bridge.url, azure, started, ended, errors };
 }
 
