@@ -171,7 +171,10 @@ function memoryAdapter(side: FarSide, { limits, label }: MemoryOptions, killed: 
 }
 
 function rejectedBy(killed: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => killed.addEventListener('abort', () => reject(dead()), { once: true }));
+  return new Promise((_, reject) => {
+    if (killed.aborted) reject(dead());
+    killed.addEventListener('abort', () => reject(dead()), { once: true });
+  });
 }
 
 function dead(): BridgeError {
