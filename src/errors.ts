@@ -188,7 +188,7 @@ export function isStoreFault(error: unknown): boolean {
   return error instanceof BridgeError && error.code.startsWith('BRIDGE_STORE_');
 }
 
-/** The code that Node and the operating system give their errors, such as `ECONNRESET`, and we ours; undefined where there is none. */
+/** The code that Node and the operating system give their errors, such as `ECONNRESET`, and we ours; undefined if there is none. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,4 +1,4 @@
-// Configuration and bridge → the main HTTP listener and, where configured, the health listener.
+// Configuration and bridge → the main HTTP listener and, if configured, the health listener.
 import type { Logger } from 'pino';
 import { touches } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';

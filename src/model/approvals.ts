@@ -41,7 +41,7 @@ export interface ApprovalDecision {
   readonly at: Instant;
   /** This bridge posts at once, leader or not. */
   readonly atOnce: boolean;
-  /** The deadline that fell due and says to approve, in milliseconds since 1970; null where none did. */
+  /** The deadline that fell due and says to approve, in milliseconds since 1970; null if none did. */
   readonly dueMs: number | null;
   /** The content of the rule that governed, by `ruleId`; null without one, and in decisions that earlier versions stored. */
   readonly rule: string | null;

@@ -41,7 +41,7 @@ export type Settlement =
   | { readonly seq: number; readonly result: 'failed'; readonly status: number | string | null }
   | { readonly seq: number; readonly result: 'dead'; readonly reason: DeadLetterReason; readonly status: number | string | null };
 
-/** Where journal and queue ended at some moment: what comes later has higher numbers. */
+/** The last positions of journal and queue at some moment. Later rows have higher numbers. */
 export interface QueuePosition {
   readonly journal: number;
   readonly delivery: number;

@@ -23,7 +23,7 @@ interface Connection {
 
 /**
  * Node hands over all requests of one packet at once, 1,800 of them, and keeps every answer until it is read. Here an answer is made when the one
- * before it has gone, and who sends more than 16 ahead is cut off. Where 1,024 connections stand, the longest idle one makes room for a new one,
+ * before it has gone, and who sends more than 16 ahead is cut off. At 1,024 connections, the longest idle one makes room for a new one,
  * so that silent clients keep no others out.
  */
 export class Connections {
@@ -35,7 +35,7 @@ export class Connections {
     server.on('connection', (socket: Socket) => this.#open(socket));
   }
 
-  /** Calls `run`, which makes and sends the answer, when it is this request's turn; never where the connection is gone by then. */
+  /** Calls `run`, which makes and sends the answer, when it is this request's turn; never if the connection has closed by that time. */
   inTurn({ socket }: IncomingMessage, response: ServerResponse, run: () => void): void {
     const connection = this.#all.get(socket);
     if (!connection || socket.destroyed) return;

@@ -139,7 +139,7 @@ class Member implements Connection {
 
   waits(what: 'request' | 'answer' | 'turn'): void {
     if (this.#hasEnded) return;
-    // Not where it is new: how long a first request may take is Node's to judge.
+    // Not for a new connection: Node limits the time until its first request.
     const isKept = !this.#isQuiet && what === 'request';
     this.#isQuiet = what === 'request';
     this.#leave();
@@ -154,7 +154,7 @@ class Member implements Connection {
     this.close();
   }
 
-  /** With a reset where an answer is unread, so that the operating system keeps nothing of it; else its client may still be reading the last one. */
+  /** Resets the connection if an answer is unread, so that the operating system keeps nothing of it; else the client may still be reading the last one. */
   close(): void {
     this.#end();
     if (this.#isQuiet) this.#socket.destroy();

@@ -4,7 +4,7 @@ import type { DropReason } from '../../model/problems.ts';
 import type { Deps } from '../../time/clock.ts';
 
 const MINUTE_MS = 60_000;
-/** Whoever has many addresses shall not fill the log; the metric counts all. */
+/** A caller with many addresses must not fill the log; the metric counts all. */
 const NETWORKS = 16;
 
 const WORDS: Readonly<Record<DropReason, string>> = {

@@ -109,7 +109,7 @@ export class Gate extends Duplex {
   }
 
   #feed(): void {
-    // Also where nothing may go in: that the caller has gone is to be noticed, unless it sent more before.
+    // Also if nothing may go in, to notice that the caller has gone, unless it sent more before that.
     if (this.#held.length === 0) this.#held = this.socket.read(Math.min(LOOK_BYTES, this.socket.readableLength)) ?? NOTHING;
     if (this.#held.length === 0) {
       if (this.#hasEnded) this.push(null);

@@ -54,7 +54,7 @@ function plainServer(parts: NodeServerParts): Server {
 /** Its files are looked at when a connection or a request comes: certificates are renewed without a restart, and nothing is polled. */
 function secureServer(parts: NodeServerParts, tls: ServerTls): SecureServer {
   const { deps, logger, setting, connections } = parts;
-  // `setting` is http.listen: the files stand beside it.
+  // `setting` is http.listen, and http.tls has the files.
   const files = new ServerFiles(tls, setting.replace(/\.[^.]+$/, '.tls'), deps, logger);
   const clients = new ClientCertificates(deps);
   const server = openSecureServer(files, tls, setting);
@@ -88,7 +88,7 @@ function secureServer(parts: NodeServerParts, tls: ServerTls): SecureServer {
 }
 
 function openSecureServer(files: ServerFiles, { cert, key, clientCa }: ServerTls, setting: string): SecureServer {
-  // Nobody is kept out for want of a certificate: tokens are taken, too.
+  // A certificate is optional, because tokens are accepted, too.
   const asking = clientCa === null ? {} : { requestCert: true, rejectUnauthorized: false };
   const limits = { ...LIMITS, handshakeTimeout: HANDSHAKE_MS };
   try {

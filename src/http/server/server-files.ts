@@ -52,7 +52,7 @@ export class ServerFiles {
   }
 
   /**
-   * What to use from now on, and whether other authorities sign clients' certificates; null where nothing changed. Files that cannot be used,
+   * What to use from now on, and whether other authorities sign clients' certificates; null if nothing changed. Files that cannot be used,
    * as a certificate written before its key, leave what was in use, which is logged once.
    */
   changed(): { readonly context: ServerContext; readonly otherClientCa: boolean } | null {
@@ -67,7 +67,7 @@ export class ServerFiles {
     return file.text;
   }
 
-  /** @throws where a server cannot use them; never a word of what they hold. */
+  /** @throws if a server cannot use them; the error never quotes their content. */
   #checked(texts: ServerContext, before: ServerContext | null): ServerContext {
     const [fault] = pemFaults(texts, this.#setting);
     if (fault) throw new Error(`${fault.key.replace(/\.ca$/, '.clientCa')} ${fault.message}`);
