@@ -83,7 +83,7 @@ test('the store of another VM is set aside, and nothing of it is compared or del
   assert.deepEqual(bridge.sink('audit').changes, []);
   const aside = readdirSync(bridge.folder).find((name) => name.startsWith('set-aside-'));
   assert.ok(aside !== undefined && existsSync(join(bridge.folder, aside, 'outbox.db')));
-  assert.equal(bridge.logged('set aside').length, 1);
+  assert.equal(bridge.logged('has moved it to this folder').length, 1);
 
   other.handle({ method: 'POST', url: '/simulator/events', headers: {}, body: new Uint8Array() });
   await bridge.advance(2 * SECOND);

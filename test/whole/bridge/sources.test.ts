@@ -234,14 +234,14 @@ test('a source that is away is tried again at most 10 s apart, told once, and on
   const pauses = broker.receives.slice(1).map((atMs, index) => atMs - (broker.receives[index] ?? 0));
   assert.ok(Math.max(...pauses) <= 10_000, pauses.join(' '));
   assert.ok(pauses.length > 30 && Math.max(...pauses.slice(0, 2)) <= 500, pauses.join(' '));
-  assert.equal(bridge.logged('cannot be received').filter(({ level }) => level === 40).length, 1);
-  assert.equal(bridge.logged('cannot be received')[0]?.['source'], 'topic');
+  assert.equal(bridge.logged('cannot receive approvals').filter(({ level }) => level === 40).length, 1);
+  assert.equal(bridge.logged('cannot receive approvals')[0]?.['source'], 'topic');
   assert.equal((await bridge.request('GET', '/readyz')).status, 200, 'a source does not enter readiness');
   assert.equal(await metric(bridge, 'approval_source_up{source="topic"}'), 0);
 
   broker.fault = null;
   await bridge.advance(10 * SECOND);
-  assert.equal(bridge.logged('received again').length, 1);
+  assert.equal(bridge.logged('receives approvals again').length, 1);
   assert.equal(await metric(bridge, 'approval_source_up{source="topic"}'), 1);
   const { EventId } = bridge.simulation.schedule();
   await bridge.advance(2 * SECOND);
@@ -253,7 +253,7 @@ test('a source that is away is tried again at most 10 s apart, told once, and on
   broker.fault = sourceAway();
   broker.wake();
   await bridge.advance(MINUTE);
-  assert.equal(bridge.logged('cannot be received').filter(({ level }) => level === 40).length, 2);
+  assert.equal(bridge.logged('cannot receive approvals').filter(({ level }) => level === 40).length, 2);
 });
 
 test('a source that is away disturbs no other one', async (t) => {
@@ -288,7 +288,7 @@ test('on a full disk a message is not settled; it comes again and is recorded wh
   await bridge.advance(30 * SECOND);
   assert.deepEqual(bridge.source('topic').verdicts, [null]);
   assert.deepEqual(posts(bridge), []);
-  assert.equal(bridge.logged('cannot be received').filter(({ level }) => level > 20).length, 0);
+  assert.equal(bridge.logged('cannot receive approvals').filter(({ level }) => level > 20).length, 0);
   assert.deepEqual([bridge.logged('nothing can be stored').length, bridge.logged('can be stored again').length], [1, 0]);
   const tries = bridge.source('topic').receives.length;
   assert.ok(tries > 3 && tries < 60, `${tries} tries`);

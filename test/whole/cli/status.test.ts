@@ -35,7 +35,7 @@ test('a bridge that runs: sight, events, sinks with their last error, dead lette
   const { folder, bridge, eventId, url } = await runningBridge(t);
   writeFileSync(folder.config, 'version: 2\n');
   bridge.child.kill('SIGHUP');
-  await bridge.logs('the configuration is refused');
+  await bridge.logs('the configuration has faults');
   const { code, stdout, stderr } = await run(t, ['status', '--bridge', url]);
   assert.deepEqual([code, stderr], [0, ''], stdout);
   const view = JSON.parse(stdout);

@@ -105,5 +105,5 @@ for (const [what, sinks] of [
     assert.ok(isAlive(outlived));
     const next = await startRun(t, bridgeFolder(t, azure.url, { sinks }, folder));
     await poll(() => !isAlive(outlived), 'the run that outlived its bridge to be ended');
-    await next.logs('a run outlived');
+    await next.logs('a run has outlived');
   });
