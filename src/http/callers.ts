@@ -7,10 +7,10 @@ import { type KeySet, openKeySet } from '../auth/key-set.ts';
 import type { ApproverCredentials, JwtOptions } from '../auth/options.ts';
 import type { TokenOwners } from '../auth/token-store.ts';
 import type { ApprovalOrigin } from '../model/approvals.ts';
+import { networkOf } from '../net/network-of.ts';
 import { isOwnHost } from '../net/own-host.ts';
 import type { Deps } from '../time/clock.ts';
 import { FailureLimit } from './failure-limit.ts';
-import { networkOf } from './network-of.ts';
 import { problem } from './problem.ts';
 import type { Refused, Reply, RouteRequest } from './route.ts';
 

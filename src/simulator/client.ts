@@ -1,9 +1,11 @@
 // A response and its connection → whether the client still waits, and the answer's outcome.
 import type { ServerResponse } from 'node:http';
+import type { Connection } from '../net/guard.ts';
 import type { AnswerOutcome } from './journal.ts';
 
 /** A client that waits for an answer. Its connection is watched only if a caller asks for `closed` or `onEnd`. */
 export class Client {
+  readonly connection: Connection;
   readonly #response: ServerResponse;
   readonly #waiting: Set<Client>;
   #closed: AbortController | null = null;
@@ -11,14 +13,15 @@ export class Client {
   #sent: Exclude<AnswerOutcome, 'gave-up'> | null = null;
 
   /** @param waiting the clients that the listener notifies when it closes */
-  constructor(response: ServerResponse, waiting: Set<Client>) {
+  constructor(response: ServerResponse, connection: Connection, waiting: Set<Client>) {
     this.#response = response;
+    this.connection = connection;
     this.#waiting = waiting;
   }
 
-  /** The client's IP address, or an empty text if it has disconnected. */
+  /** The client's IP address. */
   get address(): string {
-    return (this.#response.socket?.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
+    return this.connection.address.replace(/^::ffff:(?=\d+\.)/i, '');
   }
 
   /** Aborts when the client disconnects, when it has its answer, or when the listener closes. */

@@ -1,21 +1,15 @@
 // An address and a request handler → HTTP on a socket, with the delays, resets and cuts of faults.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, messageOf } from '../errors.ts';
+import { GuardedServer, type ListenAddress } from '../net/guarded-server.ts';
 import { isOwnHost } from '../net/own-host.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
 import { Client } from './client.ts';
-import { ARRIVAL, Connections } from './connections.ts';
 import { rfc1123 } from './events/event.ts';
 import type { VirtualTimers } from './virtual-timers.ts';
-
-export interface Address {
-  readonly host: string;
-  /** 0 uses a free port. */
-  readonly port: number;
-}
 
 export type RequestHandler = (request: SimRequest, client: Pick<Client, 'address' | 'closed' | 'onEnd'>) => SimAnswer | Promise<SimAnswer>;
 
@@ -32,37 +26,41 @@ const KEEP_ALIVE_MS = 65_000;
 const REAL_HOST = '169.254.169.254';
 
 /** Listens and answers requests. @throws BridgeError BRIDGE_SIMULATOR_LISTEN if the address is not available */
-export async function listen(address: Address, handler: RequestHandler, parts: ListenerParts): Promise<Listener> {
-  const http = process.getBuiltinModule('node:http');
+export async function listen(address: ListenAddress, handler: RequestHandler, parts: ListenerParts): Promise<Listener> {
   const waiting = new Set<Client>();
   const hosts = [address.host, REAL_HOST, ...(parts.allowHosts ?? [])];
-  const handleOwnHost: RequestHandler = (request, client) =>
-    isMisdirected(server, request, hosts) ? misdirected() : handler(request, client);
-  const server = http.createServer({ ...ARRIVAL, keepAliveTimeout: KEEP_ALIVE_MS });
-  const connections = new Connections(server);
-  server.on('request', (request, response) =>
-    connections.inTurn(request, response, () => {
-      const client = new Client(response, waiting);
-      answer(request, response, handleOwnHost, parts, client)
-        // The client disconnected before its request was complete or its answer was ready.
-        .catch(() => response.destroy());
-    }),
-  );
-  await listening(server, address);
+  const server = new GuardedServer({
+    keepAliveMs: KEEP_ALIVE_MS,
+    // A load test may open all connections from one address.
+    mostWaiting: Number.POSITIVE_INFINITY,
+    onDropped: () => {},
+    onFailed: () => {},
+    deps: parts.deps,
+    handle: async (request, response, connection) => {
+      const client = new Client(response, connection, waiting);
+      const isElsewhere = isLoopback(listening.address) && isMisdirected(request, hosts);
+      // The client disconnected before its request was complete or its answer was ready.
+      await answer(request, response, isElsewhere ? misdirected : handler, parts, client).catch(() => response.destroy());
+    },
+  });
+  const listening = await server.listen(address).catch((cause) => {
+    const at = `${address.host}:${address.port}`;
+    const message = `the simulator cannot listen on ${at} (${messageOf(cause)}); free the port or choose another with --listen`;
+    throw new BridgeError('BRIDGE_SIMULATOR_LISTEN', message, { cause });
+  });
   const dispose = () => {
     for (const client of waiting) client.leave();
-    return close(server);
+    return server.close(0);
   };
-  return { url: urlOf(server.address() as AddressInfo), [Symbol.asyncDispose]: dispose };
+  return { url: urlOf(listening), [Symbol.asyncDispose]: dispose };
 }
 
 /**
- * Rejects DNS rebinding: a web page can resolve its own name to a loopback address and then send requests there, with that name in `Host`.
+ * Detects DNS rebinding: a web page can resolve its own name to a loopback address and then send requests there, with that name in `Host`.
  * Beyond loopback every client that reaches the port may send requests. A request without `Host` does not come from a browser.
  */
-function isMisdirected(server: Server, { headers: { host } }: SimRequest, hosts: readonly string[]): boolean {
-  const listensAt = (server.address() as AddressInfo | null)?.address ?? '';
-  return isLoopback(listensAt) && host !== undefined && !hosts.some((own) => isOwnHost(host, own));
+function isMisdirected({ headers: { host } }: IncomingMessage, hosts: readonly string[]): boolean {
+  return host !== undefined && !hosts.some((own) => isOwnHost(host, own));
 }
 
 function misdirected(): SimAnswer {
@@ -89,7 +87,9 @@ async function answer(
   parts: ListenerParts,
   client: Client,
 ): Promise<void> {
+  if (!request.complete) client.connection.enter('body');
   const body = await readBody(request);
+  client.connection.enter('working');
   const answer = body ? await handler(toSimRequest(request, body), client) : tooLarge();
   if (answer.delayMs !== undefined || answer.notBeforeMs !== undefined) await due(answer, parts, client.closed);
   if (!response.destroyed) send(response, answer, client, parts.dateMs?.());
@@ -106,16 +106,6 @@ function due({ delayMs, notBeforeMs }: SimAnswer, { deps, timers }: ListenerPart
     });
     if (notBeforeMs === undefined) delay();
     else cancels.push(timers.at(notBeforeMs, delay));
-  });
-}
-
-function listening(server: Server, { host, port }: Address): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const message = `the simulator cannot listen on ${host}:${port} (${messageOf(cause)}); free the port or choose another with --listen`;
-      reject(new BridgeError('BRIDGE_SIMULATOR_LISTEN', message, { cause }));
-    });
-    server.listen(port, host, resolve);
   });
 }
 
@@ -151,7 +141,7 @@ function tooLarge(): SimAnswer {
 function send(response: ServerResponse, answer: SimAnswer, client: Client, dateMs: number | undefined): void {
   if (answer.reset) {
     client.sent('reset');
-    response.socket?.resetAndDestroy();
+    client.connection.close();
     return;
   }
   try {
@@ -179,12 +169,4 @@ function write(
   if (truncate > 0) response.write(body.subarray(0, truncate));
   response.socket?.destroySoon();
   return 'truncated';
-}
-
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

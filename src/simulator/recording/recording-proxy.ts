@@ -1,9 +1,10 @@
 // `--record --upstream` → a proxy in front of the real metadata service that records its answers.
 import { BridgeError } from '../../errors.ts';
+import type { ListenAddress } from '../../net/guarded-server.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
 import { problem } from '../answer.ts';
 import { VirtualClock } from '../events/virtual-clock.ts';
-import { type Address, type Listener, listen, type RequestHandler } from '../listener.ts';
+import { type Listener, listen, type RequestHandler } from '../listener.ts';
 import { isMetadataRoute } from '../metadata/metadata-routes.ts';
 import type { SimulatorServerOptions } from '../server.ts';
 import { VirtualTimers } from '../virtual-timers.ts';
@@ -14,7 +15,7 @@ export interface RecordingProxyOptions
   extends Pick<RecordingOptions, 'path' | 'anonymise'>,
     Pick<SimulatorServerOptions, 'allowHosts' | 'deps' | 'logger'> {
   /** Port 0 uses a free port. */
-  readonly listen: Address;
+  readonly listen: ListenAddress;
   /** `http://HOST[:PORT]` */
   readonly upstream: string;
 }
