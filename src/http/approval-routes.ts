@@ -5,9 +5,8 @@ import { APPROVAL_RESULT_STATES, APPROVAL_STATES, APPROVAL_STEPS } from '../mode
 import { HOLD } from './hold-routes.ts';
 import { approverBody, BINARY_MODE, keysOf } from './openapi/bodies.ts';
 import * as api from './openapi/operation.ts';
-import { problem } from './problem.ts';
 import { pageIn, pageParameters } from './query.ts';
-import { type ApiRoute, type ApproverRequest, json, type Reply, type RouteRequest } from './route.ts';
+import { type ApiRoute, type ApproverRequest, json, problem, type Reply, type RouteRequest } from './route.ts';
 import { type ApprovalPorts, ready, refusedReply } from './served-approvals.ts';
 
 /** Lines of the record in one answer. */

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { carriedData } from '../formats/cloud-event-json.ts';
 import { type BodyValue, parseJson } from '../formats/json-object.ts';
 import { LARGEST_APPROVAL_BYTES } from '../model/approvals.ts';
-import { problem } from './problem.ts';
 import type { Reply, RouteRequest } from './route.ts';
+import { problem } from './route.ts';
 
 const STRUCTURED = 'application/cloudevents+json';
 const MEDIA_TYPES = ['application/json', STRUCTURED];

@@ -7,12 +7,11 @@ import { type KeySet, openKeySet } from '../auth/key-set.ts';
 import type { ApproverCredentials, JwtOptions } from '../auth/options.ts';
 import type { TokenOwners } from '../auth/token-store.ts';
 import type { ApprovalOrigin } from '../model/approvals.ts';
-import { networkOf } from '../net/network-of.ts';
-import { isOwnHost } from '../net/own-host.ts';
+import { isOwnHost, networkOf } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import { FailureLimit } from './failure-limit.ts';
-import { problem } from './problem.ts';
 import type { Refused, Reply, RouteRequest } from './route.ts';
+import { problem } from './route.ts';
 
 /** Who may call, by the configuration in force. */
 export interface KnownCallers {

@@ -9,9 +9,8 @@ import type { Connection } from '../net/guard.ts';
 import type { GuardedServerOptions } from '../net/guarded-server.ts';
 import type { Deps } from '../time/clock.ts';
 import { readBody } from './body.ts';
-import { problem } from './problem.ts';
 import { ReadingTurns } from './reading-turns.ts';
-import { type AnswerStream, METHODS, type Method, type Reply, type Route, type RouteRequest, type StreamedBody } from './route.ts';
+import { type AnswerStream, METHODS, type Method, problem, type Reply, type Route, type RouteRequest, type StreamedBody } from './route.ts';
 
 const FIXED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /** As long as the server's headers may be, so that the route judges a long parameter. */

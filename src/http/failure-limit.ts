@@ -1,5 +1,5 @@
 // Failed log-ins by address → whether the next one must wait; bounded, valid tokens never count.
-import { networkOf } from '../net/network-of.ts';
+import { networkOf } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 
 const WINDOW_MS = 60_000;

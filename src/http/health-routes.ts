@@ -1,8 +1,7 @@
 // The bridge's state → GET /healthz, /readyz, /drainz and /metrics (behaviour 6.1, 11.20).
 import * as api from './openapi/operation.ts';
 import { FAULT } from './openapi/problems.ts';
-import { problem } from './problem.ts';
-import { json, type OpenRoute, type RouteRequest } from './route.ts';
+import { json, type OpenRoute, problem, type RouteRequest } from './route.ts';
 
 /** Whether the bridge does its work. The state of a sink does not count. */
 export interface Readiness {

@@ -3,8 +3,7 @@ import { parseHold } from '../approvals/requests/hold-requests.ts';
 import { parseInstant } from '../formats/dates.ts';
 import { approverBody, BINARY_MODE, keysOf } from './openapi/bodies.ts';
 import * as api from './openapi/operation.ts';
-import { problem } from './problem.ts';
-import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, type Reply } from './route.ts';
+import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, problem, type Reply } from './route.ts';
 import { type ApprovalPorts, ready, refusedReply } from './served-approvals.ts';
 
 export function holdRoutes(ports: ApprovalPorts): readonly ApiRoute[] {

@@ -2,8 +2,8 @@
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Refusal } from '../approvals/requests/answer.ts';
 import { BridgeError } from '../errors.ts';
-import { problemReply } from './problem.ts';
 import type { Reply } from './route.ts';
+import { problemReply } from './route.ts';
 
 export type ServedApprovals = Pick<Approvals, 'request' | 'answered' | 'hold' | 'release' | 'life'>;
 

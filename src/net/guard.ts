@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { DropReason } from '../model/problems.ts';
 import type { Deps } from '../time/clock.ts';
-import { networkOf } from './network-of.ts';
+import { networkOf } from './private-addresses.ts';
 
 /** Of all networks together: a descriptor and some memory each. */
 const MOST = 1024;
@@ -154,6 +154,10 @@ export class Connection {
     this.#tcp = tcp;
     this.#guard = guard;
     tcp.once('close', () => this.#end());
+  }
+
+  get hasEnded(): boolean {
+    return this.#state === 'ended';
   }
 
   get isQuiet(): boolean {

@@ -95,6 +95,7 @@ export class GuardedServer {
   }
 
   async #answer(gate: RequestGate, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (gate.connection.hasEnded) return void gate.destroy();
     gate.connection.enter('working');
     await this.#options.handle(request, response, gate.connection);
     if (!response.closed) gate.connection.enter('unread', gate.writableLength);

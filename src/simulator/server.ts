@@ -6,6 +6,7 @@ import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import { pathAndQuery, type SimAnswer, type SimRequest } from './answer.ts';
 import { type MachineOptions, machineNames } from './events/machine.ts';
+import { VirtualTimers } from './events/virtual-clock.ts';
 import { Group, type SimulatorGroupOptions } from './group.ts';
 import { listen, type RequestHandler } from './listener.ts';
 import { isMetadataRoute } from './metadata/metadata-routes.ts';
@@ -13,7 +14,6 @@ import { answerPage, isPagePath } from './page-files.ts';
 import type { Script } from './script/script.ts';
 import { findScenario, shippedScenarios } from './shipped-scenarios.ts';
 import { Simulator } from './simulator.ts';
-import { VirtualTimers } from './virtual-timers.ts';
 
 export interface SimulatorServerOptions
   extends MachineOptions,

@@ -1,11 +1,11 @@
 // A request to one machine's port → its answer, without sockets.
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
-import type { Client } from './client.ts';
 import { answerControl, isControlRoute } from './control/control-routes.ts';
 import { applyFault } from './events/faults.ts';
 import type { Machine } from './events/machine.ts';
 import { Group, type SimulatorGroupOptions } from './group.ts';
 import type { AnswerOutcome } from './journal.ts';
+import type { Client } from './listener.ts';
 import { answerMetadata, isMetadataRoute, tooMany } from './metadata/metadata-routes.ts';
 
 const MOST_REQUESTS = 5;

@@ -1,8 +1,8 @@
 // `simulate`: options → a simulated, replayed or recorded metadata service, until it is stopped.
 import type { Logger } from 'pino';
+import { startRecording } from '../simulator/recording/recorder.ts';
 import { startRecordingProxy } from '../simulator/recording/recording-proxy.ts';
 import { replay } from '../simulator/recording/replay.ts';
-import { startRecording } from '../simulator/recording/start-recording.ts';
 import { type SimulatorServer, startSimulator } from '../simulator/server.ts';
 import { shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';

@@ -5,9 +5,8 @@ import type { DeadLetterPage } from '../../model/operators.ts';
 import { nextTurn } from '../../time/turn.ts';
 import { jsonBody } from '../openapi/bodies.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn } from '../query.ts';
-import { type ApiRoute, type ApproverRequest, json, type Reply, type RouteRequest } from '../route.ts';
+import { type ApiRoute, type ApproverRequest, json, problem, type Reply, type RouteRequest } from '../route.ts';
 import type { Operations, OperatorPorts } from './ports.ts';
 import { unknownSink } from './sink-routes.ts';
 

@@ -7,8 +7,7 @@ import { formatFault } from '../../schema/faults.ts';
 import { validate } from '../../schema/validate.ts';
 import { jsonBody } from '../openapi/bodies.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
-import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, type Reply, type RouteRequest } from '../route.ts';
+import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, problem, type Reply, type RouteRequest } from '../route.ts';
 
 const REFUSALS = {
   'event-listed': 'A real event is listed. Begin the drill after its end, or with "force": true.',

@@ -3,9 +3,9 @@ import { toRfc3339 } from '../../formats/dates.ts';
 import type { JournalItem, JournalPage } from '../../model/operators.ts';
 import { nextTurn } from '../../time/turn.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn, timeIn } from '../query.ts';
 import type { ApiRoute, Reply, RouteRequest } from '../route.ts';
+import { problem } from '../route.ts';
 import type { Operations, OperatorPorts } from './ports.ts';
 
 /** Items of one answer. */

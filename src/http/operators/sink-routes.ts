@@ -2,8 +2,7 @@
 import type { ErrorCode } from '../../errors.ts';
 import { LANE_STATES } from '../../model/deliveries.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
-import { type ApiRoute, type ApproverRequest, json, type Reply } from '../route.ts';
+import { type ApiRoute, type ApproverRequest, json, problem, type Reply } from '../route.ts';
 import type { OperatorPorts } from './ports.ts';
 
 export function sinkRoutes(ports: OperatorPorts): readonly ApiRoute[] {

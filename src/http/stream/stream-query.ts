@@ -4,9 +4,9 @@ import { oneOf } from '../../conditions/matchers.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { IMPACTS } from '../../model/events.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
 import { LARGEST_POSITION, numberIn, strayIn } from '../query.ts';
 import type { Reply, RouteRequest } from '../route.ts';
+import { problem } from '../route.ts';
 import type { StreamFrame } from './stream-frames.ts';
 
 /** It judges each CloudEvent by itself, so that a resumed stream is the same. */

@@ -3,12 +3,11 @@ import { BridgeError } from '../../errors.ts';
 import type { ListenAddress } from '../../net/guarded-server.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
 import { problem } from '../answer.ts';
-import { VirtualClock } from '../events/virtual-clock.ts';
+import { VirtualClock, VirtualTimers } from '../events/virtual-clock.ts';
 import { type Listener, listen, type RequestHandler } from '../listener.ts';
 import { isMetadataRoute } from '../metadata/metadata-routes.ts';
 import type { SimulatorServerOptions } from '../server.ts';
-import { VirtualTimers } from '../virtual-timers.ts';
-import { type Recording, type RecordingOptions, startRecording } from './start-recording.ts';
+import { type Recording, type RecordingOptions, startRecording } from './recorder.ts';
 import { connectUpstream, parseUpstream, type Upstream } from './upstream.ts';
 
 export interface RecordingProxyOptions
