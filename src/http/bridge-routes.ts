@@ -6,7 +6,7 @@ import type { Callers } from './callers.ts';
 import { type EventsView, eventsRoute } from './events-route.ts';
 import { type HealthPorts, healthRoutes } from './health-routes.ts';
 import { holdRoutes } from './hold-routes.ts';
-import type { Operation } from './openapi/operation.ts';
+import type { ApiOperation } from './openapi/operation.ts';
 import { deadLetterRoutes } from './operators/dead-letter-routes.ts';
 import { type DrillPorts, drillRoutes } from './operators/drill-routes.ts';
 import { journalRoute } from './operators/journal-route.ts';
@@ -14,10 +14,10 @@ import type { OperatorPorts } from './operators/ports.ts';
 import { sinkRoutes } from './operators/sink-routes.ts';
 import { type ReloadPorts, reloadRoute } from './reload-route.ts';
 import type { ApiRoute, Route } from './route.ts';
-import type { ApprovalPorts } from './served-approvals.ts';
+import type { ApprovalRoutePorts } from './served-approvals.ts';
 import { type StreamPorts, streamRoute } from './stream/stream-route.ts';
 
-export interface BridgePorts extends HealthPorts, ApprovalPorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts {
+export interface BridgePorts extends HealthPorts, ApprovalRoutePorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts {
   events(): EventsView;
 }
 
@@ -44,7 +44,7 @@ export function describedRoutes(ports: BridgePorts, callers: Callers): readonly 
   return [...routes, openApiRoute(routes)];
 }
 
-const GET_OPENAPI: Operation = {
+const GET_OPENAPI: ApiOperation = {
   operationId: 'getOpenApi',
   tag: 'events',
   summary: 'This document.',
@@ -57,7 +57,7 @@ const GET_OPENAPI: Operation = {
 };
 
 /** @param others all other routes of the listener that the document describes */
-export function openApiRoute(others: readonly ApiRoute[]): ApiRoute {
+function openApiRoute(others: readonly ApiRoute[]): ApiRoute {
   let bytes: Buffer | null = null;
   const route: ApiRoute = {
     method: 'GET',

@@ -21,7 +21,7 @@ export interface KnownCallers {
   authenticate(credentials: Credentials): Promise<Authentication>;
 }
 
-export interface CallersOptions {
+interface CallersOptions {
   readonly known: KnownCallers;
   /** True if `/v1/*` needs a token or certificate for reading too: the address is not a loopback address. */
   readonly requireToken: boolean;
@@ -141,7 +141,7 @@ export class Callers {
   }
 }
 
-export interface CallersConfig {
+interface CallersConfig {
   readonly approvals: {
     readonly approvers: Readonly<Record<string, ApproverCredentials & { readonly admin: boolean }>>;
     readonly jwt: JwtOptions | null;

@@ -5,10 +5,9 @@ import findMyWay from 'find-my-way';
 import type { Logger } from 'pino';
 import type { ClientCertificate } from '../auth/caller.ts';
 import { BridgeError } from '../errors.ts';
-import type { Connection } from '../net/guard.ts';
-import type { GuardedServerOptions } from '../net/guarded-server.ts';
+import type { ClientConnection } from '../net/guard.ts';
+import { type GuardedServerOptions, receiveBody } from '../net/guarded-server.ts';
 import type { Deps } from '../time/clock.ts';
-import { readBody } from './body.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import { type AnswerStream, METHODS, type Method, problem, type Reply, type Route, type RouteRequest, type StreamedBody } from './route.ts';
 
@@ -41,7 +40,7 @@ export function createDispatch({ routes, isLast, certificateOf, deps, logger }: 
   const turns = new ReadingTurns(deps);
 
   /** Resolves with null if the caller closed the connection. */
-  const replyTo = async (request: IncomingMessage, response: ServerResponse, connection: Connection): Promise<Reply | null> => {
+  const replyTo = async (request: IncomingMessage, response: ServerResponse, connection: ClientConnection): Promise<Reply | null> => {
     const url = request.url ?? '/';
     const method = METHODS.find((own) => own === (request.method === 'HEAD' ? 'GET' : request.method));
     const found = method === undefined ? null : find(method, url);
@@ -51,12 +50,7 @@ export function createDispatch({ routes, isLast, certificateOf, deps, logger }: 
     const { address, socket } = connection;
     const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
     if ((route.path.startsWith('/v1/') || route.path === '/') && TOKENS.some((name) => query.has(name))) return tokenInUrl();
-    const body = async (limitBytes: number) => {
-      if (!request.complete) connection.enter('body');
-      const bytes = await readBody(request, limitBytes);
-      connection.enter('working');
-      return bytes;
-    };
+    const body = (limitBytes: number) => receiveBody(request, connection, limitBytes);
     try {
       const certificate = () => certificateOf(socket);
       return await route.handle({ headers, address, certificate, params, query, body, inTurn: inTurn(turns, response, connection) });
@@ -84,7 +78,7 @@ export function createDispatch({ routes, isLast, certificateOf, deps, logger }: 
 }
 
 /** Resolves when the stream has ended. Not chunked: it ends with the connection. */
-async function sendStream(reply: Reply, { begin }: StreamedBody, response: ServerResponse, connection: Connection): Promise<void> {
+async function sendStream(reply: Reply, { begin }: StreamedBody, response: ServerResponse, connection: ClientConnection): Promise<void> {
   const closed = new Promise<void>((resolve) => response.once('close', resolve));
   connection.enter('streaming');
   response.useChunkedEncodingByDefault = false;
@@ -98,7 +92,7 @@ async function sendStream(reply: Reply, { begin }: StreamedBody, response: Serve
  * Past the response and its gate, which cost each piece more than the socket does: the body is not chunked, the head has gone through, and
  * nothing else is answered on this connection.
  */
-function answerStream(response: ServerResponse, connection: Connection): AnswerStream {
+function answerStream(response: ServerResponse, connection: ClientConnection): AnswerStream {
   const { socket } = connection;
   return {
     write: (bytes) => socket.write(bytes),
@@ -112,7 +106,7 @@ function answerStream(response: ServerResponse, connection: Connection): AnswerS
   };
 }
 
-function inTurn(turns: ReadingTurns, response: ServerResponse, connection: Connection): RouteRequest['inTurn'] {
+function inTurn(turns: ReadingTurns, response: ServerResponse, connection: ClientConnection): RouteRequest['inTurn'] {
   return (work) => {
     const signal = whileOpen(response);
     const read = () => {

@@ -54,7 +54,7 @@ function replyTo(outcome: Exclude<ReloadOutcome, { kind: 'not-allowed' }>): Repl
   return problem('needs-restart', detail, {}, { restart });
 }
 
-const RELOAD: api.Operation = {
+const RELOAD: api.ApiOperation = {
   operationId: 'reload',
   tag: 'operation',
   summary: 'Reads the configuration file again and applies what has changed.',

@@ -4,7 +4,7 @@ import type { Caller, ClientCertificate } from '../auth/caller.ts';
 import type { ApprovalOrigin } from '../model/approvals.ts';
 import { PROBLEMS, type ProblemType } from '../model/problems.ts';
 import type { Fault } from '../schema/faults.ts';
-import type { Operation } from './openapi/operation.ts';
+import type { ApiOperation } from './openapi/operation.ts';
 
 export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;
@@ -78,7 +78,7 @@ interface DescribedRoute<Callers, Request> {
   /** Who may call: others get a problem before `handle` is called. */
   readonly callers: Callers;
   /** With a `requestBody`, the route is handed the body's JSON. */
-  readonly operation: Operation;
+  readonly operation: ApiOperation;
   readonly handle: (request: Request) => Reply | Promise<Reply>;
 }
 

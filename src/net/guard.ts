@@ -43,12 +43,12 @@ export interface GuardOptions {
 /** One for each listener. */
 export class Guard {
   readonly options: GuardOptions;
-  readonly #all = new Set<Connection>();
+  readonly #all = new Set<ClientConnection>();
   #streams = 0;
   /** By network; in each, the connection that has waited longest comes first. */
-  readonly #waiting = new Map<string, Set<Connection>>();
+  readonly #waiting = new Map<string, Set<ClientConnection>>();
   /** Their bytes, the oldest first. */
-  readonly #unread = new Map<Connection, number>();
+  readonly #unread = new Map<ClientConnection, number>();
   #unreadBytes = 0;
   #isClosing = false;
 
@@ -57,11 +57,11 @@ export class Guard {
   }
 
   /** @param tcp before any TLS. Returns null if there is no room, or if the client has reset the connection; it is then closed. */
-  admit(tcp: Socket): Connection | null {
+  admit(tcp: Socket): ClientConnection | null {
     // A reset connection has no address any more.
     const network = tcp.remoteAddress && networkOf(tcp.remoteAddress);
     if (network && this.#hasRoomFor(network)) {
-      const connection = new Connection(tcp, network, this);
+      const connection = new ClientConnection(tcp, network, this);
       this.#all.add(connection);
       connection.enter('head');
       return connection;
@@ -87,7 +87,7 @@ export class Guard {
   }
 
   /** Called by a connection. @param bytes of its answer, in `unread` */
-  moved(connection: Connection, before: State, state: State, bytes: number): void {
+  moved(connection: ClientConnection, before: State, state: State, bytes: number): void {
     this.#streams += Number(state === 'streaming') - Number(before === 'streaming');
     this.#unreadBytes += bytes - (this.#unread.get(connection) ?? 0);
     this.#unread.delete(connection);
@@ -113,30 +113,30 @@ export class Guard {
     return this.#all.size - this.#streams >= MOST;
   }
 
-  #longestOfLargest(): Connection | undefined {
-    let largest: ReadonlySet<Connection> = new Set();
+  #longestOfLargest(): ClientConnection | undefined {
+    let largest: ReadonlySet<ClientConnection> = new Set();
     for (const connections of this.#waiting.values()) if (connections.size > largest.size) largest = connections;
     return longestOf(largest);
   }
 
-  #wait(connection: Connection): void {
+  #wait(connection: ClientConnection): void {
     const connections = this.#waiting.get(connection.network) ?? new Set();
     this.#waiting.set(connection.network, connections.add(connection));
   }
 
-  #leave(connection: Connection): void {
+  #leave(connection: ClientConnection): void {
     const connections = this.#waiting.get(connection.network);
     connections?.delete(connection);
     if (connections?.size === 0) this.#waiting.delete(connection.network);
   }
 }
 
-function longestOf(connections: ReadonlySet<Connection>): Connection | undefined {
+function longestOf(connections: ReadonlySet<ClientConnection>): ClientConnection | undefined {
   return connections.values().next().value;
 }
 
 /** A connection that a guard has admitted. */
-export class Connection {
+export class ClientConnection {
   readonly address: string;
   readonly network: string;
   /** After a handshake, the TLS socket. */

@@ -1,7 +1,7 @@
 // Connections and a handler → an HTTP server that handles one request of each, within limits.
 import type { Server as HttpServer, IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { type Connection, Guard, type GuardOptions } from './guard.ts';
+import { type ClientConnection, Guard, type GuardOptions } from './guard.ts';
 import { RequestGate } from './request-gate.ts';
 
 /** Where a server listens. */
@@ -14,7 +14,7 @@ export interface ListenAddress {
 
 export interface GuardedServerOptions extends GuardOptions {
   /** Resolves when the answer was written. It is not called for a connection that has closed. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse, connection: Connection) => Promise<void>;
+  readonly handle: (request: IncomingMessage, response: ServerResponse, connection: ClientConnection) => Promise<void>;
   /** A request could not be answered, or the server failed. */
   readonly onFailed: (error: unknown) => void;
   /** Does the TLS handshake and calls `begin` with its socket. Default: plain HTTP. */
@@ -100,4 +100,24 @@ export class GuardedServer {
     await this.#options.handle(request, response, gate.connection);
     if (!response.closed) gate.connection.enter('unread', gate.writableLength);
   }
+}
+
+/** Resolves with null if the body is longer than `limitBytes`. The rest is then read and discarded, so that the answer arrives. */
+export async function receiveBody(request: IncomingMessage, connection: ClientConnection, limitBytes: number): Promise<Uint8Array | null> {
+  const parts: Buffer[] = [];
+  let isTooLarge = Number(request.headers['content-length'] ?? 0) > limitBytes;
+  if (!isTooLarge) {
+    let length = 0;
+    if (!request.complete) connection.enter('body');
+    for await (const part of request.iterator({ destroyOnReturn: false })) {
+      length += part.length;
+      isTooLarge = length > limitBytes;
+      if (isTooLarge) break;
+      parts.push(part);
+    }
+    connection.enter('working');
+  }
+  if (!isTooLarge) return Buffer.concat(parts);
+  request.resume();
+  return null;
 }

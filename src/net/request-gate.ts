@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { nextTurn } from '../time/turn.ts';
-import type { Connection } from './guard.ts';
+import type { ClientConnection } from './guard.ts';
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 /** How much of the socket's bytes is looked through at once. */
@@ -12,7 +12,7 @@ const LOOK_BYTES = 4096;
 const BODY_BYTES = 1024;
 const NOTHING = Buffer.alloc(0);
 
-export interface Asked {
+interface Asked {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Called when all answers before it were taken. */
@@ -24,7 +24,7 @@ export interface Asked {
  * head of a request, a slice goes in once a turn of the event loop, and none while an answer is made or waits to be read.
  */
 export class RequestGate extends Duplex {
-  readonly connection: Connection;
+  readonly connection: ClientConnection;
   readonly #socket: Socket;
   readonly #asked: Asked[] = [];
   #held: Buffer = NOTHING;
@@ -32,7 +32,7 @@ export class RequestGate extends Duplex {
   #isTurnTaken = false;
   #hasEnded = false;
 
-  constructor(socket: Socket, connection: Connection) {
+  constructor(socket: Socket, connection: ClientConnection) {
     super({ allowHalfOpen: true, decodeStrings: false });
     this.#socket = socket;
     this.connection = connection;

@@ -2,11 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, messageOf } from '../errors.ts';
-import type { Connection } from '../net/guard.ts';
-import { GuardedServer, type ListenAddress } from '../net/guarded-server.ts';
+import type { ClientConnection } from '../net/guard.ts';
+import { GuardedServer, type ListenAddress, receiveBody } from '../net/guarded-server.ts';
 import { isLoopback, isOwnHost } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
-import { problem, type SimAnswer, type SimRequest } from './answer.ts';
+import { answerProblem, type SimAnswer, type SimRequest } from './answer.ts';
 import { rfc1123 } from './events/event.ts';
 import type { VirtualTimers } from './events/virtual-clock.ts';
 import type { AnswerOutcome } from './journal.ts';
@@ -66,7 +66,7 @@ function isMisdirected({ headers: { host } }: IncomingMessage, hosts: readonly s
 function misdirected(): SimAnswer {
   const detail =
     'The Host header does not name this simulator: use a loopback address or the host of --listen in the URL, or allow the name with --allow-host.';
-  return problem({ status: 421, detail });
+  return answerProblem({ status: 421, detail });
 }
 
 interface ListenerParts {
@@ -87,9 +87,7 @@ async function answer(
   parts: ListenerParts,
   client: Client,
 ): Promise<void> {
-  if (!request.complete) client.connection.enter('body');
-  const body = await readBody(request);
-  client.connection.enter('working');
+  const body = await receiveBody(request, client.connection, LONGEST_BODY);
   const answer = body ? await handler(toSimRequest(request, body), client) : tooLarge();
   if (answer.delayMs !== undefined || answer.notBeforeMs !== undefined) await due(answer, parts, client.closed);
   if (!response.destroyed) send(response, answer, client, parts.dateMs?.());
@@ -114,20 +112,6 @@ function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns null if the body is too large. Reads it to its end all the same, so that the client can read the 413. */
-async function readBody(request: IncomingMessage): Promise<Uint8Array | null> {
-  if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return NO_BODY;
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    length += chunk.length;
-    if (length <= LONGEST_BODY) chunks.push(chunk);
-  }
-  return length <= LONGEST_BODY ? Buffer.concat(chunks) : null;
-}
-
-const NO_BODY = new Uint8Array();
-
 function toSimRequest(request: IncomingMessage, body: Uint8Array): SimRequest {
   const headers: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(request.headers)) headers[name] = Array.isArray(value) ? value.join(', ') : value;
@@ -135,7 +119,7 @@ function toSimRequest(request: IncomingMessage, body: Uint8Array): SimRequest {
 }
 
 function tooLarge(): SimAnswer {
-  return problem({ status: 413, detail: `The body is too large: the limit is ${LONGEST_BODY} bytes.` });
+  return answerProblem({ status: 413, detail: `The body is too large: the limit is ${LONGEST_BODY} bytes.` });
 }
 
 function send(response: ServerResponse, answer: SimAnswer, client: Client, dateMs: number | undefined): void {
@@ -173,7 +157,7 @@ function write(
 
 /** A client that waits for an answer. Its connection is watched only if a caller asks for `closed` or `onEnd`. */
 export class Client {
-  readonly connection: Connection;
+  readonly connection: ClientConnection;
   readonly #response: ServerResponse;
   readonly #waiting: Set<Client>;
   #closed: AbortController | null = null;
@@ -181,7 +165,7 @@ export class Client {
   #sent: Exclude<AnswerOutcome, 'gave-up'> | null = null;
 
   /** @param waiting the clients that the listener notifies when it closes */
-  constructor(response: ServerResponse, connection: Connection, waiting: Set<Client>) {
+  constructor(response: ServerResponse, connection: ClientConnection, waiting: Set<Client>) {
     this.#response = response;
     this.connection = connection;
     this.#waiting = waiting;

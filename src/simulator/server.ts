@@ -52,7 +52,7 @@ export interface SimulatorServer extends AsyncDisposable {
  * @throws BridgeError BRIDGE_USAGE for an unknown scenario, for machines without a unique name, or for fewer ports, addresses or clients than machines;
  * BRIDGE_SIMULATOR_SCENARIO for an invalid file; BRIDGE_SIMULATOR_LISTEN if an address is not available
  */
-export async function startSimulator(options: SimulatorServerOptions): Promise<SimulatorServer> {
+export async function startSimulatorServer(options: SimulatorServerOptions): Promise<SimulatorServer> {
   const { deps, allowHosts = [] } = options;
   const group = await createGroup(options);
   const parts = { deps, timers: new VirtualTimers(group.clock, deps), allowHosts, dateMs: () => group.clock.nowMs() };

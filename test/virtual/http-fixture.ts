@@ -11,7 +11,7 @@ import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { Callers, type KnownCallers } from '../../src/http/callers.ts';
 import type { DrainState, Readiness } from '../../src/http/health-routes.ts';
 import type { ServedDrills } from '../../src/http/operators/drill-routes.ts';
-import type { Operations } from '../../src/http/operators/ports.ts';
+import type { OperatorActions } from '../../src/http/operators/ports.ts';
 import type { ReloadPorts } from '../../src/http/reload-route.ts';
 import type { ServedApprovals } from '../../src/http/served-approvals.ts';
 import { type HttpServerParts, openHttpServer } from '../../src/http/server/server.ts';
@@ -107,7 +107,7 @@ export class HttpFixture {
     deps: systemDeps(),
     logger: pino({ level: 'silent' }),
   });
-  operations: Operations = {
+  operations: OperatorActions = {
     sinks: () => [SINK],
     pause: async (sink, by) => this.#tell(['pause', sink, by], sink === SINK.name ? { ...SINK, state: 'paused' as const } : null),
     resume: async (sink, by) => this.#tell(['resume', sink, by], sink === SINK.name ? SINK : null),
@@ -201,7 +201,7 @@ export class HttpFixture {
   }
 
   /** Those that the test has set by the time they are asked. */
-  #operations(): Operations {
+  #operations(): OperatorActions {
     return {
       sinks: () => this.operations.sinks(),
       pause: (...given) => this.operations.pause(...given),

@@ -27,7 +27,7 @@ export interface HttpServerParts {
   readonly logger: Logger;
 }
 
-export interface HttpServer extends AsyncDisposable {
+interface HttpServer extends AsyncDisposable {
   readonly port: number;
 }
 

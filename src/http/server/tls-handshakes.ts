@@ -9,7 +9,7 @@ import type { ServerTls } from '../options.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import { ServerFiles } from './server-files.ts';
 
-export interface TlsHandshakesParts {
+interface TlsHandshakesParts {
   readonly tls: ServerTls;
   /** The key of the listener, for messages: `http.listen`. */
   readonly setting: string;

@@ -73,7 +73,7 @@ async function isAllowed({ headers, address, certificate }: RouteRequest, caller
   return refused === null || refused.status === 503;
 }
 
-const STREAM: api.Operation = {
+const STREAM: api.ApiOperation = {
   operationId: 'stream',
   tag: 'events',
   summary: 'Sends CloudEvents as they are committed, as Server-Sent Events.',

@@ -1,7 +1,7 @@
 // A group and the time → the answer of `GET /simulator`, and its types.
 import { formatDuration } from '../../formats/durations.ts';
 import type { NotBeforeClock, WireEvent } from '../events/event.ts';
-import type { FaultOrder } from '../events/faults.ts';
+import type { OrderedFault } from '../events/faults.ts';
 import { notBeforeMoment, type SimulatedEvent } from '../events/simulated-event.ts';
 import type { Group } from '../group.ts';
 
@@ -45,7 +45,7 @@ function faultState(active: ReturnType<Group['faults']['active']>): GroupState['
   return { ...asOrdered(order), left, ...(then.length === 0 ? {} : { then: then.map(asOrdered) }) };
 }
 
-function asOrdered({ delayMs, forMs, ...order }: FaultOrder): Readonly<Record<string, unknown>> {
+function asOrdered({ delayMs, forMs, ...order }: OrderedFault): Readonly<Record<string, unknown>> {
   return {
     ...order,
     ...(delayMs === undefined ? {} : { delay: formatDuration(delayMs) }),
