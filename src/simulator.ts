@@ -3,16 +3,16 @@ import * as v from 'valibot';
 import { BridgeError } from './errors.ts';
 import { formatFault } from './schema/faults.ts';
 import { validate } from './schema/validate.ts';
-import { wholeNumber } from './simulator/control/event-fields.ts';
+import { wholeNumberFrom } from './simulator/control/event-fields.ts';
 import { NOT_BEFORE_CLOCKS } from './simulator/events/event.ts';
 import { hostEntries } from './simulator/metadata/metadata-versions.ts';
-import { startSimulator as startServer } from './simulator/server.ts';
+import { startSimulatorServer } from './simulator/server.ts';
 import { AzureControl } from './simulator/test-api/azure-control.ts';
 import type { SimulatedAzure } from './simulator/test-api/simulated-azure.ts';
 import { systemDeps } from './time/system.ts';
 
 export { BridgeError, type ErrorCode } from './errors.ts';
-export type { GroupState, ListedEvent, PastEvent } from './simulator/control/group-state.ts';
+export type { GroupState, ListedEvent, PastEvent } from './simulator/control/describe-group.ts';
 export type { WireEvent } from './simulator/events/event.ts';
 export type { JournalledRequest } from './simulator/journal.ts';
 export type { EventOrder, FaultOrder, MachineUrl, SimulatedAzure, UntilOptions } from './simulator/test-api/simulated-azure.ts';
@@ -52,7 +52,7 @@ export interface StartOptions {
 }
 
 const startOptions = v.strictObject({
-  vms: v.exactOptional(v.union([wholeNumber(1), v.array(v.string())], 'must be a number of 1 or more, or a list of names')),
+  vms: v.exactOptional(v.union([wholeNumberFrom(1), v.array(v.string())], 'must be a number of 1 or more, or a list of names')),
   name: v.exactOptional(v.string()),
   scenario: v.exactOptional(v.string()),
   speed: v.exactOptional(v.number()),
@@ -62,7 +62,7 @@ const startOptions = v.strictObject({
   ...hostEntries,
   host: v.exactOptional(v.string()),
   allowHosts: v.exactOptional(v.array(v.string())),
-  port: v.exactOptional(v.pipe(wholeNumber(0), v.maxValue(65_535))),
+  port: v.exactOptional(v.pipe(wholeNumberFrom(0), v.maxValue(65_535))),
 }) satisfies v.GenericSchema<StartOptions>;
 
 /**
@@ -74,7 +74,7 @@ const startOptions = v.strictObject({
 export async function startSimulator(options: StartOptions = {}): Promise<SimulatedAzure> {
   const { host = '127.0.0.1', port = 0, speed = 0, ...group } = checked(options);
   const deps = systemDeps();
-  const azure = new AzureControl(await startServer({ ...group, speed: 0, listen: { host, port }, deps }), deps);
+  const azure = new AzureControl(await startSimulatorServer({ ...group, speed: 0, listen: { host, port }, deps }), deps);
   try {
     azure.setSpeed(speed);
   } catch (error) {

@@ -7,7 +7,7 @@ import { Callers, ConfiguredCallers } from '../http/callers.ts';
 import { consoleRoutes } from '../http/console-routes.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
 import { DropLog } from '../http/server/drop-log.ts';
-import { createHttpServer, type HttpServerParts } from '../http/server/server.ts';
+import { type HttpServerParts, openHttpServer } from '../http/server/server.ts';
 import type { Streams } from '../http/stream/streams.ts';
 import type { DropReason } from '../model/problems.ts';
 import { isLoopback } from '../net/private-addresses.ts';
@@ -47,9 +47,9 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
       parts.onConnectionDropped(reason);
       dropLog.dropped(server.setting, network, reason);
     };
-    const created = createHttpServer({ ...server, onDropped, deps, logger });
-    servers.push(created);
-    return created.start();
+    const opened = await openHttpServer({ ...server, onDropped, deps, logger });
+    servers.push(opened);
+    return opened;
   };
   try {
     const ports: HealthPorts = { readiness: parts.readiness, drain: parts.drain, metrics: onceASecond(() => metricsBytes(parts), deps) };

@@ -1,11 +1,11 @@
 // The operators' routes → the store and the lanes, with each action logged and recorded.
 import type { Logger } from 'pino';
 import { toRfc3339 } from '../formats/dates.ts';
-import type { Operations as OperationsPort } from '../http/operators/ports.ts';
+import type { OperatorActions } from '../http/operators/ports.ts';
 import type { DeadLetterPage, DeadLetterRange, JournalPage, JournalRange, OperatorAct, SinkView } from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Deps } from '../time/clock.ts';
-import { nextTurn } from '../time/turn.ts';
+import { untilNextTurn } from '../time/turn.ts';
 import type { Sinks } from './sinks.ts';
 
 export interface OperationsParts {
@@ -15,7 +15,7 @@ export interface OperationsParts {
   readonly logger: Logger;
 }
 
-export class Operations implements OperationsPort {
+export class Operations implements OperatorActions {
   readonly #parts: OperationsParts;
   readonly #logger: Logger;
 
@@ -74,7 +74,7 @@ export class Operations implements OperationsPort {
     this.#logger.info({ operator: by, sink }, act === 'pause' ? 'an operator paused the sink' : 'an operator resumed the sink');
     sinks.wake();
     // The lane has the new state already.
-    await new Promise<void>(nextTurn);
+    await untilNextTurn();
     return this.#view(sink, type);
   }
 

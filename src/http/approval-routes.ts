@@ -5,15 +5,14 @@ import { APPROVAL_RESULT_STATES, APPROVAL_STATES, APPROVAL_STEPS } from '../mode
 import { HOLD } from './hold-routes.ts';
 import { approverBody, BINARY_MODE, keysOf } from './openapi/bodies.ts';
 import * as api from './openapi/operation.ts';
-import { problem } from './problem.ts';
 import { pageIn, pageParameters } from './query.ts';
-import { type ApiRoute, type ApproverRequest, json, type Reply, type RouteRequest } from './route.ts';
-import { type ApprovalPorts, ready, refusedReply } from './served-approvals.ts';
+import { type ApiRoute, type ApproverRequest, json, problem, type Reply, type RouteRequest } from './route.ts';
+import { type ApprovalRoutePorts, ready, refusedReply } from './served-approvals.ts';
 
 /** Lines of the record in one answer. */
 const MOST = 200;
 
-export function approvalRoutes(ports: ApprovalPorts): readonly ApiRoute[] {
+export function approvalRoutes(ports: ApprovalRoutePorts): readonly ApiRoute[] {
   return [
     {
       method: 'POST',
@@ -32,7 +31,7 @@ export function approvalRoutes(ports: ApprovalPorts): readonly ApiRoute[] {
   ];
 }
 
-async function approve({ origin, value }: ApproverRequest, ports: ApprovalPorts): Promise<Reply> {
+async function approve({ origin, value }: ApproverRequest, ports: ApprovalRoutePorts): Promise<Reply> {
   // If a hold were ignored, the event would be approved. So the whole body is rejected.
   if (typeof value === 'object' && value !== null && ('Holds' in value || 'Releases' in value)) {
     const detail =
@@ -46,7 +45,7 @@ async function approve({ origin, value }: ApproverRequest, ports: ApprovalPorts)
   return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, { results: answer.results });
 }
 
-function readRecord({ params, query }: RouteRequest, ports: ApprovalPorts): Reply {
+function readRecord({ params, query }: RouteRequest, ports: ApprovalRoutePorts): Reply {
   const range = pageIn(query, MOST);
   if (typeof range === 'string') return problem('bad-request', range);
   const answer = ready(ports).life(params['eventId'] ?? '', range);
@@ -64,7 +63,7 @@ const START_REQUEST = api.named('StartRequest', {
   }),
 });
 
-const APPROVALS: api.Node = {
+const APPROVALS: api.SchemaNode = {
   description: "The metadata service's own body.",
   ...api.object({ StartRequests: { ...api.list(START_REQUEST), minItems: 1 } }),
   propertyNames: keysOf(['StartRequests'], ['Holds', 'Releases', 'Seen']),
@@ -79,7 +78,7 @@ const RESULT = api.shape('Result', {
 });
 const RESULTS = api.shape('Results', { results: api.list(RESULT) });
 
-const APPROVE: api.Operation = {
+const APPROVE: api.ApiOperation = {
   operationId: 'approve',
   tag: 'approvals',
   summary: 'Approves events, so that they may start now.',
@@ -98,7 +97,7 @@ const APPROVE: api.Operation = {
   problems: ['unknown', 'ended', 'started', 'forbidden', 'scope', 'seen-unknown', 'changed', 'refused'],
 };
 
-const rule: api.Node = {
+const rule: api.SchemaNode = {
   type: ['string', 'null'],
   description: '`documentation` or `policy[N]`, counted from 0; null if no rule matches.',
 };
@@ -114,7 +113,7 @@ const SUMMARY = {
 
 /** How the approval of a listed event stands. */
 export const APPROVAL = api.shape('Approval', SUMMARY);
-export const DRILL: api.Node = { const: true, description: 'Only for a drill.' };
+export const DRILL: api.SchemaNode = { const: true, description: 'Only for a drill.' };
 
 const STEP = api.shape('Step', {
   at: api.time,
@@ -155,7 +154,7 @@ const LIFE = api.shape('Life', {
 });
 const NO_STEP = { approver: null, via: null, policy: null, status: null, reason: null };
 
-const GET_APPROVAL: api.Operation = {
+const GET_APPROVAL: api.ApiOperation = {
   operationId: 'getApproval',
   tag: 'approvals',
   summary: 'Returns the record of the approval of an event, step by step, also after the event has ended.',

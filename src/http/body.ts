@@ -1,32 +1,14 @@
-// An HTTP request → its body's bytes, JSON or CloudEvent data within a limit, or the problem.
-import type { IncomingMessage } from 'node:http';
+// An HTTP request → its body's JSON or CloudEvent data within a limit, or the problem.
 import { carriedData } from '../formats/cloud-event-json.ts';
 import { type BodyValue, parseJson } from '../formats/json-object.ts';
 import { LARGEST_APPROVAL_BYTES } from '../model/approvals.ts';
-import { problem } from './problem.ts';
 import type { Reply, RouteRequest } from './route.ts';
+import { problem } from './route.ts';
 
 const STRUCTURED = 'application/cloudevents+json';
 const MEDIA_TYPES = ['application/json', STRUCTURED];
 const NOT_JSON =
   'Send the body as JSON, not compressed, with Content-Type: application/json, or application/cloudevents+json for one CloudEvent in structured mode.';
-
-/** Resolves with null if the body is longer than `limitBytes`. The rest is then read and discarded, so that the answer arrives. */
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Uint8Array | null> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  const isAnnouncedTooLarge = Number(request.headers['content-length'] ?? 0) > limitBytes;
-  if (!isAnnouncedTooLarge) {
-    for await (const part of request.iterator({ destroyOnReturn: false })) {
-      length += part.length;
-      if (length > limitBytes) break;
-      parts.push(part);
-    }
-  }
-  if (!isAnnouncedTooLarge && length <= limitBytes) return Buffer.concat(parts);
-  request.resume();
-  return null;
-}
 
 /**
  * Returns the body's JSON value, or the data of a CloudEvent: in binary mode the body is the data, in structured mode a member of it.

@@ -6,7 +6,7 @@ import type { Callers } from './callers.ts';
 import { type EventsView, eventsRoute } from './events-route.ts';
 import { type HealthPorts, healthRoutes } from './health-routes.ts';
 import { holdRoutes } from './hold-routes.ts';
-import { openApiRoute } from './openapi/openapi-route.ts';
+import type { ApiOperation } from './openapi/operation.ts';
 import { deadLetterRoutes } from './operators/dead-letter-routes.ts';
 import { type DrillPorts, drillRoutes } from './operators/drill-routes.ts';
 import { journalRoute } from './operators/journal-route.ts';
@@ -14,10 +14,10 @@ import type { OperatorPorts } from './operators/ports.ts';
 import { sinkRoutes } from './operators/sink-routes.ts';
 import { type ReloadPorts, reloadRoute } from './reload-route.ts';
 import type { ApiRoute, Route } from './route.ts';
-import type { ApprovalPorts } from './served-approvals.ts';
+import type { ApprovalRoutePorts } from './served-approvals.ts';
 import { type StreamPorts, streamRoute } from './stream/stream-route.ts';
 
-export interface BridgePorts extends HealthPorts, ApprovalPorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts {
+export interface BridgePorts extends HealthPorts, ApprovalRoutePorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts {
   events(): EventsView;
 }
 
@@ -42,4 +42,34 @@ export function describedRoutes(ports: BridgePorts, callers: Callers): readonly 
     reloadRoute(ports),
   ];
   return [...routes, openApiRoute(routes)];
+}
+
+const GET_OPENAPI: ApiOperation = {
+  operationId: 'getOpenApi',
+  tag: 'events',
+  summary: 'This document.',
+  answers: {
+    200: {
+      description: 'OpenAPI 3.1.',
+      content: { 'application/json': { schema: { type: 'object', required: ['openapi', 'info', 'paths'] } } },
+    },
+  },
+};
+
+/** @param others all other routes of the listener that the document describes */
+function openApiRoute(others: readonly ApiRoute[]): ApiRoute {
+  let bytes: Buffer | null = null;
+  const route: ApiRoute = {
+    method: 'GET',
+    path: '/v1/openapi.json',
+    callers: 'readers',
+    operation: GET_OPENAPI,
+    // The document is made at the first request: hardly any bridge is ever asked for it.
+    handle: async () => {
+      const { openApiDocument } = await import('./openapi/document.ts');
+      bytes ??= Buffer.from(JSON.stringify(openApiDocument([...others, route])));
+      return { status: 200, headers: { 'content-type': 'application/json' }, body: bytes };
+    },
+  };
+  return route;
 }

@@ -20,7 +20,7 @@ export function callerRoute(callers: Pick<KnownCallers, 'isAdmin'>): ApiRoute {
 
 const CALLER = api.shape('Caller', { name: api.textOrNull, role: { enum: ['approver', 'reader', null] }, admin: { type: 'boolean' } });
 
-const GET_CALLER: api.Operation = {
+const GET_CALLER: api.ApiOperation = {
   operationId: 'getCaller',
   tag: 'events',
   summary: 'Returns who calls and what they may do. A token or certificate is checked even if reading needs none.',

@@ -7,12 +7,11 @@ import { type KeySet, openKeySet } from '../auth/key-set.ts';
 import type { ApproverCredentials, JwtOptions } from '../auth/options.ts';
 import type { TokenOwners } from '../auth/token-store.ts';
 import type { ApprovalOrigin } from '../model/approvals.ts';
-import { isOwnHost } from '../net/own-host.ts';
+import { isOwnHost, networkOf } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import { FailureLimit } from './failure-limit.ts';
-import { networkOf } from './network-of.ts';
-import { problem } from './problem.ts';
 import type { Refused, Reply, RouteRequest } from './route.ts';
+import { problem } from './route.ts';
 
 /** Who may call, by the configuration in force. */
 export interface KnownCallers {
@@ -22,7 +21,7 @@ export interface KnownCallers {
   authenticate(credentials: Credentials): Promise<Authentication>;
 }
 
-export interface CallersOptions {
+interface CallersOptions {
   readonly known: KnownCallers;
   /** True if `/v1/*` needs a token or certificate for reading too: the address is not a loopback address. */
   readonly requireToken: boolean;
@@ -142,7 +141,7 @@ export class Callers {
   }
 }
 
-export interface CallersConfig {
+interface CallersConfig {
   readonly approvals: {
     readonly approvers: Readonly<Record<string, ApproverCredentials & { readonly admin: boolean }>>;
     readonly jwt: JwtOptions | null;

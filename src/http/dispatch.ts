@@ -5,14 +5,11 @@ import findMyWay from 'find-my-way';
 import type { Logger } from 'pino';
 import type { ClientCertificate } from '../auth/caller.ts';
 import { BridgeError } from '../errors.ts';
+import type { ClientConnection } from '../net/guard.ts';
+import { type GuardedServerOptions, receiveBody } from '../net/guarded-server.ts';
 import type { Deps } from '../time/clock.ts';
-import { readBody } from './body.ts';
-import { networkOf } from './network-of.ts';
-import { problem } from './problem.ts';
 import { ReadingTurns } from './reading-turns.ts';
-import { METHODS, type Method, type Reply, type Route, type RouteRequest, type StreamedBody } from './route.ts';
-import { answerStream } from './server/answer-stream.ts';
-import type { Connection } from './server/connections.ts';
+import { type AnswerStream, METHODS, type Method, problem, type Reply, type Route, type RouteRequest, type StreamedBody } from './route.ts';
 
 const FIXED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /** As long as the server's headers may be, so that the route judges a long parameter. */
@@ -22,16 +19,6 @@ const RETRY_AFTER_SECONDS = 5;
 /** Names of parameters in which clients put a token into the URL. */
 const TOKENS = ['token', 'access_token', 'authorization', 'bearer'];
 
-/** @param socket that of `certificateOf` and `isLast` */
-export type Dispatch = (request: IncomingMessage, response: ServerResponse, socket: Socket, connection: Connection) => Promise<void>;
-
-/** Where an answer goes. */
-interface Target {
-  readonly response: ServerResponse;
-  readonly socket: Socket;
-  readonly connection: Connection;
-}
-
 interface Match {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
@@ -39,7 +26,7 @@ interface Match {
 
 type Find = (method: Method, url: string) => Match | 'malformed' | null;
 
-export interface DispatchParts {
+interface DispatchParts {
   readonly routes: readonly Route[];
   /** True: the connection ends with the answer. An open connection would delay a server that is closing. */
   readonly isLast: (socket: Socket) => boolean;
@@ -48,28 +35,22 @@ export interface DispatchParts {
   readonly logger: Logger;
 }
 
-export function createDispatch({ routes, isLast, certificateOf, deps, logger }: DispatchParts): Dispatch {
+export function createDispatch({ routes, isLast, certificateOf, deps, logger }: DispatchParts): GuardedServerOptions['handle'] {
   const find = createFind(routes);
   const turns = new ReadingTurns(deps);
 
   /** Resolves with null if the caller closed the connection. */
-  const replyTo = async (request: IncomingMessage, { response, socket, connection }: Target): Promise<Reply | null> => {
+  const replyTo = async (request: IncomingMessage, response: ServerResponse, connection: ClientConnection): Promise<Reply | null> => {
     const url = request.url ?? '/';
     const method = METHODS.find((own) => own === (request.method === 'HEAD' ? 'GET' : request.method));
     const found = method === undefined ? null : find(method, url);
     if (found === null || found === 'malformed') return noRoute(find, url);
     const { route, params } = found;
     const { headers } = request;
-    const { address } = connection;
+    const { address, socket } = connection;
     const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
     if ((route.path.startsWith('/v1/') || route.path === '/') && TOKENS.some((name) => query.has(name))) return tokenInUrl();
-    const body = async (limitBytes: number) => {
-      if (!request.complete) connection.waits('answer');
-      const bytes = await readBody(request, limitBytes);
-      connection.works();
-      return bytes;
-    };
-    connection.works();
+    const body = (limitBytes: number) => receiveBody(request, connection, limitBytes);
     try {
       const certificate = () => certificateOf(socket);
       return await route.handle({ headers, address, certificate, params, query, body, inTurn: inTurn(turns, response, connection) });
@@ -78,17 +59,16 @@ export function createDispatch({ routes, isLast, certificateOf, deps, logger }: 
     }
   };
 
-  return async (request, response, socket, connection) => {
-    const target = { response, socket, connection };
-    let reply = await replyTo(request, target);
+  return async (request, response, connection) => {
+    let reply = await replyTo(request, response, connection);
     if (reply === null || response.destroyed) return;
     logger.debug({ method: request.method, status: reply.status }, 'http request');
     if (reply.stream !== undefined && request.method !== 'HEAD') {
       const refused = reply.stream.refusal();
-      if (refused === null) return await sendStream(reply, reply.stream, target);
+      if (refused === null) return await sendStream(reply, reply.stream, response, connection);
       reply = refused;
     }
-    const end = isLast(socket) ? { connection: 'close' } : {};
+    const end = isLast(connection.socket) ? { connection: 'close' } : {};
     // As bytes: unread answers are counted in bytes.
     const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
     const length = body === null ? {} : { 'content-length': body.byteLength };
@@ -98,25 +78,43 @@ export function createDispatch({ routes, isLast, certificateOf, deps, logger }: 
 }
 
 /** Resolves when the stream has ended. Not chunked: it ends with the connection. */
-async function sendStream(reply: Reply, { begin }: StreamedBody, { response, socket, connection }: Target): Promise<void> {
+async function sendStream(reply: Reply, { begin }: StreamedBody, response: ServerResponse, connection: ClientConnection): Promise<void> {
   const closed = new Promise<void>((resolve) => response.once('close', resolve));
-  connection.streams();
+  connection.enter('streaming');
   response.useChunkedEncodingByDefault = false;
   response.writeHead(reply.status, { ...FIXED_HEADERS, ...reply.headers, connection: 'close' });
   response.flushHeaders();
-  begin(answerStream(response, socket, connection));
+  begin(answerStream(response, connection));
   await closed;
 }
 
-function inTurn(turns: ReadingTurns, response: ServerResponse, connection: Connection): RouteRequest['inTurn'] {
+/**
+ * Past the response and its gate, which cost each piece more than the socket does: the body is not chunked, the head has gone through, and
+ * nothing else is answered on this connection.
+ */
+function answerStream(response: ServerResponse, connection: ClientConnection): AnswerStream {
+  const { socket } = connection;
+  return {
+    write: (bytes) => socket.write(bytes),
+    get unsentBytes() {
+      return socket.writableLength;
+    },
+    onDrain: (run) => void socket.on('drain', run),
+    onClose: (run) => void response.once('close', run),
+    end: () => void response.end(),
+    drop: () => connection.drop('unread'),
+  };
+}
+
+function inTurn(turns: ReadingTurns, response: ServerResponse, connection: ClientConnection): RouteRequest['inTurn'] {
   return (work) => {
     const signal = whileOpen(response);
     const read = () => {
-      connection.works();
+      connection.enter('working');
       return work(signal);
     };
-    connection.waits('turn');
-    return turns.take(networkOf(connection.address), read, signal);
+    connection.enter('turn');
+    return turns.take(connection.network, read, signal);
   };
 }
 

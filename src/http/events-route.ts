@@ -24,7 +24,7 @@ export function eventsRoute(ports: { events(): EventsView }): ApiRoute {
   };
 }
 
-const vm: api.Node = {
+const vm: api.SchemaNode = {
   type: 'object',
   properties: {
     ...Object.fromEntries(VM_FIELDS.map((field) => [field, api.text])),
@@ -70,11 +70,11 @@ const EXAMPLE = {
   },
 };
 
-function ofFirst(operationId: string): api.Node {
+function ofFirst(operationId: string): api.SchemaNode {
   return { operationId, parameters: { eventId: '$response.body#/events/0/eventId' } };
 }
 
-const LIST_EVENTS: api.Operation = {
+const LIST_EVENTS: api.ApiOperation = {
   operationId: 'listEvents',
   tag: 'events',
   summary: 'The events that the metadata service lists, and how their approvals stand.',

@@ -1,6 +1,6 @@
 // Failed log-ins by address → whether the next one must wait; bounded, valid tokens never count.
+import { networkOf } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
-import { networkOf } from './network-of.ts';
 
 const WINDOW_MS = 60_000;
 /** From this failure of an address within a minute. */

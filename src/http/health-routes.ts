@@ -1,8 +1,7 @@
 // The bridge's state → GET /healthz, /readyz, /drainz and /metrics (behaviour 6.1, 11.20).
 import * as api from './openapi/operation.ts';
 import { FAULT } from './openapi/problems.ts';
-import { problem } from './problem.ts';
-import { json, type OpenRoute, type RouteRequest } from './route.ts';
+import { json, type OpenRoute, problem, type RouteRequest } from './route.ts';
 
 /** Whether the bridge does its work. The state of a sink does not count. */
 export interface Readiness {
@@ -64,7 +63,7 @@ export function healthRoutes(ports: HealthPorts, mayRead: (request: RouteRequest
   ];
 }
 
-const GET_HEALTH: api.Operation = {
+const GET_HEALTH: api.ApiOperation = {
   operationId: 'getHealth',
   tag: 'health',
   summary: 'Checks if the process works.',
@@ -93,7 +92,7 @@ const READINESS = api.shape('Readiness', {
 });
 const CONFIGURATION = { since: '2026-01-01T00:00:00Z', refused: null };
 
-const GET_READINESS: api.Operation = {
+const GET_READINESS: api.ApiOperation = {
   operationId: 'getReadiness',
   tag: 'health',
   summary: 'Checks if the bridge sees events and stores them. The state of a sink does not count.',
@@ -117,7 +116,7 @@ const DRAINING = api.shape('Draining', {
   notBefore: { ...api.timeOrNull, description: 'Null if the event has started, or has no NotBefore.' },
 });
 
-const GET_DRAIN: api.Operation = {
+const GET_DRAIN: api.ApiOperation = {
   operationId: 'getDrain',
   tag: 'health',
   summary: "Checks if a load balancer should send requests to this machine, by the bridge's `http.drain`.",
@@ -130,7 +129,7 @@ const GET_DRAIN: api.Operation = {
   problems: ['not-found'],
 };
 
-const GET_METRICS: api.Operation = {
+const GET_METRICS: api.ApiOperation = {
   operationId: 'getMetrics',
   tag: 'health',
   summary: 'Metrics for Prometheus.',

@@ -3,11 +3,10 @@ import { parseHold } from '../approvals/requests/hold-requests.ts';
 import { parseInstant } from '../formats/dates.ts';
 import { approverBody, BINARY_MODE, keysOf } from './openapi/bodies.ts';
 import * as api from './openapi/operation.ts';
-import { problem } from './problem.ts';
-import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, type Reply } from './route.ts';
-import { type ApprovalPorts, ready, refusedReply } from './served-approvals.ts';
+import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, problem, type Reply } from './route.ts';
+import { type ApprovalRoutePorts, ready, refusedReply } from './served-approvals.ts';
 
-export function holdRoutes(ports: ApprovalPorts): readonly ApiRoute[] {
+export function holdRoutes(ports: ApprovalRoutePorts): readonly ApiRoute[] {
   return [
     { method: 'POST', path: '/v1/holds', callers: 'approvers', operation: HOLD_EVENT, handle: (request) => hold(request, ports) },
     {
@@ -20,7 +19,7 @@ export function holdRoutes(ports: ApprovalPorts): readonly ApiRoute[] {
   ];
 }
 
-async function hold({ value, readmit }: ApproverRequest, ports: ApprovalPorts): Promise<Reply> {
+async function hold({ value, readmit }: ApproverRequest, ports: ApprovalRoutePorts): Promise<Reply> {
   const hold = parseHold(value);
   if (typeof hold !== 'string') await ports.approvals()?.answered(hold.eventId);
   // The wait may take 2 s, in which a right may be revoked.
@@ -30,7 +29,7 @@ async function hold({ value, readmit }: ApproverRequest, ports: ApprovalPorts): 
   return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, answer.hold);
 }
 
-async function release({ params, query, readmit }: ApproverRequest, ports: ApprovalPorts): Promise<Reply> {
+async function release({ params, query, readmit }: ApproverRequest, ports: ApprovalRoutePorts): Promise<Reply> {
   const holders = query.getAll('approver');
   if (holders.length > 1 || holders[0] === '')
     return problem('bad-request', 'Name one approver in ?approver=NAME, or leave it out: then it is your own hold.');
@@ -58,7 +57,7 @@ export const HOLD = api.shape('Hold', {
   }),
 });
 
-const HOLD_REQUEST: api.Node = {
+const HOLD_REQUEST: api.SchemaNode = {
   propertyNames: keysOf(['EventId', 'reason']),
   ...api.object({
     EventId: { ...api.id, maxLength: 256 },
@@ -66,7 +65,7 @@ const HOLD_REQUEST: api.Node = {
   }),
 };
 
-const HOLD_EVENT: api.Operation = {
+const HOLD_EVENT: api.ApiOperation = {
   operationId: 'hold',
   tag: 'approvals',
   summary: 'Holds an event: the bridge submits nothing for it until the hold is released.',
@@ -83,7 +82,7 @@ const HOLD_EVENT: api.Operation = {
   problems: ['unknown', 'ended', 'started', 'submitted', 'submitting', 'forbidden', 'scope'],
 };
 
-const RELEASE: api.Operation = {
+const RELEASE: api.ApiOperation = {
   operationId: 'release',
   tag: 'approvals',
   summary: 'Releases a hold: your own if you have one; otherwise, for an admin, all holds of the event.',

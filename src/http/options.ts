@@ -2,16 +2,9 @@
 import * as v from 'valibot';
 import { reader } from '../auth/options.ts';
 import { drainSection } from '../conditions/draining.ts';
+import type { ListenAddress } from '../net/guarded-server.ts';
 import { pemFile } from '../net/tls-options.ts';
 import { name, type OptionsOf } from '../schema/pieces.ts';
-
-/** Where a server listens. */
-export interface ListenAddress {
-  /** Without brackets. */
-  readonly host: string;
-  /** 0: any free one. */
-  readonly port: number;
-}
 
 const ADDRESS = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/;
 

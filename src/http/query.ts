@@ -50,7 +50,7 @@ export function pageIn(query: URLSearchParams, most: number): Page | string {
 }
 
 /** What `pageIn` reads, for the OpenAPI document. */
-export function pageParameters(most: number, limitDescription = 'Items of one answer at most.'): readonly api.Node[] {
+export function pageParameters(most: number, limitDescription = 'Items of one answer at most.'): readonly api.SchemaNode[] {
   return [
     api.inQuery('limit', limitDescription, { type: 'integer', minimum: 1, maximum: most, default: LIMIT }),
     api.inQuery('after', 'What `next` gave in the answer before.', { type: 'integer', minimum: 0, maximum: LARGEST_POSITION, default: 0 }),
@@ -58,7 +58,7 @@ export function pageParameters(most: number, limitDescription = 'Items of one an
 }
 
 /** The schema of `next` in an answer that comes in pages. */
-export const NEXT_PAGE: api.Node = {
+export const NEXT_PAGE: api.SchemaNode = {
   type: ['integer', 'null'],
   minimum: 1,
   description: 'The `after` of the next page; null after the last.',

@@ -1,7 +1,7 @@
 // Requests that read the store → one at a time, by network in turn, for half of the time at most.
 import { type Deps, sleep } from '../time/clock.ts';
 import { FairQueue } from '../time/fair-queue.ts';
-import { nextTurn } from '../time/turn.ts';
+import { untilNextTurn } from '../time/turn.ts';
 
 /** Of the pause behind a reading: one that was long because the machine slept must not keep the others waiting as long again. */
 const LONGEST_PAUSE_MS = 1000;
@@ -24,7 +24,7 @@ export class ReadingTurns {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const turn = async () => {
       // Others have their turn of the event loop between two readings.
-      await new Promise<void>(nextTurn);
+      await untilNextTurn();
       const sinceMs = this.#deps.elapsedMs();
       try {
         signal.throwIfAborted();

@@ -1,8 +1,7 @@
 // POST /v1/reload: an admin → the configuration read again, or why it is not (behaviour 11.1).
 import type { Fault } from '../schema/faults.ts';
 import * as api from './openapi/operation.ts';
-import { problem } from './problem.ts';
-import { type ApiRoute, type ApproverRequest, json, type Reply } from './route.ts';
+import { type ApiRoute, type ApproverRequest, json, problem, type Reply } from './route.ts';
 
 /** The outcome of a reload; only `applied` has changed anything. */
 export type ReloadOutcome =
@@ -55,7 +54,7 @@ function replyTo(outcome: Exclude<ReloadOutcome, { kind: 'not-allowed' }>): Repl
   return problem('needs-restart', detail, {}, { restart });
 }
 
-const RELOAD: api.Operation = {
+const RELOAD: api.ApiOperation = {
   operationId: 'reload',
   tag: 'operation',
   summary: 'Reads the configuration file again and applies what has changed.',

@@ -1,8 +1,10 @@
-// A route: method, path, and a function from request to reply. Types, and JSON replies.
+// A route: method, path, a function from request to reply. Types; replies in JSON, problems.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, ClientCertificate } from '../auth/caller.ts';
 import type { ApprovalOrigin } from '../model/approvals.ts';
-import type { Operation } from './openapi/operation.ts';
+import { PROBLEMS, type ProblemType } from '../model/problems.ts';
+import type { Fault } from '../schema/faults.ts';
+import type { ApiOperation } from './openapi/operation.ts';
 
 export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;
@@ -76,7 +78,7 @@ interface DescribedRoute<Callers, Request> {
   /** Who may call: others get a problem before `handle` is called. */
   readonly callers: Callers;
   /** With a `requestBody`, the route is handed the body's JSON. */
-  readonly operation: Operation;
+  readonly operation: ApiOperation;
   readonly handle: (request: Request) => Reply | Promise<Reply>;
 }
 
@@ -106,3 +108,32 @@ export function json(status: number, value: object | readonly object[]): Reply {
 
 /** 204: done, without a body. */
 export const NO_CONTENT: Reply = { status: 204, headers: {}, body: null };
+
+export interface Problem {
+  /** A relative reference such as `changed`, which callers compare. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  /** What failed and what to do. */
+  readonly detail: string;
+  /** The EventId that caused the problem, as the caller wrote it. */
+  readonly eventId?: string;
+  /** The faults of the configuration, each with its path. */
+  readonly faults?: readonly Fault[];
+  /** The keys of the configuration that a running bridge cannot change. */
+  readonly restart?: readonly string[];
+}
+
+export function problemReply(problem: Problem, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status: problem.status, headers: { ...headers, 'content-type': 'application/problem+json' }, body: JSON.stringify(problem) };
+}
+
+/** A problem that the HTTP interface itself finds. */
+export function problem(
+  type: ProblemType,
+  detail: string,
+  headers?: Readonly<Record<string, string>>,
+  more?: Pick<Problem, 'faults' | 'restart'>,
+): Reply {
+  return problemReply({ type, ...PROBLEMS[type], detail, ...more }, headers);
+}

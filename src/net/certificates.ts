@@ -13,7 +13,7 @@ export interface PemTexts {
   readonly key?: string | undefined;
 }
 
-export interface PemFault {
+interface PemFault {
   /** The file's key in the configuration: `http.tls.cert`. */
   readonly key: string;
   /** Never quotes the content of the file. */

@@ -1,5 +1,5 @@
-// An IP address and the allowed ranges → may a request go there? (behaviour 5.17). Pure.
-import { BlockList, isIP, isIPv4 } from 'node:net';
+// An IP address or a host → its network, and may a request go there? (behaviour 5.17). Pure.
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /** `private`: allowed only if listed; `metadata`: never allowed. */
 export type AddressVerdict = 'allowed' | 'private' | 'metadata';
@@ -110,4 +110,25 @@ export function isMetadataAddress(host: string): boolean {
 /** `fe80::1%eth0` → `fe80::1` */
 function withoutZone(address: string): string {
   return address.replace(/%.*/, '');
+}
+
+/** @param hostHeader with or without a port @param listenHost as configured; an IPv6 address without brackets */
+export function isOwnHost(hostHeader: string, listenHost: string): boolean {
+  const name = hostHeader.toLowerCase().replace(/:\d*$/, '');
+  const address = name.replace(/^\[(.*)\]$/, '$1');
+  return isLoopback(address) || address === listenHost.toLowerCase();
+}
+
+/** An IPv4 address of an IPv6 socket counts as the IPv4 address. A text that is not an address is returned unchanged. */
+export function networkOf(address: string): string {
+  const plain = address.replace(/%.*/, '');
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(plain)) return address;
+  // The URL parser writes every form of an address in one way, with one `::` at most.
+  const [head = '', tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0');
+  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`;
 }

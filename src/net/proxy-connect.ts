@@ -15,7 +15,7 @@ export interface ProxyServer {
 }
 
 /** How a sink or source reports a tunnel that cannot be opened. */
-export interface TunnelFaults {
+interface TunnelFaults {
   readonly code: ErrorCode;
   /** What the proxy has to allow, for messages. */
   readonly target: string;

@@ -8,12 +8,12 @@ import type { Deps } from '../time/clock.ts';
 import { type PemTexts, pemFaults, secureContext } from './certificates.ts';
 import type { TlsOptions } from './tls-options.ts';
 
-export interface TlsFilesDeps extends Pick<Deps, 'elapsedMs'> {
+interface TlsFilesDeps extends Pick<Deps, 'elapsedMs'> {
   readonly logger: Logger;
 }
 
 /** The owner of the files, for messages. */
-export interface TlsFilesPlace {
+interface TlsFilesPlace {
   /** The part of the configuration with the section: `sinks.hooks`. */
   readonly owner: string;
   /** The section with the paths: `tls`. */

@@ -17,7 +17,7 @@ export function pemFile(description: string) {
 }
 
 /** The variable parts of the descriptions. */
-export interface TlsSectionWords {
+interface TlsSectionWords {
   /** The server that gets the client certificate: `the receiver`. */
   readonly shownTo: string;
   /** The default for `serverName`: `the host of the url`. */

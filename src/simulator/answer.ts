@@ -46,7 +46,7 @@ export function empty(status: number, headers: Readonly<Record<string, string>> 
   return { status, headers, body: new Uint8Array() };
 }
 
-export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): SimAnswer {
+export function answerJson(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): SimAnswer {
   return jsonBytes(status, toJsonBytes(value), headers);
 }
 
@@ -56,10 +56,10 @@ export function jsonBytes(status: number, body: Uint8Array, headers: Readonly<Re
 }
 
 /** `application/problem+json` (RFC 9457), with a member `faults` if the request's body is invalid. */
-export function problem(refusal: ControlRefusal, headers: Readonly<Record<string, string>> = {}): SimAnswer {
+export function answerProblem(refusal: ControlRefusal, headers: Readonly<Record<string, string>> = {}): SimAnswer {
   const { status, detail, faults } = refusal;
   const value = { type: 'about:blank', title: TITLES[status], status, detail, ...(faults ? { faults } : {}) };
-  return json(status, value, { 'content-type': 'application/problem+json', ...headers });
+  return answerJson(status, value, { 'content-type': 'application/problem+json', ...headers });
 }
 
 /** A JSON object with the white space of the service's error answers: `{ "error": "…" }`. */

@@ -1,21 +1,15 @@
 // An address and a request handler → HTTP on a socket, with the delays, resets and cuts of faults.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, messageOf } from '../errors.ts';
-import { isOwnHost } from '../net/own-host.ts';
-import { isLoopback } from '../net/private-addresses.ts';
+import type { ClientConnection } from '../net/guard.ts';
+import { GuardedServer, type ListenAddress, receiveBody } from '../net/guarded-server.ts';
+import { isLoopback, isOwnHost } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
-import { problem, type SimAnswer, type SimRequest } from './answer.ts';
-import { Client } from './client.ts';
-import { ARRIVAL, Connections } from './connections.ts';
+import { answerProblem, type SimAnswer, type SimRequest } from './answer.ts';
 import { rfc1123 } from './events/event.ts';
-import type { VirtualTimers } from './virtual-timers.ts';
-
-export interface Address {
-  readonly host: string;
-  /** 0 uses a free port. */
-  readonly port: number;
-}
+import type { VirtualTimers } from './events/virtual-clock.ts';
+import type { AnswerOutcome } from './journal.ts';
 
 export type RequestHandler = (request: SimRequest, client: Pick<Client, 'address' | 'closed' | 'onEnd'>) => SimAnswer | Promise<SimAnswer>;
 
@@ -32,43 +26,47 @@ const KEEP_ALIVE_MS = 65_000;
 const REAL_HOST = '169.254.169.254';
 
 /** Listens and answers requests. @throws BridgeError BRIDGE_SIMULATOR_LISTEN if the address is not available */
-export async function listen(address: Address, handler: RequestHandler, parts: ListenerParts): Promise<Listener> {
-  const http = process.getBuiltinModule('node:http');
+export async function listen(address: ListenAddress, handler: RequestHandler, parts: ListenerParts): Promise<Listener> {
   const waiting = new Set<Client>();
   const hosts = [address.host, REAL_HOST, ...(parts.allowHosts ?? [])];
-  const handleOwnHost: RequestHandler = (request, client) =>
-    isMisdirected(server, request, hosts) ? misdirected() : handler(request, client);
-  const server = http.createServer({ ...ARRIVAL, keepAliveTimeout: KEEP_ALIVE_MS });
-  const connections = new Connections(server);
-  server.on('request', (request, response) =>
-    connections.inTurn(request, response, () => {
-      const client = new Client(response, waiting);
-      answer(request, response, handleOwnHost, parts, client)
-        // The client disconnected before its request was complete or its answer was ready.
-        .catch(() => response.destroy());
-    }),
-  );
-  await listening(server, address);
+  const server = new GuardedServer({
+    keepAliveMs: KEEP_ALIVE_MS,
+    // A load test may open all connections from one address.
+    mostWaiting: Number.POSITIVE_INFINITY,
+    onDropped: () => {},
+    onFailed: () => {},
+    deps: parts.deps,
+    handle: async (request, response, connection) => {
+      const client = new Client(response, connection, waiting);
+      const isElsewhere = isLoopback(listening.address) && isMisdirected(request, hosts);
+      // The client disconnected before its request was complete or its answer was ready.
+      await answer(request, response, isElsewhere ? misdirected : handler, parts, client).catch(() => response.destroy());
+    },
+  });
+  const listening = await server.listen(address).catch((cause) => {
+    const at = `${address.host}:${address.port}`;
+    const message = `the simulator cannot listen on ${at} (${messageOf(cause)}); free the port or choose another with --listen`;
+    throw new BridgeError('BRIDGE_SIMULATOR_LISTEN', message, { cause });
+  });
   const dispose = () => {
     for (const client of waiting) client.leave();
-    return close(server);
+    return server.close(0);
   };
-  return { url: urlOf(server.address() as AddressInfo), [Symbol.asyncDispose]: dispose };
+  return { url: urlOf(listening), [Symbol.asyncDispose]: dispose };
 }
 
 /**
- * Rejects DNS rebinding: a web page can resolve its own name to a loopback address and then send requests there, with that name in `Host`.
+ * Detects DNS rebinding: a web page can resolve its own name to a loopback address and then send requests there, with that name in `Host`.
  * Beyond loopback every client that reaches the port may send requests. A request without `Host` does not come from a browser.
  */
-function isMisdirected(server: Server, { headers: { host } }: SimRequest, hosts: readonly string[]): boolean {
-  const listensAt = (server.address() as AddressInfo | null)?.address ?? '';
-  return isLoopback(listensAt) && host !== undefined && !hosts.some((own) => isOwnHost(host, own));
+function isMisdirected({ headers: { host } }: IncomingMessage, hosts: readonly string[]): boolean {
+  return host !== undefined && !hosts.some((own) => isOwnHost(host, own));
 }
 
 function misdirected(): SimAnswer {
   const detail =
     'The Host header does not name this simulator: use a loopback address or the host of --listen in the URL, or allow the name with --allow-host.';
-  return problem({ status: 421, detail });
+  return answerProblem({ status: 421, detail });
 }
 
 interface ListenerParts {
@@ -89,7 +87,7 @@ async function answer(
   parts: ListenerParts,
   client: Client,
 ): Promise<void> {
-  const body = await readBody(request);
+  const body = await receiveBody(request, client.connection, LONGEST_BODY);
   const answer = body ? await handler(toSimRequest(request, body), client) : tooLarge();
   if (answer.delayMs !== undefined || answer.notBeforeMs !== undefined) await due(answer, parts, client.closed);
   if (!response.destroyed) send(response, answer, client, parts.dateMs?.());
@@ -109,34 +107,10 @@ function due({ delayMs, notBeforeMs }: SimAnswer, { deps, timers }: ListenerPart
   });
 }
 
-function listening(server: Server, { host, port }: Address): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const message = `the simulator cannot listen on ${host}:${port} (${messageOf(cause)}); free the port or choose another with --listen`;
-      reject(new BridgeError('BRIDGE_SIMULATOR_LISTEN', message, { cause }));
-    });
-    server.listen(port, host, resolve);
-  });
-}
-
 function urlOf({ address, family, port }: AddressInfo): string {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
 }
-
-/** Returns null if the body is too large. Reads it to its end all the same, so that the client can read the 413. */
-async function readBody(request: IncomingMessage): Promise<Uint8Array | null> {
-  if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return NO_BODY;
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    length += chunk.length;
-    if (length <= LONGEST_BODY) chunks.push(chunk);
-  }
-  return length <= LONGEST_BODY ? Buffer.concat(chunks) : null;
-}
-
-const NO_BODY = new Uint8Array();
 
 function toSimRequest(request: IncomingMessage, body: Uint8Array): SimRequest {
   const headers: Record<string, string | undefined> = {};
@@ -145,13 +119,13 @@ function toSimRequest(request: IncomingMessage, body: Uint8Array): SimRequest {
 }
 
 function tooLarge(): SimAnswer {
-  return problem({ status: 413, detail: `The body is too large: the limit is ${LONGEST_BODY} bytes.` });
+  return answerProblem({ status: 413, detail: `The body is too large: the limit is ${LONGEST_BODY} bytes.` });
 }
 
 function send(response: ServerResponse, answer: SimAnswer, client: Client, dateMs: number | undefined): void {
   if (answer.reset) {
     client.sent('reset');
-    response.socket?.resetAndDestroy();
+    client.connection.close();
     return;
   }
   try {
@@ -181,10 +155,57 @@ function write(
   return 'truncated';
 }
 
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+/** A client that waits for an answer. Its connection is watched only if a caller asks for `closed` or `onEnd`. */
+export class Client {
+  readonly connection: ClientConnection;
+  readonly #response: ServerResponse;
+  readonly #waiting: Set<Client>;
+  #closed: AbortController | null = null;
+  /** What the simulator sent; null before it sends anything. */
+  #sent: Exclude<AnswerOutcome, 'gave-up'> | null = null;
+
+  /** @param waiting the clients that the listener notifies when it closes */
+  constructor(response: ServerResponse, connection: ClientConnection, waiting: Set<Client>) {
+    this.#response = response;
+    this.connection = connection;
+    this.#waiting = waiting;
+  }
+
+  /** The client's IP address. */
+  get address(): string {
+    return this.connection.address.replace(/^::ffff:(?=\d+\.)/i, '');
+  }
+
+  /** Aborts when the client disconnects, when it has its answer, or when the listener closes. */
+  get closed(): AbortSignal {
+    if (!this.#closed) {
+      this.#closed = new AbortController();
+      this.#waiting.add(this);
+      if (this.#response.destroyed) this.leave();
+      else this.#response.once('close', () => this.leave());
+    }
+    return this.#closed.signal;
+  }
+
+  /** Reports the answer's outcome, once. */
+  onEnd(report: (outcome: AnswerOutcome) => void): void {
+    const end = () => report(this.#outcome());
+    if (this.#response.destroyed) end();
+    else this.#response.once('close', end);
+  }
+
+  /** Call it when an answer begins; the connection's end shows whether the client received all of it. */
+  sent(outcome: Exclude<AnswerOutcome, 'gave-up'>): void {
+    this.#sent = outcome;
+  }
+
+  leave(): void {
+    this.#waiting.delete(this);
+    this.#closed?.abort();
+  }
+
+  #outcome(): AnswerOutcome {
+    if (this.#sent === null) return 'gave-up';
+    return this.#sent === 'answered' && !this.#response.writableFinished ? 'gave-up' : this.#sent;
+  }
 }

@@ -1,6 +1,6 @@
 // A request for the page → its file as it is on disk now.
 import { pageFiles } from '../page/page-files.ts';
-import { problem, type SimAnswer } from './answer.ts';
+import { answerProblem, type SimAnswer } from './answer.ts';
 
 /** The same relative path holds in the source tree and in the bundle, whose chunks are in one folder. */
 const FOLDER = new URL('./page/', import.meta.url);
@@ -18,7 +18,7 @@ export function isPagePath(path: string): boolean {
  */
 export async function answerPage(method: string, path: string): Promise<SimAnswer> {
   const read = isPagePath(path) ? FILES.get(path.slice(1)) : undefined;
-  if (read === undefined) return problem({ status: 404, detail: `There is no ${path}.` });
-  if (method !== 'GET' && method !== 'HEAD') return problem({ status: 405, detail: `${path} accepts GET.` }, { allow: 'GET, HEAD' });
+  if (read === undefined) return answerProblem({ status: 404, detail: `There is no ${path}.` });
+  if (method !== 'GET' && method !== 'HEAD') return answerProblem({ status: 405, detail: `${path} accepts GET.` }, { allow: 'GET, HEAD' });
   return read();
 }

@@ -1,31 +1,32 @@
 // Addresses, machines and a script → a group in which each machine has its own port.
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
+import type { ListenAddress } from '../net/guarded-server.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import { pathAndQuery, type SimAnswer, type SimRequest } from './answer.ts';
 import { type MachineOptions, machineNames } from './events/machine.ts';
+import { VirtualTimers } from './events/virtual-clock.ts';
 import { Group, type SimulatorGroupOptions } from './group.ts';
-import { type Address, listen, type RequestHandler } from './listener.ts';
+import { listen, type RequestHandler } from './listener.ts';
 import { isMetadataRoute } from './metadata/metadata-routes.ts';
 import { answerPage, isPagePath } from './page-files.ts';
 import type { Script } from './script/script.ts';
 import { findScenario, shippedScenarios } from './shipped-scenarios.ts';
 import { Simulator } from './simulator.ts';
-import { VirtualTimers } from './virtual-timers.ts';
 
 export interface SimulatorServerOptions
   extends MachineOptions,
     Pick<SimulatorGroupOptions, 'speed' | 'strict' | 'gpu' | 'notBefore' | 'apiVersions' | 'unknownApiVersion'> {
   /** The first machine's address; the others use PORT + 1, …, or free ports if the port is 0. A list has each machine's own address. */
-  readonly listen: Address | readonly Address[];
+  readonly listen: ListenAddress | readonly ListenAddress[];
   /**
    * The IP address of each machine's client. All machines then answer at the first one's address: each its own client, and the first one all others.
    * Without `vms`, the number of clients, or of addresses in `listen`, is the number of machines.
    */
   readonly clients?: readonly string[];
   /** Additional addresses of the first machine. */
-  readonly also?: readonly Address[];
+  readonly also?: readonly ListenAddress[];
   /** Additional names that requests on loopback may have in `Host`. */
   readonly allowHosts?: readonly string[];
   /** The scenario to play from the start: the name of a shipped one, or the path of a file. Default: none. */
@@ -51,12 +52,12 @@ export interface SimulatorServer extends AsyncDisposable {
  * @throws BridgeError BRIDGE_USAGE for an unknown scenario, for machines without a unique name, or for fewer ports, addresses or clients than machines;
  * BRIDGE_SIMULATOR_SCENARIO for an invalid file; BRIDGE_SIMULATOR_LISTEN if an address is not available
  */
-export async function startSimulator(options: SimulatorServerOptions): Promise<SimulatorServer> {
+export async function startSimulatorServer(options: SimulatorServerOptions): Promise<SimulatorServer> {
   const { deps, allowHosts = [] } = options;
   const group = await createGroup(options);
   const parts = { deps, timers: new VirtualTimers(group.clock, deps), allowHosts, dateMs: () => group.clock.nowMs() };
   await using open = new AsyncDisposableStack();
-  const listenAt = async (address: Address, simulatorFor: (client: string) => Simulator): Promise<string> => {
+  const listenAt = async (address: ListenAddress, simulatorFor: (client: string) => Simulator): Promise<string> => {
     const { url } = open.use(await listen(address, requestHandler(simulatorFor, options), parts));
     if (!isLoopback(address.host))
       options.logger?.warn({ url }, 'the simulator listens beyond loopback: anyone who can reach this port can control it');
@@ -124,7 +125,7 @@ function checkAddresses({ listen, clients }: SimulatorServerOptions, count: numb
     throw new BridgeError('BRIDGE_USAGE', 'each machine needs its own client: the addresses given with --client must differ');
 }
 
-function checkPorts({ port }: Address, count: number): void {
+function checkPorts({ port }: ListenAddress, count: number): void {
   const last = port + count - 1;
   if (port === 0 || last <= 65_535) return;
   throw new BridgeError(
@@ -134,10 +135,10 @@ function checkPorts({ port }: Address, count: number): void {
 }
 
 /** The address of a machine. @param index of the machine in its group */
-function addressOf(index: number, { listen }: SimulatorServerOptions): Address {
+function addressOf(index: number, { listen }: SimulatorServerOptions): ListenAddress {
   const addresses = [listen].flat();
-  const { host, port } = addresses[0] as Address;
-  return addresses.length > 1 ? (addresses[index] as Address) : { host, port: port === 0 ? 0 : port + index };
+  const { host, port } = addresses[0] as ListenAddress;
+  return addresses.length > 1 ? (addresses[index] as ListenAddress) : { host, port: port === 0 ? 0 : port + index };
 }
 
 /** Returns the function that finds the simulator for a client at the first machine's address. */

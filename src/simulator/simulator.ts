@@ -1,11 +1,11 @@
 // A request to one machine's port → its answer, without sockets.
-import { problem, type SimAnswer, type SimRequest } from './answer.ts';
-import type { Client } from './client.ts';
+import { answerProblem, type SimAnswer, type SimRequest } from './answer.ts';
 import { answerControl, isControlRoute } from './control/control-routes.ts';
 import { applyFault } from './events/faults.ts';
 import type { Machine } from './events/machine.ts';
 import { Group, type SimulatorGroupOptions } from './group.ts';
 import type { AnswerOutcome } from './journal.ts';
+import type { Client } from './listener.ts';
 import { answerMetadata, isMetadataRoute, tooMany } from './metadata/metadata-routes.ts';
 
 const MOST_REQUESTS = 5;
@@ -43,7 +43,7 @@ export class Simulator {
     const normalized = { ...request, headers: lowerCased(request.headers) };
     if (isMetadataRoute(request.url)) return this.#metadata(normalized, nowMs, client);
     if (isControlRoute(request.url)) return answerControl(this.group, normalized, nowMs);
-    return problem({ status: 404, detail: 'There is no such path: the simulator serves /metadata, /simulator and a page at /.' });
+    return answerProblem({ status: 404, detail: 'There is no such path: the simulator serves /metadata, /simulator and a page at /.' });
   }
 
   #metadata(request: LowerCasedRequest, nowMs: number, client: Pick<Client, 'onEnd'> | undefined): SimAnswer {

@@ -8,7 +8,7 @@ const LONG_CAP_MS = 300_000;
 /** The longest wait while an event is alive, or has been ended for less than 10 min. */
 export const LIVE_CAP_MS = 10_000;
 
-export interface Backoff {
+interface Backoff {
   /** Failures in a row, at least 1. */
   readonly failures: number;
   /** `misconfigured` starts at 10 s, everything else at 250 ms. */

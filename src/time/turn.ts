@@ -13,6 +13,11 @@ export function nextTurn(run: () => void): void {
   setImmediate(work);
 }
 
+/** Resolves in a later turn of the event loop. */
+export function untilNextTurn(): Promise<void> {
+  return new Promise(nextTurn);
+}
+
 function work(): void {
   const now = waiting.splice(0, AT_ONCE);
   isDue = waiting.length > 0;

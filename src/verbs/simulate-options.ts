@@ -1,11 +1,12 @@
 // The options of `simulate` → checked options of the simulator, the replay or the recording.
+
 import { isIP, isIPv6 } from 'node:net';
 import { BridgeError } from '../errors.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
+import type { ListenAddress } from '../net/guarded-server.ts';
 import { NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../simulator/events/event.ts';
 import { type MachineOptions, MOST_MACHINES } from '../simulator/events/machine.ts';
 import { FASTEST } from '../simulator/events/virtual-clock.ts';
-import type { Address } from '../simulator/listener.ts';
 import type { SimulatorServerOptions } from '../simulator/server.ts';
 import { optionText, optionTexts, type VerbContext } from './verb.ts';
 
@@ -23,13 +24,13 @@ export interface RecordOptions {
 }
 
 /** Returns the addresses of `--listen`, at least one. @throws BridgeError BRIDGE_USAGE */
-export function listenOption(context: VerbContext): readonly [Address, ...Address[]] {
+export function listenOption(context: VerbContext): readonly [ListenAddress, ...ListenAddress[]] {
   const [first = '127.0.0.1:8080', ...others] = optionTexts(context, 'listen');
   return [address(first, '--listen'), ...others.map((value) => address(value, '--listen'))];
 }
 
 /** Returns the only address of `--listen`. @throws BridgeError BRIDGE_USAGE if there are several */
-export function oneListenOption(context: VerbContext): Address {
+export function oneListenOption(context: VerbContext): ListenAddress {
   const [first, ...others] = listenOption(context);
   if (others.length === 0) return first;
   throw new BridgeError('BRIDGE_USAGE', '--upstream has only one metadata service: give --listen once');
@@ -121,7 +122,7 @@ export function machinesOption(context: VerbContext): MachineOptions {
   return { vms, ...(name === undefined ? {} : { name }) };
 }
 
-function address(value: string, option: string): Address {
+function address(value: string, option: string): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(value);
   const port = Number(match?.[3]);
   if (!match || port > 65_535) throw new BridgeError('BRIDGE_USAGE', `${option} takes HOST:PORT, such as 127.0.0.1:8080, not "${value}"`);
@@ -129,7 +130,7 @@ function address(value: string, option: string): Address {
 }
 
 /** Rejects port 0, since the chosen port would not be printed. */
-function alsoAt(value: string): Address {
+function alsoAt(value: string): ListenAddress {
   const at = address(value, '--also');
   if (at.port === 0) throw new BridgeError('BRIDGE_USAGE', `--also takes a fixed port, such as ${at.host}:8080, not 0`);
   return at;

@@ -1,9 +1,9 @@
 // `simulate`: options → a simulated, replayed or recorded metadata service, until it is stopped.
 import type { Logger } from 'pino';
+import { startRecording } from '../simulator/recording/recorder.ts';
 import { startRecordingProxy } from '../simulator/recording/recording-proxy.ts';
-import { replay } from '../simulator/recording/replay.ts';
-import { startRecording } from '../simulator/recording/start-recording.ts';
-import { type SimulatorServer, startSimulator } from '../simulator/server.ts';
+import { scriptOfRecording } from '../simulator/recording/replay.ts';
+import { type SimulatorServer, startSimulatorServer } from '../simulator/server.ts';
 import { shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { allowHostsOption, groupOptions, listenOption, oneListenOption, type RecordOptions, recordingOption } from './simulate-options.ts';
@@ -114,7 +114,7 @@ async function start(
   const { deps } = context;
   const group = groupOptions(context);
   const played = optionText(context, 'replay');
-  const script = played === undefined ? undefined : await replay(played);
+  const script = played === undefined ? undefined : await scriptOfRecording(played);
   const recording = recordOptions && open.use(await startRecording({ ...recordOptions, startedAtMs: deps.wallMs(), deps, logger }));
   const options = {
     ...group,
@@ -124,7 +124,7 @@ async function start(
     deps,
     logger,
   };
-  return open.use(await startSimulator(recording ? { ...options, onAnswer: recording.record } : options));
+  return open.use(await startSimulatorServer(recording ? { ...options, onAnswer: recording.record } : options));
 }
 
 /** Prints one line for each machine, then waits until it is interrupted. */

@@ -2,20 +2,20 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
-import { type SimulatorServer, type SimulatorServerOptions, startSimulator } from '../../src/simulator/server.ts';
-import { type SimulatedAzure, startSimulator as simulatedAzure } from '../../src/simulator.ts';
+import { type SimulatorServer, type SimulatorServerOptions, startSimulatorServer } from '../../src/simulator/server.ts';
+import { type SimulatedAzure, startSimulator } from '../../src/simulator.ts';
 import { systemDeps } from '../../src/time/system.ts';
 
 /** On a free port and the machine's own clocks, unless other things are said. */
 export async function startServer(t: TestContext, options: Partial<SimulatorServerOptions> = {}): Promise<SimulatorServer> {
-  const server = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, deps: systemDeps(), ...options });
+  const server = await startSimulatorServer({ listen: { host: '127.0.0.1', port: 0 }, deps: systemDeps(), ...options });
   t.after(() => server[Symbol.asyncDispose]());
   return server;
 }
 
 /** The simulator as tests of other projects have it, at the pace of the real clock, until the test ends. */
 export async function localSimulator(t: TestContext): Promise<SimulatedAzure> {
-  const azure = await simulatedAzure({ speed: 1 });
+  const azure = await startSimulator({ speed: 1 });
   t.after(() => azure.close());
   return azure;
 }

@@ -11,10 +11,10 @@ import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { Callers, type KnownCallers } from '../../src/http/callers.ts';
 import type { DrainState, Readiness } from '../../src/http/health-routes.ts';
 import type { ServedDrills } from '../../src/http/operators/drill-routes.ts';
-import type { Operations } from '../../src/http/operators/ports.ts';
+import type { OperatorActions } from '../../src/http/operators/ports.ts';
 import type { ReloadPorts } from '../../src/http/reload-route.ts';
 import type { ServedApprovals } from '../../src/http/served-approvals.ts';
-import { createHttpServer, type HttpServerParts } from '../../src/http/server/server.ts';
+import { type HttpServerParts, openHttpServer } from '../../src/http/server/server.ts';
 import { Streams } from '../../src/http/stream/streams.ts';
 import type { Drill } from '../../src/model/drills.ts';
 import type { JournalledEntry } from '../../src/model/events.ts';
@@ -107,7 +107,7 @@ export class HttpFixture {
     deps: systemDeps(),
     logger: pino({ level: 'silent' }),
   });
-  operations: Operations = {
+  operations: OperatorActions = {
     sinks: () => [SINK],
     pause: async (sink, by) => this.#tell(['pause', sink, by], sink === SINK.name ? { ...SINK, state: 'paused' as const } : null),
     resume: async (sink, by) => this.#tell(['resume', sink, by], sink === SINK.name ? SINK : null),
@@ -174,6 +174,7 @@ export class HttpFixture {
     );
     return {
       ...{ setting: 'http.listen', listen: { host: '127.0.0.1', port: 0 }, tls: null, routes, deps: systemDeps() },
+      onDropped: () => {},
       logger: pino({ level: 'trace' }, { write: (line: string) => this.log.push(line) }),
     };
   }
@@ -200,7 +201,7 @@ export class HttpFixture {
   }
 
   /** Those that the test has set by the time they are asked. */
-  #operations(): Operations {
+  #operations(): OperatorActions {
     return {
       sinks: () => this.operations.sinks(),
       pause: (...given) => this.operations.pause(...given),
@@ -223,13 +224,13 @@ export class HttpFixture {
   }
 
   async start(t: TestContext, parts: HttpServerParts): Promise<void> {
-    const server = createHttpServer(parts);
+    const server = await openHttpServer(parts);
     this.close = () => {
       this.streams.close();
       return server[Symbol.asyncDispose]();
     };
     t.after(this.close);
-    this.port = (await server.start()).port;
+    this.port = server.port;
     this.#isMain = parts.routes.some(({ path }) => path === '/v1/events');
   }
 

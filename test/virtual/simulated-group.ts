@@ -1,6 +1,6 @@
 // A number of machines → a simulated group in virtual time, asked without sockets.
 import { Group, type SimulatorGroupOptions } from '../../src/simulator/group.ts';
-import type { Script, Step } from '../../src/simulator/script/script.ts';
+import type { Script, ScriptStep } from '../../src/simulator/script/script.ts';
 import { Simulator } from '../../src/simulator/simulator.ts';
 import { SimulatedMachine } from './simulation.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -22,6 +22,6 @@ export function simulatedGroup(options: Omit<SimulatorGroupOptions, 'deps'> & { 
 }
 
 /** A scenario that is called `test`. */
-export function scriptOf(...steps: readonly Step[]): Script {
+export function scriptOf(...steps: readonly ScriptStep[]): Script {
   return { name: 'test', purpose: 'what a test needs', steps };
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { checkedLookup } from '../../../src/net/checked-lookup.ts';
 import { deadline, orAbort } from '../../../src/time/clock.ts';
-import { nextTurn } from '../../../src/time/turn.ts';
+import { untilNextTurn } from '../../../src/time/turn.ts';
 import type { Outcome } from '../../adapter.ts';
 import type { NetworkServer } from '../server-address.ts';
 import { syslogFault, timeoutFault } from '../syslog-fault.ts';
@@ -26,7 +26,7 @@ export class Datagrams implements Transport {
       try {
         const outcomes: Outcome[] = [];
         // Sending a datagram does not wait: without this pause, a busy sink would block the event loop.
-        await new Promise<void>(nextTurn);
+        await untilNextTurn();
         for (const message of messages) outcomes.push(await orAbort(this.#sendDatagram(socket, message, address), limited));
         return outcomes;
       } finally {

@@ -1,15 +1,15 @@
 // The JSON that a route takes → its request body in OpenAPI: plain, or also as a CloudEvent.
 import { nearMissPattern } from '../../schema/near-misses.ts';
-import { inHeader, type Node, named, object, optional } from './operation.ts';
+import { inHeader, named, object, optional, type SchemaNode } from './operation.ts';
 
 const DESCRIPTION = 'At most 64 KiB, not compressed.';
 
-export function jsonBody(schema: Node, example: Node, description: string = DESCRIPTION): Node {
+export function jsonBody(schema: SchemaNode, example: SchemaNode, description: string = DESCRIPTION): SchemaNode {
   return { description, required: true, content: { 'application/json': { schema, example } } };
 }
 
 /** What an approver sends. The schema of the CloudEvent that carries it is called `name` with `Event` behind it. */
-export function approverBody(name: string, schema: Node, example: Node): Node {
+export function approverBody(name: string, schema: SchemaNode, example: SchemaNode): SchemaNode {
   const plain = named(name, schema);
   const event = { specversion: '1.0', id: '1', source: '/workflows/maintenance', type: 'com.example.answer' };
   return {
@@ -29,8 +29,8 @@ export function approverBody(name: string, schema: Node, example: Node): Node {
 }
 
 /** In structured mode. Its other attributes are not needed. */
-function cloudEvent(carried: Node): Node {
-  const base64: Node = { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/json', contentSchema: carried };
+function cloudEvent(carried: SchemaNode): SchemaNode {
+  const base64: SchemaNode = { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/json', contentSchema: carried };
   return {
     description: 'A CloudEvent in structured mode that carries the same in `data`, or as Base64 in `data_base64`.',
     ...object({ specversion: { const: '1.0' }, data: optional(carried), data_base64: optional(base64) }),
@@ -39,7 +39,7 @@ function cloudEvent(carried: Node): Node {
 }
 
 /** A CloudEvent in binary mode has its attributes in headers. Without `ce-specversion` the body is plain JSON. */
-export const BINARY_MODE: readonly Node[] = [
+export const BINARY_MODE: readonly SchemaNode[] = [
   inHeader('ce-specversion', 'Makes the request a CloudEvent in binary mode.', { const: '1.0' }),
   inHeader('ce-id', 'Not compared with anything.'),
   inHeader('ce-source', 'Not compared with anything: only the token or certificate says who approves.'),
@@ -47,6 +47,6 @@ export const BINARY_MODE: readonly Node[] = [
 ];
 
 /** Other keys are allowed, as some clients of the metadata service send them, unless they are misspellings of these or of `misplaced`. */
-export function keysOf(own: readonly string[], misplaced: readonly string[] = []): Node {
+export function keysOf(own: readonly string[], misplaced: readonly string[] = []): SchemaNode {
   return { anyOf: [{ enum: own }, { not: { pattern: [...own, ...misplaced].map(nearMissPattern).join('|') } }] };
 }

@@ -3,17 +3,17 @@ import type { GenericSchema } from 'valibot';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { convertSchema } from '../../schema/json-schema.ts';
 import type { ApiRoute } from '../route.ts';
-import { type DocumentedProblem, definitionOf, type Node } from './operation.ts';
+import { type DocumentedProblem, definitionOf, type SchemaNode } from './operation.ts';
 import { problemResponses } from './problems.ts';
 
 /** Either of them. */
-const PROOFS: readonly Node[] = [{ bearer: [] }, { certificate: [] }];
+const PROOFS: readonly SchemaNode[] = [{ bearer: [] }, { certificate: [] }];
 const APPROVERS: readonly DocumentedProblem[] = [
   ...(['bad-request', 'no-approvers', 'unauthorized', 'too-many-requests', 'reader', 'unavailable'] as const),
 ];
 
 interface Admission {
-  readonly security: readonly Node[];
+  readonly security: readonly SchemaNode[];
   readonly problems: readonly DocumentedProblem[];
 }
 
@@ -32,7 +32,7 @@ const CALLERS: Readonly<Record<ApiRoute['callers'], Admission>> = {
   admins: { security: PROOFS, problems: [...APPROVERS, 'not-admin', 'foreign-page'] },
 };
 
-const SECURITY_SCHEMES: Node = {
+const SECURITY_SCHEMES: SchemaNode = {
   bearer: { type: 'http', scheme: 'bearer', description: "An approver's or a reader's token, or a JWT if `jwt` is configured." },
   certificate: { type: 'mutualTLS', description: "An approver's client certificate, if `clientCa` is configured." },
 };
@@ -46,7 +46,7 @@ export function openApiDocument(routes: readonly ApiRoute[]) {
     ]),
   );
   const responses = { MethodNotAllowed: problemResponses(['method-not-allowed'])['405'], NotFound: problemResponses(['not-found'])['404'] };
-  const schemas: Record<string, Node> = {};
+  const schemas: Record<string, SchemaNode> = {};
   collectSchemas([paths, responses], schemas);
   return {
     openapi: '3.1.0',
@@ -78,7 +78,7 @@ function templateOf({ path }: ApiRoute): string {
     .join('/');
 }
 
-function operationObject({ path, callers, operation }: ApiRoute): Node {
+function operationObject({ path, callers, operation }: ApiRoute): SchemaNode {
   const { tag, answers, problems = [], ...members } = operation;
   const { security, problems: admission } = CALLERS[callers];
   const ofBody: DocumentedProblem[] = operation.requestBody ? ['not-json', 'too-large', 'bad-request'] : [];
@@ -89,7 +89,7 @@ function operationObject({ path, callers, operation }: ApiRoute): Node {
 }
 
 /** Adds each schema that `value` refers to, and those that these refer to. */
-function collectSchemas(value: unknown, schemas: Record<string, Node>): void {
+function collectSchemas(value: unknown, schemas: Record<string, SchemaNode>): void {
   if (typeof value !== 'object' || value === null) return;
   const definition = definitionOf(value);
   if (definition === undefined) {
@@ -97,7 +97,7 @@ function collectSchemas(value: unknown, schemas: Record<string, Node>): void {
     return;
   }
   const name =
-    String((value as Node)['$ref'])
+    String((value as SchemaNode)['$ref'])
       .split('/')
       .at(-1) ?? '';
   if (name in schemas) return;
@@ -105,6 +105,6 @@ function collectSchemas(value: unknown, schemas: Record<string, Node>): void {
   collectSchemas(schemas[name], schemas);
 }
 
-function isNode(schema: Node | GenericSchema): schema is Node {
+function isNode(schema: SchemaNode | GenericSchema): schema is SchemaNode {
   return !('~standard' in schema);
 }

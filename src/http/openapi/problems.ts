@@ -1,6 +1,6 @@
 // Problem types → OpenAPI response objects, one for each status.
 import { PROBLEMS } from '../../model/problems.ts';
-import { type DocumentedProblem, EXAMPLE_ID, id, list, type Node, named, names, object, optional, text } from './operation.ts';
+import { type DocumentedProblem, EXAMPLE_ID, id, list, named, names, object, optional, type SchemaNode, text } from './operation.ts';
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request is not valid; `detail` says why.',
@@ -20,7 +20,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: 'The store fails, there are too many readers, or the bridge is starting or stopping. Retry.',
 };
 
-const HEADERS: Readonly<Record<number, Node>> = {
+const HEADERS: Readonly<Record<number, SchemaNode>> = {
   401: { 'WWW-Authenticate': header('How to authenticate.', { type: 'string', pattern: '^Bearer' }) },
   405: { Allow: header('The methods of the route.', { type: 'string', minLength: 1 }) },
   429: { 'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1, maximum: 60 }) },
@@ -45,12 +45,12 @@ const PROBLEM = named('Problem', {
 });
 
 /** By status. */
-export function problemResponses(types: readonly DocumentedProblem[]): Node {
+export function problemResponses(types: readonly DocumentedProblem[]): SchemaNode {
   const byStatus = Map.groupBy([...new Set(types)], (type) => PROBLEMS[type].status);
   return Object.fromEntries([...byStatus].map(([status, own]) => [String(status), problemResponse(status, own)]));
 }
 
-function problemResponse(status: number, types: readonly DocumentedProblem[]): Node {
+function problemResponse(status: number, types: readonly DocumentedProblem[]): SchemaNode {
   const schema = {
     allOf: [PROBLEM],
     properties: { type: { enum: types }, status: { const: status } },
@@ -62,6 +62,6 @@ function problemResponse(status: number, types: readonly DocumentedProblem[]): N
   };
 }
 
-function header(description: string, schema: Node): Node {
+function header(description: string, schema: SchemaNode): SchemaNode {
   return { description, required: true, schema };
 }

@@ -2,14 +2,13 @@
 import * as v from 'valibot';
 import type { DeadLetter } from '../../model/deliveries.ts';
 import type { DeadLetterPage } from '../../model/operators.ts';
-import { nextTurn } from '../../time/turn.ts';
+import { untilNextTurn } from '../../time/turn.ts';
 import { jsonBody } from '../openapi/bodies.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn } from '../query.ts';
-import { type ApiRoute, type ApproverRequest, json, type Reply, type RouteRequest } from '../route.ts';
-import type { Operations, OperatorPorts } from './ports.ts';
-import { unknownSink } from './sink-routes.ts';
+import { type ApiRoute, type ApproverRequest, json, problem, type Reply, type RouteRequest } from '../route.ts';
+import type { OperatorActions, OperatorPorts } from './ports.ts';
+import { noSuchSink } from './sink-routes.ts';
 
 /** Letters in one answer or request. */
 const MOST = 1000;
@@ -45,7 +44,7 @@ async function listLetters(request: RouteRequest, { operations }: OperatorPorts)
   return await request.inTurn(async (signal) => json(200, await collect(range, operations, signal)));
 }
 
-async function collect(range: AskedRange, operations: Operations, signal: AbortSignal) {
+async function collect(range: AskedRange, operations: OperatorActions, signal: AbortSignal) {
   const items: DeadLetter[] = [];
   let next: number | null = range.after;
   while (next !== null && items.length < range.limit) {
@@ -54,7 +53,7 @@ async function collect(range: AskedRange, operations: Operations, signal: AbortS
     const page: DeadLetterPage = operations.deadLetters({ sink: range.sink, after: next, limit, maxBytes: BYTES_IN_A_TURN });
     items.push(...page.items);
     next = page.next;
-    await new Promise<void>(nextTurn);
+    await untilNextTurn();
   }
   return { items, next };
 }
@@ -67,7 +66,7 @@ function decide(what: 'retry' | 'discard', { value, origin }: ApproverRequest, p
   const { success, output } = v.safeParse(choice, value);
   if (!success) return problem('bad-request', ASKED);
   const result = ports.operations.decide(what, output.sink, [...new Set(output.ids)], origin.approver);
-  if (result === null) return unknownSink();
+  if (result === null) return noSuchSink();
   if (typeof result === 'number') return json(200, { count: result });
   const [first = ''] = result;
   const more = result.length === 1 ? '' : ` and ${result.length - 1} more`;
@@ -93,7 +92,7 @@ const DEAD_LETTER = api.shape('DeadLetter', {
   ...{ status: api.LAST_STATUS, attempts: api.count, at: api.time },
 });
 
-const LIST_DEAD_LETTERS: api.Operation = {
+const LIST_DEAD_LETTERS: api.ApiOperation = {
   operationId: 'listDeadLetters',
   tag: 'operation',
   summary: 'Lists deliveries that were given up, in the order in which they were queued.',
@@ -114,7 +113,7 @@ const LIST_DEAD_LETTERS: api.Operation = {
 const CHOICE = api.named('DeadLetterChoice', choice);
 const COUNT = api.shape('Count', { count: api.count });
 
-function deciding(operationId: string, summary: string): api.Operation {
+function deciding(operationId: string, summary: string): api.ApiOperation {
   return {
     ...{ operationId, tag: 'operation', summary },
     description: 'For approvers with `admin: true`. All of them, or none.',

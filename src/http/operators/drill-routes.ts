@@ -7,8 +7,7 @@ import { formatFault } from '../../schema/faults.ts';
 import { validate } from '../../schema/validate.ts';
 import { jsonBody } from '../openapi/bodies.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
-import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, type Reply, type RouteRequest } from '../route.ts';
+import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, problem, type Reply, type RouteRequest } from '../route.ts';
 
 const REFUSALS = {
   'event-listed': 'A real event is listed. Begin the drill after its end, or with "force": true.',
@@ -80,7 +79,7 @@ const EXAMPLE = { id: api.EXAMPLE_ID.toLowerCase(), eventId: `drill-${api.EXAMPL
 const AT = '2026-01-01T00:00:00.000Z';
 const PARAMETERS = [api.inPath('id', 'The id that `POST /v1/drills` returned.')];
 
-const BEGIN_DRILL: api.Operation = {
+const BEGIN_DRILL: api.ApiOperation = {
   operationId: 'beginDrill',
   tag: 'operation',
   summary: 'Begins a drill: a made-up event with the life of a real one.',
@@ -110,7 +109,7 @@ const REPORT = api.shape('DrillReport', {
   missing: { ...api.names, description: 'Whose approval was missing when it started or was cancelled; before, whose is missing.' },
 });
 
-const REPORT_DRILL: api.Operation = {
+const REPORT_DRILL: api.ApiOperation = {
   operationId: 'reportDrill',
   tag: 'operation',
   summary: 'Reports what each sink and each approver has done so far.',
@@ -125,7 +124,7 @@ const REPORT_DRILL: api.Operation = {
   problems: ['unknown-drill'],
 };
 
-const CANCEL_DRILL: api.Operation = {
+const CANCEL_DRILL: api.ApiOperation = {
   operationId: 'cancelDrill',
   tag: 'operation',
   summary: 'Ends a drill with the outcome canceled.',

@@ -1,12 +1,12 @@
 // GET /v1/journal: what was published, by event and time, and its deliveries (behaviour 11.5).
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { JournalItem, JournalPage } from '../../model/operators.ts';
-import { nextTurn } from '../../time/turn.ts';
+import { untilNextTurn } from '../../time/turn.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn, timeIn } from '../query.ts';
 import type { ApiRoute, Reply, RouteRequest } from '../route.ts';
-import type { Operations, OperatorPorts } from './ports.ts';
+import { problem } from '../route.ts';
+import type { OperatorActions, OperatorPorts } from './ports.ts';
 
 /** Items of one answer. */
 const MOST = 1000;
@@ -26,7 +26,7 @@ export function journalRoute({ operations }: Pick<OperatorPorts, 'operations'>):
   };
 }
 
-async function readJournal(request: RouteRequest, operations: Operations): Promise<Reply> {
+async function readJournal(request: RouteRequest, operations: OperatorActions): Promise<Reply> {
   const range = rangeIn(request.query);
   if (typeof range === 'string') return problem('bad-request', range);
   return await request.inTurn(async (signal) => {
@@ -37,7 +37,11 @@ async function readJournal(request: RouteRequest, operations: Operations): Promi
 }
 
 /** The items of a page with the commas between them. */
-async function collect(range: AskedRange, operations: Operations, signal: AbortSignal): Promise<{ items: Buffer[]; next: number | null }> {
+async function collect(
+  range: AskedRange,
+  operations: OperatorActions,
+  signal: AbortSignal,
+): Promise<{ items: Buffer[]; next: number | null }> {
   const page = new PageOfItems(range.limit);
   for (let after: number | null = range.after; after !== null; ) {
     signal.throwIfAborted();
@@ -46,7 +50,7 @@ async function collect(range: AskedRange, operations: Operations, signal: AbortS
     const step: JournalPage = operations.journal({ ...range, after, limit, maxBytes: MOST_BYTES });
     for (const item of step.items) if (!page.add(item)) return { items: page.items, next: page.last };
     after = step.next;
-    await new Promise<void>(nextTurn);
+    await untilNextTurn();
   }
   return { items: page.items, next: null };
 }
@@ -119,7 +123,7 @@ const ITEM = api.shape('JournalItem', {
   deliveries: api.list(DELIVERY),
 });
 
-const LIST_JOURNAL: api.Operation = {
+const LIST_JOURNAL: api.ApiOperation = {
   operationId: 'listJournal',
   tag: 'operation',
   summary: 'Lists what was published, the oldest first, with its delivery to each sink.',

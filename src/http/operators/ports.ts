@@ -2,7 +2,7 @@
 import type { DeadLetterPage, DeadLetterRange, JournalPage, JournalRange, SinkView } from '../../model/operators.ts';
 
 /** Each throws BridgeError BRIDGE_STORE_* if the store fails; then nothing is done. */
-export interface Operations {
+export interface OperatorActions {
   sinks(): readonly SinkView[];
   /** Resolves with null if there is no such sink. @param by the admin's name, for the log and the record, as below */
   pause(sink: string, by: string): Promise<SinkView | null>;
@@ -14,5 +14,5 @@ export interface Operations {
 }
 
 export interface OperatorPorts {
-  readonly operations: Operations;
+  readonly operations: OperatorActions;
 }

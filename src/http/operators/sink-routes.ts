@@ -2,8 +2,7 @@
 import type { ErrorCode } from '../../errors.ts';
 import { LANE_STATES } from '../../model/deliveries.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
-import { type ApiRoute, type ApproverRequest, json, type Reply } from '../route.ts';
+import { type ApiRoute, type ApproverRequest, json, problem, type Reply } from '../route.ts';
 import type { OperatorPorts } from './ports.ts';
 
 export function sinkRoutes(ports: OperatorPorts): readonly ApiRoute[] {
@@ -29,10 +28,10 @@ export function sinkRoutes(ports: OperatorPorts): readonly ApiRoute[] {
 
 async function change(what: 'pause' | 'resume', { params, origin }: ApproverRequest, ports: OperatorPorts): Promise<Reply> {
   const sink = await ports.operations[what](params['name'] ?? '', origin.approver);
-  return sink === null ? unknownSink() : json(200, sink);
+  return sink === null ? noSuchSink() : json(200, sink);
 }
 
-export function unknownSink(): Reply {
+export function noSuchSink(): Reply {
   return problem('unknown-sink', 'The bridge has no sink with this name; GET /v1/sinks lists its sinks.');
 }
 
@@ -54,14 +53,14 @@ const EXAMPLE = {
   deadLetters: 0,
 };
 
-const LIST_SINKS: api.Operation = {
+const LIST_SINKS: api.ApiOperation = {
   operationId: 'listSinks',
   tag: 'operation',
   summary: 'Lists each sink with its state, its queue and its last error.',
   answers: { 200: api.jsonAnswer('All of them.', api.named('Sinks', api.list(SINK)), [EXAMPLE]) },
 };
 
-function changing(operationId: string, summary: string, state: string): api.Operation {
+function changing(operationId: string, summary: string, state: string): api.ApiOperation {
   return {
     ...{ operationId, tag: 'operation', summary, parameters: [api.inPath('name', 'A sink.')] },
     description: 'For approvers with `admin: true`. No body. Repeating it is harmless.',

@@ -6,7 +6,7 @@ import type { Deps } from '../../time/clock.ts';
 import type { ServerTls } from '../options.ts';
 
 /** What `setSecureContext` takes. */
-export interface ServerContext {
+interface ServerContext {
   readonly cert: string;
   readonly key: string;
   readonly ca?: string;

@@ -1,56 +1,60 @@
 // Address, certificate and routes → a bounded HTTP server that closes without cutting answers off.
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
-import type { DropReason } from '../../model/problems.ts';
+import type { GuardOptions } from '../../net/guard.ts';
+import { GuardedServer, type ListenAddress } from '../../net/guarded-server.ts';
 import type { Deps } from '../../time/clock.ts';
-import type { ListenAddress } from '../options.ts';
-import { Connections } from './connections.ts';
-import { createNodeServer, type NodeServerParts } from './node-server.ts';
+import { createDispatch } from '../dispatch.ts';
+import type { ServerTls } from '../options.ts';
+import type { Route } from '../route.ts';
+import { TlsHandshakes } from './tls-handshakes.ts';
 
 /** How long answers under way may take once the server closes. */
 const CLOSE_MS = 5000;
+const KEEP_ALIVE_MS = 5000;
+const MOST_WAITING = 256;
 
-export interface HttpServerParts extends Omit<NodeServerParts, 'connections'> {
+export interface HttpServerParts {
+  /** The key of the configuration that `listen` came from, for messages: `http.listen` or `http.health`. */
+  readonly setting: string;
   /** Port 0: any free one. */
   readonly listen: ListenAddress;
-  /** A connection was dropped, of this address or IPv6 network. */
-  readonly onDropped?: (network: string, reason: DropReason) => void;
+  /** Null for plain HTTP. */
+  readonly tls: ServerTls | null;
+  readonly routes: readonly Route[];
+  readonly onDropped: GuardOptions['onDropped'];
+  readonly deps: Pick<Deps, 'after' | 'wallMs' | 'elapsedMs'>;
+  readonly logger: Logger;
 }
 
-export interface HttpServer extends AsyncDisposable {
-  /** Resolves once it listens. @throws BridgeError BRIDGE_HTTP_LISTEN, BRIDGE_HTTP_TLS */
-  start(): Promise<{ readonly port: number }>;
+interface HttpServer extends AsyncDisposable {
+  readonly port: number;
 }
 
-/** Opens nothing before `start`. */
-export function createHttpServer(parts: HttpServerParts): HttpServer {
-  const connections = new Connections(parts.deps, parts.onDropped ?? (() => {}));
-  let server: Server | null = null;
-  return {
-    async start() {
-      server = createNodeServer({ ...parts, connections });
-      const { port } = await listen(server, parts);
-      server.on('error', (error) => parts.logger.error({ err: error }, `${parts.setting}: the HTTP server failed`));
-      return { port };
-    },
-    async [Symbol.asyncDispose]() {
-      if (server !== null) await close(server, connections, parts.deps);
-    },
-  };
-}
-
-function listen(server: Server, { listen: { host, port }, setting }: HttpServerParts): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => reject(listenError(cause, `${host}:${port}`, setting)));
-    server.listen({ host, port }, () => {
-      server.removeAllListeners('error');
-      resolve(server.address() as AddressInfo);
-    });
+/** Starts to listen. @throws BridgeError BRIDGE_HTTP_LISTEN, BRIDGE_HTTP_TLS */
+export async function openHttpServer(parts: HttpServerParts): Promise<HttpServer> {
+  const { setting, listen, tls, routes, onDropped, deps, logger } = parts;
+  const secured = tls && new TlsHandshakes({ tls, setting, onOtherAuthorities: () => server.closeQuiet(), deps, logger });
+  const server = new GuardedServer({
+    keepAliveMs: KEEP_ALIVE_MS,
+    mostWaiting: MOST_WAITING,
+    onDropped,
+    deps,
+    handle: createDispatch({
+      isLast: (socket) => !server.isListening || secured?.isOutdated(socket) === true,
+      certificateOf: (socket) => secured?.certificateOf(socket) ?? null,
+      ...{ routes, deps, logger },
+    }),
+    ...(secured && { secure: (tcp, begin) => secured.begin(tcp, begin) }),
+    onFailed: (error) => logger.error({ err: error }, `${setting}: the HTTP server failed`),
   });
+  const { port } = await server.listen(listen).catch((cause) => {
+    throw listenError(cause, `${listen.host}:${listen.port}`, setting);
+  });
+  return { port, [Symbol.asyncDispose]: () => server.close(CLOSE_MS) };
 }
 
-function listenError(cause: Error, address: string, setting: string): BridgeError {
+function listenError(cause: unknown, address: string, setting: string): BridgeError {
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: 'another program listens there. Stop it, or choose another port',
     EACCES: 'this user may not. Choose a port above 1023, or give the right to',
@@ -59,14 +63,4 @@ function listenError(cause: Error, address: string, setting: string): BridgeErro
   };
   const reason = reasons[codeOf(cause) ?? ''] ?? `${messageOf(cause)}. Choose another address`;
   return new BridgeError('BRIDGE_HTTP_LISTEN', `Cannot listen on ${address} (${setting}): ${reason}.`, { cause });
-}
-
-async function close(server: Server, connections: Connections, deps: Pick<Deps, 'after'>): Promise<void> {
-  if (!server.listening) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  connections.closeQuiet();
-  const cancel = deps.after(CLOSE_MS, () => connections.closeAll());
-  await promise;
-  cancel();
 }

@@ -4,15 +4,15 @@ import { oneOf } from '../../conditions/matchers.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { IMPACTS } from '../../model/events.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
 import { LARGEST_POSITION, numberIn, strayIn } from '../query.ts';
 import type { Reply, RouteRequest } from '../route.ts';
+import { problem } from '../route.ts';
 import type { StreamFrame } from './stream-frames.ts';
 
 /** It judges each CloudEvent by itself, so that a resumed stream is the same. */
 export type StreamFilter = (frame: StreamFrame) => boolean;
 
-export interface StreamQuery {
+interface StreamQuery {
   readonly filter: StreamFilter;
   /** The stream begins after this position; null: with the next CloudEvent that is committed. */
   readonly after: number | null;
@@ -79,12 +79,12 @@ function globsFault(globs: readonly string[] | undefined): string | null {
   return fault == null ? null : `A glob in ?resources= ${fault}.`;
 }
 
-function listInQuery(name: string, description: string, items: api.Node): api.Node {
+function listInQuery(name: string, description: string, items: api.SchemaNode): api.SchemaNode {
   return { ...api.inQuery(name, description, { type: 'array', minItems: 1, items }), style: 'form', explode: false };
 }
 
 /** What `streamQuery` reads, for the OpenAPI document. */
-export const STREAM_PARAMETERS: readonly api.Node[] = [
+export const STREAM_PARAMETERS: readonly api.SchemaNode[] = [
   listInQuery('changes', 'Which changes.', { enum: CHANGE_NAMES }),
   listInQuery('impacts', 'Which EventTypes, without case.', { enum: IMPACTS }),
   listInQuery('resources', 'Globs (`*` and `?` alone), without case; one name in Resources that matches is enough.', {

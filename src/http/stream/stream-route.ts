@@ -1,8 +1,8 @@
 // GET /v1/stream: CloudEvents as they are committed, as Server-Sent Events (behaviour 11.4).
 import { type Callers, foreignPage, isFromElsewhere } from '../callers.ts';
 import * as api from '../openapi/operation.ts';
-import { problem } from '../problem.ts';
 import type { ApiRoute, Reply, RouteRequest } from '../route.ts';
+import { problem } from '../route.ts';
 import { STREAM_PARAMETERS, streamQuery } from './stream-query.ts';
 import { MOST_OF_ONE, MOST_READERS, type Streams } from './streams.ts';
 
@@ -73,7 +73,7 @@ async function isAllowed({ headers, address, certificate }: RouteRequest, caller
   return refused === null || refused.status === 503;
 }
 
-const STREAM: api.Operation = {
+const STREAM: api.ApiOperation = {
   operationId: 'stream',
   tag: 'events',
   summary: 'Sends CloudEvents as they are committed, as Server-Sent Events.',

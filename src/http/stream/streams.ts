@@ -15,7 +15,7 @@ const BEAT_MS = 15_000;
 /** The length of one turn of the event loop: polls, approvals and other answers run between two turns. */
 const TURN_MS = 10;
 
-export type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & {
+type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & {
   /** The reader's `Last-Event-ID` or `?after=`; null if it sent none. */
   readonly after: number | null;
   /** The position after which it begins. */
@@ -24,7 +24,7 @@ export type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & 
   readonly share: string;
 };
 
-export interface StreamsParts {
+interface StreamsParts {
   readonly journal: StreamJournal;
   readonly deps: Pick<Deps, 'after' | 'elapsedMs'>;
   readonly logger: Logger;

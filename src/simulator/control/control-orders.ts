@@ -5,13 +5,13 @@ import { duration } from '../../schema/pieces.ts';
 import { isMapping, validate } from '../../schema/validate.ts';
 import { type ControlRefusal, fromJsonBytes } from '../answer.ts';
 import { type EventFields, NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../events/event.ts';
-import type { FaultOrder } from '../events/faults.ts';
+import type { OrderedFault } from '../events/faults.ts';
 import { FASTEST } from '../events/virtual-clock.ts';
-import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, toEventFields } from './event-fields.ts';
+import { eventEntries, hasOneNotBefore, nonEmptyText, ONE_NOT_BEFORE, toEventFields } from './event-fields.ts';
 import { faultOrder, faultOrders } from './fault-fields.ts';
 
 const eventFields = v.pipe(
-  v.strictObject(eventEntries(name)),
+  v.strictObject(eventEntries(nonEmptyText)),
   v.check((keys) => hasOneNotBefore(keys), ONE_NOT_BEFORE),
   v.transform((keys): EventFields => toEventFields(keys)),
 );
@@ -49,7 +49,7 @@ export function readClockOrder(body: Uint8Array): ClockOrder | ControlRefusal {
 }
 
 /** Reads one order or a list; an empty result clears the faults. @param vms the machines that an order may name */
-export function readFaultOrders(body: Uint8Array, vms: readonly string[]): readonly FaultOrder[] | ControlRefusal {
+export function readFaultOrders(body: Uint8Array, vms: readonly string[]): readonly OrderedFault[] | ControlRefusal {
   const machine = oneOf(vms);
   const value = jsonOf(body);
   return Array.isArray(value) ? readValue(faultOrders(machine), value, 'fault') : read(faultOrder(machine), body, 'fault');

@@ -1,6 +1,6 @@
 // A control request → its effect on the group, and its answer: the routes under /simulator.
 import createRouter from 'find-my-way';
-import { type ControlRefusal, empty, json, pathAndQuery, problem, type SimAnswer, type SimRequest } from '../answer.ts';
+import { answerJson, answerProblem, type ControlRefusal, empty, pathAndQuery, type SimAnswer, type SimRequest } from '../answer.ts';
 import type { WireEvent } from '../events/event.ts';
 import { isRefusal } from '../events/event-store.ts';
 import type { Group } from '../group.ts';
@@ -31,9 +31,9 @@ const ROUTES: readonly (readonly [Method, string, Handler])[] = [
   ['GET', '/simulator/clock', ({ group }) => clock(group)],
   ['PUT', '/simulator/clock', setClock],
   ['GET', '/simulator/requests', requests],
-  ['GET', '/simulator/scenarios', ({ group }) => json(200, scenarios(group))],
+  ['GET', '/simulator/scenarios', ({ group }) => answerJson(200, scenarios(group))],
   ['POST', '/simulator/scenarios/:named', startScenario],
-  ['GET', '/simulator', ({ group, nowMs }) => json(200, describeGroup(group, nowMs))],
+  ['GET', '/simulator', ({ group, nowMs }) => answerJson(200, describeGroup(group, nowMs))],
   ['DELETE', '/simulator', reset],
 ];
 
@@ -50,14 +50,14 @@ export function isControlRoute(url: string): boolean {
 /** Answers a control request. @param request with header names in lower case */
 export function answerControl(group: Group, request: SimRequest, nowMs: number): SimAnswer {
   const [path, query] = pathAndQuery(request.url);
-  if (isCrossOrigin(request)) return problem({ status: 403, detail: 'A page of another origin cannot control the simulator.' });
+  if (isCrossOrigin(request)) return answerProblem({ status: 403, detail: 'A page of another origin cannot control the simulator.' });
   const method = METHODS.find((known) => known === request.method);
   const found = method && router.find(method, path);
   if (found) return (found.store as Handler)({ group, body: request.body, named: found.params['named'] ?? '', query, nowMs });
   const allowed = METHODS.filter((known) => router.find(known, path));
   if (allowed.length === 0)
-    return problem({ status: 404, detail: `There is no route ${path}: docs/simulate/simulator.md lists the routes.` });
-  return problem({ status: 405, detail: `${path} accepts ${allowed.join(' and ')}.` }, { allow: allowed.join(', ') });
+    return answerProblem({ status: 404, detail: `There is no route ${path}: docs/simulate/simulator.md lists the routes.` });
+  return answerProblem({ status: 405, detail: `${path} accepts ${allowed.join(' and ')}.` }, { allow: allowed.join(', ') });
 }
 
 /** Browsers send `Origin`. A page of a foreign site must not schedule events on the simulator of a person who visits it. */
@@ -68,15 +68,15 @@ function isCrossOrigin({ headers }: SimRequest): boolean {
 
 function schedule({ group, body, nowMs }: Call): SimAnswer {
   const fields = readEventFields(body);
-  if ('detail' in fields) return problem(fields);
+  if ('detail' in fields) return answerProblem(fields);
   const event = group.events.schedule(fields, nowMs);
-  if (isRefusal(event)) return problem(event);
-  return json(201, event, { location: `/simulator/events/${encodeURIComponent(event.EventId)}` });
+  if (isRefusal(event)) return answerProblem(event);
+  return answerJson(201, event, { location: `/simulator/events/${encodeURIComponent(event.EventId)}` });
 }
 
 function change({ group, body, named, nowMs }: Call): SimAnswer {
   const fields = readEventFields(body);
-  return 'detail' in fields ? problem(fields) : answer(group.events.change(named, fields, nowMs));
+  return 'detail' in fields ? answerProblem(fields) : answer(group.events.change(named, fields, nowMs));
 }
 
 function orderFaults({ group, body, nowMs }: Call): SimAnswer {
@@ -84,17 +84,17 @@ function orderFaults({ group, body, nowMs }: Call): SimAnswer {
     body,
     group.machines.map(({ name }) => name),
   );
-  if ('detail' in orders) return problem(orders);
+  if ('detail' in orders) return answerProblem(orders);
   group.faults.order(orders, nowMs);
   return empty(204);
 }
 
 function requests({ group, query }: Call): SimAnswer {
   const last = new URLSearchParams(query).get('last');
-  if (last === null) return json(200, group.journal.requests());
-  if (/^\d{1,6}$/.test(last)) return json(200, group.journal.requests(Number(last)));
+  if (last === null) return answerJson(200, group.journal.requests());
+  if (/^\d{1,6}$/.test(last)) return answerJson(200, group.journal.requests(Number(last)));
   const faults = [{ path: 'last', message: 'must be a whole number' }];
-  return problem({ status: 400, detail: 'last: must be a whole number', faults });
+  return answerProblem({ status: 400, detail: 'last: must be a whole number', faults });
 }
 
 function scenarios({
@@ -107,9 +107,9 @@ function scenarios({
 
 function setClock({ group, body }: Call): SimAnswer {
   const order = readClockOrder(body);
-  if ('detail' in order) return problem(order);
+  if ('detail' in order) return answerProblem(order);
   if (order.advance !== undefined && !group.clock.advance(order.advance)) {
-    return problem({
+    return answerProblem({
       status: 400,
       detail: 'advance: would pass the year 9999',
       faults: [{ path: 'advance', message: 'would pass the year 9999' }],
@@ -122,17 +122,17 @@ function setClock({ group, body }: Call): SimAnswer {
 }
 
 function clock(group: Group): SimAnswer {
-  return json(200, { now: new Date(group.clock.nowMs()).toISOString(), speed: group.clock.speed });
+  return answerJson(200, { now: new Date(group.clock.nowMs()).toISOString(), speed: group.clock.speed });
 }
 
 function startScenario({ group, named, nowMs }: Call): SimAnswer {
   const script = scriptNamed(group.scenarios, named);
   if (!script) {
     const known = group.scenarios.map(({ name }) => name).join(', ') || 'none';
-    return problem({ status: 404, detail: `There is no scenario "${named}". The scenarios are: ${known}.` });
+    return answerProblem({ status: 404, detail: `There is no scenario "${named}". The scenarios are: ${known}.` });
   }
   group.player.start(script, nowMs);
-  return json(
+  return answerJson(
     200,
     scenarios(group).find(({ name }) => name === script.name),
   );
@@ -144,5 +144,5 @@ function reset({ group, nowMs }: Call): SimAnswer {
 }
 
 function answer(outcome: WireEvent | ControlRefusal): SimAnswer {
-  return isRefusal(outcome) ? problem(outcome) : json(200, outcome);
+  return isRefusal(outcome) ? answerProblem(outcome) : answerJson(200, outcome);
 }

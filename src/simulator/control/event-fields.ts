@@ -3,16 +3,16 @@ import * as v from 'valibot';
 import { duration } from '../../schema/pieces.ts';
 import { type EventFields, readNotBefore } from '../events/event.ts';
 
-/** A non-empty text, such as an event type or a machine's name. */
-export const name = v.pipe(v.string(), v.minLength(1));
+/** Such as an event type or a machine's name. */
+export const nonEmptyText = v.pipe(v.string(), v.minLength(1));
 
-export function wholeNumber(least: number) {
+export function wholeNumberFrom(least: number) {
   return v.pipe(v.number(), v.safeInteger(), v.minValue(least));
 }
 
 /** A text that fits into a path and can be compared ignoring case. */
 const eventId = v.pipe(
-  name,
+  nonEmptyText,
   v.maxLength(256, 'must have at most 256 characters'),
   v.check((id) => id.isWellFormed(), 'must be well-formed Unicode'),
 );
@@ -30,14 +30,14 @@ export const span = v.pipe(duration(), v.maxValue(36_500 * 24 * 60 * 60 * 1000, 
 export function eventEntries<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return {
     EventId: v.exactOptional(eventId),
-    EventType: v.exactOptional(name),
+    EventType: v.exactOptional(nonEmptyText),
     ResourceType: v.exactOptional(v.string()),
     Resources: v.exactOptional(v.array(machine)),
     EventStatus: v.exactOptional(v.picklist(['Scheduled', 'Started'], 'must be Scheduled or Started')),
     NotBefore: v.exactOptional(notBefore),
     Description: v.exactOptional(v.string()),
     EventSource: v.exactOptional(v.string()),
-    DurationInSeconds: v.exactOptional(wholeNumber(-1)),
+    DurationInSeconds: v.exactOptional(wholeNumberFrom(-1)),
     seen: v.exactOptional(v.array(machine)),
     notice: v.exactOptional(span),
     startedFor: v.exactOptional(span),

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { duration } from '../../schema/pieces.ts';
 import { isMapping } from '../../schema/validate.ts';
-import { changesAnswer, type FaultOrder } from '../events/faults.ts';
-import { name, span, wholeNumber } from './event-fields.ts';
+import { changesAnswer, type OrderedFault } from '../events/faults.ts';
+import { nonEmptyText, span, wholeNumberFrom } from './event-fields.ts';
 
 /** RFC 9110, section 5.6.2. */
 const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not a valid header name'));
@@ -47,35 +47,35 @@ const apiVersion = v.pipe(
 /** The schema entries of a fault order, all optional. @param machine the schema of a machine's name in `vm` */
 export function faultEntries<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return {
-    status: v.exactOptional(v.pipe(wholeNumber(200), v.maxValue(599))),
+    status: v.exactOptional(v.pipe(wholeNumberFrom(200), v.maxValue(599))),
     body: v.exactOptional(faultBody),
     headers: v.exactOptional(v.record(headerName, headerValue)),
     delay: v.exactOptional(duration()),
     reset: v.exactOptional(v.boolean()),
-    truncate: v.exactOptional(wholeNumber(0)),
+    truncate: v.exactOptional(wholeNumberFrom(0)),
     stale: v.exactOptional(v.boolean()),
-    times: v.exactOptional(wholeNumber(1)),
+    times: v.exactOptional(wholeNumberFrom(1)),
     for: v.exactOptional(span),
     vm: v.exactOptional(machine),
-    method: v.exactOptional(v.pipe(name, v.toUpperCase())),
+    method: v.exactOptional(v.pipe(nonEmptyText, v.toUpperCase())),
     path: v.exactOptional(path),
     apiVersion: v.exactOptional(apiVersion),
   };
 }
 
 /** The output of `faultEntries`; `delay` and `for` in milliseconds. */
-type FaultKeys = Omit<FaultOrder, 'delayMs' | 'forMs'> & { readonly delay?: number; readonly for?: number };
+type FaultKeys = Omit<OrderedFault, 'delayMs' | 'forMs'> & { readonly delay?: number; readonly for?: number };
 
 /** A single order as a list of one; `{}` gives an empty list, which clears the faults. @param machine the schema of a machine's name in `vm` */
 export function faultOrder<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return v.pipe(
     v.strictObject(faultEntries(machine)),
-    v.transform((keys): FaultOrder => toFaultOrder(keys)),
+    v.transform((keys): OrderedFault => toFaultOrder(keys)),
     v.check(
       (order) => Object.keys(order).length === 0 || changesAnswer(order),
       'changes no answer: give status, body, headers, delay, reset, truncate or stale, or {} to clear faults',
     ),
-    v.transform((order): readonly FaultOrder[] => (changesAnswer(order) ? [order] : [])),
+    v.transform((order): readonly OrderedFault[] => (changesAnswer(order) ? [order] : [])),
   );
 }
 
@@ -83,7 +83,7 @@ export function faultOrder<Schema extends v.GenericSchema<string, string>>(machi
 export function faultOrders<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   const order = v.pipe(
     v.strictObject(faultEntries(machine)),
-    v.transform((keys): FaultOrder => toFaultOrder(keys)),
+    v.transform((keys): OrderedFault => toFaultOrder(keys)),
     v.check(
       (one) => changesAnswer(one) || one.times !== undefined || one.forMs !== undefined,
       'has no effect: give status, body, headers, delay, reset, truncate or stale, or times or for to leave answers unchanged',
@@ -97,7 +97,7 @@ export function faultOrders<Schema extends v.GenericSchema<string, string>>(mach
   );
 }
 
-function toFaultOrder({ delay, for: forMs, headers, ...rest }: FaultKeys): FaultOrder {
+function toFaultOrder({ delay, for: forMs, headers, ...rest }: FaultKeys): OrderedFault {
   return {
     ...rest,
     ...(headers === undefined ? {} : { headers: lowerCased(headers) }),

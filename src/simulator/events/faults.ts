@@ -2,7 +2,7 @@
 import { pathAndQuery, type SimAnswer } from '../answer.ts';
 
 /** An order of `PUT /simulator/faults`. In a list, an order that changes no answer leaves that many answers unchanged. */
-export interface FaultOrder {
+export interface OrderedFault {
   /** Replaces the status; 200 if only a body is given. */
   readonly status?: number;
   /** Replaces the body; empty if only a status is given. */
@@ -40,12 +40,12 @@ interface FaultedRequest {
 /** The orders of a list apply one after another; the time of each begins when its turn comes. */
 export class Faults {
   /** The first one is active. */
-  #orders: readonly FaultOrder[] = [];
+  #orders: readonly OrderedFault[] = [];
   #left = 0;
   #untilMs = Number.POSITIVE_INFINITY;
 
   /** Replaces all orders; an empty list clears them. @param nowMs simulated */
-  order(orders: readonly FaultOrder[], nowMs: number): void {
+  order(orders: readonly OrderedFault[], nowMs: number): void {
     const [first] = orders;
     this.#orders = orders;
     this.#left = first?.times ?? (first?.forMs === undefined ? 1 : Number.POSITIVE_INFINITY);
@@ -53,13 +53,13 @@ export class Faults {
   }
 
   /** Returns the active order with the number of answers it has left (null if not counted) and the orders after it; null if none is active. */
-  active(nowMs: number): (FaultOrder & { readonly left: number | null; readonly then: readonly FaultOrder[] }) | null {
+  active(nowMs: number): (OrderedFault & { readonly left: number | null; readonly then: readonly OrderedFault[] }) | null {
     const order = this.#activeOrder(nowMs);
     return order && { ...order, left: Number.isFinite(this.#left) ? this.#left : null, then: this.#orders.slice(1) };
   }
 
   /** Uses up one answer of the active order. Returns null if the request gets its usual answer. */
-  take(request: FaultedRequest, nowMs: number): FaultOrder | null {
+  take(request: FaultedRequest, nowMs: number): OrderedFault | null {
     const order = this.#activeOrder(nowMs);
     if (!order || !matchesRequest(order, request)) return null;
     this.#left--;
@@ -67,18 +67,18 @@ export class Faults {
     return changesAnswer(order) ? order : null;
   }
 
-  #activeOrder(nowMs: number): FaultOrder | null {
+  #activeOrder(nowMs: number): OrderedFault | null {
     while (this.#orders.length > 0 && nowMs >= this.#untilMs) this.order(this.#orders.slice(1), this.#untilMs);
     return this.#orders[0] ?? null;
   }
 }
 
 /** Whether an order changes answers; otherwise it only counts them. */
-export function changesAnswer({ status, body, headers, delayMs, reset, truncate, stale }: FaultOrder): boolean {
+export function changesAnswer({ status, body, headers, delayMs, reset, truncate, stale }: OrderedFault): boolean {
   return [status, body, headers, delayMs, truncate].some((given) => given !== undefined) || reset === true || stale === true;
 }
 
-function matchesRequest({ vm, method, path, apiVersion }: FaultOrder, request: FaultedRequest): boolean {
+function matchesRequest({ vm, method, path, apiVersion }: OrderedFault, request: FaultedRequest): boolean {
   if (vm !== undefined && vm.toLowerCase() !== request.vm.toLowerCase()) return false;
   if (method !== undefined && method !== request.method) return false;
   const [requested, query] = pathAndQuery(request.url);
@@ -92,7 +92,7 @@ function versionsOf(query: string): readonly string[] {
 }
 
 /** Returns the answer with the fault applied. */
-export function applyFault(answer: SimAnswer, order: FaultOrder): SimAnswer {
+export function applyFault(answer: SimAnswer, order: OrderedFault): SimAnswer {
   const { status, body, headers, delayMs, reset, truncate } = order;
   const replaced = status === undefined && body === undefined ? answer : replacement(status ?? 200, body ?? '');
   return {

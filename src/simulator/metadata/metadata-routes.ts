@@ -1,9 +1,9 @@
 // A metadata request → the simulated answer: events, StartRequests, instance metadata.
 import { isMapping } from '../../schema/validate.ts';
 import {
+  answerJson,
   empty,
   fromJsonBytes,
-  json,
   jsonBytes,
   pathAndQuery,
   type SimAnswer,
@@ -56,9 +56,9 @@ const NOT_FOUND = { error: 'Not found.' };
 /** By path in lower case, without a trailing slash. */
 const ROUTES: Readonly<Record<string, Route>> = {
   '/metadata/scheduledevents': { methods: { GET: getDocument, POST: startEvents }, versions: 'events' },
-  '/metadata/instance': { methods: { GET: ({ machine }) => json(200, { compute: computeOf(machine) }) }, versions: 'instance' },
-  '/metadata/instance/compute': { methods: { GET: ({ machine }) => json(200, computeOf(machine)) }, versions: 'instance' },
-  '/metadata/versions': { methods: { GET: ({ group }) => json(200, { apiVersions: group.versions.all }) }, versions: 'none' },
+  '/metadata/instance': { methods: { GET: ({ machine }) => answerJson(200, { compute: computeOf(machine) }) }, versions: 'instance' },
+  '/metadata/instance/compute': { methods: { GET: ({ machine }) => answerJson(200, computeOf(machine)) }, versions: 'instance' },
+  '/metadata/versions': { methods: { GET: ({ group }) => answerJson(200, { apiVersions: group.versions.all }) }, versions: 'none' },
 };
 
 /** Whether a URL is below /metadata, known or not. Faults apply to these requests, and the journal keeps them. */
@@ -105,7 +105,7 @@ function routeOf(key: string): Route | undefined {
 function getField({ machine, parameters }: Call, name: string): SimAnswer {
   const [, value] = Object.entries(computeOf(machine)).find(([field]) => field.toLowerCase() === name) ?? [];
   if (value === undefined) return spacedJson(404, NOT_FOUND);
-  if (typeof value !== 'string') return json(200, value);
+  if (typeof value !== 'string') return answerJson(200, value);
   return parameters.get('format')?.toLowerCase() === 'text' ? text(value) : badRequest('A single value requires format=text.');
 }
 

@@ -4,8 +4,7 @@ import * as v from 'valibot';
 import { BridgeError, messageOf } from '../../errors.ts';
 import { type Fault, faultOf, formatFault, type Path } from '../../schema/faults.ts';
 import { isMapping } from '../../schema/validate.ts';
-import { LARGEST_RECORDING } from './recording.ts';
-import { type LineContent, RECORDING_LINES, recordedDocument, recordingHeader, recordingInstant } from './recording-schema.ts';
+import { LARGEST_RECORDING, type LineContent, RECORDING_LINES, recordedDocument, recordingHeader, recordingInstant } from './recording.ts';
 
 /** A line of a recording, ready to play. */
 export interface ReadLine {

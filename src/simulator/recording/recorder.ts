@@ -1,10 +1,22 @@
-// Metadata requests and answers → lines of a recording: new documents, unexpected answers, POSTs.
+// Metadata requests and answers → a recording: new documents, unexpected answers, POSTs.
+import type { Logger } from 'pino';
 import * as v from 'valibot';
 import { canonicalJson } from '../../formats/canonical-json.ts';
 import { isMapping } from '../../schema/validate.ts';
+import type { Deps } from '../../time/clock.ts';
 import { fromJsonBytes, pathAndQuery, type SimRequest } from '../answer.ts';
-import { LONGEST_BODY, type RecordedAnswer, type RecordedDocument, type RecordedPost, type RecordingLine } from './recording.ts';
-import { recordedDocument } from './recording-schema.ts';
+import { Anonymiser } from './anonymise.ts';
+import {
+  LONGEST_BODY,
+  RECORDING_VERSION,
+  type RecordedAnswer,
+  type RecordedDocument,
+  type RecordedPost,
+  type RecordingHeader,
+  type RecordingLine,
+  recordedDocument,
+} from './recording.ts';
+import { RecordingFile } from './recording-file.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 /** The last answers to one machine in one api-version. */
@@ -142,4 +154,45 @@ function plainVersion(query: string): string | null {
 function readDocument(body: Uint8Array): RecordedDocument | null {
   const value = fromJsonBytes(body);
   return v.is(recordedDocument, value) ? value : null;
+}
+
+export interface RecordingOptions {
+  readonly path: string;
+  /** Replaces names and ids in the file; clients get the original answers. */
+  readonly anonymise: boolean;
+  /** Milliseconds since 1970, in the clock of the answers' times. */
+  readonly startedAtMs: number;
+  readonly deps: Pick<Deps, 'random'>;
+  readonly logger?: Pick<Logger, 'error'>;
+}
+
+export interface Recording extends AsyncDisposable {
+  readonly record: Recorder['record'];
+}
+
+/**
+ * Starts a recording. If the file cannot be written any more, logs an error and stops recording; `record` then does nothing.
+ * @throws BridgeError BRIDGE_SIMULATOR_RECORDING if the file is not empty or cannot be created
+ */
+export async function startRecording({ path, anonymise, startedAtMs, deps, logger }: RecordingOptions): Promise<Recording> {
+  const header: RecordingHeader = {
+    recording: RECORDING_VERSION,
+    startedAt: new Date(startedAtMs).toISOString(),
+    anonymised: anonymise,
+  };
+  const file = await RecordingFile.create(path, header, (error) => logger?.error({ code: error.code }, error.message));
+  const anonymiser = anonymise ? new Anonymiser(deps.random) : null;
+  const recorder = new Recorder((line) => file.append(anonymiser ? anonymiser.line(line) : line), startedAtMs);
+  let isOver = false;
+  const record: Recording['record'] = (...args) => {
+    if (isOver) return;
+    try {
+      recorder.record(...args);
+    } catch (error) {
+      // A value that JSON.stringify cannot write, such as one nested too deeply. The client still gets its answer.
+      isOver = true;
+      logger?.error({ err: error }, 'an answer cannot be recorded; recording has stopped');
+    }
+  };
+  return { record, [Symbol.asyncDispose]: () => file[Symbol.asyncDispose]() };
 }

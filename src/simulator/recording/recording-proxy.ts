@@ -1,20 +1,20 @@
 // `--record --upstream` → a proxy in front of the real metadata service that records its answers.
 import { BridgeError } from '../../errors.ts';
+import type { ListenAddress } from '../../net/guarded-server.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
-import { problem } from '../answer.ts';
-import { VirtualClock } from '../events/virtual-clock.ts';
-import { type Address, type Listener, listen, type RequestHandler } from '../listener.ts';
+import { answerProblem } from '../answer.ts';
+import { VirtualClock, VirtualTimers } from '../events/virtual-clock.ts';
+import { type Listener, listen, type RequestHandler } from '../listener.ts';
 import { isMetadataRoute } from '../metadata/metadata-routes.ts';
 import type { SimulatorServerOptions } from '../server.ts';
-import { VirtualTimers } from '../virtual-timers.ts';
-import { type Recording, type RecordingOptions, startRecording } from './start-recording.ts';
+import { type Recording, type RecordingOptions, startRecording } from './recorder.ts';
 import { connectUpstream, parseUpstream, type Upstream } from './upstream.ts';
 
 export interface RecordingProxyOptions
   extends Pick<RecordingOptions, 'path' | 'anonymise'>,
     Pick<SimulatorServerOptions, 'allowHosts' | 'deps' | 'logger'> {
   /** Port 0 uses a free port. */
-  readonly listen: Address;
+  readonly listen: ListenAddress;
   /** `http://HOST[:PORT]` */
   readonly upstream: string;
 }
@@ -54,9 +54,9 @@ export async function startRecordingProxy(options: RecordingProxyOptions): Promi
 function recordingProxy(upstream: Upstream, recording: Pick<Recording, 'record'>, nowMs: () => number): RequestHandler {
   return async (request, { closed }) => {
     if (!isMetadataRoute(request.url))
-      return problem({ status: 404, detail: 'The recorder forwards only /metadata and simulates nothing.' });
+      return answerProblem({ status: 404, detail: 'The recorder forwards only /metadata and simulates nothing.' });
     if (isIdentityRoute(request.url))
-      return problem({
+      return answerProblem({
         status: 403,
         detail: "The recorder does not forward requests for this machine's identity: send them to the metadata service itself.",
       });

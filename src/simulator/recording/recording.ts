@@ -1,4 +1,6 @@
-// The header and lines of a recording as types, for recorder and replay.
+// A JSON value → a header, line or document of a recording, or schema issues; their types.
+import * as v from 'valibot';
+import { parseInstant } from '../../formats/dates.ts';
 import type { WireEvent } from '../events/event.ts';
 
 /** The version of the format, in the header. */
@@ -68,3 +70,110 @@ export interface RecordedPost {
 
 /** Characters kept of the body of an unexpected answer. */
 export const LONGEST_BODY = 16 * 1024;
+
+/** RFC 3339 → milliseconds since 1970. */
+export const recordingInstant = v.pipe(
+  v.string(),
+  v.check((text) => parseInstant(text) !== null, 'must be a time such as 2026-11-21T14:00:00.000Z'),
+  v.transform((text) => parseInstant(text) as number),
+);
+
+export const recordingHeader = v.object({
+  recording: v.literal(RECORDING_VERSION, `must be ${RECORDING_VERSION}: another release wrote this file`),
+  startedAt: recordingInstant,
+  anonymised: v.optional(v.boolean(), false),
+  apiVersion: v.exactOptional(v.string()),
+});
+
+const eventShape = v.looseObject({
+  EventId: v.pipe(v.string(), v.nonEmpty()),
+  EventType: v.string(),
+  ResourceType: v.string(),
+  Resources: v.array(v.string()),
+  EventStatus: v.picklist(['Scheduled', 'Started']),
+  NotBefore: v.string(),
+  // Absent in older api-versions.
+  Description: v.exactOptional(v.string()),
+  EventSource: v.exactOptional(v.string()),
+  DurationInSeconds: v.exactOptional(v.number()),
+});
+
+/** Returns the event itself. A schema's copy would have known keys first, but a replay keeps the recorded order. */
+const recordedEvent = v.lazy((event) =>
+  v.pipe(
+    eventShape,
+    v.transform(() => event as v.InferOutput<typeof eventShape>),
+  ),
+);
+
+export const recordedDocument = v.looseObject({
+  DocumentIncarnation: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  Events: v.pipe(
+    v.array(recordedEvent),
+    v.check((events) => new Set(events.map((event) => event.EventId.toLowerCase())).size === events.length, 'lists an EventId twice'),
+  ),
+});
+
+const recordedAnswer = v.pipe(
+  v.object({
+    // Every final status that an HTTP parser accepts.
+    status: v.exactOptional(v.pipe(v.number(), v.safeInteger(), v.minValue(200), v.maxValue(999))),
+    contentType: v.exactOptional(v.string()),
+    retryAfter: v.exactOptional(v.string()),
+    body: v.exactOptional(v.string()),
+    cut: v.exactOptional(v.literal(true)),
+    reset: v.exactOptional(v.literal(true)),
+  }),
+  v.check(({ status, reset }) => (status === undefined) === (reset === true), 'must have either status or reset'),
+);
+
+/** The content of a line that can be played. */
+export type LineContent =
+  | { readonly kind: 'document'; readonly document: RecordedDocument }
+  | { readonly kind: 'answer'; readonly answer: RecordedAnswer }
+  | { readonly kind: 'unchanged' | 'post' };
+
+interface LineOutput {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly vm?: string;
+  readonly apiVersion?: string;
+  readonly content: LineContent;
+}
+
+const context = { at: recordingInstant, vm: v.exactOptional(v.string()), apiVersion: v.exactOptional(v.string()) };
+
+/** The schema of each kind of line, by the key that identifies the kind. */
+export const RECORDING_LINES: ReadonlyMap<string, v.GenericSchema<unknown, LineOutput>> = new Map<
+  string,
+  v.GenericSchema<unknown, LineOutput>
+>([
+  [
+    'document',
+    v.pipe(
+      v.object({ ...context, document: recordedDocument }),
+      v.transform(({ document, ...rest }) => ({ ...rest, content: { kind: 'document' as const, document } })),
+    ),
+  ],
+  [
+    'answer',
+    v.pipe(
+      v.object({ ...context, answer: recordedAnswer }),
+      v.transform(({ answer, ...rest }) => ({ ...rest, content: { kind: 'answer' as const, answer } })),
+    ),
+  ],
+  [
+    'unchanged',
+    v.pipe(
+      v.object({ ...context, unchanged: v.literal(true) }),
+      v.transform(({ unchanged: _, ...rest }) => ({ ...rest, content: { kind: 'unchanged' as const } })),
+    ),
+  ],
+  [
+    'post',
+    v.pipe(
+      v.object({ ...context, post: v.object({}) }),
+      v.transform(({ post: _, ...rest }) => ({ ...rest, content: { kind: 'post' as const } })),
+    ),
+  ],
+]);

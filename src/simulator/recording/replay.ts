@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import { toRfc3339Seconds } from '../../formats/dates.ts';
 import { UNDERSCORE_VERSION } from '../../model/api-versions.ts';
 import type { WireEvent } from '../events/event.ts';
-import type { FaultOrder } from '../events/faults.ts';
-import type { Action, Script, Step } from '../script/script.ts';
+import type { OrderedFault } from '../events/faults.ts';
+import type { Action, Script, ScriptStep } from '../script/script.ts';
 import { type ReadLine, type ReadRecording, readRecording } from './read-recording.ts';
 import type { RecordedAnswer, RecordedDocument } from './recording.ts';
 
@@ -15,7 +15,7 @@ const UNLIMITED_MS = 100 * 365 * 86_400_000;
 const MISSING_BODY = 'The recording has no body for this answer.';
 
 /** Reads the recording of `--replay FILE`; the script has the file's name. @throws BridgeError BRIDGE_SIMULATOR_RECORDING if the file cannot be read or has faults */
-export async function replay(path: string): Promise<Script> {
+export async function scriptOfRecording(path: string): Promise<Script> {
   return toScript(await readRecording(path), basename(path));
 }
 
@@ -25,7 +25,7 @@ export async function replay(path: string): Promise<Script> {
  */
 export function toScript({ startedAtMs, lines, anonymised, isCut }: ReadRecording, name: string): Script {
   const played = onlyOneView(lines);
-  const steps: Step[] = [];
+  const steps: ScriptStep[] = [];
   let last = '';
   for (const [index, { afterMs, apiVersion, content }] of played.entries()) {
     if (content.kind === 'answer') {
@@ -67,7 +67,7 @@ function withoutUnderscores(event: WireEvent): WireEvent {
   return { ...event, Resources: event.Resources.map((name) => name.replace(/^_/, '')) };
 }
 
-function toFault({ status, body = MISSING_BODY, contentType, retryAfter, cut, reset }: RecordedAnswer, forMs: number): FaultOrder {
+function toFault({ status, body = MISSING_BODY, contentType, retryAfter, cut, reset }: RecordedAnswer, forMs: number): OrderedFault {
   const every = { forMs, method: 'GET' };
   if (reset) return { ...every, reset };
   const headers = {

@@ -4,7 +4,7 @@ import { urlToHttpOptions } from 'node:url';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
 import { type HttpRequest, isReset, readBody, sendRequest, UnexpectedUpgrade } from '../../net/http-exchange.ts';
 import { type Deps, deadline, orAbort } from '../../time/clock.ts';
-import { empty, json, type SimAnswer, type SimRequest } from '../answer.ts';
+import { answerJson, empty, type SimAnswer, type SimRequest } from '../answer.ts';
 
 /** The answer for the client: upstream's own, or the recorder's. */
 export interface UpstreamAnswer extends SimAnswer {
@@ -113,10 +113,10 @@ function answerHeaders(incoming: IncomingMessage): Readonly<Record<string, strin
 
 function unreachable(origin: string, error: unknown): UpstreamAnswer {
   const why = error instanceof UnexpectedUpgrade ? 'it tried to change the protocol' : messageOf(error);
-  return { ...json(502, { error: `The recorder received no answer from ${origin}: ${why}.` }), unreachable: codeOf(error) ?? why };
+  return { ...answerJson(502, { error: `The recorder received no answer from ${origin}: ${why}.` }), unreachable: codeOf(error) ?? why };
 }
 
 function tooLate(origin: string): UpstreamAnswer {
   const detail = `The recorder received no complete answer from ${origin} within ${TIMEOUT_MS / 1000} s.`;
-  return { ...json(504, { error: detail }), unreachable: 'timeout' };
+  return { ...answerJson(504, { error: detail }), unreachable: 'timeout' };
 }

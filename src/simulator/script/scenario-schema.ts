@@ -1,16 +1,24 @@
 // The keys of a scenario file → the parts of a script.
 import * as v from 'valibot';
-import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, span, toEventFields, wholeNumber } from '../control/event-fields.ts';
+import {
+  eventEntries,
+  hasOneNotBefore,
+  nonEmptyText,
+  ONE_NOT_BEFORE,
+  span,
+  toEventFields,
+  wholeNumberFrom,
+} from '../control/event-fields.ts';
 import { faultOrder, faultOrders } from '../control/fault-fields.ts';
 import { MOST_MACHINES } from '../events/machine.ts';
 import { hostEntries } from '../metadata/metadata-versions.ts';
-import type { Action, Step } from './script.ts';
+import type { Action, ScriptStep } from './script.ts';
 
 const MOST = 10_000;
 
 /** A name, `vm:N` or `fd:N`. */
 const machine = v.pipe(
-  name,
+  nonEmptyText,
   v.check(
     (text) => !/^(vm|fd):/.test(text) || /^(vm:\d{1,4}|fd:[0-4])$/.test(text),
     'must be a name, vm:N for machine N of the group, or fd:0 to fd:4 for all machines of a fault domain',
@@ -18,7 +26,11 @@ const machine = v.pipe(
 );
 
 const schedule = v.pipe(
-  v.strictObject({ as: v.exactOptional(name), ...eventEntries(machine), count: v.exactOptional(v.pipe(wholeNumber(1), v.maxValue(MOST))) }),
+  v.strictObject({
+    as: v.exactOptional(nonEmptyText),
+    ...eventEntries(machine),
+    count: v.exactOptional(v.pipe(wholeNumberFrom(1), v.maxValue(MOST))),
+  }),
   v.check((keys) => hasOneNotBefore(keys), ONE_NOT_BEFORE),
   v.transform(
     ({ as, count: howMany, ...keys }): Action => ({
@@ -33,14 +45,14 @@ const schedule = v.pipe(
 const { EventId: _, ...changeable } = eventEntries(machine);
 
 const change = v.pipe(
-  v.strictObject({ event: name, ...changeable }),
+  v.strictObject({ event: nonEmptyText, ...changeable }),
   v.check((keys) => hasOneNotBefore(keys), ONE_NOT_BEFORE),
   v.transform(({ event, ...keys }): Action => ({ kind: 'change', event, fields: toEventFields(keys) })),
 );
 
 function move(kind: 'start' | 'end' | 'cancel') {
   return v.pipe(
-    name,
+    nonEmptyText,
     v.transform((event): Action => ({ kind, event })),
   );
 }
@@ -57,7 +69,7 @@ const faults = v.pipe(
 
 const incarnation = v.pipe(
   v.union(
-    [v.literal('restart'), v.strictObject({ skip: v.pipe(wholeNumber(1), v.maxValue(1_000_000)) })],
+    [v.literal('restart'), v.strictObject({ skip: v.pipe(wholeNumberFrom(1), v.maxValue(1_000_000)) })],
     'must be restart, or { skip: N } with N from 1 to 1000000',
   ),
   v.transform((order): Action => ({ kind: 'incarnation', skip: order === 'restart' ? order : order.skip })),
@@ -85,14 +97,14 @@ export const ACTION_KEYS: readonly string[] = Object.keys(ACTIONS);
 
 const step = v.pipe(
   v.strictObject({ after: v.optional(span, '0s'), ...ACTIONS }),
-  v.transform(({ after, ...actions }): Step[] => Object.values(actions).map((action) => ({ afterMs: after, action }))),
+  v.transform(({ after, ...actions }): ScriptStep[] => Object.values(actions).map((action) => ({ afterMs: after, action }))),
 );
 
 const group = v.strictObject({
   name: v.exactOptional(
     v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'must have 1 to 63 letters, digits, dots, _ or -')),
   ),
-  vms: v.exactOptional(v.pipe(wholeNumber(1), v.maxValue(MOST_MACHINES))),
+  vms: v.exactOptional(v.pipe(wholeNumberFrom(1), v.maxValue(MOST_MACHINES))),
   gpu: v.exactOptional(v.boolean()),
   ...hostEntries,
 });

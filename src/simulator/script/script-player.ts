@@ -3,7 +3,7 @@ import { parseNotBefore } from '../../formats/dates.ts';
 import type { Activation } from '../events/activation.ts';
 import { type EventFields, rfc1123, type WireEvent } from '../events/event.ts';
 import { type EventStore, isRefusal } from '../events/event-store.ts';
-import type { FaultOrder, Faults } from '../events/faults.ts';
+import type { Faults, OrderedFault } from '../events/faults.ts';
 import type { Machine } from '../events/machine.ts';
 import type { Action, Script } from './script.ts';
 
@@ -129,7 +129,7 @@ export class ScriptPlayer {
     run.eventIds = played.map(({ EventId }) => EventId);
   }
 
-  #fault(run: Run, orders: readonly FaultOrder[], atMs: number): void {
+  #fault(run: Run, orders: readonly OrderedFault[], atMs: number): void {
     run.isFaulting = orders.length > 0;
     const named = orders.map((order) => {
       const [vm] = order.vm === undefined ? [] : this.#names([order.vm]);

@@ -1,6 +1,6 @@
 // Scripts: what happens to a group and when, as data of scenarios and recordings; one by its name.
 import type { EventFields, WireEvent } from '../events/event.ts';
-import type { FaultOrder } from '../events/faults.ts';
+import type { OrderedFault } from '../events/faults.ts';
 import type { HostVersionOptions } from '../metadata/metadata-versions.ts';
 
 /** A scenario or a recording. */
@@ -11,7 +11,7 @@ export interface Script {
   /** The machines that it is written for: the default of a start without machines. Any other group can play it too. */
   readonly group?: ScriptGroup;
   /** In the order of their times. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly ScriptStep[];
   /** The time between two starts of the script; without it, it plays once. */
   readonly everyMs?: number;
   /** The start of a recording, in milliseconds since 1970. Its NotBefores are moved by the time between recording and replay. */
@@ -27,7 +27,7 @@ export interface ScriptGroup extends HostVersionOptions {
 }
 
 /** An action and its time, counted from the start of the script. */
-export interface Step {
+export interface ScriptStep {
   readonly afterMs: number;
   readonly action: Action;
 }
@@ -48,7 +48,7 @@ export type Action =
   | { readonly kind: 'change'; readonly event: string; readonly fields: EventFields }
   | { readonly kind: 'start' | 'end' | 'cancel'; readonly event: string }
   /** Fault orders that apply one after another; an empty list clears. */
-  | { readonly kind: 'fault'; readonly orders: readonly FaultOrder[] }
+  | { readonly kind: 'fault'; readonly orders: readonly OrderedFault[] }
   /** Restarts the incarnation at 1, or increases it without a change of the events. */
   | { readonly kind: 'incarnation'; readonly skip: number | 'restart' }
   /** Switches the service off, as 24 h without requests do; the next request switches it on (protocol 1.4). */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FailureLimit } from '../../../src/http/failure-limit.ts';
-import { networkOf } from '../../../src/http/network-of.ts';
+import { networkOf } from '../../../src/net/private-addresses.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 function fail(limit: FailureLimit, address: string, times: number): number | null {

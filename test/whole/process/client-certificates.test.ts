@@ -8,7 +8,7 @@ import test, { type TestContext } from 'node:test';
 import tls from 'node:tls';
 import { pino } from 'pino';
 import { json } from '../../../src/http/route.ts';
-import { createHttpServer } from '../../../src/http/server/server.ts';
+import { openHttpServer } from '../../../src/http/server/server.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { CertificateAuthority, type Issued } from '../../far-sides/certificate-authority.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
@@ -40,7 +40,7 @@ async function fixture(t: TestContext) {
   const time = new VirtualTime({ startMs: Date.now() + 60_000 });
   const log: { readonly level: number; readonly reason?: string }[] = [];
   const hasHead = Promise.withResolvers<void>();
-  const server = createHttpServer({
+  const server = await openHttpServer({
     setting: 'http.listen',
     listen: { host: '127.0.0.1', port: 0 },
     tls: {
@@ -60,11 +60,12 @@ async function fixture(t: TestContext) {
         },
       },
     ],
+    onDropped: () => {},
     deps: time,
     logger: pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) }),
   });
   t.after(() => server[Symbol.asyncDispose]());
-  const { port } = await server.start();
+  const { port } = server;
   const who = (options: https.RequestOptions = {}): Promise<Shown | null> =>
     new Promise((resolve, reject) => {
       const target = { host: '127.0.0.1', port, path: '/who', ca: authority.cert, agent: false as const, ...options };

@@ -9,8 +9,8 @@ import type { Bridge } from '../../../src/bridge/bridge-options.ts';
 import { startBridge } from '../../../src/bridge.ts';
 import { checkConfig, configError } from '../../../src/config/check-config.ts';
 import type { Group } from '../../../src/simulator/group.ts';
-import type { Script, Step } from '../../../src/simulator/script/script.ts';
-import { startSimulator } from '../../../src/simulator/server.ts';
+import type { Script, ScriptStep } from '../../../src/simulator/script/script.ts';
+import { startSimulatorServer } from '../../../src/simulator/server.ts';
 import { shippedScenarios } from '../../../src/simulator/shipped-scenarios.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
@@ -37,7 +37,7 @@ suite('each scenario through bridges with webhooks', { concurrency: 4 }, () => {
   }
 });
 
-function quicker(step: Step): Step {
+function quicker(step: ScriptStep): ScriptStep {
   const { action } = step;
   if (action.kind !== 'fault') return step;
   const orders = action.orders.map((order) =>
@@ -49,7 +49,13 @@ function quicker(step: Step): Step {
 async function play(t: TestContext, script: Script, approves: boolean): Promise<void> {
   const vms = Math.min(MOST_VMS, script.group?.vms ?? 1);
   const deps = systemDeps();
-  const server = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, vms, gpu: script.group?.gpu ?? false, speed: 0, deps });
+  const server = await startSimulatorServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    vms,
+    gpu: script.group?.gpu ?? false,
+    speed: 0,
+    deps,
+  });
   t.after(() => server[Symbol.asyncDispose]());
   const watchers = await Promise.all(server.urls.map(({ vm, url }) => watch(t, vm, url, approves)));
   await polled(server.group, watchers);

@@ -9,7 +9,7 @@ import type { GenericSchema } from 'valibot';
 import packageJson from '../../../../package.json' with { type: 'json' };
 import { ERROR_CODES } from '../../../../src/errors.ts';
 import { openApiDocument } from '../../../../src/http/openapi/document.ts';
-import { definitionOf, type Node } from '../../../../src/http/openapi/operation.ts';
+import { definitionOf, type SchemaNode } from '../../../../src/http/openapi/operation.ts';
 import { type ApiRoute, NO_CONTENT } from '../../../../src/http/route.ts';
 import { PROBLEMS } from '../../../../src/model/problems.ts';
 import { type Operation, PATHS, validator } from '../../../far-sides/openapi-conformance.ts';
@@ -35,10 +35,10 @@ function objectsOf(value: unknown): Readonly<Record<string, unknown>>[] {
 }
 
 /** Each named schema that a value refers to, with its reference. */
-function* definitionsIn(value: unknown): Generator<readonly [reference: unknown, definition: Node | GenericSchema]> {
+function* definitionsIn(value: unknown): Generator<readonly [reference: unknown, definition: SchemaNode | GenericSchema]> {
   if (typeof value !== 'object' || value === null) return;
   const definition = definitionOf(value);
-  if (definition !== undefined) yield [(value as Node)['$ref'], definition];
+  if (definition !== undefined) yield [(value as SchemaNode)['$ref'], definition];
   const inner = definition === undefined || '~standard' in definition ? value : definition;
   for (const member of Object.values(inner)) yield* definitionsIn(member);
 }

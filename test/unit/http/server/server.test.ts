@@ -4,7 +4,7 @@ import http from 'node:http';
 import net from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { healthRoutes } from '../../../../src/http/health-routes.ts';
-import { createHttpServer } from '../../../../src/http/server/server.ts';
+import { openHttpServer } from '../../../../src/http/server/server.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../../far-sides/certificate.ts';
 import { APPROVER, HttpFixture, serve } from '../../../virtual/http-fixture.ts';
@@ -18,25 +18,17 @@ function pem(text: string): Secret {
 
 test('a port in use is told with address and setting, and what to do', async (t) => {
   const fixture = await serve(t);
-  const second = createHttpServer({ ...fixture.parts(), listen: { host: '127.0.0.1', port: fixture.port } });
-  t.after(() => second[Symbol.asyncDispose]());
-  await assert.rejects(second.start(), (error: Error & { code: string }) => {
+  const second = openHttpServer({ ...fixture.parts(), listen: { host: '127.0.0.1', port: fixture.port } });
+  await assert.rejects(second, (error: Error & { code: string }) => {
     assert.equal(error.code, 'BRIDGE_HTTP_LISTEN');
     assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${fixture.port} \\(http\\.listen\\): another program`));
     return true;
   });
 });
 
-test('an address that this machine does not have is told', async (t) => {
-  const server = createHttpServer({ ...new HttpFixture().parts(), listen: { host: '192.0.2.1', port: 0 } });
-  t.after(() => server[Symbol.asyncDispose]());
-  await assert.rejects(server.start(), { code: 'BRIDGE_HTTP_LISTEN' });
-});
-
-test('a server that was never started opens and closes nothing', async () => {
-  const server = createHttpServer(new HttpFixture().parts());
-  await server[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
+test('an address that this machine does not have is told', async () => {
+  const server = openHttpServer({ ...new HttpFixture().parts(), listen: { host: '192.0.2.1', port: 0 } });
+  await assert.rejects(server, { code: 'BRIDGE_HTTP_LISTEN' });
 });
 
 test('with a certificate it speaks HTTPS', async (t) => {
@@ -45,11 +37,10 @@ test('with a certificate it speaks HTTPS', async (t) => {
   assert.equal((await fixture.send('GET', '/healthz')).status, 200);
 });
 
-test('a certificate that is none is told without its text', async (t) => {
+test('a certificate that is none is told without its text', async () => {
   const fixture = new HttpFixture(true);
-  const server = createHttpServer({ ...fixture.parts(), tls: { cert: pem('no certificate'), key: pem('a private word'), clientCa: null } });
-  t.after(() => server[Symbol.asyncDispose]());
-  await assert.rejects(server.start(), (error: Error & { code: string }) => {
+  const server = openHttpServer({ ...fixture.parts(), tls: { cert: pem('no certificate'), key: pem('a private word'), clientCa: null } });
+  await assert.rejects(server, (error: Error & { code: string }) => {
     assert.equal(error.code, 'BRIDGE_HTTP_TLS');
     assert.match(error.message, /file server\.pem/);
     assert.doesNotMatch(error.message, /private word/);
@@ -119,8 +110,8 @@ async function waiting(t: TestContext, fixture: HttpFixture, agent: http.Agent) 
 
 test('closing waits for an answer under way, then closes its connection, and takes no new one', async (t) => {
   const fixture = new HttpFixture();
-  const server = createHttpServer(fixture.parts());
-  fixture.port = (await server.start()).port;
+  const server = await openHttpServer(fixture.parts());
+  fixture.port = server.port;
   const agent = new http.Agent({ keepAlive: true });
   const { answer, release } = await waiting(t, fixture, agent);
   const closed = server[Symbol.asyncDispose]();
@@ -133,8 +124,8 @@ test('closing waits for an answer under way, then closes its connection, and tak
 test('closing cuts an answer that hangs off after 5 s', async (t) => {
   const fixture = new HttpFixture();
   const time = new VirtualTime();
-  const server = createHttpServer({ ...fixture.parts(), deps: time });
-  fixture.port = (await server.start()).port;
+  const server = await openHttpServer({ ...fixture.parts(), deps: time });
+  fixture.port = server.port;
   const { answer, release } = await waiting(t, fixture, new http.Agent());
   t.after(() => release());
   const closed = server[Symbol.asyncDispose]();

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { Logger } from 'pino';
 import { BridgeError } from '../../../../src/errors.ts';
+import { startRecording } from '../../../../src/simulator/recording/recorder.ts';
 import type { RecordingLine } from '../../../../src/simulator/recording/recording.ts';
 import { type RecordingProxyOptions, startRecordingProxy } from '../../../../src/simulator/recording/recording-proxy.ts';
-import { replay } from '../../../../src/simulator/recording/replay.ts';
-import { startRecording } from '../../../../src/simulator/recording/start-recording.ts';
-import { startSimulator } from '../../../../src/simulator/server.ts';
+import { scriptOfRecording } from '../../../../src/simulator/recording/replay.ts';
+import { startSimulatorServer } from '../../../../src/simulator/server.ts';
 import { systemDeps } from '../../../../src/time/system.ts';
 import { FakeMetadata, fakeDocument } from '../../../far-sides/metadata-service.ts';
 import { folderOf } from '../../../support/folder.ts';
@@ -64,7 +64,7 @@ const kinds = (lines: readonly RecordingLine[]) =>
 
 async function simulator(t: TestContext) {
   const time = new VirtualTime({ startMs: START_MS });
-  const server = await startSimulator({ listen: LOOPBACK, deps: { ...systemDeps(), wallMs: time.wallMs, random: time.random } });
+  const server = await startSimulatorServer({ listen: LOOPBACK, deps: { ...systemDeps(), wallMs: time.wallMs, random: time.random } });
   t.after(() => server[Symbol.asyncDispose]());
   const control = (method: string, path: string, body: object = {}) =>
     ask(`${server.url}/simulator${path}`, { method, body: JSON.stringify(body) });
@@ -112,7 +112,12 @@ test('a recorded maintenance, with approval and faults, is replayed to the next 
   const lines = await recorder.lines();
   assert.deepEqual(kinds(lines), [1, 2, 503, true, 200, 3, 4]);
   assert.deepEqual(lines[4]?.post, { StartRequests: [{ EventId: 'A' }], status: 200 });
-  await using again = await startSimulator({ listen: LOOPBACK, script: await replay(recorder.path), speed: 0, deps: systemDeps() });
+  await using again = await startSimulatorServer({
+    listen: LOOPBACK,
+    script: await scriptOfRecording(recorder.path),
+    speed: 0,
+    deps: systemDeps(),
+  });
   await ask(`${again.url}/simulator/clock`, { method: 'PUT', body: '{"advance":"1h"}' });
   const { body } = await ask(again.url + EVENTS);
   assert.equal(body.toString(), '{"DocumentIncarnation":4,"Events":[]}');
@@ -238,7 +243,7 @@ test("without an upstream a recording has the simulator's own answers, by machin
   const path = pathOf(t);
   const deps = { ...systemDeps(), wallMs: () => START_MS };
   const recording = await startRecording({ path, anonymise: false, startedAtMs: deps.wallMs(), deps });
-  await using group = await startSimulator({ listen: LOOPBACK, vms: ['a_0', 'a_1'], speed: 0, deps, onAnswer: recording.record });
+  await using group = await startSimulatorServer({ listen: LOOPBACK, vms: ['a_0', 'a_1'], speed: 0, deps, onAnswer: recording.record });
   const [first, second] = group.urls;
   for (const machine of [first, second]) await ask(`${machine?.url}${EVENTS}`);
   await ask(`${first?.url}/simulator/events`, { method: 'POST', body: '{"EventId":"A"}' });

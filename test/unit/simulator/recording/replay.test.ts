@@ -6,7 +6,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { parseRecording } from '../../../../src/simulator/recording/read-recording.ts';
 import type { RecordedDocument, RecordingLine } from '../../../../src/simulator/recording/recording.ts';
-import { replay, toScript } from '../../../../src/simulator/recording/replay.ts';
+import { scriptOfRecording, toScript } from '../../../../src/simulator/recording/replay.ts';
 import type { Script } from '../../../../src/simulator/script/script.ts';
 import { folderOf } from '../../../support/folder.ts';
 import {
@@ -204,7 +204,7 @@ test('a script has the name of its file and a purpose of one line', async (t) =>
   const path = join(folderOf(t), 'night.ndjson');
   const line = JSON.stringify(lineAt(0, { document: documentOf(1) }));
   writeFileSync(path, `${JSON.stringify({ ...HEADER, anonymised: true })}\n${line}\n{"at":`);
-  const { name, purpose, recordedAtMs } = await replay(path);
+  const { name, purpose, recordedAtMs } = await scriptOfRecording(path);
   assert.deepEqual(
     [name, purpose, recordedAtMs],
     [

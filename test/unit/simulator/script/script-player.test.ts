@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { EventFields, WireEvent } from '../../../../src/simulator/events/event.ts';
-import type { FaultOrder } from '../../../../src/simulator/events/faults.ts';
-import type { Action, Script, Step } from '../../../../src/simulator/script/script.ts';
+import type { OrderedFault } from '../../../../src/simulator/events/faults.ts';
+import type { Action, Script, ScriptStep } from '../../../../src/simulator/script/script.ts';
 import { EXAMPLE_EVENT } from '../../../far-sides/metadata-service.ts';
 import { type SimulatedGroup, scriptOf, simulatedGroup } from '../../../virtual/simulated-group.ts';
 import { EVENTS } from '../../../virtual/simulation.ts';
@@ -12,10 +12,10 @@ const START_MS = Date.UTC(2026, 3, 1);
 const MINUTE_MS = 60_000;
 
 /** A step this many minutes after the script's start. */
-const after = (minutes: number, action: Action): Step => ({ afterMs: minutes * MINUTE_MS, action });
+const after = (minutes: number, action: Action): ScriptStep => ({ afterMs: minutes * MINUTE_MS, action });
 const schedule = (fields: EventFields = {}, rest: { as?: string; count?: number } = {}): Action => ({ kind: 'schedule', fields, ...rest });
-const fault = (order: FaultOrder | null): Action => ({ kind: 'fault', orders: order ? [order] : [] });
-const called = (name: string, ...steps: readonly Step[]): Script => ({ ...scriptOf(...steps), name });
+const fault = (order: OrderedFault | null): Action => ({ kind: 'fault', orders: order ? [order] : [] });
+const called = (name: string, ...steps: readonly ScriptStep[]): Script => ({ ...scriptOf(...steps), name });
 
 function start(script: Script, options: Parameters<typeof simulatedGroup>[0] = {}): SimulatedGroup {
   const simulated = simulatedGroup({ startMs: START_MS, ...options });

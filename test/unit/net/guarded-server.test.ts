@@ -1,10 +1,10 @@
 // Callers who do not read → one request of a connection at a time, within memory and time.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { DropReason } from '../../../../src/model/problems.ts';
-import { rawConnection, rawConnections } from '../../../support/raw-connection.ts';
-import { APPROVER, HttpFixture } from '../../../virtual/http-fixture.ts';
-import { VirtualTime } from '../../../virtual/virtual-time.ts';
+import type { DropReason } from '../../../src/model/problems.ts';
+import { rawConnection, rawConnections } from '../../support/raw-connection.ts';
+import { APPROVER, HttpFixture } from '../../virtual/http-fixture.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 const ASK = 'GET /answer HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const MEBIBYTE = 1024 * 1024;
@@ -24,6 +24,11 @@ async function serveAnswers(t: TestContext, bytes: number, work = async () => {}
   };
   const parts = fixture.parts();
   const routes = [...parts.routes, { method: 'GET', path: '/answer', handle } as const];
+  t.after(async () => {
+    const closed = fixture.close();
+    await time.advance(5000);
+    await closed;
+  });
   await fixture.start(t, {
     ...parts,
     routes,
@@ -111,6 +116,54 @@ test('an answer that is read has no end to fear', async (t) => {
   connection.send(ASK);
   await settled(fixture, () => connection.text.length);
   assert.deepEqual([seen.made, seen.dropped, connection.isClosed], [2, [], false]);
+});
+
+test('a server that closes leaves clients 5 s for an answer that they still read', async (t) => {
+  const { fixture, seen } = await serveAnswers(t, 12 * MEBIBYTE);
+  const connection = (await rawConnection(t, fixture.port)).send(ASK);
+  await settled(fixture, () => seen.made);
+  const closed = fixture.close();
+  connection.read();
+  await connection.closed();
+  await closed;
+  assert.ok(connection.text.length > 12 * MEBIBYTE, `${connection.text.length} bytes`);
+});
+
+test('a head that does not arrive within 10 s, and a body within 30 s, get a 408', async (t) => {
+  const { fixture, time } = await serveAnswers(t, 3);
+  const head = (await rawConnection(t, fixture.port)).read().send('GET /healthz HTTP/1.1\r\nX-Slow: ');
+  const second = (await rawConnection(t, fixture.port)).read().send(ASK);
+  await second.answers(1);
+  second.send('GET /healthz');
+  await settled(fixture, () => 0);
+  await time.advance(9_999);
+  assert.deepEqual([head.isClosed, second.isClosed], [false, false]);
+  await time.advance(1);
+  for (const connection of [head, second]) {
+    await connection.closed();
+    assert.match(connection.text, /HTTP\/1\.1 408 Request Timeout\r\nConnection: close\r\n\r\n$/);
+  }
+  const body = (await rawConnection(t, fixture.port)).read();
+  body.send(`POST /v1/approvals HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${APPROVER}\r\n`);
+  body.send('Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{');
+  await settled(fixture, () => 0);
+  await time.advance(29_999);
+  assert.equal(body.isClosed, false);
+  await time.advance(1);
+  await body.closed();
+  assert.match(body.text, /^HTTP\/1\.1 408 /);
+});
+
+test('a connection without a request is kept for 6 s, 1 s longer than its client is told', async (t) => {
+  const { fixture, time } = await serveAnswers(t, 3);
+  const connection = (await rawConnection(t, fixture.port)).read().send(ASK);
+  await connection.answers(1);
+  await settled(fixture, () => 0);
+  assert.match(connection.text, /\r\nKeep-Alive: timeout=5\r\n/);
+  await time.advance(5_999);
+  assert.equal(connection.isClosed, false);
+  await time.advance(1);
+  await connection.closed();
 });
 
 test('of answers that nobody reads 16 MiB are kept at most: beyond, the oldest goes', async (t) => {

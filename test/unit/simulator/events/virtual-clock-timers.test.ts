@@ -1,9 +1,8 @@
 // Simulated times → one call each, when the clock reaches them, however it moves.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { VirtualClock } from '../../../src/simulator/events/virtual-clock.ts';
-import { VirtualTimers } from '../../../src/simulator/virtual-timers.ts';
-import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { VirtualClock, VirtualTimers } from '../../../../src/simulator/events/virtual-clock.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 const HOUR_MS = 3_600_000;
 

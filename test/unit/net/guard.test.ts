@@ -1,15 +1,12 @@
 // Many idle connections → valid callers are served all the same, in plain HTTP and TLS.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { pino } from 'pino';
-import { DropLog } from '../../../../src/http/server/drop-log.ts';
-import type { DropReason } from '../../../../src/model/problems.ts';
-import { Secret } from '../../../../src/secrets/secret.ts';
-import { CERTIFICATE, PRIVATE_KEY } from '../../../far-sides/certificate.ts';
-import { poll } from '../../../support/poll.ts';
-import { type RawConnection, rawConnection, rawConnections } from '../../../support/raw-connection.ts';
-import { APPROVER, HttpFixture } from '../../../virtual/http-fixture.ts';
-import { VirtualTime } from '../../../virtual/virtual-time.ts';
+import type { DropReason } from '../../../src/model/problems.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
+import { poll } from '../../support/poll.ts';
+import { type RawConnection, rawConnection, rawConnections } from '../../support/raw-connection.ts';
+import { APPROVER, HttpFixture } from '../../virtual/http-fixture.ts';
 
 const ASK = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
@@ -105,21 +102,4 @@ test('closing does not wait for connections on which nothing was asked, nor for 
     await fixture.close();
     await silent.closed();
   }
-});
-
-test('dropped connections are logged once a minute for each network, for 16 of them, with the listener and why', async () => {
-  const time = new VirtualTime();
-  const lines: string[] = [];
-  const log = new DropLog(time, pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }));
-  for (let count = 0; count < 5; count++) log.dropped('http.health', '192.0.2.1', 'unread');
-  assert.equal(lines.length, 1);
-  assert.match(
-    lines[0] ?? '',
-    /"address":"192\.0\.2\.1","reason":"unread","msg":"http\.health: connections were closed whose answers nobody read"/,
-  );
-  for (let host = 0; host < 100; host++) log.dropped('http.listen', `198.51.100.${host}`, 'crowded');
-  assert.equal(lines.length, 16);
-  await time.advance(60_000);
-  log.dropped('http.listen', '192.0.2.1', 'full');
-  assert.equal(lines.length, 17);
 });

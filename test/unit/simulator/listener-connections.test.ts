@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { startRecordingProxy } from '../../../src/simulator/recording/recording-proxy.ts';
-import { systemDeps } from '../../../src/time/system.ts';
 import { startServer } from '../../far-sides/simulator-server.ts';
-import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
 import { EVENTS } from '../../virtual/simulation.ts';
 
@@ -53,23 +49,17 @@ test('the next request of a connection is handled after the answer before it was
   assert.equal(server.group.journal.requests().length, 2);
 });
 
-test('a client that pipelines hundreds of requests and reads no answers is disconnected, and no answers are made for it', async (t) => {
-  const server = await startServer(t);
-  const upstream = server.url;
-  const path = join(folderOf(t), 'night.ndjson');
-  const listen = { host: '127.0.0.1', port: 0 };
-  const recorder = await startRecordingProxy({ listen, upstream, path, anonymise: false, deps: systemDeps() });
-  t.after(() => recorder[Symbol.asyncDispose]());
-  for (const { url } of [server, recorder]) {
-    const sockets = await Promise.all(Array.from({ length: 20 }, () => open(t, url)));
-    const closed = sockets.map((socket) => once(socket, 'close'));
-    for (const socket of sockets) socket.pause().write(GET.repeat(500));
-    for (const socket of sockets) socket.resume();
-    await Promise.all(closed);
-    assert.equal(await answers(url), 200);
+test('clients that pipeline hundreds of requests and read no answers get few answers made, and others are answered', async (t) => {
+  const { url, group } = await startServer(t);
+  // The operating system takes some of these answers of each client that does not read.
+  group.faults.order([{ body: 'x'.repeat(1_000_000), times: 1_000_000 }], group.clock.nowMs());
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => open(t, url)));
+  for (const socket of sockets) socket.pause().write(GET.repeat(500));
+  for (let before = -1; before !== group.journal.requests().length; ) {
+    before = group.journal.requests().length;
+    for (let turn = 0; turn < 20; turn++) assert.equal((await fetch(`${url}/simulator/scenarios`)).status, 200);
   }
-  // 10,000 were sent to each.
-  assert.ok(server.group.journal.requests().length < 1000, String(server.group.journal.requests().length));
+  assert.ok(group.journal.requests().length < 1000, `${group.journal.requests().length} of 10,000 answers were made`);
 });
 
 test('a thousand silent connections do not keep other clients out', async (t) => {

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { nextTurn } from '../../time/turn.ts';
+import { nextTurn } from '../time/turn.ts';
+import type { ClientConnection } from './guard.ts';
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 /** How much of the socket's bytes is looked through at once. */
@@ -11,7 +12,7 @@ const LOOK_BYTES = 4096;
 const BODY_BYTES = 1024;
 const NOTHING = Buffer.alloc(0);
 
-export interface Asked {
+interface Asked {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Called when all answers before it were taken. */
@@ -22,20 +23,19 @@ export interface Asked {
  * Node parses all that one read brought, up to 64 KiB with 2,000 requests, before anything else has its turn. Here each slice ends with the
  * head of a request, a slice goes in once a turn of the event loop, and none while an answer is made or waits to be read.
  */
-export class Gate extends Duplex {
-  readonly socket: Socket;
-  readonly #onQuiet: () => void;
+export class RequestGate extends Duplex {
+  readonly connection: ClientConnection;
+  readonly #socket: Socket;
   readonly #asked: Asked[] = [];
   #held: Buffer = NOTHING;
   #isWanted = false;
   #isTurnTaken = false;
   #hasEnded = false;
 
-  /** @param onQuiet called when all answers were taken */
-  constructor(socket: Socket, onQuiet: () => void) {
+  constructor(socket: Socket, connection: ClientConnection) {
     super({ allowHalfOpen: true, decodeStrings: false });
-    this.socket = socket;
-    this.#onQuiet = onQuiet;
+    this.#socket = socket;
+    this.connection = connection;
     socket.on('readable', () => this.#feedSoon());
     socket.on('end', () => {
       this.#hasEnded = true;
@@ -71,22 +71,22 @@ export class Gate extends Duplex {
   }
 
   override _write(chunk: string | Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.socket.write(chunk, encoding, done);
+    this.#socket.write(chunk, encoding, done);
   }
 
   override _writev(chunks: { chunk: string | Buffer; encoding: BufferEncoding }[], done: (error?: Error | null) => void): void {
-    this.socket.cork();
+    this.#socket.cork();
     for (const [index, { chunk, encoding }] of chunks.entries())
-      this.socket.write(chunk, encoding, index === chunks.length - 1 ? done : undefined);
-    this.socket.uncork();
+      this.#socket.write(chunk, encoding, index === chunks.length - 1 ? done : undefined);
+    this.#socket.uncork();
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    this.socket.end(done);
+    this.#socket.end(done);
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.socket.destroy();
+    this.#socket.destroy();
     done(error);
   }
 
@@ -94,7 +94,7 @@ export class Gate extends Duplex {
     this.#asked.shift();
     if (this.destroyed) return;
     const [next] = this.#asked;
-    if (next === undefined) this.#onQuiet();
+    if (next === undefined) this.connection.enter('kept');
     else next.begin();
     this.#feedSoon();
   }
@@ -110,7 +110,7 @@ export class Gate extends Duplex {
 
   #feed(): void {
     // Also if nothing may go in, to notice that the caller has gone, unless it sent more before that.
-    if (this.#held.length === 0) this.#held = this.socket.read(Math.min(LOOK_BYTES, this.socket.readableLength)) ?? NOTHING;
+    if (this.#held.length === 0) this.#held = this.#socket.read(Math.min(LOOK_BYTES, this.#socket.readableLength)) ?? NOTHING;
     if (this.#held.length === 0) {
       if (this.#hasEnded) this.push(null);
       return;
@@ -120,6 +120,7 @@ export class Gate extends Duplex {
     const slice = this.#held.subarray(0, length);
     this.#held = this.#held.subarray(length);
     this.#isWanted = false;
+    if (this.#asked.length === 0) this.connection.resume();
     this.push(slice);
   }
 
