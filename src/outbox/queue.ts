@@ -3,7 +3,7 @@ import type { Delivery, Pause, QueuePosition, Retirement, Settlement, SinkError,
 import type { Urgent } from '../model/urgency.ts';
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statements } from './database.ts';
-import { QUEUE_SQL, type QueueRows, toDelivery } from './queue/queue-sql.ts';
+import { QUEUE_SQL, type QueueRows } from './queue/queue-sql.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
 
 /** The queued deliveries and the dead letters of a sink. Counts stop at 100,000; the date follows the current clock. */
@@ -25,17 +25,17 @@ export interface QueueParts {
 export class Queue {
   readonly #database: Database;
   readonly #parts: QueueParts;
-  readonly #sql: Statements<QueueRows>;
+  readonly #sql: Statements<keyof typeof QUEUE_SQL, QueueRows>;
 
   constructor(database: Database, parts: QueueParts) {
     this.#database = database;
     this.#parts = parts;
-    this.#sql = database.prepareAll<QueueRows>(QUEUE_SQL);
+    this.#sql = database.prepareAll(QUEUE_SQL);
   }
 
   /** Returns queued deliveries of `sink` in queue order, at most `limit`, without the partition keys in `except`. */
   queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
-    return this.#sql.queued.all(sink, JSON.stringify(except), limit).map(toDelivery);
+    return this.#sql.queued.all(sink, JSON.stringify(except), limit).map((row) => ({ ...row }));
   }
 
   /** As `queued`, but deliveries of currently known events come first, by urgency, then the bridge's own; each key in queue order. */
@@ -50,7 +50,7 @@ export class Queue {
 
   /** Returns queued deliveries of `sink` with these keys, in the order of the keys, those of a key in queue order; at most `limit`. */
   queuedOf(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
-    return this.#sql.queuedOf.all(sink, JSON.stringify(keys), limit).map(toDelivery);
+    return this.#sql.queuedOf.all(sink, JSON.stringify(keys), limit).map((row) => ({ ...row }));
   }
 
   /** Returns the known events with deliveries that go before all others, by the current clock. */
@@ -63,7 +63,7 @@ export class Queue {
 
   /** Returns deliveries queued at or before this moment of the store's time, the oldest first, at most `limit`. For a retired sink: its old deliveries expire without an attempt. */
   queuedBefore(sink: string, beforeMs: number, limit: number): readonly Delivery[] {
-    return this.#sql.queuedBefore.all(sink, beforeMs, limit).map(toDelivery);
+    return this.#sql.queuedBefore.all(sink, beforeMs, limit).map((row) => ({ ...row }));
   }
 
   /**
@@ -86,9 +86,7 @@ export class Queue {
 
   /** Returns queued deliveries of `sink` with these keys and an event that has changed, started or ended since; at most `limit`. */
   overtaken(sink: string, keys: readonly string[], limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
-    return this.#sql.overtaken
-      .all(sink, JSON.stringify(keys), limit)
-      .map(({ seq, partition_key }) => ({ seq, partitionKey: partition_key }));
+    return this.#sql.overtaken.all(sink, JSON.stringify(keys), limit).map((row) => ({ ...row }));
   }
 
   /** Returns the last positions of journal and queue. */

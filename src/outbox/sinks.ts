@@ -13,6 +13,16 @@ export const SINKS_SQL = {
     WHERE seq IN (SELECT seq FROM deliveries INDEXED BY deliveries_queue WHERE sink = ? AND state = 'queued' ORDER BY seq LIMIT ${STEP})`,
 } as const;
 
+const SQL = {
+  ...SINKS_SQL,
+  all: 'SELECT name, type, fingerprint, retired_ms FROM sinks ORDER BY name',
+  add: 'INSERT INTO sinks (name, type, fingerprint, added_ms) VALUES (?, ?, ?, ?)',
+  change: 'UPDATE sinks SET type = ?, fingerprint = ?, retired_reason = NULL, retired_ms = NULL, consent = NULL WHERE name = ?',
+  remove: 'DELETE FROM sinks WHERE name = ?',
+  forget: 'DELETE FROM sink_occurrences WHERE sink = ?',
+  saveConsent: 'UPDATE sinks SET consent = ? WHERE name = ?',
+} as const;
+
 /** A sink of the configuration. */
 export interface ConfiguredSink {
   readonly name: string;
@@ -35,43 +45,26 @@ export interface SinkDifferences extends SinkNews {
   readonly removed: readonly { readonly sink: string; readonly deadLettered: number }[];
 }
 
-interface SinkRow {
-  readonly name: string;
-  readonly type: string;
-  readonly fingerprint: string;
+interface SinkRow extends ConfiguredSink {
   readonly retired_ms: number | null;
 }
 
 /** The row type of each statement. */
 interface Rows {
   readonly all: SinkRow;
-  readonly add: never;
-  readonly change: never;
-  readonly remove: never;
-  readonly forget: never;
-  readonly bury: never;
   readonly wasSent: { found: number };
   readonly consent: { consent: string | null };
-  readonly saveConsent: never;
 }
 
 export class SinkTables {
   readonly #database: Database;
   readonly #wallMs: Deps['wallMs'];
-  readonly #sql: Statements<Rows>;
+  readonly #sql: Statements<keyof typeof SQL, Rows>;
 
   constructor(database: Database, wallMs: Deps['wallMs']) {
     this.#database = database;
     this.#wallMs = wallMs;
-    this.#sql = database.prepareAll<Rows>({
-      ...SINKS_SQL,
-      all: 'SELECT name, type, fingerprint, retired_ms FROM sinks ORDER BY name',
-      add: 'INSERT INTO sinks (name, type, fingerprint, added_ms) VALUES (?, ?, ?, ?)',
-      change: 'UPDATE sinks SET type = ?, fingerprint = ?, retired_reason = NULL, retired_ms = NULL, consent = NULL WHERE name = ?',
-      remove: 'DELETE FROM sinks WHERE name = ?',
-      forget: 'DELETE FROM sink_occurrences WHERE sink = ?',
-      saveConsent: 'UPDATE sinks SET consent = ? WHERE name = ?',
-    });
+    this.#sql = database.prepareAll(SQL);
   }
 
   /** Returns the names of all sinks of the last `run`. */
