@@ -13,8 +13,7 @@ import {
   type UnwrittenSteps,
 } from '../model/approvals.ts';
 import type { Instant } from '../model/events.ts';
-import type { Database, Statements } from './database.ts';
-import { countWithin } from './sized-rows.ts';
+import { countWithin, type Database, type Statements } from './database.ts';
 
 /** The most lines of one approver in the audit trail of an occurrence. Further steps still take effect, but are only counted. */
 export const MOST_STEPS = 200;

@@ -26,6 +26,22 @@ export interface Usage {
   readonly maxBytes: number | null;
 }
 
+/** A row and the bytes that reading it would take. SQLite tells the length of a value without reading it. */
+export interface SizedRow {
+  readonly seq: number;
+  readonly size: number;
+}
+
+/** How many of the first rows have at most `maxBytes` together; the first one counts, whatever its size. */
+export function countWithin(rows: readonly Pick<SizedRow, 'size'>[], maxBytes: number): number {
+  let left = maxBytes;
+  const beyond = rows.findIndex(({ size }) => {
+    left -= size;
+    return left < 0;
+  });
+  return beyond === -1 ? rows.length : Math.max(1, beyond);
+}
+
 /** The durability of commits, and the longest wait for a lock. */
 interface Mode {
   readonly synchronous: 'FULL' | 'NORMAL' | 'OFF';

@@ -4,10 +4,9 @@ import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { DeadLetter } from '../model/deliveries.ts';
 import type { DeadLetterPage, DeadLetterRange } from '../model/operators.ts';
 import type { StoreClock } from './clock/store-clock.ts';
-import type { Database, Statements } from './database.ts';
+import { countWithin, type Database, type SizedRow, type Statements } from './database.ts';
 import { parseCloudEvent } from './journal.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
-import { countWithin, type SizedRow } from './sized-rows.ts';
 
 /** Small steps, so that a verb delays the commits of a running bridge by only some milliseconds. */
 const STEP = 200;

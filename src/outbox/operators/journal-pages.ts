@@ -2,8 +2,7 @@
 
 import type { JournalledEntry } from '../../model/events.ts';
 import type { DeliveryState, JournalChange, JournalDelivery, JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
-import type { Database, Statements } from '../database.ts';
-import { countWithin, type SizedRow } from '../sized-rows.ts';
+import { countWithin, type Database, type SizedRow, type Statements } from '../database.ts';
 
 /** The most rows that one call reads: some milliseconds. */
 const LOOKED_AT = 1000;
