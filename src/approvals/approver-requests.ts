@@ -12,7 +12,8 @@ import {
   type ReleaseAnswer,
   refusal,
 } from './requests/answer.ts';
-import type { Authorization } from './requests/authorization.ts';
+import type { Authorization } from './requests/approval-command.ts';
+
 import { votesOf } from './requests/authorize-message.ts';
 import { authorizeVotes, type CheckContext } from './requests/check.ts';
 import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';

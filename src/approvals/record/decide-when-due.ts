@@ -1,25 +1,16 @@
 // Expired deadlines → approved if the rule says so and the event is visible, else left to Azure.
-import type { Logger } from 'pino';
 import { messageOf } from '../../errors.ts';
 import type { KnownEvent } from '../../model/events.ts';
-import { type Deps, now } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
+import { now } from '../../time/clock.ts';
 import { type Governed, isPast } from '../rules/governed-events.ts';
-import type { Rules } from '../rules/quorum.ts';
 import { stepOf } from './audit-steps.ts';
-import type { AuditEntry, AuditTrail } from './audit-trail.ts';
+import type { AuditEntry } from './audit-trail.ts';
 import type { Deadlines } from './deadlines.ts';
-import type { Ledger } from './ledger.ts';
+import type { RecordParts } from './ledger.ts';
 import { stands, withDeadline } from './transitions.ts';
 
-export interface DueParts {
-  readonly rules: Rules;
-  readonly ledger: Ledger;
+interface DueParts extends RecordParts {
   readonly deadlines: Deadlines;
-  readonly auditTrail: AuditTrail;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'isBlind'>;
-  readonly deps: Deps;
-  readonly logger: Logger;
 }
 
 /** Handles deadlines that expire from now on. */
@@ -57,12 +48,11 @@ function decide(known: KnownEvent, governed: Governed, { rules, ledger, auditTra
   const entry: AuditEntry = isDecided
     ? auditTrail.entry(known, before, after, at)
     : { known, before, after, changes: [], steps: stands(before) ? [] : [left] };
-  const apply = (): void => {
+  const decided = auditTrail.pending([entry], () => {
     ledger.governedEvents.keep(known, done);
-    auditTrail.tell(entry);
     if (isDecided) ledger.keep(after);
-  };
-  ledger.commit([{ isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply }]);
+  });
+  ledger.commit([decided]);
 }
 
 /** Whether this process has a current document that lists the event as Scheduled. */

@@ -1,30 +1,19 @@
 // Events that changed, started or ended, or a restart → changes to their approvals.
 import { type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { EventChange, Instant } from '../../model/events.ts';
-import { type Deps, now } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
+import { now } from '../../time/clock.ts';
 import type { Governed, GovernedEvent } from '../rules/governed-events.ts';
-import type { Rules } from '../rules/quorum.ts';
-import type { HoldingSinks } from '../rules/rules-in-force.ts';
-import type { ApprovalStore } from '../store.ts';
 import { isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { stepOf } from './audit-steps.ts';
-import type { AuditTrail } from './audit-trail.ts';
+import { type Pending, together } from './audit-trail.ts';
 import { recordedDoubt } from './doubts.ts';
-import type { Ledger } from './ledger.ts';
-import { type Pending, together } from './pending.ts';
+import type { RecordParts } from './ledger.ts';
 import { withSinkHolds } from './sink-holds.ts';
 import { begun, closed, review, type VoidVote } from './transitions.ts';
 
 type Known = GovernedEvent['known'];
 
-export interface ReviewsParts {
-  readonly rules: Rules & { readonly holdingSinks: HoldingSinks };
-  readonly ledger: Ledger;
-  readonly auditTrail: AuditTrail;
-  readonly store: Pick<ApprovalStore, 'approvals'>;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'wasSent' | 'actsOn'>;
-  readonly deps: Deps;
+interface ReviewsParts extends RecordParts {
   /** Whether an earlier process may have posted this approval, which it left as `submitting`. */
   readonly mayHavePosted: (approval: EventApproval) => boolean;
 }
@@ -106,11 +95,7 @@ export class Reviews {
   #over(known: Known, before: EventApproval | null, at: Instant): Pending {
     const { auditTrail, ledger } = this.#parts;
     const entry = auditTrail.review(known, before, before && closed(before, at, ledger.doubts.passedBy(before)), [], at);
-    const apply = (): void => {
-      auditTrail.tell(entry);
-      ledger.forget(known);
-    };
-    return { isNews: entry.after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    return auditTrail.pending([entry], () => ledger.forget(known));
   }
 
   /** A StartRequest in flight may have started the event, even if its approval is void or held now: its answer decides. */
@@ -136,12 +121,10 @@ export class Reviews {
   ): Pending {
     const { auditTrail, ledger } = this.#parts;
     const entry = auditTrail.review(known, before, after, voided, at);
-    const apply = (): void => {
+    const reviewed = auditTrail.pending([entry], () => {
       ledger.governedEvents.keep(known, governed);
-      auditTrail.tell(entry);
       if (after !== null) ledger.keep(after);
-    };
-    const reviewed: Pending = { isNews: after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    });
     const isLeft = before?.state === 'submitting' && after?.state !== 'submitting';
     return isLeft ? together([ledger.answerRecord.doubt(before), reviewed]) : reviewed;
   }

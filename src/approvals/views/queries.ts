@@ -1,26 +1,18 @@
 // Approvals → the record of an event, its summary in GET /v1/events, and figures for metrics.
 import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
-import { ageMs, type Deps, now } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
-import type { Ledger } from '../record/ledger.ts';
+import { ageMs, now } from '../../time/clock.ts';
+import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import { keyOf } from '../requests/start-requests.ts';
 import { rankOf } from '../rules/group-order.ts';
-import type { RulesInForce } from '../rules/rules-in-force.ts';
-import type { ApprovalStore } from '../store.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
 import { asItCounts, missingOf, type Summary, summaryOf } from './result.ts';
 
 /** The default part of a record. */
 export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
 
-export interface ViewsParts {
-  readonly rules: RulesInForce;
-  readonly ledger: Pick<Ledger, 'approvalOf' | 'matterOf' | 'open'>;
-  readonly store: Pick<ApprovalStore, 'approvals' | 'known'>;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'ownName'>;
-  readonly deps: Deps;
+interface ViewsParts extends RecordParts {
   /** Milliseconds until this bridge may post a decided approval; null if it never does. */
   readonly turnMs: (approval: EventApproval) => number | null;
 }
