@@ -207,7 +207,7 @@ export class Approvals implements AsyncDisposable {
     return {
       ...{ rules, store, events: ports.events(), sentMs },
       approvalOf: (key, occurrence) => this.#stages.ledger.approvalOf(key, occurrence),
-      matterOf: (known) => this.#stages.ledger.matterOf(known),
+      governedEventOf: (known) => this.#stages.ledger.governedEventOf(known),
       mayBeAccepted: (known) => this.#stages.ledger.doubts.mayBeAccepted(known),
       isAdmin: (approver) => rules.approvers[approver]?.admin === true,
     };

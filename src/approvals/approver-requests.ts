@@ -63,7 +63,7 @@ export class ApproverRequests {
     for (const found of checked) {
       const { known } = found;
       const approval = stages.ledger.approvalOf(known.key, known.occurrence) ?? store.approvals.of(known.occurrence);
-      const result = resultOf(stages.rules, approver, found, approval, stages.ledger.matterOf(known));
+      const result = resultOf(stages.rules, approver, found, approval, stages.ledger.governedEventOf(known));
       if ('kind' in result) return denied(approver, result);
       results.push(result);
     }

@@ -27,8 +27,8 @@ export function holdingSinks({ sinks }: Pick<Config, 'sinks'>): ReadonlyMap<stri
 /** Returns whether a sink acts on an event, or null while that is unknown. */
 export function actsOn({ sinks }: Pick<Config, 'sinks'>, sink: string, event: ScheduledEvent, ownName: string | null): boolean | null {
   const config = sinks[sink];
-  const acts = config && sinkApprover(config)?.actsOn;
-  return acts === undefined ? true : acts(event, ownName);
+  const actsOnEvent = config && sinkApprover(config)?.actsOn;
+  return actsOnEvent === undefined ? true : actsOnEvent(event, ownName);
 }
 
 /** Returns whether this configuration lets a source or sink act for an approver. @param event null for any event */

@@ -44,9 +44,9 @@ export class Commands {
     const current = new Map<string, EventApproval>();
     const entries = commands.flatMap((command): AuditEntry[] => {
       const { key, occurrence } = command.known;
-      const matter = ledger.matterOf(command.known);
+      const governedEvent = ledger.governedEventOf(command.known);
       const before = current.get(key) ?? ledger.approvalOf(key, occurrence);
-      const after = matter && this.#applied(origin, command, before, matter, at);
+      const after = governedEvent && this.#applied(origin, command, before, governedEvent, at);
       if (after === null || after === before) return [];
       current.set(key, after);
       return [auditTrail.entry(command.known, before, after, at, origin)];
@@ -61,15 +61,15 @@ export class Commands {
     origin: ApprovalOrigin,
     command: ApprovalCommand,
     before: EventApproval | null,
-    matter: GovernedEvent,
+    governedEvent: GovernedEvent,
     at: Instant,
   ): EventApproval | null {
     const { rules } = this.#parts;
-    if (command.kind === 'vote') return withVote(rules, before, matter, { ...origin, hasSeen: command.hasSeen }, at);
+    if (command.kind === 'vote') return withVote(rules, before, governedEvent, { ...origin, hasSeen: command.hasSeen }, at);
     if (command.kind === 'hold') {
-      return withHold(rules, before, matter, { ...origin, reason: command.reason, at, sentMs: command.sentMs, replaced: null });
+      return withHold(rules, before, governedEvent, { ...origin, reason: command.reason, at, sentMs: command.sentMs, replaced: null });
     }
-    if (command.kind === 'prepared') return withPrepared(rules, before, matter, origin, at);
-    return before && withoutHolds(rules, before, matter, (hold) => command.holds.some((each) => isSameOwner(each, hold)), at);
+    if (command.kind === 'prepared') return withPrepared(rules, before, governedEvent, origin, at);
+    return before && withoutHolds(rules, before, governedEvent, (hold) => command.holds.some((each) => isSameOwner(each, hold)), at);
   }
 }

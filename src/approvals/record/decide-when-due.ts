@@ -21,13 +21,13 @@ export function decideWhenDue(parts: DueParts): void {
 function fallDue(key: string, parts: DueParts): void {
   const { ports, ledger, deadlines, logger } = parts;
   const known = ports.events().get(key);
-  const matter = known && ledger.matterOf(known);
-  if (!known || !matter || matter.governed.isDone) {
+  const governedEvent = known && ledger.governedEventOf(known);
+  if (!known || !governedEvent || governedEvent.governed.isDone) {
     deadlines.set(key, null);
     return;
   }
   try {
-    decide(known, matter.governed, parts);
+    decide(known, governedEvent.governed, parts);
   } catch (error) {
     // The store logs its own faults. The next document retries.
     logger.error({ eventId: key, reason: messageOf(error) }, 'a deadline expired and could not be stored; the bridge will retry it');

@@ -62,8 +62,8 @@ export class Ledger {
   }
 
   /** Returns the event with the decision that governs it, or null if the event is not Scheduled. */
-  matterOf(known: GovernedEvent['known']): GovernedEvent | null {
-    return this.governedEvents.matterOf(known);
+  governedEventOf(known: GovernedEvent['known']): GovernedEvent | null {
+    return this.governedEvents.governedEventOf(known);
   }
 
   /** Returns the approvals of all events that have not ended. */

@@ -46,7 +46,7 @@ export class Refusals implements Disposable {
     const found = this.#failed(key, refused);
     if (found === null || this.#isClosed) return;
     if (isFirst) {
-      const { eventId } = found.matter.known.event;
+      const { eventId } = found.governedEvent.known.event;
       this.#parts.logger.warn(
         { eventId, status },
         'the metadata service refused the decision of a rule: the bridge posts it again each minute while the event is Scheduled',
@@ -74,10 +74,10 @@ export class Refusals implements Disposable {
     const { rules, ledger, auditTrail, deps, logger } = this.#parts;
     const found = this.#failed(key, refused);
     if (found === null) return;
-    const { approval, matter } = found;
+    const { approval, governedEvent } = found;
     const at = now(deps);
-    const after = settled(rules, approval, matter, at);
-    const decided = auditTrail.pending([auditTrail.entry(matter.known, approval, after, at)], () => {
+    const after = settled(rules, approval, governedEvent, at);
+    const decided = auditTrail.pending([auditTrail.entry(governedEvent.known, approval, after, at)], () => {
       refused.isAgain = true;
       ledger.keep(after);
     });
@@ -95,13 +95,13 @@ export class Refusals implements Disposable {
   }
 
   /** Returns null if there is nothing to decide again: the approval is not `failed`, the event is not Scheduled, or no rule decides it. */
-  #failed(key: string, { occurrence }: Refused): { readonly approval: EventApproval; readonly matter: GovernedEvent } | null {
+  #failed(key: string, { occurrence }: Refused): { readonly approval: EventApproval; readonly governedEvent: GovernedEvent } | null {
     const { ledger, ports } = this.#parts;
     const approval = ledger.approvalOf(key, occurrence);
     const known = ports.events().get(key);
-    const matter = known?.occurrence === occurrence ? ledger.matterOf(known) : null;
-    if (approval === null || matter === null) this.#forget(key);
-    if (approval?.state !== 'failed' || matter === null) return null;
-    return isDecidedByRule(approval, matter.governed) ? { approval, matter } : null;
+    const governedEvent = known?.occurrence === occurrence ? ledger.governedEventOf(known) : null;
+    if (approval === null || governedEvent === null) this.#forget(key);
+    if (approval?.state !== 'failed' || governedEvent === null) return null;
+    return isDecidedByRule(approval, governedEvent.governed) ? { approval, governedEvent } : null;
   }
 }

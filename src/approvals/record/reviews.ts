@@ -63,7 +63,7 @@ export class Reviews {
   review(known: Known, before: EventApproval | null, at: Instant, preparing: readonly string[] = []): Pending {
     const { rules, ledger, ports } = this.#parts;
     if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
-    const governed = ledger.governedEvents.judge(known, at);
+    const governed = ledger.governedEvents.applyRules(known, at);
     const standing = before && this.#sinceStart(known, before, at);
     const { approval, voided } = review(rules, standing, { known, governed }, at);
     const facts = {
@@ -77,7 +77,7 @@ export class Reviews {
 
   /** Returns the correction of a final state that was reported before the answer to a StartRequest arrived. */
   corrected(known: Known, before: EventApproval, passedBy: PassedBy, at: Instant): Pending {
-    return this.#pending(known, before, moved(before, passedBy, at), this.#parts.ledger.matterOf(known)?.governed ?? null, [], at);
+    return this.#pending(known, before, moved(before, passedBy, at), this.#parts.ledger.governedEventOf(known)?.governed ?? null, [], at);
   }
 
   /** Keeps an approval in doubt if an earlier process may have posted it, and records that. */
@@ -107,7 +107,7 @@ export class Reviews {
   /** If the event went back from Started before that answer arrived, the earlier decision must not be posted again. */
   #sinceStart(known: Known, before: EventApproval, at: Instant): EventApproval {
     const { ledger } = this.#parts;
-    const wasStarted = ledger.matterOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;
+    const wasStarted = ledger.governedEventOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;
     return wasStarted && isUnsettled(before) ? begun(before, at, ledger.doubts.passedBy(before)) : before;
   }
 

@@ -33,9 +33,9 @@ export function compileExplanation(options: PolicyOptions | null): (event: Sched
   const rules = compileRules(options);
   return (event, nowMs) => {
     if (isOnlyAdvice(event)) return { passedOver: [], decisive: null };
-    const judged = rules.map((rule, index) => ({ rule: rule.policy, index, unmet: unmetOf(rule, event, nowMs) }));
-    const place = judged.findIndex(({ unmet }) => unmet.length === 0);
-    const passedOver = place === -1 ? judged : judged.slice(0, place);
+    const tried = rules.map((rule, index) => ({ rule: rule.policy, index, unmet: unmetOf(rule, event, nowMs) }));
+    const place = tried.findIndex(({ unmet }) => unmet.length === 0);
+    const passedOver = place === -1 ? tried : tried.slice(0, place);
     return { passedOver, decisive: rules[place]?.rule ?? null };
   };
 }

@@ -58,7 +58,7 @@ export class Queries {
       eventId: event?.eventId ?? eventId,
       isOver: endedMs !== null,
       approval,
-      matter: known?.occurrence === occurrence ? ledger.matterOf(known) : null,
+      governedEvent: known?.occurrence === occurrence ? ledger.governedEventOf(known) : null,
       record: store.approvals.record(occurrence, range),
       rank: group.submit === 'leader' && event && !isDrill(key) ? rankOf(event, ports.ownName(), group.members) : null,
       turnMs: approval && this.#parts.turnMs(approval),
@@ -71,15 +71,15 @@ export class Queries {
     const { rules, ledger, ports } = this.#parts;
     const known = ports.events().get(key);
     if (known === undefined) return null;
-    return summaryOf(rules, ledger.approvalOf(key, known.occurrence), ledger.matterOf(known));
+    return summaryOf(rules, ledger.approvalOf(key, known.occurrence), ledger.governedEventOf(known));
   }
 
   /** As `Approvals.missing`. */
   missing(key: string): readonly string[] {
     const { rules, ledger, ports } = this.#parts;
     const known = ports.events().get(key);
-    const matter = known === undefined ? null : ledger.matterOf(known);
-    return matter === null ? [] : missingOf(rules, ledger.approvalOf(key, matter.known.occurrence), matter);
+    const governedEvent = known === undefined ? null : ledger.governedEventOf(known);
+    return governedEvent === null ? [] : missingOf(rules, ledger.approvalOf(key, governedEvent.known.occurrence), governedEvent);
   }
 
   overview(): Overview {
@@ -94,7 +94,7 @@ export class Queries {
   #current(approval: EventApproval): EventApproval | null {
     const { ledger, ports } = this.#parts;
     const known = ports.events().get(approval.key);
-    return asItCounts(approval, known?.occurrence === approval.occurrence ? ledger.matterOf(known) : null);
+    return asItCounts(approval, known?.occurrence === approval.occurrence ? ledger.governedEventOf(known) : null);
   }
 
   #awaited(): AwaitedEvent[] {
