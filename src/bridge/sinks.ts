@@ -12,9 +12,8 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
 import { approvingStore, sinkApprover } from './approving-sinks.ts';
-import { endLeftBehind } from './left-behind.ts';
 import type { RunningFlow } from './running-flow.ts';
-import { createAdapter, memoryOf, notesOf } from './sinks/sink-adapter.ts';
+import { createAdapter, endLeftBehind, memoryOf, notesOf } from './sinks/sink-adapter.ts';
 import { filesOf, type LaneSuccession, SinkLane } from './sinks/sink-lane.ts';
 
 /** The time for running deliveries to a removed sink. */
@@ -78,7 +77,7 @@ export class Sinks {
   prepare({ sinks }: Pick<Config, 'sinks'>): void {
     if (this.#reports === null || this.#isClosing) return;
     const added = Object.entries(sinks).filter(([name]) => !Object.hasOwn(this.#sinks, name));
-    this.#tell(this.#parts.outbox.sinks.put(added.map(configuredSink)));
+    this.#logChanged(this.#parts.outbox.sinks.put(added.map(configuredSink)));
   }
 
   /**
@@ -141,7 +140,7 @@ export class Sinks {
     return new SinkLane({
       create: (config, succession) => this.#create([name, config], { ...own, requests, ...succession }),
       drop: () => {
-        this.#tellRemoved([{ sink: name, deadLettered: outbox.sinks.remove(name) }]);
+        this.#logRemoved([{ sink: name, deadLettered: outbox.sinks.remove(name) }]);
         this.#leaving.delete(name);
       },
       obstacles: (config) => this.#endingOf(filesOf(config)),
@@ -153,7 +152,7 @@ export class Sinks {
     const { outbox, deps, stdout } = this.#parts;
     const reports = this.#reports;
     if (reports === null) throw new RangeError(`sink ${name} is closed`);
-    this.#tell(outbox.sinks.put([configuredSink([name, config])]));
+    this.#logChanged(outbox.sinks.put([configuredSink([name, config])]));
     const kept = { memory: memoryOf(name, outbox, isInForce), notes, events: this.#events };
     const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger, stdout, ...kept });
     return new Lane({
@@ -194,7 +193,7 @@ export class Sinks {
   /** The lane continues. A retirement ends, as with every change of a sink. */
   #refilter(name: string, config: SinkConfig): void {
     try {
-      this.#tell(this.#parts.outbox.sinks.put([configuredSink([name, config])]));
+      this.#logChanged(this.#parts.outbox.sinks.put([configuredSink([name, config])]));
       this.#lanes.get(name)?.wake();
     } catch (error) {
       this.#parts.logger.error({ err: error, sink: name }, 'the changed filter of this sink could not be stored: the next start stores it');
@@ -203,17 +202,17 @@ export class Sinks {
 
   #syncStore(): void {
     const differences = this.#parts.outbox.sinks.sync(Object.entries(this.#sinks).map(configuredSink));
-    this.#tell(differences);
-    this.#tellRemoved(differences.removed);
+    this.#logChanged(differences);
+    this.#logRemoved(differences.removed);
   }
 
-  #tell({ added, unretired }: SinkNews): void {
+  #logChanged({ added, unretired }: SinkNews): void {
     const { logger } = this.#parts;
     for (const sink of added) logger.info({ sink }, 'new sink: it receives events from now on');
     for (const sink of unretired) logger.info({ sink }, 'the sink was retired; it starts again, because its configuration has changed');
   }
 
-  #tellRemoved(removed: readonly { readonly sink: string; readonly deadLettered: number }[]): void {
+  #logRemoved(removed: readonly { readonly sink: string; readonly deadLettered: number }[]): void {
     for (const { sink, deadLettered } of removed) {
       this.#parts.logger.warn(
         { sink, deadLettered },
