@@ -4,11 +4,9 @@ import type { Approvals } from './approvals/approvals.ts';
 import type { ApprovalTransaction } from './approvals/store.ts';
 import { observeBlind, observeRestored, type SightReport } from './changes/blindness.ts';
 import { type DiffSettings, diff } from './changes/diff.ts';
-import { distinctByIncarnation } from './changes/distinct.ts';
-import { observeFailure } from './changes/state.ts';
+import { distinctByIncarnation, observeFailure } from './changes/distinct.ts';
 import { type StepBack, stepBackOf } from './changes/step-back.ts';
-import type { EventContext } from './cloudevents/event.ts';
-import { toJournalEntry } from './cloudevents/journal-entry.ts';
+import { type EventContext, toJournalEntry } from './cloudevents/event.ts';
 import { type Routes, route } from './delivery/routing.ts';
 import type { Change, EventChange, Instant, KnownState, PollResult } from './model/events.ts';
 import type { Committer } from './outbox/committer.ts';
@@ -93,7 +91,7 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
   );
 
   const misses$ = polls$.pipe(
-    filter(isFailure),
+    filter(({ kind }) => kind === 'failure'),
     tap(() => store.keepInMemory(observeFailure(store.state))),
     tap(() => loseSight(parts)),
   );
@@ -192,8 +190,4 @@ function commitSight(seen: SightReport | null, parts: PipelineParts): void {
 
 function isDocument(poll: PollResult): poll is Document {
   return poll.kind === 'document';
-}
-
-function isFailure(poll: PollResult): boolean {
-  return poll.kind === 'failure';
 }

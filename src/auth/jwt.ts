@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { codeOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
 import { FairQueue } from '../time/fair-queue.ts';
-import { type KeySet, openKeySet } from './key-set.ts';
+import type { KeySet } from './key-set.ts';
 import type { JwtOptions } from './options.ts';
 
 /** The most verified tokens in memory, so that their signatures are not verified again. */
@@ -50,13 +50,7 @@ export class JwtVerifier {
    * @param subjects the approvers' names by their subject
    * @param keys those of `options.jwks`
    */
-  constructor(
-    options: JwtOptions,
-    subjects: ReadonlyMap<string, string>,
-    deps: JwtDeps,
-    logger: Logger,
-    keys: KeySet = openKeySet(options, deps, logger),
-  ) {
+  constructor(options: JwtOptions, subjects: ReadonlyMap<string, string>, deps: JwtDeps, logger: Logger, keys: KeySet) {
     this.#options = options;
     this.#subjects = subjects;
     this.#keys = keys;
@@ -96,11 +90,6 @@ export class JwtVerifier {
       this.#remember(hash, name, payload, generation);
       return { kind: 'approver', name };
     }
-  }
-
-  /** Fetches or reads the keys. @throws BridgeError BRIDGE_JWT_* */
-  async check(): Promise<void> {
-    await this.#keys.check();
   }
 
   /** Returns the claims of a token with a valid signature, or an error code. */

@@ -68,7 +68,6 @@ export function hasOneKindOfTokens({ token, tokens }: Tokens): boolean {
   return token === undefined || tokens === undefined;
 }
 
-/** Returns the configured credentials of an approver. */
 export function configuredCredentials({ certificate, subject, ...given }: Credentials) {
   return { ...tokensOf(given), certificate: certificate ?? null, subject: subject ?? null };
 }

@@ -7,7 +7,6 @@ import { type FileText, WatchedFile } from '../secrets/watched-file.ts';
 import type { Deps } from '../time/clock.ts';
 import type { ReaderOptions } from './options.ts';
 
-/** The owner of a token. */
 export interface Owner {
   readonly kind: 'approver' | 'reader';
   readonly name: string;

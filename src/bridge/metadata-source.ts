@@ -22,7 +22,6 @@ export interface MetadataSourceParts {
   readonly transport?: Transport | undefined;
   /** When an earlier process read its last good document. */
   readonly storedGoodAt: Instant | null;
-  /** A poll begins. */
   readonly onPoll?: () => void;
   /** The bridge sends a GET, for a poll or for the VM's identity. */
   readonly onRequest?: () => void;
@@ -34,7 +33,6 @@ const BLIND_AFTER_MS = 60_000;
 /** Opens nothing before its first request. */
 export class MetadataSource {
   readonly client: MetadataClient;
-  /** The rate of requests to the service. */
   readonly rate: RequestRate;
   readonly #parts: MetadataSourceParts;
   readonly #poller: Poller;

@@ -29,22 +29,10 @@ interface EventObserverData {
 }
 
 /** docs/schemas/change.v1.json */
-export interface EventData {
-  /** In the service's letter case. */
-  readonly eventId: string;
-  readonly eventType: string;
+export interface EventData extends Omit<ScheduledEvent, 'eventStatus'> {
   readonly eventStatus: EventStatus | 'Ended';
   /** Null when first seen. */
   readonly previousStatus: EventStatus | null;
-  readonly resourceType: string;
-  /** In the service's order. */
-  readonly resources: readonly string[];
-  /** RFC 3339 or null. */
-  readonly notBefore: string | null;
-  readonly description: string;
-  readonly eventSource: string;
-  /** -1 if unknown. */
-  readonly durationInSeconds: number;
   /** Only on `updated`; sorted. */
   readonly changedFields?: readonly EventField[];
   /** Only on `ended`. */
@@ -55,13 +43,7 @@ export interface EventData {
 }
 
 /** docs/schemas/approval.v1.json */
-interface ApprovalChangeData {
-  /** In the service's letter case, or as the approver wrote it if the service does not list the event. */
-  readonly eventId: string;
-  /** Null if several approved or a policy decided. */
-  readonly approver: string | null;
-  readonly policy: string | null;
-  readonly reason: string | null;
+interface ApprovalChangeData extends Pick<ApprovalChange, 'eventId' | 'approver' | 'policy' | 'reason'> {
   /** RFC 3339. */
   readonly at: string;
   /** Only for a drill. */
@@ -71,10 +53,7 @@ interface ApprovalChangeData {
 }
 
 /** docs/schemas/source.v1.json */
-interface SightChangeData {
-  readonly since: string;
-  readonly lastDocumentAt: string | null;
-  readonly reason: string | null;
+interface SightChangeData extends Pick<SightChange, 'since' | 'lastDocumentAt' | 'reason'> {
   readonly observer: Pick<EventObserverData, 'name' | 'vm'>;
 }
 

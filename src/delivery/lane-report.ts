@@ -75,7 +75,6 @@ export class LaneReport {
     for (const [outcome, count] of counts) this.#options.onAttempt?.({ outcome, count, durationMs });
   }
 
-  /** What a call changed. */
   changed(news: News): void {
     if (news.kind === 'recovered') this.#recovered(news);
     else if (news.kind === 'troubled') this.#troubled(news);

@@ -21,7 +21,6 @@ export interface Moment {
   readonly chance: { readonly key: number; readonly sink: number };
 }
 
-/** The present moment. */
 export function moment({ wallMs, elapsedMs, random }: Deps): Moment {
   return { wallMs: wallMs(), elapsedMs: elapsedMs(), chance: { key: random(), sink: random() } };
 }
@@ -69,7 +68,6 @@ export interface LaneState {
   readonly isMisconfigured: boolean;
   /** The last preparation failed: the next one that succeeds is a recovery. */
   readonly isUnprepared: boolean;
-  /** The message of the last failure. */
   readonly lastFailure: string | null;
   /** Whether the last probe was of an urgent event. */
   readonly wasProbeUrgent: boolean;

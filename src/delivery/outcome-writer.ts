@@ -35,7 +35,6 @@ export interface OutcomeWriterOptions {
   readonly store: Pick<LaneStore, 'settle' | 'retire'>;
   readonly deps: Deps;
   readonly logger: Logger;
-  /** Something was written. */
   readonly onWritten: () => void;
 }
 

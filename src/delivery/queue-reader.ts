@@ -83,7 +83,6 @@ export class QueueReader implements QueueView {
     return this.rate.perMinute !== null || this.isUrgent(key);
   }
 
-  /** Whether the key is of an urgent event. */
   isUrgent(key: string): boolean {
     const { keys } = this.#options.store.urgent();
     return keys.length > 0 && this.#urgentRows.has(keys, key);

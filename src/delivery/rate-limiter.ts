@@ -16,7 +16,6 @@ export interface RequestWindowOptions {
   readonly logger: Logger;
 }
 
-/** As it is stored. */
 interface Stored {
   readonly running: number;
   /** Wall time of their end, and how many ended then. */

@@ -49,7 +49,6 @@ export class Unattempted {
     return overtaken.signal;
   }
 
-  /** The call has ended. */
   end(batch: readonly Delivery[]): void {
     for (const { seq } of batch) this.#running.delete(seq);
   }

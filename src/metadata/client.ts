@@ -152,7 +152,8 @@ export class MetadataClient {
 
   #events(method: 'GET' | 'POST', version: string, signal: AbortSignal, body?: string): Promise<TransportAnswer> {
     const timeoutMs = this.#isAwake() ? this.#options.timeoutMs : this.#options.firstTimeoutMs;
-    if (this.#path.version !== version) this.#path = { version, path: eventsPath(version) };
+    if (this.#path.version !== version)
+      this.#path = { version, path: `/metadata/scheduledevents?api-version=${encodeURIComponent(version)}` };
     const { path } = this.#path;
     const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
     return this.#request({ method, headers, timeoutMs, ...(body !== undefined && { body }) }, path, signal);
@@ -191,10 +192,6 @@ export class MetadataClient {
     if (!error) this.#deps.logger.info('the metadata service is reachable again');
     else this.#deps.logger[MISCONFIGURED_STATUSES.has(error.status) ? 'error' : 'warn']({ result, code: error.code }, error.message);
   }
-}
-
-function eventsPath(version: string): string {
-  return `/metadata/scheduledevents?api-version=${encodeURIComponent(version)}`;
 }
 
 function asFault(thrown: unknown): BridgeError {

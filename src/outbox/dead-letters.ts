@@ -33,7 +33,6 @@ export const DEAD_LETTERS_SQL = {
     WHERE d.sink = ? AND d.state = 'dead' AND j.id IN (SELECT value FROM json_each(?)) ORDER BY d.seq`,
 } as const;
 
-/** A dead letter with its CloudEvent. */
 export type DeadLetterWithEvent = DeadLetter & { readonly cloudEvent: object };
 
 const SQL = {

@@ -47,7 +47,8 @@ export class IdentityTable {
   #load(): StoredIdentity {
     const row = this.#row.get();
     if (row !== undefined) return { ...row, vm: row.vm === null ? null : (JSON.parse(row.vm) as VmMetadata) };
-    return this.#write({ vmId: null, name: null, source: null, vm: null, observerId: randomHex(this.#random) });
+    const observerId = Array.from({ length: 32 }, () => Math.floor(this.#random() * 16).toString(16)).join('');
+    return this.#write({ vmId: null, name: null, source: null, vm: null, observerId });
   }
 
   #write(identity: StoredIdentity): StoredIdentity {
@@ -56,8 +57,4 @@ export class IdentityTable {
     this.#current = identity;
     return identity;
   }
-}
-
-function randomHex(random: Deps['random']): string {
-  return Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
 }

@@ -23,7 +23,6 @@ const SQL = {
   saveConsent: 'UPDATE sinks SET consent = ? WHERE name = ?',
 } as const;
 
-/** A sink of the configuration. */
 export interface ConfiguredSink {
   readonly name: string;
   readonly type: string;

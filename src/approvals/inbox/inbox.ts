@@ -28,7 +28,6 @@ const WHATEVER_MAY_COME: readonly MayCome[] = ['event', 'update'];
 /** A parked message is retried for these: it does not block later ones. */
 const WHATEVER_COMES_LATER: readonly MayCome[] = [...WHATEVER_MAY_COME, 'answer'];
 
-/** The origin of a message. */
 export interface MessageOrigin {
   /** The name of the source. */
   readonly source: string;
@@ -43,7 +42,6 @@ export interface InboxParts {
   readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'observerId' | 'isAuthorized'>;
   readonly deps: Deps;
   readonly logger: Logger;
-  /** Checks the requests of a message that was sent at `sentMs`. */
   readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly ApprovalCommand[] | Refusal;
   /** As `Commands.record`. @throws BridgeError BRIDGE_STORE_* */
   readonly record: (

@@ -107,7 +107,7 @@ export function review(rules: Rules, approval: EventApproval | null, governedEve
     const fresh = isApproved ? settled(rules, standingOf(rules, approval, known, at), governedEvent, at) : null;
     return { approval: fresh?.state === 'waiting' ? approval : (fresh ?? approval), voided: [] };
   }
-  if (isDecidedDryRun(approval)) return { approval, voided: [] };
+  if (approval.state === 'dry-run') return { approval, voided: [] };
   const isStanding = (vote: ApprovalVote) =>
     !hasWorsened(vote.event, known.event) && ineligibilityOf(rules, governed.ruling, vote.approver, known.event) === null;
   const votes = approval.votes.filter(isStanding);
@@ -137,10 +137,6 @@ export function begun(approval: EventApproval, at: Instant, passedBy: PassedBy):
 export function closed(approval: EventApproval, at: Instant, passedBy: PassedBy): EventApproval {
   const isClosed = passedBy === 'unknown' ? isUnsettled(approval) : isOpen(approval);
   return isClosed ? moved(approval, passedBy, at) : approval;
-}
-
-function isDecidedDryRun({ state }: EventApproval): boolean {
-  return state === 'dry-run';
 }
 
 /** Returns the approvals to extend. If they are new, they keep the holds and the rest of a dry run's decision. */

@@ -13,7 +13,6 @@ export interface CheckContext {
   readonly rules: Rules;
   readonly store: Pick<ApprovalStore, 'journal' | 'known'>;
   readonly events: ReadonlyMap<string, KnownEvent>;
-  /** Returns the approvals of an occurrence, or null if there are none. */
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
   /** Returns the event with the decision that governs it, or null if it is not Scheduled. */
   readonly governedEventOf: (known: KnownEvent) => GovernedEvent | null;

@@ -66,7 +66,6 @@ export function govern(policy: Policy, event: ScheduledEvent, at: Instant, befor
   return { ruling, dueMs, since: at, isDone: isSame ? before.isDone : dueMs === null || dueMs <= at.wallMs };
 }
 
-/** Whether NotBefore has passed. */
 export function isPast({ notBefore }: ScheduledEvent, nowMs: number): boolean {
   return notBefore !== null && Date.parse(notBefore) <= nowMs;
 }

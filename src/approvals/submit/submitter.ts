@@ -138,7 +138,7 @@ export class Submitter implements AsyncDisposable {
         this.#parts.logger.error({ eventId: key, err: error }, 'an approval could not be processed; the bridge will retry it');
       }
       running.attemptFailed();
-      await this.#pause(pauseMs);
+      await sleep(this.#parts.deps, pauseMs, this.#stop.signal).catch(() => {});
     }
   }
 
@@ -224,11 +224,6 @@ export class Submitter implements AsyncDisposable {
 
   #eventIdOf(key: string): string {
     return this.#parts.ports.events().get(key)?.event.eventId ?? key;
-  }
-
-  /** Returns early, without an error, if the bridge stops. */
-  async #pause(delayMs: number): Promise<void> {
-    await sleep(this.#parts.deps, delayMs, this.#stop.signal).catch(() => {});
   }
 }
 

@@ -18,7 +18,6 @@ const NO_KEYS: ReadonlySet<string> = new Set();
 export interface LaneSuccession {
   /** Keys with a running call of an earlier lane. */
   readonly heldKeys: () => ReadonlySet<string>;
-  /** Whether its configuration is the one in force. */
   readonly isInForce: () => boolean;
 }
 

@@ -9,7 +9,7 @@ import test, { type TestContext } from 'node:test';
 import { type CryptoKey, importJWK } from 'jose';
 import { pino } from 'pino';
 import { JwtVerifier } from '../../../src/auth/jwt.ts';
-import type { KeySet } from '../../../src/auth/key-set.ts';
+import { type KeySet, openKeySet } from '../../../src/auth/key-set.ts';
 import type { JwtOptions } from '../../../src/auth/options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
@@ -35,7 +35,8 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
     maxLifetimeMs: 2_592_000_000,
   };
   const given: JwtOptions = { ...usual, allowPrivate: ['127.0.0.1'], tls: null, ...options };
-  const verifier = new JwtVerifier(given, new Map([['orders', 'orders']]), time, logger);
+  const keys = openKeySet(given, time, logger);
+  const verifier = new JwtVerifier(given, new Map([['orders', 'orders']]), time, logger, keys);
   /** By a token of its own, so that none was proved before. */
   let serial = 0;
   const ask = async (header: { kid?: string } = {}) => {
@@ -45,7 +46,7 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
     ).kind;
   };
   const errors = () => log.filter(({ level }) => level === 50).map(({ err, msg }) => err?.message ?? msg);
-  return { issuer, time, log, verifier, options: given, ask, errors };
+  return { issuer, time, log, verifier, keys, options: given, ask, errors };
 }
 
 const unavailable = { code: 'BRIDGE_JWT_KEYS' };
@@ -265,16 +266,16 @@ test('over TLS, the server must have a certificate for its name from a trusted C
   const ca = new Secret({ file: 'ca.pem' });
   ca.open(CERTIFICATE, 'ca.pem');
   const trusting = await fixture(t, { jwks, tls: { ca } });
-  await trusting.verifier.check();
+  await trusting.keys.check();
   const strange = await fixture(t, { jwks });
-  await assert.rejects(strange.verifier.check(), /does not trust.*approvals\.jwt\.tls\.ca/);
+  await assert.rejects(strange.keys.check(), /does not trust.*approvals\.jwt\.tls\.ca/);
   const misnamed = await fixture(t, { jwks, tls: { ca, serverName: 'keys.test' } });
-  await assert.rejects(misnamed.verifier.check(), /certificate for another name/);
+  await assert.rejects(misnamed.keys.check(), /certificate for another name/);
 });
 
 test('an unreachable server is reported with advice', async (t) => {
-  const { verifier } = await fixture(t, { jwks: 'http://127.0.0.1:1/keys' });
-  await assert.rejects(verifier.check(), /cannot be reached \(ECONNREFUSED\)/);
+  const { keys } = await fixture(t, { jwks: 'http://127.0.0.1:1/keys' });
+  await assert.rejects(keys.check(), /cannot be reached \(ECONNREFUSED\)/);
 });
 
 test('a key set in a file is read again when it changes, and a bad one leaves the last good keys in use', async (t) => {
