@@ -5,8 +5,7 @@ import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import { touches } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
 import type { Deps } from '../time/clock.ts';
-import { type ManagedSource, manageSource } from './managed-source.ts';
-import { SourceLoop } from './source-loop.ts';
+import { type ManagedSource, manageSource, SourceLoop } from './source-loop.ts';
 
 export interface SourcesParts {
   readonly config: Pick<Config, 'approvals'>;

@@ -6,12 +6,11 @@ import { touches } from '../config/changes.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
 import { Lane } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
-import type { LaneStore } from '../delivery/outcome-writer.ts';
 import { RequestWindow } from '../delivery/rate-limiter.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
-import { approvingStore, sinkApprover } from './approving-sinks.ts';
+import { settleApproving, sinkApprover } from './approving-sinks.ts';
 import type { RunningFlow } from './running-flow.ts';
 import { createAdapter, endLeftBehind, memoryOf, notesOf } from './sinks/sink-adapter.ts';
 import { filesOf, type LaneSuccession, SinkLane } from './sinks/sink-lane.ts';
@@ -150,6 +149,7 @@ export class Sinks {
 
   #create([name, config]: readonly [string, SinkConfig], { logger, notes, requests, heldKeys, isInForce }: LaneMakings): Lane {
     const { outbox, deps, stdout } = this.#parts;
+    const approver = sinkApprover(config);
     const reports = this.#reports;
     if (reports === null) throw new RangeError(`sink ${name} is closed`);
     this.#logChanged(outbox.sinks.put([configuredSink([name, config])]));
@@ -157,17 +157,14 @@ export class Sinks {
     const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger, stdout, ...kept });
     return new Lane({
       ...{ name, adapter, retry: config.retry, deps, logger, requests, heldKeys },
-      store: this.#storeOf(config),
+      store: outbox.queue,
+      settle: approver
+        ? settleApproving(approver.name, { queue: outbox.queue, approvals: () => this.#parts.flow()?.approvals ?? null })
+        : undefined,
       cancels: config.adapter.cancels?.(config.options) ?? false,
       onAttempt: reports.onAttempt.bind(null, name),
       onState: reports.onState.bind(null, name),
     });
-  }
-
-  #storeOf(config: SinkConfig): LaneStore {
-    const { queue } = this.#parts.outbox;
-    const approver = sinkApprover(config);
-    return approver === null ? queue : approvingStore(approver.name, { queue, approvals: () => this.#parts.flow()?.approvals ?? null });
   }
 
   get #events(): EventsInView {

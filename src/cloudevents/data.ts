@@ -73,17 +73,11 @@ interface EventView {
 
 /** Returns the `data` of a change of an event, which is also what `GET /v1/events` shows. The members have the order of behaviour 3.11. */
 export function eventData(event: ScheduledEvent, view: EventView): EventData {
+  const { eventId, eventType, resourceType, resources, notBefore, description, eventSource, durationInSeconds } = event;
+  const eventStatus = view.outcome === undefined ? event.eventStatus : 'Ended';
   return {
-    eventId: event.eventId,
-    eventType: event.eventType,
-    eventStatus: view.outcome === undefined ? event.eventStatus : 'Ended',
-    previousStatus: view.previousStatus,
-    resourceType: event.resourceType,
-    resources: event.resources,
-    notBefore: event.notBefore,
-    description: event.description,
-    eventSource: event.eventSource,
-    durationInSeconds: event.durationInSeconds,
+    ...{ eventId, eventType, eventStatus, previousStatus: view.previousStatus },
+    ...{ resourceType, resources, notBefore, description, eventSource, durationInSeconds },
     ...(view.changedFields && { changedFields: view.changedFields }),
     ...(view.outcome && { outcome: view.outcome }),
     ...(isDrill(event.eventId) && { drill: true as const }),
@@ -102,20 +96,19 @@ export function eventApprovalData(approval: EventApproval | null): EventApproval
   return { approvedBy: approval.votes.map((vote) => vote.approver), policy: approval.policy, at: toRfc3339(approval.at.wallMs) };
 }
 
-export function approvalChangeData(change: ApprovalChange, observer: Observer): ApprovalChangeData {
+export function approvalChangeData(
+  { eventId, approver, policy, reason, at, key, event }: ApprovalChange,
+  observer: Observer,
+): ApprovalChangeData {
   return {
-    eventId: change.eventId,
-    approver: change.approver,
-    policy: change.policy,
-    reason: change.reason,
-    at: toRfc3339(change.at.wallMs),
-    ...(isDrill(change.key) && { drill: true as const }),
-    observer: { ...nameAndVm(observer), affected: change.event && isAffected(change.event, observer) },
+    ...{ eventId, approver, policy, reason, at: toRfc3339(at.wallMs) },
+    ...(isDrill(key) && { drill: true as const }),
+    observer: { ...nameAndVm(observer), affected: event && isAffected(event, observer) },
   };
 }
 
-export function sightChangeData(change: SightChange, observer: Observer): SightChangeData {
-  return { since: change.since, lastDocumentAt: change.lastDocumentAt, reason: change.reason, observer: nameAndVm(observer) };
+export function sightChangeData({ since, lastDocumentAt, reason }: SightChange, observer: Observer): SightChangeData {
+  return { since, lastDocumentAt, reason, observer: nameAndVm(observer) };
 }
 
 function nameAndVm({ name, vm }: Observer): Pick<EventObserverData, 'name' | 'vm'> {
@@ -123,6 +116,5 @@ function nameAndVm({ name, vm }: Observer): Pick<EventObserverData, 'name' | 'vm
 }
 
 function isAffected(event: ScheduledEvent, { name }: Observer): boolean | null {
-  if (name === null) return null;
-  return affects(event, name);
+  return name === null ? null : affects(event, name);
 }

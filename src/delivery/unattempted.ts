@@ -1,24 +1,15 @@
 // Queued rows → those that end without an attempt: too old for a retired sink, or overtaken.
 import { type Delivery, type QueuePosition, SUPERSEDED } from '../model/deliveries.ts';
-import type { LaneReport } from './lane-report.ts';
-import { type Moment, occupied, released, type StateHolder, succeeded } from './lane-state.ts';
-import type { LaneStore, OutcomeWriter } from './outcome-writer.ts';
-import type { QueueReader } from './queue-reader.ts';
+import type { CallsOptions } from './calls.ts';
+import { type Moment, occupied, released, succeeded } from './lane-state.ts';
+import type { LaneStore } from './outcome-writer.ts';
 
 const AT_ONCE = 500;
 /** Rows of a retired sink are looked at when the first is too old; no later than that, as the first may go otherwise. */
 const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
 
-export interface UnattemptedOptions {
-  /** The sink's name. */
-  readonly name: string;
+interface UnattemptedOptions extends Pick<CallsOptions, 'name' | 'lane' | 'queue' | 'writer' | 'report' | 'oldestMs'> {
   readonly store: Pick<LaneStore, 'queued' | 'queuedBefore' | 'overtaken' | 'movedOn' | 'position'>;
-  readonly lane: StateHolder;
-  readonly queue: QueueReader;
-  readonly writer: OutcomeWriter;
-  readonly report: LaneReport;
-  /** What was queued then, or before, is too old; in the store's time. */
-  readonly oldestMs: () => number;
   /** Whether a delivery is over if its event has changed, started or ended since (behaviour 10.4). */
   readonly cancels: boolean;
 }

@@ -61,7 +61,6 @@ type StoredHold = Omit<Stored<ApprovalHold>, 'replaced' | 'sentMs'> & Partial<Pi
 /** Version 7 did not keep the content of the rule at first. */
 type StoredDecision = Omit<Stored<ApprovalDecision>, 'rule'> & Partial<Pick<ApprovalDecision, 'rule'>>;
 
-/** The row type of each statement. */
 interface Rows {
   readonly open: ApprovalRow;
   readonly of: ApprovalRow;

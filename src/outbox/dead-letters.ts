@@ -6,7 +6,7 @@ import type { DeadLetterPage, DeadLetterRange } from '../model/operators.ts';
 import type { StoreClock } from './clock/store-clock.ts';
 import { countWithin, type Database, type SizedRow, type Statements } from './database.ts';
 import { parseCloudEvent } from './journal.ts';
-import { type SinkTables, unknownSink } from './sinks.ts';
+import type { SinkTables } from './sinks.ts';
 
 /** Small steps, so that a verb delays the commits of a running bridge by only some milliseconds. */
 const STEP = 200;
@@ -53,7 +53,6 @@ const SQL = {
 type DeadRow = Pick<DeadLetter, 'id' | 'sink' | 'reason' | 'status' | 'attempts'> &
   Readonly<{ seq: number; atMs: number; bytes: Uint8Array }>;
 
-/** The row type of each statement. */
 interface Rows {
   readonly step: DeadRow;
   readonly page: DeadRow;
@@ -90,10 +89,8 @@ export class DeadLetters {
   retry(choice: DeadLetterChoice = {}): number {
     const atMs = this.#clock.wallMs();
     const known = this.#sinks.names();
-    if (choice.sink !== undefined && !known.includes(choice.sink)) throw unknownSink(choice.sink, known);
-    return this.#each(choice, (row) => {
-      return known.includes(row.sink) ? this.#retry(row.seq, atMs) : 0;
-    });
+    if (choice.sink !== undefined) this.#sinks.expect(choice.sink);
+    return this.#each(choice, (row) => (known.includes(row.sink) ? this.#retry(row.seq, atMs) : 0));
   }
 
   /** Deletes dead letters; only the journal page still shows them. Returns how many. */
@@ -117,8 +114,7 @@ export class DeadLetters {
    * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN for a retry to a removed sink
    */
   decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], note: (count: number) => void): readonly string[] | null {
-    const known = this.#sinks.names();
-    if (act === 'retry' && !known.includes(sink)) throw unknownSink(sink, known);
+    if (act === 'retry') this.#sinks.expect(sink);
     const atMs = this.#clock.wallMs();
     return this.#database.transaction(() => {
       const rows = this.#sql.chosen.all(sink, JSON.stringify(ids));

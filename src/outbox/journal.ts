@@ -84,15 +84,7 @@ export function parseCloudEvent(bytes: Uint8Array): object {
 }
 
 function toEvent(data: ChangeData): ScheduledEvent {
-  return {
-    eventId: data.eventId,
-    eventStatus: data.eventStatus === 'Ended' ? (data.previousStatus ?? 'Started') : data.eventStatus,
-    eventType: data.eventType,
-    resourceType: data.resourceType,
-    resources: data.resources,
-    notBefore: data.notBefore,
-    description: data.description,
-    eventSource: data.eventSource,
-    durationInSeconds: data.durationInSeconds,
-  };
+  const { eventId, eventType, resourceType, resources, notBefore, description, eventSource, durationInSeconds } = data;
+  const eventStatus = data.eventStatus === 'Ended' ? (data.previousStatus ?? 'Started') : data.eventStatus;
+  return { eventId, eventStatus, eventType, resourceType, resources, notBefore, description, eventSource, durationInSeconds };
 }

@@ -45,7 +45,6 @@ interface EventRow extends Pick<KnownEvent, 'occurrence' | 'key' | 'apiVersion' 
   readonly missing_scheduled: number | null;
 }
 
-/** The row type of each statement. */
 interface Rows {
   readonly state: StateRow;
   readonly events: EventRow;

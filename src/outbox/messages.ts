@@ -33,7 +33,6 @@ interface HandledRow {
 /** `place` is JSON. */
 type ParkedRow = Omit<ReceivedMessage, 'place' | 'receivedAt'> & Readonly<{ place: string; receivedMs: number }>;
 
-/** The row type of each statement. */
 interface Rows {
   readonly handled: HandledRow;
   readonly isParked: { found: number };

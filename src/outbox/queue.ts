@@ -4,7 +4,7 @@ import type { Urgent } from '../model/urgency.ts';
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statements } from './database.ts';
 import { QUEUE_SQL, type QueueRows } from './queue/queue-sql.ts';
-import { type SinkTables, unknownSink } from './sinks.ts';
+import type { SinkTables } from './sinks.ts';
 
 /** The queued deliveries and the dead letters of a sink. Counts stop at 100,000; the date follows the current clock. */
 export interface Backlog {
@@ -15,7 +15,7 @@ export interface Backlog {
 
 export interface QueueParts {
   readonly clock: StoreClock;
-  readonly sinks: Pick<SinkTables, 'names'>;
+  readonly sinks: Pick<SinkTables, 'expect'>;
   /** The partition keys of known events, the most urgent first. */
   readonly keysByUrgency: () => readonly string[];
   /** The events with deliveries that go before all others. Cheap to call. */
@@ -123,7 +123,7 @@ export class Queue {
 
   /** Retires a sink durably. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN before `sinks.sync` has added it */
   retire(sink: string, { reason, atMs }: Retirement): void {
-    if (this.#sql.retire.run(reason, atMs, sink) === 0) throw unknownSink(sink, this.#parts.sinks.names());
+    if (this.#sql.retire.run(reason, atMs, sink) === 0) this.#parts.sinks.expect(sink);
   }
 
   /** Returns the record of a sink. It is empty for an unknown sink. */
@@ -136,8 +136,7 @@ export class Queue {
 
   /** Pauses a sink durably, in one transaction with `note`. Does nothing if it is already paused. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
   pause(sink: string, { by, atMs }: Pause, note: () => void = () => {}): void {
-    const known = this.#parts.sinks.names();
-    if (!known.includes(sink)) throw unknownSink(sink, known);
+    this.#parts.sinks.expect(sink);
     this.#database.transaction(() => {
       if (this.#sql.pause.run(by, atMs, sink) > 0) note();
     });
@@ -145,8 +144,7 @@ export class Queue {
 
   /** Resumes a retired or paused sink, in one transaction with `note`. Returns the lifted retirement, else the lifted pause, or null. */
   resume(sink: string, note: () => void = () => {}): Retirement | null {
-    const known = this.#parts.sinks.names();
-    if (!known.includes(sink)) throw unknownSink(sink, known);
+    this.#parts.sinks.expect(sink);
     return this.#database.transaction(() => {
       const { pause } = this.record(sink);
       const lifted = this.retirement(sink) ?? (pause && { reason: `paused by ${pause.by}`, atMs: pause.atMs });

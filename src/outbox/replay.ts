@@ -1,7 +1,7 @@
 // A span of the journal → new delivery rows of one sink, at the end of its queue.
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statements } from './database.ts';
-import { type SinkTables, unknownSink } from './sinks.ts';
+import type { SinkTables } from './sinks.ts';
 
 /** Small steps, so that a verb delays the commits of a running bridge by only some milliseconds. */
 const STEP = 500;
@@ -39,8 +39,7 @@ export class Replay {
   /** Queues the CloudEvents again in journal order, with the same bytes and ids. Returns how many. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
   queue({ sink, sinceMs, untilMs, eventKey }: ReplayRange): number {
     const nowMs = this.#clock.wallMs();
-    const known = this.#sinks.names();
-    if (!known.includes(sink)) throw unknownSink(sink, known);
+    this.#sinks.expect(sink);
     const found = this.#sql.find.all(sinceMs, untilMs ?? nowMs, eventKey ?? null).map(({ seq }) => seq);
     let count = 0;
     for (let from = 0; from < found.length; from += STEP) {

@@ -48,7 +48,6 @@ interface SinkRow extends ConfiguredSink {
   readonly retired_ms: number | null;
 }
 
-/** The row type of each statement. */
 interface Rows {
   readonly all: SinkRow;
   readonly wasSent: { found: number };
@@ -69,6 +68,12 @@ export class SinkTables {
   /** Returns the names of all sinks of the last `run`. */
   names(): readonly string[] {
     return this.#sql.all.all().map(({ name }) => name);
+  }
+
+  /** @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN if the last `run` had no such sink */
+  expect(sink: string): void {
+    const known = this.names();
+    if (!known.includes(sink)) throw unknownSink(sink, known);
   }
 
   /** Returns the types of these sinks by name. */
@@ -128,8 +133,7 @@ export class SinkTables {
   }
 }
 
-/** Creates the error for a sink that is not in the store. */
-export function unknownSink(sink: string, known: readonly string[]): BridgeError {
+function unknownSink(sink: string, known: readonly string[]): BridgeError {
   const names = known.length === 0 ? 'it has none' : `it has ${known.map((name) => `"${name}"`).join(', ')}`;
   return new BridgeError(
     'BRIDGE_STORE_SINK_UNKNOWN',

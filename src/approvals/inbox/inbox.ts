@@ -1,18 +1,16 @@
 // Broker messages → recorded, refused, parked or given back; stored before the broker is answered.
-
-import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../../adapters/approval-source.ts';
 import { BridgeError, isStoreFault } from '../../errors.ts';
 import type { ApprovalOrigin, MessageRefusal, MessageResult, ReceivedMessage } from '../../model/approvals.ts';
 import { viaSource } from '../../model/hold-owner.ts';
-import { type Deps, now, sleep } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
+import { now, sleep } from '../../time/clock.ts';
 import { refusedChange } from '../record/audit-trail.ts';
+import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import type { ApprovalCommand, Authorization } from '../requests/approval-command.ts';
 import { type MayCome, whatMayCome } from '../requests/check.ts';
 import { type MessageRequests, readMessageRequests, withoutOtherDrills } from '../requests/message-requests.ts';
-import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
+import type { ApprovalTransaction } from '../store.ts';
 import { ParkedMessages } from './parked-messages.ts';
 
 /** The pause before a message is given back, so that it does not use up the broker's delivery count (behaviour 8.12). */
@@ -37,11 +35,7 @@ export interface MessageOrigin {
   readonly canGiveBack: boolean;
 }
 
-export interface InboxParts {
-  readonly store: ApprovalStore;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'observerId' | 'isAuthorized'>;
-  readonly deps: Deps;
-  readonly logger: Logger;
+interface InboxParts extends Pick<RecordParts, 'store' | 'ports' | 'deps' | 'logger'> {
   readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly ApprovalCommand[] | Refusal;
   /** As `Commands.record`. @throws BridgeError BRIDGE_STORE_* */
   readonly record: (
@@ -51,7 +45,6 @@ export interface InboxParts {
   ) => Refusal | null;
   /** Whether each bridge of a group reads the messages of this source. */
   readonly isShared: (source: string) => boolean;
-  /** Called after a message was refused. */
   readonly denied: (approver: string, refused: Refusal, from: Pick<ReceivedMessage, 'source' | 'place'>) => void;
   readonly onMessage: (source: string, result: MessageResult) => void;
   /** As `ApproverRequests.answerTo`. */

@@ -44,6 +44,6 @@ function unmetOf({ rule, matchers }: CompiledRule, event: ScheduledEvent, nowMs:
   const failed = matchers.filter((matcher) => !matcher.matches(event, nowMs));
   return failed.map(({ condition }) => ({
     condition,
-    because: `asks for ${askedFor(condition, rule.when, reachOf(rule))}, and ${foundIn(condition, event, nowMs)}`,
+    because: `asks for ${askedFor[condition](rule.when, reachOf(rule))}, and ${foundIn[condition](event, nowMs)}`,
   }));
 }

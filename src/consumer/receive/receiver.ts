@@ -4,9 +4,8 @@ import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
 import type { WebRequest, WebResponse } from '../web-types.ts';
-import { type Dispatcher, type DispatcherOptions, dispatcherOn } from './dispatcher.ts';
+import { dispatcherOn, type HandledBy } from './dispatcher.ts';
 import { memoryHandledStore } from './handled-store.ts';
-import type { Handlers } from './handlers.ts';
 import { type DeliveryMode, MODES, readHttp } from './http-event.ts';
 import { problemFor, problemResponse } from './problem.ts';
 import { readRequestBody } from './request-body.ts';
@@ -51,12 +50,7 @@ interface Checks extends HandshakeOptions {
   readonly onError?: (error: unknown, event: CloudEvent | null) => void;
 }
 
-/** With its own handlers, or with a dispatcher that it shares with a Kafka or Service Bus consumer. */
-export type ReceiverOptions = Checks &
-  (
-    | (DispatcherOptions & { readonly handlers: Handlers; readonly dispatcher?: never })
-    | { readonly dispatcher: Dispatcher; readonly handlers?: never }
-  );
+export type ReceiverOptions = Checks & HandledBy;
 
 /** Answers every request and never rejects. */
 export type Receiver = (request: WebRequest) => Promise<WebResponse>;

@@ -48,7 +48,6 @@ interface DeliveryRow {
   readonly at_ms: number | null;
 }
 
-/** The row type of each statement. */
 interface Rows {
   readonly after: JournalledEntry;
   readonly sizesAfter: SizedRow;
