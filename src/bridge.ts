@@ -5,7 +5,7 @@ import { type HttpInterface, openHttpInterface } from './bridge/http-interface.t
 import { Identity } from './bridge/identity.ts';
 import { MetadataSource } from './bridge/metadata-source.ts';
 import { openStreams } from './bridge/open-streams.ts';
-import { Operations } from './bridge/operations.ts';
+import { BridgeOperations } from './bridge/operations.ts';
 import { checkOptions, Reloads } from './bridge/reloads.ts';
 import { RunningFlow, type RunningFlowParts } from './bridge/running-flow.ts';
 import { Sinks } from './bridge/sinks.ts';
@@ -52,7 +52,7 @@ class RunningBridge implements Bridge {
   readonly status: Status;
   readonly #polls$ = new ReplaySubject<PollResult>(1);
   readonly #storeWork: StoreWork;
-  readonly #operations: Operations;
+  readonly #operations: BridgeOperations;
   readonly #streams: ReturnType<typeof openStreams>;
   readonly #stopping = new AbortController();
   readonly #ending = Promise.withResolvers<void>();
@@ -74,7 +74,7 @@ class RunningBridge implements Bridge {
     this.#storeWork = new StoreWork(deps, logger);
     this.#outbox = outbox;
     this.#sinks = new Sinks({ ...options, outbox, flow: () => this.#flow.current });
-    this.#operations = new Operations({ ...options, outbox, sinks: this.#sinks });
+    this.#operations = new BridgeOperations({ ...options, outbox, sinks: this.#sinks });
     this.#streams = openStreams(outbox, options);
     const onPoll = () => {
       options.watch?.begins();

@@ -5,14 +5,14 @@ import { within } from '../time/clock.ts';
 import type { ApprovalPorts } from './ports.ts';
 import {
   type ApprovalAnswer,
-  type ApprovalResult,
   answerOf,
   type HoldAnswer,
   type Refusal,
   type ReleaseAnswer,
+  type RequestResult,
   refusal,
 } from './requests/answer.ts';
-import type { Authorization } from './requests/approval-command.ts';
+import type { ApprovalAuthorization } from './requests/approval-command.ts';
 
 import { votesOf } from './requests/authorize-message.ts';
 import { authorizeVotes, type CheckContext } from './requests/check.ts';
@@ -25,7 +25,7 @@ import { heldAnswer, resultOf } from './views/result.ts';
 /** How long an answer waits for the metadata service. */
 const ANSWER_MS = 2000;
 
-export interface ApproverRequestsParts extends Pick<ApprovalsParts, 'deps'> {
+interface ApproverRequestsParts extends Pick<ApprovalsParts, 'deps'> {
   readonly ports: Pick<ApprovalPorts, 'events'>;
   readonly store: Pick<ApprovalsParts['store'], 'approvals'>;
   readonly stages: Pick<Stages, 'rules' | 'commands' | 'ledger' | 'submissions'>;
@@ -59,7 +59,7 @@ export class ApproverRequests {
       requests.map(({ key }) => key),
       ANSWER_MS,
     );
-    const results: ApprovalResult[] = [];
+    const results: RequestResult[] = [];
     for (const found of checked) {
       const { known } = found;
       const approval = stages.ledger.approvalOf(known.key, known.occurrence) ?? store.approvals.of(known.occurrence);
@@ -107,7 +107,7 @@ export class ApproverRequests {
     return revoked === null ? { kind: 'released' } : denied(origin.approver, revoked);
   }
 
-  #authorization(origin: ApprovalOrigin): Authorization {
+  #authorization(origin: ApprovalOrigin): ApprovalAuthorization {
     return { origin, isValid: () => Object.hasOwn(this.#parts.stages.rules.approvers, origin.approver) };
   }
 

@@ -14,7 +14,7 @@ const EXPIRED = 'it has expired or is not valid yet: get a new one';
 /** The same text for signature and subject, so that a caller without a valid signature does not learn which subjects exist. */
 const UNVERIFIED = 'its signature or its subject is not accepted here';
 
-export type JwtVerdict = { readonly kind: 'approver'; readonly name: string } | { readonly kind: 'refused'; readonly reason: string };
+type JwtVerdict = { readonly kind: 'approver'; readonly name: string } | { readonly kind: 'refused'; readonly reason: string };
 
 interface VerifiedToken {
   readonly name: string;

@@ -19,7 +19,7 @@ const COOLDOWN_MS = 30_000;
 /** The pause after a failed fetch. */
 const PAUSE_MS = 5000;
 
-export type KeySetDeps = Pick<Deps, 'elapsedMs' | 'after'>;
+type KeySetDeps = Pick<Deps, 'elapsedMs' | 'after'>;
 
 export interface KeySet {
   /** Grows with each new set of keys. Tokens verified with older keys must be verified again. @throws BridgeError BRIDGE_JWT_KEYS */

@@ -7,7 +7,7 @@ import { type FileText, WatchedFile } from '../secrets/watched-file.ts';
 import type { Deps } from '../time/clock.ts';
 import type { ReaderOptions } from './options.ts';
 
-export interface Owner {
+interface Owner {
   readonly kind: 'approver' | 'reader';
   readonly name: string;
 }

@@ -21,7 +21,7 @@ const ABSENT_PAUSE_MS = 60_000;
 /** Tags may change while the VM runs. Everything else changes only with a start. */
 const TAGS_PAUSE_MS = 600_000;
 
-export interface IdentityParts {
+interface IdentityParts {
   readonly outbox: Outbox;
   /** `cloudevents.source`: null for the scope alone, `vm` for the scope with the VM, else the source itself. */
   readonly configuredSource: string | null;

@@ -1,21 +1,21 @@
 // The operators' routes → the store and the lanes, with each action logged and recorded.
 import type { Logger } from 'pino';
 import { toRfc3339 } from '../formats/dates.ts';
-import type { Operations as OperationsPort } from '../http/operators/ports.ts';
+import type { Operations } from '../http/operators/ports.ts';
 import type { DeadLetterPage, DeadLetterRange, JournalPage, JournalRange, OperatorAct, SinkView } from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Deps } from '../time/clock.ts';
 import { nextTurn } from '../time/turn.ts';
 import type { Sinks } from './sinks.ts';
 
-export interface OperationsParts {
+interface OperationsParts {
   readonly outbox: Outbox;
   readonly sinks: Pick<Sinks, 'types' | 'status' | 'wake'>;
   readonly deps: Pick<Deps, 'wallMs'>;
   readonly logger: Logger;
 }
 
-export class Operations implements OperationsPort {
+export class BridgeOperations implements Operations {
   readonly #parts: OperationsParts;
   readonly #logger: Logger;
 

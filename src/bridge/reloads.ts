@@ -34,12 +34,12 @@ export interface ReloadsParts extends OptionParts {
 }
 
 /** For metrics. */
-export type ReloadResult = Exclude<ReloadOutcome['kind'], 'no-file' | 'not-allowed'> | 'failed';
+type ReloadResult = Exclude<ReloadOutcome['kind'], 'no-file' | 'not-allowed'> | 'failed';
 
 type AllowedOutcome = Exclude<ReloadOutcome, { kind: 'not-allowed' }>;
 
 /** A rejected reload, until one succeeds. */
-export interface RefusedReload {
+interface RefusedReload {
   readonly atMs: number;
   readonly by: string;
   readonly faults: readonly Fault[];

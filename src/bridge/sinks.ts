@@ -13,12 +13,12 @@ import type { Deps } from '../time/clock.ts';
 import { settleApproving, sinkApprover } from './approving-sinks.ts';
 import type { RunningFlow } from './running-flow.ts';
 import { createAdapter, endLeftBehind, memoryOf, notesOf } from './sinks/sink-adapter.ts';
-import { filesOf, type LaneSuccession, SinkLane } from './sinks/sink-lane.ts';
+import { type LaneSuccession, SinkLane, writtenFiles } from './sinks/sink-lane.ts';
 
 /** The time for running deliveries to a removed sink. */
 const REMOVAL_GRACE_MS = 8000;
 
-export interface SinksParts {
+interface SinksParts {
   /** Null until documents are handled (behaviour 4.12). */
   readonly flow: () => Pick<RunningFlow, 'approvals' | 'ownName' | 'isInView'> | null;
   readonly config: Pick<Config, 'sinks' | 'kinds'>;
@@ -28,7 +28,7 @@ export interface SinksParts {
   readonly stdout: Writable;
 }
 
-export interface SinkReports {
+interface SinkReports {
   readonly onAttempt: (sink: string, report: AttemptReport) => void;
   readonly onState: (sink: string, status: LaneStatus) => void;
 }
@@ -142,7 +142,7 @@ export class Sinks {
         this.#logRemoved([{ sink: name, deadLettered: outbox.sinks.remove(name) }]);
         this.#leaving.delete(name);
       },
-      obstacles: (config) => this.#endingOf(filesOf(config)),
+      obstacles: (config) => this.#endingOf(writtenFiles(config)),
       ...{ deps, logger: own.logger },
     });
   }

@@ -53,7 +53,7 @@ const duration = v.pipe(
 );
 
 /** The texts that differ between the two sections with conditions. */
-export interface ConditionWords {
+interface ConditionWords {
   readonly resources: string;
   readonly notice: string;
 }

@@ -26,7 +26,7 @@ export interface AttemptReport {
   readonly durationMs: number;
 }
 
-export interface LaneReportOptions {
+interface LaneReportOptions {
   readonly logger: Logger;
   readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
   readonly onState?: ((status: LaneStatus) => void) | undefined;

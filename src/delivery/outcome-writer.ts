@@ -13,7 +13,7 @@ export type LaneStore = Omit<Queue, 'settleWithin' | 'backlog' | 'pause' | 'resu
 /** So many outcomes may wait for their write; beyond them nothing more is sent, but beside those of one batch the next one is. */
 const MOST_UNWRITTEN = 64;
 
-export interface OutcomeWriterOptions {
+interface OutcomeWriterOptions {
   readonly sink: string;
   readonly store: Pick<LaneStore, 'retire'>;
   readonly settle: LaneStore['settle'];

@@ -19,7 +19,7 @@ const MOST_KEYS = 256;
 const LONG_ENDED_MS = 600_000;
 const MOST_REMEMBERED = 2000;
 
-export interface QueueReaderOptions {
+interface QueueReaderOptions {
   /** The sink's name. */
   readonly name: string;
   readonly adapter: ManagedAdapter;

@@ -16,7 +16,7 @@ import type { Instant } from '../model/events.ts';
 import { countWithin, type Database, type Statements } from './database.ts';
 
 /** The most lines of one approver in the audit trail of an occurrence. Further steps still take effect, but are only counted. */
-export const MOST_STEPS = 200;
+const MOST_STEPS = 200;
 /** The most steps without an approver: decisions and answers of the metadata service. */
 const MOST_WITHOUT_APPROVER = 500;
 /** Always written: they record the end, and no approver can cause them at will. */

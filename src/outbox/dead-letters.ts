@@ -12,7 +12,7 @@ import type { SinkTables } from './sinks.ts';
 const STEP = 200;
 
 /** Without both members: all dead letters. */
-export interface DeadLetterChoice {
+interface DeadLetterChoice {
   readonly sink?: string;
   /** CloudEvent ids. */
   readonly ids?: readonly string[];
@@ -33,7 +33,7 @@ export const DEAD_LETTERS_SQL = {
     WHERE d.sink = ? AND d.state = 'dead' AND j.id IN (SELECT value FROM json_each(?)) ORDER BY d.seq`,
 } as const;
 
-export type DeadLetterWithEvent = DeadLetter & { readonly cloudEvent: object };
+type DeadLetterWithEvent = DeadLetter & { readonly cloudEvent: object };
 
 const SQL = {
   ...DEAD_LETTERS_SQL,

@@ -4,7 +4,7 @@ import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 
 /** The VM that the store belongs to, and the names in its CloudEvents. */
-export interface StoredIdentity {
+interface StoredIdentity {
   /** Null until instance metadata is known. */
   readonly vmId: string | null;
   /** The VM's own name from the metadata service. */

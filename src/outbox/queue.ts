@@ -7,13 +7,13 @@ import { QUEUE_SQL, type QueueRows } from './queue/queue-sql.ts';
 import type { SinkTables } from './sinks.ts';
 
 /** The queued deliveries and the dead letters of a sink. Counts stop at 100,000; the date follows the current clock. */
-export interface Backlog {
+interface Backlog {
   readonly queued: number;
   readonly oldestQueuedAtMs: number | null;
   readonly dead: number;
 }
 
-export interface QueueParts {
+interface QueueParts {
   readonly clock: StoreClock;
   readonly sinks: Pick<SinkTables, 'expect'>;
   /** The partition keys of known events, the most urgent first. */

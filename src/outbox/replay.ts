@@ -14,7 +14,7 @@ const SQL = {
     SELECT o.occurrence, ? FROM journal j JOIN occurrences o ON o.occurrence = j.occurrence WHERE j.seq = ? AND o.ended_ms IS NULL`,
 } as const;
 
-export interface ReplayRange {
+interface ReplayRange {
   readonly sink: string;
   readonly sinceMs: number;
   /** Inclusive. Default: now. */

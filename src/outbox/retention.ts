@@ -35,7 +35,7 @@ export const RETENTION_SQL = {
   forgetOccurrence: 'DELETE FROM occurrences WHERE occurrence = ?',
 } as const;
 
-export interface PruneOptions {
+interface PruneOptions {
   /** `store.retain`, for the journal and for delivered rows. */
   readonly retainMs: number;
   readonly nowMs: number;

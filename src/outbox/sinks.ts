@@ -39,7 +39,7 @@ export interface SinkNews {
 }
 
 /** The differences that `sync` found, for the log. */
-export interface SinkDifferences extends SinkNews {
+interface SinkDifferences extends SinkNews {
   /** Removed sinks, with the number of dead-lettered deliveries. */
   readonly removed: readonly { readonly sink: string; readonly deadLettered: number }[];
 }

@@ -7,7 +7,7 @@ import { now, sleep } from '../../time/clock.ts';
 import { refusedChange } from '../record/audit-trail.ts';
 import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
-import type { ApprovalCommand, Authorization } from '../requests/approval-command.ts';
+import type { ApprovalAuthorization, ApprovalCommand } from '../requests/approval-command.ts';
 import { type MayCome, whatMayCome } from '../requests/check.ts';
 import { type MessageRequests, readMessageRequests, withoutOtherDrills } from '../requests/message-requests.ts';
 import type { ApprovalTransaction } from '../store.ts';
@@ -39,7 +39,7 @@ interface InboxParts extends Pick<RecordParts, 'store' | 'ports' | 'deps' | 'log
   readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly ApprovalCommand[] | Refusal;
   /** As `Commands.record`. @throws BridgeError BRIDGE_STORE_* */
   readonly record: (
-    authorization: Authorization,
+    authorization: ApprovalAuthorization,
     commands: readonly ApprovalCommand[],
     also: (transaction: ApprovalTransaction) => void,
   ) => Refusal | null;
@@ -155,7 +155,7 @@ export class Inbox implements Disposable {
       const mayCome = whatMayCome(commands, requests.starts, { store, sentMs });
       return mayCome !== null && waitsFor.includes(mayCome) ? null : this.#refuse(message, commands);
     }
-    const authorization: Authorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
+    const authorization: ApprovalAuthorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
     const revoked = record(authorization, commands, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
     return revoked === null ? this.#counted(source, 'settled', 'settle') : this.#refuse(message, revoked);
   }

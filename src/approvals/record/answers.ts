@@ -3,7 +3,7 @@ import type { EventApproval } from '../../model/approvals.ts';
 import { now } from '../../time/clock.ts';
 import type { SubmissionVerdict } from '../ports.ts';
 import { isPassedBy, isUnsettled, moved } from './approval-state.ts';
-import { NOTHING, type Pending, together } from './audit-trail.ts';
+import { NO_CHANGE, type Pending, together } from './audit-trail.ts';
 import type { RecordParts } from './ledger.ts';
 import type { Refusals } from './refusals.ts';
 import type { Reviews } from './reviews.ts';
@@ -52,18 +52,18 @@ export class Answers {
     const before = ledger.approvalOf(posted.key, posted.occurrence);
     if (mayHaveArrived && before !== null) doubts.add(before);
     const known = ports.events().get(posted.key);
-    if (before === null || known === undefined) return NOTHING;
+    if (before === null || known === undefined) return NO_CHANGE;
     const at = now(deps);
     // The event started and went back to Scheduled while the request was in flight.
     if (isPassedBy(before.state)) return reviews.corrected(known, before, doubts.passedBy(before), at);
-    return isUnsettled(before) && known.event.eventStatus === 'Started' ? reviews.review(known, before, at) : NOTHING;
+    return isUnsettled(before) && known.event.eventStatus === 'Started' ? reviews.review(known, before, at) : NO_CHANGE;
   }
 
   #concluded(posted: EventApproval, verdict: SubmissionVerdict, status: number): Pending {
     const { ledger, auditTrail, refusals, ports, deps } = this.#parts;
     const before = ledger.approvalOf(posted.key, posted.occurrence);
     const known = ports.events().get(posted.key);
-    if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NOTHING;
+    if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NO_CHANGE;
     const at = now(deps);
     const state = verdict === 'moot' ? ledger.doubts.passedBy(posted) : verdict;
     const concluded = moved(verdict === 'submitted' ? acceptedIn(posted, before) : before, state, at);

@@ -52,7 +52,7 @@ export interface Pending {
   readonly apply: () => void;
 }
 
-export const NOTHING: Pending = { isNews: false, write: () => {}, apply: () => {} };
+export const NO_CHANGE: Pending = { isNews: false, write: () => {}, apply: () => {} };
 
 /** Combines the changes into one, in order. */
 export function together(parts: readonly Pending[]): Pending {

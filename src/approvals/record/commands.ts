@@ -4,7 +4,7 @@ import type { Instant } from '../../model/events.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
 import { now } from '../../time/clock.ts';
 import type { Refusal } from '../requests/answer.ts';
-import { type ApprovalCommand, type Authorization, revokedRefusal } from '../requests/approval-command.ts';
+import { type ApprovalAuthorization, type ApprovalCommand, revokedRefusal } from '../requests/approval-command.ts';
 import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { ApprovalTransaction } from '../store.ts';
 import type { AuditEntry } from './audit-trail.ts';
@@ -26,7 +26,7 @@ export class Commands {
    * @throws BridgeError BRIDGE_STORE_*; nothing is recorded then
    */
   record(
-    authorization: Authorization,
+    authorization: ApprovalAuthorization,
     commands: readonly ApprovalCommand[],
     also?: (transaction: ApprovalTransaction) => void,
   ): Refusal | null {

@@ -9,7 +9,7 @@ import type { Policy } from '../rules/policy.ts';
 import type { RulesInForce } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
 import { stepOf } from './audit-steps.ts';
-import { type AuditTrail, NOTHING, type Pending, together } from './audit-trail.ts';
+import { type AuditTrail, NO_CHANGE, type Pending, together } from './audit-trail.ts';
 import type { Deadlines } from './deadlines.ts';
 import { Doubts } from './doubts.ts';
 
@@ -125,7 +125,7 @@ class AnswerRecord {
     const { count, last } = this.#written.get(key) ?? { count: 0, last: null };
     const isFirstLoss = isLost && !this.#doubts.isRecordedAsLost(approval);
     const isNeeded = isFirstLoss || this.#doubts.isRecordedAsAwaited(approval);
-    if (!isNeeded && (count >= MOST || (count > 0 && last === status))) return NOTHING;
+    if (!isNeeded && (count >= MOST || (count > 0 && last === status))) return NO_CHANGE;
     const written = { count: count + 1, last: status };
     return this.#line(approval, { status, reason: isLost ? LOST_ANSWER : null }, () => this.#written.set(key, written));
   }
@@ -133,7 +133,7 @@ class AnswerRecord {
   /** News if a StartRequest may have been accepted, and nothing in the store would say so after a restart. */
   doubt(approval: EventApproval): Pending {
     const reason = this.#doubts.unrecorded(approval);
-    return reason === null ? NOTHING : this.#line(approval, { reason }, () => {});
+    return reason === null ? NO_CHANGE : this.#line(approval, { reason }, () => {});
   }
 
   #line(approval: EventApproval, facts: Pick<ApprovalStep, 'reason'> & Partial<ApprovalStep>, apply: () => void): Pending {

@@ -9,7 +9,7 @@ import type { HoldingSinks } from '../rules/rules-in-force.ts';
 import { isAlive, isPosted } from './approval-state.ts';
 import { withHold, withoutHolds, withVote } from './transitions.ts';
 
-export interface SinkHoldFacts {
+interface SinkHoldFacts {
   readonly holdingSinks: HoldingSinks;
   /** Sinks that hold the event from the current change on. */
   readonly preparing: readonly string[];

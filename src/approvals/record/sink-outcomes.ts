@@ -2,7 +2,7 @@
 import type { Settlement, SinkError } from '../../model/deliveries.ts';
 import { viaSink } from '../../model/hold-owner.ts';
 import type { Refusal } from '../requests/answer.ts';
-import { type ApprovalCommand, type Authorization, revokedRefusal } from '../requests/approval-command.ts';
+import { type ApprovalAuthorization, type ApprovalCommand, revokedRefusal } from '../requests/approval-command.ts';
 import type { Checked } from '../requests/check.ts';
 import type { StartRequest } from '../requests/start-requests.ts';
 import { refusedChange } from './audit-trail.ts';
@@ -36,7 +36,7 @@ export class SinkOutcomes {
   settle({ sink, approver }: ApprovingSink, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     const { store, ports, deps, commands, denied } = this.#parts;
     const origin = { approver, via: viaSink(sink), isShared: false };
-    const authorization: Authorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
+    const authorization: ApprovalAuthorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
     const checked = settlements.flatMap((settlement) => this.#checked(authorization, settlement));
     const refused = checked.filter((result) => result.kind === 'refusal');
     const allowed = checked.filter((result) => result.kind !== 'refusal');
@@ -49,7 +49,7 @@ export class SinkOutcomes {
   }
 
   /** Refuses the vote of a sink that was removed or acts for another approver now. Its delivery is accepted anyway. */
-  #checked(authorization: Authorization, settlement: Settlement): readonly (ApprovalCommand | Refusal)[] {
+  #checked(authorization: ApprovalAuthorization, settlement: Settlement): readonly (ApprovalCommand | Refusal)[] {
     const id = settlement.result === 'accepted' ? settlement.approves : undefined;
     const seen = id === undefined ? null : this.#parts.store.journal.seen(id);
     if (id === undefined || seen === null) return [];

@@ -84,7 +84,7 @@ export function stands(approval: EventApproval | null): boolean {
   return approval.state !== 'waiting' && approval.state !== 'failed' && !isPassedBy(approval.state);
 }
 
-export interface Review {
+interface Review {
   /** The same object if nothing changed. */
   readonly approval: EventApproval | null;
   /** Votes that no longer lead to a StartRequest and were not reported yet. */

@@ -12,7 +12,7 @@ export type ApprovalCommand =
   | { readonly kind: 'vote'; readonly known: KnownEvent; readonly hasSeen: boolean };
 
 /** An approver, and the proof, source or sink that acts in its name. */
-export interface Authorization {
+export interface ApprovalAuthorization {
   readonly origin: ApprovalOrigin;
   /**
    * Returns whether the current configuration still lets the origin act for its approver and this event. Synchronous, and called in the
@@ -22,7 +22,7 @@ export interface Authorization {
 }
 
 /** Returns the refusal for an authorization that was revoked, or null if it is still valid. */
-export function revokedRefusal({ origin: { approver, via }, isValid }: Authorization, { event }: KnownEvent): Refusal | null {
+export function revokedRefusal({ origin: { approver, via }, isValid }: ApprovalAuthorization, { event }: KnownEvent): Refusal | null {
   if (isValid(event)) return null;
   const detail = `${via} may no longer act for ${approver}: the configuration has changed.`;
   return refusal('forbidden', detail, event.eventId);

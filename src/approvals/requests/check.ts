@@ -76,7 +76,7 @@ function checkOne(approver: string, request: StartRequest, context: CheckContext
 }
 
 /** A Scheduled event, as the metadata service lists it. */
-export interface FoundEvent {
+interface FoundEvent {
   readonly kind: 'found';
   readonly known: KnownEvent;
   readonly governed: Governed;

@@ -6,7 +6,7 @@ import type { PolicyOptions, PolicyRule } from './options.ts';
 import { type CompiledRule, compileRules, isOnlyAdvice, reachOf } from './policy.ts';
 
 /** A condition that the event does not meet. */
-export interface Unmet {
+interface Unmet {
   readonly condition: ConditionName;
   /** The value that the rule requires and the value of the event: `asks for Freeze, and it is Reboot`. */
   readonly because: string;
@@ -21,7 +21,7 @@ export interface PassedRule {
   readonly unmet: readonly Unmet[];
 }
 
-export interface Explanation {
+interface Explanation {
   /** The rules before the decisive one; all rules if none decides. */
   readonly passedOver: readonly PassedRule[];
   /** The rule that decides, as configured; null if none does. */

@@ -12,7 +12,7 @@ export interface Quorum {
 }
 
 /** Why an approver may not approve an event: a rule forbids it, the required list has other names, or the scope does not cover it. */
-export type Ineligibility = 'never' | 'unlisted' | 'scope';
+type Ineligibility = 'never' | 'unlisted' | 'scope';
 
 /** The configured rules for approvals. */
 export interface Rules {

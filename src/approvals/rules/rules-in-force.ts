@@ -4,7 +4,7 @@ import { compilePolicy } from './policy.ts';
 import type { Rules } from './quorum.ts';
 import { compileScope } from './scope.ts';
 
-export interface ApproverOptions {
+interface ApproverOptions {
   readonly scope?: ScopeOptions;
   /** May also release the holds of others. */
   readonly admin?: boolean;

@@ -37,16 +37,16 @@ export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
   readonly unwritten: readonly UnwrittenView[];
 }
 
-export interface UnwrittenView {
+interface UnwrittenView {
   readonly approver: string | null;
   readonly steps: number;
   readonly since: string;
   readonly until: string;
 }
 
-export type StepView = Omit<ApprovalStep, 'atMs'> & { readonly at: string };
+type StepView = Omit<ApprovalStep, 'atMs'> & { readonly at: string };
 
-export interface LifeParts {
+interface LifeParts {
   readonly rules: Rules;
   readonly eventId: string;
   /** The event has ended. */

@@ -18,7 +18,7 @@ interface ViewsParts extends RecordParts {
 }
 
 /** A Scheduled event that needs an approval, or the release of a hold, before its NotBefore. */
-export interface AwaitedEvent {
+interface AwaitedEvent {
   readonly state: 'waiting' | 'held';
   /** RFC 3339. */
   readonly notBefore: string;

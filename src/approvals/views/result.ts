@@ -4,7 +4,7 @@ import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';
 import { isPassedBy, isPosted } from '../record/approval-state.ts';
 import { isOnlySpent, quorumOver } from '../record/decisions.ts';
-import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from '../requests/answer.ts';
+import { type HoldRecorded, type HoldView, type Refusal, type RequestResult, refusal } from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
 import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
@@ -100,7 +100,7 @@ export function resultOf(
   { kind, request: { eventId: asWritten }, known }: Checked,
   approval: EventApproval | null,
   governedEvent: GovernedEvent | null,
-): ApprovalResult | Refusal {
+): RequestResult | Refusal {
   const { eventId } = known.event;
   const approvedBy = approval?.votes.map((vote) => vote.approver) ?? [approver];
   if (kind === 'started' || approval?.state === 'confirmed') return { eventId, state: 'started', approvedBy };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { Operations } from '../../../src/bridge/operations.ts';
+import { BridgeOperations } from '../../../src/bridge/operations.ts';
 import { append, bury, entry, testStore } from '../../virtual/outbox-fixture.ts';
 
 function operations(t: TestContext) {
@@ -17,7 +17,7 @@ function operations(t: TestContext) {
     },
   };
   const logger = pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) });
-  const served = new Operations({ outbox: store.outbox, sinks, deps: store.time, logger });
+  const served = new BridgeOperations({ outbox: store.outbox, sinks, deps: store.time, logger });
   const acts = () => store.outbox.operatorActs.last(9).map(({ act, operator, subject }) => `${operator} ${act} ${subject}`);
   return { ...store, store, served, log, acts, wakes: () => wakes };
 }
