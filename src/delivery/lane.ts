@@ -146,7 +146,7 @@ export class Lane implements AsyncDisposable {
     this.#writer.hurry();
     this.#unattempted.invalidate();
     if (this.#end.hasBegun) {
-      this.#endOvertaken();
+      this.#endSuperseded();
       return;
     }
     this.#queue.invalidate();
@@ -241,7 +241,7 @@ export class Lane implements AsyncDisposable {
   }
 
   /** What still runs in a lane that ends may take its time: not longer than its event needs it. */
-  #endOvertaken(): void {
+  #endSuperseded(): void {
     try {
       if (this.#lane.state.calls > 0) this.#unattempted.endRunning();
     } catch (error) {

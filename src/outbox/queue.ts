@@ -85,8 +85,8 @@ export class Queue {
   }
 
   /** Returns queued deliveries of `sink` with these keys and an event that has changed, started or ended since; at most `limit`. */
-  overtaken(sink: string, keys: readonly string[], limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
-    return this.#sql.overtaken.all(sink, JSON.stringify(keys), limit).map((row) => ({ ...row }));
+  superseded(sink: string, keys: readonly string[], limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
+    return this.#sql.superseded.all(sink, JSON.stringify(keys), limit).map((row) => ({ ...row }));
   }
 
   /** Returns the last positions of journal and queue. */
@@ -96,13 +96,13 @@ export class Queue {
   }
 
   /**
-   * Returns the keys with deliveries of `sink` that may have been overtaken since these positions; null: with any overtaken delivery. A key may
+   * Returns the keys with deliveries of `sink` that may have been superseded since these positions; null: with any superseded delivery. A key may
    * be returned twice.
    */
   movedOn(sink: string, since: QueuePosition | null): readonly string[] {
     const rows =
       since === null
-        ? this.#sql.overtakenKeys.all(sink)
+        ? this.#sql.supersededKeys.all(sink)
         : [...this.#sql.movedKeys.all(since.journal), ...this.#sql.requeuedKeys.all(sink, since.delivery, since.journal)];
     return rows.map(({ partition_key }) => partition_key);
   }

@@ -12,7 +12,7 @@ const JOINED = 'CROSS JOIN journal j ON j.seq = d.journal LEFT JOIN occurrences 
 
 const OCCURRED = 'CROSS JOIN journal j ON j.seq = d.journal CROSS JOIN occurrences o ON o.occurrence = j.occurrence';
 const CHANGES = `'scheduled', 'updated', 'started', 'ended'`;
-const IS_OVERTAKEN = `j.change IN (${CHANGES}) AND o.last_change > d.journal`;
+const IS_SUPERSEDED = `j.change IN (${CHANGES}) AND o.last_change > d.journal`;
 
 export const QUEUE_SQL = {
   queued: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_queue ${JOINED}
@@ -23,11 +23,11 @@ export const QUEUE_SQL = {
   queuedBefore: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_age ${JOINED}
     WHERE d.sink = ? AND d.state = 'queued' AND d.since_ms <= ? ORDER BY d.since_ms, d.seq LIMIT ?`,
   /** Keys of those whose event has changed, started or ended since. */
-  overtakenKeys: `SELECT d.partition_key FROM deliveries d INDEXED BY deliveries_queue ${OCCURRED}
-    WHERE d.sink = ? AND d.state = 'queued' AND ${IS_OVERTAKEN}`,
+  supersededKeys: `SELECT d.partition_key FROM deliveries d INDEXED BY deliveries_queue ${OCCURRED}
+    WHERE d.sink = ? AND d.state = 'queued' AND ${IS_SUPERSEDED}`,
   /** The same of the keys in a JSON array, in its order; a key's rows in queue order. */
-  overtaken: `SELECT d.seq, d.partition_key AS partitionKey FROM json_each(?2) CROSS JOIN deliveries d INDEXED BY deliveries_key ${OCCURRED}
-    WHERE d.sink = ?1 AND d.state = 'queued' AND d.partition_key = json_each.value AND ${IS_OVERTAKEN} ORDER BY json_each.rowid LIMIT ?3`,
+  superseded: `SELECT d.seq, d.partition_key AS partitionKey FROM json_each(?2) CROSS JOIN deliveries d INDEXED BY deliveries_key ${OCCURRED}
+    WHERE d.sink = ?1 AND d.state = 'queued' AND d.partition_key = json_each.value AND ${IS_SUPERSEDED} ORDER BY json_each.rowid LIMIT ?3`,
   position: 'SELECT (SELECT max(seq) FROM journal) AS journal, (SELECT max(seq) FROM deliveries) AS delivery',
   /** Keys of events that changed, started or ended behind a position of the journal. */
   movedKeys: `SELECT partition_key FROM journal WHERE seq > ? AND change IN (${CHANGES})`,
@@ -65,8 +65,8 @@ export interface QueueRows {
   readonly queued: Delivery;
   readonly queuedOf: Delivery;
   readonly queuedBefore: Delivery;
-  readonly overtakenKeys: KeyRow;
-  readonly overtaken: Pick<Delivery, 'seq' | 'partitionKey'>;
+  readonly supersededKeys: KeyRow;
+  readonly superseded: Pick<Delivery, 'seq' | 'partitionKey'>;
   readonly position: { journal: number | null; delivery: number | null };
   readonly movedKeys: KeyRow;
   readonly requeuedKeys: KeyRow;
