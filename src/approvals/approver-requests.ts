@@ -33,7 +33,6 @@ interface ApproverRequestsParts extends Pick<ApprovalsParts, 'deps'> {
   readonly context: () => CheckContext;
   /** Logs and counts a refusal, and returns it. */
   readonly denied: (approver: string, refused: Refusal) => Refusal;
-  /** The bridge is stopping. */
   readonly isClosed: () => boolean;
 }
 
@@ -44,7 +43,12 @@ export class ApproverRequests {
     this.#parts = parts;
   }
 
-  /** As `Approvals.request`. */
+  /**
+   * Records an approver's request, or nothing of it if one id is refused. Resolves when the metadata service has answered, at the first
+   * failed attempt, or after 2 s.
+   * @param body the JSON value of `POST /v1/approvals`
+   * @throws BridgeError BRIDGE_STORE_* if nothing can be stored, BRIDGE_APPROVALS_CLOSED if the bridge is stopping
+   */
   async request(origin: ApprovalOrigin, body: unknown): Promise<ApprovalAnswer> {
     this.#requireOpen();
     const { approver } = origin;
@@ -81,7 +85,16 @@ export class ApproverRequests {
     return answers.length === 0 ? null : within(deps, Promise.all(answers), ANSWER_MS);
   }
 
-  /** As `Approvals.hold`. */
+  /** Resolves when no StartRequest for this event is in flight, or after 2 s. Wait for it before `hold` and `release`. */
+  async answered(eventId: string): Promise<void> {
+    await this.answerTo([keyOf(eventId)]);
+  }
+
+  /**
+   * Records an approver's hold.
+   * @param body the JSON value of `POST /v1/holds`
+   * @throws as `request`
+   */
   hold(origin: ApprovalOrigin, body: unknown): HoldAnswer {
     this.#requireOpen();
     const { stages, context, denied } = this.#parts;
@@ -95,8 +108,13 @@ export class ApproverRequests {
     return heldAnswer(known, stages.ledger.approvalOf(known.key, known.occurrence));
   }
 
-  /** As `Approvals.release`. */
-  release(origin: ApprovalOrigin, eventId: string, holder: string | null, beforeMs: number | null): ReleaseAnswer {
+  /**
+   * Releases holds that were set up to `beforeMs`.
+   * @param holder null: the approver's own hold or, for an admin without one, all holds of the event
+   * @param beforeMs in milliseconds since 1970; null: no limit
+   * @throws as `request`
+   */
+  release(origin: ApprovalOrigin, eventId: string, holder: string | null, beforeMs: number | null = null): ReleaseAnswer {
     this.#requireOpen();
     const { stages, context, denied } = this.#parts;
     const fault = tooLong(eventId) ?? tooLong(holder ?? '', '?approver=');

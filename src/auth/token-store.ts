@@ -18,7 +18,6 @@ interface Entry {
   readonly owner: Owner;
   readonly secret: Secret;
   hash: Buffer;
-  /** The last logged fault of its file. */
   loggedFault: string | null;
 }
 

@@ -26,7 +26,6 @@ export interface DiffSettings {
   readonly settleMs: number;
   /** Whether this bridge has used a CloudEvent id before, for any change. */
   readonly isUsed: (id: string) => boolean;
-  /** Whether this bridge has an approval of this occurrence. */
   readonly isApproved: (key: string, occurrence: number) => boolean;
 }
 

@@ -19,7 +19,6 @@ export interface EventContext {
   /** `cloudevents.typePrefix`. */
   readonly typePrefix: string;
   readonly observer: Observer;
-  /** Returns the current approvals of one occurrence, or null if there are none. */
   readonly approval: (key: string, occurrence: number) => EventApproval | null;
 }
 

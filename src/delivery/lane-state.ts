@@ -69,7 +69,6 @@ export interface LaneState {
   /** The last preparation failed: the next one that succeeds is a recovery. */
   readonly isUnprepared: boolean;
   readonly lastFailure: string | null;
-  /** Whether the last probe was of an urgent event. */
   readonly wasProbeUrgent: boolean;
   /** Members of a batch that make sense now: fewer while a refused batch could not be halved at once, so that the next one is smaller. */
   readonly largestBatch: number;
@@ -116,7 +115,6 @@ export function succeeded(state: LaneState, rows: readonly Pick<Delivery, 'parti
   };
 }
 
-/** The key fails once more. */
 export function failedKey(
   before: KeyState = NO_FAILURE,
   failure: { readonly disposition: Disposition; readonly longEnded: boolean; readonly withinMs?: number | undefined },

@@ -37,7 +37,6 @@ interface RoutePorts {
   readonly nowMs: number;
 }
 
-/** Of a change without an event. */
 const NO_EVENT = { event: null, occurrence: null };
 
 export function compileRoutes(sinks: Readonly<Record<string, { readonly filter: SinkFilter }>>, resources: Routes['resources']): Routes {
@@ -76,7 +75,6 @@ interface FilterFacts {
   readonly nowMs: number;
 }
 
-/** A filter made ready. */
 type CompiledFilter = (change: Change, facts: FilterFacts) => boolean;
 
 /**

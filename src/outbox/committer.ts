@@ -33,7 +33,6 @@ export class Committer {
     this.#blindness = parts.outbox.known.blindness();
   }
 
-  /** The last committed state. */
   get state(): KnownState {
     return this.#state;
   }

@@ -89,7 +89,6 @@ export class Queue {
     return this.#sql.superseded.all(sink, JSON.stringify(keys), limit).map((row) => ({ ...row }));
   }
 
-  /** Returns the last positions of journal and queue. */
   position(): QueuePosition {
     const { journal, delivery } = this.#sql.position.get() ?? { journal: null, delivery: null };
     return { journal: journal ?? 0, delivery: delivery ?? 0 };

@@ -76,7 +76,6 @@ export class SinkTables {
     if (!known.includes(sink)) throw unknownSink(sink, known);
   }
 
-  /** Returns the types of these sinks by name. */
   types(): ReadonlyMap<string, string> {
     return new Map(this.#sql.all.all().map(({ name, type }) => [name, type]));
   }
@@ -115,7 +114,6 @@ export class SinkTables {
     return this.#sql.consent.get(sink)?.consent ?? null;
   }
 
-  /** Stores the consent durably. */
   saveConsent(sink: string, consent: string | null): void {
     this.#sql.saveConsent.run(consent, sink);
   }

@@ -61,7 +61,6 @@ export class Ledger {
     return approval?.occurrence === occurrence ? approval : null;
   }
 
-  /** Returns the event with the decision that governs it, or null if the event is not Scheduled. */
   governedEventOf(known: GovernedEvent['known']): GovernedEvent | null {
     return this.governedEvents.governedEventOf(known);
   }

@@ -17,7 +17,6 @@ interface ApprovingSink {
 
 interface SinkOutcomesParts extends Pick<RecordParts, 'store' | 'ports' | 'deps'> {
   readonly commands: Commands;
-  /** Checks a request that is made now. */
   readonly check: (approver: string, request: StartRequest) => readonly Checked[] | Refusal;
   readonly denied: (approver: string, refused: Refusal, sink: string) => void;
 }

@@ -14,7 +14,6 @@ export interface CheckContext {
   readonly store: Pick<ApprovalStore, 'journal' | 'known'>;
   readonly events: ReadonlyMap<string, KnownEvent>;
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
-  /** Returns the event with the decision that governs it, or null if it is not Scheduled. */
   readonly governedEventOf: (known: KnownEvent) => GovernedEvent | null;
   /** Whether a StartRequest for the event may have been accepted: it is in flight, or its answer was lost. */
   readonly mayBeAccepted: (known: KnownEvent) => boolean;

@@ -4,7 +4,7 @@ import { isDrill } from '../../model/drills.ts';
 import { ageMs, now } from '../../time/clock.ts';
 import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
-import { keyOf } from '../requests/start-requests.ts';
+import { keyOf, tooLong } from '../requests/start-requests.ts';
 import { rankOf } from '../rules/group-order.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
 import { asItCounts, missingOf, type Summary, summaryOf } from './result.ts';
@@ -24,7 +24,6 @@ interface AwaitedEvent {
   readonly notBefore: string;
 }
 
-/** Figures for metrics. */
 export interface Overview {
   /** One state for each event that has approvals and has not ended. */
   readonly states: readonly ApprovalState[];
@@ -41,8 +40,10 @@ export class Queries {
     this.#parts = parts;
   }
 
-  /** As `Approvals.life`. @throws BridgeError BRIDGE_STORE_* */
-  life(eventId: string, range: RecordRange): EventRecord | Refusal {
+  /** Returns the approvals of an event and a part of their record, even if the event has ended. @throws BridgeError BRIDGE_STORE_* */
+  life(eventId: string, range: RecordRange = FIRST_PART): EventRecord | Refusal {
+    const fault = tooLong(eventId);
+    if (fault !== null) return fault;
     const { rules, ledger, store, ports, deps } = this.#parts;
     const { group } = rules;
     const key = keyOf(eventId);
@@ -66,7 +67,7 @@ export class Queries {
     });
   }
 
-  /** As `Approvals.summary`. */
+  /** Returns the summary for `GET /v1/events`, or null if there is none. `key`: the EventId in lower case. */
   summary(key: string): Summary | null {
     const { rules, ledger, ports } = this.#parts;
     const known = ports.events().get(key);
@@ -74,7 +75,7 @@ export class Queries {
     return summaryOf(rules, ledger.approvalOf(key, known.occurrence), ledger.governedEventOf(known));
   }
 
-  /** As `Approvals.missing`. */
+  /** Returns the approvers that a Scheduled event waits for; empty if it is decided, is never approved, or needs no approver. */
   missing(key: string): readonly string[] {
     const { rules, ledger, ports } = this.#parts;
     const known = ports.events().get(key);

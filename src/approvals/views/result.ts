@@ -81,7 +81,6 @@ function waitingForOf(rules: Rules, approval: EventApproval, governedEvent: Gove
   return quorumOver(rules, governedEvent.governed.ruling, governedEvent.known.event, votes).waitingFor;
 }
 
-/** Returns all current holds of the event. */
 export function heldAnswer({ event: { eventId } }: Checked['known'], approval: EventApproval | null): HoldRecorded {
   return { kind: 'held', status: 201, hold: { eventId, holds: holdViews(approval?.holds ?? []) } };
 }
