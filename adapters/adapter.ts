@@ -113,7 +113,7 @@ export interface AdapterDefinition<Options> {
    * Returns the approver for whom the sink approves, one of `approvals.approvers`, and whether it holds events; null if it cannot approve.
    */
   approverOf?(options: Options): SinkApprover | null;
-  /** Returns whether a delivery ends early if its event has changed, started or ended since (behaviour 10.4). `overtaken` then aborts. */
+  /** Returns whether a delivery ends early if its event has changed, started or ended since (behaviour 10.4). `superseded` then aborts. */
   cancels?(options: Options): boolean;
   /** Ends programs that a killed process left running for a sink that was removed or has another type now. Never rejects. */
   endLeftBehind?(deps: LeftBehindDeps): Promise<void>;
@@ -206,13 +206,13 @@ export interface Adapter {
   check(signal: AbortSignal): Promise<string | null>;
   /**
    * Connects on first use and does not retry. Rejects at once after an abort; `close` then ends what still runs.
-   * @param overtaken for types that cancel, whose batches have one member. It aborts if the delivery is obsolete. The call then resolves
+   * @param superseded for types that cancel, whose batches have one member. It aborts if the delivery is obsolete. The call then resolves
    * with an
    *   acceptance `superseded` as soon as nothing of the delivery runs.
    * @returns one outcome for each delivery, in order
    * @throws BridgeError that is the outcome of all deliveries
    */
-  deliver(batch: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]>;
+  deliver(batch: readonly Delivery[], signal: AbortSignal, superseded?: AbortSignal): Promise<readonly Outcome[]>;
   /** Called once, after all calls have ended. Opens nothing. */
   close(): void | Promise<void>;
 }

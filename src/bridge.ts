@@ -3,11 +3,10 @@ import { ReplaySubject } from 'rxjs';
 import type { Bridge, BridgeOptions } from './bridge/bridge-options.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
-import { judgeOptions } from './bridge/judge-options.ts';
 import { MetadataSource } from './bridge/metadata-source.ts';
 import { openStreams } from './bridge/open-streams.ts';
 import { Operations } from './bridge/operations.ts';
-import { Reloads } from './bridge/reloads.ts';
+import { checkOptions, Reloads } from './bridge/reloads.ts';
 import { RunningFlow, type RunningFlowParts } from './bridge/running-flow.ts';
 import { Sinks } from './bridge/sinks.ts';
 import { namesIn, Status } from './bridge/status.ts';
@@ -28,7 +27,7 @@ const LANES_WAIT_MS = 5000;
 /** @throws BridgeError BRIDGE_CONFIG_INVALID, BRIDGE_STORE_* or BRIDGE_HTTP_*; then nothing stays open */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { config, deps } = options;
-  judgeOptions(config, options);
+  checkOptions(config, options);
   const { path, maxBytes } = config.store;
   const outbox = openOutbox(path, { ...(maxBytes !== null && { maxBytes }), ...options.store, deps, lock: true });
   const bridge = new RunningBridge(options, outbox);
@@ -86,7 +85,7 @@ class RunningBridge implements Bridge {
     this.#identity = new Identity({
       outbox,
       configuredSource: config.cloudevents.source,
-      told: config.cloudevents.observer,
+      observerFields: config.cloudevents.observer,
       instance: (signal) => this.#metadata.client.instance(signal),
       deps,
       logger: logger.child({ area: 'identity' }),

@@ -49,7 +49,7 @@ export { type FileState, fileState, memoryState, type Prepared, type PreparedSta
 export type { Receiver, ReceiverOptions } from './consumer/receive/receiver.ts';
 export { parseServiceBusMessage, type ServiceBusMessage } from './consumer/receive/service-bus-message.ts';
 export type { StreamConsumer, StreamOptions } from './consumer/receive/stream.ts';
-export type { ApprovalData, ChangeData, SourceData } from './consumer/schema-types.ts';
+export type { ApprovalData, ChangeData, ObservedVm, SourceData } from './consumer/schema-types.ts';
 export type { NodeRequest, NodeResponse } from './consumer/web-types.ts';
 export type { ChangeName } from './model/change-names.ts';
 

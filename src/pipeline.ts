@@ -4,11 +4,9 @@ import type { Approvals } from './approvals/approvals.ts';
 import type { ApprovalTransaction } from './approvals/store.ts';
 import { observeBlind, observeRestored, type SightReport } from './changes/blindness.ts';
 import { type DiffSettings, diff } from './changes/diff.ts';
-import { distinctByIncarnation } from './changes/distinct.ts';
-import { observeFailure } from './changes/state.ts';
+import { distinctByIncarnation, observeFailure } from './changes/distinct.ts';
 import { type StepBack, stepBackOf } from './changes/step-back.ts';
-import type { EventContext } from './cloudevents/event.ts';
-import { toJournalEntry } from './cloudevents/journal-entry.ts';
+import { type EventContext, toJournalEntry } from './cloudevents/event.ts';
 import { type Routes, route } from './delivery/routing.ts';
 import type { Change, EventChange, Instant, KnownState, PollResult } from './model/events.ts';
 import type { Committer } from './outbox/committer.ts';
@@ -30,7 +28,7 @@ export interface Publishing {
   readonly clock: Deps;
 }
 
-export interface PipelineParts extends Publishing {
+interface PipelineParts extends Publishing {
   /** One result for each poll. */
   readonly polls$: Observable<PollResult>;
   readonly firstRequestAt: Instant;
@@ -56,13 +54,6 @@ export interface PipelineParts extends Publishing {
 /** The running flow. It continues until it is unsubscribed, because each step handles its own failures. */
 export function pipeline(parts: PipelineParts): Observable<unknown> {
   const { metadata, store, approvals, clock } = parts;
-  const isUsed = (id: string) => parts.outbox.journal.isUsed(id);
-  const settings = (): DiffSettings => ({
-    settleMs: parts.settleMs(),
-    isOurs: parts.isOurs(),
-    isUsed,
-    isApproved: (key, occurrence) => approvals.approvalOf(key, occurrence) !== null || parts.wasApproved(key),
-  });
 
   // 1. metadata: each poll brings a whole valid document, or a failure.
   const polls$ = parts.polls$.pipe(share());
@@ -71,8 +62,36 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
     tap(({ at }) => seeAgain(at, parts)),
     share(),
   );
+  const misses$ = polls$.pipe(
+    filter(({ kind }) => kind === 'failure'),
+    tap(() => store.keepInMemory(observeFailure(store.state))),
+    tap(() => loseSight(parts)),
+  );
+  const silences$ = documents$.pipe(
+    whenSilent(() => metadata.blindAfterMs, clock),
+    tap(() => loseSight(parts)),
+  );
+  const handled$ = polls$.pipe(
+    tap((poll) => metadata.handled(poll)),
+    filter(isDocument),
+    tap(() => approvals.documentHandled()),
+  );
 
-  const commits$ = documents$.pipe(
+  // The order matters: a poll counts as handled after the first two.
+  return merge(commitsOf(documents$, parts), misses$, silences$, handled$);
+}
+
+/** Steps 2 to 5 for documents. */
+function commitsOf(documents$: Observable<Document>, parts: PipelineParts): Observable<unknown> {
+  const { store, approvals } = parts;
+  const isUsed = (id: string) => parts.outbox.journal.isUsed(id);
+  const settings = (): DiffSettings => ({
+    settleMs: parts.settleMs(),
+    isOurs: parts.isOurs(),
+    isUsed,
+    isApproved: (key, occurrence) => approvals.approvalOf(key, occurrence) !== null || parts.wasApproved(key),
+  });
+  return documents$.pipe(
     // 2. changes: unchanged documents end here; others are compared with the last committed state.
     distinctByIncarnation(
       () => store.state,
@@ -91,24 +110,6 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
       });
     }),
   );
-
-  const misses$ = polls$.pipe(
-    filter(isFailure),
-    tap(() => store.keepInMemory(observeFailure(store.state))),
-    tap(() => loseSight(parts)),
-  );
-  const silences$ = documents$.pipe(
-    whenSilent(() => metadata.blindAfterMs, clock),
-    tap(() => loseSight(parts)),
-  );
-  const handled$ = polls$.pipe(
-    tap((poll) => metadata.handled(poll)),
-    filter(isDocument),
-    tap(() => approvals.documentHandled()),
-  );
-
-  // The order matters: a poll counts as handled after the first two.
-  return merge(commits$, misses$, silences$, handled$);
 }
 
 /** Steps 3 to 5 for changes of events and their approvals, inside the transaction that stores them. Returns the work to do after it. */
@@ -126,7 +127,7 @@ export function commitEvents(
  * Steps 3 to 5 for any change, inside the transaction that stores it: its CloudEvent, and a row for each sink that receives it. Returns, by
  * the change's id, the sinks that hold its event from this change on, because it is the first change they receive and act on.
  */
-export function publish(
+function publish(
   changes: readonly Change[],
   transaction: Transaction,
   { speaker, known, routes, outbox, clock }: Publishing,
@@ -192,8 +193,4 @@ function commitSight(seen: SightReport | null, parts: PipelineParts): void {
 
 function isDocument(poll: PollResult): poll is Document {
   return poll.kind === 'document';
-}
-
-function isFailure(poll: PollResult): boolean {
-  return poll.kind === 'failure';
 }

@@ -65,8 +65,8 @@ export class CommandAdapter implements Adapter {
     return orAbort(this.#setting.check(), signal);
   }
 
-  deliver(batch: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
-    const runs = batch.map((delivery) => this.#running.track(this.#deliver(delivery, signal, overtaken)));
+  deliver(batch: readonly Delivery[], signal: AbortSignal, superseded?: AbortSignal): Promise<readonly Outcome[]> {
+    const runs = batch.map((delivery) => this.#running.track(this.#deliver(delivery, signal, superseded)));
     return orAbort(Promise.all(runs), signal);
   }
 
@@ -74,21 +74,21 @@ export class CommandAdapter implements Adapter {
     return this.#running.ended();
   }
 
-  async #deliver(delivery: Delivery, stop: AbortSignal, overtaken: AbortSignal | undefined): Promise<Outcome> {
+  async #deliver(delivery: Delivery, stop: AbortSignal, superseded: AbortSignal | undefined): Promise<Outcome> {
     const event = this.#read(delivery);
     const left = await this.#former.end(delivery.partitionKey);
     if (left !== null) throw stillRunsFault(this.#place, left);
     const setting = await this.#setting.now();
     const boot = await this.#system.processes.bootId();
     stop.throwIfAborted();
-    if (overtaken?.aborted) return SUPERSEDED;
+    if (superseded?.aborted) return SUPERSEDED;
     const limit = this.#limitOf(delivery, event);
     const { attempt, mark } = this.#notes.begin(delivery, boot);
     const own = { BRIDGE_ATTEMPT: String(attempt), [MARK]: mark };
     const program = await this.#start(delivery, { ...setting, env: { ...setting.env, ...event.variables, ...own } });
     const group = new ProcessGroup(program.pid, this.#system, this.#deps);
     const noted = this.#noteStart(delivery.seq, program.pid);
-    const end = await supervise(program, group, { limit, stop, overtaken }, this.#deps);
+    const end = await supervise(program, group, { limit, stop, superseded }, this.#deps);
     await noted;
     return this.#concluded(delivery, program, end);
   }
@@ -161,7 +161,7 @@ export class CommandAdapter implements Adapter {
 
   #judge({ change }: Delivery, { exit, cause, isGone }: RunEnd): Outcome {
     const { timeout, beforeStart = 0, approve } = this.#options;
-    if (cause === 'overtaken') return SUPERSEDED;
+    if (cause === 'superseded') return SUPERSEDED;
     if (cause === 'beforeStart') return cutShortFault(this.#place, beforeStart, isGone);
     if (cause !== null || exit === null) return timeoutFault(this.#place, timeout, isGone);
     const fault = exitFault(exit, this.#place);

@@ -4,13 +4,13 @@ import type { ProcessGroup } from './process-group.ts';
 import type { Exit, RunningProgram } from './running-program.ts';
 
 /** The reason why the bridge ended a run. */
-export type Cause = 'timeout' | 'beforeStart' | 'overtaken' | 'stop';
+export type Cause = 'timeout' | 'beforeStart' | 'superseded' | 'stop';
 
 export interface Limits {
   /** How long it may still run, and the cause if that time is over. */
   readonly limit: { readonly ms: number; readonly cause: Cause };
   readonly stop: AbortSignal;
-  readonly overtaken: AbortSignal | undefined;
+  readonly superseded: AbortSignal | undefined;
 }
 
 export interface RunEnd {
@@ -24,12 +24,12 @@ export interface RunEnd {
 
 /** Never rejects. */
 export async function supervise(program: RunningProgram, group: ProcessGroup, limits: Limits, deps: Pick<Deps, 'after'>): Promise<RunEnd> {
-  const { limit, stop, overtaken } = limits;
+  const { limit, stop, superseded } = limits;
   const ended = Promise.withResolvers<Cause>();
   const cancel = deps.after(limit.ms, () => ended.resolve(limit.cause));
   const watched = [
     [stop, () => ended.resolve('stop')],
-    [overtaken, () => ended.resolve('overtaken')],
+    [superseded, () => ended.resolve('superseded')],
   ] as const;
   for (const [signal, end] of watched) {
     if (signal?.aborted) end();

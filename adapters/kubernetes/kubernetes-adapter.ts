@@ -52,9 +52,9 @@ export class KubernetesAdapter implements Adapter {
     return await checkAccess({ api: this.#api, options: this.#options, node: this.#node, deps: this.#deps }, signal);
   }
 
-  deliver(batch: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
+  deliver(batch: readonly Delivery[], signal: AbortSignal, superseded?: AbortSignal): Promise<readonly Outcome[]> {
     this.#leftBehind.interrupt();
-    return this.#deliver(batch, signal, overtaken);
+    return this.#deliver(batch, signal, superseded);
   }
 
   async close(): Promise<void> {
@@ -62,7 +62,7 @@ export class KubernetesAdapter implements Adapter {
     this.#api.close();
   }
 
-  async #deliver([delivery]: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
+  async #deliver([delivery]: readonly Delivery[], signal: AbortSignal, superseded?: AbortSignal): Promise<readonly Outcome[]> {
     if (delivery === undefined) return [];
     const facts = eventFacts(delivery);
     const name = this.#node ?? (facts?.vm ? nodeNameOf(facts.vm) : null);
@@ -74,11 +74,11 @@ export class KubernetesAdapter implements Adapter {
     if (!isOurs && delivery.change === 'scheduled') return ['accepted'];
     if (!isOurs || facts.phase === 'recover') return [await this.#recover(facts, keeper, signal)];
     if (delivery.endedAtMs !== null) return [SUPERSEDED];
-    const both = overtaken === undefined ? signal : AbortSignal.any([signal, overtaken]);
+    const both = superseded === undefined ? signal : AbortSignal.any([signal, superseded]);
     try {
       return [await this.#prepare({ delivery, facts, name, keeper }, both)];
     } catch (error) {
-      if (overtaken?.aborted && !signal.aborted) return [SUPERSEDED];
+      if (superseded?.aborted && !signal.aborted) return [SUPERSEDED];
       throw error;
     }
   }

@@ -1,20 +1,17 @@
 // Requests, policy and changes of events → recorded approvals, StartRequests and answers.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/approval-source.ts';
-import type { ApprovalOrigin, EventApproval, RecordRange } from '../model/approvals.ts';
+import type { EventApproval } from '../model/approvals.ts';
 import type { EventChange } from '../model/events.ts';
 import { ApproverRequests } from './approver-requests.ts';
 import { Inbox, type MessageOrigin } from './inbox/inbox.ts';
 import { SinkOutcomes } from './record/sink-outcomes.ts';
-import type { ApprovalAnswer, HoldAnswer, Refusal, ReleaseAnswer } from './requests/answer.ts';
+import type { Refusal } from './requests/answer.ts';
 import { authorizeMessage } from './requests/authorize-message.ts';
 import { authorizeVotes, type CheckContext } from './requests/check.ts';
-import { keyOf, tooLong } from './requests/start-requests.ts';
 import type { RulesOptions } from './rules/rules-in-force.ts';
 import { type ApprovalsParts, connectStages, type Stages } from './stages.ts';
 import type { ApprovalTransaction } from './store.ts';
-import type { EventRecord } from './views/event-record.ts';
-import { FIRST_PART, type Overview } from './views/queries.ts';
-import type { Summary } from './views/result.ts';
+import type { Queries } from './views/queries.ts';
 
 /**
  * Stores every change on disk before it publishes or posts anything.
@@ -23,7 +20,16 @@ import type { Summary } from './views/result.ts';
 export class Approvals implements AsyncDisposable {
   readonly #parts: ApprovalsParts;
   readonly #stages: Stages;
-  readonly #requests: ApproverRequests;
+  /** These are of `ApproverRequests`. */
+  readonly request: ApproverRequests['request'];
+  readonly answered: ApproverRequests['answered'];
+  readonly hold: ApproverRequests['hold'];
+  readonly release: ApproverRequests['release'];
+  /** These are of `Queries`. */
+  readonly life: Queries['life'];
+  readonly missing: Queries['missing'];
+  readonly summary: Queries['summary'];
+  readonly overview: Queries['overview'];
   readonly #inbox: Inbox;
   readonly #sinkOutcomes: SinkOutcomes;
   readonly #ready = Promise.withResolvers<void>();
@@ -33,7 +39,7 @@ export class Approvals implements AsyncDisposable {
   constructor(parts: ApprovalsParts) {
     this.#parts = parts;
     this.#stages = connectStages(parts);
-    this.#requests = new ApproverRequests({
+    const requests = new ApproverRequests({
       ...{ ...parts, stages: this.#stages, isClosed: () => this.#isClosed },
       context: () => this.#context(),
       denied: (approver, refused) => this.#denied(approver, refused),
@@ -44,7 +50,7 @@ export class Approvals implements AsyncDisposable {
       record: (authorization, commands, also) => this.#stages.commands.record(authorization, commands, also),
       denied: (approver, refused, { source, place }) => this.#denied(approver, refused, { source, place }),
       onMessage: (source, result) => parts.onMessage?.(source, result),
-      answerTo: (keys) => this.#requests.answerTo(keys),
+      answerTo: (keys) => requests.answerTo(keys),
     });
     this.#sinkOutcomes = new SinkOutcomes({
       ...parts,
@@ -52,6 +58,15 @@ export class Approvals implements AsyncDisposable {
       check: (approver, request) => authorizeVotes(approver, [request], this.#context()),
       denied: (approver, refused, sink) => this.#denied(approver, refused, { sink }),
     });
+    const { views } = this.#stages;
+    this.request = (...asked) => requests.request(...asked);
+    this.answered = (...asked) => requests.answered(...asked);
+    this.hold = (...asked) => requests.hold(...asked);
+    this.release = (...asked) => requests.release(...asked);
+    this.life = (...asked) => views.life(...asked);
+    this.missing = (...asked) => views.missing(...asked);
+    this.summary = (...asked) => views.summary(...asked);
+    this.overview = () => views.overview();
   }
 
   /**
@@ -78,48 +93,6 @@ export class Approvals implements AsyncDisposable {
       undo();
       throw error;
     }
-  }
-
-  /**
-   * Records an approver's request, or nothing of it if one id is refused. Resolves when the metadata service has answered, at the first
-   * failed attempt, or after 2 s.
-   * @param body the JSON value of `POST /v1/approvals`
-   * @throws BridgeError BRIDGE_STORE_* if nothing can be stored, BRIDGE_APPROVALS_CLOSED if the bridge is stopping
-   */
-  request(origin: ApprovalOrigin, body: unknown): Promise<ApprovalAnswer> {
-    return this.#requests.request(origin, body);
-  }
-
-  /** Resolves when no StartRequest for this event is in flight, or after 2 s. Wait for it before `hold` and `release`. */
-  async answered(eventId: string): Promise<void> {
-    await this.#requests.answerTo([keyOf(eventId)]);
-  }
-
-  /**
-   * Records an approver's hold.
-   * @param body the JSON value of `POST /v1/holds`
-   * @throws as `request`
-   */
-  hold(origin: ApprovalOrigin, body: unknown): HoldAnswer {
-    return this.#requests.hold(origin, body);
-  }
-
-  /**
-   * Releases holds that were set up to `beforeMs`.
-   * @param holder null: the approver's own hold or, for an admin without one, all holds of the event
-   * @param beforeMs in milliseconds since 1970; null: no limit
-   * @throws as `request`
-   */
-  release(origin: ApprovalOrigin, eventId: string, holder: string | null, beforeMs: number | null = null): ReleaseAnswer {
-    return this.#requests.release(origin, eventId, holder, beforeMs);
-  }
-
-  /**
-   * Returns the state of the approvals of an event and a part of their record, even if the event has ended.
-   * @throws BridgeError BRIDGE_STORE_*
-   */
-  life(eventId: string, range: RecordRange = FIRST_PART): EventRecord | Refusal {
-    return tooLong(eventId) ?? this.#stages.views.life(eventId, range);
   }
 
   /**
@@ -176,21 +149,6 @@ export class Approvals implements AsyncDisposable {
     return approval !== null && (approval.votes.length > 0 || approval.decision?.by != null) ? approval : null;
   }
 
-  /** Returns the approvers that a Scheduled event waits for; empty if it is decided, is never approved, or needs no approver. */
-  missing(key: string): readonly string[] {
-    return this.#stages.views.missing(key);
-  }
-
-  /** Returns the summary for `GET /v1/events`, or null if there is none. `key`: the EventId in lower case. */
-  summary(key: string): Summary | null {
-    return this.#stages.views.summary(key);
-  }
-
-  /** For metrics. */
-  overview(): Overview {
-    return this.#stages.views.overview();
-  }
-
   /** Accepts no more requests and messages. Waits up to 5 s for a POST in flight; everything else resumes after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
@@ -207,7 +165,7 @@ export class Approvals implements AsyncDisposable {
     return {
       ...{ rules, store, events: ports.events(), sentMs },
       approvalOf: (key, occurrence) => this.#stages.ledger.approvalOf(key, occurrence),
-      matterOf: (known) => this.#stages.ledger.matterOf(known),
+      governedEventOf: (known) => this.#stages.ledger.governedEventOf(known),
       mayBeAccepted: (known) => this.#stages.ledger.doubts.mayBeAccepted(known),
       isAdmin: (approver) => rules.approvers[approver]?.admin === true,
     };

@@ -5,14 +5,15 @@ import { within } from '../time/clock.ts';
 import type { ApprovalPorts } from './ports.ts';
 import {
   type ApprovalAnswer,
-  type ApprovalResult,
   answerOf,
   type HoldAnswer,
   type Refusal,
   type ReleaseAnswer,
+  type RequestResult,
   refusal,
 } from './requests/answer.ts';
-import type { Authorization } from './requests/authorization.ts';
+import type { ApprovalAuthorization } from './requests/approval-command.ts';
+
 import { votesOf } from './requests/authorize-message.ts';
 import { authorizeVotes, type CheckContext } from './requests/check.ts';
 import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';
@@ -24,7 +25,7 @@ import { heldAnswer, resultOf } from './views/result.ts';
 /** How long an answer waits for the metadata service. */
 const ANSWER_MS = 2000;
 
-export interface ApproverRequestsParts extends Pick<ApprovalsParts, 'deps'> {
+interface ApproverRequestsParts extends Pick<ApprovalsParts, 'deps'> {
   readonly ports: Pick<ApprovalPorts, 'events'>;
   readonly store: Pick<ApprovalsParts['store'], 'approvals'>;
   readonly stages: Pick<Stages, 'rules' | 'commands' | 'ledger' | 'submissions'>;
@@ -32,7 +33,6 @@ export interface ApproverRequestsParts extends Pick<ApprovalsParts, 'deps'> {
   readonly context: () => CheckContext;
   /** Logs and counts a refusal, and returns it. */
   readonly denied: (approver: string, refused: Refusal) => Refusal;
-  /** The bridge is stopping. */
   readonly isClosed: () => boolean;
 }
 
@@ -43,7 +43,12 @@ export class ApproverRequests {
     this.#parts = parts;
   }
 
-  /** As `Approvals.request`. */
+  /**
+   * Records an approver's request, or nothing of it if one id is refused. Resolves when the metadata service has answered, at the first
+   * failed attempt, or after 2 s.
+   * @param body the JSON value of `POST /v1/approvals`
+   * @throws BridgeError BRIDGE_STORE_* if nothing can be stored, BRIDGE_APPROVALS_CLOSED if the bridge is stopping
+   */
   async request(origin: ApprovalOrigin, body: unknown): Promise<ApprovalAnswer> {
     this.#requireOpen();
     const { approver } = origin;
@@ -58,11 +63,11 @@ export class ApproverRequests {
       requests.map(({ key }) => key),
       ANSWER_MS,
     );
-    const results: ApprovalResult[] = [];
+    const results: RequestResult[] = [];
     for (const found of checked) {
       const { known } = found;
       const approval = stages.ledger.approvalOf(known.key, known.occurrence) ?? store.approvals.of(known.occurrence);
-      const result = resultOf(stages.rules, approver, found, approval, stages.ledger.matterOf(known));
+      const result = resultOf(stages.rules, approver, found, approval, stages.ledger.governedEventOf(known));
       if ('kind' in result) return denied(approver, result);
       results.push(result);
     }
@@ -80,7 +85,16 @@ export class ApproverRequests {
     return answers.length === 0 ? null : within(deps, Promise.all(answers), ANSWER_MS);
   }
 
-  /** As `Approvals.hold`. */
+  /** Resolves when no StartRequest for this event is in flight, or after 2 s. Wait for it before `hold` and `release`. */
+  async answered(eventId: string): Promise<void> {
+    await this.answerTo([keyOf(eventId)]);
+  }
+
+  /**
+   * Records an approver's hold.
+   * @param body the JSON value of `POST /v1/holds`
+   * @throws as `request`
+   */
   hold(origin: ApprovalOrigin, body: unknown): HoldAnswer {
     this.#requireOpen();
     const { stages, context, denied } = this.#parts;
@@ -94,8 +108,13 @@ export class ApproverRequests {
     return heldAnswer(known, stages.ledger.approvalOf(known.key, known.occurrence));
   }
 
-  /** As `Approvals.release`. */
-  release(origin: ApprovalOrigin, eventId: string, holder: string | null, beforeMs: number | null): ReleaseAnswer {
+  /**
+   * Releases holds that were set up to `beforeMs`.
+   * @param holder null: the approver's own hold or, for an admin without one, all holds of the event
+   * @param beforeMs in milliseconds since 1970; null: no limit
+   * @throws as `request`
+   */
+  release(origin: ApprovalOrigin, eventId: string, holder: string | null, beforeMs: number | null = null): ReleaseAnswer {
     this.#requireOpen();
     const { stages, context, denied } = this.#parts;
     const fault = tooLong(eventId) ?? tooLong(holder ?? '', '?approver=');
@@ -106,7 +125,7 @@ export class ApproverRequests {
     return revoked === null ? { kind: 'released' } : denied(origin.approver, revoked);
   }
 
-  #authorization(origin: ApprovalOrigin): Authorization {
+  #authorization(origin: ApprovalOrigin): ApprovalAuthorization {
     return { origin, isValid: () => Object.hasOwn(this.#parts.stages.rules.approvers, origin.approver) };
   }
 

@@ -28,20 +28,10 @@ export interface ApprovalsParts extends AuditTrailParts, RulesOptions {
   readonly onMessage?: (source: string, result: MessageResult) => void;
 }
 
-export interface Stages {
-  readonly rules: RulesInForce;
-  readonly turn: BridgeTurn;
-  readonly deadlines: Deadlines;
-  readonly ledger: Ledger;
-  readonly commands: Commands;
-  readonly reviews: Reviews;
-  readonly refusals: Refusals;
-  readonly submissions: Submitter;
-  readonly views: Queries;
-}
+export type Stages = ReturnType<typeof connectStages>;
 
 /** Creates the stages; none of them starts work yet. */
-export function connectStages(parts: ApprovalsParts): Stages {
+export function connectStages(parts: ApprovalsParts) {
   const rules = new RulesInForce(parts);
   const turn = new BridgeTurn({ ...parts, rules });
   // A drill exists on this bridge only, so it waits for no other one.

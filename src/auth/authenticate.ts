@@ -12,8 +12,8 @@ export interface AuthenticatorParts {
   readonly readers: TokenOwners;
   /** Null: JWTs are rejected. */
   readonly jwt: JwtOptions | null;
-  /** The keys of `jwt`, if an earlier authenticator has them. Default: fetched at the first JWT. */
-  readonly keys?: KeySet | null;
+  /** Those of `jwt`. */
+  readonly keys: KeySet | null;
   readonly deps: JwtDeps;
   readonly logger: Logger;
 }
@@ -24,7 +24,10 @@ const RETRY_AFTER_SECONDS = 5;
 export function createAuthenticator(parts: AuthenticatorParts): (credentials: Credentials) => Promise<Authentication> {
   const { approvers, jwt, keys, deps, logger } = parts;
   const tokens = new TokenStore(parts, deps, logger);
-  const verifier = jwt && new JwtVerifier(jwt, subjectsOf(approvers), deps, logger, keys ?? undefined);
+  const subjects = new Map(
+    Object.entries(approvers).flatMap(([name, { subject }]) => (subject === null ? [] : [[subject, name] as const])),
+  );
+  const verifier = jwt && keys && new JwtVerifier(jwt, subjects, deps, logger, keys);
   return async ({ token, certificate, network }) => {
     if (token === null) return certificate === null ? nobody('Send Authorization: Bearer TOKEN.') : byCertificate(certificate, approvers);
     const owner = tokens.ownerOf(token);
@@ -60,8 +63,4 @@ async function byJwt(verifier: JwtVerifier, token: string, network: string): Pro
 
 function nobody(detail: string): Authentication {
   return { outcome: 'nobody', detail };
-}
-
-function subjectsOf(approvers: AuthenticatorParts['approvers']): ReadonlyMap<string, string> {
-  return new Map(Object.entries(approvers).flatMap(([name, { subject }]) => (subject === null ? [] : [[subject, name] as const])));
 }

@@ -15,7 +15,6 @@ export interface ClientCertificate {
   readonly dns: readonly string[];
 }
 
-/** The credentials of a request. */
 export interface Credentials {
   readonly token: string | null;
   readonly certificate: ClientCertificate | null;

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { codeOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
 import { FairQueue } from '../time/fair-queue.ts';
-import { KEYS_FRESH_MS, type KeySet, openKeySet } from './key-set.ts';
+import type { KeySet } from './key-set.ts';
 import type { JwtOptions } from './options.ts';
 
 /** The most verified tokens in memory, so that their signatures are not verified again. */
@@ -14,12 +14,11 @@ const EXPIRED = 'it has expired or is not valid yet: get a new one';
 /** The same text for signature and subject, so that a caller without a valid signature does not learn which subjects exist. */
 const UNVERIFIED = 'its signature or its subject is not accepted here';
 
-export type JwtVerdict = { readonly kind: 'approver'; readonly name: string } | { readonly kind: 'refused'; readonly reason: string };
+type JwtVerdict = { readonly kind: 'approver'; readonly name: string } | { readonly kind: 'refused'; readonly reason: string };
 
 interface VerifiedToken {
   readonly name: string;
   readonly untilWallMs: number;
-  readonly untilMs: number;
   readonly generation: number;
 }
 
@@ -51,13 +50,7 @@ export class JwtVerifier {
    * @param subjects the approvers' names by their subject
    * @param keys those of `options.jwks`
    */
-  constructor(
-    options: JwtOptions,
-    subjects: ReadonlyMap<string, string>,
-    deps: JwtDeps,
-    logger: Logger,
-    keys: KeySet = openKeySet(options, deps, logger),
-  ) {
+  constructor(options: JwtOptions, subjects: ReadonlyMap<string, string>, deps: JwtDeps, logger: Logger, keys: KeySet) {
     this.#options = options;
     this.#subjects = subjects;
     this.#keys = keys;
@@ -79,20 +72,24 @@ export class JwtVerifier {
     if (unverified === null) return this.#refuse('not a JWT', UNVERIFIED);
     const early = this.#earlyFault(unverified);
     if (early !== null) return early;
-    const key = await this.#keys.keyFor(unverified.header);
-    if (key === null) return this.#refuse('no matching key in the key set', UNVERIFIED);
-    const generation = this.#keys.generation;
-    const payload = await this.#turns.take(network, () => this.#verifySignature(token, key));
-    if (typeof payload === 'string') return this.#refuse(payload, UNVERIFIED);
-    const [name, ...others] = this.#ownersIn(payload);
-    if (name === undefined || others.length > 0) return this.#refuse('its claim names no approver, or several', UNVERIFIED);
-    this.#remember(hash, name, payload, generation);
-    return { kind: 'approver', name };
+    return await this.#prove(token, hash, unverified.header, network);
   }
 
-  /** Fetches or reads the keys. @throws BridgeError BRIDGE_JWT_* */
-  async check(): Promise<void> {
-    await this.#keys.check();
+  /** Verifies the signature. Starts again if the keys change meanwhile, so that a withdrawn key verifies no token. */
+  async #prove(token: string, hash: string, header: JWSHeaderParameters, network: string): Promise<JwtVerdict> {
+    for (;;) {
+      const { generation } = this.#keys;
+      const key = await this.#keys.keyFor(header);
+      if (generation !== this.#keys.generation) continue;
+      if (key === null) return this.#refuse('no matching key in the key set', UNVERIFIED);
+      const payload = await this.#turns.take(network, () => this.#verifySignature(token, key));
+      if (generation !== this.#keys.generation) continue;
+      if (typeof payload === 'string') return this.#refuse(payload, UNVERIFIED);
+      const [name, ...others] = this.#ownersIn(payload);
+      if (name === undefined || others.length > 0) return this.#refuse('its claim names no approver, or several', UNVERIFIED);
+      this.#remember(hash, name, payload, generation);
+      return { kind: 'approver', name };
+    }
   }
 
   /** Returns the claims of a token with a valid signature, or an error code. */
@@ -143,9 +140,8 @@ export class JwtVerifier {
   #verifiedBefore(hash: string): string | null {
     const verified = this.#verified.get(hash);
     if (verified === undefined) return null;
-    const { name, untilWallMs, untilMs, generation } = verified;
-    const isGood = this.#deps.wallMs() < untilWallMs && this.#deps.elapsedMs() < untilMs && generation === this.#keys.generation;
-    if (isGood) return name;
+    const { name, untilWallMs, generation } = verified;
+    if (this.#deps.wallMs() < untilWallMs && this.#keys.areFresh && generation === this.#keys.generation) return name;
     this.#verified.delete(hash);
     return null;
   }
@@ -153,8 +149,7 @@ export class JwtVerifier {
   #remember(hash: string, name: string, { exp = 0 }: JWTPayload, generation: number): void {
     const oldest = this.#verified.keys().next();
     if (this.#verified.size >= MOST_VERIFIED && !oldest.done) this.#verified.delete(oldest.value);
-    const untilWallMs = exp * 1000 + this.#options.clockToleranceMs;
-    this.#verified.set(hash, { name, untilWallMs, untilMs: this.#deps.elapsedMs() + KEYS_FRESH_MS, generation });
+    this.#verified.set(hash, { name, untilWallMs: exp * 1000 + this.#options.clockToleranceMs, generation });
   }
 
   #refuse(why: string, reason: string): JwtVerdict {

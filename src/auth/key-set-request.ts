@@ -18,7 +18,7 @@ const HEADERS = {
 };
 const WORDS: TlsWords = { target: 'approvals.jwt.jwks', section: 'approvals.jwt.tls', plain: 'the url is http://' };
 
-export interface KeySetTarget {
+interface KeySetTarget {
   readonly url: URL;
   readonly allowPrivate: readonly string[];
   /** Verifies the server. Null: the machine's trusted CAs. @throws BridgeError */

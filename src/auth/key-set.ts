@@ -11,7 +11,7 @@ import { keysFault, requestKeySet } from './key-set-request.ts';
 import type { JwtOptions } from './options.ts';
 
 /** Older keys are fetched again before use. */
-export const KEYS_FRESH_MS = 600_000;
+const KEYS_FRESH_MS = 600_000;
 /** The maximum age of keys while fetching fails, so that a withdrawn key does not count indefinitely. */
 const MAX_AGE_MS = 86_400_000;
 /** The minimum time between fetches for tokens with unknown keys. */
@@ -19,11 +19,13 @@ const COOLDOWN_MS = 30_000;
 /** The pause after a failed fetch. */
 const PAUSE_MS = 5000;
 
-export type KeySetDeps = Pick<Deps, 'elapsedMs' | 'after'>;
+type KeySetDeps = Pick<Deps, 'elapsedMs' | 'after'>;
 
 export interface KeySet {
-  /** Grows with each new set of keys. Tokens verified with older keys must be verified again. */
+  /** Grows with each new set of keys. Tokens verified with older keys must be verified again. @throws BridgeError BRIDGE_JWT_KEYS */
   readonly generation: number;
+  /** False if the keys must be fetched again before use, also for tokens verified before. */
+  readonly areFresh: boolean;
   /** Returns null if no key, or more than one, matches the header. @throws BridgeError BRIDGE_JWT_* if the keys are not available */
   keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null>;
   /** Fetches or reads the keys. @throws BridgeError BRIDGE_JWT_* */
@@ -60,8 +62,12 @@ class RemoteKeySet implements KeySet {
     this.#logger = logger;
   }
 
+  get areFresh(): boolean {
+    return this.#ageMs() < KEYS_FRESH_MS;
+  }
+
   async keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null> {
-    if (this.#ageMs() >= KEYS_FRESH_MS) await this.#renew();
+    if (!this.areFresh) await this.#renew();
     if (this.#cached === null || this.#ageMs() >= MAX_AGE_MS)
       throw this.#failure?.error ?? keysFault('the keys of approvals.jwt are too old');
     const known = await this.#find(header);
@@ -117,7 +123,8 @@ class RemoteKeySet implements KeySet {
 class FileKeySet implements KeySet {
   readonly #file: WatchedFile<JSONWebKeySet>;
   #found: { readonly set: JSONWebKeySet; readonly find: Promise<Find> } | null = null;
-  generation = 0;
+  #generation = 0;
+  readonly areFresh = true;
 
   constructor(secret: Secret, deps: KeySetDeps, logger: Logger) {
     const place = `the file ${secret.file ?? secret.origin} of approvals.jwt.jwks`;
@@ -128,12 +135,17 @@ class FileKeySet implements KeySet {
         return readKeySet(file.text, place);
       },
       onChanged: () => {
-        this.generation++;
+        this.#generation++;
       },
       onUnusable: (reason: string) =>
         logger.error({ reason }, 'the key set of approvals.jwt cannot be used: the last good one stays in use'),
     };
     this.#file = new WatchedFile(secret.file === null ? [] : [secret.file], parts, deps);
+  }
+
+  get generation(): number {
+    this.#file.current();
+    return this.#generation;
   }
 
   async keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null> {

@@ -5,6 +5,8 @@ import { tlsSection } from '../net/tls-options.ts';
 import { durationBetween, type OptionsOf, secret, withoutFault } from '../schema/pieces.ts';
 import { Secret } from '../secrets/secret.ts';
 
+const text = (message = 'must not be empty') => v.pipe(v.string(), v.minLength(1, message));
+
 const tokenEntries = {
   token: v.exactOptional(
     v.pipe(
@@ -41,20 +43,13 @@ export const credentialEntries = {
   ...tokenEntries,
   certificate: v.exactOptional(
     v.pipe(
-      v.string(),
-      v.minLength(1, 'must not be empty'),
+      text(),
       v.description(
         'A name in a client certificate that http.tls.clientCa signed: its common name, or an alternative name of type DNS, URI or e-mail.',
       ),
     ),
   ),
-  subject: v.exactOptional(
-    v.pipe(
-      v.string(),
-      v.minLength(1, 'must not be empty'),
-      v.description('The value of the claim in a token of approvals.jwt, or a member of its list.'),
-    ),
-  ),
+  subject: v.exactOptional(v.pipe(text(), v.description('The value of the claim in a token of approvals.jwt, or a member of its list.'))),
 };
 
 interface Credentials extends Tokens {
@@ -68,7 +63,6 @@ export function hasOneKindOfTokens({ token, tokens }: Tokens): boolean {
   return token === undefined || tokens === undefined;
 }
 
-/** Returns the configured credentials of an approver. */
 export function configuredCredentials({ certificate, subject, ...given }: Credentials) {
   return { ...tokensOf(given), certificate: certificate ?? null, subject: subject ?? null };
 }
@@ -81,8 +75,6 @@ const ALGORITHMS: readonly string[] = [
 
 const INSECURE_FAULT =
   'must start with https:// (or with http:// and allowInsecure: true; anyone on the network path can then act as any approver)';
-
-const text = (message = 'must not be empty') => v.pipe(v.string(), v.minLength(1, message));
 
 /** The path of the file is public; its content is handled as a secret. */
 const file = v.pipe(

@@ -7,8 +7,7 @@ import { type FileText, WatchedFile } from '../secrets/watched-file.ts';
 import type { Deps } from '../time/clock.ts';
 import type { ReaderOptions } from './options.ts';
 
-/** The owner of a token. */
-export interface Owner {
+interface Owner {
   readonly kind: 'approver' | 'reader';
   readonly name: string;
 }
@@ -19,7 +18,6 @@ interface Entry {
   readonly owner: Owner;
   readonly secret: Secret;
   hash: Buffer;
-  /** The last logged fault of its file. */
   loggedFault: string | null;
 }
 

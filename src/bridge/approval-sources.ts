@@ -5,10 +5,9 @@ import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import { touches } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
 import type { Deps } from '../time/clock.ts';
-import { type ManagedSource, manageSource } from './managed-source.ts';
-import { SourceLoop } from './source-loop.ts';
+import { type ManagedSource, manageSource, SourceLoop } from './source-loop.ts';
 
-export interface SourcesParts {
+interface SourcesParts {
   readonly config: Pick<Config, 'approvals'>;
   readonly approvals: Pick<Approvals, 'take' | 'ready'>;
   readonly deps: Deps;
@@ -84,7 +83,7 @@ export function isShared(name: string, { approvals }: Pick<Config, 'approvals'>)
   return source?.definition.readersOf(source.options) === 'each';
 }
 
-export interface SourceParts extends Pick<SourcesParts, 'deps'> {
+interface SourceParts extends Pick<SourcesParts, 'deps'> {
   /** A logger that is bound to the source's name. */
   readonly logger: Logger;
   readonly observerId: string;

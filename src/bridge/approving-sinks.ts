@@ -27,8 +27,8 @@ export function holdingSinks({ sinks }: Pick<Config, 'sinks'>): ReadonlyMap<stri
 /** Returns whether a sink acts on an event, or null while that is unknown. */
 export function actsOn({ sinks }: Pick<Config, 'sinks'>, sink: string, event: ScheduledEvent, ownName: string | null): boolean | null {
   const config = sinks[sink];
-  const acts = config && sinkApprover(config)?.actsOn;
-  return acts === undefined ? true : acts(event, ownName);
+  const actsOnEvent = config && sinkApprover(config)?.actsOn;
+  return actsOnEvent === undefined ? true : actsOnEvent(event, ownName);
 }
 
 /** Returns whether this configuration lets a source or sink act for an approver. @param event null for any event */
@@ -45,38 +45,22 @@ export function isAuthorized(
   return event === null || actsOn({ sinks }, sink ?? '', event, ownName) !== false;
 }
 
-export interface ApprovingStoreParts {
+interface ApprovingParts {
   readonly queue: Queue;
   /** Null until documents are handled (behaviour 4.12). */
   readonly approvals: () => Pick<Approvals, 'settle'> | null;
 }
 
-/** Returns a lane's store that records an accepted delivery and its approval in one transaction (behaviour 10.5). */
-export function approvingStore(approver: string, { queue, approvals }: ApprovingStoreParts): LaneStore {
-  return {
-    nowMs: () => queue.nowMs(),
-    queued: (...asked) => queue.queued(...asked),
-    queuedOf: (...asked) => queue.queuedOf(...asked),
-    queuedByUrgency: (...asked) => queue.queuedByUrgency(...asked),
-    urgent: () => queue.urgent(),
-    queuedBefore: (...asked) => queue.queuedBefore(...asked),
-    overtaken: (...asked) => queue.overtaken(...asked),
-    movedOn: (...asked) => queue.movedOn(...asked),
-    position: () => queue.position(),
-    retirement: (sink) => queue.retirement(sink),
-    retire: (sink, retirement) => queue.retire(sink, retirement),
-    record: (sink) => queue.record(sink),
-    requests: (sink) => queue.requests(sink),
-    saveRequests: (sink, requests) => queue.saveRequests(sink, requests),
-    settle: (sink, settlements, atMs, error) => {
-      if (settlements.every((each) => each.result !== 'accepted' || each.approves === undefined)) {
-        queue.settle(sink, settlements, atMs, error);
-        return;
-      }
-      const open = approvals();
-      if (open === null) throw tooEarly(sink, approver);
-      open.settle({ sink, approver }, settlements, atMs, error);
-    },
+/** Returns a function that records an accepted delivery and its approval in one transaction (behaviour 10.5). */
+export function settleApproving(approver: string, { queue, approvals }: ApprovingParts): LaneStore['settle'] {
+  return (sink, settlements, atMs, error) => {
+    if (settlements.every((each) => each.result !== 'accepted' || each.approves === undefined)) {
+      queue.settle(sink, settlements, atMs, error);
+      return;
+    }
+    const open = approvals();
+    if (open === null) throw tooEarly(sink, approver);
+    open.settle({ sink, approver }, settlements, atMs, error);
   };
 }
 

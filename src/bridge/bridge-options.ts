@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import type { Transport } from '../metadata/transport.ts';
+import type { MetadataTransport } from '../metadata/transport.ts';
 import type { OutboxOptions } from '../outbox/open-store.ts';
 import type { Deps } from '../time/clock.ts';
 import type { ConfigFile, Reloads } from './reloads.ts';
@@ -19,14 +19,14 @@ export interface BridgeOptions {
   /** The stream of the stdout sink. */
   readonly stdout: Writable;
   /** The transport to the metadata service. Default: HTTP on a separate connection. */
-  readonly transport?: Transport;
+  readonly transport?: MetadataTransport;
   /** For tests: a fast store, or one on a full disk. */
   readonly store?: Pick<OutboxOptions, 'synchronous' | 'maxPages'>;
   readonly watch?: PollWatch;
 }
 
 /** Observes the start, the requests and the end of polls. */
-export interface PollWatch {
+interface PollWatch {
   begins(): void;
   /** The bridge sends a request, of a poll or not. */
   asks(): void;

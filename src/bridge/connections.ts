@@ -9,19 +9,18 @@ import type { Config } from '../config/config.ts';
 import { clockFindings } from '../diagnosis/clock.ts';
 import type { Finding } from '../diagnosis/finding.ts';
 import { MACHINE_PROBE, type MachineProbe } from '../diagnosis/machine.ts';
-import { networkFindings } from '../diagnosis/network.ts';
+import { networkFindings, proxyFindings } from '../diagnosis/network.ts';
 import { placeFindings } from '../diagnosis/places.ts';
-import { proxyFindings } from '../diagnosis/proxy.ts';
 import { messageOf } from '../errors.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
-import type { Transport } from '../metadata/transport.ts';
+import type { MetadataTransport } from '../metadata/transport.ts';
 import { isMetadataAddress } from '../net/private-addresses.ts';
 import { type Deps, orAbort } from '../time/clock.ts';
 import { createSource } from './approval-sources.ts';
 import { MetadataSource } from './metadata-source.ts';
 import { createAdapter } from './sinks/sink-adapter.ts';
 
-export interface ReachParts {
+interface ReachParts {
   readonly deps: Deps;
   readonly logger: Logger;
   readonly stdout: Writable;
@@ -118,7 +117,7 @@ interface ReachedMetadata {
 async function reachMetadata(config: Config, { deps, logger, signal }: ReachParts): Promise<ReachedMetadata> {
   const http = createHttpTransport(deps);
   let date: string | undefined;
-  const transport: Transport = async (request, abort) => {
+  const transport: MetadataTransport = async (request, abort) => {
     const answer = await http.send(request, abort);
     date = answer.headers['date'];
     return answer;

@@ -12,9 +12,10 @@ import type { Streams } from '../http/stream/streams.ts';
 import type { DropReason } from '../model/problems.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
-import { onceASecond } from './once-a-second.ts';
 
-export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload' | 'operations' | 'drills'> {
+const SECOND_MS = 1000;
+
+interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload' | 'operations' | 'drills'> {
   readonly config: Pick<Config, 'http' | 'approvals'>;
   /** A request to `/v1/*` had no valid credentials. */
   readonly onUnauthorized: () => void;
@@ -96,4 +97,20 @@ function mainRoutes(
   const callers = new Callers({ known, requireToken: !isLoopback(host), host, deps, onRefused: onUnauthorized, onFlood });
   const served: BridgePorts = { ...ports, events, approvals, reload, operations, drills, streams };
   return [...bridgeRoutes(served, callers), ...consoleRoutes(hasConsole, callers)];
+}
+
+/** Makes an expensive result at most once a second: callers within a second get the same one. */
+export function onceASecond<T>(make: () => Promise<T>, deps: Pick<Deps, 'elapsedMs'>): () => Promise<T> {
+  let made: { readonly sinceMs: number; readonly result: Promise<T> } | null = null;
+  let isRunning = false;
+  return () => {
+    const nowMs = deps.elapsedMs();
+    if (made !== null && (isRunning || nowMs - made.sinceMs < SECOND_MS)) return made.result;
+    isRunning = true;
+    const result = make().finally(() => {
+      isRunning = false;
+    });
+    made = { sinceMs: nowMs, result };
+    return result;
+  };
 }

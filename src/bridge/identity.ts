@@ -21,12 +21,12 @@ const ABSENT_PAUSE_MS = 60_000;
 /** Tags may change while the VM runs. Everything else changes only with a start. */
 const TAGS_PAUSE_MS = 600_000;
 
-export interface IdentityParts {
+interface IdentityParts {
   readonly outbox: Outbox;
   /** `cloudevents.source`: null for the scope alone, `vm` for the scope with the VM, else the source itself. */
   readonly configuredSource: string | null;
   /** `cloudevents.observer`. */
-  readonly told: readonly string[];
+  readonly observerFields: readonly string[];
   readonly instance: (signal: AbortSignal) => Promise<InstanceAnswer>;
   readonly deps: Deps;
   readonly logger: Logger;
@@ -75,7 +75,7 @@ export class Identity {
 
   get observer(): Observer {
     const { name, vm: stored, observerId } = this.#parts.outbox.identity.current;
-    const vm = toObservedVm(stored, this.#parts.told);
+    const vm = toObservedVm(stored, this.#parts.observerFields);
     return { name, id: name?.toLowerCase() ?? observerId, ...(vm && { vm }) };
   }
 
@@ -98,7 +98,7 @@ export class Identity {
       for (let pauseMs = 1000; !(await this.#ask(signal)); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
         await sleep(this.#parts.deps, this.#isAbsent ? ABSENT_PAUSE_MS : Math.max(pauseMs, this.#askedPauseMs), signal);
       }
-      while (this.#parts.told.length > 0) {
+      while (this.#parts.observerFields.length > 0) {
         await sleep(this.#parts.deps, TAGS_PAUSE_MS, signal);
         await this.#refresh(signal);
       }
@@ -157,7 +157,7 @@ export class Identity {
       ...(vmId === null ? {} : { vmId }),
       ...(name === null ? {} : { name }),
       ...(source === null ? {} : { source }),
-      vm: toObservedVm(vm, this.#parts.told),
+      vm: toObservedVm(vm, this.#parts.observerFields),
     });
     this.#isOurs = true;
   }
@@ -171,11 +171,11 @@ export class Identity {
 
   /** Updates the metadata of the VM. Its name and the source stay until the next start, so that all changes of an event have the same. */
   async #refresh(signal: AbortSignal): Promise<void> {
-    const { outbox, told, logger } = this.#parts;
+    const { outbox, observerFields, logger } = this.#parts;
     const answer = await this.#parts.instance(signal);
     const { vmId, vm: stored } = outbox.identity.current;
     if (answer.kind !== 'known' || answer.vmId !== vmId) return;
-    const vm = toObservedVm(answer.vm, told);
+    const vm = toObservedVm(answer.vm, observerFields);
     if (JSON.stringify(vm) === JSON.stringify(stored)) return;
     try {
       outbox.identity.save({ vm });

@@ -9,20 +9,19 @@ import { createHttpTransport } from '../metadata/http-transport.ts';
 import { createPoller, type Poller } from '../metadata/poll.ts';
 import { PollSchedule } from '../metadata/poll-schedule.ts';
 import { RequestRate } from '../metadata/request-rate.ts';
-import type { Transport } from '../metadata/transport.ts';
+import type { MetadataTransport } from '../metadata/transport.ts';
 import type { PostResult } from '../model/approvals.ts';
 import type { Instant, PollResult } from '../model/events.ts';
 import { type CancelTimer, type Deps, now } from '../time/clock.ts';
 
-export interface MetadataSourceParts {
+interface MetadataSourceParts {
   readonly config: Pick<Config, 'metadata'>;
   readonly deps: Deps;
   readonly logger: Logger;
   /** Default: HTTP on a separate connection. */
-  readonly transport?: Transport | undefined;
+  readonly transport?: MetadataTransport | undefined;
   /** When an earlier process read its last good document. */
   readonly storedGoodAt: Instant | null;
-  /** A poll begins. */
   readonly onPoll?: () => void;
   /** The bridge sends a GET, for a poll or for the VM's identity. */
   readonly onRequest?: () => void;
@@ -34,7 +33,6 @@ const BLIND_AFTER_MS = 60_000;
 /** Opens nothing before its first request. */
 export class MetadataSource {
   readonly client: MetadataClient;
-  /** The rate of requests to the service. */
   readonly rate: RequestRate;
   readonly #parts: MetadataSourceParts;
   readonly #poller: Poller;
@@ -50,7 +48,7 @@ export class MetadataSource {
     const { deps, config, logger } = parts;
     this.#parts = parts;
     const http = parts.transport ? null : createHttpTransport(deps);
-    const transport = (parts.transport ?? http?.send) as Transport;
+    const transport = (parts.transport ?? http?.send) as MetadataTransport;
     const { endpoint, ...options } = config.metadata;
     const where = endpoint === 'discover' ? discoverBy(transport, logger) : endpoint;
     this.rate = new RequestRate({ pollIntervalMs: options.pollIntervalMs, elapsedMs: deps.elapsedMs });
@@ -160,7 +158,7 @@ export class MetadataSource {
   }
 }
 
-function discoverBy(transport: Transport, logger: Logger): (signal: AbortSignal) => Promise<string> {
+function discoverBy(transport: MetadataTransport, logger: Logger): (signal: AbortSignal) => Promise<string> {
   return async (signal) => {
     const endpoint = await discoverEndpoint({ probe: probeBy(transport), optionAddress: () => readOptionAddress() }, signal);
     logger.info({ area: 'metadata', endpoint }, 'found the metadata service');

@@ -8,7 +8,7 @@ import type { Deps } from '../time/clock.ts';
 import { untilNextTurn } from '../time/turn.ts';
 import type { Sinks } from './sinks.ts';
 
-export interface OperationsParts {
+interface OperationsParts {
   readonly outbox: Outbox;
   readonly sinks: Pick<Sinks, 'types' | 'status' | 'wake'>;
   readonly deps: Pick<Deps, 'wallMs'>;

@@ -6,7 +6,8 @@ import type { Config } from '../config/config.ts';
 import { BridgeError } from '../errors.ts';
 import type { ReloadOutcome } from '../http/reload-route.ts';
 import { type Fault, formatFault } from '../schema/faults.ts';
-import { type JudgeParts, judgeOptions } from './judge-options.ts';
+import { createSource } from './approval-sources.ts';
+import { type AdapterParts, createAdapter } from './sinks/sink-adapter.ts';
 
 /** The source of the configuration for a reload. */
 export interface ConfigFile {
@@ -18,7 +19,9 @@ export interface ConfigFile {
   readonly onApplied?: (config: Config) => void;
 }
 
-export interface ReloadsParts extends JudgeParts {
+type OptionParts = Pick<AdapterParts, 'deps' | 'logger' | 'stdout'>;
+
+export interface ReloadsParts extends OptionParts {
   /** Null if there is no configuration file. */
   readonly file?: ConfigFile | null;
   /** When a reload may begin. */
@@ -31,12 +34,12 @@ export interface ReloadsParts extends JudgeParts {
 }
 
 /** For metrics. */
-export type ReloadResult = Exclude<ReloadOutcome['kind'], 'no-file' | 'not-allowed'> | 'failed';
+type ReloadResult = Exclude<ReloadOutcome['kind'], 'no-file' | 'not-allowed'> | 'failed';
 
 type AllowedOutcome = Exclude<ReloadOutcome, { kind: 'not-allowed' }>;
 
 /** A rejected reload, until one succeeds. */
-export interface RefusedReload {
+interface RefusedReload {
   readonly atMs: number;
   readonly by: string;
   readonly faults: readonly Fault[];
@@ -109,7 +112,7 @@ export class Reloads {
       } else if (outcome.kind !== 'no-file') {
         this.#refused = { atMs: deps.wallMs(), by, faults: [], restart: [], ...outcome };
       }
-      this.#tell(by, outcome);
+      this.#log(by, outcome);
       return outcome;
     } catch (error) {
       onReload('failed');
@@ -121,7 +124,7 @@ export class Reloads {
   /** Reports faults first, and applies nothing before the whole configuration is checked. */
   async #tryOut(file: ConfigFile): Promise<[AllowedOutcome, Promise<unknown> | null]> {
     const read = await file.read();
-    const faults = 'faults' in read ? read.faults : this.#judged(read);
+    const faults = 'faults' in read ? read.faults : this.#optionFaults(read);
     if ('faults' in read || faults.length > 0) return [{ kind: 'faulty', faults }, null];
     const restart = needsRestart(this.#parts.current(), read.options);
     if (restart.length > 0) return [{ kind: 'needs-restart', restart }, null];
@@ -133,9 +136,9 @@ export class Reloads {
     return [{ kind: 'applied', changed }, settled];
   }
 
-  #judged({ options }: ValidConfig): readonly Fault[] {
+  #optionFaults({ options }: ValidConfig): readonly Fault[] {
     try {
-      judgeOptions(options, this.#parts);
+      checkOptions(options, this.#parts);
       return [];
     } catch (error) {
       if (!(error instanceof BridgeError) || error.code !== 'BRIDGE_CONFIG_INVALID') throw error;
@@ -143,7 +146,7 @@ export class Reloads {
     }
   }
 
-  #tell(by: string, outcome: AllowedOutcome): void {
+  #log(by: string, outcome: AllowedOutcome): void {
     const logger = this.#logger;
     if (outcome.kind === 'applied') logger.info({ by, changed: outcome.changed }, 'the configuration was read again and is in force');
     else if (outcome.kind === 'no-file') logger.warn({ by }, 'there is no configuration file to reload, so nothing changes: see --config');
@@ -161,3 +164,9 @@ export class Reloads {
 }
 
 const NO_FILE: AllowedOutcome = { kind: 'no-file' };
+
+/** Finds contradictions in options that fit their schemas. No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID */
+export function checkOptions(config: Config, { deps, logger, stdout }: OptionParts): void {
+  for (const name of Object.keys(config.sinks)) createAdapter(name, config, { deps, logger, stdout });
+  for (const name of Object.keys(config.approvals.sources)) createSource(name, config, { deps, logger, observerId: '' });
+}

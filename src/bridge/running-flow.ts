@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import { compileRoutes, type Routes } from '../delivery/routing.ts';
 import { Drills } from '../drills/drills.ts';
 import type { MessageResult } from '../model/approvals.ts';
-import type { EventChange, Instant, PollResult, ScheduledEvent } from '../model/events.ts';
+import type { Instant, PollResult, ScheduledEvent } from '../model/events.ts';
 import { Committer, type CommitterParts } from '../outbox/committer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { commitEvents, forApprovals, type Publishing, pipeline } from '../pipeline.ts';
@@ -119,7 +119,8 @@ export class RunningFlow implements AsyncDisposable {
       ...{ polls$, metadata, firstRequestAt, wasApproved, store: this.store, approvals: this.approvals },
       settleMs: () => this.#config.metadata.settleMs,
       isOurs: () => identity.isIdentified,
-      onStepBack: (step, { id, event }) => this.#warnOf(step, id, event),
+      onStepBack: (step, { id, event: { eventId } }) =>
+        logger.warn({ area: 'changes', eventId, id }, `${STEPS_BACK[step]}; ${STEP_BACK_ADVICE}`),
     });
     this.#subscription = flow$
       .pipe(
@@ -188,10 +189,6 @@ export class RunningFlow implements AsyncDisposable {
     const holds = (sink: string, event: ScheduledEvent) =>
       holding.has(sink) && actsOn(config, sink, event, this.#parts.identity.observer.name) === true;
     return { ...compileRoutes(config.sinks, config.publish.resources), holds };
-  }
-
-  #warnOf(step: StepBack, id: string, { eventId }: EventChange['event']): void {
-    this.#parts.logger.warn({ area: 'changes', eventId, id }, `${STEPS_BACK[step]}; ${STEP_BACK_ADVICE}`);
   }
 
   #warn(): void {

@@ -6,21 +6,19 @@ import { touches } from '../config/changes.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
 import { Lane } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
-import type { LaneStore } from '../delivery/outcome-writer.ts';
 import { RequestWindow } from '../delivery/rate-limiter.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
-import { approvingStore, sinkApprover } from './approving-sinks.ts';
-import { endLeftBehind } from './left-behind.ts';
+import { settleApproving, sinkApprover } from './approving-sinks.ts';
 import type { RunningFlow } from './running-flow.ts';
-import { createAdapter, memoryOf, notesOf } from './sinks/sink-adapter.ts';
-import { filesOf, type LaneSuccession, SinkLane } from './sinks/sink-lane.ts';
+import { createAdapter, endLeftBehind, memoryOf, notesOf } from './sinks/sink-adapter.ts';
+import { type LaneSuccession, SinkLane, writtenFiles } from './sinks/sink-lane.ts';
 
 /** The time for running deliveries to a removed sink. */
 const REMOVAL_GRACE_MS = 8000;
 
-export interface SinksParts {
+interface SinksParts {
   /** Null until documents are handled (behaviour 4.12). */
   readonly flow: () => Pick<RunningFlow, 'approvals' | 'ownName' | 'isInView'> | null;
   readonly config: Pick<Config, 'sinks' | 'kinds'>;
@@ -30,7 +28,7 @@ export interface SinksParts {
   readonly stdout: Writable;
 }
 
-export interface SinkReports {
+interface SinkReports {
   readonly onAttempt: (sink: string, report: AttemptReport) => void;
   readonly onState: (sink: string, status: LaneStatus) => void;
 }
@@ -78,7 +76,7 @@ export class Sinks {
   prepare({ sinks }: Pick<Config, 'sinks'>): void {
     if (this.#reports === null || this.#isClosing) return;
     const added = Object.entries(sinks).filter(([name]) => !Object.hasOwn(this.#sinks, name));
-    this.#tell(this.#parts.outbox.sinks.put(added.map(configuredSink)));
+    this.#logChanged(this.#parts.outbox.sinks.put(added.map(configuredSink)));
   }
 
   /**
@@ -141,34 +139,32 @@ export class Sinks {
     return new SinkLane({
       create: (config, succession) => this.#create([name, config], { ...own, requests, ...succession }),
       drop: () => {
-        this.#tellRemoved([{ sink: name, deadLettered: outbox.sinks.remove(name) }]);
+        this.#logRemoved([{ sink: name, deadLettered: outbox.sinks.remove(name) }]);
         this.#leaving.delete(name);
       },
-      obstacles: (config) => this.#endingOf(filesOf(config)),
+      obstacles: (config) => this.#endingOf(writtenFiles(config)),
       ...{ deps, logger: own.logger },
     });
   }
 
   #create([name, config]: readonly [string, SinkConfig], { logger, notes, requests, heldKeys, isInForce }: LaneMakings): Lane {
     const { outbox, deps, stdout } = this.#parts;
+    const approver = sinkApprover(config);
     const reports = this.#reports;
     if (reports === null) throw new RangeError(`sink ${name} is closed`);
-    this.#tell(outbox.sinks.put([configuredSink([name, config])]));
+    this.#logChanged(outbox.sinks.put([configuredSink([name, config])]));
     const kept = { memory: memoryOf(name, outbox, isInForce), notes, events: this.#events };
     const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger, stdout, ...kept });
     return new Lane({
       ...{ name, adapter, retry: config.retry, deps, logger, requests, heldKeys },
-      store: this.#storeOf(config),
+      store: outbox.queue,
+      settle: approver
+        ? settleApproving(approver.name, { queue: outbox.queue, approvals: () => this.#parts.flow()?.approvals ?? null })
+        : undefined,
       cancels: config.adapter.cancels?.(config.options) ?? false,
       onAttempt: reports.onAttempt.bind(null, name),
       onState: reports.onState.bind(null, name),
     });
-  }
-
-  #storeOf(config: SinkConfig): LaneStore {
-    const { queue } = this.#parts.outbox;
-    const approver = sinkApprover(config);
-    return approver === null ? queue : approvingStore(approver.name, { queue, approvals: () => this.#parts.flow()?.approvals ?? null });
   }
 
   get #events(): EventsInView {
@@ -194,7 +190,7 @@ export class Sinks {
   /** The lane continues. A retirement ends, as with every change of a sink. */
   #refilter(name: string, config: SinkConfig): void {
     try {
-      this.#tell(this.#parts.outbox.sinks.put([configuredSink([name, config])]));
+      this.#logChanged(this.#parts.outbox.sinks.put([configuredSink([name, config])]));
       this.#lanes.get(name)?.wake();
     } catch (error) {
       this.#parts.logger.error({ err: error, sink: name }, 'the changed filter of this sink could not be stored: the next start stores it');
@@ -203,17 +199,17 @@ export class Sinks {
 
   #syncStore(): void {
     const differences = this.#parts.outbox.sinks.sync(Object.entries(this.#sinks).map(configuredSink));
-    this.#tell(differences);
-    this.#tellRemoved(differences.removed);
+    this.#logChanged(differences);
+    this.#logRemoved(differences.removed);
   }
 
-  #tell({ added, unretired }: SinkNews): void {
+  #logChanged({ added, unretired }: SinkNews): void {
     const { logger } = this.#parts;
     for (const sink of added) logger.info({ sink }, 'new sink: it receives events from now on');
     for (const sink of unretired) logger.info({ sink }, 'the sink was retired; it starts again, because its configuration has changed');
   }
 
-  #tellRemoved(removed: readonly { readonly sink: string; readonly deadLettered: number }[]): void {
+  #logRemoved(removed: readonly { readonly sink: string; readonly deadLettered: number }[]): void {
     for (const { sink, deadLettered } of removed) {
       this.#parts.logger.warn(
         { sink, deadLettered },

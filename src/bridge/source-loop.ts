@@ -1,16 +1,19 @@
 // One approval source → its messages, received again with back-off after each failure.
 import type { Logger } from 'pino';
-import type { ApprovalMessage, MessageVerdict } from '../../adapters/approval-source.ts';
+import type { ApprovalMessage, ApprovalSource, MessageVerdict } from '../../adapters/approval-source.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import { BridgeError, isStoreFault, messageOf } from '../errors.ts';
 import { backoffMs } from '../time/backoff.ts';
 import { type Deps, orAbort, sleep } from '../time/clock.ts';
 import { disposeInTime } from '../time/dispose.ts';
-import type { ManagedSource } from './managed-source.ts';
+import { Running } from '../time/running.ts';
 
 /** If a source received for this long before it failed, its back-off starts from the beginning. */
 const STEADY_MS = 10_000;
+
+/** A source as the bridge uses it. Disposal aborts running calls, then closes. It may be called twice. */
+export interface ManagedSource extends Omit<ApprovalSource, 'close'>, AsyncDisposable {}
 
 export interface SourceLoopParts {
   readonly source: ManagedSource;
@@ -91,4 +94,35 @@ export class SourceLoop {
 
 function endedByItself(): BridgeError {
   return new BridgeError('BRIDGE_INTERNAL', 'the source ended without an error');
+}
+
+/** @param name its name in the configuration, for messages */
+export function manageSource(source: ApprovalSource, name: string): ManagedSource {
+  const running = new Running();
+  const closing = new AbortController();
+  let closed: Promise<void> | null = null;
+  const run = async <T>(signal: AbortSignal, work: (stop: AbortSignal) => Promise<T>): Promise<T> => {
+    const stop = AbortSignal.any([signal, closing.signal]);
+    stop.throwIfAborted();
+    try {
+      return await running.track(work(stop));
+    } catch (error) {
+      throw stop.aborted ? stop.reason : error;
+    }
+  };
+  return {
+    canGiveBack: source.canGiveBack,
+    check: (signal) => run(signal, (stop) => source.check(stop)),
+    receive: (take, signal, ready) => run(signal, (stop) => source.receive(take, stop, ready)),
+    [Symbol.asyncDispose]: () => {
+      closing.abort(stopping(name));
+      closed ??= running.ended().then(() => source.close());
+      return closed;
+    },
+  };
+}
+
+function stopping(name: string): BridgeError {
+  const message = `source ${name} is closed: the bridge is stopping`;
+  return new BridgeError('BRIDGE_ADAPTER_CLOSED', message, { disposition: 'retry', scope: 'sink' });
 }

@@ -18,7 +18,7 @@ import type { Sinks } from './sinks.ts';
 /** After this time without a good document, the bridge is not ready. */
 const STALE_AFTER_MS = 60_000;
 
-export interface StatusParts {
+interface StatusParts {
   readonly outbox: Outbox;
   readonly identity: Identity;
   readonly sinks: Sinks;

@@ -20,7 +20,7 @@ const [EARLY_ROWS, EARLY_STEPS] = [5, 40];
 const WARN_SHARES = [EARLY_SHARE, 0.95];
 const CALM_SHARE = 0.7;
 
-export interface UpkeepParts {
+interface UpkeepParts {
   readonly outbox: Outbox;
   readonly retainMs: number;
   readonly deps: Deps;

@@ -26,7 +26,6 @@ export class StoreWork {
     }
   }
 
-  /** Runs the work after a pause. */
   doIn(pauseMs: number, work: () => void): void {
     const cancel = this.#deps.after(pauseMs, () => {
       this.#cancels.delete(cancel);

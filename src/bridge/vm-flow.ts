@@ -16,12 +16,10 @@ export interface VmFlowParts {
   readonly create: (more: Pick<RunningFlowParts, 'wasApproved'>) => RunningFlow;
   /** The flow has changed; null: there is none. */
   readonly onFlow: (flow: RunningFlow | null) => void;
-  /** Aborts when the bridge stops. */
   readonly stop: AbortSignal;
   readonly logger: Logger;
 }
 
-/** The flow of a bridge. */
 export class VmFlow implements AsyncDisposable {
   readonly #parts: VmFlowParts;
   #flow: RunningFlow | null = null;

@@ -10,7 +10,6 @@ interface Sight {
   readonly blindness: Blindness | null;
   /** When the last good document was read, also by an earlier process. */
   readonly lastGoodAt: Instant | null;
-  /** When this process sent its first request. */
   readonly firstRequestAt: Instant;
 }
 

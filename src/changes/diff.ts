@@ -16,8 +16,7 @@ import type {
 } from '../model/events.ts';
 import { eventChangeId, unusedId } from '../model/ids.ts';
 import { changedFields, contentNow, isIdentical } from './compare.ts';
-import { emptyRowAfter, isConvincing } from './empty-streak.ts';
-import { epochOf, hasOutlasted, hasSettled, pinned } from './epoch.ts';
+import { emptyRowAfter, epochOf, hasOutlasted, hasSettled, isConvincing, pinned } from './epoch.ts';
 import { isJustBefore, missingSince, outcomeOf } from './outcome.ts';
 
 export interface DiffSettings {
@@ -27,7 +26,6 @@ export interface DiffSettings {
   readonly settleMs: number;
   /** Whether this bridge has used a CloudEvent id before, for any change. */
   readonly isUsed: (id: string) => boolean;
-  /** Whether this bridge has an approval of this occurrence. */
   readonly isApproved: (key: string, occurrence: number) => boolean;
 }
 
@@ -181,20 +179,9 @@ class Comparison {
   ): void {
     const id = unusedId(eventChangeId(phase, known.event), (used) => this.#usedIds.has(used) || this.#settings.isUsed(used));
     this.#usedIds.add(id);
-    this.#changes.push({
-      kind: 'event',
-      phase,
-      id,
-      key: known.key,
-      occurrence: known.occurrence,
-      event: known.event,
-      previousStatus,
-      changedFields: more.changedFields ?? [],
-      outcome: more.outcome ?? null,
-      withoutNotice: more.withoutNotice ?? false,
-      incarnation: this.#incarnation,
-      at: this.#at,
-    });
+    const { key, occurrence, event } = known;
+    const usual = { changedFields: [], outcome: null, withoutNotice: false, incarnation: this.#incarnation, at: this.#at };
+    this.#changes.push({ kind: 'event', phase, id, key, occurrence, event, previousStatus, ...usual, ...more });
   }
 
   /** A new api-version is covered by its new epoch, and an added or removed event by its change. */

@@ -8,6 +8,11 @@ const DISABLED_AFTER_MS = 24 * 60 * 60 * 1000;
 /** If epochs follow each other before they settle, a missing event has ended after this number of settle times. */
 const LONGEST_ROW = 3;
 
+/** So many empty answers, over so long a time, prove that there are no events (behaviour 4.5). */
+const [LEAST_EMPTY_ANSWERS, LEAST_EMPTY_MS] = [3, 10_000];
+
+type EmptyRow = NonNullable<KnownState['emptyRow']>;
+
 /** Returns the current epoch or a new one (behaviour 4.4). The very first document begins the first epoch. */
 export function epochOf(state: KnownState, document: ScheduledEventsDocument, at: Instant, settleMs: number): Epoch {
   if (state.epoch === null) return { number: 1, startedAt: at, rowStartedAt: at };
@@ -48,4 +53,15 @@ export function pinned(moment: Instant, at: Instant): Instant {
 
 function isPinned({ startedAt, rowStartedAt }: Epoch): boolean {
   return startedAt.elapsedMs !== null && rowStartedAt.elapsedMs !== null;
+}
+
+/** Returns the row after this document: an empty answer extends it, any other ends it. */
+export function emptyRowAfter(row: EmptyRow | null, document: ScheduledEventsDocument, at: Instant): EmptyRow | null {
+  if (document.incarnation !== null) return null;
+  return row === null ? { count: 1, firstAt: at } : { count: row.count + 1, firstAt: row.firstAt };
+}
+
+/** Whether there are at least three empty answers, the last one at least 10 s after the first. */
+export function isConvincing(row: EmptyRow, at: Instant): boolean {
+  return row.count >= LEAST_EMPTY_ANSWERS && ageMs(row.firstAt, at) >= LEAST_EMPTY_MS;
 }

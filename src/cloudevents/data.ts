@@ -29,22 +29,10 @@ interface EventObserverData {
 }
 
 /** docs/schemas/change.v1.json */
-export interface EventData {
-  /** In the service's letter case. */
-  readonly eventId: string;
-  readonly eventType: string;
+export interface EventData extends Omit<ScheduledEvent, 'eventStatus'> {
   readonly eventStatus: EventStatus | 'Ended';
   /** Null when first seen. */
   readonly previousStatus: EventStatus | null;
-  readonly resourceType: string;
-  /** In the service's order. */
-  readonly resources: readonly string[];
-  /** RFC 3339 or null. */
-  readonly notBefore: string | null;
-  readonly description: string;
-  readonly eventSource: string;
-  /** -1 if unknown. */
-  readonly durationInSeconds: number;
   /** Only on `updated`; sorted. */
   readonly changedFields?: readonly EventField[];
   /** Only on `ended`. */
@@ -55,13 +43,7 @@ export interface EventData {
 }
 
 /** docs/schemas/approval.v1.json */
-interface ApprovalChangeData {
-  /** In the service's letter case, or as the approver wrote it if the service does not list the event. */
-  readonly eventId: string;
-  /** Null if several approved or a policy decided. */
-  readonly approver: string | null;
-  readonly policy: string | null;
-  readonly reason: string | null;
+interface ApprovalChangeData extends Pick<ApprovalChange, 'eventId' | 'approver' | 'policy' | 'reason'> {
   /** RFC 3339. */
   readonly at: string;
   /** Only for a drill. */
@@ -71,10 +53,7 @@ interface ApprovalChangeData {
 }
 
 /** docs/schemas/source.v1.json */
-interface SightChangeData {
-  readonly since: string;
-  readonly lastDocumentAt: string | null;
-  readonly reason: string | null;
+interface SightChangeData extends Pick<SightChange, 'since' | 'lastDocumentAt' | 'reason'> {
   readonly observer: Pick<EventObserverData, 'name' | 'vm'>;
 }
 
@@ -94,17 +73,11 @@ interface EventView {
 
 /** Returns the `data` of a change of an event, which is also what `GET /v1/events` shows. The members have the order of behaviour 3.11. */
 export function eventData(event: ScheduledEvent, view: EventView): EventData {
+  const { eventId, eventType, resourceType, resources, notBefore, description, eventSource, durationInSeconds } = event;
+  const eventStatus = view.outcome === undefined ? event.eventStatus : 'Ended';
   return {
-    eventId: event.eventId,
-    eventType: event.eventType,
-    eventStatus: view.outcome === undefined ? event.eventStatus : 'Ended',
-    previousStatus: view.previousStatus,
-    resourceType: event.resourceType,
-    resources: event.resources,
-    notBefore: event.notBefore,
-    description: event.description,
-    eventSource: event.eventSource,
-    durationInSeconds: event.durationInSeconds,
+    ...{ eventId, eventType, eventStatus, previousStatus: view.previousStatus },
+    ...{ resourceType, resources, notBefore, description, eventSource, durationInSeconds },
     ...(view.changedFields && { changedFields: view.changedFields }),
     ...(view.outcome && { outcome: view.outcome }),
     ...(isDrill(event.eventId) && { drill: true as const }),
@@ -123,20 +96,19 @@ export function eventApprovalData(approval: EventApproval | null): EventApproval
   return { approvedBy: approval.votes.map((vote) => vote.approver), policy: approval.policy, at: toRfc3339(approval.at.wallMs) };
 }
 
-export function approvalChangeData(change: ApprovalChange, observer: Observer): ApprovalChangeData {
+export function approvalChangeData(
+  { eventId, approver, policy, reason, at, key, event }: ApprovalChange,
+  observer: Observer,
+): ApprovalChangeData {
   return {
-    eventId: change.eventId,
-    approver: change.approver,
-    policy: change.policy,
-    reason: change.reason,
-    at: toRfc3339(change.at.wallMs),
-    ...(isDrill(change.key) && { drill: true as const }),
-    observer: { ...nameAndVm(observer), affected: change.event && isAffected(change.event, observer) },
+    ...{ eventId, approver, policy, reason, at: toRfc3339(at.wallMs) },
+    ...(isDrill(key) && { drill: true as const }),
+    observer: { ...nameAndVm(observer), affected: event && isAffected(event, observer) },
   };
 }
 
-export function sightChangeData(change: SightChange, observer: Observer): SightChangeData {
-  return { since: change.since, lastDocumentAt: change.lastDocumentAt, reason: change.reason, observer: nameAndVm(observer) };
+export function sightChangeData({ since, lastDocumentAt, reason }: SightChange, observer: Observer): SightChangeData {
+  return { since, lastDocumentAt, reason, observer: nameAndVm(observer) };
 }
 
 function nameAndVm({ name, vm }: Observer): Pick<EventObserverData, 'name' | 'vm'> {
@@ -144,6 +116,5 @@ function nameAndVm({ name, vm }: Observer): Pick<EventObserverData, 'name' | 'vm
 }
 
 function isAffected(event: ScheduledEvent, { name }: Observer): boolean | null {
-  if (name === null) return null;
-  return affects(event, name);
+  return name === null ? null : affects(event, name);
 }

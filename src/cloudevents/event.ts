@@ -1,13 +1,14 @@
-// A change and its observer → its CloudEvent (behaviour 3). The recipe is frozen.
+// A change and its observer → its CloudEvent and journal entry (behaviour 3). The recipe is frozen.
 import type { CloudEventV1 } from 'cloudevents';
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
 import { changeName } from '../model/change-names.ts';
 import { isDrill } from '../model/drills.ts';
-import type { ApprovalChange, Change, EventChange, Observer } from '../model/events.ts';
+import type { ApprovalChange, Change, EventChange, JournalEntry, Observer } from '../model/events.ts';
 import { eidOf } from '../model/ids.ts';
 import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
 import { approvalChangeData, type CloudEventData, type EventData, eventApprovalData, eventData, sightChangeData } from './data.ts';
+import { encodeStructured } from './structured.ts';
 
 const SCHEMAS = 'https://scheduled-events-bridge.github.io/schemas';
 
@@ -18,7 +19,6 @@ export interface EventContext {
   /** `cloudevents.typePrefix`. */
   readonly typePrefix: string;
   readonly observer: Observer;
-  /** Returns the current approvals of one occurrence, or null if there are none. */
   readonly approval: (key: string, occurrence: number) => EventApproval | null;
 }
 
@@ -40,18 +40,28 @@ export function toCloudEvent(change: Change, context: EventContext): CloudEventV
     ...(change.kind !== 'sight' && eventAttributes(change)),
     ...(change.kind !== 'sight' && isDrill(change.key) && { drill: true }),
     ...severityOf(change),
-    ...(change.kind !== 'sight' && set({ traceparent: traceparentOf(eventIdOf(change), change.id) })),
+    ...(change.kind !== 'sight' &&
+      set({ traceparent: traceparentOf(change.kind === 'event' ? change.event.eventId : change.eventId, change.id) })),
     data: dataOf(change, context),
   };
 }
 
-/** Returns the key that deliveries are ordered by: the event, or for `source.*` the observer. */
-export function partitionKeyOf(change: Change, observer: Observer): string {
-  return change.kind === 'sight' ? observer.id : eidOf(change.key);
+/** Returns the entry for the journal. Called once for each change. Every attempt at every sink sends these bytes. */
+export function toJournalEntry(change: Change, context: EventContext): JournalEntry {
+  return {
+    id: change.id,
+    change: changeName(change),
+    key: change.kind === 'sight' ? null : change.key,
+    occurrence: change.kind === 'sight' ? null : change.occurrence,
+    partitionKey: partitionKeyOf(change, context.observer),
+    timeMs: Math.trunc(change.at.wallMs),
+    bytes: encodeStructured(toCloudEvent(change, context)),
+  };
 }
 
-function eventIdOf(change: EventChange | ApprovalChange): string {
-  return change.kind === 'event' ? change.event.eventId : change.eventId;
+/** Returns the key that deliveries are ordered by: the event, or for `source.*` the observer. */
+function partitionKeyOf(change: Change, observer: Observer): string {
+  return change.kind === 'sight' ? observer.id : eidOf(change.key);
 }
 
 function eventAttributes(change: EventChange | ApprovalChange) {

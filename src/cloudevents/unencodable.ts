@@ -6,7 +6,6 @@ import type { Delivery } from '../model/deliveries.ts';
 /** What a sink sends. */
 type Part = 'request' | 'record' | 'message' | 'line' | 'environment';
 
-/** An encoded delivery of a batch. */
 export interface Encoded<Made> {
   /** Its place in the batch. */
   readonly index: number;

@@ -35,7 +35,7 @@ export const drainSection = v.pipe(
   v.description('When GET /drainz answers 503, so that a load balancer takes this machine out of its pool. Default: /drainz is 404.'),
 );
 
-export type DrainOptions = OptionsOf<typeof drainSection>;
+type DrainOptions = OptionsOf<typeof drainSection>;
 
 /** Returns the event that starts next, or null if this VM serves. @param nowMs wall time */
 export function drainingEvent(

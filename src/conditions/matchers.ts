@@ -29,7 +29,11 @@ const MATCHES: Readonly<Record<ConditionName, (conditions: EventConditions, reac
   },
   notice: ({ notice: { aboveMs, belowMs } = {} }) => {
     if (aboveMs === undefined && belowMs === undefined) return undefined;
-    return (event, nowMs) => isBetween(noticeMs(event, nowMs), aboveMs ?? Number.NEGATIVE_INFINITY, belowMs ?? Number.POSITIVE_INFINITY);
+    const [least, limit] = [aboveMs ?? Number.NEGATIVE_INFINITY, belowMs ?? Number.POSITIVE_INFINITY];
+    return (event, nowMs) => {
+      const leftMs = noticeMs(event, nowMs);
+      return leftMs > least && leftMs < limit;
+    };
   },
   duration: ({ duration: { minMs, belowMs } = {} }) => {
     if (minMs === undefined && belowMs === undefined) return undefined;
@@ -57,8 +61,4 @@ export function oneOf(texts: readonly string[]): (text: string) => boolean {
 /** Returns the time until NotBefore; 0 if it has passed or is missing. */
 export function noticeMs({ notBefore }: Pick<ScheduledEvent, 'notBefore'>, nowMs: number): number {
   return notBefore === null ? 0 : Math.max(0, Date.parse(notBefore) - nowMs);
-}
-
-function isBetween(value: number, above: number, below: number): boolean {
-  return value > above && value < below;
 }

@@ -6,7 +6,6 @@ import { globFault, LONGEST_GLOB } from './globs.ts';
 /** The maximum number of globs in a list. Matching them with a thousand names takes less than half a second, for any content. */
 const MOST_GLOBS = 1000;
 
-/** A list of globs for names. */
 export function globs(description: string) {
   const length = `must have 1 to ${LONGEST_GLOB} characters`;
   const glob = v.pipe(v.string(), v.minLength(1, length), v.maxLength(LONGEST_GLOB, length), withoutFault(globFault));
@@ -53,7 +52,7 @@ const duration = v.pipe(
 );
 
 /** The texts that differ between the two sections with conditions. */
-export interface ConditionWords {
+interface ConditionWords {
   readonly resources: string;
   readonly notice: string;
 }

@@ -6,16 +6,7 @@ import { noticeMs } from './matchers.ts';
 import type { ConditionName, EventConditions } from './options.ts';
 
 /** `Freeze or Reboot`, `less than 9s until NotBefore`. */
-export function askedFor(condition: ConditionName, conditions: EventConditions, reach: Reach): string {
-  return ASKED[condition](conditions, reach);
-}
-
-/** `it is Reboot`, `there is 15m left`. */
-export function foundIn(condition: ConditionName, event: ScheduledEvent, nowMs: number): string {
-  return FOUND[condition](event, nowMs);
-}
-
-const ASKED: Readonly<Record<ConditionName, (conditions: EventConditions, reach: Reach) => string>> = {
+export const askedFor: Readonly<Record<ConditionName, (conditions: EventConditions, reach: Reach) => string>> = {
   impacts: ({ impacts }) => alternatives(impacts),
   initiators: ({ initiators }) => alternatives(initiators),
   resources: ({ resources }, reach) => `${reach === 'every' ? 'every name' : 'a name'} to match ${alternatives(resources)}`,
@@ -23,7 +14,8 @@ const ASKED: Readonly<Record<ConditionName, (conditions: EventConditions, reach:
   duration: ({ duration = {} }) => durationAsked(duration),
 };
 
-const FOUND: Readonly<Record<ConditionName, (event: ScheduledEvent, nowMs: number) => string>> = {
+/** `it is Reboot`, `there is 15m left`. */
+export const foundIn: Readonly<Record<ConditionName, (event: ScheduledEvent, nowMs: number) => string>> = {
   impacts: ({ eventType }) => `it is ${eventType || 'of no type'}`,
   initiators: ({ eventSource }) => `it is from ${eventSource || 'nobody'}`,
   resources: ({ resources }) => `it names ${resources.join(', ') || 'nobody'}`,

@@ -1,7 +1,7 @@
 // Queued rows → batches for the next calls; a batch refused as a whole → its halves.
 import type { Delivery } from '../model/deliveries.ts';
 
-export interface BatchLimits {
+interface BatchLimits {
   /** Members. */
   readonly batch: number;
   /** Bytes of all members together; a larger one goes alone. */

@@ -41,14 +41,14 @@ export class Calls {
 
   /**
    * One batch; after a refusal of several its halves, one after the other, as long as the sink accepts; those that were refused beside one
-   * that was named go together, without it. Never rejects. @param overtaken see `Adapter.deliver`
+   * that was named go together, without it. Never rejects. @param superseded see `Adapter.deliver`
    */
-  async deliver(batch: readonly Delivery[], isProbe: boolean, overtaken: AbortSignal | undefined): Promise<void> {
+  async deliver(batch: readonly Delivery[], isProbe: boolean, superseded: AbortSignal | undefined): Promise<void> {
     const { deps } = this.#options;
     let parts: readonly (readonly Delivery[])[] = [batch];
     for (let [part, ...rest] = parts; part; [part, ...rest] = parts) {
       const startedMs = deps.elapsedMs();
-      const outcomes = part !== batch && this.#mustYield() ? 'cut short' : await this.#send(part, overtaken);
+      const outcomes = part !== batch && this.#mustYield() ? 'cut short' : await this.#send(part, superseded);
       if (outcomes === 'cut short') return this.#cutShort(part, part === batch, isProbe);
       if (outcomes === 'aborted') return;
       const verdicts = this.#concluded(part, outcomes, isProbe, startedMs);
@@ -61,7 +61,7 @@ export class Calls {
    * One call. An adapter that is not prepared is prepared first; if that fails, nothing is sent, and every member fails with its error.
    * `aborted`: nothing is known of the members.
    */
-  async #send(part: readonly Delivery[], overtaken: AbortSignal | undefined): Promise<readonly Outcome[] | 'aborted' | 'cut short'> {
+  async #send(part: readonly Delivery[], superseded: AbortSignal | undefined): Promise<readonly Outcome[] | 'aborted' | 'cut short'> {
     const { name, adapter, queue, end } = this.#options;
     if (adapter.preparation?.isNeeded) {
       const failure = await this.#prepare(adapter.preparation);
@@ -70,7 +70,7 @@ export class Calls {
     }
     if (!queue.rate.begin()) return 'cut short';
     const limit = this.#limit(adapter.limits.callMs ?? CALL_LIMIT_MS);
-    const outcomes = await this.#resultOf(adapter.deliver(part, limit.signal, overtaken), limit);
+    const outcomes = await this.#resultOf(adapter.deliver(part, limit.signal, superseded), limit);
     queue.rate.end();
     if (outcomes === 'aborted') return outcomes;
     if (outcomes instanceof BridgeError) return part.map(() => outcomes);

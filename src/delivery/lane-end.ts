@@ -5,7 +5,7 @@ import type { LaneReport } from './lane-report.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 
-export interface LaneEndParts {
+interface LaneEndParts {
   readonly adapter: ManagedAdapter;
   readonly writer: OutcomeWriter;
   readonly report: LaneReport;

@@ -26,7 +26,7 @@ export interface AttemptReport {
   readonly durationMs: number;
 }
 
-export interface LaneReportOptions {
+interface LaneReportOptions {
   readonly logger: Logger;
   readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
   readonly onState?: ((status: LaneStatus) => void) | undefined;
@@ -75,7 +75,6 @@ export class LaneReport {
     for (const [outcome, count] of counts) this.#options.onAttempt?.({ outcome, count, durationMs });
   }
 
-  /** What a call changed. */
   changed(news: News): void {
     if (news.kind === 'recovered') this.#recovered(news);
     else if (news.kind === 'troubled') this.#troubled(news);

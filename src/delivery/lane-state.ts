@@ -21,7 +21,6 @@ export interface Moment {
   readonly chance: { readonly key: number; readonly sink: number };
 }
 
-/** The present moment. */
 export function moment({ wallMs, elapsedMs, random }: Deps): Moment {
   return { wallMs: wallMs(), elapsedMs: elapsedMs(), chance: { key: random(), sink: random() } };
 }
@@ -41,7 +40,7 @@ export interface KeyState {
 }
 
 /** The breaker is open: probes alone go out. */
-export interface Opening {
+interface Opening {
   /** Failed probes in a row, the failures that opened it counting as the first. */
   readonly failures: number;
   /** When the next probe may go; elapsed time. */
@@ -69,9 +68,7 @@ export interface LaneState {
   readonly isMisconfigured: boolean;
   /** The last preparation failed: the next one that succeeds is a recovery. */
   readonly isUnprepared: boolean;
-  /** The message of the last failure. */
   readonly lastFailure: string | null;
-  /** Whether the last probe was of an urgent event. */
   readonly wasProbeUrgent: boolean;
   /** Members of a batch that make sense now: fewer while a refused batch could not be halved at once, so that the next one is smaller. */
   readonly largestBatch: number;
@@ -118,7 +115,6 @@ export function succeeded(state: LaneState, rows: readonly Pick<Delivery, 'parti
   };
 }
 
-/** The key fails once more. */
 export function failedKey(
   before: KeyState = NO_FAILURE,
   failure: { readonly disposition: Disposition; readonly longEnded: boolean; readonly withinMs?: number | undefined },
@@ -144,11 +140,11 @@ export function failedSink(state: LaneState, key: string | null, error: BridgeEr
   };
   if (state.opening) return isProbe ? { ...failed, opening: probedAgain(state.opening, error, now) } : failed;
   const streak = key === null ? state.streak : new Set([...state.streak, key]);
-  return scope === 'sink' || streak.size >= KEYS_THAT_OPEN ? opened(failed, error, now) : { ...failed, streak };
+  return scope === 'sink' || streak.size >= KEYS_THAT_OPEN ? afterOpening(failed, error, now) : { ...failed, streak };
 }
 
 /** From now on one delivery at a time, until one is accepted. */
-export function opened(state: LaneState, error: BridgeError, now: Moment): LaneState {
+export function afterOpening(state: LaneState, error: BridgeError, now: Moment): LaneState {
   const first: Opening = { failures: 0, dueMs: 0, disposition: 'retry', longEnded: false, withinMs: undefined };
   return { ...state, opening: probedAgain(first, error, now), streak: new Set() };
 }
@@ -162,7 +158,7 @@ export function refusedProbe(state: LaneState, now: Moment): LaneState {
  * The sink accepted a delivery, or could be prepared. If the breaker was open, keys that back off may go at once. One that could go early
  * before and failed since keeps its own back-off: it is the cause, and the others must not wait for it at each recovery.
  */
-export function recovered(state: LaneState): LaneState {
+export function afterRecovery(state: LaneState): LaneState {
   const { opening, isMisconfigured, streak } = state;
   if (!opening && !isMisconfigured && streak.size === 0) return state;
   const well: LaneState = { ...state, opening: null, isMisconfigured: false, streak: new Set() };
@@ -176,7 +172,7 @@ export function recovered(state: LaneState): LaneState {
 
 /** The retirement was lifted: the sink starts as a new one, and any other trouble from before has to show again. */
 export function resumed(state: LaneState): LaneState {
-  return { ...forgotten(recovered(state)), retired: null, heldUntilMs: 0, lastFailure: null };
+  return { ...forgotten(afterRecovery(state)), retired: null, heldUntilMs: 0, lastFailure: null };
 }
 
 /** New rows are queued: a probe that waits for events that ended long ago is due as for a live one. */

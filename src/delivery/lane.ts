@@ -23,6 +23,8 @@ export interface LaneOptions {
   readonly name: string;
   readonly adapter: ManagedAdapter;
   readonly store: LaneStore;
+  /** Stores outcomes in place of the store, for a sink whose accepted deliveries approve (behaviour 10.5). */
+  readonly settle?: LaneStore['settle'] | undefined;
   /** Age from queueing at which a failed delivery is given up; 24 h by default. */
   readonly retry?: { readonly maxAgeMs?: number };
   /** Whether a delivery is over if its event has changed, started or ended since (behaviour 10.4). */
@@ -69,8 +71,9 @@ export class Lane implements AsyncDisposable {
     const { name, adapter, store, deps, logger, onAttempt, onState, cancels = false, heldKeys = () => NO_KEYS } = options;
     const lane = this.#lane;
     this.#options = options;
+    const settle: LaneStore['settle'] = options.settle ?? ((...outcomes) => store.settle(...outcomes));
     const report = new LaneReport({ logger, onAttempt, onState });
-    const writer = new OutcomeWriter({ sink: name, store, deps, logger, onWritten: this.#step });
+    const writer = new OutcomeWriter({ sink: name, store, settle, deps, logger, onWritten: this.#step });
     const requests = options.requests ?? new RequestWindow({ name, store, deps, logger });
     const isFull = () => writer.isFull(adapter.limits.batch);
     const queue = new QueueReader({ name, adapter, store, requests, deps, heldKeys, isFull });
@@ -143,7 +146,7 @@ export class Lane implements AsyncDisposable {
     this.#writer.hurry();
     this.#unattempted.invalidate();
     if (this.#end.hasBegun) {
-      this.#endOvertaken();
+      this.#endSuperseded();
       return;
     }
     this.#queue.invalidate();
@@ -238,7 +241,7 @@ export class Lane implements AsyncDisposable {
   }
 
   /** What still runs in a lane that ends may take its time: not longer than its event needs it. */
-  #endOvertaken(): void {
+  #endSuperseded(): void {
     try {
       if (this.#lane.state.calls > 0) this.#unattempted.endRunning();
     } catch (error) {

@@ -30,10 +30,10 @@ export function manageAdapter(adapter: Adapter, sink: string): ManagedAdapter {
     ...(adapter.preparation && { preparation: managePreparation(adapter.preparation, run) }),
     ...(adapter.start && { start: () => running.track(adapter.start?.() ?? Promise.resolve()) }),
     check: (signal) => run(signal, () => adapter.check(signal)),
-    async deliver(batch, signal, overtaken): Promise<readonly Outcome[]> {
+    async deliver(batch, signal, superseded): Promise<readonly Outcome[]> {
       try {
         mayBegin(signal);
-        return await running.track(adapter.deliver(batch, signal, overtaken));
+        return await running.track(adapter.deliver(batch, signal, superseded));
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         if (!(error instanceof BridgeError)) throw error;

@@ -69,7 +69,7 @@ export interface QueueView {
 }
 
 /** What to do, and the state once it is done. After `send` and `probe` it is asked again. */
-export type Next =
+type Next =
   | { readonly kind: 'send'; readonly state: LaneState; readonly batches: readonly (readonly Delivery[])[] }
   | { readonly kind: 'probe'; readonly state: LaneState; readonly batches: readonly (readonly Delivery[])[] }
   | { readonly kind: 'expire'; readonly state: LaneState }

@@ -8,34 +8,17 @@ import { backoffMs } from '../time/backoff.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 
 /** What a lane asks of the outbox's queue. */
-export type LaneStore = Pick<
-  Queue,
-  | 'nowMs'
-  | 'queued'
-  | 'queuedOf'
-  | 'queuedByUrgency'
-  | 'urgent'
-  | 'queuedBefore'
-  | 'overtaken'
-  | 'movedOn'
-  | 'position'
-  | 'settle'
-  | 'retirement'
-  | 'retire'
-  | 'record'
-  | 'requests'
-  | 'saveRequests'
->;
+export type LaneStore = Omit<Queue, 'settleWithin' | 'backlog' | 'pause' | 'resume'>;
 
 /** So many outcomes may wait for their write; beyond them nothing more is sent, but beside those of one batch the next one is. */
 const MOST_UNWRITTEN = 64;
 
-export interface OutcomeWriterOptions {
+interface OutcomeWriterOptions {
   readonly sink: string;
-  readonly store: Pick<LaneStore, 'settle' | 'retire'>;
+  readonly store: Pick<LaneStore, 'retire'>;
+  readonly settle: LaneStore['settle'];
   readonly deps: Deps;
   readonly logger: Logger;
-  /** Something was written. */
   readonly onWritten: () => void;
 }
 
@@ -125,9 +108,9 @@ export class OutcomeWriter {
   };
 
   #write(): boolean {
-    const { sink, store, deps, logger } = this.#options;
+    const { sink, store, settle, deps, logger } = this.#options;
     try {
-      if (this.#settlements.length > 0) store.settle(sink, this.#settlements, deps.wallMs(), this.#lastError);
+      if (this.#settlements.length > 0) settle(sink, this.#settlements, deps.wallMs(), this.#lastError);
       this.#settlements = [];
       this.#lastError = null;
       if (this.#retirement) store.retire(sink, this.#retirement);

@@ -19,7 +19,7 @@ const MOST_KEYS = 256;
 const LONG_ENDED_MS = 600_000;
 const MOST_REMEMBERED = 2000;
 
-export interface QueueReaderOptions {
+interface QueueReaderOptions {
   /** The sink's name. */
   readonly name: string;
   readonly adapter: ManagedAdapter;
@@ -83,7 +83,6 @@ export class QueueReader implements QueueView {
     return this.rate.perMinute !== null || this.isUrgent(key);
   }
 
-  /** Whether the key is of an urgent event. */
   isUrgent(key: string): boolean {
     const { keys } = this.#options.store.urgent();
     return keys.length > 0 && this.#urgentRows.has(keys, key);

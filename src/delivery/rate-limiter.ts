@@ -8,7 +8,7 @@ const WINDOW_MS = 60_000;
 /** Ends of requests are rounded up to this, so that a minute is at most 241 counts however many requests it holds. */
 const GRAIN_MS = 250;
 
-export interface RequestWindowOptions {
+interface RequestWindowOptions {
   /** The sink's name. */
   readonly name: string;
   readonly store: Pick<Queue, 'requests' | 'saveRequests'>;
@@ -16,7 +16,6 @@ export interface RequestWindowOptions {
   readonly logger: Logger;
 }
 
-/** As it is stored. */
 interface Stored {
   readonly running: number;
   /** Wall time of their end, and how many ended then. */
@@ -112,7 +111,7 @@ export class RequestWindow {
   }
 }
 
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   /** Requests in any 60 s; null: no limit now, though one may come; undefined: never one, so that nothing is counted. May change at any time. */
   readonly perMinute: () => number | null | undefined;
   readonly requests: RequestWindow;

@@ -7,7 +7,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
 import type { SinkFilter } from './options.ts';
 
-export interface RoutedSink {
+interface RoutedSink {
   readonly name: string;
   /** From `compileFilter`. */
   readonly passes: CompiledFilter;
@@ -22,7 +22,7 @@ export interface Routes {
   readonly holds?: (sink: string, event: ScheduledEvent) => boolean;
 }
 
-export interface RouteFacts {
+interface RouteFacts {
   readonly outbox: Pick<Outbox, 'known' | 'sinks'>;
   /** The VM's own name; null while unknown. */
   readonly ownName: string | null;
@@ -30,14 +30,13 @@ export interface RouteFacts {
   readonly nowMs: number;
 }
 
-export interface RoutePorts {
+interface RoutePorts {
   /** Whether a change of this occurrence was queued for the sink, in this transaction or before. */
   readonly wasSent: (sink: string, occurrence: number) => boolean;
   /** Wall time. */
   readonly nowMs: number;
 }
 
-/** Of a change without an event. */
 const NO_EVENT = { event: null, occurrence: null };
 
 export function compileRoutes(sinks: Readonly<Record<string, { readonly filter: SinkFilter }>>, resources: Routes['resources']): Routes {
@@ -69,15 +68,14 @@ export function routeTo(change: Change, sinks: readonly RoutedSink[], { wasSent,
   return sinks.filter(goesTo).map(({ name }) => name);
 }
 
-export interface FilterFacts {
+interface FilterFacts {
   /** Whether the sink was sent a change of the same occurrence before: then `changes` alone can keep this one from it. */
   readonly sentBefore: boolean;
   /** Wall time. */
   readonly nowMs: number;
 }
 
-/** A filter made ready. */
-export type CompiledFilter = (change: Change, facts: FilterFacts) => boolean;
+type CompiledFilter = (change: Change, facts: FilterFacts) => boolean;
 
 /**
  * Compiles a filter. `source.*` are judged by `changes` alone, approvals by their event: one for an unknown event passes if the filter

@@ -1,24 +1,15 @@
-// Queued rows → those that end without an attempt: too old for a retired sink, or overtaken.
+// Queued rows → those that end without an attempt: too old for a retired sink, or superseded.
 import { type Delivery, type QueuePosition, SUPERSEDED } from '../model/deliveries.ts';
-import type { LaneReport } from './lane-report.ts';
-import { type Moment, occupied, released, type StateHolder, succeeded } from './lane-state.ts';
-import type { LaneStore, OutcomeWriter } from './outcome-writer.ts';
-import type { QueueReader } from './queue-reader.ts';
+import type { CallsOptions } from './calls.ts';
+import { type Moment, occupied, released, succeeded } from './lane-state.ts';
+import type { LaneStore } from './outcome-writer.ts';
 
 const AT_ONCE = 500;
 /** Rows of a retired sink are looked at when the first is too old; no later than that, as the first may go otherwise. */
 const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
 
-export interface UnattemptedOptions {
-  /** The sink's name. */
-  readonly name: string;
-  readonly store: Pick<LaneStore, 'queued' | 'queuedBefore' | 'overtaken' | 'movedOn' | 'position'>;
-  readonly lane: StateHolder;
-  readonly queue: QueueReader;
-  readonly writer: OutcomeWriter;
-  readonly report: LaneReport;
-  /** What was queued then, or before, is too old; in the store's time. */
-  readonly oldestMs: () => number;
+interface UnattemptedOptions extends Pick<CallsOptions, 'name' | 'lane' | 'queue' | 'writer' | 'report' | 'oldestMs'> {
+  readonly store: Pick<LaneStore, 'queued' | 'queuedBefore' | 'superseded' | 'movedOn' | 'position'>;
   /** Whether a delivery is over if its event has changed, started or ended since (behaviour 10.4). */
   readonly cancels: boolean;
 }
@@ -31,7 +22,7 @@ export class Unattempted {
   readonly #options: UnattemptedOptions;
   /** By row; only of a sink that cancels. */
   readonly #running = new Map<number, AbortController>();
-  /** Keys that may have rows that have been overtaken. */
+  /** Keys that may have rows that have been superseded. */
   readonly #moved = new Set<string>();
   /** The last position of the queue that was searched for such keys; null: none yet. */
   #position: QueuePosition | null = null;
@@ -44,12 +35,11 @@ export class Unattempted {
   /** A call begins: what aborts once its event has moved on; undefined if the sink does not cancel. */
   begin(batch: readonly Delivery[]): AbortSignal | undefined {
     if (!this.#options.cancels) return undefined;
-    const overtaken = new AbortController();
-    for (const { seq } of batch) this.#running.set(seq, overtaken);
-    return overtaken.signal;
+    const superseded = new AbortController();
+    for (const { seq } of batch) this.#running.set(seq, superseded);
+    return superseded.signal;
   }
 
-  /** The call has ended. */
   end(batch: readonly Delivery[]): void {
     for (const { seq } of batch) this.#running.delete(seq);
   }
@@ -59,15 +49,15 @@ export class Unattempted {
     this.#isStale = true;
   }
 
-  /** What runs and has been overtaken ends. @returns all that has been overtaken, whether it runs or waits */
+  /** Ends calls of superseded rows. @returns all superseded rows, in a call or queued */
   endRunning(): readonly Row[] {
     if (!this.#options.cancels) return [];
-    const overtaken = this.#overtaken();
-    for (const { seq } of overtaken) this.#running.get(seq)?.abort();
-    return overtaken;
+    const superseded = this.#superseded();
+    for (const { seq } of superseded) this.#running.get(seq)?.abort();
+    return superseded;
   }
 
-  /** What has been overtaken ends: rows that wait as superseded, a running call by its signal. @throws BridgeError BRIDGE_STORE_* */
+  /** Ends all superseded rows: those in a call by its signal, the others as accepted. @throws BridgeError BRIDGE_STORE_* */
   supersede(): void {
     const { lane, queue, report } = this.#options;
     const waiting = this.endRunning().filter((row) => !this.#isBusy(row));
@@ -97,7 +87,7 @@ export class Unattempted {
   }
 
   /** Looks at what has moved on since the last look, not at the whole queue; a key whose rows could not end yet is looked at again. */
-  #overtaken(): readonly Row[] {
+  #superseded(): readonly Row[] {
     const { name, store } = this.#options;
     if (this.#isStale) {
       const position = store.position();
@@ -106,12 +96,12 @@ export class Unattempted {
       this.#isStale = false;
     }
     if (this.#moved.size === 0) return [];
-    const overtaken = store.overtaken(name, [...this.#moved], AT_ONCE);
-    if (overtaken.length < AT_ONCE) {
+    const superseded = store.superseded(name, [...this.#moved], AT_ONCE);
+    if (superseded.length < AT_ONCE) {
       this.#moved.clear();
-      for (const { partitionKey } of overtaken) this.#moved.add(partitionKey);
+      for (const { partitionKey } of superseded) this.#moved.add(partitionKey);
     }
-    return overtaken;
+    return superseded;
   }
 
   /** Their keys are free once that is stored. */

@@ -4,14 +4,14 @@ import type { Acceptance, Outcome } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import { type AttemptOutcome, type Delivery, type Settlement, SUPERSEDED } from '../model/deliveries.ts';
 import {
+  afterOpening,
+  afterRecovery,
   failedKey,
   failedSink,
   type KeyState,
   type LaneState,
   MOST_FAILING_KEYS,
   type Moment,
-  opened,
-  recovered,
   refusedProbe,
   URGENT_CAP_MS,
 } from './lane-state.ts';
@@ -65,7 +65,7 @@ function acceptance({ seq, id, change }: Delivery, outcome: 'accepted' | Accepta
 }
 
 /** Accepted by the other side, which shows that it takes deliveries; what was superseded shows nothing. */
-export function isTaken({ outcome, ...rest }: Verdict): boolean {
+function isTaken({ outcome, ...rest }: Verdict): boolean {
   return outcome === 'accepted' && 'settlement' in rest && rest.settlement.status !== SUPERSEDED;
 }
 
@@ -75,7 +75,7 @@ export function isFailure(verdict: Verdict): verdict is Extract<Verdict, { error
 }
 
 /** Of the sink as a whole: the breaker is open, or somebody has to correct something. */
-export type Trouble = 'open' | 'misconfigured';
+type Trouble = 'open' | 'misconfigured';
 
 /** What a change of the state brings to the log. */
 export type News =
@@ -92,7 +92,7 @@ export interface Changed {
 }
 
 /** What is asked of the events of failed rows. */
-export interface EventFacts {
+interface EventFacts {
   readonly isUrgent: (key: string) => boolean;
   readonly isLongEnded: (row: Delivery, now: Moment) => boolean;
 }
@@ -100,7 +100,7 @@ export interface EventFacts {
 /** The sink accepted a delivery, or its preparation succeeded after it had failed. */
 export function withRecovery(state: LaneState): Changed {
   const from = troublesOf(state);
-  return { state: recovered(state), news: from.size === 0 ? [] : [{ kind: 'recovered', from }] };
+  return { state: afterRecovery(state), news: from.size === 0 ? [] : [{ kind: 'recovered', from }] };
 }
 
 /** The state after one call. Of several rows of a key the first that failed counts. @param isProbe the call tested a sink whose breaker is open */
@@ -160,7 +160,7 @@ function afterFailure(
   if (by.size > 0) news.push({ kind: 'troubled', by, error });
   if (state.opening || (keys?.size ?? 0) < MOST_FAILING_KEYS || failingOf(keys) < MOST_FAILING_KEYS) return state;
   news.push({ kind: 'troubled', by: new Set(['open']), error });
-  return opened(state, error, now);
+  return afterOpening(state, error, now);
 }
 
 function failingOf(keys: ReadonlyMap<string, KeyState> | null): number {

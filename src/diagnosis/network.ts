@@ -1,11 +1,13 @@
-// An unreachable metadata service → what blocks the way to it on this machine's network.
+// An unreachable metadata service, proxy variables → what blocks the way to it on this machine.
 import { isIP } from 'node:net';
 import { isMetadataAddress } from '../net/private-addresses.ts';
-import { type Finding, fault } from './finding.ts';
+import { type Finding, fault, note } from './finding.ts';
 import type { MachineProbe } from './machine.ts';
 
 /** Interfaces of containers, bridges and tunnels, which do not lead to the metadata service. */
 const VIRTUAL = /^(?:docker|br-|veth|virbr|cni|flannel|cali|vxlan|tun|tap|wg|tailscale|zt|utun)/;
+
+const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
 
 /** @param endpoint the base address of the service */
 export async function networkFindings(endpoint: string, machine: MachineProbe): Promise<readonly Finding[]> {
@@ -63,4 +65,17 @@ function isContained(own: string | null, machine: MachineProbe): boolean {
   if (own === null) return false;
   const [index, peer] = ['ifindex', 'iflink'].map((name) => machine.text(`/sys/class/net/${own}/${name}`)?.trim());
   return index !== undefined && peer !== undefined && index !== peer;
+}
+
+/** For a check that could not reach something. @param env only names are shown, because a proxy's URL may contain a password */
+export function proxyFindings(env: Readonly<Record<string, string | undefined>>): readonly Finding[] {
+  const set = PROXY_VARIABLES.flatMap((name) => [name, name.toLowerCase()]).filter((name) => (env[name] ?? '') !== '');
+  if (set.length === 0) return [];
+  return [
+    note(
+      'proxy',
+      `${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} set, but the bridge does not read ${set.length === 1 ? 'it' : 'them'}: requests to the metadata service ` +
+        'must not use a proxy; for a sink behind a proxy, set its option "proxy"',
+    ),
+  ];
 }

@@ -120,7 +120,8 @@ export class Drills implements Disposable {
     const failed = new Set<string>();
     for (let drill = this.#due(failed); drill !== undefined; drill = this.#due(failed)) {
       try {
-        this.#advance(drill);
+        if (drill.startedMs !== null) this.#end(drill, 'completed');
+        else this.#begin(drill);
       } catch (error) {
         failed.add(drill.id);
         const { eventId } = drill.event;
@@ -141,11 +142,6 @@ export class Drills implements Disposable {
     const waiting = [...this.#open.values()].filter(({ id }) => !failed.has(id));
     const due = waiting.map((drill) => ({ drill, remainingMs: this.#remainingMs(drill) })).filter(({ remainingMs }) => remainingMs <= 0);
     return due.sort((one, other) => one.remainingMs - other.remainingMs)[0]?.drill;
-  }
-
-  #advance(drill: Drill): void {
-    if (drill.startedMs !== null) this.#end(drill, 'completed');
-    else this.#begin(drill);
   }
 
   #begin(drill: Drill): void {

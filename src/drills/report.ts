@@ -16,7 +16,6 @@ export interface DrillReport {
     /** The sinks that received it, by their filters. */
     readonly sinks: readonly { readonly name: string; readonly acceptedAt: string | null; readonly attempts: number }[];
   }[];
-  /** The approvers that approved. */
   readonly approvers: readonly { readonly name: string; readonly at: string }[];
   /** The approvers that were missing when it started or was cancelled; while it is scheduled, those that are missing now. */
   readonly missing: readonly string[];

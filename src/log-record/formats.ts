@@ -1,6 +1,6 @@
 // A CloudEvent and the name of a format → its log record in that format, in one line.
+import { isObject } from '../formats/json-object.ts';
 import { toCef } from './cef.ts';
-import { flatRecord } from './flat-record.ts';
 import { type LogRecord, logRecord } from './log-record.ts';
 import { toText } from './text.ts';
 
@@ -20,4 +20,21 @@ export function encodeLog(bytes: Uint8Array, format: LogFormat): Uint8Array {
 export function logText(record: LogRecord, format: Exclude<LogFormat, 'json'>): string {
   if (format === 'record') return JSON.stringify(flatRecord(record));
   return format === 'cef' ? toCef(record) : toText(record);
+}
+
+/** `severity`, `message`, each attribute under its name, and the members of data with dots in their names. No value is an object. */
+export function flatRecord({ time, severity, message, attributes, data }: LogRecord): Readonly<Record<string, unknown>> {
+  return {
+    time,
+    severity,
+    message,
+    ...attributes,
+    ...Object.fromEntries(flatten(data, ['data']).map(([path, value]) => [path.join('.'), value])),
+  };
+}
+
+/** Returns every member that is not an object, with its path; an array is one value. */
+export function flatten(value: unknown, path: readonly string[]): readonly (readonly [path: readonly string[], value: unknown])[] {
+  if (!isObject(value)) return [[path, value]];
+  return Object.entries(value).flatMap(([name, member]) => flatten(member, [...path, name]));
 }

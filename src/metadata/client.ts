@@ -11,7 +11,7 @@ import { createHttpTransport } from './http-transport.ts';
 import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
 import type { MetadataOptions } from './options.ts';
 import { PollSchedule } from './poll-schedule.ts';
-import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
+import type { MetadataTransport, TransportAnswer, TransportRequest } from './transport.ts';
 import { VersionChoice } from './version-choice.ts';
 
 const DAY_MS = 86_400_000;
@@ -31,7 +31,7 @@ export interface MetadataClientOptions extends MetadataTimes {
 interface MetadataClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 'after' | 'random'> {
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** By default HTTP on a dedicated connection. */
-  readonly transport?: Transport;
+  readonly transport?: MetadataTransport;
   /** Called when a GET is sent. */
   readonly onGet?: () => void;
 }
@@ -40,7 +40,7 @@ interface MetadataClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'
 export class MetadataClient {
   #options: MetadataClientOptions;
   readonly #deps: MetadataClientDeps;
-  readonly #send: Transport;
+  readonly #send: MetadataTransport;
   readonly #closeTransport: () => void;
   readonly #versions: VersionChoice;
   readonly #postSchedule: PollSchedule;
@@ -152,7 +152,8 @@ export class MetadataClient {
 
   #events(method: 'GET' | 'POST', version: string, signal: AbortSignal, body?: string): Promise<TransportAnswer> {
     const timeoutMs = this.#isAwake() ? this.#options.timeoutMs : this.#options.firstTimeoutMs;
-    if (this.#path.version !== version) this.#path = { version, path: eventsPath(version) };
+    if (this.#path.version !== version)
+      this.#path = { version, path: `/metadata/scheduledevents?api-version=${encodeURIComponent(version)}` };
     const { path } = this.#path;
     const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
     return this.#request({ method, headers, timeoutMs, ...(body !== undefined && { body }) }, path, signal);
@@ -191,10 +192,6 @@ export class MetadataClient {
     if (!error) this.#deps.logger.info('the metadata service is reachable again');
     else this.#deps.logger[MISCONFIGURED_STATUSES.has(error.status) ? 'error' : 'warn']({ result, code: error.code }, error.message);
   }
-}
-
-function eventsPath(version: string): string {
-  return `/metadata/scheduledevents?api-version=${encodeURIComponent(version)}`;
 }
 
 function asFault(thrown: unknown): BridgeError {

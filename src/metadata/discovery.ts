@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { BridgeError, messageOf } from '../errors.ts';
 import { addressInLease, addressInRegistry, declaredNames } from './dhcp-option.ts';
-import type { Transport } from './transport.ts';
+import type { MetadataTransport } from './transport.ts';
 
 export const LINK_LOCAL_ENDPOINT = 'http://169.254.169.254';
 const PORTS = [80, 8080];
@@ -50,7 +50,7 @@ export async function discoverEndpoint({ probe, optionAddress }: DiscoveryPorts,
 }
 
 /** Returns a probe of the route that needs no api-version and does not enable the service. Any answer counts except a redirect. */
-export function probeBy(transport: Transport): DiscoveryPorts['probe'] {
+export function probeBy(transport: MetadataTransport): DiscoveryPorts['probe'] {
   return async (baseUrl, signal) => {
     try {
       const request = {

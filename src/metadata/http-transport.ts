@@ -7,7 +7,7 @@ import { type HttpRequest, readBody, sendRequest, UnexpectedUpgrade } from '../n
 import type { Deps } from '../time/clock.ts';
 import { SharedTimer } from '../time/shared-timer.ts';
 import { networkError, notTheService } from './faults.ts';
-import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
+import type { MetadataTransport, TransportAnswer, TransportRequest } from './transport.ts';
 
 /** The limit of a good document (behaviour 4.2). */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -19,7 +19,7 @@ const USER_AGENT = `scheduled-events-bridge/${packageJson.version}`;
 const IDLE_MS = 4000;
 
 interface HttpTransport {
-  readonly send: Transport;
+  readonly send: MetadataTransport;
   /** Refuses new requests, lets running ones end, then closes the kept connection. Idempotent. */
   close(): void;
 }
@@ -37,7 +37,7 @@ export function createHttpTransport(deps: Pick<Deps, 'after' | 'elapsedMs'>): Ht
     limits[Symbol.dispose]();
   };
 
-  const send: Transport = async (request, signal) => {
+  const send: MetadataTransport = async (request, signal) => {
     if (closed) throw new BridgeError('BRIDGE_METADATA_CLOSED', 'the client of the metadata service is closed: nothing more is sent');
     signal.throwIfAborted();
     // A dedicated agent ignores HTTP_PROXY and NODE_USE_ENV_PROXY.

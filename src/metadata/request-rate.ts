@@ -32,7 +32,6 @@ export class RequestRate {
     this.pollEvery(pollIntervalMs);
   }
 
-  /** Changes the interval of the polls. */
   pollEvery(pollIntervalMs: number): void {
     this.#pollIntervalMs = pollIntervalMs;
     const polls = Math.ceil(WINDOW_MS / pollIntervalMs);

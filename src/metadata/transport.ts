@@ -18,4 +18,4 @@ export interface TransportAnswer {
 }
 
 /** Rejects with a BridgeError BRIDGE_METADATA_* or, on abort, at once with the signal's reason. Any status is an answer, even a redirect. */
-export type Transport = (request: TransportRequest, signal: AbortSignal) => Promise<TransportAnswer>;
+export type MetadataTransport = (request: TransportRequest, signal: AbortSignal) => Promise<TransportAnswer>;

@@ -83,7 +83,6 @@ export type MessageResult = (typeof MESSAGE_RESULTS)[number];
 /** The longest body of an approval, a hold or a release, by HTTP and as a message. */
 export const LARGEST_APPROVAL_BYTES = 64 * 1024;
 
-/** The approvals of one occurrence of an event. */
 export interface EventApproval {
   readonly key: string;
   readonly occurrence: number;

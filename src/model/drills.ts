@@ -26,7 +26,6 @@ export interface Drill {
   readonly occurrence: number;
   /** The event as it was announced. */
   readonly event: ScheduledEvent;
-  /** The operator who requested it. */
   readonly operator: string;
   /** Wall time, like all times here. */
   readonly madeMs: number;

@@ -50,7 +50,6 @@ export interface ScheduledEventsDocument {
   readonly complete: boolean;
 }
 
-/** The result of one poll. */
 export type PollResult =
   | { readonly kind: 'document'; readonly at: Instant; readonly durationMs: number; readonly document: ScheduledEventsDocument }
   | { readonly kind: 'failure'; readonly at: Instant; readonly durationMs: number; readonly error: Error; readonly result: string };
@@ -137,7 +136,6 @@ export interface EventChange {
 
 export type ApprovalPhase = 'recorded' | 'submitted' | 'failed';
 
-/** A change of an approval. */
 export interface ApprovalChange {
   readonly kind: 'approval';
   readonly phase: ApprovalPhase;
@@ -201,7 +199,6 @@ export interface JournalEntry {
   readonly bytes: Uint8Array;
 }
 
-/** An entry that is in the journal. */
 export interface JournalledEntry extends JournalEntry {
   /** Later entries have larger numbers, and no number is used twice. */
   readonly position: number;

@@ -2,7 +2,6 @@
 import {
   type ApprovalDecision,
   type ApprovalHold,
-  type ApprovalState,
   type ApprovalStep,
   type ApprovalStepName,
   type ApprovalVote,
@@ -14,11 +13,10 @@ import {
   type UnwrittenSteps,
 } from '../model/approvals.ts';
 import type { Instant } from '../model/events.ts';
-import type { Database, Statement } from './database.ts';
-import { countWithin } from './sized-rows.ts';
+import { countWithin, type Database, type Statements } from './database.ts';
 
 /** The most lines of one approver in the audit trail of an occurrence. Further steps still take effect, but are only counted. */
-export const MOST_STEPS = 200;
+const MOST_STEPS = 200;
 /** The most steps without an approver: decisions and answers of the metadata service. */
 const MOST_WITHOUT_APPROVER = 500;
 /** Always written: they record the end, and no approver can cause them at will. */
@@ -26,7 +24,7 @@ const ALWAYS: ReadonlySet<ApprovalStepName> = new Set(['submitted', 'confirmed',
 /** The most bytes of JSON in one part of the record, whatever its `limit`. */
 const PART_BYTES = 128 * 1024;
 
-const COLUMNS = 'a.occurrence, a.key, a.state, a.policy, a.at_ms, a.votes, a.holds, a.decision, a.dry_run';
+const COLUMNS = 'a.occurrence, a.key, a.state, a.policy, a.at_ms AS atMs, a.votes, a.holds, a.decision, a.dry_run AS isDryRun';
 
 export const APPROVALS_SQL = {
   open: `SELECT ${COLUMNS} FROM known_events k CROSS JOIN approvals a ON a.occurrence = k.occurrence ORDER BY k.occurrence`,
@@ -48,17 +46,9 @@ export const APPROVALS_SQL = {
     WHERE occurrence = ? AND step = 'submitted' ORDER BY seq DESC LIMIT 1`,
 } as const;
 
-interface ApprovalRow {
-  readonly occurrence: number;
-  readonly key: string;
-  readonly state: ApprovalState;
-  readonly policy: string | null;
-  readonly at_ms: number;
-  readonly votes: string;
-  readonly holds: string;
-  readonly decision: string | null;
-  readonly dry_run: number;
-}
+/** `votes`, `holds` and `decision` are JSON. */
+type ApprovalRow = Pick<EventApproval, 'occurrence' | 'key' | 'state' | 'policy'> &
+  Readonly<{ atMs: number; votes: string; holds: string; decision: string | null; isDryRun: number }>;
 
 type StepRow = Omit<ApprovalStep, 'times'> & { readonly seq: number; readonly times: number | null };
 
@@ -71,39 +61,30 @@ type StoredHold = Omit<Stored<ApprovalHold>, 'replaced' | 'sentMs'> & Partial<Pi
 /** Version 7 did not keep the content of the rule at first. */
 type StoredDecision = Omit<Stored<ApprovalDecision>, 'rule'> & Partial<Pick<ApprovalDecision, 'rule'>>;
 
+interface Rows {
+  readonly open: ApprovalRow;
+  readonly of: ApprovalRow;
+  readonly written: { written: number };
+  readonly unwritten: UnwrittenSteps;
+  readonly steps: StepRow;
+  readonly submitted: { atMs: number };
+}
+
 export class ApprovalTable {
-  readonly #open: Statement<ApprovalRow>;
-  readonly #of: Statement<ApprovalRow>;
-  readonly #save: Statement;
-  readonly #addStep: Statement;
-  readonly #written: Statement<{ written: number }>;
-  readonly #countWritten: Statement;
-  readonly #countUnwritten: Statement;
-  readonly #unwritten: Statement<UnwrittenSteps>;
-  readonly #steps: Statement<StepRow>;
-  readonly #submitted: Statement<{ atMs: number }>;
+  readonly #sql: Statements<keyof typeof APPROVALS_SQL, Rows>;
 
   constructor(database: Database) {
-    this.#open = database.prepare(APPROVALS_SQL.open);
-    this.#of = database.prepare(APPROVALS_SQL.of);
-    this.#save = database.prepare(APPROVALS_SQL.save);
-    this.#addStep = database.prepare(APPROVALS_SQL.addStep);
-    this.#written = database.prepare(APPROVALS_SQL.written);
-    this.#countWritten = database.prepare(APPROVALS_SQL.countWritten);
-    this.#countUnwritten = database.prepare(APPROVALS_SQL.countUnwritten);
-    this.#unwritten = database.prepare(APPROVALS_SQL.unwritten);
-    this.#steps = database.prepare(APPROVALS_SQL.steps);
-    this.#submitted = database.prepare(APPROVALS_SQL.submitted);
+    this.#sql = database.prepareAll(APPROVALS_SQL);
   }
 
   /** Returns the approvals of all occurrences that have not ended. */
   open(): readonly EventApproval[] {
-    return this.#open.all().map(toApproval);
+    return this.#sql.open.all().map(toApproval);
   }
 
   /** Returns the approvals of an occurrence, also of an ended one, or null if it has none. */
   of(occurrence: number): EventApproval | null {
-    const row = this.#of.get(occurrence);
+    const row = this.#sql.of.get(occurrence);
     return row === undefined ? null : toApproval(row);
   }
 
@@ -113,35 +94,35 @@ export class ApprovalTable {
       JSON.stringify(holds.map(toStored)),
       decision && JSON.stringify(toStored(decision)),
     ];
-    this.#save.run(occurrence, key, state, policy, at.wallMs, ...texts, Number(isDryRun));
+    this.#sql.save.run(occurrence, key, state, policy, at.wallMs, ...texts, Number(isDryRun));
   }
 
   /** Appends the steps, or only counts them if the trail is full. */
   addSteps(occurrence: number, steps: readonly ApprovalStep[]): void {
     for (const step of steps) {
       const of = step.approver ?? '';
-      const isFull = (this.#written.get(occurrence, of)?.written ?? 0) >= (step.approver === null ? MOST_WITHOUT_APPROVER : MOST_STEPS);
-      if (isFull && !isAlwaysWritten(step)) this.#countUnwritten.run(step.atMs, occurrence, of);
+      const isFull = (this.#sql.written.get(occurrence, of)?.written ?? 0) >= (step.approver === null ? MOST_WITHOUT_APPROVER : MOST_STEPS);
+      if (isFull && !isAlwaysWritten(step)) this.#sql.countUnwritten.run(step.atMs, occurrence, of);
       else this.#write(occurrence, step, of);
     }
   }
 
   /** Returns the lines in the order in which they were added: at least one, if there is one. */
   record(occurrence: number, { after, limit }: RecordRange): RecordPart {
-    const rows = this.#steps.all(occurrence, after, limit + 1);
+    const rows = this.#sql.steps.all(occurrence, after, limit + 1);
     const sizes = rows.map((row) => ({ size: Buffer.byteLength(JSON.stringify(row)) }));
     const part = rows.slice(0, Math.min(limit, countWithin(sizes, PART_BYTES)));
     return {
       steps: part.map(toStep),
       next: part.length < rows.length ? (part.at(-1)?.seq ?? null) : null,
-      submittedMs: this.#submitted.get(occurrence)?.atMs ?? null,
-      unwritten: this.#unwritten.all(occurrence).map((row) => ({ ...row })),
+      submittedMs: this.#sql.submitted.get(occurrence)?.atMs ?? null,
+      unwritten: this.#sql.unwritten.all(occurrence).map((row) => ({ ...row })),
     };
   }
 
   #write(occurrence: number, { step, atMs, approver, via, policy, status, reason, times }: ApprovalStep, of: string): void {
-    this.#addStep.run(occurrence, step, atMs, approver, via, policy, status, reason, times ?? null);
-    this.#countWritten.run(occurrence, of);
+    this.#sql.addStep.run(occurrence, step, atMs, approver, via, policy, status, reason, times ?? null);
+    this.#sql.countWritten.run(occurrence, of);
   }
 }
 
@@ -175,9 +156,9 @@ function toDecision(text: string): ApprovalDecision {
   return { rule: null, ...decision, at: toInstant(atMs) };
 }
 
-function toApproval({ occurrence, key, state, policy, at_ms, votes, holds, decision, dry_run }: ApprovalRow): EventApproval {
+function toApproval({ atMs, votes, holds, decision, isDryRun, ...row }: ApprovalRow): EventApproval {
   return {
-    ...{ key, occurrence, state, policy, isDryRun: dry_run === 1, at: toInstant(at_ms) },
+    ...{ ...row, isDryRun: isDryRun === 1, at: toInstant(atMs) },
     votes: (JSON.parse(votes) as StoredVote[]).map(toVote),
     holds: (JSON.parse(holds) as StoredHold[]).map(toHold),
     decision: decision === null ? null : toDecision(decision),

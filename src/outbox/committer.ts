@@ -13,7 +13,7 @@ export interface CommitterParts {
 }
 
 /** The state that the flow commits with its CloudEvents. Absent members stay unchanged. */
-export interface NextState {
+interface NextState {
   readonly state?: KnownState;
   readonly blindness?: Blindness | null;
 }
@@ -33,7 +33,6 @@ export class Committer {
     this.#blindness = parts.outbox.known.blindness();
   }
 
-  /** The last committed state. */
   get state(): KnownState {
     return this.#state;
   }

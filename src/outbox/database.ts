@@ -26,6 +26,22 @@ export interface Usage {
   readonly maxBytes: number | null;
 }
 
+/** A row and the bytes that reading it would take. SQLite tells the length of a value without reading it. */
+export interface SizedRow {
+  readonly seq: number;
+  readonly size: number;
+}
+
+/** How many of the first rows have at most `maxBytes` together; the first one counts, whatever its size. */
+export function countWithin(rows: readonly Pick<SizedRow, 'size'>[], maxBytes: number): number {
+  let left = maxBytes;
+  const beyond = rows.findIndex(({ size }) => {
+    left -= size;
+    return left < 0;
+  });
+  return beyond === -1 ? rows.length : Math.max(1, beyond);
+}
+
 /** The durability of commits, and the longest wait for a lock. */
 interface Mode {
   readonly synchronous: 'FULL' | 'NORMAL' | 'OFF';
@@ -65,8 +81,8 @@ export class Statement<Row = never> {
   }
 }
 
-/** Prepared statements by name. `Rows` has the row type of each; `never` for one without rows. */
-export type Statements<Rows> = { readonly [Name in keyof Rows]: Statement<Rows[Name]> };
+/** Prepared statements by name. `Rows` has the row type of each one that returns rows. */
+export type Statements<Name extends string, Rows> = { readonly [Each in Name]: Statement<Each extends keyof Rows ? Rows[Each] : never> };
 
 /** One connection. Closing it is idempotent. */
 export class Database implements Disposable {
@@ -131,9 +147,11 @@ export class Database implements Disposable {
   }
 
   /** Prepares each text of `sql`. @throws BridgeError BRIDGE_STORE_* */
-  prepareAll<Rows>(sql: Readonly<Record<keyof Rows, string>>): Statements<Rows> {
-    const texts = Object.entries(sql) as [keyof Rows, string][];
-    return Object.fromEntries(texts.map(([name, text]) => [name, this.prepare(text)])) as unknown as Statements<Rows>;
+  prepareAll<Name extends string, Rows>(sql: Readonly<Record<Name, string>>): Statements<Name, Rows> {
+    return Object.fromEntries(Object.entries<string>(sql).map(([name, text]) => [name, this.prepare(text)])) as unknown as Statements<
+      Name,
+      Rows
+    >;
   }
 
   /** Commits all writes of `work`, or none. They are on disk when it returns. @throws the errors of `work`, and BridgeError BRIDGE_STORE_* */

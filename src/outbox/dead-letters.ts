@@ -1,25 +1,24 @@
 // Dead letters → listed, queued again behind their key, or discarded.
 
 import { toRfc3339Seconds } from '../formats/dates.ts';
-import type { DeadLetter, DeadLetterReason } from '../model/deliveries.ts';
+import type { DeadLetter } from '../model/deliveries.ts';
 import type { DeadLetterPage, DeadLetterRange } from '../model/operators.ts';
 import type { StoreClock } from './clock/store-clock.ts';
-import type { Database, Statement } from './database.ts';
+import { countWithin, type Database, type SizedRow, type Statements } from './database.ts';
 import { parseCloudEvent } from './journal.ts';
-import { type SinkTables, unknownSink } from './sinks.ts';
-import { countWithin, type SizedRow } from './sized-rows.ts';
+import type { SinkTables } from './sinks.ts';
 
 /** Small steps, so that a verb delays the commits of a running bridge by only some milliseconds. */
 const STEP = 200;
 
 /** Without both members: all dead letters. */
-export interface DeadLetterChoice {
+interface DeadLetterChoice {
   readonly sink?: string;
   /** CloudEvent ids. */
   readonly ids?: readonly string[];
 }
 
-const COLUMNS = 'd.seq, d.sink, d.journal, d.reason, d.status, d.attempts, d.at_ms, j.id, j.bytes';
+const COLUMNS = 'd.seq, d.sink, d.reason, d.status, d.attempts, d.at_ms AS atMs, j.id, j.bytes';
 
 export const DEAD_LETTERS_SQL = {
   page: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_dead_seq CROSS JOIN journal j ON j.seq = d.journal
@@ -34,63 +33,48 @@ export const DEAD_LETTERS_SQL = {
     WHERE d.sink = ? AND d.state = 'dead' AND j.id IN (SELECT value FROM json_each(?)) ORDER BY d.seq`,
 } as const;
 
-/** A dead letter with its CloudEvent. */
-export type DeadLetterWithEvent = DeadLetter & { readonly cloudEvent: object };
+type DeadLetterWithEvent = DeadLetter & { readonly cloudEvent: object };
 
-interface DeadRow {
-  readonly seq: number;
-  readonly sink: string;
-  readonly journal: number;
-  readonly reason: DeadLetterReason;
-  readonly status: number | string | null;
-  readonly attempts: number;
-  readonly at_ms: number;
-  readonly id: string;
-  readonly bytes: Uint8Array;
+const SQL = {
+  ...DEAD_LETTERS_SQL,
+  step: `SELECT ${COLUMNS}
+    FROM deliveries d CROSS JOIN journal j ON j.seq = d.journal
+    WHERE d.state = 'dead' AND d.sink = ?1 AND d.seq > ?2 AND d.seq <= ?3 AND (?4 IS NULL OR j.id IN (SELECT value FROM json_each(?4)))
+    ORDER BY d.seq LIMIT ?5`,
+  newest: 'SELECT max(seq) AS seq FROM deliveries',
+  sinksWithAny: `SELECT DISTINCT sink FROM deliveries WHERE state = 'dead' ORDER BY sink`,
+  requeue: `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state)
+    SELECT sink, journal, partition_key, ?, ?, 'queued' FROM deliveries WHERE seq = ? AND state = 'dead'`,
+  note: `INSERT INTO discarded (seq, sink, journal, attempts, status, at_ms)
+    SELECT seq, sink, journal, attempts, status, ? FROM deliveries WHERE seq = ? AND state = 'dead'`,
+  remove: `DELETE FROM deliveries WHERE seq = ? AND state = 'dead'`,
+} as const;
+
+type DeadRow = Pick<DeadLetter, 'id' | 'sink' | 'reason' | 'status' | 'attempts'> &
+  Readonly<{ seq: number; atMs: number; bytes: Uint8Array }>;
+
+interface Rows {
+  readonly step: DeadRow;
+  readonly page: DeadRow;
+  readonly sizes: SizedRow;
+  readonly pageOf: DeadRow;
+  readonly sizesOf: SizedRow;
+  readonly chosen: Pick<DeadRow, 'seq' | 'id'>;
+  readonly newest: { seq: number | null };
+  readonly sinksWithAny: { sink: string };
 }
 
 export class DeadLetters {
   readonly #database: Database;
   readonly #sinks: SinkTables;
   readonly #clock: StoreClock;
-  readonly #step: Statement<DeadRow>;
-  readonly #page: Statement<DeadRow>;
-  readonly #sizes: Statement<SizedRow>;
-  readonly #pageOf: Statement<DeadRow>;
-  readonly #sizesOf: Statement<SizedRow>;
-  readonly #chosen: Statement<Pick<DeadRow, 'seq' | 'id'>>;
-  readonly #newest: Statement<{ seq: number | null }>;
-  readonly #sinksWithAny: Statement<{ sink: string }>;
-  readonly #requeue: Statement;
-  readonly #note: Statement;
-  readonly #remove: Statement;
+  readonly #sql: Statements<keyof typeof SQL, Rows>;
 
   constructor(database: Database, sinks: SinkTables, clock: StoreClock) {
     this.#database = database;
     this.#sinks = sinks;
     this.#clock = clock;
-    this.#step = database.prepare(
-      `SELECT ${COLUMNS}
-       FROM deliveries d CROSS JOIN journal j ON j.seq = d.journal
-       WHERE d.state = 'dead' AND d.sink = ?1 AND d.seq > ?2 AND d.seq <= ?3 AND (?4 IS NULL OR j.id IN (SELECT value FROM json_each(?4)))
-       ORDER BY d.seq LIMIT ?5`,
-    );
-    this.#page = database.prepare(DEAD_LETTERS_SQL.page);
-    this.#sizes = database.prepare(DEAD_LETTERS_SQL.sizes);
-    this.#pageOf = database.prepare(DEAD_LETTERS_SQL.pageOf);
-    this.#sizesOf = database.prepare(DEAD_LETTERS_SQL.sizesOf);
-    this.#chosen = database.prepare(DEAD_LETTERS_SQL.chosen);
-    this.#newest = database.prepare('SELECT max(seq) AS seq FROM deliveries');
-    this.#sinksWithAny = database.prepare(`SELECT DISTINCT sink FROM deliveries WHERE state = 'dead' ORDER BY sink`);
-    this.#requeue = database.prepare(
-      `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state)
-       SELECT sink, journal, partition_key, ?, ?, 'queued' FROM deliveries WHERE seq = ? AND state = 'dead'`,
-    );
-    this.#note = database.prepare(
-      `INSERT INTO discarded (seq, sink, journal, attempts, status, at_ms)
-       SELECT seq, sink, journal, attempts, status, ? FROM deliveries WHERE seq = ? AND state = 'dead'`,
-    );
-    this.#remove = database.prepare(`DELETE FROM deliveries WHERE seq = ? AND state = 'dead'`);
+    this.#sql = database.prepareAll(SQL);
   }
 
   /** Yields dead letters by sink, oldest first. Reads in steps on demand, so that a slow consumer keeps nothing open. */
@@ -105,10 +89,8 @@ export class DeadLetters {
   retry(choice: DeadLetterChoice = {}): number {
     const atMs = this.#clock.wallMs();
     const known = this.#sinks.names();
-    if (choice.sink !== undefined && !known.includes(choice.sink)) throw unknownSink(choice.sink, known);
-    return this.#each(choice, (row) => {
-      return known.includes(row.sink) ? this.#retry(row.seq, atMs) : 0;
-    });
+    if (choice.sink !== undefined) this.#sinks.expect(choice.sink);
+    return this.#each(choice, (row) => (known.includes(row.sink) ? this.#retry(row.seq, atMs) : 0));
   }
 
   /** Deletes dead letters; only the journal page still shows them. Returns how many. */
@@ -119,10 +101,10 @@ export class DeadLetters {
 
   /** Returns the oldest dead letters of one sink, or of all, after the row `after`. */
   page({ sink, after, limit, maxBytes }: DeadLetterRange): DeadLetterPage {
-    const sizes = sink === null ? this.#sizes.all(after, limit + 1) : this.#sizesOf.all(sink, after, limit + 1);
+    const sizes = sink === null ? this.#sql.sizes.all(after, limit + 1) : this.#sql.sizesOf.all(sink, after, limit + 1);
     const count = Math.min(limit, countWithin(sizes, maxBytes));
     const end = sizes[count - 1]?.seq ?? after;
-    const rows = sink === null ? this.#page.all(after, end) : this.#pageOf.all(sink, after, end);
+    const rows = sink === null ? this.#sql.page.all(after, end) : this.#sql.pageOf.all(sink, after, end);
     return { items: rows.map((row) => withoutEvent(toDeadLetter(row))), next: count < sizes.length ? end : null };
   }
 
@@ -132,11 +114,10 @@ export class DeadLetters {
    * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN for a retry to a removed sink
    */
   decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], note: (count: number) => void): readonly string[] | null {
-    const known = this.#sinks.names();
-    if (act === 'retry' && !known.includes(sink)) throw unknownSink(sink, known);
+    if (act === 'retry') this.#sinks.expect(sink);
     const atMs = this.#clock.wallMs();
     return this.#database.transaction(() => {
-      const rows = this.#chosen.all(sink, JSON.stringify(ids));
+      const rows = this.#sql.chosen.all(sink, JSON.stringify(ids));
       const found = new Set(rows.map(({ id }) => id));
       const unknown = ids.filter((id) => !found.has(id));
       if (unknown.length > 0) return unknown;
@@ -147,11 +128,11 @@ export class DeadLetters {
   }
 
   #retry(seq: number, atMs: number): number {
-    return this.#requeue.run(atMs, this.#clock.nowMs(), seq) === 0 ? 0 : this.#remove.run(seq);
+    return this.#sql.requeue.run(atMs, this.#clock.nowMs(), seq) === 0 ? 0 : this.#sql.remove.run(seq);
   }
 
   #discard(seq: number, atMs: number): number {
-    return this.#note.run(atMs, seq) === 0 ? 0 : this.#remove.run(seq);
+    return this.#sql.note.run(atMs, seq) === 0 ? 0 : this.#sql.remove.run(seq);
   }
 
   #each(choice: DeadLetterChoice, work: (row: DeadRow) => number): number {
@@ -164,13 +145,13 @@ export class DeadLetters {
 
   /** Yields only rows that are dead now: a running bridge may dead-letter a retried row again. */
   *#steps({ sink, ids }: DeadLetterChoice): Generator<DeadRow[]> {
-    const newest = this.#newest.get()?.seq ?? 0;
+    const newest = this.#sql.newest.get()?.seq ?? 0;
     const wanted = ids === undefined ? null : JSON.stringify(ids);
-    for (const name of sink === undefined ? this.#sinksWithAny.all().map((row) => row.sink) : [sink]) {
+    for (const name of sink === undefined ? this.#sql.sinksWithAny.all().map((row) => row.sink) : [sink]) {
       for (
-        let after = 0, rows = this.#step.all(name, after, newest, wanted, STEP);
+        let after = 0, rows = this.#sql.step.all(name, after, newest, wanted, STEP);
         rows.length > 0;
-        rows = this.#step.all(name, after, newest, wanted, STEP)
+        rows = this.#sql.step.all(name, after, newest, wanted, STEP)
       ) {
         yield rows;
         after = rows.at(-1)?.seq ?? newest;
@@ -183,18 +164,8 @@ function withoutEvent({ cloudEvent: _, ...letter }: DeadLetterWithEvent): DeadLe
   return letter;
 }
 
-function toDeadLetter(row: DeadRow): DeadLetterWithEvent {
-  const cloudEvent = parseCloudEvent(row.bytes) as { readonly type: string; readonly data?: { readonly eventId?: string } };
-  const { id, sink, reason, status, attempts } = row;
-  return {
-    id,
-    eventId: cloudEvent.data?.eventId ?? null,
-    sink,
-    type: cloudEvent.type,
-    reason,
-    status,
-    attempts,
-    at: toRfc3339Seconds(row.at_ms),
-    cloudEvent,
-  };
+function toDeadLetter({ bytes, id, sink, reason, status, attempts, atMs }: DeadRow): DeadLetterWithEvent {
+  const cloudEvent = parseCloudEvent(bytes) as { readonly type: string; readonly data?: { readonly eventId?: string } };
+  const { type, data } = cloudEvent;
+  return { id, eventId: data?.eventId ?? null, sink, type, reason, status, attempts, at: toRfc3339Seconds(atMs), cloudEvent };
 }

@@ -3,34 +3,26 @@ import type { Deps } from '../time/clock.ts';
 import type { Database, Statements } from './database.ts';
 
 export const DELIVERY_NOTES_SQL = {
-  all: 'SELECT seq, note FROM delivery_notes WHERE sink = ? ORDER BY seq',
+  all: 'SELECT seq, note AS text FROM delivery_notes WHERE sink = ? ORDER BY seq',
   nextSink: 'SELECT sink FROM delivery_notes WHERE sink > ? ORDER BY sink LIMIT 1',
   write: 'INSERT OR REPLACE INTO delivery_notes (sink, seq, note, at_ms) VALUES (?, ?, ?, ?)',
   forget: 'DELETE FROM delivery_notes WHERE sink = ? AND seq = ?',
 } as const;
 
-/** The row type of each statement. */
-interface Rows {
-  readonly all: { seq: number; note: string };
-  readonly nextSink: { sink: string };
-  readonly write: never;
-  readonly forget: never;
-}
-
 export class DeliveryNoteTable {
   readonly #database: Database;
   readonly #wallMs: Deps['wallMs'];
-  readonly #sql: Statements<Rows>;
+  readonly #sql: Statements<keyof typeof DELIVERY_NOTES_SQL, { all: { seq: number; text: string }; nextSink: { sink: string } }>;
 
   constructor(database: Database, wallMs: Deps['wallMs']) {
     this.#database = database;
     this.#wallMs = wallMs;
-    this.#sql = database.prepareAll<Rows>(DELIVERY_NOTES_SQL);
+    this.#sql = database.prepareAll(DELIVERY_NOTES_SQL);
   }
 
   /** Returns the notes of a sink in queue order. */
   all(sink: string): readonly { readonly seq: number; readonly text: string }[] {
-    return this.#sql.all.all(sink).map(({ seq, note }) => ({ seq, text: note }));
+    return this.#sql.all.all(sink).map((row) => ({ ...row }));
   }
 
   /** Returns the sinks with notes, including removed sinks. */

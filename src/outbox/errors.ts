@@ -45,9 +45,7 @@ function fromSqlite(error: SqliteError, file: string): BridgeError {
       return new BridgeError(
         'BRIDGE_STORE_FAILED',
         `another process keeps the store ${file} locked; stop it, or wait until it has finished`,
-        {
-          cause: error,
-        },
+        { cause: error },
       );
     case SQLITE.CONSTRAINT:
       return new BridgeError('BRIDGE_INTERNAL', `the store ${file} rejected a row: ${messageOf(error)}`, { cause: error });
@@ -77,9 +75,7 @@ function full(file: string, cause: Error): BridgeError {
   return new BridgeError(
     'BRIDGE_STORE_FULL',
     `the disk of the store ${file} is full, or store.maxSize is reached; nothing was stored. Free some space: the bridge then continues by itself`,
-    {
-      cause,
-    },
+    { cause },
   );
 }
 
@@ -87,8 +83,6 @@ function failed(file: string, cause: Error): BridgeError {
   return new BridgeError(
     'BRIDGE_STORE_FAILED',
     `the store ${file} cannot be read or written (${messageOf(cause)}). Check its disk, owner and permissions`,
-    {
-      cause,
-    },
+    { cause },
   );
 }

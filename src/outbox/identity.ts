@@ -4,7 +4,7 @@ import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 
 /** The VM that the store belongs to, and the names in its CloudEvents. */
-export interface StoredIdentity {
+interface StoredIdentity {
   /** Null until instance metadata is known. */
   readonly vmId: string | null;
   /** The VM's own name from the metadata service. */
@@ -17,13 +17,8 @@ export interface StoredIdentity {
   readonly observerId: string;
 }
 
-interface IdentityRow {
-  readonly vm_id: string | null;
-  readonly name: string | null;
-  readonly source: string | null;
-  readonly vm: string | null;
-  readonly observer_id: string;
-}
+/** `vm` is JSON. */
+type IdentityRow = Omit<StoredIdentity, 'vm'> & { readonly vm: string | null };
 
 export class IdentityTable {
   readonly #random: Deps['random'];
@@ -33,7 +28,7 @@ export class IdentityTable {
 
   constructor(database: Database, random: Deps['random']) {
     this.#random = random;
-    this.#row = database.prepare('SELECT vm_id, name, source, vm, observer_id FROM identity');
+    this.#row = database.prepare('SELECT vm_id AS vmId, name, source, vm, observer_id AS observerId FROM identity');
     this.#save = database.prepare('INSERT OR REPLACE INTO identity (id, vm_id, name, source, vm, observer_id) VALUES (1, ?, ?, ?, ?, ?)');
     this.#current = this.#load();
   }
@@ -51,8 +46,9 @@ export class IdentityTable {
   /** Returns the observer's id, and creates and stores it if it is missing. */
   #load(): StoredIdentity {
     const row = this.#row.get();
-    if (row !== undefined) return identityOf(row);
-    return this.#write({ vmId: null, name: null, source: null, vm: null, observerId: randomHex(this.#random) });
+    if (row !== undefined) return { ...row, vm: row.vm === null ? null : (JSON.parse(row.vm) as VmMetadata) };
+    const observerId = Array.from({ length: 32 }, () => Math.floor(this.#random() * 16).toString(16)).join('');
+    return this.#write({ vmId: null, name: null, source: null, vm: null, observerId });
   }
 
   #write(identity: StoredIdentity): StoredIdentity {
@@ -61,12 +57,4 @@ export class IdentityTable {
     this.#current = identity;
     return identity;
   }
-}
-
-function identityOf({ vm_id: vmId, name, source, vm, observer_id: observerId }: IdentityRow): StoredIdentity {
-  return { vmId, name, source, vm: vm === null ? null : (JSON.parse(vm) as VmMetadata), observerId };
-}
-
-function randomHex(random: Deps['random']): string {
-  return Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
 }

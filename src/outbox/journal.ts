@@ -33,30 +33,21 @@ type ChangeData = Omit<ScheduledEvent, 'eventStatus'> & {
 
 const EVENT_CHANGES: ReadonlySet<string> = new Set(['scheduled', 'updated', 'started', 'ended']);
 
-/** The row type of each statement. */
-interface Rows {
-  readonly append: { seq: number };
-  readonly use: never;
-  readonly queue: never;
-  readonly remember: never;
-  readonly moveOn: never;
-  readonly isUsed: { found: number };
-  readonly seen: SeenRow;
-}
+const SQL = {
+  ...JOURNAL_SQL,
+  append: 'INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq',
+  use: 'INSERT INTO used_ids (seq, id, occurrence, used_ms) VALUES (?, ?, ?, ?)',
+  queue: `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state) VALUES (?, ?, ?, ?, ?, 'queued')`,
+  remember: 'INSERT OR IGNORE INTO sink_occurrences (occurrence, sink) VALUES (?, ?)',
+} as const;
 
 export class Journal {
   readonly #clock: StoreClock;
-  readonly #sql: Statements<Rows>;
+  readonly #sql: Statements<keyof typeof SQL, { append: { seq: number }; isUsed: { found: number }; seen: SeenRow }>;
 
   constructor(database: Database, clock: StoreClock) {
     this.#clock = clock;
-    this.#sql = database.prepareAll<Rows>({
-      ...JOURNAL_SQL,
-      append: 'INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq',
-      use: 'INSERT INTO used_ids (seq, id, occurrence, used_ms) VALUES (?, ?, ?, ?)',
-      queue: `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state) VALUES (?, ?, ?, ?, ?, 'queued')`,
-      remember: 'INSERT OR IGNORE INTO sink_occurrences (occurrence, sink) VALUES (?, ?)',
-    });
+    this.#sql = database.prepareAll(SQL);
   }
 
   /** Appends a CloudEvent, inside a transaction. Returns its position. @throws BridgeError BRIDGE_INTERNAL if the id was used before */
@@ -93,15 +84,7 @@ export function parseCloudEvent(bytes: Uint8Array): object {
 }
 
 function toEvent(data: ChangeData): ScheduledEvent {
-  return {
-    eventId: data.eventId,
-    eventStatus: data.eventStatus === 'Ended' ? (data.previousStatus ?? 'Started') : data.eventStatus,
-    eventType: data.eventType,
-    resourceType: data.resourceType,
-    resources: data.resources,
-    notBefore: data.notBefore,
-    description: data.description,
-    eventSource: data.eventSource,
-    durationInSeconds: data.durationInSeconds,
-  };
+  const { eventId, eventType, resourceType, resources, notBefore, description, eventSource, durationInSeconds } = data;
+  const eventStatus = data.eventStatus === 'Ended' ? (data.previousStatus ?? 'Started') : data.eventStatus;
+  return { eventId, eventStatus, eventType, resourceType, resources, notBefore, description, eventSource, durationInSeconds };
 }

@@ -6,15 +6,24 @@ export const KNOWN_STATE_SQL = {
   state:
     'SELECT incarnation, api_version, last_good_ms, epoch_number, epoch_started_ms, next_occurrence, epoch_row_started_ms FROM known_state WHERE id = 1',
   events:
-    'SELECT occurrence, key, event, api_version, epoch, listed, last_listed_ms, missing_ms, missing_scheduled FROM known_events ORDER BY occurrence',
+    'SELECT occurrence, key, event, api_version AS apiVersion, epoch, listed, last_listed_ms, missing_ms, missing_scheduled FROM known_events ORDER BY occurrence',
   touch: 'UPDATE known_state SET last_good_ms = ? WHERE id = 1',
   endOccurrence: 'UPDATE occurrences SET ended_ms = ? WHERE occurrence = ?',
   forgetEvent: 'DELETE FROM known_events WHERE occurrence = ?',
   markOwn: 'UPDATE occurrences SET own = 1 WHERE occurrence = ? AND own = 0',
   isOwn: 'SELECT 1 AS found FROM occurrences WHERE occurrence = ? AND own = 1',
   lastEnded: 'SELECT ended_ms FROM occurrences WHERE key = ? AND ended_ms IS NOT NULL ORDER BY ended_ms DESC LIMIT 1',
-  lastOccurrence: 'SELECT occurrence, ended_ms FROM occurrences WHERE key = ? ORDER BY occurrence DESC LIMIT 1',
-  blindness: 'SELECT since, last_document_at FROM blindness WHERE id = 1',
+  lastOccurrence: 'SELECT occurrence, ended_ms AS endedMs FROM occurrences WHERE key = ? ORDER BY occurrence DESC LIMIT 1',
+  blindness: 'SELECT since, last_document_at AS lastDocumentAt FROM blindness WHERE id = 1',
+} as const;
+
+const SQL = {
+  ...KNOWN_STATE_SQL,
+  saveState: 'INSERT OR REPLACE INTO known_state VALUES (1, ?, ?, ?, ?, ?, ?, ?)',
+  saveEvent: 'INSERT OR REPLACE INTO known_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  openOccurrence: 'INSERT INTO occurrences (occurrence, key, first_seen_ms) VALUES (?, ?, ?)',
+  saveBlindness: 'INSERT OR REPLACE INTO blindness VALUES (1, ?, ?)',
+  clearBlindness: 'DELETE FROM blindness',
 } as const;
 
 interface StateRow {
@@ -28,51 +37,30 @@ interface StateRow {
   readonly epoch_row_started_ms: number | null;
 }
 
-interface EventRow {
-  readonly occurrence: number;
-  readonly key: string;
+interface EventRow extends Pick<KnownEvent, 'occurrence' | 'key' | 'apiVersion' | 'epoch'> {
   readonly event: string;
-  readonly api_version: string;
-  readonly epoch: number;
   readonly listed: number;
   readonly last_listed_ms: number | null;
   readonly missing_ms: number | null;
   readonly missing_scheduled: number | null;
 }
 
-/** The row type of each statement. */
 interface Rows {
   readonly state: StateRow;
   readonly events: EventRow;
-  readonly saveState: never;
-  readonly saveEvent: never;
-  readonly forgetEvent: never;
-  readonly openOccurrence: never;
-  readonly endOccurrence: never;
-  readonly touch: never;
-  readonly markOwn: never;
   readonly isOwn: { found: number };
   readonly lastEnded: { ended_ms: number };
-  readonly lastOccurrence: { occurrence: number; ended_ms: number | null };
-  readonly blindness: { since: string; last_document_at: string | null };
-  readonly saveBlindness: never;
-  readonly clearBlindness: never;
+  readonly lastOccurrence: { occurrence: number; endedMs: number | null };
+  readonly blindness: Blindness;
 }
 
 export class KnownStateTables {
-  readonly #sql: Statements<Rows>;
+  readonly #sql: Statements<keyof typeof SQL, Rows>;
   /** The known events on disk, to compare with the next state. Replaced after each commit. */
   stored: KnownState['events'];
 
   constructor(database: Database) {
-    this.#sql = database.prepareAll<Rows>({
-      ...KNOWN_STATE_SQL,
-      saveState: 'INSERT OR REPLACE INTO known_state VALUES (1, ?, ?, ?, ?, ?, ?, ?)',
-      saveEvent: 'INSERT OR REPLACE INTO known_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      openOccurrence: 'INSERT INTO occurrences (occurrence, key, first_seen_ms) VALUES (?, ?, ?)',
-      saveBlindness: 'INSERT OR REPLACE INTO blindness VALUES (1, ?, ?)',
-      clearBlindness: 'DELETE FROM blindness',
-    });
+    this.#sql = database.prepareAll(SQL);
     this.stored = this.load().events;
   }
 
@@ -135,12 +123,12 @@ export class KnownStateTables {
   /** Returns the newest occurrence of this key within 400 days, with its end if it has ended, or null. */
   lastOccurrence(key: string): { readonly occurrence: number; readonly endedMs: number | null } | null {
     const row = this.#sql.lastOccurrence.get(key);
-    return row === undefined ? null : { occurrence: row.occurrence, endedMs: row.ended_ms };
+    return row === undefined ? null : { ...row };
   }
 
   blindness(): Blindness | null {
     const row = this.#sql.blindness.get();
-    return row === undefined ? null : { since: row.since, lastDocumentAt: row.last_document_at };
+    return row === undefined ? null : { ...row };
   }
 
   saveBlindness(blindness: Blindness | null): void {
@@ -167,17 +155,14 @@ function toEpoch(row: StateRow | undefined): KnownState['epoch'] {
   return { number: row.epoch_number, startedAt, rowStartedAt: toInstant(row.epoch_row_started_ms) ?? startedAt };
 }
 
-function toKnownEvent(row: EventRow): KnownEvent {
-  const missingAt = toInstant(row.missing_ms);
+function toKnownEvent({ event, listed, last_listed_ms, missing_ms, missing_scheduled, ...row }: EventRow): KnownEvent {
+  const missingAt = toInstant(missing_ms);
   return {
-    key: row.key,
-    occurrence: row.occurrence,
-    event: JSON.parse(row.event) as ScheduledEvent,
-    apiVersion: row.api_version,
-    epoch: row.epoch,
-    listed: row.listed === 1,
-    lastListedAt: toInstant(row.last_listed_ms),
-    missing: missingAt && { at: missingAt, scheduledJustBefore: row.missing_scheduled === 1 },
+    ...row,
+    event: JSON.parse(event) as ScheduledEvent,
+    listed: listed === 1,
+    lastListedAt: toInstant(last_listed_ms),
+    missing: missingAt && { at: missingAt, scheduledJustBefore: missing_scheduled === 1 },
   };
 }
 

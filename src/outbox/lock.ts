@@ -76,9 +76,7 @@ function locked(folder: string, holderFile: string, cause: unknown): BridgeError
   return new BridgeError(
     'BRIDGE_STORE_LOCKED',
     `the store ${folder} is in use by ${nameOf(holderFile)}: only one "run" can use a store. Stop that process, or set store.path to another folder`,
-    {
-      cause,
-    },
+    { cause },
   );
 }
 

@@ -10,7 +10,7 @@ const FORGET_EACH = 1000;
 export const MESSAGES_SQL = {
   handled: 'SELECT refused_reason, refused_description FROM handled_messages WHERE source = ? AND id = ?',
   isParked: 'SELECT 1 AS found FROM parked_messages WHERE source = ? AND id = ?',
-  parked: 'SELECT source, id, approver, place, body, sent_ms, received_ms FROM parked_messages ORDER BY seq',
+  parked: 'SELECT source, id, approver, place, body, sent_ms AS sentMs, received_ms AS receivedMs FROM parked_messages ORDER BY seq',
   unpark: 'DELETE FROM parked_messages WHERE source = ? AND id = ?',
   /** Deletes the oldest beyond the limit: more than arrive between two runs, so that a table that grew under an earlier release shrinks. */
   forget: `DELETE FROM handled_messages WHERE (source, id) IN
@@ -19,43 +19,33 @@ export const MESSAGES_SQL = {
     ORDER BY handled_ms LIMIT ${2 * FORGET_EACH})`,
 } as const;
 
+const SQL = {
+  ...MESSAGES_SQL,
+  park: 'INSERT INTO parked_messages (source, id, approver, place, body, sent_ms, received_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  handle: 'INSERT INTO handled_messages (source, id, handled_ms, refused_reason, refused_description) VALUES (?, ?, ?, ?, ?)',
+} as const;
+
 interface HandledRow {
   readonly refused_reason: string | null;
   readonly refused_description: string | null;
 }
 
-interface ParkedRow {
-  readonly source: string;
-  readonly id: string;
-  readonly approver: string;
-  readonly place: string;
-  readonly body: Uint8Array;
-  readonly sent_ms: number;
-  readonly received_ms: number;
-}
+/** `place` is JSON. */
+type ParkedRow = Omit<ReceivedMessage, 'place' | 'receivedAt'> & Readonly<{ place: string; receivedMs: number }>;
 
-/** The row type of each statement. */
 interface Rows {
   readonly handled: HandledRow;
   readonly isParked: { found: number };
   readonly parked: ParkedRow;
-  readonly park: never;
-  readonly unpark: never;
-  readonly handle: never;
-  readonly forget: never;
 }
 
 export class MessageTables {
-  readonly #sql: Statements<Rows>;
+  readonly #sql: Statements<keyof typeof SQL, Rows>;
   /** Handled messages since the last deletion, by source. */
   readonly #handledSince = new Map<string, number>();
 
   constructor(database: Database) {
-    this.#sql = database.prepareAll<Rows>({
-      ...MESSAGES_SQL,
-      park: 'INSERT INTO parked_messages (source, id, approver, place, body, sent_ms, received_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      handle: 'INSERT INTO handled_messages (source, id, handled_ms, refused_reason, refused_description) VALUES (?, ?, ?, ?, ?)',
-    });
+    this.#sql = database.prepareAll(SQL);
   }
 
   /** Returns null for a message that was never received, or is already deleted. */
@@ -88,7 +78,6 @@ function toRefusal({ refused_reason: reason, refused_description: description }:
   return reason === null || description === null ? null : { reason, description };
 }
 
-function toMessage({ place, sent_ms, received_ms, ...row }: ParkedRow): ReceivedMessage {
-  const receivedAt = { wallMs: received_ms, elapsedMs: null };
-  return { ...row, place: JSON.parse(place) as ReceivedMessage['place'], sentMs: sent_ms, receivedAt };
+function toMessage({ place, receivedMs, ...row }: ParkedRow): ReceivedMessage {
+  return { ...row, place: JSON.parse(place) as ReceivedMessage['place'], receivedAt: { wallMs: receivedMs, elapsedMs: null } };
 }

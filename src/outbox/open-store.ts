@@ -4,7 +4,7 @@ import { keysByUrgency, UrgentEvents } from '../model/urgency.ts';
 import type { Deps } from '../time/clock.ts';
 import { ApprovalTable } from './approvals.ts';
 import { StoreClock } from './clock/store-clock.ts';
-import { Database, type DatabaseOptions, type Statement } from './database.ts';
+import { Database, type DatabaseOptions } from './database.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { DeliveryNoteTable } from './delivery-notes.ts';
 import { DATABASE_FILE } from './folder.ts';
@@ -33,52 +33,36 @@ export interface OutboxOptions {
   readonly maxBytes?: number;
 }
 
-class Tables {
-  readonly clock: StoreClock;
-  readonly identity: IdentityTable;
-  readonly known: KnownStateTables;
-  readonly journal: Journal;
-  readonly journalPages: JournalPages;
-  readonly operatorActs: OperatorActs;
-  readonly queue: Queue;
-  readonly sinks: SinkTables;
-  readonly deadLetters: DeadLetters;
-  readonly notes: DeliveryNoteTable;
-  readonly replay: Replay;
-  readonly approvals: ApprovalTable;
-  readonly messages: MessageTables;
-  readonly drills: DrillTable;
-  readonly retention: Retention;
-  readonly dataVersion: Statement<{ data_version: number }>;
-  readonly #urgent = new UrgentEvents();
-
-  constructor(database: Database, deps: OutboxOptions['deps']) {
-    const { random, wallMs } = deps;
-    this.clock = new StoreClock(database, deps);
-    this.identity = new IdentityTable(database, random);
-    this.known = new KnownStateTables(database);
-    this.journal = new Journal(database, this.clock);
-    this.journalPages = new JournalPages(database);
-    this.operatorActs = new OperatorActs(database);
-    this.sinks = new SinkTables(database, wallMs);
-    const urgency = { keysByUrgency: () => this.#keysByUrgency(wallMs()), urgent: () => this.#urgent.among(this.known.stored, wallMs()) };
-    this.queue = new Queue(database, { clock: this.clock, sinks: this.sinks, ...urgency });
-    this.deadLetters = new DeadLetters(database, this.sinks, this.clock);
-    this.notes = new DeliveryNoteTable(database, wallMs);
-    this.replay = new Replay(database, this.sinks, this.clock);
-    this.approvals = new ApprovalTable(database);
-    this.messages = new MessageTables(database);
-    this.drills = new DrillTable(database);
-    this.retention = new Retention(database);
-    this.dataVersion = database.prepare('PRAGMA data_version');
-  }
-
-  /** Returns the partition keys of the known events, then the bridge's own key. */
-  #keysByUrgency(wallMs: number): readonly string[] {
-    const { name, observerId } = this.identity.current;
-    return [...keysByUrgency(this.known.stored.values(), wallMs), name?.toLowerCase() ?? observerId];
-  }
+function createTables(database: Database, deps: OutboxOptions['deps']) {
+  const { random, wallMs } = deps;
+  const clock = new StoreClock(database, deps);
+  const identity = new IdentityTable(database, random);
+  const known = new KnownStateTables(database);
+  const sinks = new SinkTables(database, wallMs);
+  const urgent = new UrgentEvents();
+  const ownKey = () => identity.current.name?.toLowerCase() ?? identity.current.observerId;
+  return {
+    ...{ clock, identity, known, sinks },
+    queue: new Queue(database, {
+      ...{ clock, sinks },
+      keysByUrgency: () => [...keysByUrgency(known.stored.values(), wallMs()), ownKey()],
+      urgent: () => urgent.among(known.stored, wallMs()),
+    }),
+    journal: new Journal(database, clock),
+    journalPages: new JournalPages(database),
+    operatorActs: new OperatorActs(database),
+    deadLetters: new DeadLetters(database, sinks, clock),
+    notes: new DeliveryNoteTable(database, wallMs),
+    replay: new Replay(database, sinks, clock),
+    approvals: new ApprovalTable(database),
+    messages: new MessageTables(database),
+    drills: new DrillTable(database),
+    retention: new Retention(database),
+    dataVersion: database.prepare<{ data_version: number }>('PRAGMA data_version'),
+  };
 }
+
+export type Tables = ReturnType<typeof createTables>;
 
 export interface OpenStore {
   readonly database: Database;
@@ -91,7 +75,7 @@ export function openStore(folder: string, { deps, synchronous = 'FULL', maxPages
   const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages, maxBytes });
   try {
     migrate(database);
-    const tables = new Tables(database, deps);
+    const tables = createTables(database, deps);
     const dataVersion = tables.dataVersion.get()?.data_version ?? 0;
     return { database, tables, dataVersion };
   } catch (error) {

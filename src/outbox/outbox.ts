@@ -1,24 +1,10 @@
 // A folder → the durable store: known state, journal, delivery queue, approvals.
 import type { Instant } from '../model/events.ts';
-import type { ApprovalTable } from './approvals.ts';
 import { Heartbeat } from './clock/heartbeat.ts';
 import type { Usage } from './database.ts';
-import type { DeadLetters } from './dead-letters.ts';
-import type { DeliveryNoteTable } from './delivery-notes.ts';
 import { DATABASE_FILE, makeFolder, makeStore, moveAside, requireStore } from './folder.ts';
-import type { IdentityTable } from './identity.ts';
-import type { Journal } from './journal.ts';
-import type { KnownStateTables } from './known-state.ts';
 import { StoreLock } from './lock.ts';
-import type { MessageTables } from './messages.ts';
-import { type OpenStore, type OutboxOptions, openStore } from './open-store.ts';
-import type { DrillTable } from './operators/drill-table.ts';
-import type { JournalPages } from './operators/journal-pages.ts';
-import type { OperatorActs } from './operators/operator-acts.ts';
-import type { Queue } from './queue.ts';
-import type { Replay } from './replay.ts';
-import type { Retention } from './retention.ts';
-import type { SinkTables } from './sinks.ts';
+import { type OpenStore, type OutboxOptions, openStore, type Tables } from './open-store.ts';
 import { type Transaction, transact } from './transaction.ts';
 
 /**
@@ -65,73 +51,67 @@ export class Outbox implements Disposable {
     });
   }
 
-  /** The identity of the VM that the store belongs to. */
-  get identity(): Pick<IdentityTable, 'current' | 'save'> {
+  get identity(): Pick<Tables['identity'], 'current' | 'save'> {
     return this.#open.tables.identity;
   }
 
   /** The last state, and data about events, including ended ones. */
-  get known(): Pick<KnownStateTables, 'load' | 'blindness' | 'isOwn' | 'lastEndedMs' | 'lastOccurrence'> {
+  get known(): Pick<Tables['known'], 'load' | 'blindness' | 'isOwn' | 'lastEndedMs' | 'lastOccurrence'> {
     return this.#open.tables.known;
   }
 
   /** The created CloudEvents. */
-  get journal(): Pick<Journal, 'isUsed' | 'seen'> {
+  get journal(): Pick<Tables['journal'], 'isUsed' | 'seen'> {
     return this.#open.tables.journal;
   }
 
   /** The CloudEvents in order, with their deliveries. */
-  get journalPages(): JournalPages {
+  get journalPages(): Tables['journalPages'] {
     return this.#open.tables.journalPages;
   }
 
-  /** The operators' actions. */
-  get operatorActs(): OperatorActs {
+  get operatorActs(): Tables['operatorActs'] {
     return this.#open.tables.operatorActs;
   }
 
   /** The queued deliveries of each sink, and the other data of a lane. */
-  get queue(): Queue {
+  get queue(): Tables['queue'] {
     return this.#open.tables.queue;
   }
 
-  /** The stored data of each sink. */
-  get sinks(): SinkTables {
+  get sinks(): Tables['sinks'] {
     return this.#open.tables.sinks;
   }
 
-  /** Dead letters. */
-  get deadLetters(): DeadLetters {
+  get deadLetters(): Tables['deadLetters'] {
     return this.#open.tables.deadLetters;
   }
 
   /** Notes of sinks about single deliveries. */
-  get notes(): DeliveryNoteTable {
+  get notes(): Tables['notes'] {
     return this.#open.tables.notes;
   }
 
   /** Queues journalled CloudEvents again. */
-  get replay(): Replay {
+  get replay(): Tables['replay'] {
     return this.#open.tables.replay;
   }
 
   /** The approvals and the audit trail of each occurrence. */
-  get approvals(): Pick<ApprovalTable, 'open' | 'of' | 'record'> {
+  get approvals(): Pick<Tables['approvals'], 'open' | 'of' | 'record'> {
     return this.#open.tables.approvals;
   }
 
   /** Messages of approval sources: settled and parked ones. */
-  get messages(): Pick<MessageTables, 'find' | 'parked'> {
+  get messages(): Pick<Tables['messages'], 'find' | 'parked'> {
     return this.#open.tables.messages;
   }
 
-  /** The drills of this bridge. */
-  get drills(): Pick<DrillTable, 'find' | 'open'> {
+  get drills(): Pick<Tables['drills'], 'find' | 'open'> {
     return this.#open.tables.drills;
   }
 
-  /** Deletes old rows. */
-  get retention(): Retention {
+  get retention(): Tables['retention'] {
     return this.#open.tables.retention;
   }
 

@@ -3,19 +3,19 @@ import type { Delivery, Pause, QueuePosition, Retirement, Settlement, SinkError,
 import type { Urgent } from '../model/urgency.ts';
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statements } from './database.ts';
-import { QUEUE_SQL, type QueueRows, toDelivery } from './queue/queue-sql.ts';
-import { type SinkTables, unknownSink } from './sinks.ts';
+import { QUEUE_SQL, type QueueRows } from './queue/queue-sql.ts';
+import type { SinkTables } from './sinks.ts';
 
 /** The queued deliveries and the dead letters of a sink. Counts stop at 100,000; the date follows the current clock. */
-export interface Backlog {
+interface Backlog {
   readonly queued: number;
   readonly oldestQueuedAtMs: number | null;
   readonly dead: number;
 }
 
-export interface QueueParts {
+interface QueueParts {
   readonly clock: StoreClock;
-  readonly sinks: Pick<SinkTables, 'names'>;
+  readonly sinks: Pick<SinkTables, 'expect'>;
   /** The partition keys of known events, the most urgent first. */
   readonly keysByUrgency: () => readonly string[];
   /** The events with deliveries that go before all others. Cheap to call. */
@@ -25,17 +25,17 @@ export interface QueueParts {
 export class Queue {
   readonly #database: Database;
   readonly #parts: QueueParts;
-  readonly #sql: Statements<QueueRows>;
+  readonly #sql: Statements<keyof typeof QUEUE_SQL, QueueRows>;
 
   constructor(database: Database, parts: QueueParts) {
     this.#database = database;
     this.#parts = parts;
-    this.#sql = database.prepareAll<QueueRows>(QUEUE_SQL);
+    this.#sql = database.prepareAll(QUEUE_SQL);
   }
 
   /** Returns queued deliveries of `sink` in queue order, at most `limit`, without the partition keys in `except`. */
   queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
-    return this.#sql.queued.all(sink, JSON.stringify(except), limit).map(toDelivery);
+    return this.#sql.queued.all(sink, JSON.stringify(except), limit).map((row) => ({ ...row }));
   }
 
   /** As `queued`, but deliveries of currently known events come first, by urgency, then the bridge's own; each key in queue order. */
@@ -50,7 +50,7 @@ export class Queue {
 
   /** Returns queued deliveries of `sink` with these keys, in the order of the keys, those of a key in queue order; at most `limit`. */
   queuedOf(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
-    return this.#sql.queuedOf.all(sink, JSON.stringify(keys), limit).map(toDelivery);
+    return this.#sql.queuedOf.all(sink, JSON.stringify(keys), limit).map((row) => ({ ...row }));
   }
 
   /** Returns the known events with deliveries that go before all others, by the current clock. */
@@ -63,7 +63,7 @@ export class Queue {
 
   /** Returns deliveries queued at or before this moment of the store's time, the oldest first, at most `limit`. For a retired sink: its old deliveries expire without an attempt. */
   queuedBefore(sink: string, beforeMs: number, limit: number): readonly Delivery[] {
-    return this.#sql.queuedBefore.all(sink, beforeMs, limit).map(toDelivery);
+    return this.#sql.queuedBefore.all(sink, beforeMs, limit).map((row) => ({ ...row }));
   }
 
   /**
@@ -85,26 +85,23 @@ export class Queue {
   }
 
   /** Returns queued deliveries of `sink` with these keys and an event that has changed, started or ended since; at most `limit`. */
-  overtaken(sink: string, keys: readonly string[], limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
-    return this.#sql.overtaken
-      .all(sink, JSON.stringify(keys), limit)
-      .map(({ seq, partition_key }) => ({ seq, partitionKey: partition_key }));
+  superseded(sink: string, keys: readonly string[], limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
+    return this.#sql.superseded.all(sink, JSON.stringify(keys), limit).map((row) => ({ ...row }));
   }
 
-  /** Returns the last positions of journal and queue. */
   position(): QueuePosition {
     const { journal, delivery } = this.#sql.position.get() ?? { journal: null, delivery: null };
     return { journal: journal ?? 0, delivery: delivery ?? 0 };
   }
 
   /**
-   * Returns the keys with deliveries of `sink` that may have been overtaken since these positions; null: with any overtaken delivery. A key may
+   * Returns the keys with deliveries of `sink` that may have been superseded since these positions; null: with any superseded delivery. A key may
    * be returned twice.
    */
   movedOn(sink: string, since: QueuePosition | null): readonly string[] {
     const rows =
       since === null
-        ? this.#sql.overtakenKeys.all(sink)
+        ? this.#sql.supersededKeys.all(sink)
         : [...this.#sql.movedKeys.all(since.journal), ...this.#sql.requeuedKeys.all(sink, since.delivery, since.journal)];
     return rows.map(({ partition_key }) => partition_key);
   }
@@ -125,7 +122,7 @@ export class Queue {
 
   /** Retires a sink durably. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN before `sinks.sync` has added it */
   retire(sink: string, { reason, atMs }: Retirement): void {
-    if (this.#sql.retire.run(reason, atMs, sink) === 0) throw unknownSink(sink, this.#parts.sinks.names());
+    if (this.#sql.retire.run(reason, atMs, sink) === 0) this.#parts.sinks.expect(sink);
   }
 
   /** Returns the record of a sink. It is empty for an unknown sink. */
@@ -138,8 +135,7 @@ export class Queue {
 
   /** Pauses a sink durably, in one transaction with `note`. Does nothing if it is already paused. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
   pause(sink: string, { by, atMs }: Pause, note: () => void = () => {}): void {
-    const known = this.#parts.sinks.names();
-    if (!known.includes(sink)) throw unknownSink(sink, known);
+    this.#parts.sinks.expect(sink);
     this.#database.transaction(() => {
       if (this.#sql.pause.run(by, atMs, sink) > 0) note();
     });
@@ -147,8 +143,7 @@ export class Queue {
 
   /** Resumes a retired or paused sink, in one transaction with `note`. Returns the lifted retirement, else the lifted pause, or null. */
   resume(sink: string, note: () => void = () => {}): Retirement | null {
-    const known = this.#parts.sinks.names();
-    if (!known.includes(sink)) throw unknownSink(sink, known);
+    this.#parts.sinks.expect(sink);
     return this.#database.transaction(() => {
       const { pause } = this.record(sink);
       const lifted = this.retirement(sink) ?? (pause && { reason: `paused by ${pause.by}`, atMs: pause.atMs });

@@ -1,5 +1,5 @@
 // The clock and `store.retain` → old rows deleted, in steps too short to delay a poll.
-import type { Database, Statement } from './database.ts';
+import type { Database, Statement, Statements } from './database.ts';
 
 /** For used ids and data about ended events (behaviour 3.6), and for messages, because brokers store them for long. */
 const MEMORY_MS = 400 * 24 * 60 * 60 * 1000;
@@ -35,7 +35,7 @@ export const RETENTION_SQL = {
   forgetOccurrence: 'DELETE FROM occurrences WHERE occurrence = ?',
 } as const;
 
-export interface PruneOptions {
+interface PruneOptions {
   /** `store.retain`, for the journal and for delivered rows. */
   readonly retainMs: number;
   readonly nowMs: number;
@@ -51,37 +51,16 @@ interface JournalRow {
 
 export class Retention {
   readonly #database: Database;
-  readonly #delivered: Statement;
-  readonly #notes: Statement;
-  readonly #journal: Statement<JournalRow>;
-  readonly #forgetJournal: Statement;
-  readonly #pruned: Statement;
-  readonly #discarded: Statement;
-  readonly #drills: Statement;
-  readonly #acts: Statement;
-  readonly #usedIds: Statement;
-  readonly #messages: Statement;
-  readonly #ended: Statement<{ occurrence: number }>;
+  readonly #sql: Statements<keyof typeof RETENTION_SQL, { journal: JournalRow; ended: { occurrence: number } }>;
   readonly #forgetOccurrence: readonly Statement[];
   /** The position in the old part of the journal, so that later steps skip rows that are still needed. */
   #position: Pick<JournalRow, 'time_ms' | 'seq'> = { time_ms: 0, seq: 0 };
 
   constructor(database: Database) {
     this.#database = database;
-    this.#delivered = database.prepare(RETENTION_SQL.delivered);
-    this.#notes = database.prepare(RETENTION_SQL.notes);
-    this.#journal = database.prepare(RETENTION_SQL.journal);
-    this.#forgetJournal = database.prepare(RETENTION_SQL.forgetJournal);
-    this.#pruned = database.prepare(RETENTION_SQL.pruned);
-    this.#discarded = database.prepare(RETENTION_SQL.discarded);
-    this.#drills = database.prepare(RETENTION_SQL.drills);
-    this.#acts = database.prepare(RETENTION_SQL.acts);
-    this.#usedIds = database.prepare(RETENTION_SQL.usedIds);
-    this.#messages = database.prepare(RETENTION_SQL.messages);
-    this.#ended = database.prepare(RETENTION_SQL.ended);
-    const { forgetSinks, forgetApprovals, forgetSteps, forgetStepCounts, forgetOccurrence } = RETENTION_SQL;
-    const forget = [forgetSinks, forgetApprovals, forgetSteps, forgetStepCounts, forgetOccurrence];
-    this.#forgetOccurrence = forget.map((sql) => database.prepare(sql));
+    this.#sql = database.prepareAll(RETENTION_SQL);
+    const { forgetSinks, forgetApprovals, forgetSteps, forgetStepCounts, forgetOccurrence } = this.#sql;
+    this.#forgetOccurrence = [forgetSinks, forgetApprovals, forgetSteps, forgetStepCounts, forgetOccurrence];
   }
 
   /**
@@ -94,32 +73,32 @@ export class Retention {
     return this.#database.relaxed(() =>
       this.#database.transaction(
         () =>
-          this.#delivered.run(retained, limit) +
-          this.#notes.run(retained, limit) +
-          this.#discarded.run(retained, limit) +
-          this.#drills.run(retained, limit) +
-          this.#acts.run(remembered, limit) +
+          this.#sql.delivered.run(retained, limit) +
+          this.#sql.notes.run(retained, limit) +
+          this.#sql.discarded.run(retained, limit) +
+          this.#sql.drills.run(retained, limit) +
+          this.#sql.acts.run(remembered, limit) +
           this.#pruneJournal(retained, limit) +
-          this.#usedIds.run(remembered, limit) +
-          this.#messages.run(remembered, limit) +
+          this.#sql.usedIds.run(remembered, limit) +
+          this.#sql.messages.run(remembered, limit) +
           this.#pruneOccurrences(remembered, limit),
       ),
     );
   }
 
   #pruneJournal(beforeMs: number, limit: number): number {
-    const rows = this.#journal.all(this.#position.time_ms, this.#position.seq, beforeMs, limit);
+    const rows = this.#sql.journal.all(this.#position.time_ms, this.#position.seq, beforeMs, limit);
     const last = rows.length < limit ? undefined : rows.at(-1);
     this.#position = last ?? { time_ms: 0, seq: 0 };
     const forgotten = rows.flatMap(({ seq, needed }) => (needed ? [] : [seq]));
-    for (const seq of forgotten) this.#forgetJournal.run(seq);
+    for (const seq of forgotten) this.#sql.forgetJournal.run(seq);
     // Readers that start before this position learn that rows are missing.
-    if (forgotten.length > 0) this.#pruned.run(Math.max(...forgotten));
+    if (forgotten.length > 0) this.#sql.pruned.run(Math.max(...forgotten));
     return last === undefined ? forgotten.length : rows.length;
   }
 
   #pruneOccurrences(beforeMs: number, limit: number): number {
-    const ended = this.#ended.all(beforeMs, limit);
+    const ended = this.#sql.ended.all(beforeMs, limit);
     return ended.reduce(
       (sum, { occurrence }) => this.#forgetOccurrence.reduce((rows, statement) => rows + statement.run(occurrence), sum),
       0,

@@ -13,7 +13,16 @@ export const SINKS_SQL = {
     WHERE seq IN (SELECT seq FROM deliveries INDEXED BY deliveries_queue WHERE sink = ? AND state = 'queued' ORDER BY seq LIMIT ${STEP})`,
 } as const;
 
-/** A sink of the configuration. */
+const SQL = {
+  ...SINKS_SQL,
+  all: 'SELECT name, type, fingerprint, retired_ms FROM sinks ORDER BY name',
+  add: 'INSERT INTO sinks (name, type, fingerprint, added_ms) VALUES (?, ?, ?, ?)',
+  change: 'UPDATE sinks SET type = ?, fingerprint = ?, retired_reason = NULL, retired_ms = NULL, consent = NULL WHERE name = ?',
+  remove: 'DELETE FROM sinks WHERE name = ?',
+  forget: 'DELETE FROM sink_occurrences WHERE sink = ?',
+  saveConsent: 'UPDATE sinks SET consent = ? WHERE name = ?',
+} as const;
+
 export interface ConfiguredSink {
   readonly name: string;
   readonly type: string;
@@ -30,48 +39,30 @@ export interface SinkNews {
 }
 
 /** The differences that `sync` found, for the log. */
-export interface SinkDifferences extends SinkNews {
+interface SinkDifferences extends SinkNews {
   /** Removed sinks, with the number of dead-lettered deliveries. */
   readonly removed: readonly { readonly sink: string; readonly deadLettered: number }[];
 }
 
-interface SinkRow {
-  readonly name: string;
-  readonly type: string;
-  readonly fingerprint: string;
+interface SinkRow extends ConfiguredSink {
   readonly retired_ms: number | null;
 }
 
-/** The row type of each statement. */
 interface Rows {
   readonly all: SinkRow;
-  readonly add: never;
-  readonly change: never;
-  readonly remove: never;
-  readonly forget: never;
-  readonly bury: never;
   readonly wasSent: { found: number };
   readonly consent: { consent: string | null };
-  readonly saveConsent: never;
 }
 
 export class SinkTables {
   readonly #database: Database;
   readonly #wallMs: Deps['wallMs'];
-  readonly #sql: Statements<Rows>;
+  readonly #sql: Statements<keyof typeof SQL, Rows>;
 
   constructor(database: Database, wallMs: Deps['wallMs']) {
     this.#database = database;
     this.#wallMs = wallMs;
-    this.#sql = database.prepareAll<Rows>({
-      ...SINKS_SQL,
-      all: 'SELECT name, type, fingerprint, retired_ms FROM sinks ORDER BY name',
-      add: 'INSERT INTO sinks (name, type, fingerprint, added_ms) VALUES (?, ?, ?, ?)',
-      change: 'UPDATE sinks SET type = ?, fingerprint = ?, retired_reason = NULL, retired_ms = NULL, consent = NULL WHERE name = ?',
-      remove: 'DELETE FROM sinks WHERE name = ?',
-      forget: 'DELETE FROM sink_occurrences WHERE sink = ?',
-      saveConsent: 'UPDATE sinks SET consent = ? WHERE name = ?',
-    });
+    this.#sql = database.prepareAll(SQL);
   }
 
   /** Returns the names of all sinks of the last `run`. */
@@ -79,7 +70,12 @@ export class SinkTables {
     return this.#sql.all.all().map(({ name }) => name);
   }
 
-  /** Returns the types of these sinks by name. */
+  /** @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN if the last `run` had no such sink */
+  expect(sink: string): void {
+    const known = this.names();
+    if (!known.includes(sink)) throw unknownSink(sink, known);
+  }
+
   types(): ReadonlyMap<string, string> {
     return new Map(this.#sql.all.all().map(({ name, type }) => [name, type]));
   }
@@ -118,7 +114,6 @@ export class SinkTables {
     return this.#sql.consent.get(sink)?.consent ?? null;
   }
 
-  /** Stores the consent durably. */
   saveConsent(sink: string, consent: string | null): void {
     this.#sql.saveConsent.run(consent, sink);
   }
@@ -136,8 +131,7 @@ export class SinkTables {
   }
 }
 
-/** Creates the error for a sink that is not in the store. */
-export function unknownSink(sink: string, known: readonly string[]): BridgeError {
+function unknownSink(sink: string, known: readonly string[]): BridgeError {
   const names = known.length === 0 ? 'it has none' : `it has ${known.map((name) => `"${name}"`).join(', ')}`;
   return new BridgeError(
     'BRIDGE_STORE_SINK_UNKNOWN',

@@ -8,7 +8,6 @@ import { tooLarge } from './errors.ts';
 import type { OpenStore } from './open-store.ts';
 import type { Queue } from './queue.ts';
 
-/** The writes of one transaction. */
 export interface Transaction {
   /** Writes the differences from the state on disk. @param atMs the time at which events came or went; default: `lastGoodAt` */
   saveState(next: KnownState, atMs?: number): void;

@@ -5,7 +5,7 @@ import { parseDocument } from '../metadata/document.ts';
 import { statusError } from '../metadata/faults.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
 import { PollSchedule } from '../metadata/poll-schedule.ts';
-import type { Transport } from '../metadata/transport.ts';
+import type { MetadataTransport } from '../metadata/transport.ts';
 import { sleep } from '../time/clock.ts';
 import { apiVersionOption, ENDPOINT_OPTION, endpointOption, FIRST_TIMEOUT_MS } from './metadata-service.ts';
 import { EXIT, optionNumber, optionText, type Verb, type VerbContext } from './verb.ts';
@@ -43,7 +43,7 @@ or has printed --count documents (--count implies --watch). The first answer of 
 };
 
 /** Returns the document as received, including unknown fields. An empty answer counts as a document without events. */
-async function read(send: Transport, url: string, signal: AbortSignal): Promise<unknown> {
+async function read(send: MetadataTransport, url: string, signal: AbortSignal): Promise<unknown> {
   const answer = await send({ method: 'GET', url, headers: { Metadata: 'true' }, timeoutMs: FIRST_TIMEOUT_MS }, signal);
   if (answer.status !== 200) throw statusError(answer, url, 0);
   const document = parseDocument(answer.body, '');

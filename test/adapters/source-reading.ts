@@ -1,6 +1,6 @@
 // A source of approvals → what one call of its `receive` takes, and how that call ends.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/approval-source.ts';
-import type { ManagedSource } from '../../src/bridge/managed-source.ts';
+import type { ManagedSource } from '../../src/bridge/source-loop.ts';
 import { poll } from '../support/poll.ts';
 
 export interface OpenedSource {

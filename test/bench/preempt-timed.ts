@@ -21,9 +21,9 @@ function telling(adapter: Adapter): Adapter {
     ...(preparation && { preparation }),
     ...(start && { start: () => start.call(adapter) }),
     check: (signal) => adapter.check(signal),
-    deliver: async (batch, signal, overtaken) => {
+    deliver: async (batch, signal, superseded) => {
       if (batch.some((row) => isOf('Freeze', row))) return await hang(signal);
-      const outcomes = await adapter.deliver(batch, signal, overtaken);
+      const outcomes = await adapter.deliver(batch, signal, superseded);
       batch.forEach((row, place) => {
         if (row.change === 'scheduled' && isOf('Preempt', row) && !(outcomes[place] instanceof Error)) tell(row);
       });

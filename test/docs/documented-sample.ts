@@ -1,5 +1,5 @@
 // A transport and a pause → Microsoft's advanced sample, transcribed from docs/develop/protocol.md.
-import type { Transport } from '../../src/metadata/transport.ts';
+import type { MetadataTransport } from '../../src/metadata/transport.ts';
 import { type Deps, sleep } from '../../src/time/clock.ts';
 
 const URL = 'http://169.254.169.254/metadata/scheduledevents?api-version=2020-07-01';
@@ -13,7 +13,7 @@ interface ListedEvent {
 }
 
 export interface SampleParts {
-  readonly service: Transport;
+  readonly service: MetadataTransport;
   readonly deps: Pick<Deps, 'after'>;
   /** Between two looks. */
   readonly pauseMs: number;
@@ -45,7 +45,7 @@ function isApproved({ EventStatus, EventSource, EventType, DurationInSeconds }: 
 }
 
 /** The text of a 200; null for anything else. */
-async function ask(service: Transport, signal: AbortSignal, body?: string): Promise<string | null> {
+async function ask(service: MetadataTransport, signal: AbortSignal, body?: string): Promise<string | null> {
   const request = { method: body === undefined ? 'GET' : 'POST', url: URL, headers: { Metadata: 'true' }, timeoutMs: 10_000 } as const;
   try {
     const answer = await service({ ...request, ...(body !== undefined && { body }) }, signal);

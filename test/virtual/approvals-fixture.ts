@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { Approvals } from '../../src/approvals/approvals.ts';
 import type { ApprovalAnswer, HoldAnswer, ReleaseAnswer } from '../../src/approvals/requests/answer.ts';
+import type { RulesOptions } from '../../src/approvals/rules/rules-in-force.ts';
 import type { ApprovalsParts } from '../../src/approvals/stages.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { RequestRate } from '../../src/metadata/request-rate.ts';
@@ -12,6 +13,12 @@ import { now } from '../../src/time/clock.ts';
 import { EVENT_ID, scheduledEvent } from '../support/events.ts';
 import { MemoryApprovalStore } from './memory-approval-store.ts';
 import { VirtualTime } from './virtual-time.ts';
+
+/** Of two approvers, each of whom is enough. */
+export const RULES: RulesOptions = {
+  ...{ approvers: { orders: {}, billing: {} }, required: 'any', policy: null, dryRun: false, holdingSinks: new Map() },
+  group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
+};
 
 export const ACCEPTED: PostResult = { kind: 'accepted' };
 export const REFUSED: PostResult = { kind: 'refused', status: 403, error: new Error('the metadata service answered 403') };
@@ -84,12 +91,7 @@ export class ApprovalsFixture {
   open(parts: ApprovalSettings = {}): Approvals {
     const write = (line: string) => this.log.push(line);
     const approvals: Approvals = new Approvals({
-      approvers: { orders: {}, billing: {} },
-      required: 'any',
-      policy: null,
-      group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
-      isShared: () => true,
-      dryRun: false,
+      ...{ ...RULES, isShared: () => true },
       ...parts,
       store: this.store,
       deps: this.time,

@@ -1,6 +1,6 @@
 // What a bridge was given to read → the CloudEvents that it owes; shares no code with src/changes.
 import assert from 'node:assert/strict';
-import type { Transport, TransportAnswer } from '../../src/metadata/transport.ts';
+import type { MetadataTransport, TransportAnswer } from '../../src/metadata/transport.ts';
 import type { WireEvent } from '../../src/simulator/events/event.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 import type { CloudEvent } from './memory-sinks.ts';
@@ -43,7 +43,7 @@ export class ExpectedEvents {
   }
 
   /** `service` with this before it. */
-  before(service: Transport): Transport {
+  before(service: MetadataTransport): MetadataTransport {
     return async (request, signal) => {
       const isDocument = request.method === 'GET' && request.url.includes('scheduledevents');
       this.look();

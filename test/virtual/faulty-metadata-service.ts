@@ -1,5 +1,5 @@
 // Chance → faults of a metadata service: odd answers, outages, stale documents.
-import type { Transport, TransportAnswer } from '../../src/metadata/transport.ts';
+import type { MetadataTransport, TransportAnswer } from '../../src/metadata/transport.ts';
 import { Simulator } from '../../src/simulator/simulator.ts';
 import type { Simulation } from './simulation.ts';
 import { simulatorTransport } from './simulator-transport.ts';
@@ -33,9 +33,9 @@ const BROKEN = [
 export class FaultyMetadataService {
   readonly #simulation: Simulation;
   readonly #random: () => number;
-  readonly #send: Transport;
+  readonly #send: MetadataTransport;
   /** The instance route is never out: what a VM is called has tests of its own. */
-  readonly #instance: Transport;
+  readonly #instance: MetadataTransport;
   #offset = 0;
   #emptyUntilMs = 0;
   /** Documents given since the last restart, the last one at the end. */
@@ -57,7 +57,7 @@ export class FaultyMetadataService {
     return this.#simulation.time.elapsedMs() > this.#clearAtMs + 30_000;
   }
 
-  readonly service: Transport = async (request, signal) => {
+  readonly service: MetadataTransport = async (request, signal) => {
     if (request.url.includes('/metadata/instance')) return this.#instance(request, signal);
     const answer = await this.#send(request, signal);
     return request.method === 'GET' && answer.status === 200 ? this.#document(answer) : answer;

@@ -1,8 +1,8 @@
 // A metadata service → the same answered by two hosts in turn, with incarnations of their own.
-import type { Transport } from '../../src/metadata/transport.ts';
+import type { MetadataTransport } from '../../src/metadata/transport.ts';
 
 /** The first host lists what the service does; the second, with a smaller incarnation, nothing. */
-export function hostsInTurn(service: Transport): Transport {
+export function hostsInTurn(service: MetadataTransport): MetadataTransport {
   let isSecond = true;
   return async (request, signal) => {
     const answer = await service(request, signal);

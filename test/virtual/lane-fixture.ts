@@ -74,9 +74,9 @@ export function laneFixture(options: LaneFixtureOptions = {}) {
     watch: () => {
       const at: { key: string; ms: number }[] = [];
       const { answer } = adapter;
-      adapter.answer = (batch, signal, overtaken) => {
+      adapter.answer = (batch, signal, superseded) => {
         for (const { partitionKey } of batch) at.push({ key: partitionKey, ms: time.elapsedMs() });
-        return answer(batch, signal, overtaken);
+        return answer(batch, signal, superseded);
       };
       return at;
     },

@@ -21,10 +21,10 @@ export interface DeadRow {
 
 export class MemoryLaneStore implements LaneStore {
   readonly #rows = new Map<number, Delivery>();
-  readonly #overtaken = new Set<number>();
-  /** The keys of what was overtaken, one after another. */
+  readonly #superseded = new Set<number>();
+  /** The keys of what was superseded, one after another. */
   readonly #moves: string[] = [];
-  /** How often the whole queue was looked through for what is overtaken, and the keys of each other look. */
+  /** How often the whole queue was looked through for what is superseded, and the keys of each other look. */
   wholeLooks = 0;
   readonly lookedAt: (readonly string[])[] = [];
   /** By sink, as the lane wrote it. */
@@ -128,9 +128,9 @@ export class MemoryLaneStore implements LaneStore {
   }
 
   /** By `overtake`. */
-  overtaken(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
+  superseded(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
     this.lookedAt.push(keys);
-    return this.#some((row) => row.sink === sink && keys.includes(row.partitionKey) && this.#overtaken.has(row.seq), limit);
+    return this.#some((row) => row.sink === sink && keys.includes(row.partitionKey) && this.#superseded.has(row.seq), limit);
   }
 
   position(): QueuePosition {
@@ -140,13 +140,13 @@ export class MemoryLaneStore implements LaneStore {
   movedOn(sink: string, since: QueuePosition | null): readonly string[] {
     if (since !== null) return this.#moves.slice(since.journal);
     this.wholeLooks += 1;
-    return this.#some((row) => row.sink === sink && this.#overtaken.has(row.seq), Number.POSITIVE_INFINITY).map((row) => row.partitionKey);
+    return this.#some((row) => row.sink === sink && this.#superseded.has(row.seq), Number.POSITIVE_INFINITY).map((row) => row.partitionKey);
   }
 
   /** The events of these rows have moved on. */
   overtake(...rows: readonly Delivery[]): void {
     for (const { seq, partitionKey } of rows) {
-      this.#overtaken.add(seq);
+      this.#superseded.add(seq);
       this.#moves.push(partitionKey);
     }
   }

@@ -156,10 +156,10 @@ function memoryAdapter(side: FarSide, { limits, label }: MemoryOptions, killed: 
   return {
     limits,
     check: async () => null,
-    deliver: async (batch, signal, overtaken) => {
+    deliver: async (batch, signal, superseded) => {
       if (killed.aborted) throw dead();
       side.calls += 1;
-      const outcomes = await Promise.race([side.answer(batch, AbortSignal.any([signal, killed]), overtaken), rejectedBy(killed)]);
+      const outcomes = await Promise.race([side.answer(batch, AbortSignal.any([signal, killed]), superseded), rejectedBy(killed)]);
       batch.forEach((row, place) => {
         const outcome = outcomes[place];
         if (!(outcome instanceof BridgeError) || outcome.status === ANSWER_LOST) side.take(row, label);

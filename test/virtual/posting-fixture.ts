@@ -1,7 +1,7 @@
 // A bridge in virtual time, simulator and approvers → what was posted, heard and recorded.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { Transport } from '../../src/metadata/transport.ts';
+import type { MetadataTransport } from '../../src/metadata/transport.ts';
 import { sleep } from '../../src/time/clock.ts';
 import { type Reply, SECOND, VirtualBridge } from './virtual-bridge.ts';
 
@@ -83,7 +83,7 @@ export async function record(bridge: VirtualBridge, eventId: string): Promise<re
 }
 
 /** Answers to StartRequests arrive so much later; they had their effect at once. */
-export function slowAnswers(service: Transport, bridge: VirtualBridge, delayMs: number): Transport {
+export function slowAnswers(service: MetadataTransport, bridge: VirtualBridge, delayMs: number): MetadataTransport {
   return async (request, signal) => {
     const answer = await service(request, signal);
     if (request.method === 'POST') await sleep(bridge.time, delayMs, signal);

@@ -9,7 +9,7 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 export type Answer = (
   batch: readonly Delivery[],
   signal: AbortSignal,
-  overtaken?: AbortSignal,
+  superseded?: AbortSignal,
 ) => readonly Outcome[] | Promise<readonly Outcome[]>;
 
 /** A failure as an adapter reports it. */
@@ -52,7 +52,7 @@ export class ScriptedAdapter implements ManagedAdapter {
     return null;
   }
 
-  async deliver(batch: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
+  async deliver(batch: readonly Delivery[], signal: AbortSignal, superseded?: AbortSignal): Promise<readonly Outcome[]> {
     for (const other of this.#running) {
       const shared = batch.find((row) => other.some((running) => running.partitionKey === row.partitionKey));
       if (shared) this.overlaps.push(shared.partitionKey);
@@ -61,7 +61,7 @@ export class ScriptedAdapter implements ManagedAdapter {
     this.#running.add(batch);
     this.mostRunning = Math.max(this.mostRunning, this.#running.size);
     try {
-      return await this.answer(batch, signal, overtaken);
+      return await this.answer(batch, signal, superseded);
     } finally {
       this.#running.delete(batch);
     }

@@ -1,11 +1,11 @@
-// A simulator → the metadata client's Transport, in memory: delays, resets, cut-off answers.
+// A simulator → the metadata client's transport, in memory: delays, resets, cut-off answers.
 import { BridgeError } from '../../src/errors.ts';
-import type { Transport } from '../../src/metadata/transport.ts';
+import type { MetadataTransport } from '../../src/metadata/transport.ts';
 import type { SimAnswer } from '../../src/simulator/answer.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 import { type Deps, deadline, sleep } from '../../src/time/clock.ts';
 
-export function simulatorTransport(simulator: Simulator, deps: Pick<Deps, 'after'>): Transport {
+export function simulatorTransport(simulator: Simulator, deps: Pick<Deps, 'after'>): MetadataTransport {
   return async ({ method, url, headers, body, timeoutMs }, signal) => {
     signal.throwIfAborted();
     const { pathname, search } = new URL(url);

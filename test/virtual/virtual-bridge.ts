@@ -11,7 +11,7 @@ import { startBridge } from '../../src/bridge.ts';
 import { type CheckedConfig, checkConfig, configError } from '../../src/config/check-config.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { ReloadOutcome } from '../../src/http/reload-route.ts';
-import type { Transport } from '../../src/metadata/transport.ts';
+import type { MetadataTransport } from '../../src/metadata/transport.ts';
 import { DATABASE_FILE } from '../../src/outbox/folder.ts';
 import type { Deps } from '../../src/time/clock.ts';
 import { schedulerOn } from '../../src/time/system.ts';
@@ -74,7 +74,7 @@ export class VirtualBridge {
   readonly logs: LogLine[] = [];
   readonly runs: Run[] = [];
   /** The metadata service as the bridge reaches it; the simulator by default. */
-  service: Transport;
+  service: MetadataTransport;
   settings: Settings;
   /** The store of the running or the next process. */
   folder: string;

@@ -1,7 +1,7 @@
 // Settings → five bridges of one simulated group in virtual time; each can die, freeze or be slow.
 import type { TestContext } from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
-import type { Transport } from '../../src/metadata/transport.ts';
+import type { MetadataTransport } from '../../src/metadata/transport.ts';
 import { type Deps, sleep } from '../../src/time/clock.ts';
 import { simulatedGroup } from './simulated-group.ts';
 import type { SimulatedMachine, Simulation } from './simulation.ts';
@@ -58,7 +58,7 @@ export class GroupMachine {
   cutOff: 'none' | 'POST' | 'all' = 'none';
   /** How long its StartRequests are on their way, and their answers. */
   readonly transit = { thereMs: 0, backMs: 0 };
-  readonly #send: Transport;
+  readonly #send: MetadataTransport;
 
   constructor(t: TestContext, machine: SimulatedMachine, time: VirtualTime, settings: Settings) {
     this.clock = new MachineClock(time);
@@ -77,7 +77,7 @@ export class GroupMachine {
     this.clock.run(() => this.bridge.source('topic').send(message));
   }
 
-  async #ask(request: Parameters<Transport>[0], signal: AbortSignal): ReturnType<Transport> {
+  async #ask(request: Parameters<MetadataTransport>[0], signal: AbortSignal): ReturnType<MetadataTransport> {
     const isPost = request.method === 'POST';
     if (this.cutOff === 'all' || (isPost && this.cutOff === 'POST'))
       throw new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the machine is cut off');

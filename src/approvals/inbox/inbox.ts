@@ -1,21 +1,16 @@
 // Broker messages → recorded, refused, parked or given back; stored before the broker is answered.
-
-import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../../adapters/approval-source.ts';
 import { BridgeError, isStoreFault } from '../../errors.ts';
 import type { ApprovalOrigin, MessageRefusal, MessageResult, ReceivedMessage } from '../../model/approvals.ts';
 import { viaSource } from '../../model/hold-owner.ts';
-import { type Deps, now, sleep } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
+import { now, sleep } from '../../time/clock.ts';
 import { refusedChange } from '../record/audit-trail.ts';
+import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
-import type { ApprovalCommand } from '../requests/approval-command.ts';
-import type { Authorization } from '../requests/authorization.ts';
+import type { ApprovalAuthorization, ApprovalCommand } from '../requests/approval-command.ts';
 import { type MayCome, whatMayCome } from '../requests/check.ts';
-import { parseMessageBody } from '../requests/message-body.ts';
-import { type MessageRequests, parseMessageRequests } from '../requests/message-requests.ts';
-import { withoutOtherDrills } from '../requests/other-drills.ts';
-import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
+import { type MessageRequests, readMessageRequests, withoutOtherDrills } from '../requests/message-requests.ts';
+import type { ApprovalTransaction } from '../store.ts';
 import { ParkedMessages } from './parked-messages.ts';
 
 /** The pause before a message is given back, so that it does not use up the broker's delivery count (behaviour 8.12). */
@@ -31,7 +26,6 @@ const WHATEVER_MAY_COME: readonly MayCome[] = ['event', 'update'];
 /** A parked message is retried for these: it does not block later ones. */
 const WHATEVER_COMES_LATER: readonly MayCome[] = [...WHATEVER_MAY_COME, 'answer'];
 
-/** The origin of a message. */
 export interface MessageOrigin {
   /** The name of the source. */
   readonly source: string;
@@ -41,22 +35,16 @@ export interface MessageOrigin {
   readonly canGiveBack: boolean;
 }
 
-export interface InboxParts {
-  readonly store: ApprovalStore;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'observerId' | 'isAuthorized'>;
-  readonly deps: Deps;
-  readonly logger: Logger;
-  /** Checks the requests of a message that was sent at `sentMs`. */
+interface InboxParts extends Pick<RecordParts, 'store' | 'ports' | 'deps' | 'logger'> {
   readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly ApprovalCommand[] | Refusal;
   /** As `Commands.record`. @throws BridgeError BRIDGE_STORE_* */
   readonly record: (
-    authorization: Authorization,
+    authorization: ApprovalAuthorization,
     commands: readonly ApprovalCommand[],
     also: (transaction: ApprovalTransaction) => void,
   ) => Refusal | null;
   /** Whether each bridge of a group reads the messages of this source. */
   readonly isShared: (source: string) => boolean;
-  /** Called after a message was refused. */
   readonly denied: (approver: string, refused: Refusal, from: Pick<ReceivedMessage, 'source' | 'place'>) => void;
   readonly onMessage: (source: string, result: MessageResult) => void;
   /** As `ApproverRequests.answerTo`. */
@@ -89,7 +77,7 @@ export class Inbox implements Disposable {
   async take({ source, approver, canGiveBack }: MessageOrigin, message: ApprovalMessage): Promise<MessageVerdict> {
     const { id, place, sentMs, body } = message;
     if (body === null) return this.#invalid(source, place, 'it has no body');
-    const requests = requestsIn(body);
+    const requests = readMessageRequests(body);
     if (typeof requests === 'string') return this.#invalid(source, place, requests);
     const received = { source, approver, id, place, sentMs, body, receivedAt: now(this.#parts.deps) };
     // Holds and releases depend on the answer to a StartRequest in flight, in the order of the messages.
@@ -101,7 +89,7 @@ export class Inbox implements Disposable {
     await this.#pause();
     await this.#answerTo(requests);
     // The bridge has read the document meanwhile: only a message for an unknown event is given back.
-    return this.#handle(received, requests, ['event']) ?? this.#told(source, 'given_back', 'giveBack');
+    return this.#handle(received, requests, ['event']) ?? this.#counted(source, 'given_back', 'giveBack');
   }
 
   /** To be called after each document: retries parked messages. Never throws. */
@@ -125,7 +113,7 @@ export class Inbox implements Disposable {
     for (const message of waiting) {
       try {
         const waitsFor = this.#parking.isExpired(message) ? [] : WHATEVER_COMES_LATER;
-        if (this.#decide(message, requestsIn(message.body), waitsFor) !== null) this.#parking.remove(message);
+        if (this.#decide(message, readMessageRequests(message.body), waitsFor) !== null) this.#parking.remove(message);
       } catch (error) {
         // The other messages would fail too; the store reports the fault.
         if (isStoreFault(error)) return;
@@ -150,7 +138,7 @@ export class Inbox implements Disposable {
         `Source ${source} may no longer act for ${approver}. The source delivers the message again.`,
       );
     const earlier = store.messages.find(message.source, message.id);
-    if (earlier !== null) return this.#told(message.source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
+    if (earlier !== null) return this.#counted(message.source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
     return ports.lastReadAt() === null ? null : this.#decide(message, requests, waitsFor);
   }
 
@@ -167,9 +155,9 @@ export class Inbox implements Disposable {
       const mayCome = whatMayCome(commands, requests.starts, { store, sentMs });
       return mayCome !== null && waitsFor.includes(mayCome) ? null : this.#refuse(message, commands);
     }
-    const authorization: Authorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
+    const authorization: ApprovalAuthorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
     const revoked = record(authorization, commands, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
-    return revoked === null ? this.#told(source, 'settled', 'settle') : this.#refuse(message, revoked);
+    return revoked === null ? this.#counted(source, 'settled', 'settle') : this.#refuse(message, revoked);
   }
 
   #isKnown(key: string): boolean {
@@ -180,7 +168,7 @@ export class Inbox implements Disposable {
   #passOver(message: ReceivedMessage): MessageVerdict {
     const { store, deps } = this.#parts;
     store.commit((transaction) => transaction.handleMessage(message, null, deps.wallMs()));
-    return this.#told(message.source, 'settled', 'settle');
+    return this.#counted(message.source, 'settled', 'settle');
   }
 
   #refuse(message: ReceivedMessage, refused: Refusal): MessageVerdict {
@@ -192,7 +180,7 @@ export class Inbox implements Disposable {
       transaction.handleMessage(message, verdict, deps.wallMs());
     });
     denied(message.approver, refused, message);
-    return this.#told(message.source, 'refused', verdict);
+    return this.#counted(message.source, 'refused', verdict);
   }
 
   /** Waits for room instead of dropping messages: the source continues when an earlier message is settled, after at most a minute. */
@@ -225,15 +213,15 @@ export class Inbox implements Disposable {
       { source, place, approver },
       'an approval names an event or update that this bridge has not read yet: the bridge keeps it and retries',
     );
-    return this.#told(source, 'parked', 'settle');
+    return this.#counted(source, 'parked', 'settle');
   }
 
   #invalid(source: string, place: ApprovalMessage['place'], fault: string): MessageVerdict {
     this.#parts.logger.warn({ source, place, reason: fault }, 'a message is not a valid approval; the bridge skips it');
-    return this.#told(source, 'invalid', { reason: 'bad-request', description: `The message is not a valid approval: ${fault}.` });
+    return this.#counted(source, 'invalid', { reason: 'bad-request', description: `The message is not a valid approval: ${fault}.` });
   }
 
-  #told(source: string, result: MessageResult, verdict: MessageVerdict): MessageVerdict {
+  #counted(source: string, result: MessageResult, verdict: MessageVerdict): MessageVerdict {
     this.#parts.onMessage(source, result);
     return verdict;
   }
@@ -244,10 +232,4 @@ export class Inbox implements Disposable {
     const pauseMs = LEAST_PAUSE_MS + deps.random() * (MOST_PAUSE_MS - LEAST_PAUSE_MS);
     await sleep(deps, pauseMs, this.#stop.signal).catch(() => {});
   }
-}
-
-/** Returns the requests in a body, or the fault as a text. */
-function requestsIn(body: Uint8Array): MessageRequests | string {
-  const parsed = parseMessageBody(body);
-  return 'fault' in parsed ? parsed.fault : parseMessageRequests(parsed.value);
 }

@@ -1,22 +1,17 @@
 // Answers to StartRequests → the new states of the approvals in them.
 import type { EventApproval } from '../../model/approvals.ts';
-import { type Deps, now } from '../../time/clock.ts';
-import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
+import { now } from '../../time/clock.ts';
+import type { SubmissionVerdict } from '../ports.ts';
 import { isPassedBy, isUnsettled, moved } from './approval-state.ts';
-import type { AuditTrail } from './audit-trail.ts';
-import type { Ledger } from './ledger.ts';
-import { NOTHING, type Pending, together } from './pending.ts';
+import { NO_CHANGE, type Pending, together } from './audit-trail.ts';
+import type { RecordParts } from './ledger.ts';
 import type { Refusals } from './refusals.ts';
 import type { Reviews } from './reviews.ts';
 import { begun } from './transitions.ts';
 
-export interface AnswersParts {
-  readonly ledger: Ledger;
+interface AnswersParts extends RecordParts {
   readonly reviews: Reviews;
-  readonly auditTrail: AuditTrail;
   readonly refusals: Refusals;
-  readonly ports: Pick<ApprovalPorts, 'events'>;
-  readonly deps: Deps;
 }
 
 export class Answers {
@@ -57,35 +52,32 @@ export class Answers {
     const before = ledger.approvalOf(posted.key, posted.occurrence);
     if (mayHaveArrived && before !== null) doubts.add(before);
     const known = ports.events().get(posted.key);
-    if (before === null || known === undefined) return NOTHING;
+    if (before === null || known === undefined) return NO_CHANGE;
     const at = now(deps);
     // The event started and went back to Scheduled while the request was in flight.
     if (isPassedBy(before.state)) return reviews.corrected(known, before, doubts.passedBy(before), at);
-    return isUnsettled(before) && known.event.eventStatus === 'Started' ? reviews.review(known, before, at) : NOTHING;
+    return isUnsettled(before) && known.event.eventStatus === 'Started' ? reviews.review(known, before, at) : NO_CHANGE;
   }
 
   #concluded(posted: EventApproval, verdict: SubmissionVerdict, status: number): Pending {
     const { ledger, auditTrail, refusals, ports, deps } = this.#parts;
     const before = ledger.approvalOf(posted.key, posted.occurrence);
     const known = ports.events().get(posted.key);
-    if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NOTHING;
+    if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NO_CHANGE;
     const at = now(deps);
     const state = verdict === 'moot' ? ledger.doubts.passedBy(posted) : verdict;
-    const told = moved(verdict === 'submitted' ? acceptedIn(posted, before) : before, state, at);
+    const concluded = moved(verdict === 'submitted' ? acceptedIn(posted, before) : before, state, at);
     // A document may show the start before the answer arrives.
-    const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
-    const verdictEntry = auditTrail.verdict({ known, posted, before, after, status, at });
+    const after = known.event.eventStatus === 'Started' ? begun(concluded, at, 'moot') : concluded;
+    const entry = auditTrail.verdict({ known, posted, before, after, status, at });
     const hasFailed = after.state === 'failed';
-    const entry = hasFailed ? refusals.toldOnce(verdictEntry, status) : verdictEntry;
-    const apply = (): void => {
+    const pending = auditTrail.pending([hasFailed ? refusals.withoutRepeat(entry, status) : entry], () => {
       ledger.doubts.answered(posted);
-      auditTrail.tell(entry);
       ledger.keep(after);
       if (hasFailed) refusals.add(after, status);
-    };
-    const concluded: Pending = { isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    });
     // What an earlier answer left in doubt is so still.
-    return hasFailed ? together([ledger.answerRecord.doubt(before), concluded]) : concluded;
+    return hasFailed ? together([ledger.answerRecord.doubt(before), pending]) : pending;
   }
 }
 

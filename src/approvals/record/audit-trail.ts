@@ -33,7 +33,7 @@ export interface AuditEntry {
   readonly changes: readonly ApprovalChange[];
 }
 
-export interface VerdictFacts {
+interface VerdictFacts {
   readonly known: GovernedEvent['known'];
   /** The approvals as they were posted. */
   readonly posted: EventApproval;
@@ -42,6 +42,29 @@ export interface VerdictFacts {
   /** The answer of the metadata service. */
   readonly status: number;
   readonly at: Instant;
+}
+
+/** A change to approvals in two steps: written in the caller's transaction, then applied in memory. */
+export interface Pending {
+  /** False if there is nothing to write. */
+  readonly isNews: boolean;
+  readonly write: (transaction: ApprovalTransaction) => void;
+  readonly apply: () => void;
+}
+
+export const NO_CHANGE: Pending = { isNews: false, write: () => {}, apply: () => {} };
+
+/** Combines the changes into one, in order. */
+export function together(parts: readonly Pending[]): Pending {
+  return {
+    isNews: parts.some(({ isNews }) => isNews),
+    write: (transaction) => {
+      for (const { write } of parts) write(transaction);
+    },
+    apply: () => {
+      for (const { apply } of parts) apply();
+    },
+  };
 }
 
 export class AuditTrail {
@@ -77,12 +100,12 @@ export class AuditTrail {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, status });
     const hasFailed = after.state === 'failed';
     const [first, ...others] = posted.decision?.by === 'quorum' ? posted.votes : [];
-    const told = { approver: others.length === 0 ? (first?.approver ?? null) : null, reason: hasFailed ? 'refused' : null, at };
-    const changes = isPassedBy(after.state) ? [] : [this.#change(hasFailed ? 'failed' : 'submitted', known, after, told)];
+    const facts = { approver: others.length === 0 ? (first?.approver ?? null) : null, reason: hasFailed ? 'refused' : null, at };
+    const changes = isPassedBy(after.state) ? [] : [this.#change(hasFailed ? 'failed' : 'submitted', known, after, facts)];
     return { known, before, after, steps, changes };
   }
 
-  write(transaction: ApprovalTransaction, entries: readonly AuditEntry[]): void {
+  #write(transaction: ApprovalTransaction, entries: readonly AuditEntry[]): void {
     for (const { known, before, after, steps } of entries) {
       if (after !== null && after !== before) transaction.saveApproval(after);
       if (steps.length > 0) transaction.addSteps(known.occurrence, steps);
@@ -91,8 +114,20 @@ export class AuditTrail {
     if (changes.length > 0) transaction.publish(changes);
   }
 
+  /** Returns the entries as one change, with its effect in memory. */
+  pending(entries: readonly AuditEntry[], apply: () => void): Pending {
+    return {
+      isNews: entries.some(({ before, after, steps }) => after !== before || steps.length > 0),
+      write: (transaction) => this.#write(transaction, entries),
+      apply: () => {
+        for (const entry of entries) this.#report(entry);
+        apply();
+      },
+    };
+  }
+
   /** Logs and counts the steps. */
-  tell({ known: { event, occurrence }, after, steps }: AuditEntry): void {
+  #report({ known: { event, occurrence }, after, steps }: AuditEntry): void {
     const { onEvent, logger } = this.#parts;
     for (const { step, approver, policy, status, reason } of steps) {
       onEvent?.(step);
@@ -109,29 +144,29 @@ export class AuditTrail {
     phase: ApprovalPhase,
     { key, occurrence, event }: GovernedEvent['known'],
     { policy, decision }: EventApproval,
-    told: Pick<ApprovalChange, 'approver' | 'reason' | 'at'>,
+    facts: Pick<ApprovalChange, 'approver' | 'reason' | 'at'>,
   ): ApprovalChange {
     const { ports, store } = this.#parts;
     const context = { observerId: ports.observerId(), isUsed: (id: string) => store.journal.isUsed(id) };
     const rule = phase === 'recorded' || decision?.by == null ? null : policy;
-    return approvalChange(phase, { key, eventId: event.eventId, occurrence, event, policy: rule, ...told }, context);
+    return approvalChange(phase, { key, eventId: event.eventId, occurrence, event, policy: rule, ...facts }, context);
   }
 }
 
-export interface ChangeContext {
+interface ChangeContext {
   readonly observerId: string;
   /** Whether a CloudEvent id is already in use. */
   readonly isUsed: (id: string) => boolean;
 }
 
 /** Returns a change with an unused id. Store it before another change of the same phase, event and approver is created. */
-export function approvalChange(
+function approvalChange(
   phase: ApprovalPhase,
-  told: Omit<ApprovalChange, 'kind' | 'phase' | 'id'>,
+  facts: Omit<ApprovalChange, 'kind' | 'phase' | 'id'>,
   { observerId, isUsed }: ChangeContext,
 ): ApprovalChange {
-  const id = unusedId(approvalChangeId(phase, told.key, told.approver, observerId), isUsed);
-  return { kind: 'approval', phase, id, ...told };
+  const id = unusedId(approvalChangeId(phase, facts.key, facts.approver, observerId), isUsed);
+  return { kind: 'approval', phase, id, ...facts };
 }
 
 /** Returns the `approval.failed` of an approval that was refused before it was recorded. `eventId`: as the sender wrote it. */

@@ -1,25 +1,16 @@
 // Expired deadlines → approved if the rule says so and the event is visible, else left to Azure.
-import type { Logger } from 'pino';
 import { messageOf } from '../../errors.ts';
 import type { KnownEvent } from '../../model/events.ts';
-import { type Deps, now } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
+import { now } from '../../time/clock.ts';
 import { type Governed, isPast } from '../rules/governed-events.ts';
-import type { Rules } from '../rules/quorum.ts';
 import { stepOf } from './audit-steps.ts';
-import type { AuditEntry, AuditTrail } from './audit-trail.ts';
+import type { AuditEntry } from './audit-trail.ts';
 import type { Deadlines } from './deadlines.ts';
-import type { Ledger } from './ledger.ts';
+import type { RecordParts } from './ledger.ts';
 import { stands, withDeadline } from './transitions.ts';
 
-export interface DueParts {
-  readonly rules: Rules;
-  readonly ledger: Ledger;
+interface DueParts extends RecordParts {
   readonly deadlines: Deadlines;
-  readonly auditTrail: AuditTrail;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'isBlind'>;
-  readonly deps: Deps;
-  readonly logger: Logger;
 }
 
 /** Handles deadlines that expire from now on. */
@@ -30,13 +21,13 @@ export function decideWhenDue(parts: DueParts): void {
 function fallDue(key: string, parts: DueParts): void {
   const { ports, ledger, deadlines, logger } = parts;
   const known = ports.events().get(key);
-  const matter = known && ledger.matterOf(known);
-  if (!known || !matter || matter.governed.isDone) {
+  const governedEvent = known && ledger.governedEventOf(known);
+  if (!known || !governedEvent || governedEvent.governed.isDone) {
     deadlines.set(key, null);
     return;
   }
   try {
-    decide(known, matter.governed, parts);
+    decide(known, governedEvent.governed, parts);
   } catch (error) {
     // The store logs its own faults. The next document retries.
     logger.error({ eventId: key, reason: messageOf(error) }, 'a deadline expired and could not be stored; the bridge will retry it');
@@ -57,12 +48,11 @@ function decide(known: KnownEvent, governed: Governed, { rules, ledger, auditTra
   const entry: AuditEntry = isDecided
     ? auditTrail.entry(known, before, after, at)
     : { known, before, after, changes: [], steps: stands(before) ? [] : [left] };
-  const apply = (): void => {
+  const decided = auditTrail.pending([entry], () => {
     ledger.governedEvents.keep(known, done);
-    auditTrail.tell(entry);
     if (isDecided) ledger.keep(after);
-  };
-  ledger.commit([{ isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply }]);
+  });
+  ledger.commit([decided]);
 }
 
 /** Whether this process has a current document that lists the event as Scheduled. */

@@ -21,12 +21,12 @@ export function quorumOver(rules: Rules, ruling: PolicyDecision, event: Schedule
 export function settled(
   rules: Rules,
   before: EventApproval,
-  matter: GovernedEvent,
+  governedEvent: GovernedEvent,
   at: Instant,
   fellDueMs: number | null = null,
 ): EventApproval {
-  const decision = decisionOf(rules, before, matter, at, fellDueMs);
-  const { policy } = matter.governed.ruling;
+  const decision = decisionOf(rules, before, governedEvent, at, fellDueMs);
+  const { policy } = governedEvent.governed.ruling;
   const state = isPosted(before.state) ? before.state : stateOf(rules, before.holds, decision);
   const isSame = isSameDecision(decision, before.decision) && policy === before.policy && rules.dryRun === before.isDryRun;
   return moved(isSame ? before : { ...before, decision, policy, isDryRun: rules.dryRun }, state, at);
@@ -41,15 +41,15 @@ function stateOf({ dryRun }: Rules, holds: readonly ApprovalHold[], decision: Ap
 function decisionOf(
   rules: Rules,
   approval: EventApproval,
-  matter: GovernedEvent,
+  governedEvent: GovernedEvent,
   at: Instant,
   fellDueMs: number | null,
 ): ApprovalDecision | null {
   const { votes, decision: earlier } = approval;
-  const { event } = matter.known;
-  const { ruling, dueMs } = matter.governed;
+  const { event } = governedEvent.known;
+  const { ruling, dueMs } = governedEvent.governed;
   const isSpent = !rules.dryRun && earlier?.isSpent === true;
-  const due = fellDueMs ?? (isStillDue(approval, matter.governed) ? dueMs : null);
+  const due = fellDueMs ?? (isStillDue(approval, governedEvent.governed) ? dueMs : null);
   const by = decider(ruling, quorumOver(rules, ruling, event, votes).isFull, due !== null);
   if (by === null || (isSpent && by !== 'quorum')) return isSpent ? spent(earlier) : null;
   const atOnce = by === 'quorum' && votes.some(({ isShared }) => !isShared);

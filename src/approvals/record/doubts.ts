@@ -8,7 +8,7 @@ const LINES_AT_ONCE = 200;
 const SETTLED: ReadonlySet<string> = new Set(['submitted', 'confirmed', 'moot', 'unknown']);
 
 /** What nothing settled since then. `awaited`: and no line says what was answered. */
-export type RecordedDoubt = 'lost' | 'awaited' | null;
+type RecordedDoubt = 'lost' | 'awaited' | null;
 
 /** Returns what the record of an occurrence says of StartRequests that may have been accepted; null if there are none. */
 export function recordedDoubt(store: Pick<ApprovalStore, 'approvals'>, occurrence: number): RecordedDoubt {

@@ -1,16 +1,33 @@
 // Changes to approvals → stored on disk, then applied to the open approvals in memory.
+import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
-import type { EventApproval } from '../../model/approvals.ts';
+import { type ApprovalStep, type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { Deps } from '../../time/clock.ts';
+import type { ApprovalPorts } from '../ports.ts';
 import { type GovernedEvent, GovernedEvents } from '../rules/governed-events.ts';
 import type { Policy } from '../rules/policy.ts';
+import type { RulesInForce } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
-import { AnswerRecord } from './answer-record.ts';
+import { stepOf } from './audit-steps.ts';
+import { type AuditTrail, NO_CHANGE, type Pending, together } from './audit-trail.ts';
 import type { Deadlines } from './deadlines.ts';
 import { Doubts } from './doubts.ts';
-import { type Pending, together } from './pending.ts';
 
-export interface LedgerParts {
+/** The most lines of the record of one event for answers that were not an acceptance. */
+const MOST = 100;
+
+/** The parts that the stages after the ledger share. */
+export interface RecordParts {
+  readonly rules: RulesInForce;
+  readonly ledger: Ledger;
+  readonly auditTrail: AuditTrail;
+  readonly store: ApprovalStore;
+  readonly ports: ApprovalPorts;
+  readonly deps: Deps;
+  readonly logger: Logger;
+}
+
+interface LedgerParts {
   readonly policy: Policy;
   readonly store: Pick<ApprovalStore, 'commit'>;
   readonly deps: Pick<Deps, 'wallMs'>;
@@ -44,9 +61,8 @@ export class Ledger {
     return approval?.occurrence === occurrence ? approval : null;
   }
 
-  /** Returns the event with the decision that governs it, or null if the event is not Scheduled. */
-  matterOf(known: GovernedEvent['known']): GovernedEvent | null {
-    return this.governedEvents.matterOf(known);
+  governedEventOf(known: GovernedEvent['known']): GovernedEvent | null {
+    return this.governedEvents.governedEventOf(known);
   }
 
   /** Returns the approvals of all events that have not ended. */
@@ -79,5 +95,60 @@ export class Ledger {
     this.answerRecord.forget(known.key);
     this.doubts.forget(known);
     this.governedEvents.forget(known);
+  }
+}
+
+interface Written {
+  readonly count: number;
+  readonly last: number | string | null;
+}
+
+/** Answers to StartRequests that were not an acceptance → lines of the record, up to a limit. */
+class AnswerRecord {
+  readonly #deps: Pick<Deps, 'wallMs'>;
+  readonly #doubts: Doubts;
+  /** By key. */
+  readonly #written = new Map<string, Written>();
+
+  constructor(deps: Pick<Deps, 'wallMs'>, doubts: Doubts) {
+    this.#deps = deps;
+    this.#doubts = doubts;
+  }
+
+  /**
+   * News if it differs from the one before (an HTTP status or an error's code), if the record says that this answer is awaited, or if it is the
+   * first that was lost: the service may have accepted it, and no answer came.
+   */
+  line(approval: EventApproval, status: number | string | null, isLost: boolean): Pending {
+    const { key } = approval;
+    const { count, last } = this.#written.get(key) ?? { count: 0, last: null };
+    const isFirstLoss = isLost && !this.#doubts.isRecordedAsLost(approval);
+    const isNeeded = isFirstLoss || this.#doubts.isRecordedAsAwaited(approval);
+    if (!isNeeded && (count >= MOST || (count > 0 && last === status))) return NO_CHANGE;
+    const written = { count: count + 1, last: status };
+    return this.#line(approval, { status, reason: isLost ? LOST_ANSWER : null }, () => this.#written.set(key, written));
+  }
+
+  /** News if a StartRequest may have been accepted, and nothing in the store would say so after a restart. */
+  doubt(approval: EventApproval): Pending {
+    const reason = this.#doubts.unrecorded(approval);
+    return reason === null ? NO_CHANGE : this.#line(approval, { reason }, () => {});
+  }
+
+  #line(approval: EventApproval, facts: Pick<ApprovalStep, 'reason'> & Partial<ApprovalStep>, apply: () => void): Pending {
+    const step = stepOf('answered', this.#deps.wallMs(), approval.policy, facts);
+    return {
+      isNews: true,
+      write: (transaction) => transaction.addSteps(approval.occurrence, [step]),
+      apply: () => {
+        apply();
+        this.#doubts.recorded(approval, facts.reason);
+      },
+    };
+  }
+
+  /** The event has ended. */
+  forget(key: string): void {
+    this.#written.delete(key);
   }
 }

@@ -1,26 +1,14 @@
 // Refused StartRequests → decisions of rules are made again after a minute.
-import type { Logger } from 'pino';
 import { messageOf } from '../../errors.ts';
 import type { EventApproval } from '../../model/approvals.ts';
-import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
+import { ageMs, type CancelTimer, now } from '../../time/clock.ts';
 import type { GovernedEvent } from '../rules/governed-events.ts';
-import type { Rules } from '../rules/quorum.ts';
-import type { AuditEntry, AuditTrail } from './audit-trail.ts';
+import type { AuditEntry } from './audit-trail.ts';
 import { isDecidedByRule, settled } from './decisions.ts';
-import type { Ledger } from './ledger.ts';
+import type { RecordParts } from './ledger.ts';
 
 /** No approver repeats the decision of a rule, so the bridge does (behaviour 8.16). */
 const AGAIN_AFTER_MS = 60_000;
-
-export interface RefusalsParts {
-  readonly rules: Rules;
-  readonly ledger: Ledger;
-  readonly auditTrail: AuditTrail;
-  readonly ports: Pick<ApprovalPorts, 'events'>;
-  readonly deps: Deps;
-  readonly logger: Logger;
-}
 
 interface Refused {
   readonly occurrence: number;
@@ -32,21 +20,21 @@ interface Refused {
 }
 
 export class Refusals implements Disposable {
-  readonly #parts: RefusalsParts;
+  readonly #parts: RecordParts;
   /** By key. */
   readonly #refused = new Map<string, Refused>();
   #isClosed = false;
 
-  constructor(parts: RefusalsParts) {
+  constructor(parts: RecordParts) {
     this.#parts = parts;
   }
 
   /** Returns the entry without lines and CloudEvents if the bridge itself posted again and the status is the same as before. */
-  toldOnce(entry: AuditEntry, status: number): AuditEntry {
+  withoutRepeat(entry: AuditEntry, status: number): AuditEntry {
     const { key, occurrence } = entry.known;
     const earlier = this.#refused.get(key);
-    const isTold = earlier?.occurrence === occurrence && earlier.isAgain && earlier.status === status;
-    return isTold ? { ...entry, steps: [], changes: [] } : entry;
+    const isRepeat = earlier?.occurrence === occurrence && earlier.isAgain && earlier.status === status;
+    return isRepeat ? { ...entry, steps: [], changes: [] } : entry;
   }
 
   /** Adds an approval that is on disk as `failed`. If a rule decides it too, the decision is made again after a minute. */
@@ -58,7 +46,7 @@ export class Refusals implements Disposable {
     const found = this.#failed(key, refused);
     if (found === null || this.#isClosed) return;
     if (isFirst) {
-      const { eventId } = found.matter.known.event;
+      const { eventId } = found.governedEvent.known.event;
       this.#parts.logger.warn(
         { eventId, status },
         'the metadata service refused the decision of a rule: the bridge posts it again each minute while the event is Scheduled',
@@ -86,20 +74,19 @@ export class Refusals implements Disposable {
     const { rules, ledger, auditTrail, deps, logger } = this.#parts;
     const found = this.#failed(key, refused);
     if (found === null) return;
-    const { approval, matter } = found;
+    const { approval, governedEvent } = found;
     const at = now(deps);
-    const after = settled(rules, approval, matter, at);
-    const entry = auditTrail.entry(matter.known, approval, after, at);
+    const after = settled(rules, approval, governedEvent, at);
+    const decided = auditTrail.pending([auditTrail.entry(governedEvent.known, approval, after, at)], () => {
+      refused.isAgain = true;
+      ledger.keep(after);
+    });
     try {
-      ledger.commit([{ isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply: () => {} }]);
+      ledger.commit([decided]);
     } catch (error) {
       // The store logs its own faults. The next document retries.
       logger.error({ eventId: key, reason: messageOf(error) }, 'a refused decision could not be made again; the bridge will retry it');
-      return;
     }
-    refused.isAgain = true;
-    auditTrail.tell(entry);
-    ledger.keep(after);
   }
 
   #forget(key: string): void {
@@ -108,13 +95,13 @@ export class Refusals implements Disposable {
   }
 
   /** Returns null if there is nothing to decide again: the approval is not `failed`, the event is not Scheduled, or no rule decides it. */
-  #failed(key: string, { occurrence }: Refused): { readonly approval: EventApproval; readonly matter: GovernedEvent } | null {
+  #failed(key: string, { occurrence }: Refused): { readonly approval: EventApproval; readonly governedEvent: GovernedEvent } | null {
     const { ledger, ports } = this.#parts;
     const approval = ledger.approvalOf(key, occurrence);
     const known = ports.events().get(key);
-    const matter = known?.occurrence === occurrence ? ledger.matterOf(known) : null;
-    if (approval === null || matter === null) this.#forget(key);
-    if (approval?.state !== 'failed' || matter === null) return null;
-    return isDecidedByRule(approval, matter.governed) ? { approval, matter } : null;
+    const governedEvent = known?.occurrence === occurrence ? ledger.governedEventOf(known) : null;
+    if (approval === null || governedEvent === null) this.#forget(key);
+    if (approval?.state !== 'failed' || governedEvent === null) return null;
+    return isDecidedByRule(approval, governedEvent.governed) ? { approval, governedEvent } : null;
   }
 }

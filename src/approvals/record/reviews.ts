@@ -1,30 +1,19 @@
 // Events that changed, started or ended, or a restart → changes to their approvals.
 import { type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { EventChange, Instant } from '../../model/events.ts';
-import { type Deps, now } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
+import { now } from '../../time/clock.ts';
 import type { Governed, GovernedEvent } from '../rules/governed-events.ts';
-import type { Rules } from '../rules/quorum.ts';
-import type { HoldingSinks } from '../rules/rules-in-force.ts';
-import type { ApprovalStore } from '../store.ts';
 import { isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { stepOf } from './audit-steps.ts';
-import type { AuditTrail } from './audit-trail.ts';
+import { type Pending, together } from './audit-trail.ts';
 import { recordedDoubt } from './doubts.ts';
-import type { Ledger } from './ledger.ts';
-import { type Pending, together } from './pending.ts';
+import type { RecordParts } from './ledger.ts';
 import { withSinkHolds } from './sink-holds.ts';
 import { begun, closed, review, type VoidVote } from './transitions.ts';
 
 type Known = GovernedEvent['known'];
 
-export interface ReviewsParts {
-  readonly rules: Rules & { readonly holdingSinks: HoldingSinks };
-  readonly ledger: Ledger;
-  readonly auditTrail: AuditTrail;
-  readonly store: Pick<ApprovalStore, 'approvals'>;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'wasSent' | 'actsOn'>;
-  readonly deps: Deps;
+interface ReviewsParts extends RecordParts {
   /** Whether an earlier process may have posted this approval, which it left as `submitting`. */
   readonly mayHavePosted: (approval: EventApproval) => boolean;
 }
@@ -74,7 +63,7 @@ export class Reviews {
   review(known: Known, before: EventApproval | null, at: Instant, preparing: readonly string[] = []): Pending {
     const { rules, ledger, ports } = this.#parts;
     if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
-    const governed = ledger.governedEvents.judge(known, at);
+    const governed = ledger.governedEvents.applyRules(known, at);
     const standing = before && this.#sinceStart(known, before, at);
     const { approval, voided } = review(rules, standing, { known, governed }, at);
     const facts = {
@@ -88,7 +77,7 @@ export class Reviews {
 
   /** Returns the correction of a final state that was reported before the answer to a StartRequest arrived. */
   corrected(known: Known, before: EventApproval, passedBy: PassedBy, at: Instant): Pending {
-    return this.#pending(known, before, moved(before, passedBy, at), this.#parts.ledger.matterOf(known)?.governed ?? null, [], at);
+    return this.#pending(known, before, moved(before, passedBy, at), this.#parts.ledger.governedEventOf(known)?.governed ?? null, [], at);
   }
 
   /** Keeps an approval in doubt if an earlier process may have posted it, and records that. */
@@ -106,11 +95,7 @@ export class Reviews {
   #over(known: Known, before: EventApproval | null, at: Instant): Pending {
     const { auditTrail, ledger } = this.#parts;
     const entry = auditTrail.review(known, before, before && closed(before, at, ledger.doubts.passedBy(before)), [], at);
-    const apply = (): void => {
-      auditTrail.tell(entry);
-      ledger.forget(known);
-    };
-    return { isNews: entry.after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    return auditTrail.pending([entry], () => ledger.forget(known));
   }
 
   /** A StartRequest in flight may have started the event, even if its approval is void or held now: its answer decides. */
@@ -122,7 +107,7 @@ export class Reviews {
   /** If the event went back from Started before that answer arrived, the earlier decision must not be posted again. */
   #sinceStart(known: Known, before: EventApproval, at: Instant): EventApproval {
     const { ledger } = this.#parts;
-    const wasStarted = ledger.matterOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;
+    const wasStarted = ledger.governedEventOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;
     return wasStarted && isUnsettled(before) ? begun(before, at, ledger.doubts.passedBy(before)) : before;
   }
 
@@ -136,12 +121,10 @@ export class Reviews {
   ): Pending {
     const { auditTrail, ledger } = this.#parts;
     const entry = auditTrail.review(known, before, after, voided, at);
-    const apply = (): void => {
+    const reviewed = auditTrail.pending([entry], () => {
       ledger.governedEvents.keep(known, governed);
-      auditTrail.tell(entry);
       if (after !== null) ledger.keep(after);
-    };
-    const reviewed: Pending = { isNews: after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
+    });
     const isLeft = before?.state === 'submitting' && after?.state !== 'submitting';
     return isLeft ? together([ledger.answerRecord.doubt(before), reviewed]) : reviewed;
   }

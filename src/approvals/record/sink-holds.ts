@@ -9,7 +9,7 @@ import type { HoldingSinks } from '../rules/rules-in-force.ts';
 import { isAlive, isPosted } from './approval-state.ts';
 import { withHold, withoutHolds, withVote } from './transitions.ts';
 
-export interface SinkHoldFacts {
+interface SinkHoldFacts {
   readonly holdingSinks: HoldingSinks;
   /** Sinks that hold the event from the current change on. */
   readonly preparing: readonly string[];
@@ -22,13 +22,13 @@ export interface SinkHoldFacts {
 export function withPrepared(
   rules: Rules,
   approval: EventApproval | null,
-  matter: GovernedEvent,
+  governedEvent: GovernedEvent,
   origin: ApprovalOrigin,
   at: Instant,
 ): EventApproval {
-  const voted = withVote(rules, approval, matter, { ...origin, hasSeen: true }, at);
+  const voted = withVote(rules, approval, governedEvent, { ...origin, hasSeen: true }, at);
   const isOwn = (hold: ApprovalHold) => isSameOwner(hold, origin);
-  return voted.holds.some(isOwn) ? withoutHolds(rules, voted, matter, isOwn, at) : voted;
+  return voted.holds.some(isOwn) ? withoutHolds(rules, voted, governedEvent, isOwn, at) : voted;
 }
 
 /**
@@ -38,18 +38,18 @@ export function withPrepared(
 export function withSinkHolds(
   rules: Rules,
   { before, after }: { readonly before: EventApproval | null; readonly after: EventApproval | null },
-  matter: GovernedEvent,
+  governedEvent: GovernedEvent,
   { holdingSinks, preparing, wasSent, actsOn }: SinkHoldFacts,
   at: Instant,
 ): EventApproval | null {
   if (after !== null && isPosted(after.state)) return after;
   const isStale = (hold: ApprovalHold) => isOfNoSink(hold, holdingSinks) || actsOn(sinkOf(hold) ?? '') === false;
-  const kept = after?.holds.some(isStale) ? withoutHolds(rules, after, matter, isStale, at) : after;
-  if (isOnlyAdvice(matter.known.event)) return kept;
+  const kept = after?.holds.some(isStale) ? withoutHolds(rules, after, governedEvent, isStale, at) : after;
+  if (isOnlyAdvice(governedEvent.known.event)) return kept;
   const lost = lostVoters(rules, before, after);
   const isAgain = (sink: string, approver: string) => lost.has(approver) && wasSent(sink) && actsOn(sink) === true;
   const holding = [...holdingSinks].filter(([sink, approver]) => preparing.includes(sink) || isAgain(sink, approver));
-  return holding.reduce((approval, [sink, approver]) => withHold(rules, approval, matter, holdBy(sink, approver, at)), kept);
+  return holding.reduce((approval, [sink, approver]) => withHold(rules, approval, governedEvent, holdBy(sink, approver, at)), kept);
 }
 
 /** Whether the sink of the hold was removed, or acts for another approver now: nothing would release the hold. */

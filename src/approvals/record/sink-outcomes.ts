@@ -1,29 +1,22 @@
 // Outcomes of a sink's deliveries → stored, with the votes of its approver in the same transaction.
 import type { Settlement, SinkError } from '../../model/deliveries.ts';
 import { viaSink } from '../../model/hold-owner.ts';
-import type { Deps } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
 import type { Refusal } from '../requests/answer.ts';
-import type { ApprovalCommand } from '../requests/approval-command.ts';
-import { type Authorization, revokedRefusal } from '../requests/authorization.ts';
+import { type ApprovalAuthorization, type ApprovalCommand, revokedRefusal } from '../requests/approval-command.ts';
 import type { Checked } from '../requests/check.ts';
 import type { StartRequest } from '../requests/start-requests.ts';
-import type { ApprovalStore } from '../store.ts';
 import { refusedChange } from './audit-trail.ts';
 import type { Commands } from './commands.ts';
+import type { RecordParts } from './ledger.ts';
 
 /** A sink whose accepted deliveries may approve events (its key `approve`). */
-export interface ApprovingSink {
+interface ApprovingSink {
   readonly sink: string;
   readonly approver: string;
 }
 
-export interface SinkOutcomesParts {
-  readonly store: Pick<ApprovalStore, 'journal'>;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'observerId' | 'isAuthorized'>;
-  readonly deps: Deps;
+interface SinkOutcomesParts extends Pick<RecordParts, 'store' | 'ports' | 'deps'> {
   readonly commands: Commands;
-  /** Checks a request that is made now. */
   readonly check: (approver: string, request: StartRequest) => readonly Checked[] | Refusal;
   readonly denied: (approver: string, refused: Refusal, sink: string) => void;
 }
@@ -42,11 +35,11 @@ export class SinkOutcomes {
   settle({ sink, approver }: ApprovingSink, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     const { store, ports, deps, commands, denied } = this.#parts;
     const origin = { approver, via: viaSink(sink), isShared: false };
-    const authorization: Authorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
-    const judged = settlements.flatMap((settlement) => this.#judged(authorization, settlement));
-    const refused = judged.filter((act) => act.kind === 'refusal');
-    const acts = judged.filter((act) => act.kind !== 'refusal');
-    commands.record(authorization, acts, (transaction) => {
+    const authorization: ApprovalAuthorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
+    const checked = settlements.flatMap((settlement) => this.#checked(authorization, settlement));
+    const refused = checked.filter((result) => result.kind === 'refusal');
+    const allowed = checked.filter((result) => result.kind !== 'refusal');
+    commands.record(authorization, allowed, (transaction) => {
       const failed = refused.map(({ eventId = '', type }) => refusedChange({ approver, eventId, reason: type }, { store, ports, deps }));
       if (failed.length > 0) transaction.publish(failed);
       transaction.settle(sink, settlements, atMs, error);
@@ -55,7 +48,7 @@ export class SinkOutcomes {
   }
 
   /** Refuses the vote of a sink that was removed or acts for another approver now. Its delivery is accepted anyway. */
-  #judged(authorization: Authorization, settlement: Settlement): readonly (ApprovalCommand | Refusal)[] {
+  #checked(authorization: ApprovalAuthorization, settlement: Settlement): readonly (ApprovalCommand | Refusal)[] {
     const id = settlement.result === 'accepted' ? settlement.approves : undefined;
     const seen = id === undefined ? null : this.#parts.store.journal.seen(id);
     if (id === undefined || seen === null) return [];

@@ -13,11 +13,11 @@ import { isDecidedByRule, settled, spent } from './decisions.ts';
 export function withVote(
   rules: Rules,
   approval: EventApproval | null,
-  matter: GovernedEvent,
+  governedEvent: GovernedEvent,
   said: Omit<ApprovalVote, 'at' | 'event'>,
   at: Instant,
 ): EventApproval {
-  const standing = standingOf(rules, approval, matter.known, at);
+  const standing = standingOf(rules, approval, governedEvent.known, at);
   const earlier = standing.votes.find(({ approver }) => approver === said.approver);
   // Only this bridge received the new vote, but every bridge received the earlier one.
   const isNearer = earlier?.isShared === true && !said.isShared;
@@ -28,19 +28,19 @@ export function withVote(
   const vote =
     earlier && !hasFailed
       ? { ...(isNearer ? said : earlier), hasSeen: earlier.hasSeen || said.hasSeen, at: earlier.at, event: earlier.event }
-      : { ...said, at, event: matter.known.event };
+      : { ...said, at, event: governedEvent.known.event };
   const votes = earlier ? standing.votes.map((each) => (each === earlier ? vote : each)) : [...standing.votes, vote];
   if (isPosted(standing.state)) return { ...standing, votes };
-  return settled(rules, { ...standing, votes }, matter, at);
+  return settled(rules, { ...standing, votes }, governedEvent, at);
 }
 
 /** Sets a hold, or replaces the reason of the hold that its owner already has. Returns the same object if nothing changed. */
-export function withHold(rules: Rules, approval: EventApproval | null, matter: GovernedEvent, hold: ApprovalHold): EventApproval {
-  const standing = standingOf(rules, approval, matter.known, hold.at);
+export function withHold(rules: Rules, approval: EventApproval | null, governedEvent: GovernedEvent, hold: ApprovalHold): EventApproval {
+  const standing = standingOf(rules, approval, governedEvent.known, hold.at);
   const earlier = standing.holds.find((each) => isSameOwner(each, hold));
   if (standing === approval && earlier?.reason === hold.reason && earlier.via === hold.via) return approval;
   const holds = earlier ? standing.holds.map((each) => (each === earlier ? inPlaceOf(earlier, hold) : each)) : [...standing.holds, hold];
-  return withHolds(rules, { ...standing, holds }, matter, hold.at);
+  return withHolds(rules, { ...standing, holds }, governedEvent, hold.at);
 }
 
 function inPlaceOf({ replaced, at }: ApprovalHold, hold: ApprovalHold): ApprovalHold {
@@ -51,26 +51,31 @@ function inPlaceOf({ replaced, at }: ApprovalHold, hold: ApprovalHold): Approval
 export function withoutHolds(
   rules: Rules,
   approval: EventApproval,
-  matter: GovernedEvent,
+  governedEvent: GovernedEvent,
   isReleased: (hold: ApprovalHold) => boolean,
   at: Instant,
 ): EventApproval {
-  const standing = standingOf(rules, approval, matter.known, at);
+  const standing = standingOf(rules, approval, governedEvent.known, at);
   const holds = standing.holds.filter((hold) => !isReleased(hold));
-  const isTooLate = holds.length === 0 && standing.decision?.by === 'deadline' && isPast(matter.known.event, at.wallMs);
-  return withHolds(rules, { ...standing, holds, ...(isTooLate && { decision: null }) }, matter, at);
+  const isTooLate = holds.length === 0 && standing.decision?.by === 'deadline' && isPast(governedEvent.known.event, at.wallMs);
+  return withHolds(rules, { ...standing, holds, ...(isTooLate && { decision: null }) }, governedEvent, at);
 }
 
 /** A refused approval is reopened only by a vote or a rule, not by the release of a hold. */
-function withHolds(rules: Rules, approval: EventApproval, matter: GovernedEvent, at: Instant): EventApproval {
-  return approval.state === 'failed' ? approval : settled(rules, approval, matter, at);
+function withHolds(rules: Rules, approval: EventApproval, governedEvent: GovernedEvent, at: Instant): EventApproval {
+  return approval.state === 'failed' ? approval : settled(rules, approval, governedEvent, at);
 }
 
 /** Applies an expired deadline that approves. Returns `approval` unchanged if it is closed or has a decision, even one of a dry run. */
-export function withDeadline(rules: Rules, approval: EventApproval | null, matter: GovernedEvent, at: Instant): EventApproval | null {
-  const standing = standingOf(rules, approval, matter.known, at);
+export function withDeadline(
+  rules: Rules,
+  approval: EventApproval | null,
+  governedEvent: GovernedEvent,
+  at: Instant,
+): EventApproval | null {
+  const standing = standingOf(rules, approval, governedEvent.known, at);
   if (standing.decision !== null || (standing.state !== 'waiting' && standing.state !== 'held')) return approval;
-  return settled(rules, standing, matter, at, matter.governed.dueMs);
+  return settled(rules, standing, governedEvent, at, governedEvent.governed.dueMs);
 }
 
 /** Whether a valid decision exists, so that a deadline has nothing to decide. */
@@ -79,7 +84,7 @@ export function stands(approval: EventApproval | null): boolean {
   return approval.state !== 'waiting' && approval.state !== 'failed' && !isPassedBy(approval.state);
 }
 
-export interface Review {
+interface Review {
   /** The same object if nothing changed. */
   readonly approval: EventApproval | null;
   /** Votes that no longer lead to a StartRequest and were not reported yet. */
@@ -93,16 +98,16 @@ export interface VoidVote {
 }
 
 /** Checks the approvals against the current event and rules: votes may become void, and rules decide again. */
-export function review(rules: Rules, approval: EventApproval | null, matter: GovernedEvent, at: Instant): Review {
-  const { known, governed } = matter;
+export function review(rules: Rules, approval: EventApproval | null, governedEvent: GovernedEvent, at: Instant): Review {
+  const { known, governed } = governedEvent;
   if (approval?.state === 'confirmed') return { approval: moved(approval, 'submitted', at), voided: [] };
   if (approval?.state === 'submitted') return { approval, voided: [] };
   const isApproved = governed.ruling.then === 'approve';
   if (approval === null || !isAlive(rules, approval)) {
-    const fresh = isApproved ? settled(rules, standingOf(rules, approval, known, at), matter, at) : null;
+    const fresh = isApproved ? settled(rules, standingOf(rules, approval, known, at), governedEvent, at) : null;
     return { approval: fresh?.state === 'waiting' ? approval : (fresh ?? approval), voided: [] };
   }
-  if (isDecidedDryRun(approval)) return { approval, voided: [] };
+  if (approval.state === 'dry-run') return { approval, voided: [] };
   const isStanding = (vote: ApprovalVote) =>
     !hasWorsened(vote.event, known.event) && ineligibilityOf(rules, governed.ruling, vote.approver, known.event) === null;
   const votes = approval.votes.filter(isStanding);
@@ -112,7 +117,7 @@ export function review(rules: Rules, approval: EventApproval | null, matter: Gov
   const rest = votes.length === approval.votes.length ? approval : { ...approval, votes };
   const isOfApprovers = approval.decision?.by === 'quorum' && !isDecidedByRule(approval, governed);
   if (hasFailed && votes.length > 0 && isOfApprovers) return { approval: rest, voided };
-  return { approval: settled(rules, rest, matter, at), voided };
+  return { approval: settled(rules, rest, governedEvent, at), voided };
 }
 
 function voidIn(rules: Rules, approval: EventApproval, isStanding: (vote: ApprovalVote) => boolean): readonly VoidVote[] {
@@ -132,10 +137,6 @@ export function begun(approval: EventApproval, at: Instant, passedBy: PassedBy):
 export function closed(approval: EventApproval, at: Instant, passedBy: PassedBy): EventApproval {
   const isClosed = passedBy === 'unknown' ? isUnsettled(approval) : isOpen(approval);
   return isClosed ? moved(approval, passedBy, at) : approval;
-}
-
-function isDecidedDryRun({ state }: EventApproval): boolean {
-  return state === 'dry-run';
 }
 
 /** Returns the approvals to extend. If they are new, they keep the holds and the rest of a dry run's decision. */

@@ -2,7 +2,7 @@
 import type { ApprovalResultState } from '../../model/approvals.ts';
 import { REFUSALS, type RefusalType } from '../../model/problems.ts';
 
-export interface ApprovalResult {
+export interface RequestResult {
   /** In the letter case of the metadata service. */
   readonly eventId: string;
   readonly state: ApprovalResultState;
@@ -46,10 +46,10 @@ export interface Refusal {
 }
 
 /** The status is 202 if any result is `waiting`, `held` or `submitting`, otherwise 200. */
-export interface ApprovalResults {
+interface ApprovalResults {
   readonly kind: 'results';
   readonly status: 200 | 202;
-  readonly results: readonly ApprovalResult[];
+  readonly results: readonly RequestResult[];
 }
 
 export type ApprovalAnswer = ApprovalResults | Refusal;
@@ -58,7 +58,7 @@ export function refusal(type: RefusalType, detail: string, eventId?: string): Re
   return { kind: 'refusal', ...REFUSALS[type], type, detail, ...(eventId === undefined ? {} : { eventId }) };
 }
 
-export function answerOf(results: readonly ApprovalResult[]): ApprovalResults {
+export function answerOf(results: readonly RequestResult[]): ApprovalResults {
   const isOpen = results.some(({ state }) => state === 'waiting' || state === 'held' || state === 'submitting');
   return { kind: 'results', status: isOpen ? 202 : 200, results };
 }

@@ -13,10 +13,8 @@ export interface CheckContext {
   readonly rules: Rules;
   readonly store: Pick<ApprovalStore, 'journal' | 'known'>;
   readonly events: ReadonlyMap<string, KnownEvent>;
-  /** Returns the approvals of an occurrence, or null if there are none. */
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
-  /** Returns the event with the decision that governs it, or null if it is not Scheduled. */
-  readonly matterOf: (known: KnownEvent) => GovernedEvent | null;
+  readonly governedEventOf: (known: KnownEvent) => GovernedEvent | null;
   /** Whether a StartRequest for the event may have been accepted: it is in flight, or its answer was lost. */
   readonly mayBeAccepted: (known: KnownEvent) => boolean;
   /** Whether an approver may also release the holds of others. */
@@ -77,7 +75,7 @@ function checkOne(approver: string, request: StartRequest, context: CheckContext
 }
 
 /** A Scheduled event, as the metadata service lists it. */
-export interface FoundEvent {
+interface FoundEvent {
   readonly kind: 'found';
   readonly known: KnownEvent;
   readonly governed: Governed;
@@ -93,9 +91,10 @@ export function findScheduled({ eventId, key }: Pick<StartRequest, 'eventId' | '
   }
   if (isOld(key, context))
     return refusal('old', `The approval was sent before an earlier event ${eventId} ended. Check the event again.`, eventId);
-  const matter = context.matterOf(known);
-  if (matter === null) return refusal('started', `The event ${eventId} has started already; there is nothing left to approve.`, eventId);
-  return { kind: 'found', known, governed: matter.governed };
+  const governedEvent = context.governedEventOf(known);
+  if (governedEvent === null)
+    return refusal('started', `The event ${eventId} has started already; there is nothing left to approve.`, eventId);
+  return { kind: 'found', known, governed: governedEvent.governed };
 }
 
 /** Whether the approval was sent before the last end of this event, so that it was for an earlier occurrence. */
@@ -126,15 +125,15 @@ export function neverRefusal(eventId: string, { event }: KnownEvent, { ruling }:
 
 function unseen({ eventId, key, seen }: StartRequest, known: KnownEvent, { store }: CheckContext): Refusal | null {
   for (const id of seen) {
-    const told = store.journal.seen(id);
-    if (told === null || told.key !== key || (told.change !== 'scheduled' && told.change !== 'updated')) {
+    const seenEvent = store.journal.seen(id);
+    if (seenEvent === null || seenEvent.key !== key || (seenEvent.change !== 'scheduled' && seenEvent.change !== 'updated')) {
       const detail = `Seen is not the id of a scheduled or updated CloudEvent that this bridge created for ${eventId}. Send the approval to the bridge that data.observer names.`;
       return refusal('seen-unknown', detail, eventId);
     }
-    if (told.occurrence !== known.occurrence) {
+    if (seenEvent.occurrence !== known.occurrence) {
       return refusal('changed', `Seen belongs to an earlier occurrence of ${eventId}, which has ended. Check the event again.`, eventId);
     }
-    if (hasWorsened(told.event, known.event)) {
+    if (hasWorsened(seenEvent.event, known.event)) {
       return refusal('changed', `The event ${eventId} has got worse since the CloudEvent that Seen names. Check it again.`, eventId);
     }
   }

@@ -6,7 +6,7 @@ import type { PolicyOptions, PolicyRule } from './options.ts';
 import { type CompiledRule, compileRules, isOnlyAdvice, reachOf } from './policy.ts';
 
 /** A condition that the event does not meet. */
-export interface Unmet {
+interface Unmet {
   readonly condition: ConditionName;
   /** The value that the rule requires and the value of the event: `asks for Freeze, and it is Reboot`. */
   readonly because: string;
@@ -21,7 +21,7 @@ export interface PassedRule {
   readonly unmet: readonly Unmet[];
 }
 
-export interface Explanation {
+interface Explanation {
   /** The rules before the decisive one; all rules if none decides. */
   readonly passedOver: readonly PassedRule[];
   /** The rule that decides, as configured; null if none does. */
@@ -33,9 +33,9 @@ export function compileExplanation(options: PolicyOptions | null): (event: Sched
   const rules = compileRules(options);
   return (event, nowMs) => {
     if (isOnlyAdvice(event)) return { passedOver: [], decisive: null };
-    const judged = rules.map((rule, index) => ({ rule: rule.policy, index, unmet: unmetOf(rule, event, nowMs) }));
-    const place = judged.findIndex(({ unmet }) => unmet.length === 0);
-    const passedOver = place === -1 ? judged : judged.slice(0, place);
+    const tried = rules.map((rule, index) => ({ rule: rule.policy, index, unmet: unmetOf(rule, event, nowMs) }));
+    const place = tried.findIndex(({ unmet }) => unmet.length === 0);
+    const passedOver = place === -1 ? tried : tried.slice(0, place);
     return { passedOver, decisive: rules[place]?.rule ?? null };
   };
 }
@@ -44,6 +44,6 @@ function unmetOf({ rule, matchers }: CompiledRule, event: ScheduledEvent, nowMs:
   const failed = matchers.filter((matcher) => !matcher.matches(event, nowMs));
   return failed.map(({ condition }) => ({
     condition,
-    because: `asks for ${askedFor(condition, rule.when, reachOf(rule))}, and ${foundIn(condition, event, nowMs)}`,
+    because: `asks for ${askedFor[condition](rule.when, reachOf(rule))}, and ${foundIn[condition](event, nowMs)}`,
   }));
 }

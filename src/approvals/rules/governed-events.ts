@@ -31,14 +31,14 @@ export class GovernedEvents {
   }
 
   /** Returns the event with the decision that governs it, or null if the event is not Scheduled. */
-  matterOf(known: GovernedEvent['known']): GovernedEvent | null {
+  governedEventOf(known: GovernedEvent['known']): GovernedEvent | null {
     const entry = this.#governed.get(known.key);
     return entry?.occurrence === known.occurrence ? { known, governed: entry.governed } : null;
   }
 
   /** Applies the current rules to an event after a change or a restart. Stores nothing. */
-  judge(known: GovernedEvent['known'], at: Instant): Governed {
-    return govern(this.#policy, known.event, at, this.matterOf(known)?.governed ?? null);
+  applyRules(known: GovernedEvent['known'], at: Instant): Governed {
+    return govern(this.#policy, known.event, at, this.governedEventOf(known)?.governed ?? null);
   }
 
   /** Keeps the decision for an event. `governed` is null if the event is not Scheduled. */
@@ -66,7 +66,6 @@ export function govern(policy: Policy, event: ScheduledEvent, at: Instant, befor
   return { ruling, dueMs, since: at, isDone: isSame ? before.isDone : dueMs === null || dueMs <= at.wallMs };
 }
 
-/** Whether NotBefore has passed. */
 export function isPast({ notBefore }: ScheduledEvent, nowMs: number): boolean {
   return notBefore !== null && Date.parse(notBefore) <= nowMs;
 }

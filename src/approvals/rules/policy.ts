@@ -20,7 +20,6 @@ export interface PolicyDecision {
 /** Decides about one event at a wall time in milliseconds; a SpotRebalanceRecommendation is never approved. */
 export type Policy = (event: ScheduledEvent, nowMs: number) => PolicyDecision;
 
-/** A rule with its compiled matchers. */
 export interface CompiledRule {
   /** Its name, as in `PolicyDecision.policy`. */
   readonly policy: string;

@@ -12,9 +12,8 @@ export interface Quorum {
 }
 
 /** Why an approver may not approve an event: a rule forbids it, the required list has other names, or the scope does not cover it. */
-export type Ineligibility = 'never' | 'unlisted' | 'scope';
+type Ineligibility = 'never' | 'unlisted' | 'scope';
 
-/** The configured rules for approvals. */
 export interface Rules {
   readonly policy: Policy;
   /** By the name of the approver, in the order of the configuration. */

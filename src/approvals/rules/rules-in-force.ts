@@ -4,7 +4,7 @@ import { compilePolicy } from './policy.ts';
 import type { Rules } from './quorum.ts';
 import { compileScope } from './scope.ts';
 
-export interface ApproverOptions {
+interface ApproverOptions {
   readonly scope?: ScopeOptions;
   /** May also release the holds of others. */
   readonly admin?: boolean;
@@ -13,7 +13,6 @@ export interface ApproverOptions {
 /** Sinks that hold the events they receive: the name of the sink → its approver. */
 export type HoldingSinks = ReadonlyMap<string, string>;
 
-/** The rules as configured. */
 export interface RulesOptions {
   /** By name, in the order of the configuration. */
   readonly approvers: Readonly<Record<string, ApproverOptions>>;

@@ -33,9 +33,8 @@ export function compileScope({ impacts, resources }: ScopeOptions): Scope {
  */
 export function isProtected({ decision, votes }: Pick<EventApproval, 'decision' | 'votes'>, approvers: Approvers): boolean {
   if (decision?.by !== 'quorum') return false;
-  return votes.some(({ approver, hasSeen }) => hasSeen || isScoped(approvers[approver]?.scope));
-}
-
-function isScoped(scope: ScopeOptions | undefined): boolean {
-  return scope?.impacts !== undefined || scope?.resources !== undefined;
+  return votes.some(({ approver, hasSeen }) => {
+    const { impacts, resources } = approvers[approver]?.scope ?? {};
+    return hasSeen || impacts !== undefined || resources !== undefined;
+  });
 }

@@ -1,17 +1,12 @@
 // Group, clocks and known events → when this bridge may post, and whether it may have already.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
-import { type Deps, now } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
+import { now } from '../../time/clock.ts';
+import type { RecordParts } from '../record/ledger.ts';
 import { turnMs } from '../rules/group-order.ts';
-import type { RulesInForce } from '../rules/rules-in-force.ts';
 import { FRESH_MS } from './start-queue.ts';
 
-export interface BridgeTurnParts {
-  readonly rules: Pick<RulesInForce, 'group'>;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'ownName' | 'lastGoodAt'>;
-  readonly deps: Deps;
-}
+type BridgeTurnParts = Pick<RecordParts, 'rules' | 'ports' | 'deps'>;
 
 export class BridgeTurn {
   readonly #parts: BridgeTurnParts;

@@ -13,7 +13,7 @@ export const FRESH_MS = 10_000;
 /** The maximum number of EventIds in one StartRequest: a few kilobytes. */
 const MOST_AT_ONCE = 100;
 
-export interface StartQueueParts {
+interface StartQueueParts {
   readonly ports: ApprovalPorts;
   readonly deps: Deps;
   /** Returns the approvals to post, or null if this bridge may no longer post them. */
@@ -37,7 +37,7 @@ export interface Waiting {
 }
 
 /** `undue`: must no longer be posted. `unseen`: no good document lists the event as Scheduled, so nothing was sent. */
-export type Posted =
+type Posted =
   | { readonly kind: 'undue' | 'unseen' }
   | {
       readonly kind: 'answered';

@@ -1,13 +1,11 @@
 // Decided approvals → StartRequests in turn, until the metadata service answers (behaviour 8.15).
-
-import type { Logger } from 'pino';
 import { BridgeError, messageOf } from '../../errors.ts';
 import type { EventApproval, PostResult } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
-import { type Deps, sleep, within } from '../../time/clock.ts';
-import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
+import { sleep, within } from '../../time/clock.ts';
+import type { SubmissionVerdict } from '../ports.ts';
 import type { Answers } from '../record/answers.ts';
-import type { Ledger } from '../record/ledger.ts';
+import type { RecordParts } from '../record/ledger.ts';
 import { StartQueue, scheduledIn, type Waiting } from './start-queue.ts';
 
 /** The pause before the next read if no good document lists the event, and before the next attempt to store an answer. */
@@ -22,11 +20,7 @@ const MAY_BE_ONE_ALONE: ReadonlySet<number | string | null> = new Set([400, 413]
 /** How long dispose waits for a POST in flight before it aborts it. */
 const CLOSE_MS = 5000;
 
-export interface SubmissionParts {
-  readonly ports: ApprovalPorts;
-  readonly deps: Deps;
-  readonly logger: Logger;
-  readonly ledger: Pick<Ledger, 'approvalOf' | 'decided$'>;
+interface SubmissionParts extends RecordParts {
   readonly answers: Pick<Answers, 'sent' | 'refused' | 'conclude'>;
   /** Returns the milliseconds until this bridge may post, 0 if it may post now, or null if it never does. */
   readonly turnMs: (approval: EventApproval) => number | null;
@@ -37,7 +31,7 @@ export interface SubmissionParts {
 const ACCEPTED = { verdict: 'submitted', status: 200 } as const;
 
 /** The answer of the metadata service. After `refused`, a document that is read later than `readAt` decides the verdict. */
-type Said = { readonly posted: EventApproval; readonly status: number } & (
+type Answered = { readonly posted: EventApproval; readonly status: number } & (
   | { readonly verdict: SubmissionVerdict }
   | { readonly verdict: 'refused'; readonly readAt: Instant | null }
 );
@@ -125,40 +119,41 @@ export class Submitter implements AsyncDisposable {
   }
 
   async #untilConcluded(key: string, running: Running): Promise<void> {
-    let said: Said | null = null;
-    while (!this.#stop.signal.aborted && (said !== null || (await this.#turn(key, running)))) {
+    let answer: Answered | null = null;
+    while (!this.#stop.signal.aborted && (answer !== null || (await this.#turn(key, running)))) {
       let pauseMs = PAUSE_MS;
       try {
-        if (said === null) {
+        if (answer === null) {
           const step = await this.#post(key, running);
           if (step === 'stored') return;
           if (step === 'undecided') continue;
-          if ('posted' in step) said = step;
+          if ('posted' in step) answer = step;
           else pauseMs = step.delayMs;
         }
-        if (said?.verdict === 'refused') said = await this.#lookAfterRefusal(said);
-        if (said !== null && said.verdict !== 'refused') return this.#parts.answers.conclude([said.posted], said.verdict, said.status);
+        if (answer?.verdict === 'refused') answer = await this.#lookAfterRefusal(answer);
+        if (answer !== null && answer.verdict !== 'refused')
+          return this.#parts.answers.conclude([answer.posted], answer.verdict, answer.status);
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         this.#parts.logger.error({ eventId: key, err: error }, 'an approval could not be processed; the bridge will retry it');
       }
       running.attemptFailed();
-      await this.#pause(pauseMs);
+      await sleep(this.#parts.deps, pauseMs, this.#stop.signal).catch(() => {});
     }
   }
 
   /** Waits for this bridge's turn. Returns false if there is nothing left to post. */
   async #turn(key: string, running: Running): Promise<boolean> {
     const { deps, logger } = this.#parts;
-    let toldMs = Number.NEGATIVE_INFINITY;
+    let loggedMs = Number.NEGATIVE_INFINITY;
     for (;;) {
       const decided = this.#decided(key, running.occurrence);
       const turnMs = decided && this.#parts.turnMs(decided);
       if (turnMs === null || this.#stop.signal.aborted) return false;
       if (turnMs <= 0) return true;
       const dueMs = deps.elapsedMs() + turnMs;
-      if (Math.abs(dueMs - toldMs) > SAME_TURN_MS) {
-        toldMs = dueMs;
+      if (Math.abs(dueMs - loggedMs) > SAME_TURN_MS) {
+        loggedMs = dueMs;
         const turnInSeconds = Math.ceil(turnMs / 1000);
         const eventId = this.#eventIdOf(key);
         logger.info(
@@ -177,7 +172,7 @@ export class Submitter implements AsyncDisposable {
    * Returns `stored` if the approval was accepted and stored. Returns `undecided` if it became void, moot or held before the POST, or if it
    * must be posted again at once with fewer others.
    */
-  async #post(key: string, running: Running): Promise<Said | { readonly delayMs: number } | 'stored' | 'undecided'> {
+  async #post(key: string, running: Running): Promise<Answered | { readonly delayMs: number } | 'stored' | 'undecided'> {
     const { occurrence, together, isReadFirst } = running;
     const sent = await this.#queue.post({ key, occurrence, together, isReadFirst });
     if (sent.kind !== 'answered') return sent.kind === 'undue' ? 'undecided' : { delayMs: PAUSE_MS };
@@ -214,11 +209,11 @@ export class Submitter implements AsyncDisposable {
   }
 
   /** Reads the document: `failed` if the event is still Scheduled, `moot` if it is gone or Started, unchanged without a good document. */
-  async #lookAfterRefusal(said: Said & { readonly verdict: 'refused' }): Promise<Said> {
+  async #lookAfterRefusal(answer: Answered & { readonly verdict: 'refused' }): Promise<Answered> {
     await this.#parts.ports.read(this.#stop.signal);
     const after = this.#parts.ports.lastReadAt();
-    if (after === null || after === said.readAt) return said;
-    const { posted, status } = said;
+    if (after === null || after === answer.readAt) return answer;
+    const { posted, status } = answer;
     return { posted, status, verdict: scheduledIn(this.#parts.ports, posted.key, posted.occurrence) === null ? 'moot' : 'failed' };
   }
 
@@ -229,11 +224,6 @@ export class Submitter implements AsyncDisposable {
 
   #eventIdOf(key: string): string {
     return this.#parts.ports.events().get(key)?.event.eventId ?? key;
-  }
-
-  /** Returns early, without an error, if the bridge stops. */
-  async #pause(delayMs: number): Promise<void> {
-    await sleep(this.#parts.deps, delayMs, this.#stop.signal).catch(() => {});
   }
 }
 

@@ -37,23 +37,23 @@ export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
   readonly unwritten: readonly UnwrittenView[];
 }
 
-export interface UnwrittenView {
+interface UnwrittenView {
   readonly approver: string | null;
   readonly steps: number;
   readonly since: string;
   readonly until: string;
 }
 
-export type StepView = Omit<ApprovalStep, 'atMs'> & { readonly at: string };
+type StepView = Omit<ApprovalStep, 'atMs'> & { readonly at: string };
 
-export interface LifeParts {
+interface LifeParts {
   readonly rules: Rules;
   readonly eventId: string;
   /** The event has ended. */
   readonly isOver: boolean;
   readonly approval: EventApproval | null;
   /** Null if the event is not Scheduled. */
-  readonly matter: GovernedEvent | null;
+  readonly governedEvent: GovernedEvent | null;
   readonly record: RecordPart;
   readonly rank: number | null;
   /** Milliseconds until this bridge may post; null if it never does. */
@@ -64,16 +64,16 @@ export interface LifeParts {
 const NOTHING = { state: 'none', approvedBy: [], at: null, waitingFor: [], holds: [] } as const;
 
 export function lifeOf(parts: LifeParts): EventRecord {
-  const { rules, eventId, isOver, matter, record, rank, turnMs, at } = parts;
-  const approval = asItCounts(parts.approval, matter);
+  const { rules, eventId, isOver, governedEvent, record, rank, turnMs, at } = parts;
+  const approval = asItCounts(parts.approval, governedEvent);
   const isWaitedFor = approval?.state === 'submitted' && !isOver;
   const { steps, next, submittedMs, unwritten } = record;
   return {
     eventId,
     ...(isDrill(eventId) && { drill: true as const }),
-    ...(summaryOf(rules, parts.approval, matter) ?? { ...NOTHING, policy: matter?.governed.ruling.policy ?? null }),
+    ...(summaryOf(rules, parts.approval, governedEvent) ?? { ...NOTHING, policy: governedEvent?.governed.ruling.policy ?? null }),
     decidedBy: approval?.decision?.by ?? null,
-    deadline: deadlineOf(matter, approval),
+    deadline: deadlineOf(governedEvent, approval),
     rank,
     submitsAt: approval?.state === 'submitting' && turnMs !== null ? toRfc3339(at.wallMs + turnMs) : null,
     submittedAt: submittedMs === null ? null : toRfc3339(submittedMs),
@@ -85,9 +85,9 @@ export function lifeOf(parts: LifeParts): EventRecord {
 }
 
 /** A deadline that has expired without an approval leaves the event to Azure, even if its rule has `approve`. */
-function deadlineOf(matter: GovernedEvent | null, approval: EventApproval | null): EventRecord['deadline'] {
-  if (matter === null) return null;
-  const { dueMs, ruling, isDone } = matter.governed;
+function deadlineOf(governedEvent: GovernedEvent | null, approval: EventApproval | null): EventRecord['deadline'] {
+  if (governedEvent === null) return null;
+  const { dueMs, ruling, isDone } = governedEvent.governed;
   if (dueMs === null || ruling.deadline === null) return null;
   const isLeft = isDone && approval?.decision?.dueMs !== dueMs;
   return { at: toRfc3339(dueMs), then: isLeft ? 'leave' : ruling.deadline.then };

@@ -1,38 +1,29 @@
 // Approvals → the record of an event, its summary in GET /v1/events, and figures for metrics.
 import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
-import { ageMs, type Deps, now } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
-import type { Ledger } from '../record/ledger.ts';
+import { ageMs, now } from '../../time/clock.ts';
+import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
-import { keyOf } from '../requests/start-requests.ts';
+import { keyOf, tooLong } from '../requests/start-requests.ts';
 import { rankOf } from '../rules/group-order.ts';
-import type { RulesInForce } from '../rules/rules-in-force.ts';
-import type { ApprovalStore } from '../store.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
 import { asItCounts, missingOf, type Summary, summaryOf } from './result.ts';
 
 /** The default part of a record. */
 export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
 
-export interface ViewsParts {
-  readonly rules: RulesInForce;
-  readonly ledger: Pick<Ledger, 'approvalOf' | 'matterOf' | 'open'>;
-  readonly store: Pick<ApprovalStore, 'approvals' | 'known'>;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'ownName'>;
-  readonly deps: Deps;
+interface ViewsParts extends RecordParts {
   /** Milliseconds until this bridge may post a decided approval; null if it never does. */
   readonly turnMs: (approval: EventApproval) => number | null;
 }
 
 /** A Scheduled event that needs an approval, or the release of a hold, before its NotBefore. */
-export interface AwaitedEvent {
+interface AwaitedEvent {
   readonly state: 'waiting' | 'held';
   /** RFC 3339. */
   readonly notBefore: string;
 }
 
-/** Figures for metrics. */
 export interface Overview {
   /** One state for each event that has approvals and has not ended. */
   readonly states: readonly ApprovalState[];
@@ -49,8 +40,10 @@ export class Queries {
     this.#parts = parts;
   }
 
-  /** As `Approvals.life`. @throws BridgeError BRIDGE_STORE_* */
-  life(eventId: string, range: RecordRange): EventRecord | Refusal {
+  /** Returns the approvals of an event and a part of their record, even if the event has ended. @throws BridgeError BRIDGE_STORE_* */
+  life(eventId: string, range: RecordRange = FIRST_PART): EventRecord | Refusal {
+    const fault = tooLong(eventId);
+    if (fault !== null) return fault;
     const { rules, ledger, store, ports, deps } = this.#parts;
     const { group } = rules;
     const key = keyOf(eventId);
@@ -66,7 +59,7 @@ export class Queries {
       eventId: event?.eventId ?? eventId,
       isOver: endedMs !== null,
       approval,
-      matter: known?.occurrence === occurrence ? ledger.matterOf(known) : null,
+      governedEvent: known?.occurrence === occurrence ? ledger.governedEventOf(known) : null,
       record: store.approvals.record(occurrence, range),
       rank: group.submit === 'leader' && event && !isDrill(key) ? rankOf(event, ports.ownName(), group.members) : null,
       turnMs: approval && this.#parts.turnMs(approval),
@@ -74,20 +67,20 @@ export class Queries {
     });
   }
 
-  /** As `Approvals.summary`. */
+  /** Returns the summary for `GET /v1/events`, or null if there is none. `key`: the EventId in lower case. */
   summary(key: string): Summary | null {
     const { rules, ledger, ports } = this.#parts;
     const known = ports.events().get(key);
     if (known === undefined) return null;
-    return summaryOf(rules, ledger.approvalOf(key, known.occurrence), ledger.matterOf(known));
+    return summaryOf(rules, ledger.approvalOf(key, known.occurrence), ledger.governedEventOf(known));
   }
 
-  /** As `Approvals.missing`. */
+  /** Returns the approvers that a Scheduled event waits for; empty if it is decided, is never approved, or needs no approver. */
   missing(key: string): readonly string[] {
     const { rules, ledger, ports } = this.#parts;
     const known = ports.events().get(key);
-    const matter = known === undefined ? null : ledger.matterOf(known);
-    return matter === null ? [] : missingOf(rules, ledger.approvalOf(key, matter.known.occurrence), matter);
+    const governedEvent = known === undefined ? null : ledger.governedEventOf(known);
+    return governedEvent === null ? [] : missingOf(rules, ledger.approvalOf(key, governedEvent.known.occurrence), governedEvent);
   }
 
   overview(): Overview {
@@ -102,7 +95,7 @@ export class Queries {
   #current(approval: EventApproval): EventApproval | null {
     const { ledger, ports } = this.#parts;
     const known = ports.events().get(approval.key);
-    return asItCounts(approval, known?.occurrence === approval.occurrence ? ledger.matterOf(known) : null);
+    return asItCounts(approval, known?.occurrence === approval.occurrence ? ledger.governedEventOf(known) : null);
   }
 
   #awaited(): AwaitedEvent[] {

@@ -4,7 +4,7 @@ import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';
 import { isPassedBy, isPosted } from '../record/approval-state.ts';
 import { isOnlySpent, quorumOver } from '../record/decisions.ts';
-import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from '../requests/answer.ts';
+import { type HoldRecorded, type HoldView, type Refusal, type RequestResult, refusal } from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
 import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
@@ -23,29 +23,29 @@ export interface Summary {
 
 /**
  * Returns the summary of an event. Returns null if there are no approvals or holds and no rule that waits or approves.
- * @param matter null after the start of the event
+ * @param governedEvent null after the start of the event
  */
-export function summaryOf(rules: Rules, stored: EventApproval | null, matter: GovernedEvent | null): Summary | null {
-  const approval = asItCounts(stored, matter);
-  const isNever = matter?.governed.ruling.then === 'never' && approval !== stored;
-  if (approval === null || isBlank(stored) || (isNever && approval.holds.length === 0)) return ruledSummary(rules, matter);
+export function summaryOf(rules: Rules, stored: EventApproval | null, governedEvent: GovernedEvent | null): Summary | null {
+  const approval = asItCounts(stored, governedEvent);
+  const isNever = governedEvent?.governed.ruling.then === 'never' && approval !== stored;
+  if (approval === null || isBlank(stored) || (isNever && approval.holds.length === 0)) return ruledSummary(rules, governedEvent);
   const { state, votes, policy, holds, at } = approval;
   return {
     state,
     approvedBy: votes.map(({ approver }) => approver),
     policy,
     at: toRfc3339(at.wallMs),
-    waitingFor: waitingForOf(rules, approval, matter),
+    waitingFor: waitingForOf(rules, approval, governedEvent),
     // An accepted event is not held, even if a sink set a hold before the answer arrived.
-    holds: matter === null || isPosted(state) ? [] : holdViews(holds),
+    holds: governedEvent === null || isPosted(state) ? [] : holdViews(holds),
   };
 }
 
-function ruledSummary(rules: Rules, matter: GovernedEvent | null): Summary | null {
-  if (matter === null) return null;
-  const { ruling, since } = matter.governed;
+function ruledSummary(rules: Rules, governedEvent: GovernedEvent | null): Summary | null {
+  if (governedEvent === null) return null;
+  const { ruling, since } = governedEvent.governed;
   if (ruling.policy === null || ruling.then === 'never') return null;
-  const { waitingFor } = quorumOver(rules, ruling, matter.known.event, []);
+  const { waitingFor } = quorumOver(rules, ruling, governedEvent.known.event, []);
   return { state: 'waiting', approvedBy: [], policy: ruling.policy, at: toRfc3339(since.wallMs), waitingFor, holds: [] };
 }
 
@@ -53,9 +53,9 @@ function ruledSummary(rules: Rules, matter: GovernedEvent | null): Summary | nul
  * Returns the approvals that count now. If an event was Started and went back to Scheduled, earlier votes do not count: it waits again for
  * all required approvers, and its holds remain. Returns the same object in all other cases.
  */
-export function asItCounts(approval: EventApproval | null, matter: GovernedEvent | null): EventApproval | null {
-  if (approval === null || matter === null || !isPassedBy(approval.state)) return approval;
-  const { ruling, since } = matter.governed;
+export function asItCounts(approval: EventApproval | null, governedEvent: GovernedEvent | null): EventApproval | null {
+  if (approval === null || governedEvent === null || !isPassedBy(approval.state)) return approval;
+  const { ruling, since } = governedEvent.governed;
   const state = approval.holds.length > 0 ? 'held' : 'waiting';
   return { ...approval, state, votes: [], decision: null, policy: ruling.policy, at: since };
 }
@@ -66,22 +66,21 @@ function isBlank(approval: EventApproval | null): boolean {
 }
 
 /** Returns the approvers that the event still waits for. */
-export function missingOf(rules: Rules, stored: EventApproval | null, matter: GovernedEvent): readonly string[] {
-  const approval = asItCounts(stored, matter);
-  const { ruling } = matter.governed;
+export function missingOf(rules: Rules, stored: EventApproval | null, governedEvent: GovernedEvent): readonly string[] {
+  const approval = asItCounts(stored, governedEvent);
+  const { ruling } = governedEvent.governed;
   const isDecided = approval !== null && approval.decision !== null && !isOnlySpent(approval.decision, rules.dryRun);
-  return isDecided || ruling.then === 'never' ? [] : quorumOver(rules, ruling, matter.known.event, approval?.votes ?? []).waitingFor;
+  return isDecided || ruling.then === 'never' ? [] : quorumOver(rules, ruling, governedEvent.known.event, approval?.votes ?? []).waitingFor;
 }
 
-function waitingForOf(rules: Rules, approval: EventApproval, matter: GovernedEvent | null): readonly string[] {
+function waitingForOf(rules: Rules, approval: EventApproval, governedEvent: GovernedEvent | null): readonly string[] {
   const { state, votes, decision } = approval;
-  if (matter === null || (state !== 'waiting' && state !== 'held')) return [];
+  if (governedEvent === null || (state !== 'waiting' && state !== 'held')) return [];
   // Held, but decided: no vote is missing.
   if (decision !== null && !isOnlySpent(decision, rules.dryRun)) return [];
-  return quorumOver(rules, matter.governed.ruling, matter.known.event, votes).waitingFor;
+  return quorumOver(rules, governedEvent.governed.ruling, governedEvent.known.event, votes).waitingFor;
 }
 
-/** Returns all current holds of the event. */
 export function heldAnswer({ event: { eventId } }: Checked['known'], approval: EventApproval | null): HoldRecorded {
   return { kind: 'held', status: 201, hold: { eventId, holds: holdViews(approval?.holds ?? []) } };
 }
@@ -99,8 +98,8 @@ export function resultOf(
   approver: string,
   { kind, request: { eventId: asWritten }, known }: Checked,
   approval: EventApproval | null,
-  matter: GovernedEvent | null,
-): ApprovalResult | Refusal {
+  governedEvent: GovernedEvent | null,
+): RequestResult | Refusal {
   const { eventId } = known.event;
   const approvedBy = approval?.votes.map((vote) => vote.approver) ?? [approver];
   if (kind === 'started' || approval?.state === 'confirmed') return { eventId, state: 'started', approvedBy };
@@ -120,7 +119,7 @@ export function resultOf(
       asWritten,
     );
   }
-  const waitingFor = waitingForOf(rules, approval, matter);
+  const waitingFor = waitingForOf(rules, approval, governedEvent);
   if (state === 'held') {
     const heldBy = [...new Set(approval.holds.map((hold) => hold.approver))];
     return { eventId, state, approvedBy, heldBy, ...(waitingFor.length > 0 && { waitingFor }) };

@@ -1,9 +1,10 @@
-// A sink's configuration → its adapter, with its stored memory and notes.
+// A sink's configuration → its adapter, its stored memory and notes; leftover programs → stopped.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { AdapterMemory, DeliveryNotes, EventsInView } from '../../../adapters/adapter.ts';
 import type { Config } from '../../config/config.ts';
 import { type ManagedAdapter, manageAdapter } from '../../delivery/managed-adapter.ts';
+import { messageOf } from '../../errors.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import type { Deps } from '../../time/clock.ts';
 
@@ -45,6 +46,27 @@ export function memoryOf(sink: string, outbox: Outbox, isInForce: () => boolean)
 }
 
 /** The notes of a sink's adapter about single deliveries. */
-export function notesOf(sink: string, { notes }: Outbox): DeliveryNotes {
+export function notesOf(sink: string, { notes }: Pick<Outbox, 'notes'>): DeliveryNotes {
   return { all: () => notes.all(sink), write: (seq, text) => notes.write(sink, seq, text) };
+}
+
+interface LeftBehindParts extends Pick<AdapterParts, 'deps' | 'logger'> {
+  readonly config: Pick<Config, 'sinks' | 'kinds'>;
+  readonly outbox: Pick<Outbox, 'notes'>;
+}
+
+/** Stops leftover programs of sinks that were removed or have another type. The adapters of other sinks do it. Never throws; logs failures. */
+export function endLeftBehind({ config, outbox, deps, logger }: LeftBehindParts): void {
+  try {
+    for (const sink of outbox.notes.sinks()) {
+      if (config.sinks[sink]?.adapter.endLeftBehind !== undefined) continue;
+      const own = logger.child({ area: 'delivery', sink });
+      for (const kind of config.kinds) void kind.endLeftBehind?.({ ...deps, logger: own, notes: notesOf(sink, outbox) });
+    }
+  } catch (error) {
+    logger.warn(
+      { area: 'delivery', reason: messageOf(error) },
+      'the bridge cannot check if removed sinks left programs running: its next start checks again',
+    );
+  }
 }

@@ -18,11 +18,10 @@ const NO_KEYS: ReadonlySet<string> = new Set();
 export interface LaneSuccession {
   /** Keys with a running call of an earlier lane. */
   readonly heldKeys: () => ReadonlySet<string>;
-  /** Whether its configuration is the one in force. */
   readonly isInForce: () => boolean;
 }
 
-export interface SinkLaneParts {
+interface SinkLaneParts {
   /** Stores the sink, then creates the lane. @throws BridgeError BRIDGE_STORE_* */
   readonly create: (config: SinkConfig, succession: LaneSuccession) => Lane;
   /** Stores that the sink was removed. @throws BridgeError BRIDGE_STORE_* */
@@ -152,7 +151,7 @@ export class SinkLane {
     const generation = this.#generation;
     const isInForce = () => this.#generation === generation;
     this.#lane = this.#parts.create(config, { heldKeys: () => this.#heldKeys(), isInForce });
-    this.#files = filesOf(config);
+    this.#files = writtenFiles(config);
     this.#lane.start();
     return true;
   }
@@ -163,6 +162,6 @@ export class SinkLane {
   }
 }
 
-export function filesOf({ adapter, options, directory }: SinkConfig): readonly string[] {
+export function writtenFiles({ adapter, options, directory }: SinkConfig): readonly string[] {
   return adapter.filesOf?.(options, directory) ?? [];
 }

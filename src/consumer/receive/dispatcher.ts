@@ -14,6 +14,11 @@ export interface DispatcherOptions {
   readonly typePrefix?: string;
 }
 
+/** With its own handlers, or with a dispatcher that it shares with another consumer. */
+export type HandledBy =
+  | (DispatcherOptions & { readonly handlers: Handlers; readonly dispatcher?: never })
+  | { readonly dispatcher: Dispatcher; readonly handlers?: never };
+
 export interface HandleOptions {
   /** False if the source is not signed, as in binary mode: repeats are then found by the id alone. True if absent. */
   readonly isSourceProved?: boolean;

@@ -4,15 +4,20 @@ import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
 import type { WebRequest, WebResponse } from '../web-types.ts';
-import { type Dispatcher, type DispatcherOptions, dispatcherOn } from './dispatcher.ts';
+import { dispatcherOn, type HandledBy } from './dispatcher.ts';
 import { memoryHandledStore } from './handled-store.ts';
-import type { Handlers } from './handlers.ts';
-import { consentFor, type HandshakeOptions } from './handshake.ts';
 import { type DeliveryMode, MODES, readHttp } from './http-event.ts';
 import { problemFor, problemResponse } from './problem.ts';
 import { readRequestBody } from './request-body.ts';
 import { signatureVerifier, type Verify } from './signature.ts';
 import { expectSigned } from './signed-binary.ts';
+
+interface HandshakeOptions {
+  /** The origins that may deliver, as DNS names; `*` is any. If absent, OPTIONS is answered 405. */
+  readonly allowedOrigins?: readonly string[];
+  /** Deliveries a minute; `*`, which is no limit, if absent. */
+  readonly allowedRate?: number | '*';
+}
 
 interface Checks extends HandshakeOptions {
   /** `whsec_…` or `whpk_…` of the sink; several while one is being replaced. Required, unless `unsigned` is true. */
@@ -45,12 +50,7 @@ interface Checks extends HandshakeOptions {
   readonly onError?: (error: unknown, event: CloudEvent | null) => void;
 }
 
-/** With its own handlers, or with a dispatcher that it shares with a Kafka or Service Bus consumer. */
-export type ReceiverOptions = Checks &
-  (
-    | (DispatcherOptions & { readonly handlers: Handlers; readonly dispatcher?: never })
-    | { readonly dispatcher: Dispatcher; readonly handlers?: never }
-  );
+export type ReceiverOptions = Checks & HandledBy;
 
 /** Answers every request and never rejects. */
 export type Receiver = (request: WebRequest) => Promise<WebResponse>;
@@ -64,7 +64,8 @@ export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
   const modes = modesOf(options);
   const expectSources = sourceCheckOf(options);
   const verify = verifierFor(options, clock);
-  const dispatcher = options.dispatcher ?? dispatcherFor(options, clock);
+  const dispatcher =
+    options.dispatcher ?? dispatcherOn(options.handlers, options.store ?? memoryHandledStore({}, clock), options.typePrefix);
 
   const read = async (request: Request): Promise<Read> => {
     const body = await readRequestBody(request, maxBodyBytes);
@@ -132,14 +133,17 @@ function verifierFor({ secrets = [], unsigned = false, toleranceMs = TOLERANCE_M
   throw new ConsumerError('usage', 'a receiver needs the secrets of the sink; unsigned: true lets everyone who knows the URL deliver');
 }
 
-function dispatcherFor({ handlers, store, typePrefix }: DispatcherOptions & { readonly handlers: Handlers }, clock: Clock): Dispatcher {
-  return dispatcherOn(handlers, store ?? memoryHandledStore({}, clock), typePrefix);
-}
-
 function answerHandshake(request: Request, options: HandshakeOptions): Response {
   const headers = consentFor(request.headers.get('webhook-request-origin'), options);
   if (headers !== null) return new Response(null, { status: 204, headers });
   return problemResponse(403, 'origin', 'This origin may not deliver', 'name it in allowedOrigins of the receiver', { Allow: 'POST' });
+}
+
+/** Returns the headers of the consent, or null for an origin that may not deliver (CloudEvents webhook spec 1.0.2, section 4). */
+function consentFor(origin: string | null, { allowedOrigins = [], allowedRate = '*' }: HandshakeOptions): Record<string, string> | null {
+  if (origin === null || origin === '') return null;
+  const isAllowed = allowedOrigins.some((allowed) => allowed === '*' || allowed.toLowerCase() === origin.toLowerCase());
+  return isAllowed ? { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': String(allowedRate), Allow: 'POST' } : null;
 }
 
 function warn(error: unknown, event: CloudEvent | null): void {

@@ -85,8 +85,8 @@ function isStream({ headers }: IncomingMessage): boolean {
 }
 
 function beginningOf({ headers }: IncomingMessage): number | null {
-  const told = String(headers['journal-position']);
-  return /^\d+$/.test(told) ? Number(told) : null;
+  const position = String(headers['journal-position']);
+  return /^\d+$/.test(position) ? Number(position) : null;
 }
 
 /** Returns the refusal. An answer that is not from a bridge, such as the page of a proxy, has no `type`. */

@@ -6,8 +6,7 @@ import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
 import { readJson, readStructured } from '../read-event.ts';
-import type { Dispatcher, DispatcherOptions } from './dispatcher.ts';
-import type { Handlers } from './handlers.ts';
+import type { Dispatcher, HandledBy } from './dispatcher.ts';
 import { SseParser } from './sse-parser.ts';
 import { StreamConnection } from './stream-connection.ts';
 
@@ -34,12 +33,7 @@ interface StreamSettings {
   readonly onError?: (error: unknown, event: CloudEvent | null) => void;
 }
 
-/** With its own handlers, or with a dispatcher that it shares. */
-export type StreamOptions = StreamSettings &
-  (
-    | (DispatcherOptions & { readonly handlers: Handlers; readonly dispatcher?: never })
-    | { readonly dispatcher: Dispatcher; readonly handlers?: never }
-  );
+export type StreamOptions = StreamSettings & HandledBy;
 
 export interface StreamConsumer {
   /** Everything up to this position is handled; null before the first connection. */

@@ -2,13 +2,99 @@
 import { BridgeError } from '../../errors.ts';
 import type { Database } from '../database.ts';
 import { VERSION_1 } from './version-1.ts';
-import { VERSION_2 } from './version-2.ts';
-import { VERSION_3 } from './version-3.ts';
-import { VERSION_4 } from './version-4.ts';
-import { VERSION_5 } from './version-5.ts';
-import { VERSION_6 } from './version-6.ts';
 import { VERSION_7 } from './version-7.ts';
-import { VERSION_8 } from './version-8.ts';
+
+/** For rates: the requests of the last minute, and an index to read the rows of one key. */
+const VERSION_2 = `
+ALTER TABLE sinks ADD COLUMN requests TEXT;
+CREATE INDEX deliveries_key ON deliveries (sink, partition_key, seq) WHERE state = 'queued';
+`;
+
+/** For messages of approval sources. The table of version 1 was never used. */
+const VERSION_3 = `
+DROP TABLE parked_messages;
+-- Approvals for events that nobody has seen yet.
+CREATE TABLE parked_messages (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  source TEXT NOT NULL,
+  id TEXT NOT NULL,
+  approver TEXT NOT NULL,
+  place TEXT NOT NULL,
+  body BLOB NOT NULL,
+  sent_ms INTEGER NOT NULL,
+  received_ms INTEGER NOT NULL,
+  UNIQUE (source, id)
+);
+
+-- Messages that were dealt with, so that one that comes again does nothing.
+CREATE TABLE handled_messages (
+  source TEXT NOT NULL,
+  id TEXT NOT NULL,
+  handled_ms INTEGER NOT NULL,
+  refused_reason TEXT,
+  refused_description TEXT,
+  PRIMARY KEY (source, id)
+) WITHOUT ROWID;
+CREATE INDEX handled_messages_age ON handled_messages (handled_ms);
+`;
+
+/** For holds, decisions and the audit trail of an approval. The table of holds of version 1 was never used. */
+const VERSION_4 = `
+ALTER TABLE approvals ADD COLUMN holds TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE approvals ADD COLUMN decision TEXT;
+ALTER TABLE approvals ADD COLUMN dry_run INTEGER NOT NULL DEFAULT 0;
+UPDATE approvals SET dry_run = 1 WHERE state = 'dry-run';
+DROP TABLE holds;
+
+-- The record of each occurrence. A line stands as it was written until the occurrence is forgotten.
+CREATE TABLE approval_steps (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  occurrence INTEGER NOT NULL,
+  step TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  approver TEXT,
+  via TEXT,
+  policy TEXT,
+  status,
+  reason TEXT
+);
+CREATE INDEX approval_steps_occurrence ON approval_steps (occurrence, seq);
+CREATE TRIGGER approval_steps_stand BEFORE UPDATE ON approval_steps BEGIN
+  SELECT RAISE(ABORT, 'a line of the record of approvals never changes');
+END;
+
+-- By number, not by time: clocks are set back.
+CREATE INDEX occurrences_last ON occurrences (key, occurrence);
+`;
+
+/** For the limit of an audit trail: the lines of each approver, and the steps that are only counted. Also the handled messages of a source. */
+const VERSION_5 = `
+ALTER TABLE approval_steps ADD COLUMN times INTEGER;
+CREATE INDEX approval_steps_submitted ON approval_steps (occurrence, seq) WHERE step = 'submitted';
+-- approver: '' where nobody in particular did it.
+CREATE TABLE approval_step_counts (
+  occurrence INTEGER NOT NULL,
+  approver TEXT NOT NULL,
+  written INTEGER NOT NULL,
+  unwritten INTEGER NOT NULL DEFAULT 0,
+  since_ms INTEGER,
+  until_ms INTEGER,
+  PRIMARY KEY (occurrence, approver)
+) WITHOUT ROWID;
+INSERT INTO approval_step_counts (occurrence, approver, written)
+  SELECT occurrence, coalesce(approver, ''), count(*) FROM approval_steps GROUP BY occurrence, coalesce(approver, '');
+CREATE INDEX handled_messages_source ON handled_messages (source, handled_ms);
+`;
+
+/** The data of `cloudevents.observer` about the VM, as JSON. */
+const VERSION_6 = `
+ALTER TABLE identity ADD COLUMN vm TEXT;
+`;
+
+/** The begin of a row of epochs that follow each other within `metadata.settle`. Null: the begin of the epoch itself. */
+const VERSION_8 = `
+ALTER TABLE known_state ADD COLUMN epoch_row_started_ms INTEGER;
+`;
 
 /** The n-th step migrates from version n-1 to version n. A released step never changes. */
 export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8];

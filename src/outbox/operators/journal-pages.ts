@@ -2,25 +2,25 @@
 
 import type { JournalledEntry } from '../../model/events.ts';
 import type { DeliveryState, JournalChange, JournalDelivery, JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
-import type { Database, Statement } from '../database.ts';
-import { countWithin, type SizedRow } from '../sized-rows.ts';
+import { countWithin, type Database, type SizedRow, type Statements } from '../database.ts';
 
 /** The most rows that one call reads: some milliseconds. */
 const LOOKED_AT = 1000;
 
-const ROW = 'seq, id, change, key, occurrence, partition_key, time_ms, bytes';
+const ROW = 'seq AS position, id, change, key, occurrence, partition_key AS partitionKey, time_ms AS timeMs, bytes';
+const ITEM = 'seq AS position, time_ms AS atMs';
 
 export const JOURNAL_PAGES_SQL = {
   after: `SELECT ${ROW} FROM journal WHERE seq > ? AND seq <= ? ORDER BY seq`,
   sizesAfter: 'SELECT seq, length(bytes) AS size FROM journal WHERE seq > ? ORDER BY seq LIMIT ?',
-  within: 'SELECT seq, time_ms, bytes FROM journal WHERE seq > ? AND seq <= ? AND time_ms >= ? AND time_ms < ? ORDER BY seq',
+  within: `SELECT ${ITEM}, bytes FROM journal WHERE seq > ? AND seq <= ? AND time_ms >= ? AND time_ms < ? ORDER BY seq`,
   sizesWithin:
     'SELECT seq, length(bytes) AS size FROM journal WHERE seq > ? AND seq <= ? AND time_ms >= ? AND time_ms < ? ORDER BY seq LIMIT ?',
-  ofEvent: `SELECT seq, time_ms, bytes FROM journal INDEXED BY journal_key
+  ofEvent: `SELECT ${ITEM}, bytes FROM journal INDEXED BY journal_key
     WHERE key = ? AND seq > ? AND seq <= ? AND time_ms >= ? AND time_ms < ? ORDER BY seq`,
   sizesOfEvent: `SELECT seq, length(bytes) AS size FROM journal INDEXED BY journal_key
     WHERE key = ? AND seq > ? AND time_ms >= ? AND time_ms < ? ORDER BY seq LIMIT ?`,
-  changesOf: 'SELECT seq, time_ms, change FROM journal INDEXED BY journal_key WHERE key = ? ORDER BY seq LIMIT ?',
+  changesOf: `SELECT ${ITEM}, change FROM journal INDEXED BY journal_key WHERE key = ? ORDER BY seq LIMIT ?`,
   last: 'SELECT max(seq) AS seq FROM (SELECT seq FROM journal WHERE seq > ? ORDER BY seq LIMIT ?)',
   deliveries: `SELECT journal, seq, sink, state, attempts, status, queued_ms, at_ms FROM json_each(?) CROSS JOIN deliveries INDEXED BY deliveries_journal
     WHERE journal = json_each.value`,
@@ -29,22 +29,13 @@ export const JOURNAL_PAGES_SQL = {
   pruned: 'SELECT seq FROM journal_pruned WHERE id = 1',
 } as const;
 
-/** Reads sqlite_sequence, a table with few rows, by rowid. */
-const NEWEST = `SELECT seq FROM sqlite_sequence WHERE name = 'journal'`;
+const SQL = {
+  ...JOURNAL_PAGES_SQL,
+  /** Reads sqlite_sequence, a table with few rows, by rowid. */
+  newest: `SELECT seq FROM sqlite_sequence WHERE name = 'journal'`,
+} as const;
 
-interface EntryRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly change: string;
-  readonly key: string | null;
-  readonly occurrence: number | null;
-  readonly partition_key: string;
-  readonly time_ms: number;
-  readonly bytes: Uint8Array;
-}
-
-type FoundRow = Pick<EntryRow, 'seq' | 'time_ms' | 'bytes'>;
-type ChangeRow = Pick<EntryRow, 'seq' | 'time_ms' | 'change'>;
+type FoundRow = Omit<JournalItem, 'deliveries'>;
 
 interface DeliveryRow {
   readonly journal: number;
@@ -57,51 +48,44 @@ interface DeliveryRow {
   readonly at_ms: number | null;
 }
 
+interface Rows {
+  readonly after: JournalledEntry;
+  readonly sizesAfter: SizedRow;
+  readonly within: FoundRow;
+  readonly sizesWithin: SizedRow;
+  readonly ofEvent: FoundRow;
+  readonly sizesOfEvent: SizedRow;
+  readonly changesOf: Omit<JournalChange, 'deliveries'>;
+  readonly last: { seq: number | null };
+  readonly deliveries: DeliveryRow;
+  readonly discarded: DeliveryRow;
+  readonly pruned: { seq: number };
+  readonly newest: { seq: number };
+}
+
 /** Read-only access to the journal. */
 export class JournalPages {
-  readonly #after: Statement<EntryRow>;
-  readonly #sizesAfter: Statement<SizedRow>;
-  readonly #within: Statement<FoundRow>;
-  readonly #sizesWithin: Statement<SizedRow>;
-  readonly #ofEvent: Statement<FoundRow>;
-  readonly #sizesOfEvent: Statement<SizedRow>;
-  readonly #changesOf: Statement<ChangeRow>;
-  readonly #last: Statement<{ seq: number | null }>;
-  readonly #deliveries: Statement<DeliveryRow>;
-  readonly #discarded: Statement<DeliveryRow>;
-  readonly #pruned: Statement<{ seq: number }>;
-  readonly #newest: Statement<{ seq: number }>;
+  readonly #sql: Statements<keyof typeof SQL, Rows>;
 
   constructor(database: Database) {
-    this.#after = database.prepare(JOURNAL_PAGES_SQL.after);
-    this.#sizesAfter = database.prepare(JOURNAL_PAGES_SQL.sizesAfter);
-    this.#within = database.prepare(JOURNAL_PAGES_SQL.within);
-    this.#sizesWithin = database.prepare(JOURNAL_PAGES_SQL.sizesWithin);
-    this.#ofEvent = database.prepare(JOURNAL_PAGES_SQL.ofEvent);
-    this.#sizesOfEvent = database.prepare(JOURNAL_PAGES_SQL.sizesOfEvent);
-    this.#changesOf = database.prepare(JOURNAL_PAGES_SQL.changesOf);
-    this.#last = database.prepare(JOURNAL_PAGES_SQL.last);
-    this.#deliveries = database.prepare(JOURNAL_PAGES_SQL.deliveries);
-    this.#discarded = database.prepare(JOURNAL_PAGES_SQL.discarded);
-    this.#pruned = database.prepare(JOURNAL_PAGES_SQL.pruned);
-    this.#newest = database.prepare(NEWEST);
+    this.#sql = database.prepareAll(SQL);
   }
 
   /** Returns the position of the newest CloudEvent, also if it is pruned; 0 before the first. */
   newest(): number {
-    return this.#newest.get()?.seq ?? 0;
+    return this.#sql.newest.get()?.seq ?? 0;
   }
 
   /** Returns the newest pruned position, or 0. A reader that continues from before it misses rows. */
   pruned(): number {
-    return this.#pruned.get()?.seq ?? 0;
+    return this.#sql.pruned.get()?.seq ?? 0;
   }
 
   /** Returns the rows after a position, oldest first: as many as fit into `maxBytes`, and at least one. */
   after(position: number, limit: number, maxBytes: number): readonly JournalledEntry[] {
-    const sizes = this.#sizesAfter.all(position, limit);
+    const sizes = this.#sql.sizesAfter.all(position, limit);
     const last = sizes[countWithin(sizes, maxBytes) - 1];
-    return last === undefined ? [] : this.#after.all(position, last.seq).map(toEntry);
+    return last === undefined ? [] : this.#sql.after.all(position, last.seq).map((row) => ({ ...row }));
   }
 
   /** Reads one step of at most 1,000 rows. A page with fewer rows than its limit has the next position, unless it is the last. */
@@ -109,53 +93,35 @@ export class JournalPages {
     const until = Math.min(untilMs, Number.MAX_SAFE_INTEGER);
     const most = Math.min(limit, LOOKED_AT);
     if (eventKey !== null) {
-      const sizes = this.#sizesOfEvent.all(eventKey, after, sinceMs, until, most + 1);
+      const sizes = this.#sql.sizesOfEvent.all(eventKey, after, sinceMs, until, most + 1);
       const count = Math.min(most, countWithin(sizes, maxBytes));
       const end = sizes[count - 1]?.seq ?? after;
-      const rows = this.#ofEvent.all(eventKey, after, end, sinceMs, until);
-      return { items: this.#items(rows), next: count < sizes.length ? end : null };
+      const rows = this.#sql.ofEvent.all(eventKey, after, end, sinceMs, until);
+      return { items: this.#withDeliveries(rows), next: count < sizes.length ? end : null };
     }
-    const last = this.#last.get(after, LOOKED_AT)?.seq ?? null;
+    const last = this.#sql.last.get(after, LOOKED_AT)?.seq ?? null;
     if (last === null) return { items: [], next: null };
-    const sizes = this.#sizesWithin.all(after, last, sinceMs, until, most + 1);
+    const sizes = this.#sql.sizesWithin.all(after, last, sinceMs, until, most + 1);
     const count = Math.min(most, countWithin(sizes, maxBytes));
     const end = count < sizes.length ? (sizes[count - 1]?.seq ?? last) : last;
-    const rows = this.#within.all(after, end, sinceMs, until);
-    return { items: this.#items(rows), next: this.#sizesAfter.get(end, 1) === undefined ? null : end };
+    const rows = this.#sql.within.all(after, end, sinceMs, until);
+    return { items: this.#withDeliveries(rows), next: this.#sql.sizesAfter.get(end, 1) === undefined ? null : end };
   }
 
   /** The changes of an event, the oldest first, without their CloudEvents. */
   changesOf(eventKey: string, limit: number): readonly JournalChange[] {
-    const rows = this.#changesOf.all(eventKey, limit);
-    const deliveries = this.#deliveriesOf(rows);
-    return rows.map(({ seq, time_ms, change }) => ({ position: seq, atMs: time_ms, change, deliveries: deliveries(seq) }));
+    return this.#withDeliveries(this.#sql.changesOf.all(eventKey, limit));
   }
 
-  #items(rows: readonly FoundRow[]): readonly JournalItem[] {
-    const deliveries = this.#deliveriesOf(rows);
-    return rows.map(({ seq, time_ms, bytes }) => ({ position: seq, atMs: time_ms, bytes, deliveries: deliveries(seq) }));
+  #withDeliveries<Row extends { readonly position: number }>(rows: readonly Row[]) {
+    const positions = JSON.stringify(rows.map(({ position }) => position));
+    const found = [...this.#sql.deliveries.all(positions), ...this.#sql.discarded.all(positions)];
+    const byPosition = Map.groupBy(
+      found.sort((one, other) => one.seq - other.seq),
+      ({ journal }) => journal,
+    );
+    return rows.map((row) => ({ ...row, deliveries: (byPosition.get(row.position) ?? []).map(toDelivery) }));
   }
-
-  /** Those of a position, for all of these rows. */
-  #deliveriesOf(rows: readonly Pick<EntryRow, 'seq'>[]): (position: number) => readonly JournalDelivery[] {
-    const positions = JSON.stringify(rows.map(({ seq }) => seq));
-    const found = [...this.#deliveries.all(positions), ...this.#discarded.all(positions)].sort((one, other) => one.seq - other.seq);
-    const byPosition = Map.groupBy(found, ({ journal }) => journal);
-    return (position) => (byPosition.get(position) ?? []).map(toDelivery);
-  }
-}
-
-function toEntry({ seq, partition_key: partitionKey, time_ms: timeMs, ...row }: EntryRow): JournalledEntry {
-  return {
-    position: seq,
-    id: row.id,
-    change: row.change,
-    key: row.key,
-    occurrence: row.occurrence,
-    partitionKey,
-    timeMs,
-    bytes: row.bytes,
-  };
 }
 
 function toDelivery({ sink, state, attempts, status, queued_ms, at_ms }: DeliveryRow): JournalDelivery {

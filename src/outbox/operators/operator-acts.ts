@@ -2,13 +2,8 @@
 import type { OperatorAct } from '../../model/operators.ts';
 import type { Database, Statement } from '../database.ts';
 
-interface ActRow {
-  readonly at_ms: number;
-  readonly operator: string;
-  readonly act: OperatorAct['act'];
-  readonly subject: string | null;
-  readonly detail: string;
-}
+/** `detail` is JSON. */
+type ActRow = Omit<OperatorAct, 'detail'> & { readonly detail: string };
 
 /** The operators' actions, stored for 400 days. A line never changes. */
 export class OperatorActs {
@@ -17,7 +12,7 @@ export class OperatorActs {
 
   constructor(database: Database) {
     this.#add = database.prepare('INSERT INTO operator_acts (at_ms, operator, act, subject, detail) VALUES (?, ?, ?, ?, ?)');
-    this.#last = database.prepare('SELECT at_ms, operator, act, subject, detail FROM operator_acts ORDER BY seq DESC LIMIT ?');
+    this.#last = database.prepare('SELECT at_ms AS atMs, operator, act, subject, detail FROM operator_acts ORDER BY seq DESC LIMIT ?');
   }
 
   /** Adds a line, in the transaction of the action if one is open. */
@@ -27,6 +22,6 @@ export class OperatorActs {
 
   /** Returns the lines, the newest first. */
   last(limit: number): readonly OperatorAct[] {
-    return this.#last.all(limit).map(({ at_ms: atMs, detail, ...row }) => ({ ...row, atMs, detail: JSON.parse(detail) as object }));
+    return this.#last.all(limit).map((row) => ({ ...row, detail: JSON.parse(row.detail) as object }));
   }
 }

@@ -4,13 +4,15 @@ import type { Delivery } from '../../model/deliveries.ts';
 /** Beyond so many rows `backlog` stops counting, so that a look at it costs a few milliseconds at most. */
 const MOST_COUNTED = 100_000;
 
-const COLUMNS = `d.seq, d.sink, d.partition_key, d.since_ms, d.attempts, j.id, j.change, j.time_ms, j.bytes, o.ended_ms`;
+/** The members of a `Delivery`. */
+const COLUMNS = `d.seq, d.sink, d.partition_key AS partitionKey, d.since_ms AS queuedAtMs, d.attempts, j.id, j.change, j.time_ms AS timeMs, j.bytes,
+    o.ended_ms AS endedAtMs`;
 /** Joined in this order, whatever the planner thinks of it. */
 const JOINED = 'CROSS JOIN journal j ON j.seq = d.journal LEFT JOIN occurrences o ON o.occurrence = j.occurrence';
 
 const OCCURRED = 'CROSS JOIN journal j ON j.seq = d.journal CROSS JOIN occurrences o ON o.occurrence = j.occurrence';
 const CHANGES = `'scheduled', 'updated', 'started', 'ended'`;
-const IS_OVERTAKEN = `j.change IN (${CHANGES}) AND o.last_change > d.journal`;
+const IS_SUPERSEDED = `j.change IN (${CHANGES}) AND o.last_change > d.journal`;
 
 export const QUEUE_SQL = {
   queued: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_queue ${JOINED}
@@ -21,11 +23,11 @@ export const QUEUE_SQL = {
   queuedBefore: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_age ${JOINED}
     WHERE d.sink = ? AND d.state = 'queued' AND d.since_ms <= ? ORDER BY d.since_ms, d.seq LIMIT ?`,
   /** Keys of those whose event has changed, started or ended since. */
-  overtakenKeys: `SELECT d.partition_key FROM deliveries d INDEXED BY deliveries_queue ${OCCURRED}
-    WHERE d.sink = ? AND d.state = 'queued' AND ${IS_OVERTAKEN}`,
+  supersededKeys: `SELECT d.partition_key FROM deliveries d INDEXED BY deliveries_queue ${OCCURRED}
+    WHERE d.sink = ? AND d.state = 'queued' AND ${IS_SUPERSEDED}`,
   /** The same of the keys in a JSON array, in its order; a key's rows in queue order. */
-  overtaken: `SELECT d.seq, d.partition_key FROM json_each(?2) CROSS JOIN deliveries d INDEXED BY deliveries_key ${OCCURRED}
-    WHERE d.sink = ?1 AND d.state = 'queued' AND d.partition_key = json_each.value AND ${IS_OVERTAKEN} ORDER BY json_each.rowid LIMIT ?3`,
+  superseded: `SELECT d.seq, d.partition_key AS partitionKey FROM json_each(?2) CROSS JOIN deliveries d INDEXED BY deliveries_key ${OCCURRED}
+    WHERE d.sink = ?1 AND d.state = 'queued' AND d.partition_key = json_each.value AND ${IS_SUPERSEDED} ORDER BY json_each.rowid LIMIT ?3`,
   position: 'SELECT (SELECT max(seq) FROM journal) AS journal, (SELECT max(seq) FROM deliveries) AS delivery',
   /** Keys of events that changed, started or ended behind a position of the journal. */
   movedKeys: `SELECT partition_key FROM journal WHERE seq > ? AND change IN (${CHANGES})`,
@@ -47,19 +49,6 @@ export const QUEUE_SQL = {
   saveRequests: 'UPDATE sinks SET requests = ? WHERE name = ?',
 } as const;
 
-interface DeliveryRow {
-  readonly seq: number;
-  readonly sink: string;
-  readonly partition_key: string;
-  readonly since_ms: number;
-  readonly attempts: number;
-  readonly id: string;
-  readonly change: string;
-  readonly time_ms: number;
-  readonly bytes: Uint8Array;
-  readonly ended_ms: number | null;
-}
-
 interface RecordRow {
   readonly paused_by: string;
   readonly paused_ms: number | null;
@@ -73,41 +62,18 @@ interface KeyRow {
 
 /** The row type of each statement. */
 export interface QueueRows {
-  readonly queued: DeliveryRow;
-  readonly queuedOf: DeliveryRow;
-  readonly queuedBefore: DeliveryRow;
-  readonly overtakenKeys: KeyRow;
-  readonly overtaken: { seq: number; partition_key: string };
+  readonly queued: Delivery;
+  readonly queuedOf: Delivery;
+  readonly queuedBefore: Delivery;
+  readonly supersededKeys: KeyRow;
+  readonly superseded: Pick<Delivery, 'seq' | 'partitionKey'>;
   readonly position: { journal: number | null; delivery: number | null };
   readonly movedKeys: KeyRow;
   readonly requeuedKeys: KeyRow;
-  readonly accept: never;
-  readonly fail: never;
-  readonly deadLetter: never;
   readonly countQueued: { count: number };
   readonly oldest: { since_ms: number | null };
   readonly requests: { requests: string | null };
   readonly retirement: { retired_reason: string; retired_ms: number | null };
   readonly record: RecordRow;
-  readonly recordOutcome: never;
-  readonly pause: never;
   readonly countDead: { count: number };
-  readonly retire: never;
-  readonly resume: never;
-  readonly saveRequests: never;
-}
-
-export function toDelivery(row: DeliveryRow): Delivery {
-  return {
-    seq: row.seq,
-    sink: row.sink,
-    id: row.id,
-    change: row.change,
-    partitionKey: row.partition_key,
-    timeMs: row.time_ms,
-    bytes: row.bytes,
-    queuedAtMs: row.since_ms,
-    attempts: row.attempts,
-    endedAtMs: row.ended_ms,
-  };
 }

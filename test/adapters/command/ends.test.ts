@@ -1,4 +1,4 @@
-// Runs that the bridge ends (limit, beforeStart, overtaken, stop) → what is left of them.
+// Runs that the bridge ends (limit, beforeStart, superseded, stop) → what is left of them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { poll } from '../../support/poll.ts';
@@ -70,18 +70,18 @@ test('one that would begin later is not begun; started, ended and an event witho
   assert.equal(scripts.read('runs'), 'started\nscheduled\nscheduled\n');
 });
 
-test('an overtaken run gets TERM and counts as accepted, superseded, once nothing of it runs', async (t) => {
+test('a superseded run gets TERM and counts as accepted, superseded, once nothing of it runs', async (t) => {
   const scripts = new Scripts(t);
-  const overtaken = new AbortController();
+  const superseded = new AbortController();
   const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', FAMILY)], cancel: true, approve: 'orders' });
-  const outcome = deliver(eventDelivery('scheduled', {}), new AbortController().signal, overtaken.signal);
+  const outcome = deliver(eventDelivery('scheduled', {}), new AbortController().signal, superseded.signal);
   const pids = await pidsOf(scripts);
-  overtaken.abort();
+  superseded.abort();
   assert.deepEqual(await outcome, { result: 'accepted', status: 'superseded' });
   assert.deepEqual(pids.filter(isAlive), []);
 });
 
-test('what was overtaken before its turn is not begun', async (t) => {
+test('what was superseded before its turn is not begun', async (t) => {
   const scripts = new Scripts(t);
   const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', ': > ran')], cancel: true });
   const outcome = await deliver(sampleDelivery(), new AbortController().signal, AbortSignal.abort());
@@ -142,17 +142,17 @@ test('what a program leaves behind that ends by itself is its own, and is not en
   await poll(() => !isAlive(left), 'the process that was left behind to end');
 });
 
-test('a run that nothing could end is not doubled: the next one of its event waits for its end, though it was overtaken and accepted', async (t) => {
+test('a run that nothing could end is not doubled: the next one of its event waits for its end, though it was superseded and accepted', async (t) => {
   const scripts = new Scripts(t);
   const run = [scripts.write('run', '[ "$BRIDGE_ATTEMPT" = 1 ] && [ ! -e pid ] || exit 0; echo $$ > pid; exec sleep 1000')];
   const { deliver } = startCommand(t, scripts, { run }, { time: hurriedTime() });
-  const overtaken = new AbortController();
-  const first = deliver(sampleDelivery({ seq: 1 }), never, overtaken.signal);
+  const superseded = new AbortController();
+  const first = deliver(sampleDelivery({ seq: 1 }), never, superseded.signal);
   const pid = Number(await scripts.line('pid'));
   const { kill } = process;
   t.after(() => isAlive(pid) && kill.call(process, pid, 'SIGKILL'));
   const stuck = t.mock.method(process, 'kill', (to: number, signal?: string | number) => signal !== 0 || kill.call(process, to, signal));
-  overtaken.abort();
+  superseded.abort();
   assert.deepEqual(await first, { result: 'accepted', status: 'superseded' });
   assert.match(failed(await deliver(sampleDelivery({ seq: 2 }))).message, new RegExp(`continues .* end its process group ${pid}`));
   assert.ok(isAlive(pid));

@@ -66,8 +66,8 @@ export function startCommand(t: TestContext, scripts: Scripts, options: Readonly
   const bare = command.create(parsed, deps);
   const adapter = manageAdapter(bare, deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
-  const deliver = async (delivery: Delivery = sampleDelivery(), signal = never, overtaken?: AbortSignal): Promise<Outcome> => {
-    const [outcome] = await bare.deliver([delivery], signal, overtaken).catch((error: unknown) => {
+  const deliver = async (delivery: Delivery = sampleDelivery(), signal = never, superseded?: AbortSignal): Promise<Outcome> => {
+    const [outcome] = await bare.deliver([delivery], signal, superseded).catch((error: unknown) => {
       if (error instanceof BridgeError) return [error];
       throw error;
     });

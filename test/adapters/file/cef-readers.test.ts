@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { file } from '../../../adapters/file/file.ts';
 import type { EventContext } from '../../../src/cloudevents/event.ts';
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { toJournalEntry } from '../../../src/cloudevents/event.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
 import { CHANGE_NAMES } from '../../../src/model/change-names.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';

@@ -4,7 +4,7 @@ import kafkajs, { type Admin, type Message } from 'kafkajs';
 import * as v from 'valibot';
 import type { ApprovalMessage } from '../../../adapters/approval-source.ts';
 import { kafkaSource } from '../../../adapters/kafka/source/kafka-source.ts';
-import { type ManagedSource, manageSource } from '../../../src/bridge/managed-source.ts';
+import { type ManagedSource, manageSource } from '../../../src/bridge/source-loop.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { systemDeps } from '../../../src/time/system.ts';

@@ -120,10 +120,10 @@ test('where its event moves on, it ends early as superseded, and what was done s
   const { api, adapter, deliver } = await startKubernetes(t, setup());
   for (const name of ['web', 'api']) api.cluster.addPod({ name });
   api.cluster.protectedPods.add('web');
-  const overtaken = new AbortController();
-  const running = adapter.deliver([nodeDelivery('scheduled')], never, overtaken.signal);
+  const superseded = new AbortController();
+  const running = adapter.deliver([nodeDelivery('scheduled')], never, superseded.signal);
   await poll(() => api.cluster.pods.size === 1, 'the first pod to go');
-  overtaken.abort(new Error('the event has started'));
+  superseded.abort(new Error('the event has started'));
   assert.deepEqual(await running, [{ result: 'accepted', status: 'superseded' }]);
   assert.equal(api.cluster.node('node-1').spec.unschedulable, true);
   const asked = api.asked.length;

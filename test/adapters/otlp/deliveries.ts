@@ -1,7 +1,7 @@
 // Changes and texts → deliveries with every member that a log record can have.
 
 import { sampleEvents } from '../../../adapters/webhook/template/template-samples.ts';
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { toJournalEntry } from '../../../src/cloudevents/event.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Change } from '../../../src/model/events.ts';
 import { scheduledEvent } from '../../support/events.ts';

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import type { CredentialOf } from '../../../adapters/service-bus/connection/access.ts';
 import type { ServiceBusSourceOptions } from '../../../adapters/service-bus/options/service-bus-source-options.ts';
 import { ServiceBusSource, serviceBusSource } from '../../../adapters/service-bus/source/service-bus-source.ts';
-import { manageSource } from '../../../src/bridge/managed-source.ts';
+import { manageSource } from '../../../src/bridge/source-loop.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
 import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';

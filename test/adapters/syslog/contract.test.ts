@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
 import { syslog } from '../../../adapters/syslog/syslog.ts';
 import { toCef } from '../../../src/log-record/cef.ts';
-import { flatRecord } from '../../../src/log-record/flat-record.ts';
+import { flatRecord } from '../../../src/log-record/formats.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { toJournalEntry } from '../../../src/cloudevents/event.ts';
 import { toCef } from '../../../src/log-record/cef.ts';
-import { flatRecord } from '../../../src/log-record/flat-record.ts';
+import { flatRecord } from '../../../src/log-record/formats.ts';
 import { type LogRecord, logRecord } from '../../../src/log-record/log-record.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Change } from '../../../src/model/events.ts';

@@ -1,7 +1,7 @@
 // The real Fluent Bit as a syslog server → which messages arrive with each framing.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { toJournalEntry } from '../../../src/cloudevents/event.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { FluentBit, withoutFluentBit } from '../../far-sides/fluent-bit/fluent-bit.ts';
 import { parsedMessage } from '../../far-sides/syslog/parsed-message.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { toJournalEntry } from '../../../src/cloudevents/event.ts';
 import type { ReceivedRequest } from '../../far-sides/webhook-receiver.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { approvalChange, context, eventChange, sightChange } from '../../unit/cloudevents/changes.ts';

@@ -23,7 +23,7 @@ const who = (proofs: Partial<ApproverCredentials>): ApproverCredentials => ({ to
 
 function authenticator(parts: Partial<AuthenticatorParts>, log: string[] = [], time = new VirtualTime()) {
   const logger = pino({ level: 'info' }, { write: (line: string) => log.push(line) });
-  const authenticate = createAuthenticator({ approvers: {}, readers: {}, jwt: null, deps: time, logger, ...parts });
+  const authenticate = createAuthenticator({ approvers: {}, readers: {}, jwt: null, keys: null, deps: time, logger, ...parts });
   return async (proofs: Partial<Credentials>) => {
     const found = await authenticate({ token: null, certificate: null, network: '192.0.2.1', ...proofs });
     return found.outcome === 'known' ? `${found.caller.kind} ${found.caller.name} by ${found.caller.via}` : found.outcome;

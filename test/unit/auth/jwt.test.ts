@@ -5,6 +5,7 @@ import { SignJWT, UnsecuredJWT } from 'jose';
 import { pino } from 'pino';
 import { createAuthenticator } from '../../../src/auth/authenticate.ts';
 import { JwtVerifier } from '../../../src/auth/jwt.ts';
+import { openKeySet } from '../../../src/auth/key-set.ts';
 import type { JwtOptions } from '../../../src/auth/options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { AUDIENCE, ISSUER, Issuer } from '../../far-sides/token-issuer.ts';
@@ -34,10 +35,9 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
   const approvers = Object.fromEntries(
     Object.entries(SUBJECTS).map(([name, subject]) => [name, { tokens: name === 'billing' ? [token] : [], certificate: null, subject }]),
   );
-  const authenticate = createAuthenticator({
-    ...{ approvers, readers: {}, jwt: { ...OPTIONS, jwks: issuer.url, ...options }, deps: time },
-    logger: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
-  });
+  const logger = pino({ level: 'trace' }, { write: (line: string) => log.push(line) });
+  const jwt = { ...OPTIONS, jwks: issuer.url, ...options };
+  const authenticate = createAuthenticator({ approvers, readers: {}, jwt, keys: openKeySet(jwt, time, logger), deps: time, logger });
   const ask = async (given: string) => {
     const found = await authenticate({ token: given, certificate: null, network: '192.0.2.1' });
     return found.outcome === 'known' ? `${found.caller.kind} ${found.caller.name} by ${found.caller.via}` : found;
@@ -53,7 +53,8 @@ async function startVerifier(t: TestContext, change = (keySet: string) => keySet
   issuer.misbehave = (response) => response.end(change(issuer.keySet()));
   const time = new VirtualTime();
   const options = { ...OPTIONS, jwks: issuer.url };
-  const verifier = new JwtVerifier(options, new Map([['orders', 'orders']]), time, pino({ level: 'silent' }));
+  const logger = pino({ level: 'silent' });
+  const verifier = new JwtVerifier(options, new Map([['orders', 'orders']]), time, logger, openKeySet(options, time, logger));
   return { issuer, time, verify: (token: string, network: string) => verifier.verify(token, network) };
 }
 

@@ -6,8 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { type CryptoKey, importJWK } from 'jose';
 import { pino } from 'pino';
 import { JwtVerifier } from '../../../src/auth/jwt.ts';
+import { type KeySet, openKeySet } from '../../../src/auth/key-set.ts';
 import type { JwtOptions } from '../../../src/auth/options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
@@ -32,12 +34,9 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
     clockToleranceMs: 0,
     maxLifetimeMs: 2_592_000_000,
   };
-  const verifier = new JwtVerifier(
-    { ...usual, allowPrivate: ['127.0.0.1'], tls: null, ...options },
-    new Map([['orders', 'orders']]),
-    time,
-    logger,
-  );
+  const given: JwtOptions = { ...usual, allowPrivate: ['127.0.0.1'], tls: null, ...options };
+  const keys = openKeySet(given, time, logger);
+  const verifier = new JwtVerifier(given, new Map([['orders', 'orders']]), time, logger, keys);
   /** By a token of its own, so that none was proved before. */
   let serial = 0;
   const ask = async (header: { kid?: string } = {}) => {
@@ -47,7 +46,7 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
     ).kind;
   };
   const errors = () => log.filter(({ level }) => level === 50).map(({ err, msg }) => err?.message ?? msg);
-  return { issuer, time, log, verifier, ask, errors };
+  return { issuer, time, log, verifier, keys, options: given, ask, errors };
 }
 
 const unavailable = { code: 'BRIDGE_JWT_KEYS' };
@@ -76,6 +75,75 @@ test('after the keys are fetched again, a withdrawn key is rejected, also for a 
   assert.equal((await verifier.verify(token, 'here')).kind, 'approver');
   await time.advance(1);
   assert.equal(await ask(), 'approver');
+  assert.equal((await verifier.verify(token, 'here')).kind, 'refused');
+});
+
+test('a key that is withdrawn while a signature waits for its turn does not verify it', async (t) => {
+  const { issuer, time, options } = await fixture(t);
+  const key = (await importJWK(issuer.publicJwk('one'))) as CryptoKey;
+  let isWithdrawn = false;
+  const keys: KeySet = {
+    get generation() {
+      return isWithdrawn ? 2 : 1;
+    },
+    areFresh: true,
+    keyFor: async () => (isWithdrawn ? null : key),
+    check: async () => {},
+  };
+  const verifier = new JwtVerifier(options, new Map([['orders', 'orders']]), time, pino({ level: 'silent' }), keys);
+  const [one, two] = [await issuer.token(time.wallMs(), { jti: 1 }), await issuer.token(time.wallMs(), { jti: 2 })];
+  const first = verifier.verify(one, 'here').finally(() => {
+    isWithdrawn = true;
+  });
+  const second = verifier.verify(two, 'here');
+  assert.equal((await first).kind, 'approver');
+  assert.equal((await second).kind, 'refused');
+});
+
+test('a key that is withdrawn during its look-up does not verify the token', async (t) => {
+  const { issuer, time, options } = await fixture(t);
+  const key = (await importJWK(issuer.publicJwk('one'))) as CryptoKey;
+  const keys = {
+    generation: 1,
+    areFresh: true,
+    keyFor: async () => {
+      const found = keys.generation === 1 ? key : null;
+      keys.generation = 2;
+      return found;
+    },
+    check: async () => {},
+  };
+  const verifier = new JwtVerifier(options, new Map([['orders', 'orders']]), time, pino({ level: 'silent' }), keys);
+  assert.equal((await verifier.verify(await issuer.token(time.wallMs()), 'here')).kind, 'refused');
+});
+
+test('a token verified before is verified again with fetched keys when the keys are ten minutes old', async (t) => {
+  const { issuer, time, verifier, ask } = await fixture(t);
+  await ask();
+  await time.advance(9 * MINUTE);
+  const token = await issuer.token(time.wallMs());
+  assert.equal((await verifier.verify(token, 'here')).kind, 'approver');
+  await issuer.addKey('two', 'RS256');
+  issuer.published = ['two'];
+  await time.advance(MINUTE);
+  assert.equal((await verifier.verify(token, 'here')).kind, 'refused');
+});
+
+test('a key that leaves the file of the key set is withdrawn within a second, also for a token verified before', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'bridge-keys-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'keys.json');
+  const issuer = await Issuer.start(t);
+  await issuer.addKey('two', 'RS256');
+  const jwks = new Secret({ file: 'keys.json' });
+  jwks.open(issuer.keySet(), path);
+  writeFileSync(path, issuer.keySet());
+  const { time, verifier } = await fixture(t, { jwks });
+  const token = await issuer.token(time.wallMs());
+  assert.equal((await verifier.verify(token, 'here')).kind, 'approver');
+  issuer.published = ['two'];
+  writeFileSync(path, issuer.keySet());
+  await time.advance(1000);
   assert.equal((await verifier.verify(token, 'here')).kind, 'refused');
 });
 
@@ -198,16 +266,16 @@ test('over TLS, the server must have a certificate for its name from a trusted C
   const ca = new Secret({ file: 'ca.pem' });
   ca.open(CERTIFICATE, 'ca.pem');
   const trusting = await fixture(t, { jwks, tls: { ca } });
-  await trusting.verifier.check();
+  await trusting.keys.check();
   const strange = await fixture(t, { jwks });
-  await assert.rejects(strange.verifier.check(), /does not trust.*approvals\.jwt\.tls\.ca/);
+  await assert.rejects(strange.keys.check(), /does not trust.*approvals\.jwt\.tls\.ca/);
   const misnamed = await fixture(t, { jwks, tls: { ca, serverName: 'keys.test' } });
-  await assert.rejects(misnamed.verifier.check(), /certificate for another name/);
+  await assert.rejects(misnamed.keys.check(), /certificate for another name/);
 });
 
 test('an unreachable server is reported with advice', async (t) => {
-  const { verifier } = await fixture(t, { jwks: 'http://127.0.0.1:1/keys' });
-  await assert.rejects(verifier.check(), /cannot be reached \(ECONNREFUSED\)/);
+  const { keys } = await fixture(t, { jwks: 'http://127.0.0.1:1/keys' });
+  await assert.rejects(keys.check(), /cannot be reached \(ECONNREFUSED\)/);
 });
 
 test('a key set in a file is read again when it changes, and a bad one leaves the last good keys in use', async (t) => {

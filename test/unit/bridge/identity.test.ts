@@ -19,7 +19,7 @@ function startIdentity(
   t: TestContext,
   answers: readonly (InstanceAnswer | null)[],
   store: TestStore = testStore(t),
-  told: readonly string[] = [],
+  observerFields: readonly string[] = [],
   configuredSource: string | null = '/my/source',
   foreign: (vmId: string) => Promise<void> = async () => {},
 ) {
@@ -29,7 +29,7 @@ function startIdentity(
   const identity = new Identity({
     outbox: store.outbox,
     configuredSource,
-    told,
+    observerFields,
     instance: async () => (left.length > 1 ? left.shift() : left[0]) ?? new Promise(() => {}),
     deps: store.time,
     logger: pino({ level: 'silent' }),
@@ -133,7 +133,7 @@ test('an instance route that asks for a pause gets it, 10 s at most', async (t) 
     const controller = new AbortController();
     t.after(() => controller.abort());
     const identity = new Identity({
-      ...{ outbox: store.outbox, configuredSource: '/my/source', told: [], deps: store.time, logger: pino({ level: 'silent' }) },
+      ...{ outbox: store.outbox, configuredSource: '/my/source', observerFields: [], deps: store.time, logger: pino({ level: 'silent' }) },
       instance: async () => {
         asked.push(store.time.elapsedMs());
         return { kind: 'failed', error };
@@ -161,7 +161,7 @@ test('a store that cannot keep who the VM is, is tried again until it can', asyn
   assert.equal(identity.observer.name, 'WestNO_0');
 });
 
-test('what is asked for of the VM is told, and nothing else of it is stored', async (t) => {
+test('what is asked for of the VM is observerFields, and nothing else of it is stored', async (t) => {
   const store = testStore(t);
   const { identity } = startIdentity(t, [KNOWN], store, ['tags.team', 'location', 'zone']);
   await settle();
@@ -169,7 +169,7 @@ test('what is asked for of the VM is told, and nothing else of it is stored', as
   assert.deepEqual(store.outbox.identity.current.vm, { location: 'westeurope', tags: { team: 'shop' } });
 });
 
-test('where nothing is asked for, nothing is told or stored, and the instance is not asked again', async (t) => {
+test('where nothing is asked for, nothing is observerFields or stored, and the instance is not asked again', async (t) => {
   const store = testStore(t);
   const answers = [KNOWN, { ...KNOWN, name: 'other' }];
   const { identity, time } = startIdentity(t, answers, store);
@@ -177,7 +177,7 @@ test('where nothing is asked for, nothing is told or stored, and the instance is
   assert.deepEqual([identity.observer, store.outbox.identity.current.vm], [{ name: 'WestNO_0', id: 'westno_0' }, null]);
 });
 
-test('what was stored is told while the instance route is silent, as far as it is still asked for', async (t) => {
+test('what was stored is observerFields while the instance route is silent, as far as it is still asked for', async (t) => {
   const store = testStore(t);
   store.outbox.identity.save({ vmId: 'vm', name: 'WestNO_0', vm: { location: 'westeurope', zone: '2' } });
   const { identity } = startIdentity(t, [FAILED], store, ['zone', 'vmSize']);
@@ -185,7 +185,7 @@ test('what was stored is told while the instance route is silent, as far as it i
   assert.deepEqual(identity.observer.vm, { zone: '2' });
 });
 
-test('a tag that is edited is told within 10 minutes, while name and source stay until the next start', async (t) => {
+test('a tag that is edited is observerFields within 10 minutes, while name and source stay until the next start', async (t) => {
   const edited: InstanceAnswer = { ...KNOWN, name: 'other', source: '/other', vm: { tags: { team: 'billing' } } };
   const { identity, time } = startIdentity(t, [KNOWN, FAILED, { ...edited, vmId: 'foreign' }, edited], testStore(t), ['tags.team']);
   await time.advance(3 * 600_000 - 1);

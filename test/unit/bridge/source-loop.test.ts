@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pino } from 'pino';
 import type { MessageVerdict } from '../../../adapters/approval-source.ts';
-import type { ManagedSource } from '../../../src/bridge/managed-source.ts';
+import type { ManagedSource } from '../../../src/bridge/source-loop.ts';
 import { SourceLoop, type SourceLoopParts } from '../../../src/bridge/source-loop.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { MemoryBroker, sourceAway } from '../../virtual/memory-source.ts';

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
 import fc from 'fast-check';
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../../src/cloudevents/batch.ts';
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { toJournalEntry } from '../../../src/cloudevents/event.ts';
 import { approvalChange, context, eventChange, sightChange } from './changes.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);

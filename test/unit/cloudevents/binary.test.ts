@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { type BinaryEvent, toBinary } from '../../../src/cloudevents/binary.ts';
-import { toCloudEvent } from '../../../src/cloudevents/event.ts';
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { toCloudEvent, toJournalEntry } from '../../../src/cloudevents/event.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { approvalChange, context, eventChange, sightChange } from './changes.ts';
 

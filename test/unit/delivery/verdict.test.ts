@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { INITIAL, type KeyState, type LaneState, type Moment, recovered } from '../../../src/delivery/lane-state.ts';
+import { afterRecovery, INITIAL, type KeyState, type LaneState, type Moment } from '../../../src/delivery/lane-state.ts';
 import { concluded, judge } from '../../../src/delivery/verdict.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
@@ -96,7 +96,7 @@ test('a probe that is refused leaves the breaker open, with the same wait; one t
 test('a key that failed again after a recovery is the cause: the next recovery does not cut its back-off short', () => {
   const { state } = after([['b', retry]], { state: { keys: new Map([['b', key({ wasCutShort: true })]]) } });
   assert.equal(state.keys.get('b')?.isCause, true);
-  const again = recovered({ ...state, opening: open });
+  const again = afterRecovery({ ...state, opening: open });
   assert.equal(again.keys.get('b')?.dueMs, state.keys.get('b')?.dueMs);
 });
 

@@ -4,7 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { isObject } from '../../../src/formats/json-object.ts';
 import { toEcs } from '../../../src/log-record/ecs.ts';
-import { flatten } from '../../../src/log-record/flat-record.ts';
+import { flatten } from '../../../src/log-record/formats.ts';
 import type { LogRecord } from '../../../src/log-record/log-record.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { approvalChange, eventChange, sightChange } from '../cloudevents/changes.ts';

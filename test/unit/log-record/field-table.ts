@@ -1,9 +1,9 @@
 // Changes of one member at a time → the fields of each format that it affects.
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { toJournalEntry } from '../../../src/cloudevents/event.ts';
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 import { toColumns } from '../../../src/log-record/columns.ts';
 import { toEcs } from '../../../src/log-record/ecs.ts';
-import { flatRecord, flatten } from '../../../src/log-record/flat-record.ts';
+import { flatRecord, flatten } from '../../../src/log-record/formats.ts';
 import { type LogRecord, logRecord } from '../../../src/log-record/log-record.ts';
 import { otelRecord } from '../../../src/log-record/otel.ts';
 import type { Change } from '../../../src/model/events.ts';

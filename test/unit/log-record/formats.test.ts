@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
-import { flatRecord } from '../../../src/log-record/flat-record.ts';
-import { encodeLog, LOG_FORMATS } from '../../../src/log-record/formats.ts';
+import { toJournalEntry } from '../../../src/cloudevents/event.ts';
+import { encodeLog, flatRecord, LOG_FORMATS } from '../../../src/log-record/formats.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { context, eventChange } from '../cloudevents/changes.ts';

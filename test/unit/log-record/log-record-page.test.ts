@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../src/formats/json-object.ts';
 import { toCef } from '../../../src/log-record/cef.ts';
 import { toColumns } from '../../../src/log-record/columns.ts';
 import { toEcs } from '../../../src/log-record/ecs.ts';
-import { flatRecord } from '../../../src/log-record/flat-record.ts';
+import { flatRecord } from '../../../src/log-record/formats.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
 import { logMessage } from '../../../src/log-record/message.ts';
 import { otelRecord } from '../../../src/log-record/otel.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
-import { flatRecord } from '../../../src/log-record/flat-record.ts';
+import { toJournalEntry } from '../../../src/cloudevents/event.ts';
+import { flatRecord } from '../../../src/log-record/formats.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
 import { toText } from '../../../src/log-record/text.ts';
 import { scheduledEvent } from '../../support/events.ts';

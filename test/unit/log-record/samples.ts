@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { sampleEvents } from '../../../adapters/webhook/template/template-samples.ts';
 import type { EventContext } from '../../../src/cloudevents/event.ts';
-import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { toJournalEntry } from '../../../src/cloudevents/event.ts';
 import { type LogRecord, logRecord } from '../../../src/log-record/log-record.ts';
 import type { Change } from '../../../src/model/events.ts';
 import { scheduledEvent } from '../../support/events.ts';

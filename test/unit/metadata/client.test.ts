@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import { MetadataClient, type MetadataClientOptions } from '../../../src/metadata/client.ts';
-import type { Transport, TransportAnswer, TransportRequest } from '../../../src/metadata/transport.ts';
+import type { MetadataTransport, TransportAnswer, TransportRequest } from '../../../src/metadata/transport.ts';
 import type { PollResult } from '../../../src/model/events.ts';
 import { startSimulator } from '../../../src/simulator.ts';
 import { now } from '../../../src/time/clock.ts';
@@ -22,7 +22,7 @@ function inMemory(respond: (request: TransportRequest) => Answer, options: Parti
   const lines: string[] = [];
   const log = (level: string) => (first: object | string, second?: string) => void lines.push(`${level}: ${second ?? first}`);
   const logger = { info: log('info'), warn: log('warn'), error: log('error') };
-  const transport: Transport = async (request): Promise<TransportAnswer> => {
+  const transport: MetadataTransport = async (request): Promise<TransportAnswer> => {
     requests.push(request);
     const answer = respond(request);
     if (answer instanceof Error) throw answer;

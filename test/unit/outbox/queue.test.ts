@@ -266,11 +266,11 @@ test('a later change of the same occurrence overtakes rows, whichever sinks get 
   let position: QueuePosition | null = null;
   /** As a lane looks: at what has moved on since. What a look at the whole queue finds has to be the same. */
   const moved = new Set<string>();
-  const overtaken = () => {
+  const superseded = () => {
     const now = queue.position();
     for (const key of queue.movedOn('audit', position)) moved.add(key);
     position = now;
-    const found = (keys: readonly string[]) => queue.overtaken('audit', keys, 10).map(({ partitionKey }) => partitionKey);
+    const found = (keys: readonly string[]) => queue.superseded('audit', keys, 10).map(({ partitionKey }) => partitionKey);
     assert.deepEqual(found([...moved]).toSorted(), found([...new Set(queue.movedOn('audit', null))]).toSorted());
     return found([...moved].toSorted());
   };
@@ -280,29 +280,29 @@ test('a later change of the same occurrence overtakes rows, whichever sinks get 
     transaction.append(entry('b:scheduled', { occurrence: 2 }), ['audit'], 1);
     transaction.append(entry('b:approval.recorded', { occurrence: 2, change: 'approval.recorded' }), ['audit'], 1);
   });
-  const before = overtaken();
+  const before = superseded();
   append(store, [entry('b:updated', { occurrence: 2, change: 'updated' })], []);
-  const changed = overtaken();
+  const changed = superseded();
   store.outbox.transact((transaction) => {
     transaction.saveState(knownState([]));
     transaction.append(entry('a:ended', { occurrence: 1, change: 'ended' }), ['audit'], 1);
   });
-  const ended = overtaken();
+  const ended = superseded();
   store.outbox.transact((transaction) => {
     transaction.saveState(knownState([knownEvent('a', 3)]));
     transaction.append(entry('a:scheduled:r2', { occurrence: 3 }), ['hooks'], 1);
   });
-  assert.deepEqual([before, changed, ended, overtaken()], [[], ['b'], ['a', 'b'], ['a', 'b']]);
-  const rows = queue.overtaken('audit', ['a', 'b'], 10);
+  assert.deepEqual([before, changed, ended, superseded()], [[], ['b'], ['a', 'b'], ['a', 'b']]);
+  const rows = queue.superseded('audit', ['a', 'b'], 10);
   queue.settle(
     'audit',
     rows.map(({ seq }) => ({ seq, result: 'accepted', status: 'superseded' })),
     5,
   );
-  assert.deepEqual(overtaken(), []);
+  assert.deepEqual(superseded(), []);
   assert.deepEqual(queue.movedOn('audit', queue.position()), [], 'nothing has moved on since');
   assert.ok(store.outbox.replay.queue({ sink: 'audit', sinceMs: 0 }) > 0);
-  assert.deepEqual(overtaken(), ['a', 'b'], 'what is queued again is judged as well');
+  assert.deepEqual(superseded(), ['a', 'b'], 'what is queued again is judged as well');
 });
 
 test('the status of an acceptance is stored with the delivery', (t) => {

@@ -6,7 +6,7 @@ import type { Answer } from '../../virtual/scripted-adapter.ts';
 import { MINUTE, SECOND, type Settings, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
 const DONE: Acceptance = { result: 'accepted', approves: true };
-const OVERTAKEN: Acceptance = { result: 'accepted', status: 'superseded' };
+const SUPERSEDED: Acceptance = { result: 'accepted', status: 'superseded' };
 const DRAIN = { type: 'memory', approve: 'node', hold: true, filter: { changes: ['scheduled', 'updated', 'started', 'ended'] } };
 const APPROVERS = { node: {}, orders: { token: { env: 'ORDERS_TOKEN' } }, billing: { token: { env: 'BILLING_TOKEN' }, admin: true } };
 
@@ -17,13 +17,13 @@ function settings(drain: object = {}, more: { readonly approvals?: object; reado
   };
 }
 
-/** A preparation of so long; one that is overtaken or aborted ends at once, and recovery takes no time. */
+/** A preparation of so long; one that is superseded or aborted ends at once, and recovery takes no time. */
 function drainIn(bridge: VirtualBridge, ms: number): Answer {
-  return ([row], signal, overtaken) =>
+  return ([row], signal, superseded) =>
     new Promise((resolve, reject) => {
       if (row?.change !== 'scheduled' && row?.change !== 'updated') return resolve(['accepted']);
       bridge.time.after(ms, () => resolve([DONE]));
-      overtaken?.addEventListener('abort', () => resolve([OVERTAKEN]), { once: true });
+      superseded?.addEventListener('abort', () => resolve([SUPERSEDED]), { once: true });
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
 }
@@ -199,7 +199,7 @@ test('a machine that restarts during the preparation undoes it afterwards, in or
   assert.deepEqual(posts(bridge), []);
 });
 
-test('a preparation is ended where its event has moved on, by whatever change, and so is one that a restart finds overtaken', async (t) => {
+test('a preparation is ended where its event has moved on, by whatever change, and so is one that a restart finds superseded', async (t) => {
   const bridge = startBridge(t, 4 * MINUTE, settings({ hold: false, cancel: true, filter: { changes: ['scheduled', 'ended'] } }));
   const first = bridge.simulation.schedule();
   await bridge.startFor(5 * SECOND);

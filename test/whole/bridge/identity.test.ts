@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import type { Transport } from '../../../src/metadata/transport.ts';
+import type { MetadataTransport } from '../../../src/metadata/transport.ts';
 import { Simulator } from '../../../src/simulator/simulator.ts';
 import { simulatorTransport } from '../../virtual/simulator-transport.ts';
 import { SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
@@ -11,13 +11,13 @@ import { SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 const SCOPE = /^\/subscriptions\/[0-9a-f-]{36}\/resourcegroups\/simulated\/providers\/microsoft\.compute\/virtualmachinescalesets\/sim$/;
 
 /** The simulator, but for what its instance route answers. */
-function withInstance(bridge: VirtualBridge, instance: Transport): Transport {
+function withInstance(bridge: VirtualBridge, instance: MetadataTransport): MetadataTransport {
   const usual = bridge.service;
   return (request, signal) => (request.url.includes('/metadata/instance') ? instance(request, signal) : usual(request, signal));
 }
 
 const answering =
-  (status: number): Transport =>
+  (status: number): MetadataTransport =>
   async () => ({ status, headers: {}, body: new Uint8Array() });
 
 test('documents wait while the source is unknown, and the last one is handled once it is known', async (t) => {

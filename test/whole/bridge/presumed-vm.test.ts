@@ -1,7 +1,7 @@
 // A restart beside a silent instance route → what is told at once, and what waits (behaviour 4.15).
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { Transport } from '../../../src/metadata/transport.ts';
+import type { MetadataTransport } from '../../../src/metadata/transport.ts';
 import { Simulator } from '../../../src/simulator/simulator.ts';
 import { begin, changesOf, reportOf, running } from '../../virtual/drill-fixture.ts';
 import { EVENTS } from '../../virtual/simulation.ts';
@@ -11,12 +11,12 @@ import { MINUTE, SECOND, type Settings, VirtualBridge } from '../../virtual/virt
 const APPROVALS = { approvers: { orders: { token: { env: 'ORDERS_TOKEN' } } } };
 
 /** The service, but for what its instance route answers. */
-function withInstance(service: Transport, instance: Transport): Transport {
+function withInstance(service: MetadataTransport, instance: MetadataTransport): MetadataTransport {
   return (request, signal) => (request.url.includes('/metadata/instance') ? instance(request, signal) : service(request, signal));
 }
 
 /** Too many programs of the VM ask it. */
-const busy: Transport = async () => ({ status: 429, headers: { 'retry-after': '2' }, body: new Uint8Array() });
+const busy: MetadataTransport = async () => ({ status: 429, headers: { 'retry-after': '2' }, body: new Uint8Array() });
 
 function posts(bridge: VirtualBridge): readonly (number | null)[] {
   const requests = bridge.simulation.simulator.group.journal.requests().filter(({ method }) => method === 'POST');
@@ -199,7 +199,7 @@ test('an approval that was posted before the store was set aside is remembered: 
     { method: 'GET', url: `http://169.254.169.254${EVENTS}`, headers: { Metadata: 'true' }, timeoutMs: 1000 },
     new AbortController().signal,
   );
-  const frozen: Transport = async (request, signal) =>
+  const frozen: MetadataTransport = async (request, signal) =>
     request.method === 'GET' && request.url.includes('/scheduledevents') ? before : service(request, signal);
   bridge.service = withInstance(frozen, busy);
   await bridge.request('POST', '/v1/approvals', { as: 'orders', body: { StartRequests: [{ EventId }] } });

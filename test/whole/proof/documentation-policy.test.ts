@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import test, { type TestContext } from 'node:test';
 import { ADAPTERS } from '../../../adapters/index.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
-import type { Transport } from '../../../src/metadata/transport.ts';
+import type { MetadataTransport } from '../../../src/metadata/transport.ts';
 import { parseYaml } from '../../../src/schema/yaml.ts';
 import { machineNames } from '../../../src/simulator/events/machine.ts';
 import { Group } from '../../../src/simulator/group.ts';
@@ -105,7 +105,7 @@ async function pauseMsOf(script: Script): Promise<number> {
 class PlayedScenario implements Played {
   readonly listed = new Set<string>();
   readonly posted = new Set<string>();
-  readonly service: Transport;
+  readonly service: MetadataTransport;
   readonly #script: Script;
   readonly #time: VirtualTime;
   readonly #group: Group;

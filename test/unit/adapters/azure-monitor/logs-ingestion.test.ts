@@ -8,7 +8,7 @@ import { scopeOf } from '../../../../adapters/azure-monitor/entra-authorization.
 import { LogsIngestion } from '../../../../adapters/azure-monitor/logs-ingestion.ts';
 import { sampleEvents } from '../../../../adapters/webhook/template/template-samples.ts';
 import { azureAuthorityOf } from '../../../../src/azure/options.ts';
-import { toJournalEntry } from '../../../../src/cloudevents/journal-entry.ts';
+import { toJournalEntry } from '../../../../src/cloudevents/event.ts';
 import { adapterDeps } from '../../../adapters/adapter-deps.ts';
 import { sampleDelivery } from '../../../adapters/sample-deliveries.ts';
 import { scheduledEvent } from '../../../support/events.ts';

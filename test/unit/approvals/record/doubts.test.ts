@@ -17,16 +17,12 @@ import {
   KEY,
   LOST,
   REFUSED,
+  RULES,
   reopened,
   STARTED,
   said,
 } from '../../../virtual/approvals-fixture.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
-
-const RULES: RulesOptions = {
-  ...{ approvers: { orders: {}, billing: {} }, required: 'any', policy: null, dryRun: false, holdingSinks: new Map() },
-  group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
-};
 
 const APPROVES = [{ when: {}, then: 'approve' }] as const;
 

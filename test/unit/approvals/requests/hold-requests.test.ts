@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseHold, parseRelease } from '../../../../src/approvals/requests/hold-requests.ts';
-import { parseMessageRequests } from '../../../../src/approvals/requests/message-requests.ts';
+import { readMessageRequests } from '../../../../src/approvals/requests/message-requests.ts';
 
 test('a hold has an EventId and perhaps a reason, null standing for none', () => {
   assert.deepEqual(parseHold({ EventId: 'Abc', reason: 'month end', more: 1 }), { eventId: 'Abc', key: 'abc', reason: 'month end' });
@@ -24,6 +24,10 @@ test('a release has an EventId and perhaps whose hold it is', () => {
   assert.deepEqual(parseRelease({ EventId: 'Abc' }), { eventId: 'Abc', key: 'abc', holder: null });
   assert.deepEqual(parseRelease({ EventId: 'Abc', approver: 'orders' }), { eventId: 'Abc', key: 'abc', holder: 'orders' });
 });
+
+function parsed(body: unknown) {
+  return readMessageRequests(Buffer.from(JSON.stringify(body)));
+}
 
 const BAD: readonly [body: unknown, told: RegExp][] = [
   [{}, /^StartRequests must be an array/],
@@ -47,13 +51,13 @@ const BAD: readonly [body: unknown, told: RegExp][] = [
 ];
 for (const [body, told] of BAD) {
   test(`a message is refused, with the place: ${JSON.stringify(body).slice(0, 120)}`, () => {
-    assert.match(String(parseMessageRequests(body)), told);
+    assert.match(String(parsed(body)), told);
   });
 }
 
 test('a message may have any of the three lists; of several entries for one event, without case, the last counts', () => {
   assert.deepEqual(
-    parseMessageRequests({
+    parsed({
       StartRequests: [{ EventId: 'c' }],
       Holds: [{ EventId: 'A', reason: 'first' }, { EventId: 'b' }, { EventId: 'a', reason: 'last' }],
       Releases: [{ EventId: 'd', approver: 'orders' }],
@@ -67,7 +71,7 @@ test('a message may have any of the three lists; of several entries for one even
       releases: [{ eventId: 'd', key: 'd', holder: 'orders' }],
     },
   );
-  assert.deepEqual(parseMessageRequests({ Releases: [{ EventId: 'd' }] }), {
+  assert.deepEqual(parsed({ Releases: [{ EventId: 'd' }] }), {
     ...{ starts: [], holds: [] },
     releases: [{ eventId: 'd', key: 'd', holder: null }],
   });
@@ -75,8 +79,8 @@ test('a message may have any of the three lists; of several entries for one even
 
 test('a message may release the holds of several approvers of one event', () => {
   const Releases = ['orders', 'billing', 'orders'].map((approver) => ({ EventId: 'd', approver }));
-  const parsed = parseMessageRequests({ Releases });
-  assert.deepEqual(typeof parsed === 'object' && parsed.releases.map(({ key, holder }) => [key, holder]), [
+  const found = parsed({ Releases });
+  assert.deepEqual(typeof found === 'object' && found.releases.map(({ key, holder }) => [key, holder]), [
     ['d', 'orders'],
     ['d', 'billing'],
   ]);

@@ -4,16 +4,9 @@ import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import type { RulesOptions } from '../../../../src/approvals/rules/rules-in-force.ts';
 import { EVENT_ID } from '../../../support/events.ts';
-import { approvalsOverOneEvent, approve, caller, change, KEY, said } from '../../../virtual/approvals-fixture.ts';
+import { approvalsOverOneEvent, approve, caller, change, KEY, RULES, said } from '../../../virtual/approvals-fixture.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
-const RULES: RulesOptions = {
-  approvers: { orders: {}, billing: {} },
-  required: 'any',
-  policy: null,
-  group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
-  dryRun: false,
-};
 const APPROVE_ALL: RulesOptions = { ...RULES, policy: [{ when: {}, then: 'approve' }] };
 
 function stepsOf(approvals: Approvals): string {

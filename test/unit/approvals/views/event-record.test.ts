@@ -60,7 +60,7 @@ test('an event for which nothing was recorded and no rule speaks has the state n
     rules,
     eventId: EVENT_ID,
     approval: null,
-    matter: { known, governed },
+    governedEvent: { known, governed },
     record: { ...EMPTY, submittedMs: null },
     rank: 2,
     turnMs: null,

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { pino } from 'pino';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../../../adapters/adapter.ts';
-import { filesOf, type LaneSuccession, SinkLane } from '../../../../src/bridge/sinks/sink-lane.ts';
+import { type LaneSuccession, SinkLane, writtenFiles } from '../../../../src/bridge/sinks/sink-lane.ts';
 import type { SinkConfig } from '../../../../src/config/config.ts';
 import { laneFixture, SECOND } from '../../../virtual/lane-fixture.ts';
 import { hang } from '../../../virtual/scripted-adapter.ts';
@@ -37,7 +37,7 @@ function world() {
         return own;
       },
       drop: () => told.push(`${name} dropped`),
-      obstacles: (next) => [...lanes.values()].flatMap((other) => other.endingOf(filesOf(next)) ?? []),
+      obstacles: (next) => [...lanes.values()].flatMap((other) => other.endingOf(writtenFiles(next)) ?? []),
       ...{ deps: time, logger: pino({ level: 'silent' }) },
     });
     lanes.set(name, lane);

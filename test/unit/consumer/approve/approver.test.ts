@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { parseMessageBody } from '../../../../src/approvals/requests/message-body.ts';
+import { parseMessageBody } from '../../../../src/approvals/requests/message-requests.ts';
 import { kafka, serviceBus } from '../../../../src/consumer/approve/approval-brokers.ts';
 import { type HttpOptions, httpOn } from '../../../../src/consumer/approve/approval-http.ts';
 import { type ApprovalChannel, createApprover } from '../../../../src/consumer/approve/approver.ts';

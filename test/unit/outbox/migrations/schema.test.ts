@@ -57,7 +57,7 @@ test('a store of version 5 keeps its identity, without further data about the VM
   assert.deepEqual(newer.identity.current, { vmId: 'vm', name: 'WestNO_0', source: '/s', vm: null, observerId: 'abc' });
 });
 
-test('a store of version 6 finds its overtaken deliveries', (t) => {
+test('a store of version 6 finds its superseded deliveries', (t) => {
   using newer = reopened(t, 6, (database) => {
     database.exec(`
       INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, 7), (2, 'b', 0, NULL);
@@ -65,7 +65,7 @@ test('a store of version 6 finds its overtaken deliveries', (t) => {
         ('a:scheduled', 'scheduled', 'a', 1, 'a', 0, 'x'), ('a:ended', 'ended', 'a', 1, 'a', 0, 'x'), ('b:scheduled', 'scheduled', 'b', 2, 'b', 0, 'x');
       INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) SELECT 'drain', seq, partition_key, 0, 'queued' FROM journal;`);
   });
-  assert.deepEqual(newer.queue.overtaken('drain', newer.queue.movedOn('drain', null), 10), [{ seq: 1, partitionKey: 'a' }]);
+  assert.deepEqual(newer.queue.superseded('drain', newer.queue.movedOn('drain', null), 10), [{ seq: 1, partitionKey: 'a' }]);
 });
 
 test('deliveries queued in a store of version 6 start with their age by date, and age from there', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApprovalSource } from '../../../adapters/approval-source.ts';
-import { manageSource } from '../../../src/bridge/managed-source.ts';
+import { manageSource } from '../../../src/bridge/source-loop.ts';
 
 const never = new AbortController().signal;
 const CLOSED = { code: 'BRIDGE_ADAPTER_CLOSED', message: 'source ops is closed: the bridge is stopping' };

@@ -1,7 +1,7 @@
 // A message's bytes, plain or a CloudEvent → the body of an approval, or why it is none.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseMessageBody } from '../../../../src/approvals/requests/message-body.ts';
+import { parseMessageBody } from '../../../../src/approvals/requests/message-requests.ts';
 
 const BODY = { StartRequests: [{ EventId: 'a' }] };
 

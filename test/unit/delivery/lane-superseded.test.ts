@@ -8,9 +8,9 @@ import type { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
 import { type Answer, always, failure } from '../../virtual/scripted-adapter.ts';
 
 /** Goes on until its event has moved on, and says so then. */
-const untilOvertaken: Answer = (_, signal, overtaken) =>
+const untilSuperseded: Answer = (_, signal, superseded) =>
   new Promise((resolve, reject) => {
-    overtaken?.addEventListener('abort', () => resolve([{ result: 'accepted', status: 'superseded' }]));
+    superseded?.addEventListener('abort', () => resolve([{ result: 'accepted', status: 'superseded' }]));
     signal.addEventListener('abort', () => reject(signal.reason));
   });
 
@@ -21,7 +21,7 @@ function settledOf(store: MemoryLaneStore): readonly string[] {
 }
 
 test('a run whose event has moved on is told so, and what follows in its key goes once it has ended', async () => {
-  const { lane, queue, time, adapter, store } = laneFixture({ cancels: true, answer: untilOvertaken });
+  const { lane, queue, time, adapter, store } = laneFixture({ cancels: true, answer: untilSuperseded });
   const row = queue('a', { id: 'a1' });
   const other = queue('b', { id: 'b1' });
   lane.start();
@@ -59,7 +59,7 @@ test('what waits for its retry, or for its key, is not attempted once its event 
   );
 });
 
-test('what was overtaken while no process ran is never begun', async () => {
+test('what was superseded while no process ran is never begun', async () => {
   const { lane, queue, time, adapter, store } = laneFixture({ cancels: true });
   store.overtake(queue('a', { id: 'a1' }), queue('b', { id: 'b1' }));
   queue('b', { id: 'b2' });
@@ -76,8 +76,8 @@ test('a sink that does not cancel delivers everything', async () => {
   assert.deepEqual(adapter.calls, [['a1']]);
 });
 
-test('a run that is overtaken while its lane leaves for a changed configuration ends at once', async () => {
-  const { lane, queue, time, store } = laneFixture({ cancels: true, answer: untilOvertaken });
+test('a run that is superseded while its lane leaves for a changed configuration ends at once', async () => {
+  const { lane, queue, time, store } = laneFixture({ cancels: true, answer: untilSuperseded });
   const row = queue('a');
   lane.start();
   await time.advance(SECOND);
@@ -163,7 +163,7 @@ test('outcomes that could not be stored are tried at once when something else co
 });
 
 test('the queue is looked through once; after that only the events that moved on are', async () => {
-  const { lane, queue, time, store } = laneFixture({ cancels: true, answer: untilOvertaken, limits: { inFlight: 2 } });
+  const { lane, queue, time, store } = laneFixture({ cancels: true, answer: untilSuperseded, limits: { inFlight: 2 } });
   const rows = Array.from({ length: 2_000 }, (_, index) => queue(`key${index}`));
   store.overtake(...rows.slice(100, 110));
   lane.start();
@@ -183,12 +183,12 @@ test('the queue is looked through once; after that only the events that moved on
   assert.equal(store.wholeLooks, 1);
 });
 
-test('what is overtaken while its key is in a call is superseded once the call has failed', async () => {
+test('what becomes obsolete while its key is in a call is superseded once the call has failed', async () => {
   const { lane, queue, time, store, adapter } = laneFixture({ cancels: true, limits: { inFlight: 1 } });
-  adapter.answer = (_, __, overtaken) =>
+  adapter.answer = (_, __, superseded) =>
     new Promise((resolve) => {
       // A program that takes its time to end, and then says that it failed.
-      overtaken?.addEventListener('abort', () => time.after(10 * SECOND, () => resolve([failure()])));
+      superseded?.addEventListener('abort', () => time.after(10 * SECOND, () => resolve([failure()])));
     });
   const row = queue('a', { id: 'a1' });
   queue('a', { id: 'a2' });

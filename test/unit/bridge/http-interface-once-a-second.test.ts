@@ -1,7 +1,7 @@
 // Readers who ask within a second → the same answer, made once.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { onceASecond } from '../../../src/bridge/once-a-second.ts';
+import { onceASecond } from '../../../src/bridge/http-interface.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 test('whoever asks within a second, or while it is made, gets the same; a failure too', async () => {
