@@ -9,7 +9,7 @@ import type { AdapterDeps } from '../adapter.ts';
 import type { Answer } from './answer.ts';
 import type { Authorization } from './authorization.ts';
 import { Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
-import { type HttpCodes, type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
+import { type HttpPlace, SINK_CODES, type StatusMeaning, whoOf } from './failures.ts';
 import { headerValue } from './header-value.ts';
 import { type HttpOptions, type HttpTarget, urlOf } from './http-options.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
@@ -18,7 +18,6 @@ import { RenewedSecrets } from './renewed-secrets.ts';
 import { statusFault } from './status-fault.ts';
 
 export interface HttpClientParts {
-  readonly codes: HttpCodes;
   readonly target: HttpTarget;
   /** Maximum number of parallel requests. */
   readonly inFlight: number;
@@ -44,10 +43,10 @@ export class HttpClient {
   readonly #authorization: Authorization;
 
   constructor(options: HttpOptions, given: HttpClientParts) {
-    const { codes, target, inFlight, deps, credentials = 'headers or oauth2', statuses, resolve } = given;
+    const { target, inFlight, deps, credentials = 'headers or oauth2', statuses, resolve } = given;
     const { url, headers } = target;
     const judge = addressJudge(options.allowPrivate);
-    this.#place = { codes, sink: deps.name, target: url.origin, key: urlOf(options).key, credentials, statuses };
+    this.#place = { codes: SINK_CODES, sink: deps.name, target: url.origin, key: urlOf(options).key, credentials, statuses };
     this.#headers = { 'user-agent': USER_AGENT, ...headers };
     this.#renewed = renewedHeaders(options.headers, deps);
     this.#timeoutMs = options.timeout;

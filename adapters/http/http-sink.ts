@@ -12,7 +12,6 @@ import { addressFaults } from './address-faults.ts';
 import { AnswerFaults } from './answer-faults.ts';
 import { HttpClient, type HttpClientParts } from './http-client.ts';
 import { type HttpOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
-import { SINK_CODES } from './sink-codes.ts';
 
 /** The results for all members of a batch are far shorter. A longer body counts as none. */
 const MOST_ANSWER_BYTES = 8 * 1024 ** 2;
@@ -110,7 +109,7 @@ class HttpSink implements Adapter {
     this.#sink = deps.name;
     const url = base?.(target.url) ?? target.url;
     const own = { authorization, credentials, statuses };
-    this.#http = new HttpClient(options, { ...own, codes: SINK_CODES, target: { ...target, url }, inFlight, deps });
+    this.#http = new HttpClient(options, { ...own, target: { ...target, url }, inFlight, deps });
     this.#faults = new AnswerFaults(this.#http.place, deps.wallMs);
   }
 

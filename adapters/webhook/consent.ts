@@ -54,7 +54,7 @@ export function namesOrigin({ handshake, origin }: ConsentOptions): boolean {
 const ASK_WITHIN_MS = 10_000;
 
 /** Codes of answers that put the consent in doubt. */
-const REJECTIONS: ReadonlySet<string> = new Set(['BRIDGE_WEBHOOK_MISCONFIGURED', 'BRIDGE_WEBHOOK_GONE']);
+const REJECTIONS: ReadonlySet<string> = new Set(['BRIDGE_SINK_MISCONFIGURED', 'BRIDGE_SINK_GONE']);
 
 export interface Consent {
   /** Whether `ask` must succeed before a delivery. @throws BridgeError BRIDGE_STORE_* if the stored consent cannot be read */

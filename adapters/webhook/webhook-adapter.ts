@@ -12,7 +12,6 @@ import { type Consent, consentOf, handshakeFault } from './consent.ts';
 import { bodyLimits, type Encode, type EncodedRequest, encoder } from './encoder.ts';
 import { type Sign, signer, signingKeys } from './signing.ts';
 import { templateEncoder } from './template/template-encoder.ts';
-import { WEBHOOK_CODES } from './webhook-codes.ts';
 import { secretFaults, type WebhookOptions } from './webhook-options.ts';
 
 const IN_FLIGHT = 16;
@@ -35,7 +34,7 @@ export class WebhookAdapter implements Adapter {
     const target = { url, headers: { ...defaultsFor(url), ...headers } };
     this.#limits = { inFlight: IN_FLIGHT, ...bodyLimits(options) };
     this.#deps = deps;
-    this.#http = new HttpClient(options, { codes: WEBHOOK_CODES, target, inFlight: IN_FLIGHT, deps, resolve });
+    this.#http = new HttpClient(options, { target, inFlight: IN_FLIGHT, deps, resolve });
     this.#encode = options.body === undefined ? encoder(options, deps.name) : templateEncoder(options.body, deps.name);
     this.#sign = signer(signingKeys(options));
     this.#consent = consentOf(options, { deps, who: this.#http.who, options: (headers, limited) => this.#ask(headers, limited) });
