@@ -3,11 +3,10 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { BridgeError } from '../../src/errors.ts';
 import type { AdapterDeps } from '../adapter.ts';
-import { type Account, accountSources, findAccount } from './accounts.ts';
+import { type Account, accountSources, findAccount, mayEnd, ownRights } from './accounts.ts';
 import { type CommandPlace, startFault, unendable, unstartable } from './command-fault.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
 import type { CommandOptions } from './command-options.ts';
-import { mayEnd, ownRights } from './own-rights.ts';
 import { ownVariables, programExtensions, searchPath } from './run-environment.ts';
 import { type Conditions, findProgram, formatFault, startFaultOf } from './start-faults.ts';
 

@@ -3,11 +3,9 @@ import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
 import { secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
-import { type Authorization, noAuthorization, secretAuthorization } from '../http/authorization.ts';
+import { type Authorization, headerFault, noAuthorization, type RenewedDeps, secretAuthorization } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
-import { headerFault } from '../http/header-value.ts';
 import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorization } from '../http/http-options.ts';
-import type { RenewedDeps } from '../http/renewed-secrets.ts';
 
 const FORMATS = ['ecs', 'json'] as const;
 /** A valid name of an index, data stream or alias: at most 255 bytes. */

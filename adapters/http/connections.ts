@@ -13,7 +13,7 @@ import type { Secret } from '../../src/secrets/secret.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { openCheckedTunnel, type SinkProxy } from './checked-tunnel.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
-import { targetGuard } from './target-guard.ts';
+import { targetGuard } from './network-fault.ts';
 import { touch } from './touch.ts';
 
 /** Shorter than the idle time-out of servers (5 s with Node, more elsewhere), so that requests rarely meet a connection that was just closed. */

@@ -6,15 +6,12 @@ import { addressJudge } from '../../src/net/private-addresses.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { deadline } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';
-import type { Answer } from './answer.ts';
-import type { Authorization } from './authorization.ts';
-import { Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
+import { type Authorization, headerValue, RenewedSecrets } from './authorization.ts';
+import { type Answer, Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
 import { type HttpPlace, SINK_CODES, type StatusMeaning, whoOf } from './failures.ts';
-import { headerValue } from './header-value.ts';
 import { type HttpOptions, type HttpTarget, urlOf } from './http-options.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
 import { oauthAuthorization } from './oauth/client-credentials.ts';
-import { RenewedSecrets } from './renewed-secrets.ts';
 import { statusFault } from './status-fault.ts';
 
 export interface HttpClientParts {

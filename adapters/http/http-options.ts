@@ -1,12 +1,12 @@
 // The common options of HTTP sinks → schema, faults, and the target once secrets are open.
 import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
-import { isAddressRange } from '../../src/net/private-addresses.ts';
+import { type AddressVerdict, addressJudge, isAddressRange, judgeLiteral } from '../../src/net/private-addresses.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
 import { secret, sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
+import { HEADER_VALUE, HEADER_VALUE_FAULT, headerFault } from './authorization.ts';
 import { type ConnectionOptions, connectionFaults } from './connections.ts';
-import { HEADER_VALUE, HEADER_VALUE_FAULT, headerFault } from './header-value.ts';
 import { type CrossFault, holdsAuthorization, type OAuthOptions, oauthFaults } from './oauth/oauth-options.ts';
 
 /** A field name (RFC 9110, section 5.6.2). */
@@ -213,4 +213,22 @@ function hasCredentials(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { username, password } = new URL(text);
   return username !== '' || password !== '';
+}
+
+const MESSAGES: Readonly<Record<Exclude<AddressVerdict, 'allowed'>, string>> = {
+  metadata: 'is an address of the metadata service, which the bridge never sends events to: correct it',
+  private: 'is not a public address: correct it, or list the range in allowPrivate if you trust it',
+};
+
+/** The faults of literal addresses. The secrets must be open. Names are checked when they are resolved; see network-fault.ts. */
+export function addressFaults(options: HttpOptions): readonly OptionFault[] {
+  const { oauth2, allowPrivate } = options;
+  const { key, value } = urlOf(options);
+  const judge = addressJudge(allowPrivate);
+  const targets = [{ key, text: reveal(value) }, ...(oauth2 ? [{ key: 'oauth2.tokenUrl', text: oauth2.tokenUrl }] : [])];
+  return targets.flatMap(({ key: named, text }) => {
+    const target = URL.parse(text);
+    const verdict = target === null ? 'allowed' : judgeLiteral(target, judge);
+    return verdict === 'allowed' ? [] : [{ key: named, message: MESSAGES[verdict] }];
+  });
 }

@@ -8,10 +8,9 @@ import type { OptionFault } from '../../src/schema/faults.ts';
 import type { Schema } from '../../src/schema/pieces.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
-import { addressFaults } from './address-faults.ts';
 import { AnswerFaults } from './answer-faults.ts';
 import { HttpClient, type HttpClientParts } from './http-client.ts';
-import { type HttpOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
+import { addressFaults, type HttpOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
 
 /** The results for all members of a batch are far shorter. A longer body counts as none. */
 const MOST_ANSWER_BYTES = 8 * 1024 ** 2;

@@ -1,6 +1,10 @@
-// Errors of node:http, TLS and DNS → BridgeErrors that name sink, target and remedy.
+// Errors of connections, and forbidden addresses → BridgeErrors with sink, target and remedy.
+
+import { isIP } from 'node:net';
 import { BridgeError, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
+import type { AddressGuard } from '../../src/net/checked-lookup.ts';
 import { isUnreachableFault } from '../../src/net/network-codes.ts';
+import type { AddressVerdict } from '../../src/net/private-addresses.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
 
@@ -50,4 +54,24 @@ function fault(code: ErrorCode, message: string, scope: 'delivery' | 'sink', err
 /** Returns the error without data that must not be logged: Node attaches raw answer bytes and whole certificates. */
 function bare(error: unknown): Error {
   return new Error(messageOf(error) || (codeOf(error) ?? 'unknown'));
+}
+
+/** Returns whether a sink may send to an address. */
+export type AddressJudge = (address: string) => AddressVerdict;
+
+/** Returns a guard with errors of the place's code `forbiddenAddress`. */
+export function targetGuard(place: HttpPlace, judge: AddressJudge): AddressGuard {
+  return {
+    isAllowed: (address) => judge(address) === 'allowed',
+    forbidden: (address) => forbidden(place, judge, address),
+  };
+}
+
+function forbidden({ codes, sink, target, key }: HttpPlace, judge: AddressJudge, address: string): BridgeError {
+  const isNever = isIP(address) !== 0 && judge(address) === 'metadata';
+  const advice = isNever
+    ? `an address of the metadata service, which the bridge never sends events to: correct ${key}`
+    : `not a public address: correct ${key}, or list the range in sinks.${sink}.allowPrivate if you trust it`;
+  const message = `sink ${sink} does not connect to ${target}: it is ${address}, ${advice}`;
+  return new BridgeError(codes.forbiddenAddress, message, { disposition: 'misconfigured', scope: 'sink' });
 }

@@ -1,7 +1,7 @@
 // The status of an answer → null for a success, or a fault for the lane.
 import { BridgeError } from '../../src/errors.ts';
 import { parseRetryAfter } from '../../src/formats/dates.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from './endpoint.ts';
 import { type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
 
 /** For a `StatusMeaning` that is retried slowly until the configuration is corrected. */

@@ -7,7 +7,7 @@ import type { OptionFault } from '../../src/schema/faults.ts';
 import { durationBetween, name, type OptionsOf, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
 import type { DecisiveFile, SinkApprover } from '../adapter.ts';
-import { serverFault } from './access/in-cluster.ts';
+import { serverFault } from './access/access.ts';
 import { namesNode } from './node/node-name.ts';
 
 /** The steps that prepare a node for a maintenance. */

@@ -4,7 +4,7 @@ import { LOG_FORMATS } from '../../src/log-record/formats.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
 import { durationBetween, sizeBetween, timeLimit, wholeNumber, withoutFault } from '../../src/schema/pieces.ts';
-import { FACILITIES, type Facility } from './message/priority.ts';
+import { FACILITIES, type Facility } from './message/header.ts';
 import { parseServer, type SyslogServer, serverFault } from './server-address.ts';
 
 const FRAMINGS = ['counted', 'lines'] as const;

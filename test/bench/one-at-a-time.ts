@@ -1,7 +1,6 @@
 // run --config FILE → the bridge, each webhook sink with one delivery in flight at a time.
 import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
-import { webhook } from '../../adapters/webhook/webhook.ts';
-import type { WebhookOptions } from '../../adapters/webhook/webhook-options.ts';
+import { type WebhookOptions, webhook } from '../../adapters/webhook/webhook.ts';
 import { runBridge } from './run-bridge.ts';
 
 const single: AdapterDefinition<WebhookOptions> = {

@@ -62,7 +62,7 @@ class Check {
 
   async #run(): Promise<string | null> {
     const { client, topic, idempotent } = this.#options;
-    const { tolerateLeaderless } = await import('../client/repairs/leaderless-partitions.ts');
+    const { tolerateLeaderless } = await import('../client/repairs/kafkajs-repairs.ts');
     const kafka = await client((factory) => tolerateLeaderless(this.#gate.wrap(factory)));
     const cluster = clusterOf(kafka);
     await cluster.connect();

@@ -5,8 +5,7 @@ import type { AdapterDeps } from '../../adapter.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import { type Node, readNode } from '../api/objects.ts';
 import type { EventFacts } from '../event-facts.ts';
-import { conditionPatch } from './condition.ts';
-import { type NodeChange, patchOf, recordOf, recovered } from './node-change.ts';
+import { conditionPatch, type NodeChange, patchOf, recordOf, recovered } from './node-change.ts';
 import { vmOfProviderId } from './node-name.ts';
 import type { PreparedEvent } from './record.ts';
 

@@ -2,8 +2,7 @@
 import { deadline } from '../../../src/time/clock.ts';
 import type { Outcome } from '../../adapter.ts';
 import { timeoutFault } from '../syslog-fault.ts';
-import { Connection } from './connection.ts';
-import { opened, openSocket, type TlsParts } from './open-socket.ts';
+import { Connection, opened, openSocket, type TlsParts } from './connection.ts';
 import type { Transport, TransportParts } from './transport.ts';
 
 /** How the stream separates messages (RFC 6587, sections 3.4.1 and 3.4.2). */

@@ -2,8 +2,7 @@
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { otlp } from '../../../adapters/otlp/otlp.ts';
-import { otlpOptions } from '../../../adapters/otlp/otlp-options.ts';
+import { otlp, otlpOptions } from '../../../adapters/otlp/otlp.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { LogReceiver } from '../../far-sides/otlp/log-receiver.ts';

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { azureMonitor } from '../../../../adapters/azure-monitor/azure-monitor.ts';
-import { azureMonitorOptions } from '../../../../adapters/azure-monitor/azure-monitor-options.ts';
+import { azureMonitor, azureMonitorOptions } from '../../../../adapters/azure-monitor/azure-monitor.ts';
 import { configOf, faultsOf, surroundings } from '../../../support/config.ts';
 
 const RIGHT = { endpoint: 'https://x.westeurope-1.ingest.monitor.azure.com', rule: 'dcr-0123', stream: 'Custom-ScheduledEvents' };

@@ -1,8 +1,7 @@
 // Configurations of OTLP sinks → the URL for records, and the warnings of `check`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { otlp } from '../../../../adapters/otlp/otlp.ts';
-import { logsUrl } from '../../../../adapters/otlp/otlp-options.ts';
+import { logsUrl, otlp } from '../../../../adapters/otlp/otlp.ts';
 import { readConfig } from '../../../../src/config/read-config.ts';
 import { formatFault } from '../../../../src/schema/faults.ts';
 import { surroundings } from '../../../support/config.ts';
