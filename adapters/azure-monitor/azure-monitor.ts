@@ -47,8 +47,8 @@ const keys = v.strictObject({
 export const azureMonitorOptions = v.pipe(
   keys,
   httpChecks<v.InferOutput<typeof keys>>((options) => [
-    ...azureCredentialFaults(options).map(({ key, message }) => ({ path: [key] as const, message })),
-    ...(holdsAuthorization(options.headers) ? [{ path: ['headers'] as const, message: AUTHORIZATION_FAULT }] : []),
+    ...azureCredentialFaults(options),
+    ...(holdsAuthorization(options.headers) ? [{ key: 'headers', message: AUTHORIZATION_FAULT }] : []),
   ]),
 );
 

@@ -1,7 +1,7 @@
 // The configuration of an Elasticsearch sink → checked options, credentials and their faults.
 import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { secret } from '../../src/schema/pieces.ts';
+import { rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
 import { type Authorization, headerFault, noAuthorization, type RenewedDeps, secretAuthorization } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
@@ -49,21 +49,9 @@ export const elasticsearchOptions = v.pipe(
   }),
   httpChecks(),
   ownAuthorization('apiKey', 'username'),
-  v.forward(
-    v.check(
-      ({ apiKey, username }) => apiKey === undefined || username === undefined,
-      'cannot be combined with username: remove one of the two',
-    ),
-    ['apiKey'],
-  ),
-  v.forward(
-    v.check(({ username, password }) => username !== undefined || password === undefined, 'is missing: password needs it'),
-    ['username'],
-  ),
-  v.forward(
-    v.check(({ username, password }) => username === undefined || password !== undefined, 'is missing: username needs it'),
-    ['password'],
-  ),
+  rule('apiKey', ({ apiKey, username }) => !apiKey || !username, 'cannot be combined with username: remove one of the two'),
+  rule('username', ({ username, password }) => username !== undefined || password === undefined, 'is missing: password needs it'),
+  rule('password', ({ username, password }) => username === undefined || password !== undefined, 'is missing: username needs it'),
 );
 
 export type ElasticsearchOptions = v.InferOutput<typeof elasticsearchOptions>;

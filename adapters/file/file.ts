@@ -55,7 +55,7 @@ export class FileAdapter implements Adapter {
   /** Runs one call at a time, with a time limit. A call to the disk cannot be canceled, so the next one waits for it. */
   async #within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { timeout } = this.#options;
-    const limit = deadline(this.#deps, timeout, () => tooSlow(this.#deps.name, this.#path, timeout), signal);
+    using limit = deadline(this.#deps, timeout, () => tooSlow(this.#deps.name, this.#path, timeout), signal);
     const turn = this.#turn.then(() => {
       limit.signal.throwIfAborted();
       return work();
@@ -65,8 +65,6 @@ export class FileAdapter implements Adapter {
       return await orAbort(turn, limit.signal);
     } catch (error) {
       throw limit.signal.aborted ? limit.signal.reason : fileFault(error, this.#deps.name, this.#path);
-    } finally {
-      limit.cancel();
     }
   }
 }

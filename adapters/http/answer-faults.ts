@@ -42,7 +42,7 @@ export class AnswerFaults {
   /** Returns a fault that the lane retries, after the pause that the answer asks for. */
   unavailable(said: AnswerReport, answer?: Answer): BridgeError {
     const retryAfterMs = parseRetryAfter(answer?.headers['retry-after'], this.#wallMs());
-    return this.#fault(this.#place.codes.unavailable, said, { disposition: 'retry', ...(retryAfterMs !== null && { retryAfterMs }) });
+    return this.#fault(this.#place.codes.unavailable, said, { disposition: 'retry', retryAfterMs });
   }
 
   /** Returns a fault that makes a dead letter. @param isNamed whether exactly this member is at fault; if not, the lane halves the batch and retries */

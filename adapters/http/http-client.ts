@@ -65,14 +65,12 @@ export class HttpClient {
 
   /** Runs `work` with the time limit of one request. @throws BridgeError with a remedy, or the signal's reason */
   async attempt<T>(signal: AbortSignal, work: (limited: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(this.#place, formatDuration(this.#timeoutMs)), signal);
+    using limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(this.#place, formatDuration(this.#timeoutMs)), signal);
     try {
       this.#endpoint.checkAddress();
       return await work(limit.signal);
     } catch (error) {
       throw signal.aborted ? signal.reason : networkFault(error, this.#place);
-    } finally {
-      limit.cancel();
     }
   }
 

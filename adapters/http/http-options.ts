@@ -3,11 +3,11 @@ import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
 import { type AddressVerdict, addressJudge, isAddressRange, judgeLiteral } from '../../src/net/private-addresses.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { secret, sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
+import { type EntriesOf, type MappingFault, rules, secret, sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
 import { HEADER_VALUE, HEADER_VALUE_FAULT, headerFault } from './authorization.ts';
 import { type ConnectionOptions, connectionFaults } from './connections.ts';
-import { type CrossFault, holdsAuthorization, type OAuthOptions, oauthFaults } from './oauth/oauth-options.ts';
+import { holdsAuthorization, type OAuthOptions, oauthFaults } from './oauth/oauth-options.ts';
 
 /** A field name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -114,15 +114,10 @@ export function batchEntries(when: string, given: BatchDefaults = { members: 100
 }
 
 /** The output of `httpEntries`, `connectionEntries` and `oauthEntries`. */
-export interface HttpOptions extends ConnectionOptions, OAuthOptions {
+export interface HttpOptions extends EntriesOf<typeof commonEntries>, ConnectionOptions, OAuthOptions {
   /** Either this or `endpoint`. */
   readonly url?: string | Secret;
   readonly endpoint?: string | Secret;
-  readonly headers: Readonly<Record<string, string | Secret>>;
-  /** Milliseconds. */
-  readonly timeout: number;
-  readonly allowInsecure: boolean;
-  readonly allowPrivate: readonly string[];
 }
 
 /** Returns the key that contains the URL, and its value. */
@@ -131,46 +126,23 @@ export function urlOf({ url, endpoint }: HttpOptions): { readonly key: 'url' | '
 }
 
 /** Checks combinations of keys, in the pipe of a sink's schema. @param own the kind's own faults */
-export function httpChecks<Options extends HttpOptions>(own: (options: Options) => readonly CrossFault[] = () => []) {
-  return v.rawCheck<Options>(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const { value } = dataset;
-    for (const { path, message } of [...crossFaults(value), ...own(value)]) addIssue({ message, path: issuePath(value, path) });
-  });
+export function httpChecks<Options extends HttpOptions>(own: (options: Options) => readonly MappingFault[] = () => []) {
+  return rules<Options>((options) => [...crossFaults(options), ...own(options)]);
 }
 
-function crossFaults(options: HttpOptions): readonly CrossFault[] {
+function crossFaults(options: HttpOptions): readonly MappingFault[] {
   const { key, value } = urlOf(options);
   const isExposed = !options.allowInsecure && typeof value === 'string' && INSECURE.test(value);
-  return [...(isExposed ? [{ path: [key], message: SCHEME_FAULT } as const] : []), ...oauthFaults(options)];
+  return [...(isExposed ? [{ key, message: SCHEME_FAULT }] : []), ...oauthFaults(options)];
 }
 
 /** Rejects `authorization` in `headers` if another key sets it. @param keys the keys that set `authorization` */
 export function ownAuthorization<Options extends HttpOptions>(...keys: readonly (keyof Options & string)[]) {
-  return v.rawCheck<Options>(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const { value } = dataset;
-    const key = keys.find((each) => value[each] !== undefined);
-    if (key !== undefined && holdsAuthorization(value.headers))
-      addIssue({ message: `contains authorization, which ${key} sets: remove one of the two`, path: issuePath(value, ['headers']) });
+  return rules<Options>((options) => {
+    const key = keys.find((each) => options[each] !== undefined);
+    if (key === undefined || !holdsAuthorization(options.headers)) return [];
+    return [{ key: 'headers', message: `contains authorization, which ${key} sets: remove one of the two` }];
   });
-}
-
-/** Returns a path for valibot: each key with its parent value. */
-function issuePath(options: HttpOptions, [first, ...rest]: CrossFault['path']): [v.IssuePathItem, ...v.IssuePathItem[]] {
-  const item = (input: unknown, key: string) => ({ type: 'unknown', origin: 'value', input, key, value: memberOf(input, key) }) as const;
-  const head = item(options, first);
-  let holder = head.value;
-  const tail = rest.map((key) => {
-    const next = item(holder, key);
-    holder = next.value;
-    return next;
-  });
-  return [head, ...tail];
-}
-
-function memberOf(holder: unknown, key: string): unknown {
-  return typeof holder === 'object' && holder !== null ? Object.getOwnPropertyDescriptor(holder, key)?.value : undefined;
 }
 
 /** Returns the faults of the values of the secrets. */

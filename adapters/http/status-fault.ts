@@ -35,11 +35,7 @@ export function statusFault({ status, headers }: Answer, place: HttpPlace, wallM
   const { failure, advice, ...details } = meaningOf(status, place);
   const isTriedAgain = details.disposition === 'retry' || details.disposition === 'misconfigured';
   const retryAfterMs = isTriedAgain ? parseRetryAfter(headers['retry-after'], wallMs) : null;
-  return new BridgeError(place.codes[failure], `${whoOf(place)} answered ${status}: ${advice}`, {
-    ...details,
-    status,
-    ...(retryAfterMs !== null && { retryAfterMs }),
-  });
+  return new BridgeError(place.codes[failure], `${whoOf(place)} answered ${status}: ${advice}`, { ...details, status, retryAfterMs });
 }
 
 function meaningOf(status: number, { key, credentials, statuses }: HttpPlace): StatusMeaning {

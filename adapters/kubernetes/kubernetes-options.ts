@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { affects } from '../../src/model/content.ts';
 import { isDrill } from '../../src/model/drills.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { durationBetween, name, type OptionsOf, secret } from '../../src/schema/pieces.ts';
+import { durationBetween, name, type OptionsOf, rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
 import type { DecisiveFile, SinkApprover } from '../adapter.ts';
 import { serverFault } from './access/access.ts';
@@ -88,14 +88,8 @@ export const kubernetesOptions = v.pipe(
     ),
     timeout: v.optional(durationBetween('100ms', '1m', 'How long one request to the API server may take. Default 10s.'), '10s'),
   }),
-  v.forward(
-    v.check(({ approve, prepare }) => approve === undefined || prepare.includes('drain'), 'has no effect unless prepare contains drain'),
-    ['approve'],
-  ),
-  v.forward(
-    v.check(({ approve, hold }) => hold === undefined || hold === approve, 'must be the same name as approve'),
-    ['hold'],
-  ),
+  rule('approve', ({ approve, prepare }) => !approve || prepare.includes('drain'), 'has no effect unless prepare contains drain'),
+  rule('hold', ({ approve, hold }) => hold === undefined || hold === approve, 'must be the same name as approve'),
   v.transform((options) => ({ ...options, cluster: options.kubeconfig === undefined ? inCluster() : null })),
 );
 

@@ -175,10 +175,5 @@ function fault(row: Row, error: unknown, place: FaultPlace, status: string | und
   const pauseSeconds = row.retryAfterMs === undefined ? undefined : PAUSE.exec(words)?.[1];
   const retryAfterMs = pauseSeconds === undefined ? row.retryAfterMs : Number(pauseSeconds) * 1000;
   const message = `${place.who} ${row.what(place, words)}${text === '' ? '' : ` (${text})`}`;
-  return new BridgeError(row.code, message, {
-    ...(row.disposition && { disposition: row.disposition }),
-    ...(row.scope && { scope: row.scope }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(status === undefined ? {} : { status }),
-  });
+  return new BridgeError(row.code, message, { disposition: row.disposition, scope: row.scope, retryAfterMs, status });
 }

@@ -99,14 +99,8 @@ export class StdoutAdapter implements Adapter {
   }
 
   #error(code: 'BRIDGE_STDOUT_CLOSED' | 'BRIDGE_STDOUT_FAILED', problem: string, disposition: 'retry' | 'retired', cause: unknown) {
-    const status = codeOf(cause);
-    return new BridgeError(code, `sink ${this.#deps.name} ${problem}`, {
-      disposition,
-      scope: 'sink',
-      untilRestart: disposition === 'retired',
-      ...(cause === undefined ? {} : { cause }),
-      ...(status === undefined ? {} : { status }),
-    });
+    const details = { disposition, scope: 'sink', untilRestart: disposition === 'retired', cause, status: codeOf(cause) } as const;
+    return new BridgeError(code, `sink ${this.#deps.name} ${problem}`, details);
   }
 
   /** Adds an `error` listener: without one, a broken pipe would end the process. The write's callback reports the error. */

@@ -11,7 +11,7 @@ import { type SyslogTarget, syslogFault } from './syslog-fault.ts';
 import { type SyslogOptions, syslogOptions, tlsFileFaults } from './syslog-options.ts';
 import { Datagrams } from './transport/datagrams.ts';
 import { Stream } from './transport/stream.ts';
-import type { Transport, TransportParts } from './transport/transport.ts';
+import type { SyslogTransport, TransportParts } from './transport/transport.ts';
 
 /** Several deliveries wait for `settle` at the same time, so that it does not delay the next event. They share the connection. */
 const IN_FLIGHT = 16;
@@ -21,7 +21,7 @@ export class SyslogAdapter implements Adapter {
   readonly limits: AdapterLimits;
   readonly #target: SyslogTarget;
   readonly #encode: EncodeMessage;
-  readonly #transport: Transport;
+  readonly #transport: SyslogTransport;
 
   /**
    * @param options the checked options, with their secrets resolved
@@ -65,7 +65,7 @@ export class SyslogAdapter implements Adapter {
   }
 }
 
-function transportOf(options: SyslogOptions, parts: TransportParts, deps: AdapterDeps): Transport {
+function transportOf(options: SyslogOptions, parts: TransportParts, deps: AdapterDeps): SyslogTransport {
   const { server, tls, framing, settle } = options;
   if (server.transport === 'udp') return new Datagrams(server, parts);
   const owner = { owner: `sinks.${deps.name}`, section: 'tls', code: 'BRIDGE_SYSLOG_TLS' } as const;

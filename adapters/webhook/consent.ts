@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { toRfc3339Seconds } from '../../src/formats/dates.ts';
+import type { EntriesOf } from '../../src/schema/pieces.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { Answer } from '../http/endpoint.ts';
 
@@ -36,19 +37,10 @@ export const consentEntries = {
   ),
 };
 
-interface ConsentOptions {
-  readonly handshake: boolean;
-  readonly origin?: string;
-  readonly ratePerMinute?: number;
-}
+type ConsentOptions = EntriesOf<typeof consentEntries>;
 
 export const ORIGIN_FAULT =
   'is missing: a handshake needs it. Set the DNS name of the sending system, such as bridge.example.com, the same on all its machines';
-
-/** Returns whether a handshake has its origin. */
-export function namesOrigin({ handshake, origin }: ConsentOptions): boolean {
-  return !handshake || origin !== undefined;
-}
 
 /** Without consent, the bridge asks again at the latest after this time (behaviour 5.15). */
 const ASK_WITHIN_MS = 10_000;
@@ -100,13 +92,7 @@ function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
 export function handshakeFault(error: BridgeError): BridgeError {
   const { code, message, disposition = 'retry', status, cause } = error;
   const text = code === 'BRIDGE_WEBHOOK_NO_CONSENT' ? message : `the request for consent failed: ${message}`;
-  return new BridgeError(code, text, {
-    cause,
-    disposition,
-    scope: 'sink',
-    retryWithinMs: ASK_WITHIN_MS,
-    ...(status === undefined ? {} : { status }),
-  });
+  return new BridgeError(code, text, { cause, disposition, scope: 'sink', retryWithinMs: ASK_WITHIN_MS, status });
 }
 
 /** A receiver's consent, as stored. */

@@ -6,18 +6,19 @@ import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Resolve } from '../../src/net/checked-lookup.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
+import { rule } from '../../src/schema/pieces.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';
 import { connectionEntries } from '../http/connections.ts';
 import type { Answer } from '../http/endpoint.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { addressFaults, httpChecks, httpEntries, httpSecretFaults, httpTarget } from '../http/http-options.ts';
 import { oauthEntries } from '../http/oauth/oauth-options.ts';
-import { type Consent, consentEntries, consentOf, handshakeFault, namesOrigin, ORIGIN_FAULT } from './consent.ts';
+import { type Consent, consentEntries, consentOf, handshakeFault, ORIGIN_FAULT } from './consent.ts';
 import { bodyEntries, bodyLimits, type Encode, type EncodedRequest, encoder } from './encoder.ts';
 import { type Sign, signer, signingEntries, signingKeys, signingSecretFaults } from './signing.ts';
 import { templateEncoder } from './template/template-encoder.ts';
 import { templateFaults } from './template/template-faults.ts';
-import { MODE_FAULT, modeFits, templateEntries } from './template/template-options.ts';
+import { MODE_FAULT, templateEntries } from './template/template-options.ts';
 
 /** The webhook sink's options (behaviour 2.9). */
 export const webhookOptions = v.pipe(
@@ -32,14 +33,8 @@ export const webhookOptions = v.pipe(
     ...oauthEntries,
   }),
   httpChecks(),
-  v.forward(
-    v.check((options) => namesOrigin(options), ORIGIN_FAULT),
-    ['origin'],
-  ),
-  v.forward(
-    v.check((options) => modeFits(options), MODE_FAULT),
-    ['mode'],
-  ),
+  rule('origin', ({ handshake, origin }) => !handshake || origin !== undefined, ORIGIN_FAULT),
+  rule('mode', ({ mode, body }) => body === undefined || mode === 'structured', MODE_FAULT),
 );
 
 export type WebhookOptions = v.InferOutput<typeof webhookOptions>;

@@ -167,5 +167,5 @@ function basic(id: string, secret: string): string {
 
 function ofWholeSink(error: BridgeError): BridgeError {
   const { code, message, disposition = 'retry', status, cause } = error;
-  return new BridgeError(code, message, { disposition, scope: 'sink', cause, ...(status !== undefined && { status }) });
+  return new BridgeError(code, message, { disposition, scope: 'sink', cause, status });
 }

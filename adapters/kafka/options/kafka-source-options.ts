@@ -1,5 +1,6 @@
 // Configuration of a Kafka source of approvals → checked options.
 import * as v from 'valibot';
+import { rule } from '../../../src/schema/pieces.ts';
 import { connectionEntries, connectionRules } from './connection-options.ts';
 import { topicName } from './kafka-options.ts';
 
@@ -28,10 +29,7 @@ export const kafkaSourceOptions = v.pipe(
     ),
   }),
   connectionRules(),
-  v.forward(
-    v.check(({ readers, groupId }) => readers === 'each' || groupId !== undefined, GROUP_FAULT),
-    ['groupId'],
-  ),
+  rule('groupId', ({ readers, groupId }) => readers === 'each' || groupId !== undefined, GROUP_FAULT),
 );
 
 export type KafkaSourceOptions = v.InferOutput<typeof kafkaSourceOptions>;

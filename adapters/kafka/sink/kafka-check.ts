@@ -7,7 +7,7 @@ import { SocketGate } from '../client/socket-gate.ts';
 import { kafkaFault, timeoutFault } from '../kafka-fault.ts';
 import type { Operation } from '../protocol-meanings.ts';
 import type { LinkOptions } from './producer-link.ts';
-import { tryCreateTopic } from './topic.ts';
+import { createTopic as create } from './topic.ts';
 import { mayWrite } from './topic-rights.ts';
 
 const TOPIC_RESOURCE = 2;
@@ -25,17 +25,12 @@ interface CheckOptions extends LinkOptions {
  * @returns remarks for the operator, or null. Rejects with the signal's reason. @throws BridgeError with the step that failed
  */
 export async function checkKafka(options: CheckOptions, deps: Pick<Deps, 'after'>, signal: AbortSignal): Promise<string | null> {
-  const check = new Check(options);
-  const limit = deadline(deps, options.timeoutMs, () => check.tooSlow(), signal);
-  try {
-    return await orAbort(check.run(), limit.signal);
-  } finally {
-    limit.cancel();
-    check.end();
-  }
+  using check = new Check(options);
+  using limit = deadline(deps, options.timeoutMs, () => check.tooSlow(), signal);
+  return await orAbort(check.run(), limit.signal);
 }
 
-class Check {
+class Check implements Disposable {
   readonly #options: CheckOptions;
   readonly #gate = new SocketGate();
   #operation: Operation = 'connect';
@@ -56,7 +51,7 @@ class Check {
     return timeoutFault(this.#context());
   }
 
-  end(): void {
+  [Symbol.dispose](): void {
     this.#gate.close();
   }
 
@@ -104,7 +99,7 @@ class Check {
   async #tryToMakeTopic(kafka: Kafka): Promise<string> {
     const { topic, createTopic } = this.#options;
     this.#operation = 'create';
-    if (createTopic) await tryCreateTopic(kafka, topic, createTopic);
+    if (createTopic) await create(kafka, topic, createTopic, true);
     return `topic ${topic} does not exist yet: the first delivery creates it (createTopic)`;
   }
 

@@ -72,7 +72,7 @@ export class Sender {
   async #sendNow(queue: PartitionQueue, partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
     await orAbort(queue.clear, signal);
     const link = await this.#open(signal);
-    const limit = this.#limit(link, 'produce', signal);
+    using limit = this.#limit(link, 'produce', signal);
     try {
       await link.send(partition, records, limit.signal);
     } catch (error) {
@@ -80,8 +80,6 @@ export class Sender {
       // The waiting requests would time out too.
       if (error instanceof BridgeError && error.status === 'timeout') queue.turns.failWaiting(error);
       throw error;
-    } finally {
-      limit.cancel();
     }
   }
 
@@ -92,15 +90,13 @@ export class Sender {
       this.#link = new ProducerLink(this.#options, this.#deps, this.#hasWorked);
     }
     const link = this.#link;
-    const limit = this.#limit(link, 'connect', signal);
+    using limit = this.#limit(link, 'connect', signal);
     try {
       await orAbort(link.open(), limit.signal);
       return link;
     } catch (error) {
       if (!signal.aborted) link.retire();
       throw error;
-    } finally {
-      limit.cancel();
     }
   }
 

@@ -1,23 +1,20 @@
 // A topic → created if it is missing; its partitions, and the partition of a key.
 import type { ICustomPartitioner, Kafka, PartitionMetadata, Producer } from 'kafkajs';
+import type { KafkaOptions } from '../options/kafka-options.ts';
 
-export interface NewTopic {
-  readonly partitions: number;
-  readonly replicationFactor: number;
-  readonly config: Readonly<Record<string, string>>;
-}
+export type NewTopic = NonNullable<KafkaOptions['createTopic']>;
 
-/** Creates the topic. Succeeds if it exists already. @throws what kafkajs throws */
-export async function createTopic(kafka: Kafka, topic: string, wanted: NewTopic): Promise<void> {
-  await ask(kafka, topic, wanted, false);
-}
-
-/** Checks if this user could create the topic with these settings. Creates nothing. @throws what kafkajs throws */
-export async function tryCreateTopic(kafka: Kafka, topic: string, wanted: NewTopic): Promise<void> {
-  await ask(kafka, topic, wanted, true);
-}
-
-async function ask(kafka: Kafka, topic: string, { partitions, replicationFactor, config }: NewTopic, validateOnly: boolean): Promise<void> {
+/**
+ * Creates the topic. Succeeds if it exists already.
+ * @param validateOnly checks if this user could create it with these settings, and creates nothing
+ * @throws what kafkajs throws
+ */
+export async function createTopic(
+  kafka: Kafka,
+  topic: string,
+  { partitions, replicationFactor, config }: NewTopic,
+  validateOnly = false,
+): Promise<void> {
   const admin = kafka.admin();
   try {
     await admin.connect();

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { BridgeError } from '../../../src/errors.ts';
 import { orAbort } from '../../../src/time/clock.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps, TakeMessage } from '../../approval-source.ts';
-import { kafkaClient, kafkaClients } from '../client/kafka-client.ts';
+import { kafkaClients } from '../client/kafka-client.ts';
 import { SocketGate } from '../client/socket-gate.ts';
 import { showBroker } from '../options/broker-address.ts';
 import { connectionFaults, connectionSettings } from '../options/connection-options.ts';
@@ -55,7 +55,7 @@ class KafkaSource implements ApprovalSource {
     try {
       // Some requests are expected to fail; other errors are thrown.
       const silent = this.#deps.logger.child({}, { level: 'silent' });
-      const client = await kafkaClient(this.#options, { ...this.#deps, logger: silent }, this.#place, gate.wrap);
+      const client = await kafkaClients(this.#options, { ...this.#deps, logger: silent }, this.#place)(gate.wrap);
       return await orAbort(checkSource(client, this.#group, { ...this.#deps, connected: this.#connected }), signal);
     } catch (error) {
       throw signal.aborted ? error : this.#faultOf(error, gate);

@@ -64,7 +64,7 @@ export class ApiClient {
   async ask(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
     const { access, agent } = await this.#connect();
     const place = this.#place(access);
-    const limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(place, formatDuration(this.#timeoutMs)), signal);
+    using limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(place, formatDuration(this.#timeoutMs)), signal);
     try {
       const guard = targetGuard(place, judge);
       checkLiteral(guard, hostOf(access.server));
@@ -72,8 +72,6 @@ export class ApiClient {
       return { status: answer.status, headers: answer.headers, body: jsonObject(answer.body) };
     } catch (error) {
       throw signal.aborted ? signal.reason : networkFault(error, place);
-    } finally {
-      limit.cancel();
     }
   }
 

@@ -20,12 +20,10 @@ export async function checkStep<T>(
   deps: Pick<Deps, 'after'>,
   signal: AbortSignal,
 ): Promise<T> {
-  const limit = deadline(deps, timeout, () => timeoutFault(place, formatDuration(timeout)), signal);
+  using limit = deadline(deps, timeout, () => timeoutFault(place, formatDuration(timeout)), signal);
   try {
     return await orAbort(work(limit.signal), limit.signal);
   } catch (error) {
     throw signal.aborted ? signal.reason : faultOf(error, place);
-  } finally {
-    limit.cancel();
   }
 }

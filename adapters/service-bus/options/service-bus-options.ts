@@ -1,8 +1,8 @@
 // Configuration of a Service Bus sink → checked options.
 import * as v from 'valibot';
 import type { OptionFault } from '../../../src/schema/faults.ts';
-import { duration } from '../../../src/schema/pieces.ts';
-import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
+import { duration, rules } from '../../../src/schema/pieces.ts';
+import { connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
 
 /** Limits of an entity's path (Service Bus quotas). */
 const LONGEST_PATH = 260;
@@ -56,18 +56,16 @@ const keys = v.strictObject({
   ),
 });
 
+type Keys = v.InferOutput<typeof keys>;
+
 /** The service-bus sink's options (behaviour 2.11). */
 export const serviceBusOptions = v.pipe(
   keys,
-  checkKeys<v.InferOutput<typeof keys>>((options) => [...connectionFaults(options), ...entityFaults(options)]),
+  rules<Keys>((options) => [...connectionFaults(options), ...entityFaults(options)]),
 );
 
-interface EntityOptions {
-  readonly queue?: string | undefined;
-  readonly topic?: string | undefined;
-}
-
 export type ServiceBusOptions = v.InferOutput<typeof serviceBusOptions>;
+type EntityOptions = Pick<Keys, 'queue' | 'topic'>;
 
 /** The queue or topic. */
 export interface Entity {

@@ -7,16 +7,9 @@ import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
 import { sha256Hex } from '../../../src/formats/canonical-json.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Deps } from '../../../src/time/clock.ts';
+import type { ServiceBusOptions } from '../options/service-bus-options.ts';
 
-export interface MessageOptions {
-  readonly mode: 'binary' | 'structured';
-  /** Whether the entity requires a session for each message. */
-  readonly sessions: boolean;
-  /** The prefix of application properties, in binary mode. */
-  readonly attributePrefix: 'underscore' | 'colon';
-  /** Milliseconds, or until the event's NotBefore; absent: the entity's default. */
-  readonly ttl?: number | 'untilNotBefore';
-}
+type MessageOptions = Pick<ServiceBusOptions, 'mode' | 'sessions' | 'attributePrefix' | 'ttl'>;
 
 /** Encodes a delivery. @throws BridgeError with disposition `refused` */
 export type EncodeMessage = (delivery: Delivery) => ServiceBusMessage;

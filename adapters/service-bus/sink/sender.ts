@@ -108,7 +108,7 @@ export class Sender {
   async #attempt(signal: AbortSignal, work: (link: SenderLink, abortSignal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
     signal.throwIfAborted();
     const { timeout, place } = this.#options;
-    const limit = deadline(this.#deps, timeout, () => timeoutFault(place, formatDuration(timeout)), signal);
+    using limit = deadline(this.#deps, timeout, () => timeoutFault(place, formatDuration(timeout)), signal);
     let link: SenderLink | null = null;
     try {
       link = await orAbort(this.#acquire(), limit.signal);
@@ -121,7 +121,6 @@ export class Sender {
       if (signal.aborted) throw signal.reason;
       return serviceBusFault(error, place);
     } finally {
-      limit.cancel();
       if (link) this.#release(link);
     }
   }

@@ -120,13 +120,9 @@ export class Reception {
    */
   async inTime<T>(work: () => Promise<T>, moreMs = 0): Promise<T> {
     const { timeout, place } = this.options;
-    const limit = deadline(this.deps, timeout + moreMs, () => timeoutFault(place, formatDuration(timeout)), this.connectionLost);
-    try {
-      limit.signal.throwIfAborted();
-      return await orAbort(work(), limit.signal);
-    } finally {
-      limit.cancel();
-    }
+    using limit = deadline(this.deps, timeout + moreMs, () => timeoutFault(place, formatDuration(timeout)), this.connectionLost);
+    limit.signal.throwIfAborted();
+    return await orAbort(work(), limit.signal);
   }
 
   async #read(stream: ReceiveMessages): Promise<void> {

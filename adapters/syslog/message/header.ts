@@ -44,11 +44,8 @@ const [MAX_HOST, MAX_MSGID] = [255, 32];
 const NIL = '-';
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-interface HeaderOptions {
-  readonly facility: Facility;
-  /** The private enterprise number in the name of the structured data. */
-  readonly enterprise: number;
-}
+/** `enterprise` is the private enterprise number in the name of the structured data. */
+type HeaderOptions = { readonly facility: Facility; readonly enterprise: number };
 
 /** Returns the RFC 5424 header, up to the blank before MSG. PROCID is nil, so that a repeat by a later process is the same message. */
 export function header(record: LogRecord, change: string, { facility, enterprise }: HeaderOptions): string {

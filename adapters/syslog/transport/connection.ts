@@ -4,9 +4,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { checkedLookup, checkLiteral } from '../../../src/net/checked-lookup.ts';
-import { serverNameOf } from '../../../src/net/http-exchange.ts';
+import { connectTls } from '../../../src/net/open-socket.ts';
 import { type Deps, orAbort, sleep } from '../../../src/time/clock.ts';
-import type { NetworkServer } from '../server-address.ts';
 import { answeredFault, closedFault, type SyslogTarget, syslogFault } from '../syslog-fault.ts';
 import { serverGuard, type TransportParts } from './transport.ts';
 
@@ -31,45 +30,26 @@ export function openSocket({ target, resolve }: Pick<TransportParts, 'target' | 
   const guard = serverGuard(target);
   checkLiteral(guard, server.host);
   const to = { host: server.host, port: server.port, lookup: checkedLookup(guard, resolve) };
-  const socket = server.transport === 'tls' ? secure(to, server, tls) : net.connect(to);
+  const socket = server.transport === 'tls' ? connectTls(to, tls.context(), tls.serverName) : net.connect(to);
   // Most messages are short, and none should wait for the next.
   return socket.setNoDelay(true);
 }
 
-/** Resolves when bytes may be written: with TLS, after the server is verified. Rejects with the socket's first error. */
-export async function opened(
-  socket: Socket,
-  { transport }: Pick<NetworkServer, 'transport'> | { readonly transport: 'unix' },
-): Promise<void> {
-  await once(socket, transport === 'tls' ? 'secureConnect' : 'connect');
-}
-
-function secure(to: { readonly host: string; readonly port: number }, { host }: NetworkServer, { context, serverName }: TlsParts): Socket {
-  const secureContext = context();
-  return process.getBuiltinModule('node:tls').connect({
-    ...to,
-    servername: serverName ?? serverNameOf(host),
-    // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
-    rejectUnauthorized: true,
-    ...(secureContext && { secureContext }),
-  });
-}
-
 /** Ends when the server sends data or closes: a syslog server never answers. */
-export class Connection {
+export class SyslogConnection {
   readonly #socket: Socket;
-  readonly #opened: Promise<void>;
+  /** Resolves when bytes may be written: with TLS, after the server is verified. */
+  readonly #opened: Promise<unknown>;
   readonly #ended = new AbortController();
   readonly #deps: Pick<Deps, 'after' | 'elapsedMs'>;
   #usedMs: number;
 
-  /** @param opened resolves when bytes may be written */
-  constructor(socket: Socket, opened: Promise<void>, target: SyslogTarget, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
+  constructor(socket: Socket, target: SyslogTarget, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
     this.#socket = socket;
-    this.#opened = opened;
+    this.#opened = once(socket, target.server.transport === 'tls' ? 'secureConnect' : 'connect');
     this.#deps = deps;
     this.#usedMs = deps.elapsedMs();
-    opened.catch(() => undefined);
+    this.#opened.catch(() => undefined);
     const end = (reason: unknown) => {
       this.#ended.abort(reason);
       socket.destroy();

@@ -9,6 +9,7 @@ import { connectPinned } from '../../net/pinned-connection.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
 import { fileReadFault, readRegularFile } from '../../secrets/regular-file.ts';
 import type { SecretReference } from '../../secrets/secret.ts';
+import { deadline } from '../../time/clock.ts';
 import { needed, optionText, type VerbContext, type VerbOption } from '../verb.ts';
 
 /** Bytes: far more than any answer of a bridge. */
@@ -61,22 +62,22 @@ export function authorization(context: VerbContext): { readonly Authorization: s
   return { Authorization: `Bearer ${token}` };
 }
 
-/** Follows no redirect. Rejects with the network's error or the signal's reason. With `certificate`, nothing is sent to any other server. */
-export async function askBridge({ certificate, ...request }: BridgeRequest, signal: AbortSignal): Promise<BridgeAnswer> {
-  const socket = certificate && (await connectPinned(new URL(request.url), certificate(), signal));
+type AskContext = Pick<VerbContext, 'deps' | 'signal'>;
+
+/**
+ * Follows no redirect. Rejects with the network's error, the signal's reason, or after `limitMs`. With `certificate`, nothing is sent to any
+ * other server.
+ */
+export async function askBridge({ certificate, ...request }: BridgeRequest, context: AskContext, limitMs: number): Promise<BridgeAnswer> {
+  using limit = deadline(context.deps, limitMs, () => new Error(`no answer within ${limitMs / 1000} s`), context.signal);
+  const socket = certificate && (await connectPinned(new URL(request.url), certificate(), limit.signal));
   try {
-    const { status, body: answer } = await exchange({ ...request, socket }, LONGEST_ANSWER, signal);
+    const { status, body: answer } = await exchange({ ...request, socket }, LONGEST_ANSWER, limit.signal);
     if (answer === null) throw new Error('the answer is larger than 1 MiB');
     return { status, body: answer.toString() };
   } finally {
     socket?.destroy();
   }
-}
-
-/** Like `askBridge`, as a POST with a JSON body. */
-export function postJson(url: URL, headers: Readonly<Record<string, string>>, body: object, signal: AbortSignal): Promise<BridgeAnswer> {
-  const all = { ...headers, 'Content-Type': 'application/json' };
-  return askBridge({ method: 'POST', url, headers: all, body: JSON.stringify(body) }, signal);
 }
 
 type OwnHttp = Pick<Config['http'], 'listen' | 'health' | 'tls'>;

@@ -114,16 +114,13 @@ async function admin(context: VerbContext): Promise<Ask> {
 
 function asker(context: VerbContext, base: BridgeRequest): Ask {
   return async (method, path, body, signal = context.signal) => {
-    const limit = deadline(context.deps, TIMEOUT_MS, () => new Error(`no answer within ${TIMEOUT_MS / 1000} s`), signal);
     const request = { ...base, method, url: new URL(path, base.url) };
     const typed = { ...request, headers: { ...base.headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
     try {
-      return await askBridge(body === undefined ? request : typed, limit.signal);
+      return await askBridge(body === undefined ? request : typed, { deps: context.deps, signal }, TIMEOUT_MS);
     } catch (error) {
       signal.throwIfAborted();
       throw new BridgeAway(`${new URL(base.url).origin} gave no answer of a bridge: ${messageOf(error)}`);
-    } finally {
-      limit.cancel();
     }
   };
 }
@@ -161,14 +158,12 @@ async function untilAccepted(ask: Ask, id: string, { deps, signal, warn }: VerbC
 }
 
 async function cancel(ask: Ask, id: string, { deps }: VerbContext): Promise<string> {
-  const limit = deadline(deps, CANCEL_MS, () => new Error('no answer'));
+  using limit = deadline(deps, CANCEL_MS, () => new Error('no answer'));
   try {
     valueIn(await ask('DELETE', `/v1/drills/${id}`, undefined, limit.signal), 204);
     return `the drill ${id} is cancelled`;
   } catch (error) {
     return visibleLine(`the drill ${id} continues, because it could not be cancelled: ${messageOf(error)}`);
-  } finally {
-    limit.cancel();
   }
 }
 

@@ -1,7 +1,6 @@
 // `health`: the bridge on this machine, or the one of --bridge → an exit code: whether it is ready.
 import { BridgeError, messageOf } from '../../errors.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
-import { deadline } from '../../time/clock.ts';
 import { loadSection } from '../config.ts';
 import { EXIT, optionText, type Verb, type VerbContext } from '../verb.ts';
 import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeRequest, bridgeUrl, healthRequest } from './bridge-client.ts';
@@ -23,9 +22,8 @@ The default is http://127.0.0.1:8700. No secret of the configuration is read.`,
   ],
   async run(context) {
     const request = await readyRequest(context);
-    const limit = deadline(context.deps, TIMEOUT_MS, () => new Error(`no answer within ${TIMEOUT_MS / 1000} s`), context.signal);
     try {
-      const { status, body } = await askBridge(request, limit.signal);
+      const { status, body } = await askBridge(request, context, TIMEOUT_MS);
       const { ready, reasons = [] } = JSON.parse(body) as { ready?: unknown; reasons?: readonly unknown[] };
       if (status === 200 && ready === true) {
         await context.print('ready');
@@ -35,8 +33,6 @@ The default is http://127.0.0.1:8700. No secret of the configuration is read.`,
     } catch (error) {
       context.signal.throwIfAborted();
       context.warn(visibleLine(`${new URL(request.url).origin} gave no answer of a bridge: ${messageOf(error)}`));
-    } finally {
-      limit.cancel();
     }
     return EXIT.failed;
   },

@@ -7,7 +7,7 @@ import { visibleLine } from '../../formats/visible-text.ts';
 import { logRecord } from '../../log-record/log-record.ts';
 import { toText } from '../../log-record/text.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
-import { deadline, sleep } from '../../time/clock.ts';
+import { sleep } from '../../time/clock.ts';
 import { withStoreToRead } from '../store.ts';
 import { type Colour, EXIT, interrupted, optionText, optionTime, type Verb, type VerbContext } from '../verb.ts';
 import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
@@ -154,16 +154,13 @@ function isFinal(error: unknown): boolean {
 
 /** Returns the position before the first CloudEvent since then; 0 (everything that is kept) if the journal cannot be read. */
 async function positionBefore(context: VerbContext, sinceMs: number, headers: Readonly<Record<string, string>>, base: URL) {
-  const limit = deadline(context.deps, TIMEOUT_MS, () => new Error('too late'), context.signal);
   try {
     const url = new URL(`/v1/journal?limit=1&since=${toRfc3339(sinceMs)}`, base);
-    const { body } = await askBridge({ method: 'GET', url, headers }, limit.signal);
+    const { body } = await askBridge({ method: 'GET', url, headers }, context, TIMEOUT_MS);
     const { items } = JSON.parse(body) as { items?: readonly { position: number }[] };
     return (items?.[0]?.position ?? 1) - 1;
   } catch {
     context.signal.throwIfAborted();
     return 0;
-  } finally {
-    limit.cancel();
   }
 }
