@@ -12,7 +12,7 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { AdapterDefinition, AdapterDeps, Outcome } from '../adapter.ts';
-import type { Authorization } from '../http/authorization.ts';
+import type { RequestAuthorization } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
 import type { StatusMeaning } from '../http/failures.ts';
 import { batchEntries, endpointEntries, httpChecks } from '../http/http-options.ts';
@@ -54,7 +54,7 @@ export const azureMonitorOptions = v.pipe(
 
 const AUTHORIZATION_FAULT = 'contains authorization, which the sink sets from its Microsoft Entra ID token: remove it';
 
-export type AzureMonitorOptions = v.InferOutput<typeof azureMonitorOptions>;
+type AzureMonitorOptions = v.InferOutput<typeof azureMonitorOptions>;
 
 const SCHEME = 'Bearer ';
 /** Each cloud accepts only tokens for its own resource. */
@@ -74,12 +74,12 @@ export function scopeOf(host: string): string {
  * @param host the endpoint's host, which selects the cloud
  * @param place the path of the sink in the configuration, for messages
  */
-export function entraAuthorization(
+function entraAuthorization(
   options: Omit<AzureMonitorOptions, 'endpoint'>,
   host: string,
   deps: AzureCredentialDeps,
   place: string,
-): Authorization {
+): RequestAuthorization {
   const credential = new AzureCredential({ ...options, ...azureAuthorityOf(host) }, deps, place);
   const scope = scopeOf(host);
   return {
@@ -118,7 +118,7 @@ export class LogsIngestion implements HttpSinkKind {
   readonly growth = 2;
   readonly statuses = STATUSES;
   readonly credentials = 'credential';
-  readonly authorization: Authorization;
+  readonly authorization: RequestAuthorization;
   readonly #path: string;
 
   constructor(options: AzureMonitorOptions, deps: AdapterDeps) {
@@ -142,7 +142,7 @@ export class LogsIngestion implements HttpSinkKind {
   }
 }
 
-export const azureMonitor: AdapterDefinition<AzureMonitorOptions> = httpSink({
+export const azureMonitorSink: AdapterDefinition<AzureMonitorOptions> = httpSink({
   type: 'azure-monitor',
   options: azureMonitorOptions,
   make: (options, deps) => new LogsIngestion(options, deps),

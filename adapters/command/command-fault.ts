@@ -42,7 +42,7 @@ export function exitFault({ code, signal }: Exit, place: CommandPlace): BridgeEr
 }
 
 /** @param isGone whether its whole process group has ended */
-export function timeoutFault(place: CommandPlace, limitMs: number, isGone: boolean): BridgeError {
+export function runTimeoutFault(place: CommandPlace, limitMs: number, isGone: boolean): BridgeError {
   const message = `${whoOf(place)} had not ended after ${formatDuration(limitMs)} and was ended${left(isGone)}; the bridge runs it again: find out why it hangs, or raise timeout`;
   return new BridgeError('BRIDGE_COMMAND_TIMEOUT', message, retry('timeout'));
 }

@@ -124,7 +124,7 @@ export function commandOptions(platform: NodeJS.Platform) {
 export type CommandOptions = v.InferOutput<ReturnType<typeof commandOptions>>;
 
 /** Returns the faults in the values of the secrets. */
-export function secretFaults({ env }: CommandOptions): readonly OptionFault[] {
+export function variableFaults({ env }: CommandOptions): readonly OptionFault[] {
   const spoilt = Object.entries<string | Secret>(env).filter(([, value]) => reveal(value).includes('\0'));
   return spoilt.map(([key]) => ({ key: `env.${key}`, message: NO_NUL }));
 }
@@ -135,6 +135,6 @@ export function secretValues({ env }: CommandOptions): readonly string[] {
   return values.filter(({ length }) => length >= SHORTEST_SECRET).sort((one, other) => other.length - one.length);
 }
 
-export function approverOf({ approve, hold }: CommandOptions): SinkApprover | null {
+export function commandApprover({ approve, hold }: CommandOptions): SinkApprover | null {
   return approve === undefined ? null : { name: approve, holds: hold !== undefined };
 }

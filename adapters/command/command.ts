@@ -5,8 +5,8 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import { orAbort } from '../../src/time/clock.ts';
 import { Running } from '../../src/time/running.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, LeftBehindDeps, Outcome } from '../adapter.ts';
-import { type CommandPlace, cutShortFault, exitFault, stillRunsFault, timeoutFault, tooLateFault } from './command-fault.ts';
-import { approverOf, type CommandOptions, commandOptions, secretFaults, secretValues } from './command-options.ts';
+import { type CommandPlace, cutShortFault, exitFault, runTimeoutFault, stillRunsFault, tooLateFault } from './command-fault.ts';
+import { type CommandOptions, commandApprover, commandOptions, secretValues, variableFaults } from './command-options.ts';
 import { FormerRuns } from './former-runs.ts';
 import { logOutputs } from './output-tail.ts';
 import { type GroupSystem, groupSystem, ProcessGroup, WINDOWS_FOLDER } from './process-group.ts';
@@ -28,7 +28,7 @@ const PREPARES: ReadonlySet<string> = new Set(['scheduled', 'updated']);
 const LEFT = 'the program could not be ended and continues after the bridge: end its process group, which has the number `pid`';
 const SUPERSEDED: Outcome = { result: 'accepted', status: 'superseded' };
 
-export class CommandAdapter implements Adapter {
+class CommandAdapter implements Adapter {
   readonly limits: AdapterLimits;
   readonly #options: CommandOptions;
   readonly #deps: AdapterDeps;
@@ -165,7 +165,7 @@ export class CommandAdapter implements Adapter {
     const { timeout, beforeStart = 0, approve } = this.#options;
     if (cause === 'overtaken') return SUPERSEDED;
     if (cause === 'beforeStart') return cutShortFault(this.#place, beforeStart, isGone);
-    if (cause !== null || exit === null) return timeoutFault(this.#place, timeout, isGone);
+    if (cause !== null || exit === null) return runTimeoutFault(this.#place, timeout, isGone);
     const fault = exitFault(exit, this.#place);
     if (fault !== null) return fault;
     return approve !== undefined && PREPARES.has(change) ? { result: 'accepted', approves: true } : 'accepted';
@@ -173,13 +173,13 @@ export class CommandAdapter implements Adapter {
 }
 
 /** A delivery is accepted when its program ends with exit code 0. */
-export const command: AdapterDefinition<CommandOptions> = {
+export const commandSink: AdapterDefinition<CommandOptions> = {
   type: 'command',
   options: commandOptions(process.platform),
-  secretFaults,
+  secretFaults: variableFaults,
   decisiveFiles: (options, around) => programFiles(options, around, process.platform),
   isLocal: true,
-  approverOf,
+  approverOf: commandApprover,
   cancels: ({ cancel }) => cancel,
   endLeftBehind: (deps) => formerRuns(deps).endAll(),
   create: (options, deps) => new CommandAdapter(options, deps),

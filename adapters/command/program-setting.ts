@@ -8,7 +8,7 @@ import { type CommandPlace, startFault, unendable, unstartable } from './command
 import { type CommandLine, commandLine } from './command-line.ts';
 import type { CommandOptions } from './command-options.ts';
 import { ownVariables, programExtensions, searchPath } from './run-environment.ts';
-import { type Conditions, findProgram, formatFault, startFaultOf } from './start-faults.ts';
+import { type Conditions, executableFault, findProgram, startFaultOf } from './start-faults.ts';
 
 /** The parameters of a start, except those of the delivery. */
 export interface Setting {
@@ -78,7 +78,7 @@ export class ProgramSetting {
     const found = await stat(program).catch(() => null);
     const version = found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
     if (version !== null && version === this.#seen) return;
-    const fault = await formatFault(program, this.#platform);
+    const fault = await executableFault(program, this.#platform);
     if (fault !== null) throw unstartable(this.#place, fault);
     this.#seen = version;
   }

@@ -52,13 +52,13 @@ export async function startFaultOf(program: string, { search, directory, account
   if (!(await mayRun(program, account)))
     return `${whoOf(account)} may not execute it: give it the x permission with chmod, or correct run or user`;
   if (platform === 'win32') return null;
-  return (await formatFault(program, platform)) ?? interpreterFault(program, search);
+  return (await executableFault(program, platform)) ?? interpreterFault(program, search);
 }
 
 /**
  * Finds a file that the kernel would not start. The C library would run such a file with a shell, so an empty file would be a success.
  */
-export async function formatFault(program: string, platform: NodeJS.Platform): Promise<string | null> {
+export async function executableFault(program: string, platform: NodeJS.Platform): Promise<string | null> {
   if (platform !== 'linux') return null;
   const beginning = await beginningOf(program);
   if (beginning === null || beginning.startsWith('#!') || beginning.startsWith('\x7fELF')) return null;
@@ -138,7 +138,7 @@ export async function interpreterOf(program: string): Promise<Interpreter | null
 }
 
 /** Returns null if the file cannot be read; a program need not be readable. */
-export async function beginningOf(path: string): Promise<string | null> {
+async function beginningOf(path: string): Promise<string | null> {
   try {
     await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const { buffer, bytesRead } = await file.read(Buffer.alloc(SCRIPT_BYTES), 0, SCRIPT_BYTES, 0);

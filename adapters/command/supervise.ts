@@ -4,7 +4,7 @@ import type { ProcessGroup } from './process-group.ts';
 import type { Exit, RunningProgram } from './running-program.ts';
 
 /** The reason why the bridge ended a run. */
-export type Cause = 'timeout' | 'beforeStart' | 'overtaken' | 'stop';
+type Cause = 'timeout' | 'beforeStart' | 'overtaken' | 'stop';
 
 export interface Limits {
   /** How long it may still run, and the cause if that time is over. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
 import { rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
-import { type Authorization, headerFault, noAuthorization, type RenewedDeps, secretAuthorization } from '../http/authorization.ts';
+import { headerFault, noAuthorization, type RenewedDeps, type RequestAuthorization, secretAuthorization } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
 import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorization } from '../http/http-options.ts';
 
@@ -68,7 +68,7 @@ export function credentialFaults({ apiKey, username }: ElasticsearchOptions): re
 }
 
 /** Returns an authorization by API key, by name and password, or none if only `headers` authenticate. */
-export function authorizationOf({ apiKey, username, password }: ElasticsearchOptions, deps: RenewedDeps): Authorization {
+export function authorizationOf({ apiKey, username, password }: ElasticsearchOptions, deps: RenewedDeps): RequestAuthorization {
   if (apiKey !== undefined) return secretAuthorization([['apiKey', apiKey]], ([key]) => `ApiKey ${key}`, deps);
   if (username === undefined || password === undefined) return noAuthorization;
   if (username instanceof Secret)

@@ -4,7 +4,7 @@ import { isObject } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDefinition, AdapterDeps, Outcome } from '../adapter.ts';
-import type { Authorization } from '../http/authorization.ts';
+import type { RequestAuthorization } from '../http/authorization.ts';
 import type { StatusMeaning } from '../http/failures.ts';
 import { type HttpSinkKind, httpSink, type SinkContext, type SinkRequest } from '../http/http-sink.ts';
 import { jsonMembers } from '../http/json-body.ts';
@@ -17,14 +17,14 @@ const UNKNOWN_REJECTION =
   'answered 400 to a bulk request without documents, but not with an error of Elasticsearch; only a first document shows if it accepts any';
 
 /** Creates documents with bulk requests. The index finds repeats by `_id`. */
-export class BulkIndex implements HttpSinkKind {
+class BulkIndex implements HttpSinkKind {
   readonly inFlight = 4;
   /** A document has the attributes, the data, and the fields of ECS that repeat them. */
   readonly growth = 2;
   readonly base: (url: URL) => URL;
   readonly statuses: Readonly<Record<number, StatusMeaning>>;
   readonly credentials = 'apiKey, password or headers';
-  readonly authorization: Authorization;
+  readonly authorization: RequestAuthorization;
   readonly #options: ElasticsearchOptions;
   /** The `_id` of each document, for batches in progress. */
   readonly #ids = new WeakMap<readonly Delivery[], readonly string[]>();
@@ -78,7 +78,7 @@ function bulkBase(url: URL, pipeline: string | undefined): URL {
   return base;
 }
 
-export const elasticsearch: AdapterDefinition<ElasticsearchOptions> = httpSink({
+export const elasticsearchSink: AdapterDefinition<ElasticsearchOptions> = httpSink({
   type: 'elasticsearch',
   options: elasticsearchOptions,
   secretFaults: credentialFaults,

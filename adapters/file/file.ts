@@ -9,7 +9,7 @@ import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } 
 import { type Disk, disk as machineDisk } from './disk.ts';
 import { checkFile } from './file-check.ts';
 import { fileFault, tooSlow } from './file-fault.ts';
-import { type FileOptions, fileOptions, filesOf } from './file-options.ts';
+import { type FileOptions, fileOptions, filesWritten } from './file-options.ts';
 import { LogFile } from './log-file.ts';
 
 /** Writes and flushes each batch at once. The file is closed between batches. */
@@ -70,9 +70,9 @@ export class FileAdapter implements Adapter {
 }
 
 /** A line is accepted once it is flushed to disk. */
-export const file: AdapterDefinition<FileOptions> = {
+export const fileSink: AdapterDefinition<FileOptions> = {
   type: 'file',
   options: fileOptions,
-  filesOf,
+  filesOf: filesWritten,
   create: (options, deps) => new FileAdapter(options, deps),
 };

@@ -20,7 +20,7 @@ export function headerValue(text: string): string {
   return text;
 }
 
-export interface Authorization {
+export interface RequestAuthorization {
   /** Returns null if the configured headers are enough. @throws BridgeError, or the signal's reason, if no credential is available */
   header(signal: AbortSignal): Promise<string | null>;
   /** Reports that the receiver rejected this header (401). The next call of `header` returns a new one if possible. */
@@ -30,7 +30,11 @@ export interface Authorization {
 }
 
 /** Adds no header. */
-export const noAuthorization: Authorization = { header: () => Promise.resolve(null), refused: () => undefined, close: () => undefined };
+export const noAuthorization: RequestAuthorization = {
+  header: () => Promise.resolve(null),
+  refused: () => undefined,
+  close: () => undefined,
+};
 
 /**
  * Returns a header composed of secrets, such as `Splunk TOKEN`. The header is composed again when the file of a secret changes.
@@ -40,7 +44,7 @@ export function secretAuthorization(
   secrets: readonly (readonly [key: string, secret: Secret])[],
   make: (values: readonly string[]) => string,
   deps: RenewedDeps,
-): Authorization {
+): RequestAuthorization {
   const renewed = new RenewedSecrets(secrets, (values) => headerValue(make(values)), deps);
   return { ...noAuthorization, header: () => Promise.resolve(renewed.current()) };
 }

@@ -94,7 +94,7 @@ export type Answer = Pick<HttpAnswer, 'status' | 'headers'>;
  * Resolves with the status and headers. Later errors are ignored: the body is read up to a limit, so that the connection can be
  * reused, and otherwise the connection is closed. Rejects with the signal's reason, or with what Node throws.
  */
-export async function requestStatus(request: HttpRequest, deps: Pick<Deps, 'after'>, signal: AbortSignal): Promise<Answer> {
+async function requestStatus(request: HttpRequest, deps: Pick<Deps, 'after'>, signal: AbortSignal): Promise<Answer> {
   try {
     return await sendRequest({ ...request, statusDecides: true }, signal, async (incoming, outgoing) => {
       const { statusCode = 0, headers } = incoming;

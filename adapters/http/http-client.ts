@@ -6,10 +6,10 @@ import { addressJudge } from '../../src/net/private-addresses.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { deadline } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';
-import { type Authorization, headerValue, RenewedSecrets } from './authorization.ts';
+import { headerValue, RenewedSecrets, type RequestAuthorization } from './authorization.ts';
 import { type Answer, Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
 import { type HttpPlace, SINK_CODES, type StatusMeaning, whoOf } from './failures.ts';
-import { type HttpOptions, type HttpTarget, urlOf } from './http-options.ts';
+import { type HttpTarget, type HttpTargetOptions, urlOf } from './http-options.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
 import { oauthAuthorization } from './oauth/client-credentials.ts';
 import { statusFault } from './status-fault.ts';
@@ -20,7 +20,7 @@ export interface HttpClientParts {
   readonly inFlight: number;
   readonly deps: AdapterDeps;
   /** Replaces `oauth2`. */
-  readonly authorization?: Authorization | undefined;
+  readonly authorization?: RequestAuthorization | undefined;
   /** The keys of the credentials, for messages; `headers or oauth2` by default. */
   readonly credentials?: string | undefined;
   /** The meaning of statuses for this kind of service, instead of the table. */
@@ -37,9 +37,9 @@ export class HttpClient {
   readonly #timeoutMs: number;
   readonly #deps: AdapterDeps;
   readonly #endpoint: Endpoint;
-  readonly #authorization: Authorization;
+  readonly #authorization: RequestAuthorization;
 
-  constructor(options: HttpOptions, given: HttpClientParts) {
+  constructor(options: HttpTargetOptions, given: HttpClientParts) {
     const { target, inFlight, deps, credentials = 'headers or oauth2', statuses, resolve } = given;
     const { url, headers } = target;
     const judge = addressJudge(options.allowPrivate);
@@ -125,7 +125,7 @@ export class HttpClient {
 }
 
 /** Returns the headers with values from files, which may change. */
-function renewedHeaders(headers: HttpOptions['headers'], deps: AdapterDeps): RenewedSecrets<Readonly<Record<string, string>>> {
+function renewedHeaders(headers: HttpTargetOptions['headers'], deps: AdapterDeps): RenewedSecrets<Readonly<Record<string, string>>> {
   const secrets = Object.entries(headers).flatMap(([name, value]) =>
     value instanceof Secret && value.file !== null ? [[name, value] as const] : [],
   );

@@ -114,30 +114,30 @@ export function batchEntries(when: string, given: BatchDefaults = { members: 100
 }
 
 /** The output of `httpEntries`, `connectionEntries` and `oauthEntries`. */
-export interface HttpOptions extends EntriesOf<typeof commonEntries>, ConnectionOptions, OAuthOptions {
+export interface HttpTargetOptions extends EntriesOf<typeof commonEntries>, ConnectionOptions, OAuthOptions {
   /** Either this or `endpoint`. */
   readonly url?: string | Secret;
   readonly endpoint?: string | Secret;
 }
 
 /** Returns the key that contains the URL, and its value. */
-export function urlOf({ url, endpoint }: HttpOptions): { readonly key: 'url' | 'endpoint'; readonly value: string | Secret } {
+export function urlOf({ url, endpoint }: HttpTargetOptions): { readonly key: 'url' | 'endpoint'; readonly value: string | Secret } {
   return endpoint === undefined ? { key: 'url', value: url ?? '' } : { key: 'endpoint', value: endpoint };
 }
 
 /** Checks combinations of keys, in the pipe of a sink's schema. @param own the kind's own faults */
-export function httpChecks<Options extends HttpOptions>(own: (options: Options) => readonly MappingFault[] = () => []) {
+export function httpChecks<Options extends HttpTargetOptions>(own: (options: Options) => readonly MappingFault[] = () => []) {
   return rules<Options>((options) => [...crossFaults(options), ...own(options)]);
 }
 
-function crossFaults(options: HttpOptions): readonly MappingFault[] {
+function crossFaults(options: HttpTargetOptions): readonly MappingFault[] {
   const { key, value } = urlOf(options);
   const isExposed = !options.allowInsecure && typeof value === 'string' && INSECURE.test(value);
   return [...(isExposed ? [{ key, message: SCHEME_FAULT }] : []), ...oauthFaults(options)];
 }
 
 /** Rejects `authorization` in `headers` if another key sets it. @param keys the keys that set `authorization` */
-export function ownAuthorization<Options extends HttpOptions>(...keys: readonly (keyof Options & string)[]) {
+export function ownAuthorization<Options extends HttpTargetOptions>(...keys: readonly (keyof Options & string)[]) {
   return rules<Options>((options) => {
     const key = keys.find((each) => options[each] !== undefined);
     if (key === undefined || !holdsAuthorization(options.headers)) return [];
@@ -146,7 +146,7 @@ export function ownAuthorization<Options extends HttpOptions>(...keys: readonly 
 }
 
 /** Returns the faults of the values of the secrets. */
-export function httpSecretFaults(options: HttpOptions): readonly OptionFault[] {
+export function httpSecretFaults(options: HttpTargetOptions): readonly OptionFault[] {
   const { allowInsecure, headers } = options;
   const { key, value } = urlOf(options);
   const text = reveal(value);
@@ -167,7 +167,7 @@ export interface HttpTarget {
 }
 
 /** Reveals the secrets. @throws BridgeError BRIDGE_CONFIG_INVALID for the first fault; it names the key and no value */
-export function httpTarget(options: HttpOptions, sink: string, faults = httpSecretFaults(options)): HttpTarget {
+export function httpTarget(options: HttpTargetOptions, sink: string, faults = httpSecretFaults(options)): HttpTarget {
   const [fault] = faults;
   if (fault) throw new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${sink}.${fault.key} ${fault.message}`);
   const headers = Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), reveal(value)]);
@@ -193,7 +193,7 @@ const MESSAGES: Readonly<Record<Exclude<AddressVerdict, 'allowed'>, string>> = {
 };
 
 /** The faults of literal addresses. The secrets must be open. Names are checked when they are resolved; see network-fault.ts. */
-export function addressFaults(options: HttpOptions): readonly OptionFault[] {
+export function addressFaults(options: HttpTargetOptions): readonly OptionFault[] {
   const { oauth2, allowPrivate } = options;
   const { key, value } = urlOf(options);
   const judge = addressJudge(allowPrivate);

@@ -10,12 +10,12 @@ import { reveal } from '../../src/secrets/secret.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { AnswerFaults } from './answer-faults.ts';
 import { HttpClient, type HttpClientParts } from './http-client.ts';
-import { addressFaults, type HttpOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
+import { addressFaults, type HttpTargetOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
 
 /** The results for all members of a batch are far shorter. A longer body counts as none. */
 const MOST_ANSWER_BYTES = 8 * 1024 ** 2;
 
-interface HttpSinkOptions extends HttpOptions {
+interface HttpSinkOptions extends HttpTargetOptions {
   readonly maxBatch: number;
   /** Bytes. */
   readonly maxBatchBytes: number;

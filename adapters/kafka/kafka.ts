@@ -6,11 +6,11 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { kafkaClients } from './client/kafka-client.ts';
 import { showBroker } from './options/broker-address.ts';
-import { type ConnectionSettings, connectionFaults, connectionSettings } from './options/connection-options.ts';
+import { type ConnectionSettings, connectionSettings, kafkaConnectionFaults } from './options/connection-options.ts';
 import { type KafkaOptions, kafkaOptions } from './options/kafka-options.ts';
 import { checkKafka } from './sink/kafka-check.ts';
 import { type EncodedRecord, encodeRecord, recordBytes } from './sink/record-encoder.ts';
-import { Sender, type SenderOptions } from './sink/sender.ts';
+import { KafkaSender, type KafkaSenderOptions } from './sink/sender.ts';
 import { kafkaSource } from './source/kafka-source.ts';
 
 /** Half of a topic's default limit for one request; the rest is for headers and framing. */
@@ -19,14 +19,14 @@ const LIMITS: AdapterLimits = { inFlight: 8, batch: 500, batchBytes: 512 * 1024 
 const REQUEST_BYTES = 1024;
 
 /** Sends one request for each partition of a batch. Its members share an outcome. Connects at the first delivery. */
-export class KafkaAdapter implements Adapter {
+class KafkaAdapter implements Adapter {
   readonly limits = LIMITS;
   readonly #options: KafkaOptions;
   readonly #deps: AdapterDeps;
   readonly #who: string;
-  readonly #client: SenderOptions['client'];
+  readonly #client: KafkaSenderOptions['client'];
   #settings: ConnectionSettings | null = null;
-  #sender: Sender | null = null;
+  #sender: KafkaSender | null = null;
 
   constructor(options: KafkaOptions, deps: AdapterDeps) {
     this.#options = options;
@@ -66,7 +66,7 @@ export class KafkaAdapter implements Adapter {
   }
 
   /** @throws errors that are not answers of the brokers, such as an abort */
-  async #send(sender: Sender, partition: number, members: readonly Encoded<EncodedRecord>[], signal: AbortSignal): Promise<Outcome> {
+  async #send(sender: KafkaSender, partition: number, members: readonly Encoded<EncodedRecord>[], signal: AbortSignal): Promise<Outcome> {
     try {
       await sender.send(
         partition,
@@ -80,8 +80,8 @@ export class KafkaAdapter implements Adapter {
     }
   }
 
-  #open(): Sender {
-    this.#sender ??= new Sender(this.#senderOptions(), this.#deps);
+  #open(): KafkaSender {
+    this.#sender ??= new KafkaSender(this.#senderOptions(), this.#deps);
     return this.#sender;
   }
 
@@ -90,7 +90,7 @@ export class KafkaAdapter implements Adapter {
     return this.#settings;
   }
 
-  #senderOptions(): SenderOptions {
+  #senderOptions(): KafkaSenderOptions {
     const { topic, createTopic, compression, idempotent, sasl, connectionString } = this.#options;
     const { brokers, timeoutMs, idleMs, metadataMaxAgeMs, tls } = this.#connection();
     return {
@@ -115,10 +115,10 @@ export class KafkaAdapter implements Adapter {
 }
 
 /** Writes one record for each CloudEvent (CloudEvents Kafka protocol binding 1.0.2). Its key is the partition key. */
-export const kafka: AdapterDefinition<KafkaOptions> = {
+export const kafkaSink: AdapterDefinition<KafkaOptions> = {
   type: 'kafka',
   options: kafkaOptions,
-  secretFaults: connectionFaults,
+  secretFaults: kafkaConnectionFaults,
   create: (options, deps) => new KafkaAdapter(options, deps),
   source: kafkaSource,
 };

@@ -16,7 +16,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const AT_ONCE = 10;
 const PAGE = 500;
 
-export interface DrainParts {
+interface DrainParts {
   readonly node: string;
   readonly api: ApiClient;
   readonly options: KubernetesOptions['drain'];
@@ -164,17 +164,17 @@ function isNamespaceEnding({ body }: ApiAnswer): boolean {
   return causes.some(({ reason }) => reason === 'NamespaceTerminating');
 }
 
-export interface LeavingRules {
+interface LeavingRules {
   readonly deleteEmptyDirData: boolean;
   readonly force: boolean;
 }
 
 /** Excludes pods of DaemonSets, mirrors of static pods and finished pods, which cannot move to another node. */
-export function isWork({ controller, isMirror, isFinished }: Pod): boolean {
+function isWork({ controller, isMirror, isFinished }: Pod): boolean {
   return controller !== 'DaemonSet' && !isMirror && !isFinished;
 }
 
 /** Returns whether the configuration allows the eviction of the pod. */
-export function mayLeave({ controller, hasEmptyDir }: Pod, { deleteEmptyDirData, force }: LeavingRules): boolean {
+function mayLeave({ controller, hasEmptyDir }: Pod, { deleteEmptyDirData, force }: LeavingRules): boolean {
   return (deleteEmptyDirData || !hasEmptyDir) && (force || controller !== null);
 }

@@ -7,12 +7,12 @@ import type { OptionFault } from '../../src/schema/faults.ts';
 import { durationBetween, name, type OptionsOf, rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
 import type { DecisiveFile, SinkApprover } from '../adapter.ts';
-import { serverFault } from './access/access.ts';
+import { clusterAddressFault } from './access/access.ts';
 import { namesNode } from './node/node-name.ts';
 
 /** The steps that prepare a node for a maintenance. */
-export const STEPS = ['event', 'condition', 'taint', 'cordon', 'drain'] as const;
-export type Step = (typeof STEPS)[number];
+const STEPS = ['event', 'condition', 'taint', 'cordon', 'drain'] as const;
+export type PreparationStep = (typeof STEPS)[number];
 
 /** Names of nodes are DNS subdomains (RFC 1123). */
 const NODE_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -97,7 +97,7 @@ export type KubernetesOptions = OptionsOf<typeof kubernetesOptions>;
 
 /** @param options with resolved secrets */
 export function kubernetesSecretFaults({ node, cluster }: KubernetesOptions): readonly OptionFault[] {
-  const address = cluster === null ? null : serverFault(cluster);
+  const address = cluster === null ? null : clusterAddressFault(cluster);
   return [
     ...(node !== undefined && !NODE_NAME.test(reveal(node)) ? [{ key: 'node', message: NODE_FAULT }] : []),
     ...(address === null ? [] : [{ key: 'kubeconfig', message: address }]),
@@ -122,7 +122,7 @@ export async function kubeconfigFaults({ kubeconfig }: KubernetesOptions): Promi
 }
 
 /** @param options with resolved secrets */
-export function approverOf({ approve, hold, drills, node }: KubernetesOptions): SinkApprover | null {
+export function kubernetesApprover({ approve, hold, drills, node }: KubernetesOptions): SinkApprover | null {
   if (approve === undefined) return null;
   const actsOn: NonNullable<SinkApprover['actsOn']> = ({ eventId, resources }, vm) => {
     if (isDrill(eventId) && !drills) return false;

@@ -5,16 +5,16 @@ import { reveal } from '../../src/secrets/secret.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { ApiClient } from './api/api-client.ts';
 import { Drain, type PodLeft } from './drain.ts';
-import { concerns, type EventFacts, eventFacts } from './event-facts.ts';
+import { concerns, eventFacts, type NodeEventFacts } from './event-facts.ts';
 import { checkAccess } from './kubernetes-check.ts';
 import {
   accessFiles,
-  approverOf,
   type KubernetesOptions,
   kubeconfigFaults,
+  kubernetesApprover,
   kubernetesOptions,
   kubernetesSecretFaults,
-  type Step,
+  type PreparationStep,
 } from './kubernetes-options.ts';
 import { LeftBehind } from './node/left-behind.ts';
 import { prepared, preparedForGood } from './node/node-change.ts';
@@ -92,7 +92,7 @@ export class KubernetesAdapter implements Adapter {
     }
   }
 
-  async #recover({ key, eventId }: EventFacts, keeper: NodeKeeper, signal: AbortSignal): Promise<Outcome> {
+  async #recover({ key, eventId }: NodeEventFacts, keeper: NodeKeeper, signal: AbortSignal): Promise<Outcome> {
     if (this.#options.recover && (await keeper.recover(key, signal)))
       this.#deps.logger.info({ eventId }, 'the node is back from its scheduled event');
     return 'accepted';
@@ -110,7 +110,7 @@ export class KubernetesAdapter implements Adapter {
     return isYes ? { result: 'accepted', approves: true } : 'accepted';
   }
 
-  async #take(step: Exclude<Step, 'drain'>, { delivery, facts, keeper }: Preparing, signal: AbortSignal): Promise<void> {
+  async #take(step: Exclude<PreparationStep, 'drain'>, { delivery, facts, keeper }: Preparing, signal: AbortSignal): Promise<void> {
     if (step === 'event') {
       const body = nodeEvent(await keeper.read(signal), facts, delivery);
       const answer = await this.#api.ask({ method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/events`, body }, signal);
@@ -145,7 +145,7 @@ export class KubernetesAdapter implements Adapter {
   }
 
   /** Returns how long the drain may take. */
-  #drainMs({ notBeforeMs }: EventFacts): number {
+  #drainMs({ notBeforeMs }: NodeEventFacts): number {
     const { drain, beforeStart } = this.#options;
     if (beforeStart === undefined || notBeforeMs === null) return drain.timeout;
     return Math.min(drain.timeout, Math.max(0, notBeforeMs - beforeStart - this.#deps.wallMs()));
@@ -154,19 +154,19 @@ export class KubernetesAdapter implements Adapter {
 
 interface Preparing {
   readonly delivery: Delivery;
-  readonly facts: EventFacts;
+  readonly facts: NodeEventFacts;
   readonly name: string;
   readonly keeper: NodeKeeper;
 }
 
 /** Applies event, condition, taint, cordon and drain before a maintenance, and undoes them after it. */
-export const kubernetes: AdapterDefinition<KubernetesOptions> = {
+export const kubernetesSink: AdapterDefinition<KubernetesOptions> = {
   type: 'kubernetes',
   options: kubernetesOptions,
   secretFaults: kubernetesSecretFaults,
   contentFaults: kubeconfigFaults,
   decisiveFiles: accessFiles,
-  approverOf,
+  approverOf: kubernetesApprover,
   cancels: ({ cancel }) => cancel,
   create: (options, deps) => new KubernetesAdapter(options, deps),
 };

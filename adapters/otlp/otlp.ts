@@ -33,12 +33,12 @@ export const otlpOptions = v.pipe(
   httpChecks(),
 );
 
-export type OtlpOptions = v.InferOutput<typeof otlpOptions>;
+type OtlpOptions = v.InferOutput<typeof otlpOptions>;
 
 const GRPC_PORT = '4317';
 
 /** Returns warnings for a URL that looks copied from a gRPC exporter: without a path, or with the port for gRPC. */
-export function urlWarnings({ pathname, port }: URL): readonly string[] {
+function urlWarnings({ pathname, port }: URL): readonly string[] {
   const noPath = 'has no path, so the sink posts to /v1/logs: write the whole URL, such as https://otel.example.com:4318/v1/logs';
   const grpc = 'has port 4317, which is for gRPC: this sink uses HTTP, so use port 4318';
   return [...(pathname === '/' ? [noPath] : []), ...(port === GRPC_PORT ? [grpc] : [])];
@@ -58,7 +58,7 @@ const ENCODINGS = {
 } as const;
 
 /** Posts log records. A batch with rejected records goes again in halves, because the answer does not name them. */
-export class LogExporter implements HttpSinkKind {
+class LogExporter implements HttpSinkKind {
   readonly inFlight = 4;
   readonly growth: number;
   readonly base = logsUrl;
@@ -120,7 +120,7 @@ export class LogExporter implements HttpSinkKind {
   }
 }
 
-export const otlp: AdapterDefinition<OtlpOptions> = httpSink({
+export const otlpSink: AdapterDefinition<OtlpOptions> = httpSink({
   type: 'otlp',
   options: otlpOptions,
   urlWarnings,

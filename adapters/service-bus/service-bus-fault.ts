@@ -136,7 +136,7 @@ export function connectionFault(error: unknown, place: FaultPlace): BridgeError 
 }
 
 /** Returns the fault of a passed time limit. @param limit as written in the configuration */
-export function timeoutFault({ who, entity }: FaultPlace, limit: string): BridgeError {
+export function busTimeoutFault({ who, entity }: FaultPlace, limit: string): BridgeError {
   const message = `${who} gave no answer for the ${entity} within ${limit}: the bridge retries; if this lasts, check the network, or raise timeout`;
   return new BridgeError('BRIDGE_SERVICE_BUS_TIMEOUT', message, { ...RETRY_DELIVERY, status: 'timeout' });
 }

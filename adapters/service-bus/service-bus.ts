@@ -4,10 +4,10 @@ import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { type CredentialOf, NamespaceAccess } from './connection/access.ts';
-import { entityOf, type ServiceBusOptions, secretFaults, serviceBusOptions } from './options/service-bus-options.ts';
+import { entityOf, type ServiceBusOptions, serviceBusOptions, sinkSecretFaults } from './options/service-bus-options.ts';
 import type { FaultPlace } from './service-bus-fault.ts';
-import { type EncodeMessage, messageEncoder } from './sink/message-encoder.ts';
-import { Sender } from './sink/sender.ts';
+import { busMessageEncoder, type EncodeBusMessage } from './sink/message-encoder.ts';
+import { BusSender } from './sink/sender.ts';
 import { checkSink } from './sink/service-bus-check.ts';
 import { serviceBusSource } from './source/service-bus-source.ts';
 
@@ -21,8 +21,8 @@ export class ServiceBusAdapter implements Adapter {
   readonly #deps: AdapterDeps;
   readonly #access: NamespaceAccess;
   readonly #place: FaultPlace;
-  readonly #encode: EncodeMessage;
-  readonly #sender: Sender;
+  readonly #encode: EncodeBusMessage;
+  readonly #sender: BusSender;
   readonly #options: ServiceBusOptions;
 
   /** The secrets must be open. @throws BridgeError BRIDGE_CONFIG_INVALID with the key and no value */
@@ -33,8 +33,8 @@ export class ServiceBusAdapter implements Adapter {
     const name = `sink ${deps.name}`;
     this.#access = new NamespaceAccess(options, { owner: `sinks.${deps.name}`, name, entity: path }, deps, credentialOf);
     this.#place = { who: `${name}: ${this.#access.host}`, entity: `${kind} ${path}`, operation: 'send', role: SENDER_ROLE };
-    this.#encode = messageEncoder(options, deps.name, deps);
-    this.#sender = new Sender({ entity: path, timeout: options.timeout, place: this.#place, access: this.#access }, deps);
+    this.#encode = busMessageEncoder(options, deps.name, deps);
+    this.#sender = new BusSender({ entity: path, timeout: options.timeout, place: this.#place, access: this.#access }, deps);
   }
 
   /** Resolves the name, opens TLS, requests a token, presents it and attaches a sender link; sends no message. */
@@ -63,10 +63,10 @@ export class ServiceBusAdapter implements Adapter {
 }
 
 /** Sends CloudEvents as AMQP messages, each accepted once the service has settled it. */
-export const serviceBus: AdapterDefinition<ServiceBusOptions> = {
+export const serviceBusSink: AdapterDefinition<ServiceBusOptions> = {
   type: 'service-bus',
   options: serviceBusOptions,
-  secretFaults,
+  secretFaults: sinkSecretFaults,
   create: (options, deps) => new ServiceBusAdapter(options, deps),
   source: serviceBusSource,
 };

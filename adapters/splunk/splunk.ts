@@ -4,7 +4,7 @@ import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDefinition, AdapterDeps, Outcome } from '../adapter.ts';
-import { type Authorization, secretAuthorization } from '../http/authorization.ts';
+import { type RequestAuthorization, secretAuthorization } from '../http/authorization.ts';
 import type { StatusMeaning } from '../http/failures.ts';
 import { type HttpSinkKind, httpSink, type SinkContext, type SinkRequest } from '../http/http-sink.ts';
 import { takesNoSuchBody } from '../http/status-fault.ts';
@@ -16,13 +16,13 @@ import { collectorBase, type SplunkOptions, splunkOptions, tokenFaults } from '.
 const PATH = '/services/collector/event';
 
 /** Posts events. With `acknowledge`, waits until they are indexed. */
-export class EventCollector implements HttpSinkKind {
+class EventCollector implements HttpSinkKind {
   readonly inFlight = 4;
   /** The body has the attributes twice: in the event and in its fields. */
   readonly growth = 2;
   readonly base = collectorBase;
   readonly credentials = 'token';
-  readonly authorization: Authorization;
+  readonly authorization: RequestAuthorization;
   readonly statuses: Readonly<Record<number, StatusMeaning>>;
   readonly #encode: EncodeEvents;
   readonly #gzip: boolean;
@@ -86,7 +86,7 @@ export class EventCollector implements HttpSinkKind {
   }
 }
 
-export const splunk: AdapterDefinition<SplunkOptions> = httpSink({
+export const splunkSink: AdapterDefinition<SplunkOptions> = httpSink({
   type: 'splunk',
   options: splunkOptions,
   secretFaults: tokenFaults,

@@ -13,7 +13,7 @@ const LINE_END = Buffer.from('\n');
  * Writes each batch as one chunk and waits for the stream's callback. So a slow reader slows the lane, and memory does not grow. Never ends the
  * stream. An abort rejects at once, but does not undo the write.
  */
-export class StdoutAdapter implements Adapter {
+class StdoutAdapter implements Adapter {
   readonly limits = { inFlight: 1, batch: 100, batchBytes: 1024 ** 2 };
   readonly #deps: Pick<AdapterDeps, 'name' | 'stdout'>;
   #pendingWrites = 0;
@@ -132,7 +132,7 @@ const options = v.strictObject({
 type StdoutOptions = v.InferOutput<typeof options>;
 
 /** Defines the sink type `stdout`: structured CloudEvents on standard output, one JSON object for each line. It has no options. */
-export const stdout: AdapterDefinition<StdoutOptions> = {
+export const stdoutSink: AdapterDefinition<StdoutOptions> = {
   type: 'stdout',
   options,
   create: (_options, deps) => new StdoutAdapter(deps),

@@ -41,7 +41,7 @@ export function syslogFault(error: unknown, target: SyslogTarget): BridgeError {
 }
 
 /** The server did not take all messages in time. */
-export function timeoutFault(target: SyslogTarget, limitMs: number): BridgeError {
+export function syslogTimeoutFault(target: SyslogTarget, limitMs: number): BridgeError {
   const message = `${labelOf(target)} did not take the messages within ${formatDuration(limitMs)}: check the server, or raise timeout`;
   return new BridgeError('BRIDGE_SYSLOG_TIMEOUT', message, { ...RETRY, status: 'timeout' });
 }

@@ -75,7 +75,7 @@ function transportOf(options: SyslogOptions, parts: TransportParts, deps: Adapte
 }
 
 /** Defines the sink type `syslog`: RFC 5424 messages over TLS, TCP, UDP or a local stream socket. */
-export const syslog: AdapterDefinition<SyslogOptions> = {
+export const syslogSink: AdapterDefinition<SyslogOptions> = {
   type: 'syslog',
   options: syslogOptions,
   secretFaults: tlsFileFaults,

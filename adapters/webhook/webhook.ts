@@ -40,7 +40,7 @@ export const webhookOptions = v.pipe(
 export type WebhookOptions = v.InferOutput<typeof webhookOptions>;
 
 /** Returns the faults of the values of a webhook's secrets. */
-export function secretFaults(options: WebhookOptions): readonly OptionFault[] {
+function webhookSecretFaults(options: WebhookOptions): readonly OptionFault[] {
   return [...httpSecretFaults(options), ...signingSecretFaults(options)];
 }
 
@@ -60,7 +60,7 @@ export class WebhookAdapter implements Adapter {
 
   /** The secrets must be open. @throws BridgeError BRIDGE_CONFIG_INVALID with the key and no value */
   constructor(options: WebhookOptions, deps: AdapterDeps, resolve?: Resolve) {
-    const { url, headers } = httpTarget(options, deps.name, secretFaults(options));
+    const { url, headers } = httpTarget(options, deps.name, webhookSecretFaults(options));
     const target = { url, headers: { ...defaultsFor(url), ...headers } };
     this.#limits = { inFlight: IN_FLIGHT, ...bodyLimits(options) };
     this.#deps = deps;
@@ -152,10 +152,10 @@ function defaultsFor({ searchParams }: URL): Record<string, string> {
 }
 
 /** Posts CloudEvents, one or a batch in each request, or a template's body (CloudEvents webhook specification 1.0.2, section 2). */
-export const webhook: AdapterDefinition<WebhookOptions> = {
+export const webhookSink: AdapterDefinition<WebhookOptions> = {
   type: 'webhook',
   options: webhookOptions,
-  secretFaults: (options) => [...secretFaults(options), ...addressFaults(options)],
+  secretFaults: (options) => [...webhookSecretFaults(options), ...addressFaults(options)],
   contentFaults: templateFaults,
   create: (options, deps) => new WebhookAdapter(options, deps),
 };

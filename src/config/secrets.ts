@@ -54,7 +54,7 @@ export function fileReferences(outputs: readonly unknown[], file: unknown): { re
 }
 
 /** Whether the value is `{ env: NAME }` or `{ file: PATH }`. */
-export function isReference(value: unknown): value is SecretReference {
+function isReference(value: unknown): value is SecretReference {
   if (!isMapping(value)) return false;
   const [first, ...more] = Object.entries(value);
   return more.length === 0 && first !== undefined && (first[0] === 'env' || first[0] === 'file') && typeof first[1] === 'string';

@@ -22,7 +22,7 @@ import { EXIT, type Verb } from './verb.ts';
 const SPEED = 120;
 const LIMIT_MS = 30_000;
 
-export const demo: Verb = {
+export const demoVerb: Verb = {
   usage: '',
   description: `Runs one simulated maintenance with a bridge and a subscriber that approves it, and explains each step. Takes about 10 s.
 Needs no broker and no Azure, and leaves nothing behind.`,

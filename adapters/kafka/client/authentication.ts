@@ -32,7 +32,7 @@ type OauthBearerOptions = Extract<SaslOptions, { mechanism: 'oauthbearer' }>;
 const never = new AbortController().signal;
 
 /** Returns a function that gets a token for each connection. @param host a broker's host: the Event Hubs namespace of the token */
-export function tokenSource(sasl: OauthBearerOptions, host: string, deps: AzureCredentialDeps, place: string): () => Promise<string> {
+function tokenSource(sasl: OauthBearerOptions, host: string, deps: AzureCredentialDeps, place: string): () => Promise<string> {
   const { token } = sasl;
   if (token !== undefined) return async () => readToken(token, place);
   const credential = new AzureCredential({ ...sasl, ...azureAuthorityOf(host) }, deps, `${place}.sasl`);

@@ -17,7 +17,7 @@ const NOWHERE = 'needs brokers, a list of host:port, or the connectionString of 
 const INSECURE = 'would send its secret unencrypted: set ssl: true, or allowInsecure: true if the network is trusted';
 
 /** Keys that sinks and approval sources share. `connectionRules` and `connectionFaults` check combinations of keys. */
-export const connectionEntries = {
+export const kafkaConnectionEntries = {
   brokers: v.exactOptional(
     v.pipe(
       v.array(v.pipe(v.string(), withoutFault(brokerFault), v.transform(parseBroker)), 'must be a list such as [localhost:9092]'),
@@ -71,7 +71,7 @@ export const connectionEntries = {
   ),
 };
 
-export type KafkaConnectionOptions = EntriesOf<typeof connectionEntries>;
+export type KafkaConnectionOptions = EntriesOf<typeof kafkaConnectionEntries>;
 
 /** Checks combinations of keys, in the pipe of a mapping with `connectionEntries`. */
 export function connectionRules<Options extends KafkaConnectionOptions>() {
@@ -106,7 +106,7 @@ function otherRules(options: KafkaConnectionOptions): readonly MappingFault[] {
 }
 
 /** Returns the faults of open files and secrets. */
-export function connectionFaults(options: KafkaConnectionOptions): readonly OptionFault[] {
+export function kafkaConnectionFaults(options: KafkaConnectionOptions): readonly OptionFault[] {
   const { brokers, ssl, sasl, connectionString, allowInsecure } = options;
   const faults: OptionFault[] = [
     ...(typeof ssl === 'object' ? tlsFaults(ssl, 'ssl') : []),

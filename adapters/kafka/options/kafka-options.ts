@@ -1,7 +1,7 @@
 // Configuration of a Kafka sink → checked options.
 import * as v from 'valibot';
 import { rule, wholeNumber } from '../../../src/schema/pieces.ts';
-import { connectionEntries, connectionRules, isEventHubs } from './connection-options.ts';
+import { connectionRules, isEventHubs, kafkaConnectionEntries } from './connection-options.ts';
 
 /** Kafka's rule for topic names. */
 const TOPIC = /^[A-Za-z0-9._-]{1,249}$/;
@@ -69,7 +69,7 @@ const deliveryEntries = {
 export const kafkaOptions = v.pipe(
   v.strictObject({
     type: v.pipe(v.optional(v.literal('kafka')), v.description('The kind of sink.')),
-    ...connectionEntries,
+    ...kafkaConnectionEntries,
     ...deliveryEntries,
   }),
   connectionRules(),

@@ -4,8 +4,8 @@ import { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { type Deps, deadline, orAbort } from '../../../src/time/clock.ts';
 import { SocketGate } from '../client/socket-gate.ts';
-import { kafkaFault, timeoutFault } from '../kafka-fault.ts';
-import type { Operation } from '../protocol-meanings.ts';
+import { kafkaFault, kafkaTimeoutFault } from '../kafka-fault.ts';
+import type { KafkaOperation } from '../protocol-meanings.ts';
 import type { LinkOptions } from './producer-link.ts';
 import { createTopic as create } from './topic.ts';
 import { mayWrite } from './topic-rights.ts';
@@ -33,7 +33,7 @@ export async function checkKafka(options: CheckOptions, deps: Pick<Deps, 'after'
 class Check implements Disposable {
   readonly #options: CheckOptions;
   readonly #gate = new SocketGate();
-  #operation: Operation = 'connect';
+  #operation: KafkaOperation = 'connect';
 
   constructor(options: CheckOptions) {
     this.#options = options;
@@ -48,7 +48,7 @@ class Check implements Disposable {
   }
 
   tooSlow(): BridgeError {
-    return timeoutFault(this.#context());
+    return kafkaTimeoutFault(this.#context());
   }
 
   [Symbol.dispose](): void {

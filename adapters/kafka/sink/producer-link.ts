@@ -7,7 +7,7 @@ import type { WrapSockets } from '../client/kafka-client.ts';
 import { BrokerPauses } from '../client/repairs/broker-pauses.ts';
 import { SocketGate } from '../client/socket-gate.ts';
 import { type FaultContext, kafkaFault } from '../kafka-fault.ts';
-import type { Operation } from '../protocol-meanings.ts';
+import type { KafkaOperation } from '../protocol-meanings.ts';
 import type { EncodedRecord } from './record-encoder.ts';
 import { createTopic, type NewTopic, TopicPartitions } from './topic.ts';
 
@@ -132,11 +132,11 @@ export class ProducerLink {
     await this.gone;
   }
 
-  faultOf(error: unknown, operation: Operation): BridgeError {
+  faultOf(error: unknown, operation: KafkaOperation): BridgeError {
     return kafkaFault(error, this.context(operation));
   }
 
-  context(operation: Operation): FaultContext {
+  context(operation: KafkaOperation): FaultContext {
     const { who, topic, brokers, uses, timeoutMs } = this.#options;
     const limit = formatDuration(timeoutMs);
     return { who, topic, brokers, uses, operation, limit, connected: this.#gate.connected, hasWorked: this.#hasWorked };

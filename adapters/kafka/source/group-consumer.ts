@@ -47,7 +47,7 @@ const NAME = 'scheduled-events-bridge';
 const VERSION = 1;
 
 /** Returns an assigner. @param seen receives each consumer's cluster, which kafkajs's types hide */
-export function groupAssigner(protocol: typeof AssignerProtocol, seen: (cluster: Cluster) => void): PartitionAssigner {
+function groupAssigner(protocol: typeof AssignerProtocol, seen: (cluster: Cluster) => void): PartitionAssigner {
   return ({ cluster }): Assigner => {
     seen(cluster);
     return {

@@ -27,13 +27,13 @@ export interface AccessSource {
 const HOST = /^[\da-z.:-]+$/i;
 
 /** The variables that kubelet sets in every container. */
-export interface ServiceAddress {
+interface ServiceAddress {
   readonly host: Secret;
   readonly port: Secret;
 }
 
 /** @returns a fault, or null; both secrets are resolved */
-export function serverFault({ host, port }: ServiceAddress): string | null {
+export function clusterAddressFault({ host, port }: ServiceAddress): string | null {
   if (host.reveal() === '' || port.reveal() === '')
     return 'is missing: without it, the bridge must run in a pod, which sets KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT';
   const isAddress = HOST.test(host.reveal()) && /^\d+$/.test(port.reveal()) && URL.canParse(addressOf({ host, port }));

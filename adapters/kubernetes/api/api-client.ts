@@ -26,7 +26,7 @@ const IDLE_MS = 30_000;
 /** The address comes from the cluster, so it may be private. Addresses of the metadata service are never allowed. */
 const judge = addressJudge(['0.0.0.0/0', '::/0']);
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Includes the query. */
   readonly path: string;

@@ -10,7 +10,7 @@ import { type ConnectionString, parseConnectionString, parseEndpoint } from './c
 const NAMESPACE_FAULT = 'must be the host name of a namespace, such as my-ns.servicebus.windows.net, without sb:// or a path';
 const CREDENTIAL_KEYS = ['credential', 'clientId', 'tenantId', 'clientSecret', 'certificate'] as const;
 
-export const connectionEntries = {
+export const busConnectionEntries = {
   namespace: v.exactOptional(
     v.pipe(
       v.string(),
@@ -46,10 +46,10 @@ export const connectionEntries = {
   ),
 };
 
-export type ServiceBusConnectionOptions = EntriesOf<typeof connectionEntries>;
+export type ServiceBusConnectionOptions = EntriesOf<typeof busConnectionEntries>;
 
 /** Returns the faults that do not depend on secrets. */
-export function connectionFaults(options: ServiceBusConnectionOptions): readonly OptionFault[] {
+export function busConnectionFaults(options: ServiceBusConnectionOptions): readonly OptionFault[] {
   const { namespace, connectionString, transport, proxy } = options;
   const faults: OptionFault[] = [];
   if (namespace === undefined && connectionString === undefined)

@@ -6,7 +6,7 @@ import { deadline, orAbort } from '../../../src/time/clock.ts';
 import { nextTurn } from '../../../src/time/turn.ts';
 import type { Outcome } from '../../adapter.ts';
 import type { NetworkServer } from '../server-address.ts';
-import { syslogFault, timeoutFault } from '../syslog-fault.ts';
+import { syslogFault, syslogTimeoutFault } from '../syslog-fault.ts';
 import { type SyslogTransport, serverGuard, type TransportParts } from './transport.ts';
 
 /** Sends datagrams. Resolves the name for each call, so that it follows a server to a new address. Keeps no socket open. */
@@ -59,7 +59,7 @@ export class Datagrams implements SyslogTransport {
 
   async #withTimeout<T>(signal: AbortSignal, work: (limited: AbortSignal) => Promise<T>): Promise<T> {
     const { deps, target, timeoutMs } = this.#parts;
-    using limit = deadline(deps, timeoutMs, () => timeoutFault(target, timeoutMs), signal);
+    using limit = deadline(deps, timeoutMs, () => syslogTimeoutFault(target, timeoutMs), signal);
     return await work(limit.signal);
   }
 }

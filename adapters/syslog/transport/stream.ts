@@ -1,7 +1,7 @@
 // Messages → one framed connection; accepted if it stays open for `settle` afterwards.
 import { deadline } from '../../../src/time/clock.ts';
 import type { Outcome } from '../../adapter.ts';
-import { timeoutFault } from '../syslog-fault.ts';
+import { syslogTimeoutFault } from '../syslog-fault.ts';
 import { openSocket, SyslogConnection, type TlsParts } from './connection.ts';
 import type { SyslogTransport, TransportParts } from './transport.ts';
 
@@ -86,7 +86,7 @@ export class Stream implements SyslogTransport {
   /** Closes a connection that did not take the messages in time, so that a late write cannot succeed after they are sent again. */
   async #withTimeout(connection: SyslogConnection, signal: AbortSignal, work: (limited: AbortSignal) => Promise<void>): Promise<void> {
     const { deps, target, timeoutMs } = this.#parts;
-    using limit = deadline(deps, timeoutMs, () => timeoutFault(target, timeoutMs), signal);
+    using limit = deadline(deps, timeoutMs, () => syslogTimeoutFault(target, timeoutMs), signal);
     try {
       await work(limit.signal);
     } catch (error) {

@@ -3,14 +3,13 @@
 import { X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { BridgeError } from '../../errors.ts';
 import { exchange, type HttpRequest } from '../../net/http-exchange.ts';
 import { connectPinned } from '../../net/pinned-connection.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
 import { fileReadFault, readRegularFile } from '../../secrets/regular-file.ts';
 import type { SecretReference } from '../../secrets/secret.ts';
 import { deadline } from '../../time/clock.ts';
-import { needed, optionText, type VerbContext, type VerbOption } from '../verb.ts';
+import { needed, optionText, usageError, type VerbContext, type VerbOption } from '../verb.ts';
 
 /** Bytes: far more than any answer of a bridge. */
 const LONGEST_ANSWER = 1024 * 1024;
@@ -41,16 +40,11 @@ export const BRIDGE_OPTIONS = {
  */
 export function bridgeUrl(context: VerbContext, bridge: string, path: string): URL {
   const url = URL.parse(path, bridge);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new BridgeError('BRIDGE_USAGE', '--bridge takes an http or https URL, such as http://127.0.0.1:8700');
-  }
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw usageError('--bridge takes an http or https URL, such as http://127.0.0.1:8700');
   const isReadable = url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
-  if (isReadable && optionText(context, 'token-env') !== undefined && context.values['allow-insecure'] !== true) {
-    throw new BridgeError(
-      'BRIDGE_USAGE',
-      `${url.origin} would receive the token in clear text: use https://, or --allow-insecure if you accept this`,
-    );
-  }
+  if (isReadable && optionText(context, 'token-env') !== undefined && context.values['allow-insecure'] !== true)
+    throw usageError(`${url.origin} would receive the token in clear text: use https://, or --allow-insecure if you accept this`);
   return url;
 }
 
@@ -58,7 +52,7 @@ export function bridgeUrl(context: VerbContext, bridge: string, path: string): U
 export function authorization(context: VerbContext): { readonly Authorization: string } {
   const name = needed(context, 'token-env');
   const token = context.env[name];
-  if (!token) throw new BridgeError('BRIDGE_USAGE', `the environment variable ${name} is empty or not set: it must hold the token`);
+  if (!token) throw usageError(`the environment variable ${name} is empty or not set: it must hold the token`);
   return { Authorization: `Bearer ${token}` };
 }
 

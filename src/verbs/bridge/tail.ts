@@ -1,7 +1,7 @@
 // `tail`: a bridge's stream, or its store → each published CloudEvent on standard output.
 
 import { type CloudEvent, ConsumerError, createDispatcher, type StreamConsumer, stream } from '../../consumer.ts';
-import { BridgeError, messageOf } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import { toRfc3339 } from '../../formats/dates.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { logRecord } from '../../log-record/log-record.ts';
@@ -9,12 +9,12 @@ import { toText } from '../../log-record/text.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { sleep } from '../../time/clock.ts';
 import { withStoreToRead } from '../store.ts';
-import { type Colour, EXIT, interrupted, optionText, optionTime, type Verb, type VerbContext } from '../verb.ts';
+import { type Colour, EXIT, interrupted, optionText, optionTime, usageError, type Verb, type VerbContext } from '../verb.ts';
 import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red' };
 
-export const tail: Verb = {
+export const tailVerb: Verb = {
   usage: '[--since TIME] [--changes A,B] [--json] [--bridge URL [--token-env NAME] | --config FILE]',
   description: `Prints each published CloudEvent until it is interrupted: one readable line on a terminal, otherwise (or with --json) the CloudEvent on one line.
 With --bridge it reads the bridge's stream, and continues after the last printed event if the connection breaks. With --config it reads the store,
@@ -33,8 +33,7 @@ TIME is RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m, 2d), back to sto
   ],
   async run(context) {
     const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
-    if (bridge !== undefined && file !== undefined)
-      throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
+    if (bridge !== undefined && file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
     const request = { sinceMs: optionTime(context, 'since') ?? null, changes: changesOption(context), show: printer(context) };
     if (file === undefined) return await followBridge(context, bridge ?? DEFAULT_BRIDGE, request);
     await followStore(context, file, request);
@@ -47,7 +46,7 @@ function changesOption(context: VerbContext): readonly string[] | null {
   if (value === undefined) return null;
   const names = value.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !CHANGE_NAMES.some((known) => known === name));
-  if (unknown !== undefined) throw new BridgeError('BRIDGE_USAGE', `--changes takes ${CHANGE_NAMES.join(', ')}, not "${unknown}"`);
+  if (unknown !== undefined) throw usageError(`--changes takes ${CHANGE_NAMES.join(', ')}, not "${unknown}"`);
   return names;
 }
 
@@ -60,7 +59,7 @@ function printer({ stdout, values, print }: VerbContext): TailRequest['show'] {
   };
 }
 
-export interface TailRequest {
+interface TailRequest {
   /** Null: what is published from now on. */
   readonly sinceMs: number | null;
   /** Null: all of them. */
@@ -75,7 +74,7 @@ const LOOK_MS = 200;
 const [ROWS, BYTES] = [32, 1024 * 1024];
 
 /** Follows the journal until the signal aborts. @throws the signal's reason, or BridgeError BRIDGE_STORE_* */
-export function followStore(context: VerbContext, file: string, { sinceMs, changes, show }: TailRequest): Promise<never> {
+function followStore(context: VerbContext, file: string, { sinceMs, changes, show }: TailRequest): Promise<never> {
   const { deps, signal, warn } = context;
   return withStoreToRead(context, file, async (outbox) => {
     const { journalPages } = outbox;
@@ -103,7 +102,7 @@ export function followStore(context: VerbContext, file: string, { sinceMs, chang
 const TIMEOUT_MS = 5000;
 
 /** @returns the exit code: 1 if the bridge rejects the reader, so that a retry is useless */
-export async function followBridge(context: VerbContext, bridge: string, { sinceMs, changes, show }: TailRequest): Promise<number> {
+async function followBridge(context: VerbContext, bridge: string, { sinceMs, changes, show }: TailRequest): Promise<number> {
   const { signal, deps, warn } = context;
   const url = bridgeUrl(context, bridge, '/');
   const headers: { readonly Authorization?: string } = optionText(context, 'token-env') === undefined ? {} : authorization(context);

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { inspect, promisify } from 'node:util';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { webhook, webhookOptions } from '../../../adapters/webhook/webhook.ts';
+import { webhookOptions, webhookSink } from '../../../adapters/webhook/webhook.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
 import { ConnectProxy } from '../../far-sides/connect-proxy.ts';
@@ -356,7 +356,7 @@ test('the token endpoint is verified with the tls.ca of the sink', async (t) => 
   const options = v.parse(webhookOptions, { url: receiver.url, oauth2, allowPrivate: ['127.0.0.0/8'], tls: { ca: 'ca.pem' } });
   options.oauth2?.clientSecret.open(SECRET);
   options.tls?.ca?.open(CERTIFICATE);
-  const trusting = manageAdapter(webhook.create(options, adapterDeps()), 'under-test');
+  const trusting = manageAdapter(webhookSink.create(options, adapterDeps()), 'under-test');
   t.after(() => trusting[Symbol.asyncDispose]());
   assert.deepEqual(await trusting.deliver([sampleDelivery()], never), ['accepted']);
 });
