@@ -1,33 +1,33 @@
 // All sink types of the bridge; no other file of the program lists them.
 import type { AdapterDefinition } from './adapter.ts';
-import { azureMonitor } from './azure-monitor/azure-monitor.ts';
-import { command } from './command/command.ts';
-import { elasticsearch } from './elasticsearch/elasticsearch.ts';
-import { file } from './file/file.ts';
-import { kafka } from './kafka/kafka.ts';
-import { kubernetes } from './kubernetes/kubernetes.ts';
-import { otlp } from './otlp/otlp.ts';
-import { serviceBus } from './service-bus/service-bus.ts';
-import { splunk } from './splunk/splunk.ts';
-import { stdout } from './stdout/stdout.ts';
-import { syslog } from './syslog/syslog.ts';
-import { webhook } from './webhook/webhook.ts';
+import { azureMonitorSink } from './azure-monitor/azure-monitor.ts';
+import { commandSink } from './command/command.ts';
+import { elasticsearchSink } from './elasticsearch/elasticsearch.ts';
+import { fileSink } from './file/file.ts';
+import { kafkaSink } from './kafka/kafka.ts';
+import { kubernetesSink } from './kubernetes/kubernetes.ts';
+import { otlpSink } from './otlp/otlp.ts';
+import { serviceBusSink } from './service-bus/service-bus.ts';
+import { splunkSink } from './splunk/splunk.ts';
+import { stdoutSink } from './stdout/stdout.ts';
+import { syslogSink } from './syslog/syslog.ts';
+import { webhookSink } from './webhook/webhook.ts';
 
 /**
  * A definition is light: it has options and a `create` without I/O. An adapter imports a heavy client on first use (`await import(…)` in
  * `check` and `deliver`), so that types that are not configured use no memory.
  */
 export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [
-  stdout,
-  file,
-  syslog,
-  webhook,
-  kafka,
-  serviceBus,
-  splunk,
-  elasticsearch,
-  otlp,
-  azureMonitor,
-  command,
-  kubernetes,
+  stdoutSink,
+  fileSink,
+  syslogSink,
+  webhookSink,
+  kafkaSink,
+  serviceBusSink,
+  splunkSink,
+  elasticsearchSink,
+  otlpSink,
+  azureMonitorSink,
+  commandSink,
+  kubernetesSink,
 ];

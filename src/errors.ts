@@ -109,21 +109,8 @@ export const ERROR_CODES = [
   'BRIDGE_SYSLOG_TLS',
   'BRIDGE_SYSLOG_UNREACHABLE',
   'BRIDGE_USAGE',
-  'BRIDGE_WEBHOOK_BROKEN',
-  'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS',
-  'BRIDGE_WEBHOOK_GONE',
-  'BRIDGE_WEBHOOK_MISCONFIGURED',
   'BRIDGE_WEBHOOK_NO_CONSENT',
-  'BRIDGE_WEBHOOK_PROXY',
-  'BRIDGE_WEBHOOK_REFUSED',
   'BRIDGE_WEBHOOK_TEMPLATE',
-  'BRIDGE_WEBHOOK_TIMEOUT',
-  'BRIDGE_WEBHOOK_TLS',
-  'BRIDGE_WEBHOOK_TLS_FILES',
-  'BRIDGE_WEBHOOK_TOKEN_REFUSED',
-  'BRIDGE_WEBHOOK_TOKEN_UNAVAILABLE',
-  'BRIDGE_WEBHOOK_UNAVAILABLE',
-  'BRIDGE_WEBHOOK_UNREACHABLE',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
@@ -138,15 +125,15 @@ export type Disposition = 'retry' | 'misconfigured' | 'retired' | 'refused' | 'e
 export interface BridgeErrorDetails {
   readonly cause?: unknown;
   /** Deliveries only. */
-  readonly disposition?: Disposition;
+  readonly disposition?: Disposition | undefined;
   /** Whether the failure speaks of this delivery or of the sink as a whole; `delivery` by default. */
-  readonly scope?: 'delivery' | 'sink';
+  readonly scope?: 'delivery' | 'sink' | undefined;
   /** The other side asked for this pause. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | null | undefined;
   /** However long ago its event ended, it is tried again so soon at the latest. */
   readonly retryWithinMs?: number;
   /** What the other side said: an HTTP status or an error code of its own. */
-  readonly status?: number | string;
+  readonly status?: number | string | undefined;
   /** With `refused`: the other side named this very delivery, so that it is to blame whatever else was refused in the same call. */
   readonly isNamed?: boolean;
   /** With `retired`: until this process ends, not until the configuration changes or `resume` lifts it. */
@@ -170,7 +157,7 @@ export class BridgeError extends Error {
     this.code = code;
     this.disposition = details.disposition;
     this.scope = details.scope ?? 'delivery';
-    this.retryAfterMs = details.retryAfterMs;
+    this.retryAfterMs = details.retryAfterMs ?? undefined;
     this.retryWithinMs = details.retryWithinMs;
     this.status = details.status;
     this.isNamed = details.isNamed ?? false;
@@ -186,6 +173,11 @@ export function isAbort(error: unknown): boolean {
 /** Nothing can be stored; the store reports why. */
 export function isStoreFault(error: unknown): boolean {
   return error instanceof BridgeError && error.code.startsWith('BRIDGE_STORE_');
+}
+
+/** Returns an error with only the message: Node attaches raw answers and whole certificates to its errors, which must not be logged. */
+export function withoutDetails(error: unknown): Error {
+  return new Error(messageOf(error) || (codeOf(error) ?? 'unknown'));
 }
 
 /** The code that Node and the operating system give their errors, such as `ECONNRESET`, and we ours; undefined if there is none. */

@@ -42,7 +42,7 @@ export function exitFault({ code, signal }: Exit, place: CommandPlace): BridgeEr
 }
 
 /** @param isGone whether its whole process group has ended */
-export function timeoutFault(place: CommandPlace, limitMs: number, isGone: boolean): BridgeError {
+export function runTimeoutFault(place: CommandPlace, limitMs: number, isGone: boolean): BridgeError {
   const message = `${whoOf(place)} had not ended after ${formatDuration(limitMs)} and was ended${left(isGone)}; the bridge runs it again: find out why it hangs, or raise timeout`;
   return new BridgeError('BRIDGE_COMMAND_TIMEOUT', message, retry('timeout'));
 }
@@ -67,10 +67,8 @@ export function stillRunsFault(place: CommandPlace, group: number): BridgeError 
 
 /** Returns the error of a program that cannot start until somebody corrects a fault. */
 export function unstartable(place: CommandPlace, fault: string, cause?: unknown): BridgeError {
-  const status = codeOf(cause);
-  const details = { ...(cause === undefined ? {} : { cause }), ...(status === undefined ? {} : { status }) };
-  const message = `${whoOf(place)} cannot be started: ${fault}`;
-  return new BridgeError('BRIDGE_COMMAND_MISCONFIGURED', message, { ...details, disposition: 'misconfigured', scope: 'sink' });
+  const details = { cause, status: codeOf(cause), disposition: 'misconfigured', scope: 'sink' } as const;
+  return new BridgeError('BRIDGE_COMMAND_MISCONFIGURED', `${whoOf(place)} cannot be started: ${fault}`, details);
 }
 
 /** Returns the error of a program that the bridge could start but not end. */

@@ -2,7 +2,7 @@
 import { posix, win32 } from 'node:path';
 import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { duration, durationBetween, name, secret, wholeNumber } from '../../src/schema/pieces.ts';
+import { duration, durationBetween, name, rule, rules, secret, wholeNumber } from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
 import type { SinkApprover } from '../adapter.ts';
 import { batchFault, isBatchFile } from './command-line.ts';
@@ -12,6 +12,7 @@ const LONGEST = '24h';
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const OURS = /^(CE|EVENT|BRIDGE)_/i;
 const NO_NUL = 'must not hold a NUL character';
+const OTHER_HOLD = 'must be the same name as approve: only the approver who holds an event can release it';
 const NO_PROGRAM = 'must be the absolute path of a program, or a name without a folder, which is looked up in PATH';
 
 const withoutNul = v.check((text: string) => !text.includes('\0'), NO_NUL);
@@ -22,17 +23,15 @@ function runEntry(platform: NodeJS.Platform) {
   return v.pipe(
     v.array(v.pipe(v.string(), withoutNul)),
     v.minLength(1, 'must name a program'),
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed || dataset.value.length === 0) return;
-      const [program = '', ...args] = dataset.value;
-      const issue = (message: string, key: number) =>
-        addIssue({ message, path: [{ type: 'array', origin: 'value', input: dataset.value, key, value: dataset.value[key] }] });
-      if (!isAbsolute(program) && !isName(program)) issue(NO_PROGRAM, 0);
-      if (platform !== 'win32' || !isBatchFile(program)) return;
-      for (const [index, text] of [program, ...args].entries()) {
-        const fault = batchFault(text);
-        if (fault !== null) issue(fault, index);
-      }
+    rules((run) => {
+      const [program] = run;
+      if (program === undefined) return [];
+      const isFile = isAbsolute(program) || isName(program);
+      const texts = platform === 'win32' && isBatchFile(program) ? run.map(batchFault) : [];
+      return [
+        ...(isFile ? [] : [{ path: [0], message: NO_PROGRAM }]),
+        ...texts.flatMap((message, index) => (message === null ? [] : [{ path: [index], message }])),
+      ];
     }),
     v.description('The program and its arguments, without a shell. An absolute path, or a name that is looked up in PATH.'),
   );
@@ -118,20 +117,14 @@ export function commandOptions(platform: NodeJS.Platform) {
         ),
       ),
     }),
-    v.forward(
-      v.check(
-        ({ hold, approve }) => hold === undefined || hold === approve,
-        'must be the same name as approve: only the approver who holds an event can release it',
-      ),
-      ['hold'],
-    ),
+    rule('hold', ({ hold, approve }) => hold === undefined || hold === approve, OTHER_HOLD),
   );
 }
 
 export type CommandOptions = v.InferOutput<ReturnType<typeof commandOptions>>;
 
 /** Returns the faults in the values of the secrets. */
-export function secretFaults({ env }: CommandOptions): readonly OptionFault[] {
+export function variableFaults({ env }: CommandOptions): readonly OptionFault[] {
   const spoilt = Object.entries<string | Secret>(env).filter(([, value]) => reveal(value).includes('\0'));
   return spoilt.map(([key]) => ({ key: `env.${key}`, message: NO_NUL }));
 }
@@ -142,6 +135,6 @@ export function secretValues({ env }: CommandOptions): readonly string[] {
   return values.filter(({ length }) => length >= SHORTEST_SECRET).sort((one, other) => other.length - one.length);
 }
 
-export function approverOf({ approve, hold }: CommandOptions): SinkApprover | null {
+export function commandApprover({ approve, hold }: CommandOptions): SinkApprover | null {
   return approve === undefined ? null : { name: approve, holds: hold !== undefined };
 }

@@ -1,4 +1,6 @@
-// Chunks of a program's output → its last 4 KiB as lines that are safe in a log.
+// Chunks of a program's output → its last 4 KiB, as lines that are safe in a log.
+
+import type { Logger } from 'pino';
 import { visibleLine } from '../../src/formats/visible-text.ts';
 
 const KEPT_BYTES = 4096;
@@ -70,4 +72,27 @@ function pieces(line: string): readonly string[] {
   const isSplit = /[\uD800-\uDBFF]/.test(line.charAt(LONGEST_PIECE - 1));
   const end = isSplit ? LONGEST_PIECE - 1 : LONGEST_PIECE;
   return [line.slice(0, end), ...pieces(line.slice(end))];
+}
+
+interface Told {
+  /** Logs with `info` if true, else `warn`. */
+  readonly wentWell: boolean;
+  /** Texts that must not be logged. */
+  readonly hidden: readonly string[];
+  /** The id of the CloudEvent. */
+  readonly id: string;
+}
+
+export function logOutputs(
+  outputs: { readonly stdout: OutputTail; readonly stderr: OutputTail },
+  { wentWell, hidden, id }: Told,
+  logger: Logger,
+): void {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    for (const line of outputs[stream].lines(hidden)) {
+      const fields = { id, stream, line };
+      if (wentWell) logger.info(fields, 'the program said');
+      else logger.warn(fields, 'the program said');
+    }
+  }
 }

@@ -3,9 +3,8 @@ import { stat } from 'node:fs/promises';
 import { dirname, isAbsolute } from 'node:path';
 import type { AdapterDeps, DecisiveFile } from '../adapter.ts';
 import type { CommandOptions } from './command-options.ts';
-import { type Interpreter, interpreterOf } from './interpreter.ts';
 import { programExtensions, searchPath } from './run-environment.ts';
-import { findProgram } from './start-faults.ts';
+import { findProgram, type Interpreter, interpreterOf } from './start-faults.ts';
 
 const KEY = 'run';
 /** A script may be the interpreter of another one. Linux allows this depth. */

@@ -3,13 +3,12 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { BridgeError } from '../../src/errors.ts';
 import type { AdapterDeps } from '../adapter.ts';
-import { type Account, accountSources, findAccount } from './accounts.ts';
+import { type Account, accountSources, findAccount, mayEnd, ownRights } from './accounts.ts';
 import { type CommandPlace, startFault, unendable, unstartable } from './command-fault.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
 import type { CommandOptions } from './command-options.ts';
-import { mayEnd, ownRights } from './own-rights.ts';
 import { ownVariables, programExtensions, searchPath } from './run-environment.ts';
-import { type Conditions, findProgram, formatFault, startFaultOf } from './start-faults.ts';
+import { type Conditions, executableFault, findProgram, startFaultOf } from './start-faults.ts';
 
 /** The parameters of a start, except those of the delivery. */
 export interface Setting {
@@ -79,7 +78,7 @@ export class ProgramSetting {
     const found = await stat(program).catch(() => null);
     const version = found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
     if (version !== null && version === this.#seen) return;
-    const fault = await formatFault(program, this.#platform);
+    const fault = await executableFault(program, this.#platform);
     if (fault !== null) throw unstartable(this.#place, fault);
     this.#seen = version;
   }

@@ -12,7 +12,7 @@ const LAST_OUTPUT_MS = 100;
 const PIECE_BYTES = 256 * 1024;
 const PAUSE_MS = 2;
 
-export interface Start {
+interface Start {
   readonly line: CommandLine;
   readonly env: Readonly<Record<string, string>>;
   /** Default: the folder of the bridge. */

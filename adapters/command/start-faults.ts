@@ -1,11 +1,9 @@
 // A program, a folder and a user → the fault that would prevent a start, without starting it.
 import { constants } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
+import { access, open, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { codeOf } from '../../src/errors.ts';
-import type { Account } from './accounts.ts';
-import { beginningOf, interpreterOf } from './interpreter.ts';
-import { maySwitchTo, ownRights } from './own-rights.ts';
+import { type Account, maySwitchTo, ownRights } from './accounts.ts';
 
 /** The conditions of a start. */
 export interface Conditions {
@@ -54,13 +52,13 @@ export async function startFaultOf(program: string, { search, directory, account
   if (!(await mayRun(program, account)))
     return `${whoOf(account)} may not execute it: give it the x permission with chmod, or correct run or user`;
   if (platform === 'win32') return null;
-  return (await formatFault(program, platform)) ?? interpreterFault(program, search);
+  return (await executableFault(program, platform)) ?? interpreterFault(program, search);
 }
 
 /**
  * Finds a file that the kernel would not start. The C library would run such a file with a shell, so an empty file would be a success.
  */
-export async function formatFault(program: string, platform: NodeJS.Platform): Promise<string | null> {
+export async function executableFault(program: string, platform: NodeJS.Platform): Promise<string | null> {
   if (platform !== 'linux') return null;
   const beginning = await beginningOf(program);
   if (beginning === null || beginning.startsWith('#!') || beginning.startsWith('\x7fELF')) return null;
@@ -120,4 +118,32 @@ async function statOf(path: string) {
 
 function whoOf(account: Account | null): string {
   return account === null ? 'the user of the bridge' : `the user ${account.name}`;
+}
+
+const SCRIPT_BYTES = 256;
+
+export interface Interpreter {
+  /** As written; ends with a carriage return if the file has line ends of Windows. */
+  readonly path: string;
+  /** The NAME of `/usr/bin/env NAME`, which is looked up in PATH. */
+  readonly name: string | null;
+}
+
+/** Returns null if the file is not a script or cannot be read. */
+export async function interpreterOf(program: string): Promise<Interpreter | null> {
+  const [, path = '', argument = ''] = /^#![ \t]*([^ \t\n]+)[ \t]*([^ \t\n]*)/.exec((await beginningOf(program)) ?? '') ?? [];
+  if (path === '') return null;
+  const isName = path.endsWith('/env') && argument !== '' && !argument.startsWith('-') && !argument.includes('=');
+  return { path, name: isName ? argument : null };
+}
+
+/** Returns null if the file cannot be read; a program need not be readable. */
+async function beginningOf(path: string): Promise<string | null> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SCRIPT_BYTES), 0, SCRIPT_BYTES, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } catch {
+    return null;
+  }
 }

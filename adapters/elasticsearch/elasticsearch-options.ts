@@ -1,13 +1,11 @@
 // The configuration of an Elasticsearch sink → checked options, credentials and their faults.
 import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { secret } from '../../src/schema/pieces.ts';
+import { rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
-import { type Authorization, noAuthorization, secretAuthorization } from '../http/authorization.ts';
+import { headerFault, noAuthorization, type RenewedDeps, type RequestAuthorization, secretAuthorization } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
-import { headerFault } from '../http/header-value.ts';
 import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorization } from '../http/http-options.ts';
-import type { RenewedDeps } from '../http/renewed-secrets.ts';
 
 const FORMATS = ['ecs', 'json'] as const;
 /** A valid name of an index, data stream or alias: at most 255 bytes. */
@@ -51,21 +49,9 @@ export const elasticsearchOptions = v.pipe(
   }),
   httpChecks(),
   ownAuthorization('apiKey', 'username'),
-  v.forward(
-    v.check(
-      ({ apiKey, username }) => apiKey === undefined || username === undefined,
-      'cannot be combined with username: remove one of the two',
-    ),
-    ['apiKey'],
-  ),
-  v.forward(
-    v.check(({ username, password }) => username !== undefined || password === undefined, 'is missing: password needs it'),
-    ['username'],
-  ),
-  v.forward(
-    v.check(({ username, password }) => username === undefined || password !== undefined, 'is missing: username needs it'),
-    ['password'],
-  ),
+  rule('apiKey', ({ apiKey, username }) => !apiKey || !username, 'cannot be combined with username: remove one of the two'),
+  rule('username', ({ username, password }) => username !== undefined || password === undefined, 'is missing: password needs it'),
+  rule('password', ({ username, password }) => username === undefined || password !== undefined, 'is missing: username needs it'),
 );
 
 export type ElasticsearchOptions = v.InferOutput<typeof elasticsearchOptions>;
@@ -82,7 +68,7 @@ export function credentialFaults({ apiKey, username }: ElasticsearchOptions): re
 }
 
 /** Returns an authorization by API key, by name and password, or none if only `headers` authenticate. */
-export function authorizationOf({ apiKey, username, password }: ElasticsearchOptions, deps: RenewedDeps): Authorization {
+export function authorizationOf({ apiKey, username, password }: ElasticsearchOptions, deps: RenewedDeps): RequestAuthorization {
   if (apiKey !== undefined) return secretAuthorization([['apiKey', apiKey]], ([key]) => `ApiKey ${key}`, deps);
   if (username === undefined || password === undefined) return noAuthorization;
   if (username instanceof Secret)

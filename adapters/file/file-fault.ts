@@ -29,7 +29,7 @@ export function fileFault(cause: unknown, sink: string, path: string): BridgeErr
   if (cause instanceof BridgeError) return cause;
   const status = codeOf(cause);
   const said = `sink ${sink} cannot write to ${path}: ${messageOf(cause)}`;
-  const details = { cause, scope: 'sink', ...(status === undefined ? {} : { status }) } as const;
+  const details = { cause, scope: 'sink', status } as const;
   const correction = cause instanceof UnfitFile ? 'correct `path`' : CORRECTIONS[status ?? ''];
   if (correction !== undefined) {
     return new BridgeError('BRIDGE_FILE_MISCONFIGURED', `${said}; ${correction}`, { ...details, disposition: 'misconfigured' });

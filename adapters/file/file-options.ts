@@ -51,7 +51,7 @@ export type FileOptions = v.InferOutput<typeof fileOptions>;
 export type Rotation = v.InferOutput<typeof rotate>;
 
 /** Returns every file that the sink writes, renames or deletes. */
-export function filesOf({ path, rotate }: FileOptions, directory: string): readonly string[] {
+export function filesWritten({ path, rotate }: FileOptions, directory: string): readonly string[] {
   const file = resolve(directory, path);
   return [file, ...Array.from({ length: rotate?.keep ?? 0 }, (_, index) => `${file}.${index + 1}`)];
 }

@@ -7,7 +7,7 @@ import type { Rotation } from './file-options.ts';
 import { flushFolder, rotateFile } from './rotation.ts';
 
 /** The result of an `append`. */
-export interface Appended {
+interface Appended {
   /** The number of lines on disk, counted from the first. */
   readonly durable: number;
   /** The error that stopped the others; undefined if all are on disk. */

@@ -1,7 +1,7 @@
 // An answer about a batch or one of its members → the fault with the disposition for the lane.
 import { BridgeError, type BridgeErrorDetails, type ErrorCode } from '../../src/errors.ts';
 import { parseRetryAfter } from '../../src/formats/dates.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from './endpoint.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
 import { statusFault } from './status-fault.ts';
 
@@ -42,7 +42,7 @@ export class AnswerFaults {
   /** Returns a fault that the lane retries, after the pause that the answer asks for. */
   unavailable(said: AnswerReport, answer?: Answer): BridgeError {
     const retryAfterMs = parseRetryAfter(answer?.headers['retry-after'], this.#wallMs());
-    return this.#fault(this.#place.codes.unavailable, said, { disposition: 'retry', ...(retryAfterMs !== null && { retryAfterMs }) });
+    return this.#fault(this.#place.codes.unavailable, said, { disposition: 'retry', retryAfterMs });
   }
 
   /** Returns a fault that makes a dead letter. @param isNamed whether exactly this member is at fault; if not, the lane halves the batch and retries */

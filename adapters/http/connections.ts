@@ -7,13 +7,13 @@ import { checkedLookup, type Resolve } from '../../src/net/checked-lookup.ts';
 import { hostOf, type RequestExtras, serverNameOf } from '../../src/net/http-exchange.ts';
 import { judgeProxy, proxyEntry, proxyFault, proxyUrl } from '../../src/net/proxy-url.ts';
 import { TlsFiles } from '../../src/net/tls-files.ts';
-import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
+import { tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import type { Secret } from '../../src/secrets/secret.ts';
+import type { EntriesOf } from '../../src/schema/pieces.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { openCheckedTunnel, type SinkProxy } from './checked-tunnel.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
-import { targetGuard } from './target-guard.ts';
+import { targetGuard } from './network-fault.ts';
 import { touch } from './touch.ts';
 
 /** Shorter than the idle time-out of servers (5 s with Node, more elsewhere), so that requests rarely meet a connection that was just closed. */
@@ -29,11 +29,7 @@ export const connectionEntries = {
   proxy: proxyEntry('An HTTP proxy that connects to the url by CONNECT: http://host:port. With a user and password only as a secret.'),
 };
 
-/** The options of a connection. */
-export interface ConnectionOptions {
-  readonly tls?: TlsOptions;
-  readonly proxy?: string | Secret;
-}
+export type ConnectionOptions = EntriesOf<typeof connectionEntries>;
 
 /** Returns the faults of open files and secrets. @param url null if the URL itself is faulty @param key the key that contains it */
 export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | null, key: string): readonly OptionFault[] {

@@ -1,26 +1,24 @@
 // A sink and its target → codes and names for its failures.
 import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 
-/** A sink's error code for each failure of this kit. */
-export interface HttpCodes {
-  /** Failures of the target or the network. */
-  readonly unreachable: ErrorCode;
-  readonly broken: ErrorCode;
-  readonly timeout: ErrorCode;
-  readonly tls: ErrorCode;
-  readonly proxy: ErrorCode;
-  /** Failures of the configuration. */
-  readonly forbiddenAddress: ErrorCode;
-  readonly tlsFiles: ErrorCode;
-  /** Statuses of an answer. */
-  readonly misconfigured: ErrorCode;
-  readonly unavailable: ErrorCode;
-  readonly refused: ErrorCode;
-  readonly gone: ErrorCode;
-  /** Failures of the token endpoint. */
-  readonly tokenRefused: ErrorCode;
-  readonly tokenUnavailable: ErrorCode;
-}
+/** The error code of each failure. All kinds share these codes, because the remedies are the same. Only messages and `status` differ. */
+export const SINK_CODES = {
+  unreachable: 'BRIDGE_SINK_UNREACHABLE',
+  broken: 'BRIDGE_SINK_BROKEN',
+  timeout: 'BRIDGE_SINK_TIMEOUT',
+  tls: 'BRIDGE_SINK_TLS',
+  proxy: 'BRIDGE_SINK_PROXY',
+  forbiddenAddress: 'BRIDGE_SINK_FORBIDDEN_ADDRESS',
+  tlsFiles: 'BRIDGE_SINK_TLS_FILES',
+  misconfigured: 'BRIDGE_SINK_MISCONFIGURED',
+  unavailable: 'BRIDGE_SINK_UNAVAILABLE',
+  refused: 'BRIDGE_SINK_REFUSED',
+  gone: 'BRIDGE_SINK_GONE',
+  tokenRefused: 'BRIDGE_SINK_TOKEN_REFUSED',
+  tokenUnavailable: 'BRIDGE_SINK_TOKEN_UNAVAILABLE',
+} as const satisfies Readonly<Record<string, ErrorCode>>;
+
+export type HttpCodes = Readonly<Record<keyof typeof SINK_CODES, ErrorCode>>;
 
 /** The meaning of a status for the lane. */
 export interface StatusMeaning extends Pick<BridgeErrorDetails, 'disposition' | 'scope'> {
@@ -31,6 +29,7 @@ export interface StatusMeaning extends Pick<BridgeErrorDetails, 'disposition' | 
 
 /** The sink and target of a failure. */
 export interface HttpPlace {
+  /** `SINK_CODES`, or those of a kind with its own. */
   readonly codes: HttpCodes;
   /** The sink's name. */
   readonly sink: string;

@@ -6,25 +6,21 @@ import { addressJudge } from '../../src/net/private-addresses.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { deadline } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';
-import type { Answer } from './answer.ts';
-import type { Authorization } from './authorization.ts';
-import { Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
-import { type HttpCodes, type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
-import { headerValue } from './header-value.ts';
-import { type HttpOptions, type HttpTarget, urlOf } from './http-options.ts';
+import { headerValue, RenewedSecrets, type RequestAuthorization } from './authorization.ts';
+import { type Answer, Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
+import { type HttpPlace, SINK_CODES, type StatusMeaning, whoOf } from './failures.ts';
+import { type HttpTarget, type HttpTargetOptions, urlOf } from './http-options.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
 import { oauthAuthorization } from './oauth/client-credentials.ts';
-import { RenewedSecrets } from './renewed-secrets.ts';
 import { statusFault } from './status-fault.ts';
 
 export interface HttpClientParts {
-  readonly codes: HttpCodes;
   readonly target: HttpTarget;
   /** Maximum number of parallel requests. */
   readonly inFlight: number;
   readonly deps: AdapterDeps;
   /** Replaces `oauth2`. */
-  readonly authorization?: Authorization | undefined;
+  readonly authorization?: RequestAuthorization | undefined;
   /** The keys of the credentials, for messages; `headers or oauth2` by default. */
   readonly credentials?: string | undefined;
   /** The meaning of statuses for this kind of service, instead of the table. */
@@ -41,13 +37,13 @@ export class HttpClient {
   readonly #timeoutMs: number;
   readonly #deps: AdapterDeps;
   readonly #endpoint: Endpoint;
-  readonly #authorization: Authorization;
+  readonly #authorization: RequestAuthorization;
 
-  constructor(options: HttpOptions, given: HttpClientParts) {
-    const { codes, target, inFlight, deps, credentials = 'headers or oauth2', statuses, resolve } = given;
+  constructor(options: HttpTargetOptions, given: HttpClientParts) {
+    const { target, inFlight, deps, credentials = 'headers or oauth2', statuses, resolve } = given;
     const { url, headers } = target;
     const judge = addressJudge(options.allowPrivate);
-    this.#place = { codes, sink: deps.name, target: url.origin, key: urlOf(options).key, credentials, statuses };
+    this.#place = { codes: SINK_CODES, sink: deps.name, target: url.origin, key: urlOf(options).key, credentials, statuses };
     this.#headers = { 'user-agent': USER_AGENT, ...headers };
     this.#renewed = renewedHeaders(options.headers, deps);
     this.#timeoutMs = options.timeout;
@@ -69,14 +65,12 @@ export class HttpClient {
 
   /** Runs `work` with the time limit of one request. @throws BridgeError with a remedy, or the signal's reason */
   async attempt<T>(signal: AbortSignal, work: (limited: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(this.#place, formatDuration(this.#timeoutMs)), signal);
+    using limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(this.#place, formatDuration(this.#timeoutMs)), signal);
     try {
       this.#endpoint.checkAddress();
       return await work(limit.signal);
     } catch (error) {
       throw signal.aborted ? signal.reason : networkFault(error, this.#place);
-    } finally {
-      limit.cancel();
     }
   }
 
@@ -131,7 +125,7 @@ export class HttpClient {
 }
 
 /** Returns the headers with values from files, which may change. */
-function renewedHeaders(headers: HttpOptions['headers'], deps: AdapterDeps): RenewedSecrets<Readonly<Record<string, string>>> {
+function renewedHeaders(headers: HttpTargetOptions['headers'], deps: AdapterDeps): RenewedSecrets<Readonly<Record<string, string>>> {
   const secrets = Object.entries(headers).flatMap(([name, value]) =>
     value instanceof Secret && value.file !== null ? [[name, value] as const] : [],
   );

@@ -1,13 +1,13 @@
 // The common options of HTTP sinks → schema, faults, and the target once secrets are open.
 import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
-import { isAddressRange } from '../../src/net/private-addresses.ts';
+import { type AddressVerdict, addressJudge, isAddressRange, judgeLiteral } from '../../src/net/private-addresses.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { secret, sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
+import { type EntriesOf, type MappingFault, rules, secret, sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
+import { HEADER_VALUE, HEADER_VALUE_FAULT, headerFault } from './authorization.ts';
 import { type ConnectionOptions, connectionFaults } from './connections.ts';
-import { HEADER_VALUE, HEADER_VALUE_FAULT, headerFault } from './header-value.ts';
-import { type CrossFault, holdsAuthorization, type OAuthOptions, oauthFaults } from './oauth/oauth-options.ts';
+import { holdsAuthorization, type OAuthOptions, oauthFaults } from './oauth/oauth-options.ts';
 
 /** A field name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -114,67 +114,39 @@ export function batchEntries(when: string, given: BatchDefaults = { members: 100
 }
 
 /** The output of `httpEntries`, `connectionEntries` and `oauthEntries`. */
-export interface HttpOptions extends ConnectionOptions, OAuthOptions {
+export interface HttpTargetOptions extends EntriesOf<typeof commonEntries>, ConnectionOptions, OAuthOptions {
   /** Either this or `endpoint`. */
   readonly url?: string | Secret;
   readonly endpoint?: string | Secret;
-  readonly headers: Readonly<Record<string, string | Secret>>;
-  /** Milliseconds. */
-  readonly timeout: number;
-  readonly allowInsecure: boolean;
-  readonly allowPrivate: readonly string[];
 }
 
 /** Returns the key that contains the URL, and its value. */
-export function urlOf({ url, endpoint }: HttpOptions): { readonly key: 'url' | 'endpoint'; readonly value: string | Secret } {
+export function urlOf({ url, endpoint }: HttpTargetOptions): { readonly key: 'url' | 'endpoint'; readonly value: string | Secret } {
   return endpoint === undefined ? { key: 'url', value: url ?? '' } : { key: 'endpoint', value: endpoint };
 }
 
 /** Checks combinations of keys, in the pipe of a sink's schema. @param own the kind's own faults */
-export function httpChecks<Options extends HttpOptions>(own: (options: Options) => readonly CrossFault[] = () => []) {
-  return v.rawCheck<Options>(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const { value } = dataset;
-    for (const { path, message } of [...crossFaults(value), ...own(value)]) addIssue({ message, path: issuePath(value, path) });
-  });
+export function httpChecks<Options extends HttpTargetOptions>(own: (options: Options) => readonly MappingFault[] = () => []) {
+  return rules<Options>((options) => [...crossFaults(options), ...own(options)]);
 }
 
-function crossFaults(options: HttpOptions): readonly CrossFault[] {
+function crossFaults(options: HttpTargetOptions): readonly MappingFault[] {
   const { key, value } = urlOf(options);
   const isExposed = !options.allowInsecure && typeof value === 'string' && INSECURE.test(value);
-  return [...(isExposed ? [{ path: [key], message: SCHEME_FAULT } as const] : []), ...oauthFaults(options)];
+  return [...(isExposed ? [{ key, message: SCHEME_FAULT }] : []), ...oauthFaults(options)];
 }
 
 /** Rejects `authorization` in `headers` if another key sets it. @param keys the keys that set `authorization` */
-export function ownAuthorization<Options extends HttpOptions>(...keys: readonly (keyof Options & string)[]) {
-  return v.rawCheck<Options>(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const { value } = dataset;
-    const key = keys.find((each) => value[each] !== undefined);
-    if (key !== undefined && holdsAuthorization(value.headers))
-      addIssue({ message: `contains authorization, which ${key} sets: remove one of the two`, path: issuePath(value, ['headers']) });
+export function ownAuthorization<Options extends HttpTargetOptions>(...keys: readonly (keyof Options & string)[]) {
+  return rules<Options>((options) => {
+    const key = keys.find((each) => options[each] !== undefined);
+    if (key === undefined || !holdsAuthorization(options.headers)) return [];
+    return [{ key: 'headers', message: `contains authorization, which ${key} sets: remove one of the two` }];
   });
-}
-
-/** Returns a path for valibot: each key with its parent value. */
-function issuePath(options: HttpOptions, [first, ...rest]: CrossFault['path']): [v.IssuePathItem, ...v.IssuePathItem[]] {
-  const item = (input: unknown, key: string) => ({ type: 'unknown', origin: 'value', input, key, value: memberOf(input, key) }) as const;
-  const head = item(options, first);
-  let holder = head.value;
-  const tail = rest.map((key) => {
-    const next = item(holder, key);
-    holder = next.value;
-    return next;
-  });
-  return [head, ...tail];
-}
-
-function memberOf(holder: unknown, key: string): unknown {
-  return typeof holder === 'object' && holder !== null ? Object.getOwnPropertyDescriptor(holder, key)?.value : undefined;
 }
 
 /** Returns the faults of the values of the secrets. */
-export function httpSecretFaults(options: HttpOptions): readonly OptionFault[] {
+export function httpSecretFaults(options: HttpTargetOptions): readonly OptionFault[] {
   const { allowInsecure, headers } = options;
   const { key, value } = urlOf(options);
   const text = reveal(value);
@@ -195,7 +167,7 @@ export interface HttpTarget {
 }
 
 /** Reveals the secrets. @throws BridgeError BRIDGE_CONFIG_INVALID for the first fault; it names the key and no value */
-export function httpTarget(options: HttpOptions, sink: string, faults = httpSecretFaults(options)): HttpTarget {
+export function httpTarget(options: HttpTargetOptions, sink: string, faults = httpSecretFaults(options)): HttpTarget {
   const [fault] = faults;
   if (fault) throw new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${sink}.${fault.key} ${fault.message}`);
   const headers = Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), reveal(value)]);
@@ -213,4 +185,22 @@ function hasCredentials(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { username, password } = new URL(text);
   return username !== '' || password !== '';
+}
+
+const MESSAGES: Readonly<Record<Exclude<AddressVerdict, 'allowed'>, string>> = {
+  metadata: 'is an address of the metadata service, which the bridge never sends events to: correct it',
+  private: 'is not a public address: correct it, or list the range in allowPrivate if you trust it',
+};
+
+/** The faults of literal addresses. The secrets must be open. Names are checked when they are resolved; see network-fault.ts. */
+export function addressFaults(options: HttpTargetOptions): readonly OptionFault[] {
+  const { oauth2, allowPrivate } = options;
+  const { key, value } = urlOf(options);
+  const judge = addressJudge(allowPrivate);
+  const targets = [{ key, text: reveal(value) }, ...(oauth2 ? [{ key: 'oauth2.tokenUrl', text: oauth2.tokenUrl }] : [])];
+  return targets.flatMap(({ key: named, text }) => {
+    const target = URL.parse(text);
+    const verdict = target === null ? 'allowed' : judgeLiteral(target, judge);
+    return verdict === 'allowed' ? [] : [{ key: named, message: MESSAGES[verdict] }];
+  });
 }

@@ -8,16 +8,14 @@ import type { OptionFault } from '../../src/schema/faults.ts';
 import type { Schema } from '../../src/schema/pieces.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
-import { addressFaults } from './address-faults.ts';
 import { AnswerFaults } from './answer-faults.ts';
 import { HttpClient, type HttpClientParts } from './http-client.ts';
-import { type HttpOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
-import { SINK_CODES } from './sink-codes.ts';
+import { addressFaults, type HttpTargetOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
 
 /** The results for all members of a batch are far shorter. A longer body counts as none. */
 const MOST_ANSWER_BYTES = 8 * 1024 ** 2;
 
-interface HttpSinkOptions extends HttpOptions {
+interface HttpSinkOptions extends HttpTargetOptions {
   readonly maxBatch: number;
   /** Bytes. */
   readonly maxBatchBytes: number;
@@ -110,7 +108,7 @@ class HttpSink implements Adapter {
     this.#sink = deps.name;
     const url = base?.(target.url) ?? target.url;
     const own = { authorization, credentials, statuses };
-    this.#http = new HttpClient(options, { ...own, codes: SINK_CODES, target: { ...target, url }, inFlight, deps });
+    this.#http = new HttpClient(options, { ...own, target: { ...target, url }, inFlight, deps });
     this.#faults = new AnswerFaults(this.#http.place, deps.wallMs);
   }
 

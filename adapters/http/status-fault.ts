@@ -1,7 +1,7 @@
 // The status of an answer → null for a success, or a fault for the lane.
 import { BridgeError } from '../../src/errors.ts';
 import { parseRetryAfter } from '../../src/formats/dates.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from './endpoint.ts';
 import { type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
 
 /** For a `StatusMeaning` that is retried slowly until the configuration is corrected. */
@@ -35,11 +35,7 @@ export function statusFault({ status, headers }: Answer, place: HttpPlace, wallM
   const { failure, advice, ...details } = meaningOf(status, place);
   const isTriedAgain = details.disposition === 'retry' || details.disposition === 'misconfigured';
   const retryAfterMs = isTriedAgain ? parseRetryAfter(headers['retry-after'], wallMs) : null;
-  return new BridgeError(place.codes[failure], `${whoOf(place)} answered ${status}: ${advice}`, {
-    ...details,
-    status,
-    ...(retryAfterMs !== null && { retryAfterMs }),
-  });
+  return new BridgeError(place.codes[failure], `${whoOf(place)} answered ${status}: ${advice}`, { ...details, status, retryAfterMs });
 }
 
 function meaningOf(status: number, { key, credentials, statuses }: HttpPlace): StatusMeaning {

@@ -4,6 +4,7 @@ import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { hostOf, type RequestExtras } from '../../src/net/http-exchange.ts';
+import { untilOpen } from '../../src/net/open-socket.ts';
 import type { Deps } from '../../src/time/clock.ts';
 
 /** How long a receiver may take to reject the client certificate: in TLS 1.3 it does so after the handshake. */
@@ -29,7 +30,7 @@ export async function touch(agent: Agent, { url, lookup, deps }: TouchTarget, si
   try {
     // The socket of a tunnel to an http:// url may be the TLS socket of the proxy, which is already open.
     if (secured && socket instanceof tls.TLSSocket) await secure(socket, deps, signal);
-    else if (socket instanceof process.getBuiltinModule('node:net').Socket && socket.connecting) await next(socket, 'connect', signal);
+    else if (socket instanceof process.getBuiltinModule('node:net').Socket && socket.connecting) await untilOpen(socket, 'connect', signal);
   } finally {
     socket.destroy();
   }
@@ -37,33 +38,13 @@ export async function touch(agent: Agent, { url, lookup, deps }: TouchTarget, si
 
 /** Waits for the handshake and, in TLS 1.3, for the receiver's verdict on the client certificate: a resumable session means acceptance. */
 async function secure(socket: TLSSocket, deps: TouchTarget['deps'], signal: AbortSignal): Promise<void> {
-  const session = next(socket, 'session', signal);
+  const session = untilOpen(socket, 'session', signal);
   // If the connection fails, the handshake below throws the reason.
   session.catch(() => undefined);
-  await next(socket, 'secureConnect', signal);
+  await untilOpen(socket, 'secureConnect', signal);
   if (socket.getProtocol() !== 'TLSv1.3') return;
   socket.resume();
   const { promise: silence, resolve } = Promise.withResolvers<void>();
   const cancel = deps.after(OBJECTION_MS, resolve);
   await Promise.race([session, silence]).finally(cancel);
-}
-
-/** Rejects if the socket fails or closes first. */
-function next(socket: Duplex, event: 'connect' | 'secureConnect' | 'session', signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (error?: unknown) => {
-      signal.removeEventListener('abort', abort);
-      if (error === undefined) resolve();
-      else reject(error);
-    };
-    const abort = () => {
-      settle(signal.reason);
-      socket.destroy();
-    };
-    if (signal.aborted) return abort();
-    signal.addEventListener('abort', abort, { once: true });
-    socket.once(event, () => settle());
-    socket.on('error', settle);
-    socket.on('close', () => settle(new Error('closed before it was open')));
-  });
 }

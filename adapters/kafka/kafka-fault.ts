@@ -2,7 +2,7 @@
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
 import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
-import { meaningOf, type Operation } from './protocol-meanings.ts';
+import { type KafkaOperation, meaningOf } from './protocol-meanings.ts';
 
 export interface FaultContext {
   /** The sink or source: `sink stream`. */
@@ -10,7 +10,7 @@ export interface FaultContext {
   readonly topic: string;
   /** The configured addresses, `host:port`. */
   readonly brokers: readonly string[];
-  readonly operation: Operation;
+  readonly operation: KafkaOperation;
   /** Addresses with an open connection. */
   readonly connected: readonly string[];
   /** Whether this has ever succeeded: the configuration is then hardly the cause. */
@@ -49,14 +49,14 @@ export function kafkaFault(error: unknown, context: FaultContext): BridgeError {
   const sasl = chain.find(({ name }) => name === 'KafkaJSSASLAuthenticationError');
   if (sasl) return saslFault(sasl, error, context);
   if (chain.some(({ name }) => name === 'KafkaJSServerDoesNotSupportApiKey')) return protocolFault('UNSUPPORTED_VERSION', error, context);
-  if (chain.some(isTimeout)) return timeoutFault(context);
+  if (chain.some(isTimeout)) return kafkaTimeoutFault(context);
   if (chain.some(({ name }) => name === 'KafkaJSBrokerNotFound')) return protocolFault('LEADER_NOT_AVAILABLE', error, context);
   const broken = firstOf(chain, connectionOf);
   return broken === undefined ? unknownFault(error, context) : connectionFault(broken, error, context);
 }
 
 /** Returns the fault of brokers that did not answer in time. */
-export function timeoutFault({ who, topic, operation, connected, limit }: FaultContext): BridgeError {
+export function kafkaTimeoutFault({ who, topic, operation, connected, limit }: FaultContext): BridgeError {
   const within = limit === undefined ? 'in time' : `within ${limit}`;
   const message = `${who}: no broker answered ${within}, topic ${topic}: check the brokers and the network, or raise timeout`;
   const scope = operation === 'produce' && connected.length > 0 ? 'delivery' : 'sink';

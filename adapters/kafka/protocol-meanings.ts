@@ -2,12 +2,12 @@
 import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 
 /** The running operation: `connect` to the cluster, `find` or `create` the topic, `produce` to a partition of it, `consume` from it. */
-export type Operation = 'connect' | 'find' | 'create' | 'produce' | 'consume';
+export type KafkaOperation = 'connect' | 'find' | 'create' | 'produce' | 'consume';
 
 /** The subject of an error. */
 interface Subject {
   readonly topic: string;
-  readonly operation: Operation;
+  readonly operation: KafkaOperation;
 }
 
 interface Meaning extends Required<Pick<BridgeErrorDetails, 'disposition' | 'scope'>> {
@@ -18,7 +18,7 @@ interface Meaning extends Required<Pick<BridgeErrorDetails, 'disposition' | 'sco
 
 type Explain = (subject: Subject) => string;
 
-const RIGHTS: Readonly<Record<Operation, string>> = {
+const RIGHTS: Readonly<Record<KafkaOperation, string>> = {
   connect: 'DESCRIBE',
   find: 'DESCRIBE (and WRITE)',
   create: 'CREATE',

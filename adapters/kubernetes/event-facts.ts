@@ -14,7 +14,7 @@ const PHASES: Readonly<Record<string, 'prepare' | 'recover'>> = {
   ended: 'recover',
 };
 
-export interface EventFacts {
+export interface NodeEventFacts {
   readonly phase: 'prepare' | 'recover';
   /** The EventId in lower case. */
   readonly key: string;
@@ -32,7 +32,7 @@ export interface EventFacts {
   readonly isDrill: boolean;
 }
 
-export function eventFacts({ change, partitionKey, bytes }: Delivery): EventFacts | null {
+export function eventFacts({ change, partitionKey, bytes }: Delivery): NodeEventFacts | null {
   const phase = PHASES[change];
   const data = dataOf(bytes);
   if (phase === undefined || data === null) return null;
@@ -57,7 +57,7 @@ export function eventFacts({ change, partitionKey, bytes }: Delivery): EventFact
  * Returns whether the event names this VM. If the VM's name is unknown, it compares the name of the node.
  * @param node as configured; null if it is derived from the VM's name
  */
-export function concerns({ affected, resources }: EventFacts, node: string | null): boolean {
+export function concerns({ affected, resources }: NodeEventFacts, node: string | null): boolean {
   if (affected !== null) return affected;
   return node !== null && namesNode(resources, node);
 }

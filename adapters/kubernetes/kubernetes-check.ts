@@ -3,16 +3,15 @@ import { BridgeError } from '../../src/errors.ts';
 import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
 import { visibleLine } from '../../src/formats/visible-text.ts';
 import type { AdapterDeps } from '../adapter.ts';
-import type { ApiClient } from './api/api-client.ts';
-import { isAllowed, type Right } from './api/rights.ts';
-import type { KubernetesOptions, Step } from './kubernetes-options.ts';
+import { type ApiClient, isAllowed, type Right } from './api/api-client.ts';
+import type { KubernetesOptions, PreparationStep } from './kubernetes-options.ts';
 import { NAMESPACE } from './node/node-event.ts';
 import { NodeKeeper } from './node/node-keeper.ts';
 
 const READ: Right = { resource: 'nodes', verb: 'get' };
 const WRITE: Right = { resource: 'nodes', verb: 'patch' };
 
-const RIGHTS: Readonly<Record<Step, readonly Right[]>> = {
+const RIGHTS: Readonly<Record<PreparationStep, readonly Right[]>> = {
   event: [{ resource: 'events', verb: 'create', namespace: NAMESPACE }],
   condition: [WRITE, { resource: 'nodes/status', verb: 'patch' }],
   taint: [WRITE],
@@ -23,7 +22,7 @@ const RIGHTS: Readonly<Record<Step, readonly Right[]>> = {
   ],
 };
 
-export interface CheckParts {
+interface CheckParts {
   readonly api: ApiClient;
   readonly options: KubernetesOptions;
   /** Null: derived from the name of the VM, which is in each event. */

@@ -1,7 +1,9 @@
 // A failed request to an API server → its error code, and the action for each status.
-import type { HttpCodes, HttpPlace, StatusMeaning } from '../http/failures.ts';
+import { type HttpCodes, type HttpPlace, SINK_CODES, type StatusMeaning } from '../http/failures.ts';
 
+/** No endpoint is retired, there is no proxy, and the sink requests no token: it never uses the other codes. */
 const CODES: HttpCodes = {
+  ...SINK_CODES,
   unreachable: 'BRIDGE_KUBERNETES_UNREACHABLE',
   broken: 'BRIDGE_KUBERNETES_BROKEN',
   timeout: 'BRIDGE_KUBERNETES_TIMEOUT',
@@ -11,11 +13,6 @@ const CODES: HttpCodes = {
   misconfigured: 'BRIDGE_KUBERNETES_MISCONFIGURED',
   unavailable: 'BRIDGE_KUBERNETES_UNAVAILABLE',
   refused: 'BRIDGE_KUBERNETES_REFUSED',
-  // Unused: no endpoint is retired, there is no proxy, and the sink requests no token.
-  gone: 'BRIDGE_KUBERNETES_UNAVAILABLE',
-  proxy: 'BRIDGE_KUBERNETES_UNREACHABLE',
-  tokenRefused: 'BRIDGE_KUBERNETES_MISCONFIGURED',
-  tokenUnavailable: 'BRIDGE_KUBERNETES_UNAVAILABLE',
 };
 
 const MISCONFIGURED = { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink' } as const;

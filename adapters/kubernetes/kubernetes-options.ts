@@ -4,15 +4,15 @@ import * as v from 'valibot';
 import { affects } from '../../src/model/content.ts';
 import { isDrill } from '../../src/model/drills.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { durationBetween, name, type OptionsOf, secret } from '../../src/schema/pieces.ts';
+import { durationBetween, name, type OptionsOf, rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
 import type { DecisiveFile, SinkApprover } from '../adapter.ts';
-import { serverFault } from './access/in-cluster.ts';
+import { clusterAddressFault } from './access/access.ts';
 import { namesNode } from './node/node-name.ts';
 
 /** The steps that prepare a node for a maintenance. */
-export const STEPS = ['event', 'condition', 'taint', 'cordon', 'drain'] as const;
-export type Step = (typeof STEPS)[number];
+const STEPS = ['event', 'condition', 'taint', 'cordon', 'drain'] as const;
+export type PreparationStep = (typeof STEPS)[number];
 
 /** Names of nodes are DNS subdomains (RFC 1123). */
 const NODE_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -88,14 +88,8 @@ export const kubernetesOptions = v.pipe(
     ),
     timeout: v.optional(durationBetween('100ms', '1m', 'How long one request to the API server may take. Default 10s.'), '10s'),
   }),
-  v.forward(
-    v.check(({ approve, prepare }) => approve === undefined || prepare.includes('drain'), 'has no effect unless prepare contains drain'),
-    ['approve'],
-  ),
-  v.forward(
-    v.check(({ approve, hold }) => hold === undefined || hold === approve, 'must be the same name as approve'),
-    ['hold'],
-  ),
+  rule('approve', ({ approve, prepare }) => !approve || prepare.includes('drain'), 'has no effect unless prepare contains drain'),
+  rule('hold', ({ approve, hold }) => hold === undefined || hold === approve, 'must be the same name as approve'),
   v.transform((options) => ({ ...options, cluster: options.kubeconfig === undefined ? inCluster() : null })),
 );
 
@@ -103,7 +97,7 @@ export type KubernetesOptions = OptionsOf<typeof kubernetesOptions>;
 
 /** @param options with resolved secrets */
 export function kubernetesSecretFaults({ node, cluster }: KubernetesOptions): readonly OptionFault[] {
-  const address = cluster === null ? null : serverFault(cluster);
+  const address = cluster === null ? null : clusterAddressFault(cluster);
   return [
     ...(node !== undefined && !NODE_NAME.test(reveal(node)) ? [{ key: 'node', message: NODE_FAULT }] : []),
     ...(address === null ? [] : [{ key: 'kubeconfig', message: address }]),
@@ -128,7 +122,7 @@ export async function kubeconfigFaults({ kubeconfig }: KubernetesOptions): Promi
 }
 
 /** @param options with resolved secrets */
-export function approverOf({ approve, hold, drills, node }: KubernetesOptions): SinkApprover | null {
+export function kubernetesApprover({ approve, hold, drills, node }: KubernetesOptions): SinkApprover | null {
   if (approve === undefined) return null;
   const actsOn: NonNullable<SinkApprover['actsOn']> = ({ eventId, resources }, vm) => {
     if (isDrill(eventId) && !drills) return false;

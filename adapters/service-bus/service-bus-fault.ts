@@ -136,7 +136,7 @@ export function connectionFault(error: unknown, place: FaultPlace): BridgeError 
 }
 
 /** Returns the fault of a passed time limit. @param limit as written in the configuration */
-export function timeoutFault({ who, entity }: FaultPlace, limit: string): BridgeError {
+export function busTimeoutFault({ who, entity }: FaultPlace, limit: string): BridgeError {
   const message = `${who} gave no answer for the ${entity} within ${limit}: the bridge retries; if this lasts, check the network, or raise timeout`;
   return new BridgeError('BRIDGE_SERVICE_BUS_TIMEOUT', message, { ...RETRY_DELIVERY, status: 'timeout' });
 }
@@ -175,10 +175,5 @@ function fault(row: Row, error: unknown, place: FaultPlace, status: string | und
   const pauseSeconds = row.retryAfterMs === undefined ? undefined : PAUSE.exec(words)?.[1];
   const retryAfterMs = pauseSeconds === undefined ? row.retryAfterMs : Number(pauseSeconds) * 1000;
   const message = `${place.who} ${row.what(place, words)}${text === '' ? '' : ` (${text})`}`;
-  return new BridgeError(row.code, message, {
-    ...(row.disposition && { disposition: row.disposition }),
-    ...(row.scope && { scope: row.scope }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(status === undefined ? {} : { status }),
-  });
+  return new BridgeError(row.code, message, { disposition: row.disposition, scope: row.scope, retryAfterMs, status });
 }

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
 import { secret } from '../../src/schema/pieces.ts';
+import { headerFault } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
-import { headerFault } from '../http/header-value.ts';
 import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorization, timeoutEntry } from '../http/http-options.ts';
 
 /** Paths of the collector's endpoints, which the base URL must not have. */

@@ -1,5 +1,5 @@
 // Errors of sockets, TLS and DNS → BridgeErrors with sink, server and advice.
-import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
+import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf, withoutDetails } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
 import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
@@ -37,11 +37,11 @@ export function syslogFault(error: unknown, target: SyslogTarget): BridgeError {
   const code = codeOf(error);
   const [errorCode, advice, details] = meaningOf(code, target.server);
   const message = `${labelOf(target)} ${advice} (${code ?? messageOf(error)})`;
-  return new BridgeError(errorCode, message, { ...details, cause: withoutDetails(error), ...(code === undefined ? {} : { status: code }) });
+  return new BridgeError(errorCode, message, { ...details, cause: withoutDetails(error), status: code });
 }
 
 /** The server did not take all messages in time. */
-export function timeoutFault(target: SyslogTarget, limitMs: number): BridgeError {
+export function syslogTimeoutFault(target: SyslogTarget, limitMs: number): BridgeError {
   const message = `${labelOf(target)} did not take the messages within ${formatDuration(limitMs)}: check the server, or raise timeout`;
   return new BridgeError('BRIDGE_SYSLOG_TIMEOUT', message, { ...RETRY, status: 'timeout' });
 }
@@ -86,9 +86,4 @@ function meaningOf(code: string | undefined, { transport }: SyslogServer): Fault
 
 function labelOf({ sink, server }: SyslogTarget): string {
   return `sink ${sink}: ${server.text}`;
-}
-
-/** Returns a copy with the message only: Node attaches whole certificates to its errors, and no log may show them. */
-function withoutDetails(error: unknown): Error {
-  return new Error(messageOf(error) || (codeOf(error) ?? 'unknown'));
 }

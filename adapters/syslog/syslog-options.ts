@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { LOG_FORMATS } from '../../src/log-record/formats.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { durationBetween, sizeBetween, timeLimit, wholeNumber, withoutFault } from '../../src/schema/pieces.ts';
-import { FACILITIES, type Facility } from './message/priority.ts';
+import { durationBetween, rule, sizeBetween, timeLimit, wholeNumber, withoutFault } from '../../src/schema/pieces.ts';
+import { FACILITIES, type Facility } from './message/header.ts';
 import { parseServer, type SyslogServer, serverFault } from './server-address.ts';
 
 const FRAMINGS = ['counted', 'lines'] as const;
@@ -91,21 +91,13 @@ const entries = {
   ),
 };
 
+const TOO_LONG_DATAGRAM = `must be at most ${MAX_DATAGRAM_BYTES}B over udp`;
 const isUdp = (text: string) => text.startsWith('udp:');
 
 export const syslogOptions = v.pipe(
   v.strictObject(entries),
-  v.forward(
-    v.check(({ server, tls }) => tls === undefined || server.startsWith('tls:'), 'only applies to a tls:// server: remove it'),
-    ['tls'],
-  ),
-  v.forward(
-    v.check(
-      ({ server, maxBytes = 0 }) => !isUdp(server) || maxBytes <= MAX_DATAGRAM_BYTES,
-      `must be at most ${MAX_DATAGRAM_BYTES}B over udp`,
-    ),
-    ['maxBytes'],
-  ),
+  rule('tls', ({ server, tls }) => tls === undefined || server.startsWith('tls:'), 'only applies to a tls:// server: remove it'),
+  rule('maxBytes', ({ server, maxBytes = 0 }) => !isUdp(server) || maxBytes <= MAX_DATAGRAM_BYTES, TOO_LONG_DATAGRAM),
   v.transform(({ server, maxBytes, ...rest }) => ({
     ...rest,
     server: parseServer(server),

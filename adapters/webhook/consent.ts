@@ -2,8 +2,9 @@
 import * as v from 'valibot';
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { toRfc3339Seconds } from '../../src/formats/dates.ts';
+import type { EntriesOf } from '../../src/schema/pieces.ts';
 import type { AdapterDeps } from '../adapter.ts';
-import type { Answer } from '../http/answer.ts';
+import type { Answer } from '../http/endpoint.ts';
 
 /** A domain name (RFC 1123, section 2.1), without a dot at its end. */
 const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
@@ -36,25 +37,16 @@ export const consentEntries = {
   ),
 };
 
-interface ConsentOptions {
-  readonly handshake: boolean;
-  readonly origin?: string;
-  readonly ratePerMinute?: number;
-}
+type ConsentOptions = EntriesOf<typeof consentEntries>;
 
 export const ORIGIN_FAULT =
   'is missing: a handshake needs it. Set the DNS name of the sending system, such as bridge.example.com, the same on all its machines';
-
-/** Returns whether a handshake has its origin. */
-export function namesOrigin({ handshake, origin }: ConsentOptions): boolean {
-  return !handshake || origin !== undefined;
-}
 
 /** Without consent, the bridge asks again at the latest after this time (behaviour 5.15). */
 const ASK_WITHIN_MS = 10_000;
 
 /** Codes of answers that put the consent in doubt. */
-const REJECTIONS: ReadonlySet<string> = new Set(['BRIDGE_WEBHOOK_MISCONFIGURED', 'BRIDGE_WEBHOOK_GONE']);
+const REJECTIONS: ReadonlySet<string> = new Set(['BRIDGE_SINK_MISCONFIGURED', 'BRIDGE_SINK_GONE']);
 
 export interface Consent {
   /** Whether `ask` must succeed before a delivery. @throws BridgeError BRIDGE_STORE_* if the stored consent cannot be read */
@@ -100,13 +92,7 @@ function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
 export function handshakeFault(error: BridgeError): BridgeError {
   const { code, message, disposition = 'retry', status, cause } = error;
   const text = code === 'BRIDGE_WEBHOOK_NO_CONSENT' ? message : `the request for consent failed: ${message}`;
-  return new BridgeError(code, text, {
-    cause,
-    disposition,
-    scope: 'sink',
-    retryWithinMs: ASK_WITHIN_MS,
-    ...(status === undefined ? {} : { status }),
-  });
+  return new BridgeError(code, text, { cause, disposition, scope: 'sink', retryWithinMs: ASK_WITHIN_MS, status });
 }
 
 /** A receiver's consent, as stored. */

@@ -7,14 +7,13 @@ import { httpHeaders } from '../../src/cloudevents/http-binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { unfitForBinary } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
+import type { EntriesOf } from '../../src/schema/pieces.ts';
 import type { Adapter } from '../adapter.ts';
 import { batchEntries } from '../http/http-options.ts';
 
-const MODES = ['structured', 'binary', 'batch'] as const;
-
 export const bodyEntries = {
   mode: v.pipe(
-    v.optional(v.picklist(MODES), 'structured'),
+    v.optional(v.picklist(['structured', 'binary', 'batch']), 'structured'),
     v.description(
       'How CloudEvents become requests. structured: a whole event as the JSON body. binary: its data as the body, its attributes as ce- headers. batch: several events in a JSON array. Default structured.',
     ),
@@ -22,12 +21,7 @@ export const bodyEntries = {
   ...batchEntries(' in batch mode'),
 };
 
-interface BodyOptions {
-  readonly mode: (typeof MODES)[number];
-  readonly maxBatch: number;
-  /** Bytes. */
-  readonly maxBatchBytes: number;
-}
+type BodyOptions = EntriesOf<typeof bodyEntries>;
 
 /** The same at every attempt, without clock or random. */
 export interface EncodedRequest {

@@ -2,8 +2,7 @@
 import { createHmac, sign as signDigest } from 'node:crypto';
 import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { secret } from '../../src/schema/pieces.ts';
-import type { Secret } from '../../src/secrets/secret.ts';
+import { type EntriesOf, secret } from '../../src/schema/pieces.ts';
 import { readWebhookSecret, type SigningKey } from '../../src/secrets/webhook-secret.ts';
 
 /** Each secret adds one signature to every request. */
@@ -22,9 +21,7 @@ export const signingEntries = {
   ),
 };
 
-interface SigningOptions {
-  readonly secrets?: readonly Secret[];
-}
+type SigningOptions = EntriesOf<typeof signingEntries>;
 
 /** Returns the faults of the values of the secrets. */
 export function signingSecretFaults({ secrets = [] }: SigningOptions): readonly OptionFault[] {

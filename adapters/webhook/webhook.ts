@@ -1,15 +1,161 @@
 // The kind `webhook`: options → an adapter that posts CloudEvents to a URL.
-import type { AdapterDefinition } from '../adapter.ts';
-import { addressFaults } from '../http/address-faults.ts';
+
+import * as v from 'valibot';
+import { unencodable } from '../../src/cloudevents/unencodable.ts';
+import { BridgeError } from '../../src/errors.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
+import type { Resolve } from '../../src/net/checked-lookup.ts';
+import type { OptionFault } from '../../src/schema/faults.ts';
+import { rule } from '../../src/schema/pieces.ts';
+import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';
+import { connectionEntries } from '../http/connections.ts';
+import type { Answer } from '../http/endpoint.ts';
+import { HttpClient } from '../http/http-client.ts';
+import { addressFaults, httpChecks, httpEntries, httpSecretFaults, httpTarget } from '../http/http-options.ts';
+import { oauthEntries } from '../http/oauth/oauth-options.ts';
+import { type Consent, consentEntries, consentOf, handshakeFault, ORIGIN_FAULT } from './consent.ts';
+import { bodyEntries, bodyLimits, type Encode, type EncodedRequest, encoder } from './encoder.ts';
+import { type Sign, signer, signingEntries, signingKeys, signingSecretFaults } from './signing.ts';
+import { templateEncoder } from './template/template-encoder.ts';
 import { templateFaults } from './template/template-faults.ts';
-import { WebhookAdapter } from './webhook-adapter.ts';
-import { secretFaults, type WebhookOptions, webhookOptions } from './webhook-options.ts';
+import { MODE_FAULT, templateEntries } from './template/template-options.ts';
+
+/** The webhook sink's options (behaviour 2.9). */
+export const webhookOptions = v.pipe(
+  v.strictObject({
+    type: v.pipe(v.optional(v.literal('webhook')), v.description('The kind of sink.')),
+    ...httpEntries,
+    ...bodyEntries,
+    ...templateEntries,
+    ...signingEntries,
+    ...consentEntries,
+    ...connectionEntries,
+    ...oauthEntries,
+  }),
+  httpChecks(),
+  rule('origin', ({ handshake, origin }) => !handshake || origin !== undefined, ORIGIN_FAULT),
+  rule('mode', ({ mode, body }) => body === undefined || mode === 'structured', MODE_FAULT),
+);
+
+export type WebhookOptions = v.InferOutput<typeof webhookOptions>;
+
+/** Returns the faults of the values of a webhook's secrets. */
+function webhookSecretFaults(options: WebhookOptions): readonly OptionFault[] {
+  return [...httpSecretFaults(options), ...signingSecretFaults(options)];
+}
+
+const IN_FLIGHT = 16;
+/** The statuses of success in the CloudEvents webhook specification (section 2.2). */
+const USUAL_STATUSES: ReadonlySet<number> = new Set([200, 201, 202, 204]);
+
+/** Posts one delivery or a batch, with the same bytes and `webhook-id` at every attempt. Connects at the first delivery. */
+export class WebhookAdapter implements Adapter {
+  readonly preparation: Preparation;
+  readonly #limits: AdapterLimits;
+  readonly #deps: AdapterDeps;
+  readonly #http: HttpClient;
+  readonly #encode: (...batch: Parameters<Encode>) => EncodedRequest | Promise<EncodedRequest>;
+  readonly #sign: Sign;
+  readonly #consent: Consent;
+
+  /** The secrets must be open. @throws BridgeError BRIDGE_CONFIG_INVALID with the key and no value */
+  constructor(options: WebhookOptions, deps: AdapterDeps, resolve?: Resolve) {
+    const { url, headers } = httpTarget(options, deps.name, webhookSecretFaults(options));
+    const target = { url, headers: { ...defaultsFor(url), ...headers } };
+    this.#limits = { inFlight: IN_FLIGHT, ...bodyLimits(options) };
+    this.#deps = deps;
+    this.#http = new HttpClient(options, { target, inFlight: IN_FLIGHT, deps, resolve });
+    this.#encode = options.body === undefined ? encoder(options, deps.name) : templateEncoder(options.body, deps.name);
+    this.#sign = signer(signingKeys(options));
+    this.#consent = consentOf(options, { deps, who: this.#http.who, options: (headers, limited) => this.#ask(headers, limited) });
+    const consent = this.#consent;
+    this.preparation = {
+      get isNeeded() {
+        return consent.isNeeded;
+      },
+      run: (signal) => this.#handshake(signal),
+    };
+  }
+
+  get limits(): AdapterLimits {
+    const { perMinute } = this.#consent;
+    return perMinute === undefined ? this.#limits : { ...this.#limits, perMinute };
+  }
+
+  /** Connects, gets a token if `oauth2` is configured, asks for consent if `handshake` is set, and sends no event. */
+  async check(signal: AbortSignal): Promise<string | null> {
+    return await this.#http.attempt(signal, async (limited) => {
+      return (await this.#consent.probe(limited)) ?? (await this.#http.touch(limited));
+    });
+  }
+
+  async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    if (this.#consent.isNeeded) await this.#handshake(signal);
+    try {
+      await this.#http.attempt(signal, (limited) => this.#post(batch, limited));
+    } catch (error) {
+      this.#consent.failed(error);
+      throw error;
+    }
+    return batch.map(() => 'accepted');
+  }
+
+  close(): void {
+    this.#http.close();
+  }
+
+  async #handshake(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#http.attempt(signal, (limited) => this.#consent.ask(limited));
+    } catch (error) {
+      throw error instanceof BridgeError ? handshakeFault(error) : error;
+    }
+  }
+
+  async #ask(headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
+    const authorization = await this.#http.authorization(signal);
+    return await this.#http.send({ method: 'OPTIONS', headers: { ...authorization, ...headers } }, signal);
+  }
+
+  async #post(batch: readonly Delivery[], signal: AbortSignal): Promise<void> {
+    const { id, headers: framing, body } = await this.#encoded(batch);
+    const authorization = await this.#http.authorization(signal);
+    const timestampS = Math.floor(this.#deps.wallMs() / 1000);
+    const signature = this.#sign(id, timestampS, body);
+    const headers = {
+      ...authorization,
+      ...this.#consent.headers,
+      ...framing,
+      'content-length': body.byteLength,
+      'webhook-id': id,
+      ...(signature === null ? {} : { 'webhook-timestamp': timestampS, 'webhook-signature': signature }),
+    };
+    const answer = await this.#http.send({ method: 'POST', headers, body }, signal);
+    this.#http.accept(answer);
+    if (!USUAL_STATUSES.has(answer.status))
+      this.#deps.logger.debug({ status: answer.status }, 'delivered; the receiver answered with an unusual status');
+  }
+
+  /** @throws BridgeError with disposition `refused` for any error of the encoder */
+  async #encoded(batch: readonly Delivery[]): Promise<EncodedRequest> {
+    try {
+      return await this.#encode(batch);
+    } catch (error) {
+      throw unencodable(error, this.#deps.name, 'request');
+    }
+  }
+}
+
+/** Returns the default headers. A URL with a token must not be cached (CloudEvents webhook specification 1.0.2, section 3.2). */
+function defaultsFor({ searchParams }: URL): Record<string, string> {
+  return searchParams.has('access_token') ? { 'cache-control': 'no-store' } : {};
+}
 
 /** Posts CloudEvents, one or a batch in each request, or a template's body (CloudEvents webhook specification 1.0.2, section 2). */
-export const webhook: AdapterDefinition<WebhookOptions> = {
+export const webhookSink: AdapterDefinition<WebhookOptions> = {
   type: 'webhook',
   options: webhookOptions,
-  secretFaults: (options) => [...secretFaults(options), ...addressFaults(options)],
+  secretFaults: (options) => [...webhookSecretFaults(options), ...addressFaults(options)],
   contentFaults: templateFaults,
   create: (options, deps) => new WebhookAdapter(options, deps),
 };

@@ -134,7 +134,7 @@ export class AzureCredential {
   async #request(scope: string): Promise<Held> {
     const kind = this.#options.credential ?? 'default';
     const since = now(this.#deps);
-    const limit = deadline(this.#deps, TIMEOUT_MS, () => azureTimeout(this.#place, kind, formatDuration(TIMEOUT_MS)));
+    using limit = deadline(this.#deps, TIMEOUT_MS, () => azureTimeout(this.#place, kind, formatDuration(TIMEOUT_MS)));
     try {
       // Some credentials ignore the signal.
       const answer = this.#open().then((credential) => credential.getToken(scope, { abortSignal: limit.signal }));
@@ -147,8 +147,6 @@ export class AzureCredential {
       if (error instanceof BridgeError) throw error;
       const { clientSecret, certificate } = this.#options;
       throw azureFault(error, this.#place, kind, [clientSecret?.reveal() ?? '', certificate?.reveal() ?? '']);
-    } finally {
-      limit.cancel();
     }
   }
 

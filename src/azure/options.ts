@@ -1,8 +1,7 @@
 // The options of an Entra ID identity → schema, and faults for each kind of credential. Pure.
 import * as v from 'valibot';
 import { pemFile } from '../net/tls-options.ts';
-import { secret } from '../schema/pieces.ts';
-import type { Secret } from '../secrets/secret.ts';
+import { type EntriesOf, secret } from '../schema/pieces.ts';
 
 const CREDENTIALS = [
   'default',
@@ -49,13 +48,7 @@ export const azureCredentialEntries = {
 };
 
 /** The input of a credential. */
-export interface AzureCredentialOptions {
-  /** `default` if absent. */
-  readonly credential?: AzureCredentialKind;
-  readonly clientId?: string;
-  readonly tenantId?: string;
-  readonly clientSecret?: Secret;
-  readonly certificate?: Secret;
+export interface AzureCredentialOptions extends EntriesOf<typeof azureCredentialEntries> {
   /** The authority of a national cloud; absent: AZURE_AUTHORITY_HOST, or the public cloud. Not a key of the configuration. */
   readonly authorityHost?: string;
 }

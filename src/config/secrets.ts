@@ -1,5 +1,6 @@
-// The secrets of a checked configuration → their values from environment or files, or faults.
+// The secrets of a checked configuration → their values or faults; hashes that change with them.
 import { resolve } from 'node:path';
+import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import { type Fault, formatPath, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import type { Exposure } from '../secrets/file-exposure.ts';
@@ -53,7 +54,7 @@ export function fileReferences(outputs: readonly unknown[], file: unknown): { re
 }
 
 /** Whether the value is `{ env: NAME }` or `{ file: PATH }`. */
-export function isReference(value: unknown): value is SecretReference {
+function isReference(value: unknown): value is SecretReference {
   if (!isMapping(value)) return false;
   const [first, ...more] = Object.entries(value);
   return more.length === 0 && first !== undefined && (first[0] === 'env' || first[0] === 'file') && typeof first[1] === 'string';
@@ -94,4 +95,23 @@ function places(value: unknown, reference: SecretReference, at: Path): Path[] {
 
 function sameReference(a: SecretReference, b: SecretReference): boolean {
   return 'env' in a ? 'env' in b && a.env === b.env : 'file' in b && a.file === b.file;
+}
+
+/** Returns a SHA-256 in hex. Secrets are included as hashes, so a rotated one changes the result and none can be read back. */
+export function fingerprint(sink: Readonly<Record<string, unknown>>, around: Surroundings): string {
+  return sha256Hex(canonicalJson(withHashes(sink, around)));
+}
+
+/** Returns the configuration with `sha256` next to each secret's reference: the hash of its value in hex, or null without a value. */
+export function withHashes(written: Readonly<Record<string, unknown>>, around: Surroundings): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(written).map(([key, member]) => [key, hashed(member, around)]));
+}
+
+function hashed(value: unknown, around: Surroundings): unknown {
+  if (isReference(value)) {
+    const opened = lookUp(value, around);
+    return { ...value, sha256: 'text' in opened ? sha256Hex(opened.text) : null };
+  }
+  if (Array.isArray(value)) return value.map((member) => hashed(member, around));
+  return isMapping(value) ? withHashes(value, around) : value;
 }

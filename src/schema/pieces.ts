@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { DURATION_PATTERN, parseDuration } from '../formats/durations.ts';
 import { parseSize, SIZE_PATTERN } from '../formats/sizes.ts';
 import { Secret } from '../secrets/secret.ts';
+import type { Path } from './faults.ts';
 
 /** A schema provides types, validation, defaults, `check --schema` and documentation: give every key a `v.description`. */
 export type Schema<Output> = v.GenericSchema<unknown, Output>;
@@ -15,6 +16,38 @@ type Read<T> = T extends Secret
   : T extends object
     ? { readonly [Key in keyof T]: Read<T[Key]> | (Partial<Pick<T, Key>> extends Pick<T, Key> ? undefined : never) }
     : T;
+
+/** The read-only output of the entries of a mapping. */
+export type EntriesOf<Entries extends v.ObjectEntries> = OptionsOf<v.StrictObjectSchema<Entries, undefined>>;
+
+/** A fault at a key of a mapping, or at a path in it; an empty path means the mapping itself. */
+export type MappingFault = { readonly message: string } & ({ readonly key: string } | { readonly path: Path });
+
+/** Returns a check of combinations of keys, for the pipe of a mapping. */
+export function rules<Options>(faultsOf: (options: Options) => readonly MappingFault[]) {
+  return v.rawCheck<Options>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    for (const fault of faultsOf(dataset.value)) {
+      const [first, ...rest] = issuePath(dataset.value, 'path' in fault ? fault.path : [fault.key]);
+      addIssue({ message: fault.message, ...(first && { path: [first, ...rest] }) });
+    }
+  });
+}
+
+/** Returns a check that reports `message` at `key` if `holds` returns false. */
+export function rule<Options>(key: keyof Options & string, holds: (options: Options) => boolean, message: string) {
+  return rules<Options>((options) => (holds(options) ? [] : [{ key, message }]));
+}
+
+/** Returns a path for valibot: each key with its parent value. */
+function issuePath(value: unknown, path: Path): v.IssuePathItem[] {
+  let input = value;
+  return path.map((key) => {
+    const item = { type: 'unknown', origin: 'value', input, key, value: Object(input)[key] as unknown } as const;
+    input = item.value;
+    return item;
+  });
+}
 
 /** Returns a check that rejects a text if `faultOf` returns a message. */
 export function withoutFault(faultOf: (text: string) => string | null) {

@@ -43,13 +43,15 @@ export function sleep(deps: Pick<Deps, 'after'>, delayMs: number, signal?: Abort
   });
 }
 
-/** Returns a signal that aborts with `reason()` after `delayMs`, or with the reason of `parent` if that aborts first. `cancel` stops both. */
-export function deadline(
-  deps: Pick<Deps, 'after'>,
-  delayMs: number,
-  reason: () => unknown,
-  parent?: AbortSignal,
-): { readonly signal: AbortSignal; readonly cancel: () => void } {
+/** A signal with a time limit. */
+export interface Deadline extends Disposable {
+  readonly signal: AbortSignal;
+  /** Ends the limit, as disposing does. */
+  readonly cancel: () => void;
+}
+
+/** Returns a signal that aborts with `reason()` after `delayMs`, or with the reason of `parent` if that aborts first. */
+export function deadline(deps: Pick<Deps, 'after'>, delayMs: number, reason: () => unknown, parent?: AbortSignal): Deadline {
   const controller = new AbortController();
   const pass = () => controller.abort(parent?.reason);
   const cancelTimer = deps.after(delayMs, () => controller.abort(reason()));
@@ -59,7 +61,7 @@ export function deadline(
     cancelTimer();
     parent?.removeEventListener('abort', pass);
   };
-  return { signal: controller.signal, cancel };
+  return { signal: controller.signal, cancel, [Symbol.dispose]: cancel };
 }
 
 /** Settles like `work`, or rejects with the signal's reason if it aborts first. `work` is not cancelled; its later result is ignored. */

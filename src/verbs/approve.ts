@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline';
 import { BridgeError, messageOf } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { RequestRate } from '../metadata/request-rate.ts';
-import { deadline, sleep } from '../time/clock.ts';
-import { authorization, BRIDGE_OPTIONS, bridgeUrl, postJson } from './bridge/bridge-client.ts';
+import { sleep } from '../time/clock.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl } from './bridge/bridge-client.ts';
 import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';
-import { EXIT, optionText, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
 const BRIDGE_TIMEOUT_MS = 30_000;
 
@@ -17,7 +17,7 @@ interface Answer {
   readonly words: string | null;
 }
 
-export const approve: Verb = {
+export const approveVerb: Verb = {
   usage: 'EVENT_ID... [--endpoint URL | --bridge URL --token-env NAME] [--interactive]',
   takesWords: true,
   description: `An approval starts the event for every VM in its Resources, and cannot be taken back.
@@ -37,7 +37,7 @@ With --bridge it uses the approval endpoint of a bridge. The environment variabl
   ],
   async run(context) {
     const ids = context.positionals;
-    if (ids.length === 0) throw new BridgeError('BRIDGE_USAGE', 'approve takes at least one EventId; `events` prints them');
+    if (ids.length === 0) throw usageError('approve takes at least one EventId; `events` prints them');
     if (optionText(context, 'bridge') === undefined) expectReal(ids);
     const send = sender(context);
     const isConfirmed = context.values['interactive'] ? confirmer(context) : () => true;
@@ -57,10 +57,7 @@ With --bridge it uses the approval endpoint of a bridge. The environment variabl
 function expectReal(ids: readonly string[]): void {
   const drill = ids.find((id) => /^\s*drill-/i.test(id));
   if (drill === undefined) return;
-  throw new BridgeError(
-    'BRIDGE_USAGE',
-    `${visibleLine(drill)} is a drill, which exists only in its bridge: approve it with --bridge. Nothing was sent`,
-  );
+  throw usageError(`${visibleLine(drill)} is a drill, which exists only in its bridge: approve it with --bridge. Nothing was sent`);
 }
 
 function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
@@ -73,10 +70,9 @@ function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
       return await post(client, eventId, context.signal);
     };
   }
-  if (optionText(context, 'endpoint') !== undefined)
-    throw new BridgeError('BRIDGE_USAGE', '--endpoint and --bridge exclude each other: give one of them');
+  if (optionText(context, 'endpoint') !== undefined) throw usageError('--endpoint and --bridge exclude each other: give one of them');
   const url = bridgeUrl(context, bridge, '/v1/approvals');
-  const headers = authorization(context);
+  const headers = { ...authorization(context), 'Content-Type': 'application/json' };
   return (eventId) => approveThrough(context, url, headers, eventId);
 }
 
@@ -94,26 +90,14 @@ async function post(client: ReturnType<typeof metadataClient>, eventId: string, 
 }
 
 async function approveThrough(context: VerbContext, url: URL, headers: Readonly<Record<string, string>>, eventId: string): Promise<Answer> {
-  const limit = deadline(
-    context.deps,
-    BRIDGE_TIMEOUT_MS,
-    () => new Error(`no answer within ${BRIDGE_TIMEOUT_MS / 1000} s`),
-    context.signal,
-  );
+  const request = { method: 'POST', url, headers, body: JSON.stringify({ StartRequests: [{ EventId: eventId }] }) } as const;
   try {
-    const body = { StartRequests: [{ EventId: eventId }] };
-    const answer = await postJson(url, headers, body, limit.signal);
-    const {
-      results,
-      title,
-      detail = title,
-    } = JSON.parse(answer.body) as { results?: { state?: string }[]; title?: string; detail?: string };
-    return { status: answer.status, words: detail ?? results?.[0]?.state ?? null };
+    const { status, body } = await askBridge(request, context, BRIDGE_TIMEOUT_MS);
+    const { results, title, detail } = JSON.parse(body) as { results?: { state?: string }[]; title?: string; detail?: string };
+    return { status, words: detail ?? title ?? results?.[0]?.state ?? null };
   } catch (error) {
     context.signal.throwIfAborted();
     return { status: null, words: `${url.origin} gave no answer of a bridge: ${messageOf(error)}` };
-  } finally {
-    limit.cancel();
   }
 }
 

@@ -7,7 +7,7 @@ import { formatFault } from '../schema/faults.ts';
 import { loadValidConfig } from './config.ts';
 import { EXIT, needed, type Verb } from './verb.ts';
 
-export const check: Verb = {
+export const checkVerb: Verb = {
   usage: '--config FILE [--connect] | --schema',
   description: `Lists every fault of the file in one run, each with its path, and exits with 78 if there is one. Valid settings that are probably a mistake are warnings
 on standard error, for example files that others may change or read. So is the program of a command sink that could not start; check does not run it.

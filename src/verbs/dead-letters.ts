@@ -1,13 +1,12 @@
 // `dead-letters`: an action and ids → dead letters listed, shown, queued again or discarded.
-import { BridgeError } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import type { DeadLetter } from '../model/deliveries.ts';
 import { withStore } from './store.ts';
-import { EXIT, optionText, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
 const ACTIONS = ['list', 'show', 'retry', 'discard'];
 
-export const deadLetters: Verb = {
+export const deadLettersVerb: Verb = {
   usage: 'list|show|retry|discard [ID...] [--sink NAME] --config FILE',
   takesWords: true,
   description: `list     one line for each delivery that was given up: CloudEvent, sink, reason
@@ -31,15 +30,11 @@ Works while the bridge is running: it sees queued deliveries within a second. Pr
   async run(context) {
     const [action, ...ids] = context.positionals;
     if (action === undefined || !ACTIONS.includes(action)) {
-      throw new BridgeError(
-        'BRIDGE_USAGE',
-        `dead-letters takes one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`,
-      );
+      throw usageError(`dead-letters takes one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`);
     }
     const sink = optionText(context, 'sink');
-    if (action === 'discard' && ids.length === 0 && sink === undefined) {
-      throw new BridgeError('BRIDGE_USAGE', 'discard cannot be undone: give the IDs, or --sink for all dead letters of a sink');
-    }
+    if (action === 'discard' && ids.length === 0 && sink === undefined)
+      throw usageError('discard cannot be undone: give the IDs, or --sink for all dead letters of a sink');
     const filter = { ...(sink === undefined ? {} : { sink }), ...(ids.length === 0 ? {} : { ids }) };
     return await withStore(context, async (outbox) => {
       if (action === 'list' || action === 'show') return await list(context, outbox.deadLetters.list(filter), ids, action === 'show');

@@ -22,7 +22,7 @@ import { EXIT, type Verb } from './verb.ts';
 const SPEED = 120;
 const LIMIT_MS = 30_000;
 
-export const demo: Verb = {
+export const demoVerb: Verb = {
   usage: '',
   description: `Runs one simulated maintenance with a bridge and a subscriber that approves it, and explains each step. Takes about 10 s.
 Needs no broker and no Azure, and leaves nothing behind.`,
@@ -48,7 +48,7 @@ interface DemoParts {
 /** Runs the demo to its end. @throws an error if the maintenance has not ended within 30 s; the signal's reason */
 async function playDemo(parts: DemoParts): Promise<void> {
   const { version, deps, logger, print, signal } = parts;
-  const limit = deadline(deps, LIMIT_MS, () => new Error(`the maintenance has not ended within ${LIMIT_MS / 1000} s`), signal);
+  using limit = deadline(deps, LIMIT_MS, () => new Error(`the maintenance has not ended within ${LIMIT_MS / 1000} s`), signal);
   const folder = await mkdtemp(join(tmpdir(), 'scheduled-events-bridge-demo-'));
   const token = Array.from({ length: 4 }, () => deps.random().toString(36).slice(2).padEnd(10, '0')).join('');
   const secret = symmetricSecret(Uint8Array.from({ length: 32 }, () => deps.random() * 256));
@@ -77,7 +77,6 @@ async function playDemo(parts: DemoParts): Promise<void> {
       '\nThat was one maintenance, from scheduled to ended. README.md shows how to try it by hand, and how to run the bridge on a VM.',
     );
   } finally {
-    limit.cancel();
     await rm(folder, { recursive: true, force: true });
   }
 }

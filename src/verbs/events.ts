@@ -12,7 +12,7 @@ import { EXIT, optionNumber, optionText, type Verb, type VerbContext } from './v
 
 const POLL_INTERVAL_MS = 1000;
 
-export const events: Verb = {
+export const eventsVerb: Verb = {
   usage: '[--endpoint URL] [--watch] [--count N] [--api-version V]',
   description: `Needs no configuration. With --watch it polls once a second and prints each new document on one line, until it is interrupted
 or has printed --count documents (--count implies --watch). The first answer of a metadata service that was off can take 2 minutes.`,

@@ -1,11 +1,10 @@
 // --endpoint and --api-version → a client of the metadata service, for `events` and `approve`.
 import { pino } from 'pino';
-import { BridgeError } from '../errors.ts';
 import { MetadataClient } from '../metadata/client.ts';
 import { LINK_LOCAL_ENDPOINT } from '../metadata/discovery.ts';
 import { isEndpoint } from '../metadata/options.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
-import { optionText, type VerbContext, type VerbOption } from './verb.ts';
+import { optionText, usageError, type VerbContext, type VerbOption } from './verb.ts';
 
 const DEFAULT_API_VERSION = '2020-07-01';
 /** The first request enables the service; its answer can take 2 min. */
@@ -18,7 +17,7 @@ export function endpointOption(context: VerbContext): string {
   const given = optionText(context, 'endpoint') ?? LINK_LOCAL_ENDPOINT;
   if (given === 'discover' || !isEndpoint(given)) {
     // The value is not shown, because it may contain a password.
-    throw new BridgeError('BRIDGE_USAGE', '--endpoint takes an http URL with only host and port, such as http://127.0.0.1:8080');
+    throw usageError('--endpoint takes an http URL with only host and port, such as http://127.0.0.1:8080');
   }
   return new URL(given).origin;
 }
@@ -26,9 +25,8 @@ export function endpointOption(context: VerbContext): string {
 /** Accepts any value in the form of a version: the service decides which ones it supports. @throws BridgeError BRIDGE_USAGE for anything else */
 export function apiVersionOption(context: VerbContext): string {
   const version = optionText(context, 'api-version') ?? DEFAULT_API_VERSION;
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) {
-    throw new BridgeError('BRIDGE_USAGE', `--api-version takes a version such as ${API_VERSIONS.join(', ')}, not "${version}"`);
-  }
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(version))
+    throw usageError(`--api-version takes a version such as ${API_VERSIONS.join(', ')}, not "${version}"`);
   return version;
 }
 

@@ -1,5 +1,5 @@
 // `policy test`: a file, or a scenario in virtual time → the events to decide.
-import { BridgeError } from '../errors.ts';
+import type { BridgeError } from '../errors.ts';
 import { carriedData } from '../formats/cloud-event-json.ts';
 import { parseInstant } from '../formats/dates.ts';
 import { isObject, parseJson } from '../formats/json-object.ts';
@@ -11,6 +11,7 @@ import { type MachineOptions, machineNames } from '../simulator/events/machine.t
 import { Group } from '../simulator/group.ts';
 import { toDocument } from '../simulator/metadata/document.ts';
 import type { Script } from '../simulator/script/script.ts';
+import { usageError } from './verb.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -26,7 +27,7 @@ interface GivenEvents {
  * @throws BridgeError BRIDGE_USAGE if the file has no event, or a field cannot be read
  */
 export function readEvents(bytes: Uint8Array, name: string, apiVersion: string): GivenEvents {
-  const fault = (why: string) => new BridgeError('BRIDGE_USAGE', `--event: ${name} has no event: ${why}`);
+  const fault = (why: string) => usageError(`--event: ${name} has no event: ${why}`);
   const parsed = parseJson(bytes, 'it');
   if ('fault' in parsed) throw fault(parsed.fault);
   const json = parsed.value;

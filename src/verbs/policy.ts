@@ -1,7 +1,7 @@
 // `policy test`: a configuration and events → which rule decides each, when and why.
 import { open } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { BridgeError, messageOf } from '../errors.ts';
+import { messageOf } from '../errors.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
 import type { Script } from '../simulator/script/script.ts';
 import { findScenario, shippedScenarios } from '../simulator/shipped-scenarios.ts';
@@ -9,11 +9,11 @@ import { loadConfig } from './config.ts';
 import { compileDecision, type Decide, reportLines } from './policy-decision.ts';
 import { readEvents, type Sighting, sightings } from './policy-events.ts';
 import { machinesOption } from './simulate-options.ts';
-import { EXIT, needed, optionText, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, needed, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
 const LONGEST_BYTES = 4 * 1024 * 1024;
 
-export const policy: Verb = {
+export const policyVerb: Verb = {
   usage: 'test --config FILE [--event FILE | --scenario NAME|FILE]',
   takesWords: true,
   description: `Shows for each event which rule of approvals.policy decides, when, and why no earlier rule matches. Sends no request.
@@ -40,14 +40,13 @@ Prints NDJSON if standard output is not a terminal.`,
     const [word, ...more] = context.positionals;
     if (word !== 'test' || more.length > 0) {
       const given = word === undefined ? '' : `, not "${context.positionals.join(' ')}"`;
-      throw new BridgeError('BRIDGE_USAGE', `policy takes the word test${given}`);
+      throw usageError(`policy takes the word test${given}`);
     }
     const file = optionText(context, 'event');
     const scenario = optionText(context, 'scenario');
-    if (file !== undefined && scenario !== undefined)
-      throw new BridgeError('BRIDGE_USAGE', '--event and --scenario exclude each other: give one of them');
+    if (file !== undefined && scenario !== undefined) throw usageError('--event and --scenario exclude each other: give one of them');
     const unusable = ['vms', 'name'].find((name) => file !== undefined && optionText(context, name) !== undefined);
-    if (unusable !== undefined) throw new BridgeError('BRIDGE_USAGE', `--${unusable} is for scenarios and cannot be used with --event`);
+    if (unusable !== undefined) throw usageError(`--${unusable} is for scenarios and cannot be used with --event`);
     const wanted = machinesOption(context);
     const config = await loadConfig(context, needed(context, 'config'));
     const decide = compileDecision(config.approvals);
@@ -91,9 +90,8 @@ async function bytesOf({ stdin }: VerbContext, file: string, name: string): Prom
       if (length > LONGEST_BYTES) break;
     }
   } catch (error) {
-    throw new BridgeError('BRIDGE_USAGE', `--event: ${name} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw usageError(`--event: ${name} cannot be read: ${messageOf(error)}`, error);
   }
-  if (length > LONGEST_BYTES)
-    throw new BridgeError('BRIDGE_USAGE', `--event: ${name} is longer than 4 MiB: that is not a document of the metadata service`);
+  if (length > LONGEST_BYTES) throw usageError(`--event: ${name} is longer than 4 MiB: that is not a document of the metadata service`);
   return Buffer.concat(chunks);
 }

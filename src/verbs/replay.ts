@@ -2,7 +2,7 @@
 import { knownSink, withStore } from './store.ts';
 import { EXIT, needed, optionText, optionTime, type Verb } from './verb.ts';
 
-export const replay: Verb = {
+export const replayVerb: Verb = {
   usage: '--sink NAME --since TIME [--until TIME] [--event EVENT_ID] --config FILE',
   description: `Queues the journal's CloudEvents of a time span for one sink again, in their original order, after the sink's current queue. Prints how many.
 TIME is RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m, 2d). The journal reaches back as far as store.retain.

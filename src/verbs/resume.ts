@@ -3,7 +3,7 @@ import { toRfc3339Seconds } from '../formats/dates.ts';
 import { knownSink, withStore } from './store.ts';
 import { EXIT, needed, type Verb } from './verb.ts';
 
-export const resume: Verb = {
+export const resumeVerb: Verb = {
   usage: '--sink NAME --config FILE',
   description: `A sink is retired if its receiver permanently rejects deliveries, as a webhook does with status 410. Its queue stays, but deliveries that get older than
 retry.maxAge become dead letters. An operator can also pause a sink with POST /v1/sinks/NAME/pause; a paused sink gives up no delivery.

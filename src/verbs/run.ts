@@ -4,7 +4,6 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Bridge } from '../bridge/bridge-options.ts';
 import { startBridge } from '../bridge.ts';
 import type { Config } from '../config/config.ts';
-import { BridgeError } from '../errors.ts';
 import { Notifier } from '../service/notifier.ts';
 import { ServiceManager } from '../service/service-manager.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -12,12 +11,12 @@ import { LOG_LEVELS, type LogLevel } from '../telemetry/options.ts';
 import { sleep } from '../time/clock.ts';
 import { STOP_LIMIT_MS } from '../time/stop.ts';
 import { loadValidConfig, readAgain } from './config.ts';
-import { CONTROL_OPTION, EXIT, interrupted, optionText, type Verb, type VerbContext } from './verb.ts';
+import { CONTROL_OPTION, EXIT, interrupted, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
 /** How long a stop waits for systemd to read that the bridge is stopping. */
 const NOTIFY_MS = 5000;
 
-export const run: Verb = {
+export const runVerb: Verb = {
   usage: '[--config FILE] [--log-level LEVEL] [--control-stdin]',
   description: `Without --config and SCHEDULED_EVENTS_BRIDGE_CONFIG, it polls the metadata service of this VM and prints one CloudEvent a line to standard output.
 On SIGHUP it reads and checks the whole file again, then applies the changes (docs/operate/reload.md).
@@ -88,6 +87,6 @@ function levelOption(context: VerbContext): LogLevel | null {
   const level = optionText(context, 'log-level');
   if (level === undefined) return null;
   const known = LOG_LEVELS.find((name) => name === level);
-  if (known === undefined) throw new BridgeError('BRIDGE_USAGE', `--log-level takes one of ${LOG_LEVELS.join(', ')}, not "${level}"`);
+  if (known === undefined) throw usageError(`--log-level takes one of ${LOG_LEVELS.join(', ')}, not "${level}"`);
   return known;
 }

@@ -1,14 +1,13 @@
 // `secret`: random bytes → a webhook secret or key pair; a private key → its public key.
 import { lookUp } from '../config/secrets.ts';
-import { BridgeError } from '../errors.ts';
 import { readRegularFile } from '../secrets/regular-file.ts';
 import { ed25519Secret, publicKeyOf, readWebhookSecret, SEED_BYTES, symmetricSecret } from '../secrets/webhook-secret.ts';
-import { EXIT, optionText, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
 /** The length of a SHA-256 digest, for which it is the HMAC key. */
 const SYMMETRIC_BYTES = 32;
 
-export const secret: Verb = {
+export const secretVerb: Verb = {
   usage: '[--type symmetric|ed25519 | --public FILE]',
   description: `Prints a new secret for the option secrets of a webhook sink, from the machine's cryptographic random source. By default it is one line with whsec_ and
 32 bytes in base64, shared by bridge and receiver. --type ed25519 prints one line of JSON with a key pair, { privateKey, publicKey }: the bridge
@@ -32,23 +31,22 @@ signs with the private key; receivers get only the public key, so they can verif
 function newSecret(context: VerbContext): string {
   const type = optionText(context, 'type') ?? 'symmetric';
   if (type === 'symmetric') return symmetricSecret(context.secureRandom(SYMMETRIC_BYTES));
-  if (type !== 'ed25519') throw new BridgeError('BRIDGE_USAGE', `--type takes symmetric or ed25519, not "${type}"`);
+  if (type !== 'ed25519') throw usageError(`--type takes symmetric or ed25519, not "${type}"`);
   const privateKey = ed25519Secret(context.secureRandom(SEED_BYTES));
   return JSON.stringify({ privateKey, publicKey: publicKey(privateKey, '--type ed25519') });
 }
 
 /** Reads the file as the configuration does: without its last line end. */
 function publicKeyIn(context: VerbContext, file: string): string {
-  if (optionText(context, 'type') !== undefined)
-    throw new BridgeError('BRIDGE_USAGE', '--type and --public exclude each other: give one of them');
+  if (optionText(context, 'type') !== undefined) throw usageError('--type and --public exclude each other: give one of them');
   const found = lookUp({ file }, { env: {}, readFile: readRegularFile, directory: '.' });
-  if ('fault' in found) throw new BridgeError('BRIDGE_USAGE', `--public: ${found.fault}`);
+  if ('fault' in found) throw usageError(`--public: ${found.fault}`);
   return publicKey(found.text, `--public: the content of ${file}`);
 }
 
 function publicKey(privateKey: string, what: string): string {
   const signing = readWebhookSecret(privateKey);
-  if ('fault' in signing) throw new BridgeError('BRIDGE_USAGE', `${what} ${signing.fault}`);
-  if (signing.version === 'v1') throw new BridgeError('BRIDGE_USAGE', `${what} is a shared secret, which has no public key`);
+  if ('fault' in signing) throw usageError(`${what} ${signing.fault}`);
+  if (signing.version === 'v1') throw usageError(`${what} is a shared secret, which has no public key`);
   return publicKeyOf(signing.key);
 }

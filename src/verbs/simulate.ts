@@ -9,7 +9,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { allowHostsOption, groupOptions, listenOption, oneListenOption, type RecordOptions, recordingOption } from './simulate-options.ts';
 import { EXIT, interrupted, optionText, type Verb, type VerbContext } from './verb.ts';
 
-export const simulate: Verb = {
+export const simulateVerb: Verb = {
   usage: '--listen HOST:PORT [--vms N] [--scenario NAME|FILE] [--speed N] [--strict] | --list',
   description: `Simulates the Azure metadata service, with control routes under /simulator and a page at / to watch and control it.
 docs/simulate/simulator.md describes each route. Without --scenario it starts without events. Runs until SIGTERM or SIGINT.`,

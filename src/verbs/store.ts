@@ -1,10 +1,9 @@
 // --config → the store of that bridge, which may be running, for verbs that read or queue.
 import { dirname, resolve } from 'node:path';
 import { storeFolder } from '../config/check-config.ts';
-import { BridgeError } from '../errors.ts';
 import { type Outbox, openOutbox } from '../outbox/outbox.ts';
 import { loadConfig, loadSection } from './config.ts';
-import { needed, type VerbContext } from './verb.ts';
+import { needed, usageError, type VerbContext } from './verb.ts';
 
 /** Runs `work` on the store that the configuration names, then closes the store. A running bridge sees queued deliveries within a second. */
 export async function withStore<T>(context: VerbContext, work: (outbox: Outbox, sinks: readonly string[]) => T | Promise<T>): Promise<T> {
@@ -24,8 +23,7 @@ export async function withStoreToRead<T>(context: VerbContext, file: string, wor
 
 /** @throws BridgeError BRIDGE_USAGE if the configuration has no sink of this name */
 export function knownSink(name: string, sinks: readonly string[]): string {
-  if (!sinks.includes(name)) {
-    throw new BridgeError('BRIDGE_USAGE', `the configuration has no sink "${name}"; it has ${sinks.map((sink) => `"${sink}"`).join(', ')}`);
-  }
+  if (!sinks.includes(name))
+    throw usageError(`the configuration has no sink "${name}"; it has ${sinks.map((sink) => `"${sink}"`).join(', ')}`);
   return name;
 }

@@ -64,6 +64,11 @@ export interface VerbOption {
   readonly value?: string;
 }
 
+/** Returns the error of a wrong command line: exit code 2. */
+export function usageError(message: string, cause?: unknown): BridgeError {
+  return new BridgeError('BRIDGE_USAGE', message, { cause });
+}
+
 /** Returns the options in the form of node:util's parseArgs. */
 export function parseArgsOptions(options: Verb['options']): ParseArgsOptionsConfig {
   return Object.fromEntries(Object.entries(options).map(([name, { type, multiple = false }]) => [name, { type, multiple }]));
@@ -84,7 +89,7 @@ export function optionTexts(context: VerbContext, name: string): readonly string
 /** @throws BridgeError BRIDGE_USAGE if the option was not given */
 export function needed(context: VerbContext, name: string): string {
   const value = optionText(context, name);
-  if (value === undefined) throw new BridgeError('BRIDGE_USAGE', `--${name} is missing; see --help`);
+  if (value === undefined) throw usageError(`--${name} is missing; see --help`);
   return value;
 }
 
@@ -92,9 +97,8 @@ export function needed(context: VerbContext, name: string): string {
 export function optionNumber(context: VerbContext, name: string, least: number): number | undefined {
   const value = optionText(context, name);
   if (value === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(value) || Number(value) < least) {
-    throw new BridgeError('BRIDGE_USAGE', `--${name} takes a whole number of at least ${least}, not "${value}"`);
-  }
+  if (!/^\d{1,9}$/.test(value) || Number(value) < least)
+    throw usageError(`--${name} takes a whole number of at least ${least}, not "${value}"`);
   return Number(value);
 }
 
@@ -107,8 +111,7 @@ export function optionTime(context: VerbContext, name: string): number | undefin
   if (value === undefined) return undefined;
   const agoMs = parseDuration(value);
   const ms = agoMs === null ? parseInstant(value) : context.deps.wallMs() - agoMs;
-  if (ms === null)
-    throw new BridgeError('BRIDGE_USAGE', `--${name} takes RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m), not "${value}"`);
+  if (ms === null) throw usageError(`--${name} takes RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m), not "${value}"`);
   return ms;
 }
 

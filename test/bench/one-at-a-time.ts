@@ -1,12 +1,11 @@
 // run --config FILE → the bridge, each webhook sink with one delivery in flight at a time.
 import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
-import { webhook } from '../../adapters/webhook/webhook.ts';
-import type { WebhookOptions } from '../../adapters/webhook/webhook-options.ts';
+import { type WebhookOptions, webhookSink } from '../../adapters/webhook/webhook.ts';
 import { runBridge } from './run-bridge.ts';
 
 const single: AdapterDefinition<WebhookOptions> = {
-  ...webhook,
-  create: (options, deps) => oneAtATime(webhook.create(options, deps)),
+  ...webhookSink,
+  create: (options, deps) => oneAtATime(webhookSink.create(options, deps)),
 };
 await runBridge([single]);
 

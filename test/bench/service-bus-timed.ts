@@ -1,6 +1,6 @@
 // run --config FILE → the bridge, whose service-bus sinks tell each call on standard error.
-import { serviceBus } from '../../adapters/service-bus/service-bus.ts';
+import { serviceBusSink } from '../../adapters/service-bus/service-bus.ts';
 import { runBridge } from './run-bridge.ts';
 import { timed } from './timed.ts';
 
-await runBridge([timed(serviceBus)]);
+await runBridge([timed(serviceBusSink)]);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { DELIVERIES_MS, STOP_LIMIT_MS } from '../../src/time/stop.ts';
-import { run } from '../../src/verbs/run.ts';
+import { runVerb } from '../../src/verbs/run.ts';
 
 const LIMIT_S = STOP_LIMIT_MS / 1000;
 
@@ -20,7 +20,7 @@ function numbers(path: string, pattern: RegExp): readonly number[] {
 }
 
 test('the command abandons a stop after the limit of the bridge, and no sooner', () => {
-  assert.equal(run.closeLimitMs, STOP_LIMIT_MS);
+  assert.equal(runVerb.closeLimitMs, STOP_LIMIT_MS);
 });
 
 for (const [path, pattern] of [

@@ -12,7 +12,7 @@ import { sbom } from '../../sbom.ts';
 import { jsonSchema } from '../../src/config/json-schema.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { parseYaml } from '../../src/schema/yaml.ts';
-import { run } from '../../src/verbs/run.ts';
+import { runVerb } from '../../src/verbs/run.ts';
 import { EXIT } from '../../src/verbs/verb.ts';
 
 const HERE = join(import.meta.dirname, '../../deploy/windows');
@@ -86,7 +86,7 @@ test('the service program uses the options, the exit code and the folders of the
     .join('');
   const options = [...source.matchAll(/"--(config|control-stdin)"/g)].map(([, name = '']) => name);
   assert.deepEqual(options, ['config', 'control-stdin']);
-  for (const name of options) assert.ok(name in run.options, name);
+  for (const name of options) assert.ok(name in runVerb.options, name);
   assert.match(source, new RegExp(`exitConfig +(?:uint32 )?= ${EXIT.config}\\n`));
 });
 

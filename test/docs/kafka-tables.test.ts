@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import protocolErrors from 'kafkajs/src/protocol/error.js';
-import { meaningOf, type Operation } from '../../adapters/kafka/protocol-meanings.ts';
+import { type KafkaOperation, meaningOf } from '../../adapters/kafka/protocol-meanings.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { tableBelow } from './markdown-page.ts';
 
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Younger than kafkajs, which gives their numbers alone. */
 const YOUNGER = ['THROTTLING_QUOTA_EXCEEDED'];
 /** What a sink does, in its order. */
-const OPERATIONS: readonly Operation[] = ['connect', 'find', 'create', 'produce'];
+const OPERATIONS: readonly KafkaOperation[] = ['connect', 'find', 'create', 'produce'];
 
 const answers = tableBelow(PAGE, 'What Kafka answers').map(([answer = '', codes = '', outcome = '']) => ({
   types: namesIn(answer).filter((name) => /^[A-Z_]+$/.test(name)),

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { azureMonitorOptions } from '../../adapters/azure-monitor/azure-monitor-options.ts';
+import { azureMonitorOptions } from '../../adapters/azure-monitor/azure-monitor.ts';
 import { toColumns } from '../../src/log-record/columns.ts';
 import { CHANGE_NAMES } from '../../src/model/change-names.ts';
 import { constants, fieldsByMember } from '../unit/log-record/field-table.ts';

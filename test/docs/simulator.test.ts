@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { eventEntries } from '../../src/simulator/control/event-fields.ts';
 import { faultEntries } from '../../src/simulator/control/fault-fields.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
-import { simulate } from '../../src/verbs/simulate.ts';
+import { simulateVerb } from '../../src/verbs/simulate.ts';
 import { start } from '../support/program.ts';
 import { simulatedGroup } from '../virtual/simulated-group.ts';
 import { jsonOf } from '../virtual/simulation.ts';
@@ -19,7 +19,7 @@ function firstCells(heading: string): readonly string[] {
 }
 
 test('the page lists every option of simulate, with its value, and none that it does not take', () => {
-  const options = Object.entries(simulate.options).map(([name, { value }]) => (value ? `--${name} ${value}` : `--${name}`));
+  const options = Object.entries(simulateVerb.options).map(([name, { value }]) => (value ? `--${name} ${value}` : `--${name}`));
   assert.deepEqual(
     firstCells('Start')
       .map((option) => option.replaceAll('\\', ''))

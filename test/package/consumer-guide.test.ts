@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { encodeRecord } from '../../adapters/kafka/sink/record-encoder.ts';
-import { messageEncoder } from '../../adapters/service-bus/sink/message-encoder.ts';
+import { busMessageEncoder } from '../../adapters/service-bus/sink/message-encoder.ts';
 import { createDispatcher, type HandledStore } from '../../src/consumer.ts';
 import { createWebhook } from '../adapters/webhook/start-webhook.ts';
 import { codeBlocksOf } from '../docs/markdown-page.ts';
@@ -208,7 +208,7 @@ export class ServiceBusClient {
 test("'service-bus.js' settles what the Service Bus sink sends, and dead-letters what is no CloudEvent", async (t) => {
   const project = await projectOf(t);
   standIn(project, '@azure/service-bus', SERVICE_BUS);
-  const encode = messageEncoder({ mode: 'binary', sessions: false, attributePrefix: 'underscore' }, 'bus', new VirtualTime());
+  const encode = busMessageEncoder({ mode: 'binary', sessions: false, attributePrefix: 'underscore' }, 'bus', new VirtualTime());
   const { body, contentType, applicationProperties } = encode(deliveryOf(life.scheduled));
   const messages = [{ body: 'hello' }, { body: JSON.parse(String(body)), contentType, applicationProperties }];
   const program = run(t, project, 'service-bus.js', { MESSAGES: JSON.stringify(messages), SERVICE_BUS: 'x' });

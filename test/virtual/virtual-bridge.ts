@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Writable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import { webhook } from '../../adapters/webhook/webhook.ts';
+import { webhookSink } from '../../adapters/webhook/webhook.ts';
 import type { Bridge, BridgeOptions } from '../../src/bridge/bridge-options.ts';
 import { startBridge } from '../../src/bridge.ts';
 import { type CheckedConfig, checkConfig, configError } from '../../src/config/check-config.ts';
@@ -286,7 +286,7 @@ export class VirtualBridge {
     };
     const env = Object.fromEntries(Object.entries(TOKENS).map(([name, token]) => [`${name.toUpperCase()}_TOKEN`, token]));
     return checkConfig(file, {
-      adapters: [{ ...this.sinks.definition(killed), source: this.sources.definition(killed) }, webhook],
+      adapters: [{ ...this.sinks.definition(killed), source: this.sources.definition(killed) }, webhookSink],
       env,
       directory: this.folder,
       readFile: () => '',

@@ -4,7 +4,7 @@ import { formatDuration } from '../../../src/formats/durations.ts';
 import type { Instant } from '../../../src/model/events.ts';
 import { reveal } from '../../../src/secrets/secret.ts';
 import { type Deps, deadline, now } from '../../../src/time/clock.ts';
-import { type Authorization, noAuthorization } from '../authorization.ts';
+import { noAuthorization, type RequestAuthorization } from '../authorization.ts';
 import type { ConnectionOptions } from '../connections.ts';
 import { Endpoint, type EndpointParts, USER_AGENT } from '../endpoint.ts';
 import { type HttpPlace, whoOf } from '../failures.ts';
@@ -25,7 +25,7 @@ interface AuthorizationParts {
 export function oauthAuthorization(
   { oauth2, tls, proxy, timeout }: OAuthOptions & ConnectionOptions & { readonly timeout: number },
   sink: Omit<EndpointParts, 'url' | 'sockets'>,
-): Authorization {
+): RequestAuthorization {
   if (oauth2 === undefined) return noAuthorization;
   const url = new URL(oauth2.tokenUrl);
   const place = { ...sink.place, target: `the token endpoint ${url.origin}`, key: 'oauth2.tokenUrl' };
@@ -52,7 +52,7 @@ interface PendingToken {
 }
 
 /** Sends one token request at a time, for all callers. Aborts it when no caller waits any more. Sends the first request at first use. */
-class ClientCredentials implements Authorization {
+class ClientCredentials implements RequestAuthorization {
   readonly #parts: AuthorizationParts;
   #cached: CachedToken | null = null;
   #pending: PendingToken | null = null;
@@ -167,5 +167,5 @@ function basic(id: string, secret: string): string {
 
 function ofWholeSink(error: BridgeError): BridgeError {
   const { code, message, disposition = 'retry', status, cause } = error;
-  return new BridgeError(code, message, { disposition, scope: 'sink', cause, ...(status !== undefined && { status }) });
+  return new BridgeError(code, message, { disposition, scope: 'sink', cause, status });
 }

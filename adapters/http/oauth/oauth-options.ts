@@ -1,7 +1,6 @@
 // The key `oauth2`, tokens by client credentials (RFC 6749) → its schema and its faults.
 import * as v from 'valibot';
-import { secret, withoutFault } from '../../../src/schema/pieces.ts';
-import type { Secret } from '../../../src/secrets/secret.ts';
+import { type EntriesOf, type MappingFault, secret, withoutFault } from '../../../src/schema/pieces.ts';
 
 /** Scope tokens with one space between them (RFC 6749, section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
@@ -50,32 +49,18 @@ export const oauthEntries = {
   ),
 };
 
-/** The options of a request's authorization. */
-export interface OAuthOptions {
-  readonly oauth2?: {
-    readonly tokenUrl: string;
-    readonly clientId: string | Secret;
-    readonly clientSecret: Secret;
-    readonly scope?: string;
-    readonly audience?: string;
-    readonly clientAuth: 'basic' | 'post';
-  };
-}
-
-/** A fault of a combination of keys. */
-export interface CrossFault {
-  readonly path: readonly [string, ...string[]];
-  readonly message: string;
-}
+export type OAuthOptions = EntriesOf<typeof oauthEntries>;
 
 /** Returns the faults of `oauth2` in combination with `headers` and `allowInsecure`. */
-export function oauthFaults(options: OAuthOptions & { readonly allowInsecure: boolean; readonly headers: object }): readonly CrossFault[] {
+export function oauthFaults(
+  options: OAuthOptions & { readonly allowInsecure: boolean; readonly headers: object },
+): readonly MappingFault[] {
   const { oauth2, allowInsecure, headers } = options;
   if (oauth2 === undefined) return [];
   const isExposed = !allowInsecure && INSECURE.test(oauth2.tokenUrl);
   return [
-    ...(isExposed ? [{ path: ['oauth2', 'tokenUrl'], message: TOKEN_URL_FAULT } as const] : []),
-    ...(holdsAuthorization(headers) ? [{ path: ['headers'], message: AUTHORIZATION_FAULT } as const] : []),
+    ...(isExposed ? [{ path: ['oauth2', 'tokenUrl'], message: TOKEN_URL_FAULT }] : []),
+    ...(holdsAuthorization(headers) ? [{ key: 'headers', message: AUTHORIZATION_FAULT }] : []),
   ];
 }
 

@@ -41,12 +41,9 @@ export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlac
   const error = typeof members['error'] === 'string' ? members['error'] : '';
   const isPassing = PASSING.has(error);
   if (isPassing || status < 300 || status >= 500 || status === 408 || status === 425 || status === 429) {
-    const pauseMs = parseRetryAfter(headers['retry-after'], wallMs);
-    const suffix = isPassing ? ` (${error})` : '';
-    return unavailable(place, `${who} answered ${status}${suffix}: the bridge asks again; if this lasts, check it`, {
-      status,
-      ...(pauseMs !== null && { retryAfterMs: pauseMs }),
-    });
+    const retryAfterMs = parseRetryAfter(headers['retry-after'], wallMs);
+    const message = `${who} answered ${status}${isPassing ? ` (${error})` : ''}: the bridge asks again; if this lasts, check it`;
+    return unavailable(place, message, { status, retryAfterMs });
   }
   if (status <= 399)
     return refused(place, `${who} answered ${status}: the bridge follows no redirects: configure the final oauth2.tokenUrl`, status);
@@ -56,11 +53,7 @@ export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlac
 }
 
 /** Returns the fault of a token endpoint that is temporarily unavailable. */
-export function unavailable(
-  { codes }: HttpPlace,
-  message: string,
-  details: Pick<BridgeErrorDetails, 'status' | 'retryAfterMs'>,
-): BridgeError {
+export function unavailable({ codes }: HttpPlace, message: string, details: BridgeErrorDetails): BridgeError {
   return new BridgeError(codes.tokenUnavailable, message, { disposition: 'retry', scope: 'sink', ...details });
 }
 

@@ -1,9 +1,9 @@
 // A broker's host and port → a socket to it, with TLS as configured, to allowed addresses only.
-import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
 import { BridgeError } from '../../../src/errors.ts';
 import { type AddressGuard, checkedLookup, checkLiteral } from '../../../src/net/checked-lookup.ts';
+import { connectTls } from '../../../src/net/open-socket.ts';
 import { isLoopback, isMetadataAddress } from '../../../src/net/private-addresses.ts';
 
 const KEEP_ALIVE_MS = 60_000;
@@ -34,38 +34,12 @@ export function brokerSockets({ place, tls, needsTls }: BrokerSocketParts): ISoc
     checkLiteral(guard, host);
     if (tls === null && needsTls && !isLoopback(host)) throw insecure(place, host);
     const to = { host, port, lookup };
-    const socket = tls === null ? plain(to, onConnect) : secure(to, tls, onConnect);
-    socket.setNoDelay(true);
-    socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    return socket;
+    const socket =
+      tls === null
+        ? process.getBuiltinModule('node:net').connect(to, onConnect)
+        : connectTls(to, tls.context(), tls.serverName).once('secureConnect', onConnect);
+    return socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
   };
-}
-
-interface Destination {
-  readonly host: string;
-  readonly port: number;
-  readonly lookup: LookupFunction;
-}
-
-function plain(to: Destination, onConnect: () => void): Socket {
-  return process.getBuiltinModule('node:net').connect(to, onConnect);
-}
-
-function secure(to: Destination, { context, serverName }: NonNullable<BrokerSocketParts['tls']>, onConnect: () => void): Socket {
-  const secureContext = context();
-  const isAddress = process.getBuiltinModule('node:net').isIP(to.host) !== 0;
-  // SNI has no addresses and no final dot (RFC 6066, section 3). Node compares an address with the addresses of the certificate.
-  const servername = serverName ?? (isAddress ? null : to.host.replace(/\.$/, ''));
-  return process.getBuiltinModule('node:tls').connect(
-    {
-      ...to,
-      ...(servername !== null && { servername }),
-      ...(secureContext !== null && { secureContext }),
-      // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
-      rejectUnauthorized: true,
-    },
-    onConnect,
-  );
 }
 
 function forbidden(place: string, host: string, address: string): BridgeError {

@@ -22,8 +22,7 @@ export type WrapSockets = (factory: ISocketFactory) => ISocketFactory;
 
 /**
  * Creates clients that share tokens and the files of `ssl`; each starts with another broker.
- * Loads kafkajs at the first one.
- * The clients do not retry (`retries: 0`), and have no timers while idle.
+ * Loads kafkajs at the first one. The clients do not retry (`retries: 0`), and have no timers while idle.
  * @param options with open secrets, without faults
  * @param place `sinks.NAME` or `approvals.sources.NAME`
  */
@@ -68,16 +67,6 @@ export function kafkaClients(
       socketFactory: repaired(wrapSockets(sockets), deps),
     });
   };
-}
-
-/** Creates a single client; for several, use `kafkaClients`. */
-export async function kafkaClient(
-  options: KafkaConnectionOptions,
-  deps: KafkaClientDeps,
-  place: string,
-  wrapSockets?: WrapSockets,
-): Promise<Kafka> {
-  return await kafkaClients(options, deps, place)(wrapSockets);
 }
 
 function socketsOf(

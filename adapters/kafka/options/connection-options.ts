@@ -3,11 +3,10 @@ import * as v from 'valibot';
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../../src/net/tls-options.ts';
 import type { OptionFault } from '../../../src/schema/faults.ts';
-import { flagOr, secret, timeLimit, withoutFault } from '../../../src/schema/pieces.ts';
-import type { Secret } from '../../../src/secrets/secret.ts';
+import { type EntriesOf, flagOr, type MappingFault, rules, secret, timeLimit, withoutFault } from '../../../src/schema/pieces.ts';
 import { type Broker, brokerFault, isEventHubsHost, parseBroker, showBroker } from './broker-address.ts';
 import { connectionStringFault, connectionStringHost } from './connection-string.ts';
-import { type SaslOptions, saslFaults, saslSection, sendsSecret } from './sasl-options.ts';
+import { saslFaults, saslSection, sendsSecret } from './sasl-options.ts';
 
 const EVENT_HUBS_PORT = 9093;
 /** Event Hubs may take this long to answer. */
@@ -18,7 +17,7 @@ const NOWHERE = 'needs brokers, a list of host:port, or the connectionString of 
 const INSECURE = 'would send its secret unencrypted: set ssl: true, or allowInsecure: true if the network is trusted';
 
 /** Keys that sinks and approval sources share. `connectionRules` and `connectionFaults` check combinations of keys. */
-export const connectionEntries = {
+export const kafkaConnectionEntries = {
   brokers: v.exactOptional(
     v.pipe(
       v.array(v.pipe(v.string(), withoutFault(brokerFault), v.transform(parseBroker)), 'must be a list such as [localhost:9092]'),
@@ -72,42 +71,19 @@ export const connectionEntries = {
   ),
 };
 
-/** The output of `connectionEntries`. */
-export interface KafkaConnectionOptions {
-  readonly brokers?: readonly Broker[];
-  readonly clientId: string;
-  readonly timeout?: number;
-  readonly ssl?: boolean | TlsOptions;
-  readonly sasl?: SaslOptions;
-  readonly preset?: 'event-hubs';
-  readonly connectionString?: Secret;
-  readonly allowInsecure: boolean;
-}
+export type KafkaConnectionOptions = EntriesOf<typeof kafkaConnectionEntries>;
 
 /** Checks combinations of keys, in the pipe of a mapping with `connectionEntries`. */
 export function connectionRules<Options extends KafkaConnectionOptions>() {
-  return v.rawCheck<Options>(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const { value } = dataset;
-    if (value.brokers === undefined && value.connectionString === undefined) addIssue({ message: NOWHERE });
-    for (const { path, message } of [...brokerRules(value), ...otherRules(value)]) {
-      const [first, second] = path;
-      const list: unknown = Reflect.get(value, first);
-      const at = { type: 'object', origin: 'value', input: value as Record<string, unknown>, key: first, value: list } as const;
-      if (second === undefined || !Array.isArray(list)) addIssue({ message, path: [at] });
-      else addIssue({ message, path: [at, { type: 'array', origin: 'value', input: list, key: second, value: list[second] }] });
-    }
+  return rules<Options>((options) => {
+    const isNowhere = options.brokers === undefined && options.connectionString === undefined;
+    return [...(isNowhere ? [{ path: [], message: NOWHERE }] : []), ...brokerRules(options), ...otherRules(options)];
   });
 }
 
-interface Rule {
-  readonly path: readonly [key: string, index?: number];
-  readonly message: string;
-}
-
-function brokerRules(options: KafkaConnectionOptions): readonly Rule[] {
+function brokerRules(options: KafkaConnectionOptions): readonly MappingFault[] {
   const { brokers = [] } = options;
-  return brokers.flatMap((broker, index): Rule[] => {
+  return brokers.flatMap((broker, index): MappingFault[] => {
     const shown = showBroker(withPort(broker));
     if (broker.port === null && !isEventHubs(options))
       return [{ path: ['brokers', index], message: 'must be host:port: the port is missing' }];
@@ -116,23 +92,21 @@ function brokerRules(options: KafkaConnectionOptions): readonly Rule[] {
   });
 }
 
-function otherRules(options: KafkaConnectionOptions): readonly Rule[] {
+function otherRules(options: KafkaConnectionOptions): readonly MappingFault[] {
   const { brokers = [], timeout, sasl, connectionString, allowInsecure } = options;
   const isSlow = timeout !== undefined && timeout < LEAST_EVENT_HUBS_TIMEOUT_MS && isEventHubs(options);
   const isOpen = !usesTls(options) && !allowInsecure && !brokers.every(({ host }) => isLoopback(host));
   return [
-    ...(isSlow ? [{ path: ['timeout'] as const, message: 'must be at least 20s: Event Hubs itself may take that long' }] : []),
+    ...(isSlow ? [{ key: 'timeout', message: 'must be at least 20s: Event Hubs itself may take that long' }] : []),
     ...(connectionString !== undefined && sasl !== undefined
-      ? [{ path: ['sasl'] as const, message: 'follows from connectionString: remove one of the two' }]
+      ? [{ key: 'sasl', message: 'follows from connectionString: remove one of the two' }]
       : []),
-    ...(isOpen && sasl !== undefined && connectionString === undefined && sendsSecret(sasl)
-      ? [{ path: ['sasl'] as const, message: INSECURE }]
-      : []),
+    ...(isOpen && sasl !== undefined && connectionString === undefined && sendsSecret(sasl) ? [{ key: 'sasl', message: INSECURE }] : []),
   ];
 }
 
 /** Returns the faults of open files and secrets. */
-export function connectionFaults(options: KafkaConnectionOptions): readonly OptionFault[] {
+export function kafkaConnectionFaults(options: KafkaConnectionOptions): readonly OptionFault[] {
   const { brokers, ssl, sasl, connectionString, allowInsecure } = options;
   const faults: OptionFault[] = [
     ...(typeof ssl === 'object' ? tlsFaults(ssl, 'ssl') : []),

@@ -1,7 +1,7 @@
 // Configuration of a Kafka sink → checked options.
 import * as v from 'valibot';
-import { wholeNumber } from '../../../src/schema/pieces.ts';
-import { connectionEntries, connectionRules, isEventHubs } from './connection-options.ts';
+import { rule, wholeNumber } from '../../../src/schema/pieces.ts';
+import { connectionRules, isEventHubs, kafkaConnectionEntries } from './connection-options.ts';
 
 /** Kafka's rule for topic names. */
 const TOPIC = /^[A-Za-z0-9._-]{1,249}$/;
@@ -17,6 +17,8 @@ export function topicName() {
     v.check((name) => !/^\.{1,2}$/.test(name), message),
   );
 }
+
+const NO_CREATION = 'is not possible with Event Hubs: create the event hub in Azure';
 
 const createTopic = v.pipe(
   v.strictObject({
@@ -63,25 +65,15 @@ const deliveryEntries = {
   ),
 };
 
-const sink = v.strictObject({
-  type: v.pipe(v.optional(v.literal('kafka')), v.description('The kind of sink.')),
-  ...connectionEntries,
-  ...deliveryEntries,
-});
-
-type Sink = v.InferOutput<typeof sink>;
-
 /** The Kafka sink's options (behaviour 2.10). */
 export const kafkaOptions = v.pipe(
-  sink,
-  connectionRules<Sink>(),
-  v.forward(
-    v.check(
-      (options) => options.createTopic === undefined || !isEventHubs(options),
-      'is not possible with Event Hubs: create the event hub in Azure',
-    ),
-    ['createTopic'],
-  ),
+  v.strictObject({
+    type: v.pipe(v.optional(v.literal('kafka')), v.description('The kind of sink.')),
+    ...kafkaConnectionEntries,
+    ...deliveryEntries,
+  }),
+  connectionRules(),
+  rule('createTopic', (options) => !options.createTopic || !isEventHubs(options), NO_CREATION),
 );
 
 export type KafkaOptions = v.InferOutput<typeof kafkaOptions>;

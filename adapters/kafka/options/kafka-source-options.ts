@@ -1,6 +1,7 @@
 // Configuration of a Kafka source of approvals → checked options.
 import * as v from 'valibot';
-import { connectionEntries, connectionRules } from './connection-options.ts';
+import { rule } from '../../../src/schema/pieces.ts';
+import { connectionRules, kafkaConnectionEntries } from './connection-options.ts';
 import { topicName } from './kafka-options.ts';
 
 const GROUP_FAULT = 'is missing: bridges that share the messages need the same groupId';
@@ -8,7 +9,7 @@ const GROUP_FAULT = 'is missing: bridges that share the messages need the same g
 /** The options of `approvals.sources.NAME` with type kafka, without `type` and `approver` (behaviour 2.12 and 8.11). */
 export const kafkaSourceOptions = v.pipe(
   v.strictObject({
-    ...connectionEntries,
+    ...kafkaConnectionEntries,
     topic: v.pipe(topicName(), v.description('The topic that approvals are read from. The bridge never creates it.')),
     groupId: v.exactOptional(
       v.pipe(
@@ -28,10 +29,7 @@ export const kafkaSourceOptions = v.pipe(
     ),
   }),
   connectionRules(),
-  v.forward(
-    v.check(({ readers, groupId }) => readers === 'each' || groupId !== undefined, GROUP_FAULT),
-    ['groupId'],
-  ),
+  rule('groupId', ({ readers, groupId }) => readers === 'each' || groupId !== undefined, GROUP_FAULT),
 );
 
 export type KafkaSourceOptions = v.InferOutput<typeof kafkaSourceOptions>;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { azureCredentialEntries, azureCredentialFaults } from '../../../src/azure/options.ts';
 import { tlsFaults } from '../../../src/net/tls-options.ts';
 import type { OptionFault } from '../../../src/schema/faults.ts';
-import { secret } from '../../../src/schema/pieces.ts';
+import { type OptionsOf, rules, secret } from '../../../src/schema/pieces.ts';
 import { reveal } from '../../../src/secrets/secret.ts';
 
 const CONTROL = /\p{Cc}/u;
@@ -52,14 +52,7 @@ const oauthbearer = v.pipe(
     ...azureCredentialEntries,
   }),
   v.check((sasl) => (sasl.azure === undefined) !== (sasl.token === undefined), 'needs either azure: true or token'),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const { value } = dataset;
-    const faults = value.azure ? azureCredentialFaults(value) : strayKeys(value);
-    for (const { key, message } of faults) {
-      addIssue({ message, path: [{ type: 'object', origin: 'value', input: value, key, value: Reflect.get(value, key) }] });
-    }
-  }),
+  rules((sasl) => (sasl.azure ? azureCredentialFaults(sasl) : strayKeys(sasl))),
 );
 
 export const saslSection = v.pipe(
@@ -67,7 +60,7 @@ export const saslSection = v.pipe(
   v.description('Login at the brokers: { mechanism, username, password }, or oauthbearer with azure: true or a token.'),
 );
 
-export type SaslOptions = v.InferOutput<typeof saslSection>;
+export type SaslOptions = OptionsOf<typeof saslSection>;
 
 /** Returns whether the mechanism sends a reusable secret. SCRAM proves the password without sending it. */
 export function sendsSecret({ mechanism }: SaslOptions): boolean {

@@ -4,10 +4,10 @@ import { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { type Deps, deadline, orAbort } from '../../../src/time/clock.ts';
 import { SocketGate } from '../client/socket-gate.ts';
-import { kafkaFault, timeoutFault } from '../kafka-fault.ts';
-import type { Operation } from '../protocol-meanings.ts';
+import { kafkaFault, kafkaTimeoutFault } from '../kafka-fault.ts';
+import type { KafkaOperation } from '../protocol-meanings.ts';
 import type { LinkOptions } from './producer-link.ts';
-import { tryCreateTopic } from './topic.ts';
+import { createTopic as create } from './topic.ts';
 import { mayWrite } from './topic-rights.ts';
 
 const TOPIC_RESOURCE = 2;
@@ -25,20 +25,15 @@ interface CheckOptions extends LinkOptions {
  * @returns remarks for the operator, or null. Rejects with the signal's reason. @throws BridgeError with the step that failed
  */
 export async function checkKafka(options: CheckOptions, deps: Pick<Deps, 'after'>, signal: AbortSignal): Promise<string | null> {
-  const check = new Check(options);
-  const limit = deadline(deps, options.timeoutMs, () => check.tooSlow(), signal);
-  try {
-    return await orAbort(check.run(), limit.signal);
-  } finally {
-    limit.cancel();
-    check.end();
-  }
+  using check = new Check(options);
+  using limit = deadline(deps, options.timeoutMs, () => check.tooSlow(), signal);
+  return await orAbort(check.run(), limit.signal);
 }
 
-class Check {
+class Check implements Disposable {
   readonly #options: CheckOptions;
   readonly #gate = new SocketGate();
-  #operation: Operation = 'connect';
+  #operation: KafkaOperation = 'connect';
 
   constructor(options: CheckOptions) {
     this.#options = options;
@@ -53,16 +48,16 @@ class Check {
   }
 
   tooSlow(): BridgeError {
-    return timeoutFault(this.#context());
+    return kafkaTimeoutFault(this.#context());
   }
 
-  end(): void {
+  [Symbol.dispose](): void {
     this.#gate.close();
   }
 
   async #run(): Promise<string | null> {
     const { client, topic, idempotent } = this.#options;
-    const { tolerateLeaderless } = await import('../client/repairs/leaderless-partitions.ts');
+    const { tolerateLeaderless } = await import('../client/repairs/kafkajs-repairs.ts');
     const kafka = await client((factory) => tolerateLeaderless(this.#gate.wrap(factory)));
     const cluster = clusterOf(kafka);
     await cluster.connect();
@@ -104,7 +99,7 @@ class Check {
   async #tryToMakeTopic(kafka: Kafka): Promise<string> {
     const { topic, createTopic } = this.#options;
     this.#operation = 'create';
-    if (createTopic) await tryCreateTopic(kafka, topic, createTopic);
+    if (createTopic) await create(kafka, topic, createTopic, true);
     return `topic ${topic} does not exist yet: the first delivery creates it (createTopic)`;
   }
 

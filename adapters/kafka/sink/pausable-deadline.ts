@@ -1,5 +1,5 @@
 // A time limit → a signal; the time stops while a broker asks for a pause.
-import type { CancelTimer, Deps } from '../../../src/time/clock.ts';
+import type { CancelTimer, Deadline, Deps } from '../../../src/time/clock.ts';
 
 /** Below the five minutes after which a lane abandons a call of an adapter. */
 const LONGEST_MS = 240_000;
@@ -16,7 +16,7 @@ export function pausableDeadline(
   deps: Pick<Deps, 'after' | 'elapsedMs'>,
   { limitMs, heldUntilMs, reason }: PausableDeadlineOptions,
   parent: AbortSignal,
-): { readonly signal: AbortSignal; readonly cancel: () => void } {
+): Deadline {
   const controller = new AbortController();
   const startMs = deps.elapsedMs();
   const lastMs = startMs + Math.max(limitMs, LONGEST_MS);
@@ -35,5 +35,5 @@ export function pausableDeadline(
     cancelTimer();
     parent.removeEventListener('abort', pass);
   };
-  return { signal: controller.signal, cancel };
+  return { signal: controller.signal, cancel, [Symbol.dispose]: cancel };
 }

@@ -7,10 +7,9 @@ import type { WrapSockets } from '../client/kafka-client.ts';
 import { BrokerPauses } from '../client/repairs/broker-pauses.ts';
 import { SocketGate } from '../client/socket-gate.ts';
 import { type FaultContext, kafkaFault } from '../kafka-fault.ts';
-import type { Operation } from '../protocol-meanings.ts';
+import type { KafkaOperation } from '../protocol-meanings.ts';
 import type { EncodedRecord } from './record-encoder.ts';
-import { createTopic, type NewTopic } from './topic.ts';
-import { TopicPartitions } from './topic-partitions.ts';
+import { createTopic, type NewTopic, TopicPartitions } from './topic.ts';
 
 /** The brokers' share of the time limit: they answer before the bridge stops waiting, so that their result is known. */
 const BROKER_SHARE = 0.8;
@@ -133,11 +132,11 @@ export class ProducerLink {
     await this.gone;
   }
 
-  faultOf(error: unknown, operation: Operation): BridgeError {
+  faultOf(error: unknown, operation: KafkaOperation): BridgeError {
     return kafkaFault(error, this.context(operation));
   }
 
-  context(operation: Operation): FaultContext {
+  context(operation: KafkaOperation): FaultContext {
     const { who, topic, brokers, uses, timeoutMs } = this.#options;
     const limit = formatDuration(timeoutMs);
     return { who, topic, brokers, uses, operation, limit, connected: this.#gate.connected, hasWorked: this.#hasWorked };
@@ -152,7 +151,7 @@ export class ProducerLink {
   async #open(): Promise<void> {
     const { client, idempotent, compression, metadataMaxAgeMs } = this.#options;
     try {
-      const { tolerateLeaderless } = await import('../client/repairs/leaderless-partitions.ts');
+      const { tolerateLeaderless } = await import('../client/repairs/kafkajs-repairs.ts');
       const kafka = await client((factory) => tolerateLeaderless(this.#gate.wrap(factory)));
       if (this.#isRetired) throw new Error('closed before it was open');
       this.#producer = kafka.producer({

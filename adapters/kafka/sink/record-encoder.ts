@@ -5,8 +5,7 @@ import { DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts'
 import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
 import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
-
-type RecordMode = 'binary' | 'structured';
+import type { KafkaOptions } from '../options/kafka-options.ts';
 
 /** A record of the bridge: it always has a value and a timestamp, and all its headers are strings. */
 export interface EncodedRecord extends Message {
@@ -16,19 +15,17 @@ export interface EncodedRecord extends Message {
   readonly headers: Record<string, string>;
 }
 
-interface RecordOptions {
-  readonly mode: RecordMode;
-  /** Whether the record has the partition key as its key. */
-  readonly keyed: boolean;
-}
-
 /** Maximum overhead of a record: lengths, timestamp, offset (Kafka's record format, version 2). */
 const RECORD_FRAMING_BYTES = 40;
 /** The lengths of a header's name and value. */
 const HEADER_FRAMING_BYTES = 6;
 
 /** Returns the same record at every attempt. @throws BridgeError BRIDGE_DELIVERY_UNENCODABLE, refused, if the mode cannot represent the event */
-export function encodeRecord({ bytes, partitionKey, timeMs }: Delivery, { mode, keyed }: RecordOptions, sink: string): EncodedRecord {
+export function encodeRecord(
+  { bytes, partitionKey, timeMs }: Delivery,
+  { mode, keyed }: Pick<KafkaOptions, 'mode' | 'keyed'>,
+  sink: string,
+): EncodedRecord {
   return {
     ...(keyed && { key: partitionKey }),
     timestamp: String(Math.trunc(timeMs)),

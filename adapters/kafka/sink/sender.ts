@@ -1,14 +1,14 @@
 // Records → requests over a link, one at a time for each partition; replaces a failed link.
 import { BridgeError } from '../../../src/errors.ts';
 import { type CancelTimer, type Deps, orAbort } from '../../../src/time/clock.ts';
-import { timeoutFault } from '../kafka-fault.ts';
-import type { Operation } from '../protocol-meanings.ts';
+import { kafkaTimeoutFault } from '../kafka-fault.ts';
+import type { KafkaOperation } from '../protocol-meanings.ts';
 import { Mutex } from './mutex.ts';
 import { pausableDeadline } from './pausable-deadline.ts';
 import { type LinkOptions, ProducerLink } from './producer-link.ts';
 import type { EncodedRecord } from './record-encoder.ts';
 
-export interface SenderOptions extends LinkOptions {
+export interface KafkaSenderOptions extends LinkOptions {
   /** A link is closed after this idle time. */
   readonly idleMs: number;
 }
@@ -24,8 +24,8 @@ interface PartitionQueue {
  * Sends the records of a partition in the order of the calls. With `idempotent`, one request at a time is in flight over all partitions,
  * because kafkajs's sequence numbers are wrong otherwise.
  */
-export class Sender {
-  readonly #options: SenderOptions;
+export class KafkaSender {
+  readonly #options: KafkaSenderOptions;
   readonly #deps: Pick<Deps, 'after' | 'elapsedMs'>;
   readonly #queues = new Map<number, PartitionQueue>();
   readonly #shared: PartitionQueue = newQueue();
@@ -35,7 +35,7 @@ export class Sender {
   /** Whether any link had records accepted. */
   #hasWorked = false;
 
-  constructor(options: SenderOptions, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
+  constructor(options: KafkaSenderOptions, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
     this.#options = options;
     this.#deps = deps;
   }
@@ -72,7 +72,7 @@ export class Sender {
   async #sendNow(queue: PartitionQueue, partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
     await orAbort(queue.clear, signal);
     const link = await this.#open(signal);
-    const limit = this.#limit(link, 'produce', signal);
+    using limit = this.#limit(link, 'produce', signal);
     try {
       await link.send(partition, records, limit.signal);
     } catch (error) {
@@ -80,8 +80,6 @@ export class Sender {
       // The waiting requests would time out too.
       if (error instanceof BridgeError && error.status === 'timeout') queue.turns.failWaiting(error);
       throw error;
-    } finally {
-      limit.cancel();
     }
   }
 
@@ -92,22 +90,20 @@ export class Sender {
       this.#link = new ProducerLink(this.#options, this.#deps, this.#hasWorked);
     }
     const link = this.#link;
-    const limit = this.#limit(link, 'connect', signal);
+    using limit = this.#limit(link, 'connect', signal);
     try {
       await orAbort(link.open(), limit.signal);
       return link;
     } catch (error) {
       if (!signal.aborted) link.retire();
       throw error;
-    } finally {
-      limit.cancel();
     }
   }
 
   /** Returns a limit that does not count the pauses of brokers. */
-  #limit(link: ProducerLink, operation: Operation, signal: AbortSignal) {
+  #limit(link: ProducerLink, operation: KafkaOperation, signal: AbortSignal) {
     const { timeoutMs } = this.#options;
-    const reason = () => timeoutFault(link.context(operation));
+    const reason = () => kafkaTimeoutFault(link.context(operation));
     return pausableDeadline(this.#deps, { limitMs: timeoutMs, heldUntilMs: () => link.heldUntilMs, reason }, signal);
   }
 

@@ -67,12 +67,7 @@ export function groupFault(error: unknown, group: ConsumerGroup, context: FaultC
   if (meaning === undefined) return fault;
   const [code, disposition, advice] = meaning;
   const { cause, status } = fault;
-  return new BridgeError(code, `${context.who}: ${advice(group)} (${status})`, {
-    cause,
-    disposition,
-    scope: 'sink',
-    ...(status && { status }),
-  });
+  return new BridgeError(code, `${context.who}: ${advice(group)} (${status})`, { cause, disposition, scope: 'sink', status });
 }
 
 function isUnreadable(error: unknown): boolean {

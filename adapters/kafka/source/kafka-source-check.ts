@@ -18,7 +18,7 @@ interface CheckDeps extends Pick<Deps, 'after' | 'elapsedMs'> {
  * heartbeat of an unknown member to the group's coordinator. Receives nothing, joins nothing, moves no offset.
  * @returns a remark if the group is new, otherwise null. @throws what kafkajs throws
  */
-export async function checkSource(kafka: Kafka, group: ConsumerGroup, deps: CheckDeps): Promise<string | null> {
+export async function checkKafkaSource(kafka: Kafka, group: ConsumerGroup, deps: CheckDeps): Promise<string | null> {
   const { groupId, topic } = group;
   const { consumer, cluster } = await groupConsumer(kafka, groupId);
   try {

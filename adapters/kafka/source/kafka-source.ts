@@ -3,15 +3,15 @@ import type { Logger } from 'pino';
 import type { BridgeError } from '../../../src/errors.ts';
 import { orAbort } from '../../../src/time/clock.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps, TakeMessage } from '../../approval-source.ts';
-import { kafkaClient, kafkaClients } from '../client/kafka-client.ts';
+import { kafkaClients } from '../client/kafka-client.ts';
 import { SocketGate } from '../client/socket-gate.ts';
 import { showBroker } from '../options/broker-address.ts';
-import { connectionFaults, connectionSettings } from '../options/connection-options.ts';
+import { connectionSettings, kafkaConnectionFaults } from '../options/connection-options.ts';
 import { type KafkaSourceOptions, kafkaSourceOptions } from '../options/kafka-source-options.ts';
 import { groupFault } from './group-fault.ts';
 import { GroupMember } from './group-member.ts';
 import type { ConsumerGroup } from './group-start.ts';
-import { checkSource } from './kafka-source-check.ts';
+import { checkKafkaSource } from './kafka-source-check.ts';
 
 /** Prefix of the VM's name in the default group. */
 const GROUP_PREFIX = 'scheduled-events-bridge-';
@@ -19,7 +19,7 @@ const GROUP_PREFIX = 'scheduled-events-bridge-';
 /** Approvals from a topic (behaviour 8.11). */
 export const kafkaSource: ApprovalSourceDefinition<KafkaSourceOptions> = {
   options: kafkaSourceOptions,
-  secretFaults: connectionFaults,
+  secretFaults: kafkaConnectionFaults,
   readersOf: ({ readers }) => readers,
   streamsOf: (options) => brokersOf(options).map((broker) => [broker, options.topic, options.groupId ?? GROUP_PREFIX].join(' ')),
   create: (options, deps) => new KafkaSource(options, deps),
@@ -55,8 +55,8 @@ class KafkaSource implements ApprovalSource {
     try {
       // Some requests are expected to fail; other errors are thrown.
       const silent = this.#deps.logger.child({}, { level: 'silent' });
-      const client = await kafkaClient(this.#options, { ...this.#deps, logger: silent }, this.#place, gate.wrap);
-      return await orAbort(checkSource(client, this.#group, { ...this.#deps, connected: this.#connected }), signal);
+      const client = await kafkaClients(this.#options, { ...this.#deps, logger: silent }, this.#place)(gate.wrap);
+      return await orAbort(checkKafkaSource(client, this.#group, { ...this.#deps, connected: this.#connected }), signal);
     } catch (error) {
       throw signal.aborted ? error : this.#faultOf(error, gate);
     } finally {

@@ -1,4 +1,7 @@
-// The types of credentials for an API server, from a service account or a kubeconfig.
+// A pod's environment and service account → the address and credentials of the API server.
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import type { Secret } from '../../../src/secrets/secret.ts';
 
 /** The current texts of the files. */
 export interface Access {
@@ -18,4 +21,37 @@ export interface AccessSource {
   readonly paths: readonly string[];
   /** Parses the texts, in the order of the paths. @throws with a reason that quotes none of them */
   readonly read: (texts: readonly string[]) => Access;
+}
+
+/** A name or an address. */
+const HOST = /^[\da-z.:-]+$/i;
+
+/** The variables that kubelet sets in every container. */
+interface ServiceAddress {
+  readonly host: Secret;
+  readonly port: Secret;
+}
+
+/** @returns a fault, or null; both secrets are resolved */
+export function clusterAddressFault({ host, port }: ServiceAddress): string | null {
+  if (host.reveal() === '' || port.reveal() === '')
+    return 'is missing: without it, the bridge must run in a pod, which sets KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT';
+  const isAddress = HOST.test(host.reveal()) && /^\d+$/.test(port.reveal()) && URL.canParse(addressOf({ host, port }));
+  return isAddress ? null : 'is missing: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not a valid address';
+}
+
+/** Kubelet renews the token. */
+export function inClusterSource(address: ServiceAddress, folder: string): AccessSource {
+  return {
+    paths: [join(folder, 'token'), join(folder, 'ca.crt')],
+    read: ([token = '', ca = '']) => {
+      if (token.trim() === '') throw new Error(`${join(folder, 'token')} is empty`);
+      return { server: new URL(addressOf(address)), token: token.trim(), ca };
+    },
+  };
+}
+
+function addressOf({ host, port }: ServiceAddress): string {
+  const name = host.reveal();
+  return `https://${isIPv6(name) ? `[${name}]` : name}:${port.reveal()}`;
 }

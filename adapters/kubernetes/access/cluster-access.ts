@@ -4,8 +4,7 @@ import { pemFaults, secureContext } from '../../../src/net/certificates.ts';
 import { type FileText, WatchedFile } from '../../../src/secrets/watched-file.ts';
 import type { AdapterDeps } from '../../adapter.ts';
 import type { KubernetesOptions } from '../kubernetes-options.ts';
-import type { Access, AccessSource } from './access.ts';
-import { inClusterSource } from './in-cluster.ts';
+import { type Access, type AccessSource, inClusterSource } from './access.ts';
 
 /** Opens no file before `current`. */
 export class ClusterAccess {

@@ -2,7 +2,7 @@
 import type { Agent } from 'node:https';
 import { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
-import type { JsonObject } from '../../../src/formats/json-object.ts';
+import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 import { secureContext } from '../../../src/net/certificates.ts';
 import { checkedLookup, checkLiteral } from '../../../src/net/checked-lookup.ts';
 import { exchange, type HttpAnswer, type HttpRequest, hostOf, serverNameOf } from '../../../src/net/http-exchange.ts';
@@ -11,9 +11,8 @@ import { deadline } from '../../../src/time/clock.ts';
 import type { AdapterDeps } from '../../adapter.ts';
 import type { HttpPlace } from '../../http/failures.ts';
 import { jsonObject } from '../../http/json-body.ts';
-import { networkFault, timeoutFault } from '../../http/network-fault.ts';
+import { networkFault, targetGuard, timeoutFault } from '../../http/network-fault.ts';
 import { statusFault } from '../../http/status-fault.ts';
-import { targetGuard } from '../../http/target-guard.ts';
 import type { Access } from '../access/access.ts';
 import { ClusterAccess } from '../access/cluster-access.ts';
 import { placeOf } from '../kubernetes-codes.ts';
@@ -27,7 +26,7 @@ const IDLE_MS = 30_000;
 /** The address comes from the cluster, so it may be private. Addresses of the metadata service are never allowed. */
 const judge = addressJudge(['0.0.0.0/0', '::/0']);
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Includes the query. */
   readonly path: string;
@@ -65,7 +64,7 @@ export class ApiClient {
   async ask(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
     const { access, agent } = await this.#connect();
     const place = this.#place(access);
-    const limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(place, formatDuration(this.#timeoutMs)), signal);
+    using limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(place, formatDuration(this.#timeoutMs)), signal);
     try {
       const guard = targetGuard(place, judge);
       checkLiteral(guard, hostOf(access.server));
@@ -73,8 +72,6 @@ export class ApiClient {
       return { status: answer.status, headers: answer.headers, body: jsonObject(answer.body) };
     } catch (error) {
       throw signal.aborted ? signal.reason : networkFault(error, place);
-    } finally {
-      limit.cancel();
     }
   }
 
@@ -152,4 +149,21 @@ function agentOf({ server, ca, cert, key, serverName }: Access): Agent {
     servername: serverName ?? serverNameOf(hostOf(server)),
     secureContext: context,
   });
+}
+
+/** In the form of a ClusterRole: `nodes/status`. */
+export interface Right {
+  readonly resource: string;
+  readonly verb: string;
+  /** Default: all namespaces. */
+  readonly namespace?: string;
+}
+
+/** Every account may make this request for itself. */
+export async function isAllowed(api: ApiClient, { resource, verb, namespace }: Right, signal: AbortSignal): Promise<boolean> {
+  const [name = '', subresource] = resource.split('/');
+  const resourceAttributes = { group: '', resource: name, verb, ...(subresource && { subresource }), ...(namespace && { namespace }) };
+  const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
+  const { status } = await api.get({ method: 'POST', path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', body }, signal);
+  return isObject(status) && status['allowed'] === true;
 }

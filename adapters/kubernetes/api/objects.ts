@@ -1,19 +1,19 @@
 // JSON objects of the Kubernetes API → the members that this sink uses.
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 
-export interface Taint {
+interface Taint {
   readonly key: string;
   readonly value?: string;
   readonly effect: string;
 }
 
-export interface Condition {
+interface Condition {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
 }
 
-export interface Node {
+export interface KubernetesNode {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
@@ -42,7 +42,7 @@ export interface Pod {
 }
 
 /** Returns null if the object is not a node. */
-export function readNode(object: JsonObject): Node | null {
+export function readNode(object: JsonObject): KubernetesNode | null {
   const metadata = member(object, 'metadata');
   const spec = member(object, 'spec');
   const { name, uid, resourceVersion } = metadata;

@@ -10,7 +10,7 @@ const LOOK_MS = 5000;
 /** The pause after a failed check of the node. */
 const RETRY_MS = 60_000;
 
-export interface LeftBehindParts {
+interface LeftBehindParts {
   /** Returns the keeper of this VM's node. */
   readonly keeperOf: (vm: string) => NodeKeeper;
   readonly deps: AdapterDeps;

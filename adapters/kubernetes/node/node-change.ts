@@ -1,9 +1,11 @@
-// A node and a step, or the end of an event → the changes of the node and their patch. Pure.
-import type { Node } from '../api/objects.ts';
+// A node and a step, or the end of an event → the changes of the node and their patches. Pure.
+
+import { toRfc3339Seconds } from '../../../src/formats/dates.ts';
+import type { KubernetesNode } from '../api/objects.ts';
 import {
   ANNOTATION,
+  EMPTY_RECORD,
   type Mark,
-  NOTHING,
   type PreparationRecord,
   type PreparedEvent,
   readRecord,
@@ -13,8 +15,8 @@ import {
   writeRecord,
 } from './record.ts';
 
-export const TAINT_KEY = 'scheduled-events-bridge.github.io/maintenance';
-export const CONDITION = 'ScheduledEvent';
+const TAINT_KEY = 'scheduled-events-bridge.github.io/maintenance';
+const CONDITION = 'ScheduledEvent';
 const EFFECT = 'NoSchedule';
 /** The maximum length of a label's value, and so of a taint's. */
 const MOST_VALUE = 63;
@@ -23,17 +25,17 @@ const MOST_VALUE = 63;
 export interface NodeChange {
   /** Null removes it. */
   readonly record?: PreparationRecord | null;
-  readonly taints?: Node['taints'];
+  readonly taints?: KubernetesNode['taints'];
   readonly unschedulable?: boolean;
 }
 
 /** Returns the record of a node; an annotation in another format counts as empty. */
-export function recordOf({ annotations }: Node): PreparationRecord {
-  return readRecord(annotations[ANNOTATION]) ?? NOTHING;
+export function recordOf({ annotations }: KubernetesNode): PreparationRecord {
+  return readRecord(annotations[ANNOTATION]) ?? EMPTY_RECORD;
 }
 
 /** Returns the change of one step, or null if nothing is left to do. It neither changes nor claims what others did before. */
-export function prepared(node: Node, mark: Mark, event: PreparedEvent): NodeChange | null {
+export function prepared(node: KubernetesNode, mark: Mark, event: PreparedEvent): NodeChange | null {
   const before = recordOf(node);
   const known = withEvent(before, event);
   if (mark === 'condition') return changed(before, { record: withMark(known, mark) });
@@ -46,13 +48,13 @@ export function prepared(node: Node, mark: Mark, event: PreparedEvent): NodeChan
 }
 
 /** Returns the change without a record, if the sink will not undo it. */
-export function preparedForGood(node: Node, mark: Mark, event: PreparedEvent): NodeChange | null {
+export function preparedForGood(node: KubernetesNode, mark: Mark, event: PreparedEvent): NodeChange | null {
   const { record, ...change } = prepared(node, mark, event) ?? {};
   return Object.keys(change).length === 0 ? null : change;
 }
 
 /** Returns the change at the end of an event, or null if the node was not prepared for it. Steps that another event still needs stay. */
-export function recovered(node: Node, key: string): NodeChange | null {
+export function restored(node: KubernetesNode, key: string): NodeChange | null {
   const before = recordOf(node);
   if (!before.events.some((event) => event.key === key)) return null;
   const record = withoutEvent(before, key);
@@ -64,7 +66,7 @@ export function recovered(node: Node, key: string): NodeChange | null {
 }
 
 /** Returns a merge patch that fails if the node has changed since it was read. */
-export function patchOf({ resourceVersion }: Node, { record, taints, unschedulable }: NodeChange): object {
+export function patchOf({ resourceVersion }: KubernetesNode, { record, taints, unschedulable }: NodeChange): object {
   const spec = {
     ...(taints && { taints: taints.length === 0 ? null : taints }),
     ...(unschedulable !== undefined && { unschedulable: unschedulable || null }),
@@ -92,7 +94,7 @@ function isOwn({ key, effect }: { readonly key: string; readonly effect: string 
   return key === TAINT_KEY && effect === EFFECT;
 }
 
-function taintOf(type: string): Node['taints'][number] {
+function taintOf(type: string): KubernetesNode['taints'][number] {
   return { key: TAINT_KEY, value: taintValue(type), effect: EFFECT };
 }
 
@@ -102,4 +104,32 @@ function taintValue(type: string): string {
     .replace(/[^A-Za-z0-9_.-]/g, '_')
     .slice(0, MOST_VALUE)
     .replace(/^[^A-Za-z0-9]+|(?<![^A-Za-z0-9])[^A-Za-z0-9]+$/g, '');
+}
+
+/**
+ * Returns a strategic merge patch of `nodes/status`, or null if nothing changes. The patch keeps all other conditions, and fails if the
+ * node has changed since it was read. Without an event, it removes the condition.
+ */
+export function conditionPatch(
+  { conditions, resourceVersion }: KubernetesNode,
+  event: PreparedEvent | undefined,
+  wallMs: number,
+): object | null {
+  const own = conditions.find(({ type }) => type === CONDITION);
+  if (event === undefined) return own === undefined ? null : patch(resourceVersion, { type: CONDITION, $patch: 'delete' });
+  const reason = reasonOf(event.type);
+  if (own?.status === 'True' && own.reason === reason) return null;
+  const now = toRfc3339Seconds(wallMs);
+  const times = { lastHeartbeatTime: now, lastTransitionTime: now };
+  return patch(resourceVersion, {
+    type: CONDITION,
+    status: 'True',
+    reason,
+    message: `${event.type || 'An event'} of Azure is scheduled or has begun`,
+    ...times,
+  });
+}
+
+function patch(resourceVersion: string, condition: object): object {
+  return { metadata: { resourceVersion }, status: { conditions: [condition] } };
 }

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { toRfc3339Seconds } from '../../../src/formats/dates.ts';
 import { asBlanks } from '../../../src/formats/visible-text.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
-import type { Node } from '../api/objects.ts';
-import type { EventFacts } from '../event-facts.ts';
+import type { KubernetesNode } from '../api/objects.ts';
+import type { NodeEventFacts } from '../event-facts.ts';
 import { reasonOf } from './node-change.ts';
 
 /** The namespace of Events of nodes, which have no namespace themselves. */
@@ -14,7 +14,7 @@ const COMPONENT = 'scheduled-events-bridge';
 const MOST_MESSAGE = 1020;
 
 /** The name is derived from the CloudEvent's id, so that a retry gets 409. */
-export function nodeEvent(node: Node, facts: EventFacts, { id, timeMs }: Pick<Delivery, 'id' | 'timeMs'>): object {
+export function nodeEvent(node: KubernetesNode, facts: NodeEventFacts, { id, timeMs }: Pick<Delivery, 'id' | 'timeMs'>): object {
   const at = toRfc3339Seconds(timeMs);
   return {
     apiVersion: 'v1',
@@ -37,7 +37,7 @@ export function nodeEvent(node: Node, facts: EventFacts, { id, timeMs }: Pick<De
   };
 }
 
-function messageOf({ type, status, notBeforeMs, eventId, description }: EventFacts): string {
+function messageOf({ type, status, notBeforeMs, eventId, description }: NodeEventFacts): string {
   const when = notBeforeMs === null ? '' : `, not before ${toRfc3339Seconds(notBeforeMs)}`;
   return asBlanks(`${type} ${status}${when} (EventId ${eventId}): ${description}`)
     .slice(0, MOST_MESSAGE / 2)

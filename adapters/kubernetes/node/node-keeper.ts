@@ -3,10 +3,9 @@ import { BridgeError } from '../../../src/errors.ts';
 import { sleep } from '../../../src/time/clock.ts';
 import type { AdapterDeps } from '../../adapter.ts';
 import type { ApiClient } from '../api/api-client.ts';
-import { type Node, readNode } from '../api/objects.ts';
-import type { EventFacts } from '../event-facts.ts';
-import { conditionPatch } from './condition.ts';
-import { type NodeChange, patchOf, recordOf, recovered } from './node-change.ts';
+import { type KubernetesNode, readNode } from '../api/objects.ts';
+import type { NodeEventFacts } from '../event-facts.ts';
+import { conditionPatch, type NodeChange, patchOf, recordOf, restored } from './node-change.ts';
 import { vmOfProviderId } from './node-name.ts';
 import type { PreparedEvent } from './record.ts';
 
@@ -32,20 +31,20 @@ export class NodeKeeper {
   }
 
   /** Returns the node. @throws BridgeError misconfigured if it does not exist */
-  async read(signal: AbortSignal): Promise<Node> {
+  async read(signal: AbortSignal): Promise<KubernetesNode> {
     const node = readNode(await this.#api.get({ method: 'GET', path: this.#path }, signal));
     if (node === null) throw this.#api.unreadable({ status: 200 });
     return node;
   }
 
   /** Returns the node, or null if it does not exist. */
-  async find(signal: AbortSignal): Promise<Node | null> {
+  async find(signal: AbortSignal): Promise<KubernetesNode | null> {
     const answer = await this.#api.ask({ method: 'GET', path: this.#path }, signal);
     return answer.status === 404 ? null : await this.read(signal);
   }
 
   /** @throws BridgeError misconfigured if the node's providerID belongs to another VM */
-  expectVm({ providerId }: Node, { vm }: Pick<EventFacts, 'vm'>): void {
+  expectVm({ providerId }: KubernetesNode, { vm }: Pick<NodeEventFacts, 'vm'>): void {
     const own = vmOfProviderId(providerId);
     if (vm === null || own === null || own === vm.toLowerCase()) return;
     const message = `sink ${this.#deps.name}: the node ${this.#name} is the VM ${own} by its providerID, and the bridge runs for ${vm}: correct node`;
@@ -53,7 +52,7 @@ export class NodeKeeper {
   }
 
   /** Reads the node and writes the change that `changeOf` returns. Retries if another program has changed the node. */
-  async change(changeOf: (node: Node) => NodeChange | null, signal: AbortSignal): Promise<void> {
+  async change(changeOf: (node: KubernetesNode) => NodeChange | null, signal: AbortSignal): Promise<void> {
     await this.#write(async () => {
       const node = await this.read(signal);
       const change = changeOf(node);
@@ -76,7 +75,7 @@ export class NodeKeeper {
     let isOurs = false;
     await this.#write(async () => {
       const node = await this.find(signal);
-      const change = node && recovered(node, key);
+      const change = node && restored(node, key);
       if (node === null || change === null) return null;
       isOurs = true;
       const { events, did } = recordOf(node);
@@ -102,13 +101,13 @@ export class NodeKeeper {
     }
   }
 
-  #patch(node: Node, change: NodeChange): NodeWrite {
+  #patch(node: KubernetesNode, change: NodeChange): NodeWrite {
     const contentType = 'application/merge-patch+json';
     return { request: { method: 'PATCH', path: this.#path, contentType, body: patchOf(node, change) }, isLast: true };
   }
 
   /** Returns null if the condition is already right. Without an event, the condition is removed. */
-  #conditionPatch(node: Node, event: PreparedEvent | undefined): NodeWrite | null {
+  #conditionPatch(node: KubernetesNode, event: PreparedEvent | undefined): NodeWrite | null {
     const body = conditionPatch(node, event, this.#deps.wallMs());
     if (body === null) return null;
     const contentType = 'application/strategic-merge-patch+json';

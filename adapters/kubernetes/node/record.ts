@@ -22,11 +22,11 @@ export interface PreparationRecord {
   readonly did: readonly Mark[];
 }
 
-export const NOTHING: PreparationRecord = { events: [], did: [] };
+export const EMPTY_RECORD: PreparationRecord = { events: [], did: [] };
 
 /** Returns null for a text in another format, because the steps are then unknown. */
 export function readRecord(annotation: string | undefined): PreparationRecord | null {
-  if (annotation === undefined) return NOTHING;
+  if (annotation === undefined) return EMPTY_RECORD;
   try {
     const value: unknown = JSON.parse(annotation);
     if (!isObject(value) || !Array.isArray(value['events']) || !Array.isArray(value['did'])) return null;

@@ -3,7 +3,7 @@
 import type { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { type Deps, deadline, orAbort } from '../../../src/time/clock.ts';
-import { type FaultPlace, timeoutFault } from '../service-bus-fault.ts';
+import { busTimeoutFault, type FaultPlace } from '../service-bus-fault.ts';
 
 interface CheckStepOptions {
   readonly place: FaultPlace;
@@ -20,12 +20,10 @@ export async function checkStep<T>(
   deps: Pick<Deps, 'after'>,
   signal: AbortSignal,
 ): Promise<T> {
-  const limit = deadline(deps, timeout, () => timeoutFault(place, formatDuration(timeout)), signal);
+  using limit = deadline(deps, timeout, () => busTimeoutFault(place, formatDuration(timeout)), signal);
   try {
     return await orAbort(work(limit.signal), limit.signal);
   } catch (error) {
     throw signal.aborted ? signal.reason : faultOf(error, place);
-  } finally {
-    limit.cancel();
   }
 }

@@ -1,7 +1,7 @@
 // A namespace and its options → connections: TCP or TLS, through a proxy, in a WebSocket.
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
+import { connectTls, untilOpen } from '../../../src/net/open-socket.ts';
 import { openTunnel, type ProxyServer } from '../../../src/net/proxy-connect.ts';
 import { type NamespaceEndpoint, showEndpoint } from '../options/connection-string.ts';
 import { openWebSocket } from './websocket-stream.ts';
@@ -34,52 +34,12 @@ export function connector(options: ConnectorOptions): Connect {
   return async (signal) => {
     signal.throwIfAborted();
     const tunnel = proxy === null ? null : await openTunnel(proxy, showEndpoint({ host, port }), PROXY_FAULTS, signal);
-    const socket = isSecure ? await secure(tunnel, { host, port }, trust(), signal) : await plain(host, port, signal);
+    const socket = isSecure
+      ? connectTls({ host, ...(tunnel === null ? { port } : { socket: tunnel }) }, trust())
+      : process.getBuiltinModule('node:net').connect({ host, port });
+    socket.setNoDelay(true).setKeepAlive(true);
+    await untilOpen(socket, isSecure ? 'secureConnect' : 'connect', signal);
     if (transport === 'amqp') return socket;
     return await openWebSocket(socket, { authority: showEndpoint(endpoint), ...WEBSOCKET, who }, signal);
   };
-}
-
-function plain(host: string, port: number, signal: AbortSignal): Promise<Socket> {
-  return opened(process.getBuiltinModule('node:net').connect({ host, port, noDelay: true, keepAlive: true }), 'connect', signal);
-}
-
-function secure(
-  tunnel: Socket | null,
-  { host, port }: { readonly host: string; readonly port: number },
-  trusted: SecureContext | null,
-  signal: AbortSignal,
-): Promise<Socket> {
-  const isName = process.getBuiltinModule('node:net').isIP(host) === 0;
-  const socket = process.getBuiltinModule('node:tls').connect({
-    ...(tunnel === null ? { port } : { socket: tunnel }),
-    host,
-    ...(isName && { servername: host }),
-    // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
-    rejectUnauthorized: true,
-    ...(trusted && { secureContext: trusted }),
-  });
-  socket.setNoDelay(true).setKeepAlive(true);
-  return opened(socket, 'secureConnect', signal);
-}
-
-/** Resolves when the socket is open. Otherwise destroys it and rejects. */
-function opened(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const settle = (error?: unknown) => {
-      signal.removeEventListener('abort', abort);
-      socket.off('error', settle).off('close', closed);
-      if (error === undefined) return resolve(socket);
-      socket.on('error', () => undefined);
-      socket.destroy();
-      reject(error);
-    };
-    const abort = () => settle(signal.reason);
-    const closed = () => settle(new Error('closed before it was open'));
-    signal.addEventListener('abort', abort, { once: true });
-    socket
-      .once(event, () => settle())
-      .on('error', settle)
-      .on('close', closed);
-  });
 }

@@ -1,17 +1,16 @@
 // Configuration of the connection to a namespace → checked keys, for sinks and sources.
 import * as v from 'valibot';
-import { type AzureCredentialOptions, azureCredentialEntries, azureCredentialFaults } from '../../../src/azure/options.ts';
+import { azureCredentialEntries, azureCredentialFaults } from '../../../src/azure/options.ts';
 import { proxyEntry, proxyFault } from '../../../src/net/proxy-url.ts';
 import { pemFile, tlsFaults } from '../../../src/net/tls-options.ts';
 import type { OptionFault } from '../../../src/schema/faults.ts';
-import { secret, timeLimit } from '../../../src/schema/pieces.ts';
-import type { Secret } from '../../../src/secrets/secret.ts';
+import { type EntriesOf, secret, timeLimit } from '../../../src/schema/pieces.ts';
 import { type ConnectionString, parseConnectionString, parseEndpoint } from './connection-string.ts';
 
 const NAMESPACE_FAULT = 'must be the host name of a namespace, such as my-ns.servicebus.windows.net, without sb:// or a path';
 const CREDENTIAL_KEYS = ['credential', 'clientId', 'tenantId', 'clientSecret', 'certificate'] as const;
 
-export const connectionEntries = {
+export const busConnectionEntries = {
   namespace: v.exactOptional(
     v.pipe(
       v.string(),
@@ -47,19 +46,10 @@ export const connectionEntries = {
   ),
 };
 
-/** The connection options of a namespace, with its credential. */
-export interface ServiceBusConnectionOptions extends AzureCredentialOptions {
-  readonly namespace?: string;
-  readonly connectionString?: Secret;
-  readonly transport: 'amqp' | 'websocket';
-  readonly proxy?: string | Secret;
-  readonly tls?: { readonly ca: Secret };
-  /** Milliseconds. */
-  readonly timeout: number;
-}
+export type ServiceBusConnectionOptions = EntriesOf<typeof busConnectionEntries>;
 
 /** Returns the faults that do not depend on secrets. */
-export function connectionFaults(options: ServiceBusConnectionOptions): readonly OptionFault[] {
+export function busConnectionFaults(options: ServiceBusConnectionOptions): readonly OptionFault[] {
   const { namespace, connectionString, transport, proxy } = options;
   const faults: OptionFault[] = [];
   if (namespace === undefined && connectionString === undefined)
@@ -102,16 +92,6 @@ export function connectionStringFor(
     return { fault: `contains an EntityPath that is not ${entity}: use the string of this queue or topic, or of the namespace` };
   if (isEmulator && transport === 'websocket') return { fault: 'is for the emulator, which has no WebSockets: set transport: amqp' };
   return parsed;
-}
-
-/** Returns a check that reports each fault at its key. */
-export function checkKeys<Options extends object>(faultsOf: (options: Options) => readonly OptionFault[]) {
-  return v.rawCheck<Options>(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const input = dataset.value as Record<string, unknown>;
-    for (const { key, message } of faultsOf(dataset.value))
-      addIssue({ message, path: [{ type: 'object', origin: 'value', input, key, value: input[key] }] });
-  });
 }
 
 function isNamespace(text: string): boolean {

@@ -1,8 +1,8 @@
 // Configuration of a Service Bus sink → checked options.
 import * as v from 'valibot';
 import type { OptionFault } from '../../../src/schema/faults.ts';
-import { duration } from '../../../src/schema/pieces.ts';
-import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
+import { duration, rules } from '../../../src/schema/pieces.ts';
+import { busConnectionEntries, busConnectionFaults, connectionSecretFaults } from './connection-options.ts';
 
 /** Limits of an entity's path (Service Bus quotas). */
 const LONGEST_PATH = 260;
@@ -24,7 +24,7 @@ export const entityName = (description: string) =>
 
 const keys = v.strictObject({
   type: v.pipe(v.optional(v.literal('service-bus')), v.description('The kind of sink.')),
-  ...connectionEntries,
+  ...busConnectionEntries,
   queue: entityName('The queue to send to. Either this or topic.'),
   topic: entityName('The topic to send to. Either this or queue.'),
   mode: v.pipe(
@@ -56,18 +56,16 @@ const keys = v.strictObject({
   ),
 });
 
+type Keys = v.InferOutput<typeof keys>;
+
 /** The service-bus sink's options (behaviour 2.11). */
 export const serviceBusOptions = v.pipe(
   keys,
-  checkKeys<v.InferOutput<typeof keys>>((options) => [...connectionFaults(options), ...entityFaults(options)]),
+  rules<Keys>((options) => [...busConnectionFaults(options), ...entityFaults(options)]),
 );
 
-interface EntityOptions {
-  readonly queue?: string | undefined;
-  readonly topic?: string | undefined;
-}
-
 export type ServiceBusOptions = v.InferOutput<typeof serviceBusOptions>;
+type EntityOptions = Pick<Keys, 'queue' | 'topic'>;
 
 /** The queue or topic. */
 export interface Entity {
@@ -81,7 +79,7 @@ export function entityOf({ queue, topic }: EntityOptions): Entity {
 }
 
 /** Returns the faults of the values of the secrets. */
-export function secretFaults(options: ServiceBusOptions): readonly OptionFault[] {
+export function sinkSecretFaults(options: ServiceBusOptions): readonly OptionFault[] {
   return connectionSecretFaults(options, entityOf(options).path);
 }
 

@@ -1,8 +1,9 @@
 // Configuration of a queue or subscription of approvals → checked options.
 import * as v from 'valibot';
 import type { OptionFault } from '../../../src/schema/faults.ts';
+import { rules } from '../../../src/schema/pieces.ts';
 import type { Readers } from '../../approval-source.ts';
-import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
+import { busConnectionEntries, busConnectionFaults, connectionSecretFaults } from './connection-options.ts';
 import { parseConnectionString, parseEndpoint, showEndpoint } from './connection-string.ts';
 import { entityName } from './service-bus-options.ts';
 
@@ -11,7 +12,7 @@ const LONGEST_NAME = 50;
 const NAME = /^[^/\\?#@*\s\p{Cc}]+$/u;
 
 const keys = v.strictObject({
-  ...connectionEntries,
+  ...busConnectionEntries,
   queue: entityName('The queue that approvals are read from. Either this, or topic and subscription.'),
   topic: entityName('The topic of the subscription that approvals are read from. Either this or queue.'),
   subscription: v.exactOptional(
@@ -39,7 +40,7 @@ const keys = v.strictObject({
 /** The options of `approvals.sources.NAME` with type service-bus, without `type` and `approver` (behaviour 2.12 and 8.11). */
 export const serviceBusSourceOptions = v.pipe(
   keys,
-  checkKeys<v.InferOutput<typeof keys>>((options) => [...connectionFaults(options), ...entityFaults(options)]),
+  rules<v.InferOutput<typeof keys>>((options) => [...busConnectionFaults(options), ...entityFaults(options)]),
 );
 
 export type ServiceBusSourceOptions = v.InferOutput<typeof serviceBusSourceOptions>;

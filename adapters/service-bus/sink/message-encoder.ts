@@ -7,19 +7,12 @@ import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
 import { sha256Hex } from '../../../src/formats/canonical-json.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Deps } from '../../../src/time/clock.ts';
+import type { ServiceBusOptions } from '../options/service-bus-options.ts';
 
-export interface MessageOptions {
-  readonly mode: 'binary' | 'structured';
-  /** Whether the entity requires a session for each message. */
-  readonly sessions: boolean;
-  /** The prefix of application properties, in binary mode. */
-  readonly attributePrefix: 'underscore' | 'colon';
-  /** Milliseconds, or until the event's NotBefore; absent: the entity's default. */
-  readonly ttl?: number | 'untilNotBefore';
-}
+type MessageOptions = Pick<ServiceBusOptions, 'mode' | 'sessions' | 'attributePrefix' | 'ttl'>;
 
 /** Encodes a delivery. @throws BridgeError with disposition `refused` */
-export type EncodeMessage = (delivery: Delivery) => ServiceBusMessage;
+export type EncodeBusMessage = (delivery: Delivery) => ServiceBusMessage;
 
 const PREFIXES = { underscore: 'cloudEvents_', colon: 'cloudEvents:' } as const;
 /** Limit of message, session and partition ids. */
@@ -31,7 +24,7 @@ const LARGEST_PROPERTIES_BYTES = 64 * 1024;
 const LEAST_TTL_MS = 1000;
 
 /** Returns the encoder of a sink. @param sink the sink's name, for messages */
-export function messageEncoder(options: MessageOptions, sink: string, deps: Pick<Deps, 'wallMs'>): EncodeMessage {
+export function busMessageEncoder(options: MessageOptions, sink: string, deps: Pick<Deps, 'wallMs'>): EncodeBusMessage {
   return (delivery) => {
     const event = toBinary(delivery.bytes);
     const content = options.mode === 'binary' ? binaryContent(event, options, sink) : structuredContent(delivery);

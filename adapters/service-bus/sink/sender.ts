@@ -6,13 +6,13 @@ import { deadline, orAbort } from '../../../src/time/clock.ts';
 import type { Outcome } from '../../adapter.ts';
 import type { NamespaceAccess, Target } from '../connection/access.ts';
 import { BusClient, type BusClientDeps } from '../connection/service-bus-client.ts';
-import { connectionFault, type FaultPlace, serviceBusFault, timeoutFault, tooLargeFault } from '../service-bus-fault.ts';
+import { busTimeoutFault, connectionFault, type FaultPlace, serviceBusFault, tooLargeFault } from '../service-bus-fault.ts';
 import { leastBytes } from './message-encoder.ts';
 
 /** Every entity accepts a message of this size. */
 const ALWAYS_ACCEPTED_BYTES = 64 * 1024;
 
-export interface SenderOptions {
+interface SenderOptions {
   /** Queue or topic. */
   readonly entity: string;
   /** Milliseconds for one send, including its connection. */
@@ -38,7 +38,7 @@ interface Sent {
   readonly outcome: Outcome;
 }
 
-export class Sender {
+export class BusSender {
   readonly #options: SenderOptions;
   readonly #deps: BusClientDeps;
   readonly #closings = new Set<Promise<void>>();
@@ -108,7 +108,7 @@ export class Sender {
   async #attempt(signal: AbortSignal, work: (link: SenderLink, abortSignal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
     signal.throwIfAborted();
     const { timeout, place } = this.#options;
-    const limit = deadline(this.#deps, timeout, () => timeoutFault(place, formatDuration(timeout)), signal);
+    using limit = deadline(this.#deps, timeout, () => busTimeoutFault(place, formatDuration(timeout)), signal);
     let link: SenderLink | null = null;
     try {
       link = await orAbort(this.#acquire(), limit.signal);
@@ -121,7 +121,6 @@ export class Sender {
       if (signal.aborted) throw signal.reason;
       return serviceBusFault(error, place);
     } finally {
-      limit.cancel();
       if (link) this.#release(link);
     }
   }

@@ -7,11 +7,11 @@ import { describeEntity, type EntityDescription } from '../connection/entity-des
 import { TOKEN_SCOPE } from '../connection/service-bus-client.ts';
 import type { Entity } from '../options/service-bus-options.ts';
 import { connectionFault, type FaultPlace } from '../service-bus-fault.ts';
-import type { Sender } from './sender.ts';
+import type { BusSender } from './sender.ts';
 
 interface SinkToCheck {
   readonly access: NamespaceAccess;
-  readonly sender: Sender;
+  readonly sender: BusSender;
   readonly place: FaultPlace;
   readonly entity: Entity;
   readonly sessions: boolean;

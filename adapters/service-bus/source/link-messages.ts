@@ -1,9 +1,9 @@
-// A link's messages → verdicts, and their settlements in order.
+// A link's messages → approval messages, verdicts, and their settlements in order.
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import { orAbort, sleep } from '../../../src/time/clock.ts';
-import type { MessageVerdict } from '../../approval-source.ts';
+import type { ApprovalMessage, MessageVerdict } from '../../approval-source.ts';
+import type { SourceEntity } from '../options/service-bus-source-options.ts';
 import type { LinkDeps } from './link-probe.ts';
-import { approvalMessage } from './received-message.ts';
 import type { Reception } from './reception.ts';
 import { isLockLost } from './source-fault.ts';
 
@@ -99,4 +99,36 @@ export async function renewLock(renew: () => Promise<unknown>, deps: LinkDeps, u
 
 function cut(text: string): string {
   return text.slice(0, LONGEST_TEXT).toWellFormed();
+}
+
+/** The service's limit. */
+const LONGEST_ID = 128;
+
+/** @param nowMs the time of a message without one */
+export function approvalMessage(message: ServiceBusReceivedMessage, { place }: SourceEntity, nowMs: number): ApprovalMessage {
+  const { sequenceNumber, enqueuedTimeUtc } = message;
+  // As text: numbers of partitioned entities are too large for a JavaScript number.
+  const number = sequenceNumber?.toString() ?? '';
+  const sentMs = enqueuedTimeUtc?.getTime();
+  const messageId = textOf(message.messageId).slice(0, LONGEST_ID);
+  return {
+    // A recreated queue counts from 1 again, so the number alone is not unique.
+    id: `${number}:${sentMs ?? ''}:${messageId}`,
+    place: { ...place, sequenceNumber: number },
+    body: bytesOf(message.body),
+    sentMs: sentMs ?? nowMs,
+  };
+}
+
+/** Returns the body's bytes. SDKs send data sections; portals and other AMQP clients may send a text or binary value. */
+function bytesOf(body: unknown): Uint8Array | null {
+  if (body instanceof Uint8Array) return body;
+  if (typeof body === 'string') return Buffer.from(body);
+  if (Array.isArray(body) && body.length > 0 && body.every((section) => section instanceof Uint8Array)) return Buffer.concat(body);
+  return null;
+}
+
+function textOf(id: ServiceBusReceivedMessage['messageId']): string {
+  if (id === undefined || typeof id === 'string') return id ?? '';
+  return typeof id === 'number' ? String(id) : id.toString('hex');
 }

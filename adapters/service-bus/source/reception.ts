@@ -6,7 +6,7 @@ import type { ApprovalSourceDeps, TakeMessage } from '../../approval-source.ts';
 import type { NamespaceAccess } from '../connection/access.ts';
 import type { Connect } from '../connection/connector.ts';
 import { BusClient } from '../connection/service-bus-client.ts';
-import { connectionFault, timeoutFault } from '../service-bus-fault.ts';
+import { busTimeoutFault, connectionFault } from '../service-bus-fault.ts';
 import type { Probed } from './link-probe.ts';
 import { sourceFault } from './source-fault.ts';
 
@@ -120,18 +120,14 @@ export class Reception {
    */
   async inTime<T>(work: () => Promise<T>, moreMs = 0): Promise<T> {
     const { timeout, place } = this.options;
-    const limit = deadline(this.deps, timeout + moreMs, () => timeoutFault(place, formatDuration(timeout)), this.connectionLost);
-    try {
-      limit.signal.throwIfAborted();
-      return await orAbort(work(), limit.signal);
-    } finally {
-      limit.cancel();
-    }
+    using limit = deadline(this.deps, timeout + moreMs, () => busTimeoutFault(place, formatDuration(timeout)), this.connectionLost);
+    limit.signal.throwIfAborted();
+    return await orAbort(work(), limit.signal);
   }
 
   async #read(stream: ReceiveMessages): Promise<void> {
     const { access, sessions, place, timeout } = this.options;
-    this.#cancelLimit = this.deps.after(timeout, () => this.lose(timeoutFault(place, formatDuration(timeout))));
+    this.#cancelLimit = this.deps.after(timeout, () => this.lose(busTimeoutFault(place, formatDuration(timeout))));
     const target = access.target();
     this.#opening = BusClient.create(target, this.#untilCut(access.connector(target)), sessions ? SESSION_WAIT_MS : timeout, this.deps);
     const bus = await this.#opening;

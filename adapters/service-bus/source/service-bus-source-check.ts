@@ -14,7 +14,7 @@ interface SourceToCheck extends Probed {
 }
 
 /** @throws BridgeError with the failed step and the remedy, or the signal's reason */
-export async function checkSource(source: SourceToCheck, deps: ApprovalSourceDeps, signal: AbortSignal): Promise<void> {
+export async function checkBusSource(source: SourceToCheck, deps: ApprovalSourceDeps, signal: AbortSignal): Promise<void> {
   const { access, place, timeout } = source;
   const step = <T>(work: (until: AbortSignal) => Promise<T>) => checkStep(work, { place, timeout, faultOf: sourceFault }, deps, signal);
   const target = access.target();

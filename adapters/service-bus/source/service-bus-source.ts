@@ -15,7 +15,7 @@ import {
 import type { FaultPlace } from '../service-bus-fault.ts';
 import { streamMessages } from './message-stream.ts';
 import { Reception } from './reception.ts';
-import { checkSource } from './service-bus-source-check.ts';
+import { checkBusSource } from './service-bus-source-check.ts';
 import { streamSessions } from './session-stream.ts';
 
 const RECEIVER_ROLE = 'Azure Service Bus Data Receiver';
@@ -53,7 +53,7 @@ export class ServiceBusSource implements ApprovalSource {
 
   /** Resolves the name, opens TLS, requests a token, presents it and attaches a receiver link without credit. */
   async check(signal: AbortSignal): Promise<string | null> {
-    await orAbort(this.#endings.track(checkSource(this.#parts(), this.#deps, signal)), signal);
+    await orAbort(this.#endings.track(checkBusSource(this.#parts(), this.#deps, signal)), signal);
     return null;
   }
 

@@ -48,7 +48,7 @@ export function isNoSession(error: unknown): boolean {
 }
 
 function ofTheSource({ code, message, status }: BridgeError): BridgeError {
-  return new BridgeError(code, message, { disposition: 'retry', scope: 'sink', ...(status !== undefined && { status }) });
+  return new BridgeError(code, message, { disposition: 'retry', scope: 'sink', status });
 }
 
 function entityFault({ who, entity }: FaultPlace, advice: string): BridgeError {

@@ -1,6 +1,42 @@
-// A log record → the header of its syslog message, by RFC 5424 or RFC 3164. Pure.
+// A log record → PRI and header of its syslog message, by RFC 5424 or RFC 3164. Pure.
 import type { LogRecord } from '../../../src/log-record/log-record.ts';
-import { type Facility, priority } from './priority.ts';
+
+/** The facilities, by their names in syslog daemons. */
+export const FACILITIES = {
+  kern: 0,
+  user: 1,
+  mail: 2,
+  daemon: 3,
+  auth: 4,
+  syslog: 5,
+  lpr: 6,
+  news: 7,
+  uucp: 8,
+  cron: 9,
+  authpriv: 10,
+  ftp: 11,
+  local0: 16,
+  local1: 17,
+  local2: 18,
+  local3: 19,
+  local4: 20,
+  local5: 21,
+  local6: 22,
+  local7: 23,
+} as const;
+
+export type Facility = keyof typeof FACILITIES;
+
+const [ERROR, WARNING, INFORMATIONAL] = [3, 4, 6];
+
+/**
+ * Returns the PRI, such as `<28>` for a warning of a daemon.
+ * @param severityNumber OpenTelemetry's number: 9 INFO, 13 WARN, 17 ERROR
+ */
+export function priority(facility: Facility, severityNumber: number): string {
+  const severity = severityNumber >= 17 ? ERROR : severityNumber >= 13 ? WARNING : INFORMATIONAL;
+  return `<${FACILITIES[facility] * 8 + severity}>`;
+}
 
 const APP_NAME = 'scheduled-events-bridge';
 
@@ -8,11 +44,8 @@ const [MAX_HOST, MAX_MSGID] = [255, 32];
 const NIL = '-';
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-interface HeaderOptions {
-  readonly facility: Facility;
-  /** The private enterprise number in the name of the structured data. */
-  readonly enterprise: number;
-}
+/** `enterprise` is the private enterprise number in the name of the structured data. */
+type HeaderOptions = { readonly facility: Facility; readonly enterprise: number };
 
 /** Returns the RFC 5424 header, up to the blank before MSG. PROCID is nil, so that a repeat by a later process is the same message. */
 export function header(record: LogRecord, change: string, { facility, enterprise }: HeaderOptions): string {

@@ -1,5 +1,4 @@
-// Deliveries → syslog messages in the configured format, the same bytes at every attempt.
-
+// Deliveries → syslog messages of limited length, the same bytes at every attempt.
 import { unencodable } from '../../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { boundedJson } from '../../../src/log-record/bounded-json.ts';
@@ -7,7 +6,6 @@ import { logText } from '../../../src/log-record/formats.ts';
 import { type LogRecord, logRecord } from '../../../src/log-record/log-record.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { SyslogOptions } from '../syslog-options.ts';
-import { boundedMessage } from './bounded-message.ts';
 import { header, legacyHeader } from './header.ts';
 
 type EncoderOptions = Pick<SyslogOptions, 'format' | 'facility' | 'legacy' | 'enterprise' | 'maxBytes'>;
@@ -91,4 +89,24 @@ function tooLong(sink: string, maxBytes: number): BridgeError {
 function refused(fault: string): BridgeError {
   const message = `${fault}; it is a dead letter now: raise maxBytes, then run dead-letters retry`;
   return new BridgeError('BRIDGE_SYSLOG_REFUSED', message, { disposition: 'refused', status: 'too long' });
+}
+
+const ELLIPSIS = Buffer.from('…');
+
+/** Joins header and message. Cuts a message that is too long, and ends it in `…`. Returns null if not even the `…` fits. */
+export function boundedMessage(header: Uint8Array, message: Uint8Array, maxBytes: number): Buffer | null {
+  if (header.byteLength + message.byteLength <= maxBytes) return Buffer.concat([header, message]);
+  const room = maxBytes - header.byteLength - ELLIPSIS.byteLength;
+  return room < 0 ? null : Buffer.concat([header, message.subarray(0, characterEnd(message, room)), ELLIPSIS]);
+}
+
+const BACKSLASH = 0x5c;
+
+/** Returns the last offset up to `max` that is the start of a UTF-8 character and not inside an escape of CEF. */
+function characterEnd(text: Uint8Array, max: number): number {
+  let end = max;
+  while (end > 0 && ((text[end] ?? 0) & 0xc0) === 0x80) end--;
+  let backslashes = 0;
+  while (text[end - 1 - backslashes] === BACKSLASH) backslashes++;
+  return end - (backslashes % 2);
 }

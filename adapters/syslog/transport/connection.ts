@@ -1,23 +1,55 @@
-// Bytes → one socket to a syslog server, and whether that stays open.
+// A server → one socket to an allowed address, bytes sent to it, and whether it stays open.
+
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import { checkedLookup, checkLiteral } from '../../../src/net/checked-lookup.ts';
+import { connectTls } from '../../../src/net/open-socket.ts';
 import { type Deps, orAbort, sleep } from '../../../src/time/clock.ts';
 import { answeredFault, closedFault, type SyslogTarget, syslogFault } from '../syslog-fault.ts';
+import { serverGuard, type TransportParts } from './transport.ts';
+
+export interface TlsParts {
+  /**
+   * Returns the TLS files as a context. Null: the default authorities, and no client certificate.
+   * @throws BridgeError if the files cannot be used
+   */
+  readonly context: () => SecureContext | null;
+  /** Replaces the server's host in the check of its certificate. */
+  readonly serverName: string | undefined;
+}
+
+/**
+ * Starts to connect. The socket emits `error` and `close` as usual.
+ * @throws BridgeError if the address is forbidden or the TLS files cannot be used
+ */
+export function openSocket({ target, resolve }: Pick<TransportParts, 'target' | 'resolve'>, tls: TlsParts): Socket {
+  const { server } = target;
+  const net = process.getBuiltinModule('node:net');
+  if (server.transport === 'unix') return net.connect({ path: server.path });
+  const guard = serverGuard(target);
+  checkLiteral(guard, server.host);
+  const to = { host: server.host, port: server.port, lookup: checkedLookup(guard, resolve) };
+  const socket = server.transport === 'tls' ? connectTls(to, tls.context(), tls.serverName) : net.connect(to);
+  // Most messages are short, and none should wait for the next.
+  return socket.setNoDelay(true);
+}
 
 /** Ends when the server sends data or closes: a syslog server never answers. */
-export class Connection {
+export class SyslogConnection {
   readonly #socket: Socket;
-  readonly #opened: Promise<void>;
+  /** Resolves when bytes may be written: with TLS, after the server is verified. */
+  readonly #opened: Promise<unknown>;
   readonly #ended = new AbortController();
   readonly #deps: Pick<Deps, 'after' | 'elapsedMs'>;
   #usedMs: number;
 
-  /** @param opened resolves when bytes may be written */
-  constructor(socket: Socket, opened: Promise<void>, target: SyslogTarget, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
+  constructor(socket: Socket, target: SyslogTarget, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
     this.#socket = socket;
-    this.#opened = opened;
+    this.#opened = once(socket, target.server.transport === 'tls' ? 'secureConnect' : 'connect');
     this.#deps = deps;
     this.#usedMs = deps.elapsedMs();
-    opened.catch(() => undefined);
+    this.#opened.catch(() => undefined);
     const end = (reason: unknown) => {
       this.#ended.abort(reason);
       socket.destroy();

@@ -6,11 +6,11 @@ import { deadline, orAbort } from '../../../src/time/clock.ts';
 import { untilNextTurn } from '../../../src/time/turn.ts';
 import type { Outcome } from '../../adapter.ts';
 import type { NetworkServer } from '../server-address.ts';
-import { syslogFault, timeoutFault } from '../syslog-fault.ts';
-import { serverGuard, type Transport, type TransportParts } from './transport.ts';
+import { syslogFault, syslogTimeoutFault } from '../syslog-fault.ts';
+import { type SyslogTransport, serverGuard, type TransportParts } from './transport.ts';
 
 /** Sends datagrams. Resolves the name for each call, so that it follows a server to a new address. Keeps no socket open. */
-export class Datagrams implements Transport {
+export class Datagrams implements SyslogTransport {
   readonly #parts: TransportParts;
   readonly #server: NetworkServer;
 
@@ -59,7 +59,7 @@ export class Datagrams implements Transport {
 
   async #withTimeout<T>(signal: AbortSignal, work: (limited: AbortSignal) => Promise<T>): Promise<T> {
     const { deps, target, timeoutMs } = this.#parts;
-    const limit = deadline(deps, timeoutMs, () => timeoutFault(target, timeoutMs), signal);
-    return await work(limit.signal).finally(limit.cancel);
+    using limit = deadline(deps, timeoutMs, () => syslogTimeoutFault(target, timeoutMs), signal);
+    return await work(limit.signal);
   }
 }

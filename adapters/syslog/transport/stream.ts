@@ -1,10 +1,9 @@
 // Messages → one framed connection; accepted if it stays open for `settle` afterwards.
 import { deadline } from '../../../src/time/clock.ts';
 import type { Outcome } from '../../adapter.ts';
-import { timeoutFault } from '../syslog-fault.ts';
-import { Connection } from './connection.ts';
-import { opened, openSocket, type TlsParts } from './open-socket.ts';
-import type { Transport, TransportParts } from './transport.ts';
+import { syslogTimeoutFault } from '../syslog-fault.ts';
+import { openSocket, SyslogConnection, type TlsParts } from './connection.ts';
+import type { SyslogTransport, TransportParts } from './transport.ts';
 
 /** How the stream separates messages (RFC 6587, sections 3.4.1 and 3.4.2). */
 type Framing = 'counted' | 'lines';
@@ -29,9 +28,9 @@ const FRAMING_ADVICE = 'a server that expects the other framing loses every mess
 const REJECTION_MS = 500;
 
 /** Sends over one connection, which it opens at the first message. Concurrent calls share the connection, in the order of the calls. */
-export class Stream implements Transport {
+export class Stream implements SyslogTransport {
   readonly #parts: StreamParts;
-  #current: Connection | null = null;
+  #current: SyslogConnection | null = null;
   #sending = 0;
 
   constructor(parts: StreamParts) {
@@ -71,7 +70,7 @@ export class Stream implements Transport {
     this.#current?.close();
   }
 
-  #connection(): Connection {
+  #connection(): SyslogConnection {
     const current = this.#current;
     if (current !== null && !current.hasEnded && (this.#sending > 0 || current.idleMs < IDLE_MS)) return current;
     current?.close();
@@ -79,23 +78,20 @@ export class Stream implements Transport {
     return this.#current;
   }
 
-  #connect(): Connection {
+  #connect(): SyslogConnection {
     const { target, tls, deps } = this.#parts;
-    const socket = openSocket(this.#parts, tls);
-    return new Connection(socket, opened(socket, target.server), target, deps);
+    return new SyslogConnection(openSocket(this.#parts, tls), target, deps);
   }
 
   /** Closes a connection that did not take the messages in time, so that a late write cannot succeed after they are sent again. */
-  async #withTimeout(connection: Connection, signal: AbortSignal, work: (limited: AbortSignal) => Promise<void>): Promise<void> {
+  async #withTimeout(connection: SyslogConnection, signal: AbortSignal, work: (limited: AbortSignal) => Promise<void>): Promise<void> {
     const { deps, target, timeoutMs } = this.#parts;
-    const limit = deadline(deps, timeoutMs, () => timeoutFault(target, timeoutMs), signal);
+    using limit = deadline(deps, timeoutMs, () => syslogTimeoutFault(target, timeoutMs), signal);
     try {
       await work(limit.signal);
     } catch (error) {
       connection.destroy();
       throw error;
-    } finally {
-      limit.cancel();
     }
   }
 }

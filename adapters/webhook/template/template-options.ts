@@ -61,11 +61,6 @@ export type TemplateBody = v.InferOutput<NonNullable<typeof templateEntries.body
 
 export const MODE_FAULT = 'must be structured with body: a template renders one body for each event';
 
-/** Returns whether `body` and `mode` can be combined. */
-export function modeFits({ mode, body }: { readonly mode: string; readonly body?: TemplateBody }): boolean {
-  return body === undefined || mode === 'structured';
-}
-
 /** Returns whether a body of this media type must be JSON. */
 export function isJson(contentType: string): boolean {
   return JSON_TYPE.test(contentType);

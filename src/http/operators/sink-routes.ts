@@ -46,7 +46,7 @@ const SINK = api.shape('Sink', {
   deadLetters: api.count,
 });
 
-const CODE: ErrorCode = 'BRIDGE_WEBHOOK_MISCONFIGURED';
+const CODE: ErrorCode = 'BRIDGE_SINK_MISCONFIGURED';
 const EXAMPLE = {
   ...{ name: 'hooks', type: 'webhook', state: 'misconfigured', queued: 3, oldestAt: '2026-01-01T00:00:00.000Z', lastAcceptedAt: null },
   lastError: { code: CODE, message: 'hooks.example.com answered 404', at: '2026-01-01T00:00:01.000Z' },

@@ -3,13 +3,13 @@
 import { X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { BridgeError } from '../../errors.ts';
 import { exchange, type HttpRequest } from '../../net/http-exchange.ts';
 import { connectPinned } from '../../net/pinned-connection.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
 import { fileReadFault, readRegularFile } from '../../secrets/regular-file.ts';
 import type { SecretReference } from '../../secrets/secret.ts';
-import { needed, optionText, type VerbContext, type VerbOption } from '../verb.ts';
+import { deadline } from '../../time/clock.ts';
+import { needed, optionText, usageError, type VerbContext, type VerbOption } from '../verb.ts';
 
 /** Bytes: far more than any answer of a bridge. */
 const LONGEST_ANSWER = 1024 * 1024;
@@ -40,16 +40,11 @@ export const BRIDGE_OPTIONS = {
  */
 export function bridgeUrl(context: VerbContext, bridge: string, path: string): URL {
   const url = URL.parse(path, bridge);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new BridgeError('BRIDGE_USAGE', '--bridge takes an http or https URL, such as http://127.0.0.1:8700');
-  }
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw usageError('--bridge takes an http or https URL, such as http://127.0.0.1:8700');
   const isReadable = url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
-  if (isReadable && optionText(context, 'token-env') !== undefined && context.values['allow-insecure'] !== true) {
-    throw new BridgeError(
-      'BRIDGE_USAGE',
-      `${url.origin} would receive the token in clear text: use https://, or --allow-insecure if you accept this`,
-    );
-  }
+  if (isReadable && optionText(context, 'token-env') !== undefined && context.values['allow-insecure'] !== true)
+    throw usageError(`${url.origin} would receive the token in clear text: use https://, or --allow-insecure if you accept this`);
   return url;
 }
 
@@ -57,26 +52,26 @@ export function bridgeUrl(context: VerbContext, bridge: string, path: string): U
 export function authorization(context: VerbContext): { readonly Authorization: string } {
   const name = needed(context, 'token-env');
   const token = context.env[name];
-  if (!token) throw new BridgeError('BRIDGE_USAGE', `the environment variable ${name} is empty or not set: it must hold the token`);
+  if (!token) throw usageError(`the environment variable ${name} is empty or not set: it must hold the token`);
   return { Authorization: `Bearer ${token}` };
 }
 
-/** Follows no redirect. Rejects with the network's error or the signal's reason. With `certificate`, nothing is sent to any other server. */
-export async function askBridge({ certificate, ...request }: BridgeRequest, signal: AbortSignal): Promise<BridgeAnswer> {
-  const socket = certificate && (await connectPinned(new URL(request.url), certificate(), signal));
+type AskContext = Pick<VerbContext, 'deps' | 'signal'>;
+
+/**
+ * Follows no redirect. Rejects with the network's error, the signal's reason, or after `limitMs`. With `certificate`, nothing is sent to any
+ * other server.
+ */
+export async function askBridge({ certificate, ...request }: BridgeRequest, context: AskContext, limitMs: number): Promise<BridgeAnswer> {
+  using limit = deadline(context.deps, limitMs, () => new Error(`no answer within ${limitMs / 1000} s`), context.signal);
+  const socket = certificate && (await connectPinned(new URL(request.url), certificate(), limit.signal));
   try {
-    const { status, body: answer } = await exchange({ ...request, socket }, LONGEST_ANSWER, signal);
+    const { status, body: answer } = await exchange({ ...request, socket }, LONGEST_ANSWER, limit.signal);
     if (answer === null) throw new Error('the answer is larger than 1 MiB');
     return { status, body: answer.toString() };
   } finally {
     socket?.destroy();
   }
-}
-
-/** Like `askBridge`, as a POST with a JSON body. */
-export function postJson(url: URL, headers: Readonly<Record<string, string>>, body: object, signal: AbortSignal): Promise<BridgeAnswer> {
-  const all = { ...headers, 'Content-Type': 'application/json' };
-  return askBridge({ method: 'POST', url, headers: all, body: JSON.stringify(body) }, signal);
 }
 
 type OwnHttp = Pick<Config['http'], 'listen' | 'health' | 'tls'>;

@@ -7,7 +7,7 @@ import { drillEventId, isDrill } from '../../model/drills.ts';
 import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline, sleep } from '../../time/clock.ts';
 import { loadConfig } from '../config.ts';
-import { EXIT, optionText, type Verb, type VerbContext } from '../verb.ts';
+import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
 import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeAnswer, type BridgeRequest, bridgeUrl, ownRequest } from './bridge-client.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -29,7 +29,7 @@ class BridgeAway extends BridgeError {
 /** Sends one request to the bridge, as the admin. */
 type Ask = (method: HttpRequest['method'], path: string, body?: object, signal?: AbortSignal) => Promise<BridgeAnswer>;
 
-export const drill: Verb = {
+export const drillVerb: Verb = {
   usage:
     '--bridge URL --token-env NAME | --config FILE [--type T] [--resources A,B] [--notice 2m] [--duration 30s] [--expect E,E] [--force]',
   description: `Creates a simulated event on a running bridge, as an admin. The event goes through the real store, sinks and approvals, marked as a drill. Nothing is sent to the metadata service.
@@ -79,8 +79,7 @@ With --config it uses the bridge on this machine, and the token of the first app
 function expectationsIn(given: string | undefined): readonly Expectation[] {
   return (given === undefined ? [] : given.split(',')).map((word) => {
     const found = EXPECTATIONS.find((known) => known === word.trim());
-    if (found === undefined)
-      throw new BridgeError('BRIDGE_USAGE', `--expect takes ${EXPECTATIONS.join(' and ')}, not "${visibleLine(word)}"`);
+    if (found === undefined) throw usageError(`--expect takes ${EXPECTATIONS.join(' and ')}, not "${visibleLine(word)}"`);
     return found;
   });
 }
@@ -101,29 +100,26 @@ async function admin(context: VerbContext): Promise<Ask> {
   const bridge = optionText(context, 'bridge');
   const file = optionText(context, 'config');
   if (bridge !== undefined) {
-    if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
+    if (file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
     const base = bridgeUrl(context, bridge, '/');
     return asker(context, { method: 'GET', url: base, headers: authorization(context) });
   }
-  if (file === undefined) throw new BridgeError('BRIDGE_USAGE', 'drill needs --bridge URL --token-env NAME, or --config FILE');
+  if (file === undefined) throw usageError('drill needs --bridge URL --token-env NAME, or --config FILE');
   const { http, approvals } = await loadConfig(context, file);
   const token = Object.values(approvals.approvers).find((approver) => approver.admin && approver.tokens.length > 0)?.tokens[0];
-  if (token === undefined) throw new BridgeError('BRIDGE_USAGE', `no approver of ${file} has admin: true and a token`);
+  if (token === undefined) throw usageError(`no approver of ${file} has admin: true and a token`);
   return asker(context, { ...ownRequest(http, file, '/'), headers: { Authorization: `Bearer ${token.reveal()}` } });
 }
 
 function asker(context: VerbContext, base: BridgeRequest): Ask {
   return async (method, path, body, signal = context.signal) => {
-    const limit = deadline(context.deps, TIMEOUT_MS, () => new Error(`no answer within ${TIMEOUT_MS / 1000} s`), signal);
     const request = { ...base, method, url: new URL(path, base.url) };
     const typed = { ...request, headers: { ...base.headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
     try {
-      return await askBridge(body === undefined ? request : typed, limit.signal);
+      return await askBridge(body === undefined ? request : typed, { deps: context.deps, signal }, TIMEOUT_MS);
     } catch (error) {
       signal.throwIfAborted();
       throw new BridgeAway(`${new URL(base.url).origin} gave no answer of a bridge: ${messageOf(error)}`);
-    } finally {
-      limit.cancel();
     }
   };
 }
@@ -161,14 +157,12 @@ async function untilAccepted(ask: Ask, id: string, { deps, signal, warn }: VerbC
 }
 
 async function cancel(ask: Ask, id: string, { deps }: VerbContext): Promise<string> {
-  const limit = deadline(deps, CANCEL_MS, () => new Error('no answer'));
+  using limit = deadline(deps, CANCEL_MS, () => new Error('no answer'));
   try {
     valueIn(await ask('DELETE', `/v1/drills/${id}`, undefined, limit.signal), 204);
     return `the drill ${id} is cancelled`;
   } catch (error) {
     return visibleLine(`the drill ${id} continues, because it could not be cancelled: ${messageOf(error)}`);
-  } finally {
-    limit.cancel();
   }
 }
 

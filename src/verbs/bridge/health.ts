@@ -1,14 +1,13 @@
 // `health`: the bridge on this machine, or the one of --bridge → an exit code: whether it is ready.
-import { BridgeError, messageOf } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
-import { deadline } from '../../time/clock.ts';
 import { loadSection } from '../config.ts';
-import { EXIT, optionText, type Verb, type VerbContext } from '../verb.ts';
+import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
 import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeRequest, bridgeUrl, healthRequest } from './bridge-client.ts';
 
 const TIMEOUT_MS = 5000;
 
-export const health: Verb = {
+export const healthVerb: Verb = {
   usage: '[--config FILE | --bridge URL [--token-env NAME]]',
   description: `Requests /readyz from a running bridge. Exits with 0 if it is ready, and with 1 if it is not or does not answer within 5 s. Standard error has the reason,
 in more detail with the token of a reader. With --config it uses the address of that bridge on this machine: http.health, or http.listen.
@@ -23,9 +22,8 @@ The default is http://127.0.0.1:8700. No secret of the configuration is read.`,
   ],
   async run(context) {
     const request = await readyRequest(context);
-    const limit = deadline(context.deps, TIMEOUT_MS, () => new Error(`no answer within ${TIMEOUT_MS / 1000} s`), context.signal);
     try {
-      const { status, body } = await askBridge(request, limit.signal);
+      const { status, body } = await askBridge(request, context, TIMEOUT_MS);
       const { ready, reasons = [] } = JSON.parse(body) as { ready?: unknown; reasons?: readonly unknown[] };
       if (status === 200 && ready === true) {
         await context.print('ready');
@@ -35,8 +33,6 @@ The default is http://127.0.0.1:8700. No secret of the configuration is read.`,
     } catch (error) {
       context.signal.throwIfAborted();
       context.warn(visibleLine(`${new URL(request.url).origin} gave no answer of a bridge: ${messageOf(error)}`));
-    } finally {
-      limit.cancel();
     }
     return EXIT.failed;
   },
@@ -46,7 +42,7 @@ async function readyRequest(context: VerbContext): Promise<BridgeRequest> {
   const bridge = optionText(context, 'bridge');
   const file = optionText(context, 'config');
   if (bridge === undefined) return healthRequest(await loadSection(file, 'http'), file);
-  if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
+  if (file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
   const headers = optionText(context, 'token-env') === undefined ? {} : authorization(context);
   return { method: 'GET', url: bridgeUrl(context, bridge, '/readyz'), headers };
 }

@@ -5,7 +5,6 @@ import type { EventApproval } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
 import type { SinkView } from '../../model/operators.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
-import { deadline } from '../../time/clock.ts';
 import { withStoreToRead } from '../store.ts';
 import type { VerbContext } from '../verb.ts';
 import { askBridge, type BridgeRequest } from './bridge-client.ts';
@@ -69,15 +68,9 @@ type Events = Pick<StatusView, 'state' | 'documentIncarnation' | 'observedAt' | 
 
 /** Parts from `/v1` are null if this caller may not read them. Rejects if no bridge answers. */
 export async function statusOfBridge(context: VerbContext, requestTo: (path: string) => BridgeRequest): Promise<StatusView> {
-  const limit = deadline(context.deps, TIMEOUT_MS, () => new Error(`no answer within ${TIMEOUT_MS / 1000} s`), context.signal);
-  const ask = (path: string): Promise<unknown> => askJson(requestTo(path), limit.signal);
-  try {
-    const [ready, events, sinks] = await Promise.all([ask('/readyz'), ask('/v1/events'), ask('/v1/sinks')]);
-    if (!isReady(ready)) throw new Error('the answer of /readyz is not that of a bridge');
-    return viewOf(context, ready, events as Events | null, sinks as readonly ShownSink[] | null);
-  } finally {
-    limit.cancel();
-  }
+  const [ready, events, sinks] = await Promise.all(['/readyz', '/v1/events', '/v1/sinks'].map((path) => askJson(requestTo(path), context)));
+  if (!isReady(ready)) throw new Error('the answer of /readyz is not that of a bridge');
+  return viewOf(context, ready, events as Events | null, sinks as readonly ShownSink[] | null);
 }
 
 function viewOf({ deps }: VerbContext, ready: Ready, events: Events | null, sinks: readonly ShownSink[] | null): StatusView {
@@ -100,8 +93,8 @@ function viewOf({ deps }: VerbContext, ready: Ready, events: Events | null, sink
 }
 
 /** Returns null for a caller without rights, or a listener without the route. */
-async function askJson(request: BridgeRequest, signal: AbortSignal): Promise<unknown> {
-  const { status, body } = await askBridge(request, signal);
+async function askJson(request: BridgeRequest, context: VerbContext): Promise<unknown> {
+  const { status, body } = await askBridge(request, context, TIMEOUT_MS);
   if ([401, 403, 404, 429].includes(status)) return null;
   const isAnswer = status === 200 || (status === 503 && String(request.url).endsWith('/readyz'));
   if (!isAnswer) throw new Error(`it answered ${status}`);

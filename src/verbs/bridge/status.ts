@@ -1,13 +1,13 @@
 // `status`: a bridge, or its store → one screen or one JSON object, and the exit code of `health`.
-import { BridgeError, messageOf } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import { loadSection } from '../config.ts';
-import { EXIT, optionText, type Verb, type VerbContext } from '../verb.ts';
+import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
 import { authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE, ownRequest } from './bridge-client.ts';
 import { statusScreen } from './status-screen.ts';
 import type { StatusView } from './status-view.ts';
 import { statusOfBridge, statusOfStore } from './status-view.ts';
 
-export const status: Verb = {
+export const statusVerb: Verb = {
   usage: '[--json] [--config FILE | --bridge URL [--token-env NAME]]',
   description: `Shows whether the bridge can see events, which events are coming and who must still approve them, the state of each sink, dead letters, and a
 rejected reload. Exits with 0 if the bridge is ready, and with 1 if it is not or does not answer within 5 s.
@@ -34,8 +34,7 @@ The default is http://127.0.0.1:8700. Prints one JSON object if standard output 
 
 async function viewOf(context: VerbContext): Promise<StatusView> {
   const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
-  if (bridge !== undefined && file !== undefined)
-    throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
+  if (bridge !== undefined && file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
   if (file === undefined) return await remoteView(context, bridge ?? DEFAULT_BRIDGE);
   const http = await loadSection(file, 'http');
   const view = await running(context, String(ownRequest(http, file, '/').url), (path) => ownRequest(http, file, path));

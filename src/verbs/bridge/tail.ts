@@ -1,16 +1,20 @@
 // `tail`: a bridge's stream, or its store → each published CloudEvent on standard output.
-import { BridgeError } from '../../errors.ts';
+
+import { type CloudEvent, ConsumerError, createDispatcher, type StreamConsumer, stream } from '../../consumer.ts';
+import { messageOf } from '../../errors.ts';
+import { toRfc3339 } from '../../formats/dates.ts';
+import { visibleLine } from '../../formats/visible-text.ts';
 import { logRecord } from '../../log-record/log-record.ts';
 import { toText } from '../../log-record/text.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
-import { type Colour, EXIT, optionText, optionTime, type Verb, type VerbContext } from '../verb.ts';
-import { BRIDGE_OPTIONS, DEFAULT_BRIDGE } from './bridge-client.ts';
-import type { TailRequest } from './follow.ts';
-import { followBridge, followStore } from './follow.ts';
+import { sleep } from '../../time/clock.ts';
+import { withStoreToRead } from '../store.ts';
+import { type Colour, EXIT, interrupted, optionText, optionTime, usageError, type Verb, type VerbContext } from '../verb.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red' };
 
-export const tail: Verb = {
+export const tailVerb: Verb = {
   usage: '[--since TIME] [--changes A,B] [--json] [--bridge URL [--token-env NAME] | --config FILE]',
   description: `Prints each published CloudEvent until it is interrupted: one readable line on a terminal, otherwise (or with --json) the CloudEvent on one line.
 With --bridge it reads the bridge's stream, and continues after the last printed event if the connection breaks. With --config it reads the store,
@@ -29,8 +33,7 @@ TIME is RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m, 2d), back to sto
   ],
   async run(context) {
     const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
-    if (bridge !== undefined && file !== undefined)
-      throw new BridgeError('BRIDGE_USAGE', '--config and --bridge exclude each other: give one of them');
+    if (bridge !== undefined && file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
     const request = { sinceMs: optionTime(context, 'since') ?? null, changes: changesOption(context), show: printer(context) };
     if (file === undefined) return await followBridge(context, bridge ?? DEFAULT_BRIDGE, request);
     await followStore(context, file, request);
@@ -43,7 +46,7 @@ function changesOption(context: VerbContext): readonly string[] | null {
   if (value === undefined) return null;
   const names = value.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !CHANGE_NAMES.some((known) => known === name));
-  if (unknown !== undefined) throw new BridgeError('BRIDGE_USAGE', `--changes takes ${CHANGE_NAMES.join(', ')}, not "${unknown}"`);
+  if (unknown !== undefined) throw usageError(`--changes takes ${CHANGE_NAMES.join(', ')}, not "${unknown}"`);
   return names;
 }
 
@@ -54,4 +57,109 @@ function printer({ stdout, values, print }: VerbContext): TailRequest['show'] {
     const drill = record.attributes['drill'] === true ? ' (a drill)' : '';
     return print(`${toText(record)}${drill}`, COLOURS[record.severity]);
   };
+}
+
+interface TailRequest {
+  /** Null: what is published from now on. */
+  readonly sinceMs: number | null;
+  /** Null: all of them. */
+  readonly changes: readonly string[] | null;
+  /** The structured CloudEvent as JSON. Resolves once standard output has taken it. */
+  readonly show: (json: string) => Promise<void>;
+}
+
+/** The longest delay of a row; a look at the store takes some microseconds. */
+const LOOK_MS = 200;
+/** The most rows, and bytes of their CloudEvents, that are read at once. */
+const [ROWS, BYTES] = [32, 1024 * 1024];
+
+/** Follows the journal until the signal aborts. @throws the signal's reason, or BridgeError BRIDGE_STORE_* */
+function followStore(context: VerbContext, file: string, { sinceMs, changes, show }: TailRequest): Promise<never> {
+  const { deps, signal, warn } = context;
+  return withStoreToRead(context, file, async (outbox) => {
+    const { journalPages } = outbox;
+    const isWanted = ({ timeMs, change }: { timeMs: number; change: string }) =>
+      timeMs >= (sinceMs ?? 0) && (changes === null || changes.includes(change));
+    let pruned = journalPages.pruned();
+    let position = sinceMs === null ? journalPages.newest() : 0;
+    for (;;) {
+      const read = () => journalPages.after(position, ROWS, BYTES);
+      for (let page = read(); page.length > 0; page = read()) {
+        for (const entry of page) {
+          signal.throwIfAborted();
+          if (isWanted(entry)) await show(Buffer.from(entry.bytes).toString());
+          position = entry.position;
+        }
+        if (journalPages.pruned() > Math.max(position, pruned))
+          warn('CloudEvents were pruned from the journal before they were read: some are missing here');
+        pruned = journalPages.pruned();
+      }
+      while (!outbox.changedOutside()) await sleep(deps, LOOK_MS, signal);
+    }
+  });
+}
+
+const TIMEOUT_MS = 5000;
+
+/** @returns the exit code: 1 if the bridge rejects the reader, so that a retry is useless */
+async function followBridge(context: VerbContext, bridge: string, { sinceMs, changes, show }: TailRequest): Promise<number> {
+  const { signal, deps, warn } = context;
+  const url = bridgeUrl(context, bridge, '/');
+  const headers: { readonly Authorization?: string } = optionText(context, 'token-env') === undefined ? {} : authorization(context);
+  const refused = Promise.withResolvers<number>();
+  /** Older CloudEvents were published before `--since`, or are already printed. By the bridge's clock once an event has arrived. */
+  let fromMs = sinceMs ?? 0;
+  let newestMs = sinceMs ?? deps.wallMs();
+  let lastWarning = '';
+  const onEvent = async (event: CloudEvent): Promise<void> => {
+    const timeMs = Date.parse(event.time ?? '');
+    lastWarning = '';
+    if (timeMs < fromMs) return;
+    await show(JSON.stringify(event));
+    newestMs = timeMs;
+  };
+  const onError = (error: unknown): void => {
+    if (signal.aborted) return;
+    const warning = visibleLine(messageOf(error));
+    if (warning !== lastWarning) warn(warning);
+    lastWarning = warning;
+    // The stream then starts again with everything that is kept.
+    if (error instanceof ConsumerError && error.code === 'pruned') fromMs = newestMs;
+    if (isFinal(error)) refused.resolve(EXIT.failed);
+  };
+  const after = sinceMs === null ? {} : { after: await positionBefore(context, sinceMs, { ...headers }, url) };
+  const consumer: StreamConsumer = stream({
+    url: url.href,
+    ...(headers.Authorization !== undefined && { token: headers.Authorization.slice('Bearer '.length) }),
+    // `bridgeUrl` has checked it.
+    allowInsecure: true,
+    ...after,
+    ...(changes !== null && { changes }),
+    // A prefix that no bridge uses: every event goes to `onOther`, whatever its type.
+    dispatcher: createDispatcher({ onOther: onEvent }, { typePrefix: 'none' }),
+    onError,
+  });
+  try {
+    return await Promise.race([refused.promise, interrupted(context).then(() => EXIT.fine)]);
+  } finally {
+    await consumer.close();
+  }
+}
+
+/** Whether a retry gets the same answer: a wrong token, no right to read, another program. */
+function isFinal(error: unknown): boolean {
+  return error instanceof ConsumerError && error.code === 'refused' && [400, 401, 403, 404].includes(error.status ?? 0);
+}
+
+/** Returns the position before the first CloudEvent since then; 0 (everything that is kept) if the journal cannot be read. */
+async function positionBefore(context: VerbContext, sinceMs: number, headers: Readonly<Record<string, string>>, base: URL) {
+  try {
+    const url = new URL(`/v1/journal?limit=1&since=${toRfc3339(sinceMs)}`, base);
+    const { body } = await askBridge({ method: 'GET', url, headers }, context, TIMEOUT_MS);
+    const { items } = JSON.parse(body) as { items?: readonly { position: number }[] };
+    return (items?.[0]?.position ?? 1) - 1;
+  } catch {
+    context.signal.throwIfAborted();
+    return 0;
+  }
 }

@@ -1,7 +1,7 @@
 // The adapter contract, clause by clause, for azure-monitor and an endpoint on loopback.
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import { azureMonitor } from '../../../adapters/azure-monitor/azure-monitor.ts';
+import { azureMonitorSink } from '../../../adapters/azure-monitor/azure-monitor.ts';
 import { toColumns } from '../../../src/log-record/columns.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
 import { DataCollectionEndpoint, type Row } from '../../far-sides/azure-monitor/data-collection-endpoint.ts';
@@ -14,7 +14,7 @@ import { receiverSwitches } from '../receiver-switches.ts';
 import { optionsFor, startAzureMonitor, TLS } from './start-azure-monitor.ts';
 
 testAdapter({
-  definition: azureMonitor,
+  definition: azureMonitorSink,
   start,
   awayIs: 'retry',
   onTheWire: ({ bytes }) => Buffer.from(JSON.stringify(toColumns(logRecord(bytes)))),

@@ -2,8 +2,7 @@
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { azureMonitor } from '../../../adapters/azure-monitor/azure-monitor.ts';
-import { azureMonitorOptions } from '../../../adapters/azure-monitor/azure-monitor-options.ts';
+import { azureMonitorOptions, azureMonitorSink } from '../../../adapters/azure-monitor/azure-monitor.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { DataCollectionEndpoint, RULE, STREAM } from '../../far-sides/azure-monitor/data-collection-endpoint.ts';
@@ -52,7 +51,7 @@ export async function startAzureMonitor(
   const parsed = v.parse(azureMonitorOptions, { ...optionsFor(endpoint.url), ...options });
   openSecrets(parsed, {});
   const deps = adapterDeps(time ? { time } : {});
-  const adapter = manageAdapter(azureMonitor.create(parsed, deps), deps.name);
+  const adapter = manageAdapter(azureMonitorSink.create(parsed, deps), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   return {
     ...{ adapter, endpoint, entra, deps },

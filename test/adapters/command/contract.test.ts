@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import { command } from '../../../adapters/command/command.ts';
+import { commandSink } from '../../../adapters/command/command.ts';
 import { type FarSide, testAdapter } from '../contract.ts';
 import { Scripts } from './start-command.ts';
 
@@ -16,7 +16,7 @@ cat > "$FAR/in.$BRIDGE_RUN" && mv "$FAR/in.$BRIDGE_RUN" "$FAR/runs/$(date +%s%N)
 `;
 
 testAdapter({
-  definition: command,
+  definition: commandSink,
   start: startRecorder,
   awayIs: 'misconfigured',
   skip: { 'an overload is told: retry, after the pause that was asked for': 'a program asks for no pause' },

@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { command } from '../../../adapters/command/command.ts';
+import { commandSink } from '../../../adapters/command/command.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
 const [, , folder = ''] = process.argv;
 const write = (seq: number, text: string | null) => writeFileSync(join(folder, 'notes'), JSON.stringify([{ seq, text }]));
 const deps = adapterDeps({ directory: folder, notes: { all: () => [], write } });
-const options = v.parse(command.options, { run: [join(folder, 'run')], directory: '.' });
-await command.create(options, deps).deliver([sampleDelivery()], new AbortController().signal);
+const options = v.parse(commandSink.options, { run: [join(folder, 'run')], directory: '.' });
+await commandSink.create(options, deps).deliver([sampleDelivery()], new AbortController().signal);

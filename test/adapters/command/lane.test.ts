@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';
-import { command } from '../../../adapters/command/command.ts';
+import { commandSink } from '../../../adapters/command/command.ts';
 import { Lane } from '../../../src/delivery/lane.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
@@ -26,7 +26,7 @@ function startSink(t: TestContext, scripts: Scripts, options: Readonly<Record<st
     write: (seq: number, text: string | null) => outbox.notes.write(SINK, seq, text),
   };
   const parts = adapterDeps({ notes, directory: scripts.folder, env: { PATH: process.env['PATH'] } });
-  const adapter = manageAdapter(command.create(v.parse(command.options, { directory: '.', ...options }), parts), SINK);
+  const adapter = manageAdapter(commandSink.create(v.parse(commandSink.options, { directory: '.', ...options }), parts), SINK);
   const lane = new Lane({ name: SINK, adapter, store: outbox.queue, deps, logger: parts.logger });
   t.after(async () => {
     await lane.close(0);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { DeliveryNotes } from '../../../adapters/adapter.ts';
-import { findOutlived } from '../../../adapters/command/outlived-runs.ts';
+import { findOutlived } from '../../../adapters/command/former-runs.ts';
 import { Processes } from '../../../adapters/command/processes.ts';
 import type { OpenRun } from '../../../adapters/command/run-notes.ts';
 import { poll } from '../../support/poll.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { DeliveryNotes, Outcome } from '../../../adapters/adapter.ts';
-import { command } from '../../../adapters/command/command.ts';
+import { commandSink } from '../../../adapters/command/command.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
@@ -61,9 +61,9 @@ export interface Sink {
 export function startCommand(t: TestContext, scripts: Scripts, options: Readonly<Record<string, unknown>>, sink: Sink = {}) {
   const { notes = deliveryNotes(), time, env = { PATH: process.env['PATH'] }, secrets = {} } = sink;
   const deps = adapterDeps({ notes, env, directory: scripts.folder, ...(time ? { time } : {}) });
-  const parsed = v.parse(command.options, { directory: '.', ...options });
+  const parsed = v.parse(commandSink.options, { directory: '.', ...options });
   openSecrets(parsed, secrets);
-  const bare = command.create(parsed, deps);
+  const bare = commandSink.create(parsed, deps);
   const adapter = manageAdapter(bare, deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   const deliver = async (delivery: Delivery = sampleDelivery(), signal = never, superseded?: AbortSignal): Promise<Outcome> => {

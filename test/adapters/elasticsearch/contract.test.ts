@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import { elasticsearch } from '../../../adapters/elasticsearch/elasticsearch.ts';
+import { elasticsearchSink } from '../../../adapters/elasticsearch/elasticsearch.ts';
 import { toEcs } from '../../../src/log-record/ecs.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
@@ -14,20 +14,20 @@ import { receiverSwitches } from '../receiver-switches.ts';
 import { startElasticsearch } from './start-elasticsearch.ts';
 
 testAdapter({
-  definition: elasticsearch,
+  definition: elasticsearchSink,
   start: (t) => startIndex(t, 'ecs'),
   onTheWire: ecsOf,
   awayIs: 'retry',
 });
 testAdapter({
-  definition: elasticsearch,
+  definition: elasticsearchSink,
   variant: 'json',
   start: (t) => startIndex(t, 'json'),
   onTheWire: stamped,
   awayIs: 'retry',
 });
 testAdapter({
-  definition: elasticsearch,
+  definition: elasticsearchSink,
   variant: 'gzip',
   start: (t) => startIndex(t, 'ecs', { compression: 'gzip', pipeline: 'enrich' }),
   onTheWire: ecsOf,

@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { elasticsearch } from '../../../adapters/elasticsearch/elasticsearch.ts';
+import { elasticsearchSink } from '../../../adapters/elasticsearch/elasticsearch.ts';
 import { elasticsearchOptions } from '../../../adapters/elasticsearch/elasticsearch-options.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
@@ -38,7 +38,7 @@ export function createElasticsearch(t: TestContext, { options, secrets = {}, tim
   const parsed = v.parse(elasticsearchOptions, { allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...options });
   openSecrets(parsed, secrets);
   const deps = adapterDeps(time ? { time } : {});
-  const adapter = manageAdapter(elasticsearch.create(parsed, deps), deps.name);
+  const adapter = manageAdapter(elasticsearchSink.create(parsed, deps), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   const never = new AbortController().signal;
   return { adapter, deps, deliver: (...samples) => adapter.deliver((samples.length > 0 ? samples : [{}]).map(sampleDelivery), never) };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { file } from '../../../adapters/file/file.ts';
+import { fileSink } from '../../../adapters/file/file.ts';
 import type { EventContext } from '../../../src/cloudevents/event.ts';
 import { toJournalEntry } from '../../../src/cloudevents/event.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
@@ -86,7 +86,10 @@ const DELIVERIES: readonly Delivery[] = CORPUS.flatMap((texts) =>
 
 test('ParCEFone, with validation on, takes every line that the file sink writes', { skip: noParcefone() }, async (t) => {
   const directory = folderOf(t);
-  const adapter = file.create(v.parse(file.options, { path: 'events.cef', format: 'cef', timeout: '4m' }), adapterDeps({ directory }));
+  const adapter = fileSink.create(
+    v.parse(fileSink.options, { path: 'events.cef', format: 'cef', timeout: '4m' }),
+    adapterDeps({ directory }),
+  );
   const outcomes = await adapter.deliver(DELIVERIES, new AbortController().signal);
   assert.ok(outcomes.every((outcome) => outcome === 'accepted'));
   const lines = readFileSync(join(directory, 'events.cef'), 'utf8').trimEnd().split('\n');

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
 import type { Disk } from '../../../adapters/file/disk.ts';
-import { file } from '../../../adapters/file/file.ts';
-import { FileAdapter } from '../../../adapters/file/file-adapter.ts';
+import { FileAdapter, fileSink } from '../../../adapters/file/file.ts';
 import { folderOf } from '../../support/folder.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
 import { faultyDisk } from './faulty-disk.ts';
@@ -15,7 +14,7 @@ const disks = new Map<string, Disk>();
 
 for (const rotate of [undefined, { size: '4KiB', keep: 1000 }]) {
   testAdapter({
-    definition: { ...file, create: (options, deps) => new FileAdapter(options, deps, disks.get(options.path)) },
+    definition: { ...fileSink, create: (options, deps) => new FileAdapter(options, deps, disks.get(options.path)) },
     variant: rotate ? 'rotated' : 'growing',
     start: (t) => startFolder(t, rotate),
     awayIs: 'misconfigured',

@@ -1,12 +1,12 @@
 // A program for tests: delivers once to the path it is given, checks it, prints what came of it.
 import * as v from 'valibot';
-import { file } from '../../../adapters/file/file.ts';
+import { fileSink } from '../../../adapters/file/file.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { messageOf } from '../../../src/errors.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
-const adapter = manageAdapter(file.create(v.parse(file.options, JSON.parse(process.argv[2] ?? '')), adapterDeps()), 'under-test');
+const adapter = manageAdapter(fileSink.create(v.parse(fileSink.options, JSON.parse(process.argv[2] ?? '')), adapterDeps()), 'under-test');
 const never = new AbortController().signal;
 
 const told = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : messageOf(error));

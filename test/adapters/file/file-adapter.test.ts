@@ -5,8 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';
-import { file } from '../../../adapters/file/file.ts';
-import { FileAdapter } from '../../../adapters/file/file-adapter.ts';
+import { FileAdapter, fileSink } from '../../../adapters/file/file.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { folderOf } from '../../support/folder.ts';
@@ -24,7 +23,7 @@ function given(t: TestContext, before: Call = () => {}, options: object = {}) {
   const time = new VirtualTime();
   const directory = folderOf(t);
   const deps = adapterDeps({ time, directory });
-  const parsed = v.parse(file.options, { path: 'events.ndjson', ...options });
+  const parsed = v.parse(fileSink.options, { path: 'events.ndjson', ...options });
   const adapter = manageAdapter(new FileAdapter(parsed, deps, faultyDisk(before)), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   const path = join(directory, 'events.ndjson');

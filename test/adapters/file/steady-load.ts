@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import * as v from 'valibot';
-import { file } from '../../../adapters/file/file.ts';
+import { fileSink } from '../../../adapters/file/file.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { codeOf } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
@@ -19,7 +19,7 @@ export async function deliverMeanwhile(
   disturb: () => Promise<void>,
   first: readonly Delivery[] = [],
 ): Promise<readonly string[]> {
-  const adapter = manageAdapter(file.create(v.parse(file.options, options), adapterDeps()), 'under-test');
+  const adapter = manageAdapter(fileSink.create(v.parse(fileSink.options, options), adapterDeps()), 'under-test');
   const accepted: string[] = [];
   const deliver = async (batch: readonly Delivery[]) => {
     const outcomes = await adapter.deliver(batch, never);

@@ -4,22 +4,22 @@ import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../../adapters/adapter.ts';
 import {
-  connectionEntries,
-  connectionFaults,
   connectionRules,
   connectionSettings,
   type KafkaConnectionOptions,
+  kafkaConnectionEntries,
+  kafkaConnectionFaults,
 } from '../../../adapters/kafka/options/connection-options.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { configOf, faultsOf, surroundings } from '../../support/config.ts';
 
-const options = v.pipe(v.strictObject(connectionEntries), connectionRules());
+const options = v.pipe(v.strictObject(kafkaConnectionEntries), connectionRules());
 
 /** A sink that has the connection keys alone. */
 const kafka: AdapterDefinition<KafkaConnectionOptions> = {
   type: 'kafka',
   options,
-  secretFaults: connectionFaults,
+  secretFaults: kafkaConnectionFaults,
   create: () => {
     throw new Error('reading a configuration creates no adapter');
   },

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import type { CloudEvent } from 'cloudevents';
-import { kafka } from '../../../adapters/kafka/kafka.ts';
+import { kafkaSink } from '../../../adapters/kafka/kafka.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { cloudEventOf } from '../../far-sides/kafka/cloud-event-of.ts';
 import { KafkaProxy } from '../../far-sides/kafka/kafka-proxy.ts';
@@ -26,10 +26,16 @@ const oneAtATime: Partial<Record<Clause, string>> = {
 if (withoutOurKafka) {
   test('kafka: the adapter contract', { skip: withoutOurKafka });
 } else {
-  testAdapter({ definition: kafka, variant: 'binary mode', start: brokerOf({}), onTheWire: dataOf, awayIs: 'retry', skip: noPause });
-  testAdapter({ definition: kafka, variant: 'structured mode', start: brokerOf({ mode: 'structured' }), awayIs: 'retry', skip: noPause });
+  testAdapter({ definition: kafkaSink, variant: 'binary mode', start: brokerOf({}), onTheWire: dataOf, awayIs: 'retry', skip: noPause });
   testAdapter({
-    definition: kafka,
+    definition: kafkaSink,
+    variant: 'structured mode',
+    start: brokerOf({ mode: 'structured' }),
+    awayIs: 'retry',
+    skip: noPause,
+  });
+  testAdapter({
+    definition: kafkaSink,
     variant: 'idempotent',
     start: brokerOf({ idempotent: true, compression: 'gzip' }),
     onTheWire: dataOf,

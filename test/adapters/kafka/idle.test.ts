@@ -1,7 +1,7 @@
 // A producer on the real broker, with nothing to send → nothing that would wake the process.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kafkaClient } from '../../../adapters/kafka/client/kafka-client.ts';
+import { kafkaClients } from '../../../adapters/kafka/client/kafka-client.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { adapterDeps } from '../adapter-deps.ts';
@@ -27,7 +27,7 @@ test('a connected producer with nothing to send sets no timer, so that the proce
     };
   };
   const deps = adapterDeps({ time: { ...time, after: counting } });
-  const client = await kafkaClient({ clientId: 'idle', allowInsecure: false, brokers }, deps, 'sinks.idle');
+  const client = await kafkaClients({ clientId: 'idle', allowInsecure: false, brokers }, deps, 'sinks.idle')();
   const producer = client.producer({ allowAutoTopicCreation: false, createPartitioner: () => () => 0 });
   t.after(() => producer.disconnect());
   await producer.connect();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { kafkaClient } from '../../../adapters/kafka/client/kafka-client.ts';
+import { kafkaClients } from '../../../adapters/kafka/client/kafka-client.ts';
 import type { KafkaConnectionOptions } from '../../../adapters/kafka/options/connection-options.ts';
 import type { SaslOptions } from '../../../adapters/kafka/options/sasl-options.ts';
 import { BridgeError, codeOf } from '../../../src/errors.ts';
@@ -38,7 +38,7 @@ async function attempt(
   options: Partial<KafkaConnectionOptions>,
 ): Promise<{ readonly error: Error | null; readonly logged: string }> {
   const deps = adapterDeps();
-  const kafka = await kafkaClient({ clientId: 'security', allowInsecure: false, timeout: 10_000, ...options }, deps, 'sinks.secure');
+  const kafka = await kafkaClients({ clientId: 'security', allowInsecure: false, timeout: 10_000, ...options }, deps, 'sinks.secure')();
   const admin = kafka.admin();
   t.after(() => admin.disconnect());
   const error = await admin
@@ -107,7 +107,7 @@ test('new connections use changed files of ssl', { skip }, async (t) => {
   let elapsed = 0;
   const clock = { ...deps, elapsedMs: () => elapsed };
   const options = { clientId: 'c', allowInsecure: false, brokers: brokersOf(kafka.listener('TLS')), ssl: { ca: secretOf('', file) } };
-  const client = await kafkaClient(options, clock, 'sinks.secure');
+  const client = await kafkaClients(options, clock, 'sinks.secure')();
   const [before, after] = [client.admin(), client.admin()];
   t.after(() => Promise.all([before.disconnect(), after.disconnect()]));
   await assert.rejects(before.connect());

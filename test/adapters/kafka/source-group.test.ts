@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import kafkajs from 'kafkajs';
 import * as v from 'valibot';
-import { kafkaClient } from '../../../adapters/kafka/client/kafka-client.ts';
+import { kafkaClients } from '../../../adapters/kafka/client/kafka-client.ts';
 import { kafkaSourceOptions } from '../../../adapters/kafka/options/kafka-source-options.ts';
 import { groupConsumer } from '../../../adapters/kafka/source/group-consumer.ts';
 import { type Coordinator, coordinatorOf, retryUntilCoordinated } from '../../../adapters/kafka/source/group-coordinator.ts';
@@ -29,7 +29,7 @@ async function setUp(t: TestContext, partitions = 1) {
 /** A cluster and its coordinator, as a source has them before it joins. */
 async function outside(t: TestContext, brokers: readonly string[], topic: string, groupId: string) {
   const options = v.parse(kafkaSourceOptions, { brokers, topic, groupId });
-  const client = await kafkaClient(options, adapterDeps(), 'approvals.sources.ops');
+  const client = await kafkaClients(options, adapterDeps(), 'approvals.sources.ops')();
   const { consumer, cluster } = await groupConsumer(client, groupId);
   t.after(() => consumer.disconnect());
   await consumer.connect();

@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { kafka } from '../../../adapters/kafka/kafka.ts';
+import { kafkaSink } from '../../../adapters/kafka/kafka.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { KafkaProxy } from '../../far-sides/kafka/kafka-proxy.ts';
@@ -38,10 +38,10 @@ export interface ProxiedSink extends Sink {
 
 /** Connects to nothing. */
 export function createSink(t: TestContext, { options, secrets = {}, time }: SinkSetup): Sink {
-  const parsed = v.parse(kafka.options, { type: 'kafka', ...options });
+  const parsed = v.parse(kafkaSink.options, { type: 'kafka', ...options });
   openSecrets(parsed, secrets);
   const deps = adapterDeps(time ? { time } : {});
-  const adapter = manageAdapter(kafka.create(parsed, deps), deps.name);
+  const adapter = manageAdapter(kafkaSink.create(parsed, deps), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   const deliver: Sink['deliver'] = (...samples) => adapter.deliver(samples.map(sampleDelivery), new AbortController().signal);
   return { adapter, deps, deliver };

@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
 import { parseAllDocuments } from 'yaml';
-import { kubernetes } from '../../../adapters/kubernetes/kubernetes.ts';
-import type { KubernetesAdapter } from '../../../adapters/kubernetes/kubernetes-adapter.ts';
+import { type KubernetesAdapter, kubernetesSink } from '../../../adapters/kubernetes/kubernetes.ts';
 import { ApiServer } from '../../far-sides/kubernetes/api-server.ts';
 import { noKubernetes } from '../../far-sides/kubernetes/binaries.ts';
 import { allowDisruptions, endPod, makeBudget, makeNode, makePod, nodeOf, stateOfPod } from '../../far-sides/kubernetes/objects.ts';
@@ -56,9 +55,9 @@ async function stateOf(node: string): Promise<NodeState> {
 }
 
 function adapterFor(t: TestContext, node: string, given: object = YES): KubernetesAdapter {
-  const parsed = v.parse(kubernetes.options, { type: 'kubernetes', node, prepare: ALL, kubeconfig, ...given });
+  const parsed = v.parse(kubernetesSink.options, { type: 'kubernetes', node, prepare: ALL, kubeconfig, ...given });
   openSecrets(parsed, {});
-  const adapter = kubernetes.create(parsed, adapterDeps()) as KubernetesAdapter;
+  const adapter = kubernetesSink.create(parsed, adapterDeps()) as KubernetesAdapter;
   t.after(() => adapter.close());
   return adapter;
 }

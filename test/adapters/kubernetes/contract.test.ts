@@ -1,7 +1,7 @@
 // The adapter contract for kubernetes: what holds for a sink that sends no CloudEvent on.
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import { kubernetes } from '../../../adapters/kubernetes/kubernetes.ts';
+import { kubernetesSink } from '../../../adapters/kubernetes/kubernetes.ts';
 import { NodeApi, TOKEN } from '../../far-sides/kubernetes/node-routes.ts';
 import { type FarSide, testAdapter } from '../contract.ts';
 import { receiverSwitches } from '../receiver-switches.ts';
@@ -11,7 +11,7 @@ import { ALL, kubeconfigFile } from './start-kubernetes.ts';
 const NODE = 'westno000000';
 
 testAdapter({
-  definition: kubernetes,
+  definition: kubernetesSink,
   start: startApi,
   awayIs: 'retry',
   skip: {

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { kubernetes } from '../../../adapters/kubernetes/kubernetes.ts';
-import type { KubernetesAdapter } from '../../../adapters/kubernetes/kubernetes-adapter.ts';
+import { type KubernetesAdapter, kubernetesSink } from '../../../adapters/kubernetes/kubernetes.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { CERTIFICATE } from '../../far-sides/certificate.ts';
@@ -111,7 +110,7 @@ export function adapterFor(
   deps: TestDeps,
 ): KubernetesAdapter {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const parsed = v.parse(kubernetes.options, { type: 'kubernetes', ...given });
+  const parsed = v.parse(kubernetesSink.options, { type: 'kubernetes', ...given });
   openSecrets(parsed, { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(receiver.port) });
-  return kubernetes.create(parsed, deps) as KubernetesAdapter;
+  return kubernetesSink.create(parsed, deps) as KubernetesAdapter;
 }

@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test';
 import canonicalize from 'canonicalize';
 import { CloudEvent } from 'cloudevents';
-import { otlp } from '../../../adapters/otlp/otlp.ts';
+import { otlpSink } from '../../../adapters/otlp/otlp.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { LogReceiver, type ReceivedRecord } from '../../far-sides/otlp/log-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
@@ -18,7 +18,7 @@ for (const [encoding, compression] of [
   ['protobuf', 'none'],
 ] as const)
   testAdapter({
-    definition: otlp,
+    definition: otlpSink,
     variant: `${encoding}, ${compression}`,
     start: (t) => startReceiver(t, { encoding, compression }),
     onTheWire: canonical,

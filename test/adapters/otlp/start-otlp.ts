@@ -2,8 +2,7 @@
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { otlp } from '../../../adapters/otlp/otlp.ts';
-import { otlpOptions } from '../../../adapters/otlp/otlp-options.ts';
+import { otlpOptions, otlpSink } from '../../../adapters/otlp/otlp.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { LogReceiver } from '../../far-sides/otlp/log-receiver.ts';
@@ -44,7 +43,7 @@ export function createOtlp(t: TestContext, options: Readonly<Record<string, unkn
   const parsed = v.parse(otlpOptions, { allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...options });
   openSecrets(parsed, {});
   const deps = adapterDeps(time ? { time } : {});
-  const adapter = manageAdapter(otlp.create(parsed, deps), deps.name);
+  const adapter = manageAdapter(otlpSink.create(parsed, deps), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   return { adapter, deps };
 }

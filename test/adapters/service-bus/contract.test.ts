@@ -2,7 +2,7 @@
 
 // The far side is an AMQP server, and besides it what SERVICEBUS_CONNECTION_STRING names (docs/operate/service-bus.md).
 import { after, type TestContext } from 'node:test';
-import { serviceBus } from '../../../adapters/service-bus/service-bus.ts';
+import { serviceBusSink } from '../../../adapters/service-bus/service-bus.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { KeptMessage } from '../../far-sides/service-bus/kept-message.ts';
 import { type ServiceBusServer, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
@@ -26,15 +26,15 @@ interface Variant {
 
 const toQueue: Variant = { options: { queue: QUEUE }, kept: queueOf({}) };
 
-testAdapter({ definition: serviceBus, start: namespaceOf(toQueue), onTheWire: dataOf, awayIs: 'retry' });
+testAdapter({ definition: serviceBusSink, start: namespaceOf(toQueue), onTheWire: dataOf, awayIs: 'retry' });
 testAdapter({
-  definition: serviceBus,
+  definition: serviceBusSink,
   variant: 'structured mode',
   start: namespaceOf({ ...toQueue, options: { queue: QUEUE, mode: 'structured' } }),
   awayIs: 'retry',
 });
 testAdapter({
-  definition: serviceBus,
+  definition: serviceBusSink,
   variant: 'a topic, names with a colon',
   start: namespaceOf({
     options: { topic: TOPIC, attributePrefix: 'colon' },
@@ -47,7 +47,7 @@ testAdapter({
   awayIs: 'retry',
 });
 testAdapter({
-  definition: serviceBus,
+  definition: serviceBusSink,
   variant: 'sessions',
   start: namespaceOf({ options: { queue: QUEUE, sessions: true }, kept: queueOf({ sessions: true }) }),
   onTheWire: dataOf,
@@ -57,7 +57,7 @@ testAdapter({
 for (const { variant, start, isStructured, close } of givenEntities(process.env)) {
   after(close);
   const onTheWire = isStructured ? {} : { onTheWire: dataOf };
-  testAdapter({ definition: serviceBus, variant, start, ...onTheWire, awayIs: 'retry', skip: NOT_THERE });
+  testAdapter({ definition: serviceBusSink, variant, start, ...onTheWire, awayIs: 'retry', skip: NOT_THERE });
 }
 
 function queueOf(options: Parameters<ServiceBusServer['queue']>[1]): Variant['kept'] {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type MessageOptions, messageEncoder } from '../../../adapters/service-bus/sink/message-encoder.ts';
+import { busMessageEncoder } from '../../../adapters/service-bus/sink/message-encoder.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
@@ -10,10 +10,12 @@ import { sampleDelivery } from '../sample-deliveries.ts';
 import { createServiceBus, QUEUE } from './start-service-bus.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
+type MessageOptions = Parameters<typeof busMessageEncoder>[0];
+
 const DEFAULTS: MessageOptions = { mode: 'binary', sessions: false, attributePrefix: 'underscore' };
 
 function encode(delivery: Delivery, options: Partial<MessageOptions> = {}, wallMs = NOW) {
-  return messageEncoder({ ...DEFAULTS, ...options }, 'bus', { wallMs: () => wallMs })(delivery);
+  return busMessageEncoder({ ...DEFAULTS, ...options }, 'bus', { wallMs: () => wallMs })(delivery);
 }
 
 /** A sample with these attributes over its own; null takes one away. */

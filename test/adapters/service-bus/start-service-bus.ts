@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
 import type { CredentialOf } from '../../../adapters/service-bus/connection/access.ts';
 import { serviceBusOptions } from '../../../adapters/service-bus/options/service-bus-options.ts';
-import { ServiceBusAdapter } from '../../../adapters/service-bus/sink/service-bus-adapter.ts';
+import { ServiceBusAdapter } from '../../../adapters/service-bus/service-bus.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';

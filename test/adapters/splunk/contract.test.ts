@@ -1,7 +1,7 @@
 // The adapter contract, clause by clause, for splunk, with and without acknowledgment.
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import { splunk } from '../../../adapters/splunk/splunk.ts';
+import { splunkSink } from '../../../adapters/splunk/splunk.ts';
 import { EventCollector } from '../../far-sides/splunk/event-collector.ts';
 import { type FarSide, testAdapter } from '../contract.ts';
 import { httpSinkContract } from '../http-sink-contract.ts';
@@ -9,9 +9,9 @@ import type { HttpSink, HttpSinkSetup } from '../http-sink-under-test.ts';
 import { receiverSwitches } from '../receiver-switches.ts';
 import { startSplunk, TOKEN } from './start-splunk.ts';
 
-testAdapter({ definition: splunk, start: (t) => startCollector(t, false), awayIs: 'retry' });
-testAdapter({ definition: splunk, variant: 'acknowledge', start: (t) => startCollector(t, true), awayIs: 'retry' });
-testAdapter({ definition: splunk, variant: 'gzip', start: (t) => startCollector(t, false, { compression: 'gzip' }), awayIs: 'retry' });
+testAdapter({ definition: splunkSink, start: (t) => startCollector(t, false), awayIs: 'retry' });
+testAdapter({ definition: splunkSink, variant: 'acknowledge', start: (t) => startCollector(t, true), awayIs: 'retry' });
+testAdapter({ definition: splunkSink, variant: 'gzip', start: (t) => startCollector(t, false, { compression: 'gzip' }), awayIs: 'retry' });
 
 httpSinkContract({
   name: 'splunk',

@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { splunk } from '../../../adapters/splunk/splunk.ts';
+import { splunkSink } from '../../../adapters/splunk/splunk.ts';
 import { splunkOptions } from '../../../adapters/splunk/splunk-options.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
@@ -41,7 +41,7 @@ export async function startSplunk(t: TestContext, { options, token = {}, time, s
   });
   openSecrets(parsed, { TOKEN });
   const deps = adapterDeps(time ? { time } : {});
-  const adapter = manageAdapter(splunk.create(parsed, deps), deps.name);
+  const adapter = manageAdapter(splunkSink.create(parsed, deps), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   const never = new AbortController().signal;
   return {

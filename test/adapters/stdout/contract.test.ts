@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import { stdout } from '../../../adapters/stdout/stdout.ts';
+import { stdoutSink } from '../../../adapters/stdout/stdout.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
 
 testAdapter({
-  definition: stdout,
+  definition: stdoutSink,
   start: startReader,
   awayIs: 'retired',
   skip: {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { stdout } from '../../../adapters/stdout/stdout.ts';
+import { stdoutSink } from '../../../adapters/stdout/stdout.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { settle } from '../../virtual/virtual-time.ts';
@@ -46,7 +46,7 @@ function errno(code: string): Error {
 }
 
 function create(stream: Writable) {
-  return manageAdapter(stdout.create({}, adapterDeps({ stdout: stream })), 'under-test');
+  return manageAdapter(stdoutSink.create({}, adapterDeps({ stdout: stream })), 'under-test');
 }
 
 test('each delivery is one line, its bytes unchanged, and a batch is one write', async () => {
@@ -189,9 +189,9 @@ test('two stdout sinks share the stream, and one keeps working after the other i
 });
 
 test('the sink type has no options', () => {
-  assert.ok(v.is(stdout.options, {}));
-  assert.ok(v.is(stdout.options, { type: 'stdout' }));
-  assert.ok(!v.is(stdout.options, { type: 'stdout', url: 'x' }));
+  assert.ok(v.is(stdoutSink.options, {}));
+  assert.ok(v.is(stdoutSink.options, { type: 'stdout' }));
+  assert.ok(!v.is(stdoutSink.options, { type: 'stdout', url: 'x' }));
 });
 
 const PROGRAM = join(import.meta.dirname, 'write-lines.ts');

@@ -1,11 +1,11 @@
 // An argument → a program with a stdout sink, whose outcome goes to standard error.
-import { stdout } from '../../../adapters/stdout/stdout.ts';
+import { stdoutSink } from '../../../adapters/stdout/stdout.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
 const [, , task, padding = '0'] = process.argv;
-const adapter = manageAdapter(stdout.create({}, adapterDeps({ stdout: process.stdout })), 'under-test');
+const adapter = manageAdapter(stdoutSink.create({}, adapterDeps({ stdout: process.stdout })), 'under-test');
 
 /** Delivers until a delivery fails. */
 async function untilFailure(): Promise<void> {

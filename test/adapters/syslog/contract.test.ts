@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import { syslog } from '../../../adapters/syslog/syslog.ts';
+import { syslogSink } from '../../../adapters/syslog/syslog.ts';
 import { toCef } from '../../../src/log-record/cef.ts';
 import { flatRecord } from '../../../src/log-record/formats.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
@@ -41,7 +41,7 @@ const BODIES: Readonly<Record<string, (delivery: Delivery) => string>> = {
 
 for (const transport of ['tcp', 'tls', 'unix', 'udp'] as const) {
   const skip = transport === 'udp' ? UDP_SKIPS : STREAM_SKIPS;
-  const common = { definition: syslog, awayIs: 'retry' } as const;
+  const common = { definition: syslogSink, awayIs: 'retry' } as const;
   testAdapter({ ...common, variant: `${transport}, json`, start: serverOf(transport, 'json'), skip });
   for (const [format, body] of Object.entries(BODIES)) {
     const onTheWire = (delivery: Delivery) => Buffer.from(body(delivery));
@@ -54,7 +54,13 @@ for (const transport of ['tcp', 'tls', 'unix', 'udp'] as const) {
     });
   }
 }
-testAdapter({ definition: syslog, variant: 'tcp, lines', start: serverOf('tcp', 'json', 'lines'), awayIs: 'retry', skip: STREAM_SKIPS });
+testAdapter({
+  definition: syslogSink,
+  variant: 'tcp, lines',
+  start: serverOf('tcp', 'json', 'lines'),
+  awayIs: 'retry',
+  skip: STREAM_SKIPS,
+});
 
 function serverOf(transport: TransportName, format: string, framing: 'counted' | 'lines' = 'counted') {
   return async (t: TestContext): Promise<FarSide> => {

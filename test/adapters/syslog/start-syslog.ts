@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { SyslogAdapter } from '../../../adapters/syslog/syslog-adapter.ts';
+import { SyslogAdapter } from '../../../adapters/syslog/syslog.ts';
 import { syslogOptions } from '../../../adapters/syslog/syslog-options.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Resolve } from '../../../src/net/checked-lookup.ts';

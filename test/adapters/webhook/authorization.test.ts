@@ -6,8 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { inspect, promisify } from 'node:util';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { webhook } from '../../../adapters/webhook/webhook.ts';
-import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
+import { webhookOptions, webhookSink } from '../../../adapters/webhook/webhook.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
 import { ConnectProxy } from '../../far-sides/connect-proxy.ts';
@@ -203,7 +202,7 @@ for (const [answer, says] of REFUSALS) {
     const { issuer, receiver, deliver, deps } = await fixture(t);
     issuer.default = answer;
     const failure = failed(await deliver());
-    assert.equal(failure.code, 'BRIDGE_WEBHOOK_TOKEN_REFUSED');
+    assert.equal(failure.code, 'BRIDGE_SINK_TOKEN_REFUSED');
     assert.equal(failure.disposition, 'misconfigured');
     assert.equal(failure.scope, 'sink');
     assert.match(failure.message, says);
@@ -226,7 +225,7 @@ for (const [answer, status, retryAfterMs] of PASSING) {
     const { issuer, deliver } = await fixture(t);
     issuer.next(answer);
     const failure = failed(await deliver());
-    assert.equal(failure.code, 'BRIDGE_WEBHOOK_TOKEN_UNAVAILABLE');
+    assert.equal(failure.code, 'BRIDGE_SINK_TOKEN_UNAVAILABLE');
     assert.deepEqual([failure.disposition, failure.scope, failure.status], ['retry', 'sink', status]);
     assert.equal(failure.retryAfterMs, retryAfterMs);
     assert.doesNotMatch(failure.message, /hidden/);
@@ -243,7 +242,7 @@ test('an endpoint that does not answer costs one time limit, and the message doe
   await time.advance(5000);
   for (const [outcome] of await Promise.all(outcomes)) {
     const failure = failed(outcome);
-    assert.equal(failure.code, 'BRIDGE_WEBHOOK_TOKEN_UNAVAILABLE');
+    assert.equal(failure.code, 'BRIDGE_SINK_TOKEN_UNAVAILABLE');
     assert.deepEqual([failure.disposition, failure.scope, failure.status], ['retry', 'sink', 'timeout']);
     assert.match(failure.message, /the token endpoint .* gave no token within 5s/);
   }
@@ -259,7 +258,7 @@ test('an answer that does not end is cut off at the time limit', async (t) => {
   const outcome = deliver();
   await issuer.waitFor(1);
   await time.advance(10_000);
-  assert.equal(failed(await outcome).code, 'BRIDGE_WEBHOOK_TOKEN_UNAVAILABLE');
+  assert.equal(failed(await outcome).code, 'BRIDGE_SINK_TOKEN_UNAVAILABLE');
   await poll(() => issuer.open === 0, 'the connection to be given up');
 });
 
@@ -272,7 +271,7 @@ test('an endless answer is cut off', async (t) => {
     response.on('drain', more).on('error', () => {});
     more();
   };
-  assert.equal(failed(await deliver()).code, 'BRIDGE_WEBHOOK_TOKEN_REFUSED');
+  assert.equal(failed(await deliver()).code, 'BRIDGE_SINK_TOKEN_REFUSED');
   await poll(() => issuer.open === 0, 'the connection to be given up');
 });
 
@@ -282,16 +281,16 @@ test('an endpoint that is unreachable, closes the connection or upgrades is a fa
   for (const answer of ['reset', upgrade] as const) {
     issuer.next(answer);
     const broken = failed(await deliver());
-    assert.deepEqual([broken.code, broken.disposition, broken.scope], ['BRIDGE_WEBHOOK_BROKEN', 'retry', 'sink']);
+    assert.deepEqual([broken.code, broken.disposition, broken.scope], ['BRIDGE_SINK_BROKEN', 'retry', 'sink']);
   }
   issuer.next((response, socket) => {
     response.writeHead(200, { 'content-length': '100' }).write('{');
     setImmediate(() => socket.resetAndDestroy());
   });
-  assert.equal(failed(await deliver()).code, 'BRIDGE_WEBHOOK_BROKEN');
+  assert.equal(failed(await deliver()).code, 'BRIDGE_SINK_BROKEN');
   await issuer.stop();
   const away = failed(await deliver());
-  assert.deepEqual([away.code, away.disposition, away.scope], ['BRIDGE_WEBHOOK_UNREACHABLE', 'retry', 'sink']);
+  assert.deepEqual([away.code, away.disposition, away.scope], ['BRIDGE_SINK_UNREACHABLE', 'retry', 'sink']);
   assert.match(away.message, /the token endpoint/);
   await issuer.start();
   assert.equal(await deliver(), 'accepted');
@@ -337,7 +336,7 @@ test('the token endpoint has the same forbidden addresses as the url', async (t)
     const resolve: WebhookSetup['resolve'] = (_, __, done) => done(null, [{ address: '192.168.0.1', family: 4 }]);
     const { deliver, receiver } = await fixture(t, { oauth2: { tokenUrl: `http://${host}/token` }, resolve });
     const failure = failed(await deliver());
-    assert.equal(failure.code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS', host);
+    assert.equal(failure.code, 'BRIDGE_SINK_FORBIDDEN_ADDRESS', host);
     assert.equal(failure.disposition, 'misconfigured');
     assert.match(failure.message, says);
     assert.match(failure.message, /correct oauth2\.tokenUrl/);
@@ -353,11 +352,11 @@ test('the token endpoint is verified with the tls.ca of the sink', async (t) => 
   t.after(() => receiver.stop());
   const oauth2 = { tokenUrl: issuer.url, clientId: 'a', clientSecret: { env: 'SECRET' } };
   const { adapter } = createWebhook(t, { options: { url: receiver.url, oauth2 }, secrets: { SECRET } });
-  assert.equal(failed((await adapter.deliver([sampleDelivery()], never))[0]).code, 'BRIDGE_WEBHOOK_TLS');
+  assert.equal(failed((await adapter.deliver([sampleDelivery()], never))[0]).code, 'BRIDGE_SINK_TLS');
   const options = v.parse(webhookOptions, { url: receiver.url, oauth2, allowPrivate: ['127.0.0.0/8'], tls: { ca: 'ca.pem' } });
   options.oauth2?.clientSecret.open(SECRET);
   options.tls?.ca?.open(CERTIFICATE);
-  const trusting = manageAdapter(webhook.create(options, adapterDeps()), 'under-test');
+  const trusting = manageAdapter(webhookSink.create(options, adapterDeps()), 'under-test');
   t.after(() => trusting[Symbol.asyncDispose]());
   assert.deepEqual(await trusting.deliver([sampleDelivery()], never), ['accepted']);
 });
@@ -390,7 +389,7 @@ test('a check requests a token and sends nothing', async (t) => {
   assert.equal(receiver.requests.length, 0);
   issuer.default = json(401, { error: 'invalid_client' });
   const other = await fixture(t, { oauth2: { tokenUrl: issuer.url } });
-  await assert.rejects(other.adapter.check(never), { code: 'BRIDGE_WEBHOOK_TOKEN_REFUSED' });
+  await assert.rejects(other.adapter.check(never), { code: 'BRIDGE_SINK_TOKEN_REFUSED' });
 });
 
 test('a closed sink leaves no connection; created and closed unused, it opens none', async (t) => {

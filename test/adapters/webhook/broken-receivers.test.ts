@@ -24,7 +24,7 @@ test('a delivery to a receiver that never answers ends at the time limit, not be
   assert.equal(ended, false);
   await time.advance(1);
   const failure = failed(await outcome);
-  assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TIMEOUT', 'retry', 'delivery']);
+  assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SINK_TIMEOUT', 'retry', 'delivery']);
   assert.match(failure.message, /did not answer within 3s/);
   await poll(() => receiver.open === 0, 'the connection to be cut');
   assert.equal(time.pending, 0, 'no timer is left');
@@ -41,7 +41,7 @@ test('a jump of the wall clock neither ends a delivery early nor prolongs it', a
   await time.advance(2999);
   time.jumpWall(-7_200_000);
   await time.advance(1);
-  assert.equal(failed(await outcome).code, 'BRIDGE_WEBHOOK_TIMEOUT');
+  assert.equal(failed(await outcome).code, 'BRIDGE_SINK_TIMEOUT');
 });
 
 test('headers that arrive byte by byte do not exceed the time limit', async (t) => {
@@ -51,7 +51,7 @@ test('headers that arrive byte by byte do not exceed the time limit', async (t) 
   const outcome = deliver();
   await receiver.waitFor(1);
   await time.advance(3000);
-  assert.equal(failed(await outcome).code, 'BRIDGE_WEBHOOK_TIMEOUT');
+  assert.equal(failed(await outcome).code, 'BRIDGE_SINK_TIMEOUT');
 });
 
 test('the status decides as soon as it arrives, even if the body never does', async (t) => {
@@ -95,7 +95,7 @@ test('an endless body is cut off at its limit and changes nothing (W-14)', async
 
 for (const [status, expected] of [
   [200, 'accepted'],
-  [400, 'BRIDGE_WEBHOOK_REFUSED'],
+  [400, 'BRIDGE_SINK_REFUSED'],
 ] as const) {
   test(`a reset in the middle of the body of a ${status} changes nothing`, async (t) => {
     const time = new VirtualTime();
@@ -130,7 +130,7 @@ for (const [name, answer] of Object.entries(BROKEN)) {
     const { receiver, deliver } = await startWebhook(t);
     receiver.next(answer);
     const failure = failed(await deliver());
-    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_BROKEN', 'retry', 'delivery']);
+    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SINK_BROKEN', 'retry', 'delivery']);
     assert.equal(receiver.requests.length, 1, 'the adapter itself repeats nothing');
     assert.equal(await deliver(), 'accepted');
     assert.deepEqual(receiver.requests[0]?.body, receiver.requests[1]?.body);
@@ -144,7 +144,7 @@ test('a port without a listener is reported for the whole sink, with the reason'
   const failure = failed(await deliver());
   assert.deepEqual(
     [failure.code, failure.disposition, failure.scope, failure.status],
-    ['BRIDGE_WEBHOOK_UNREACHABLE', 'retry', 'sink', 'ECONNREFUSED'],
+    ['BRIDGE_SINK_UNREACHABLE', 'retry', 'sink', 'ECONNREFUSED'],
   );
 });
 
@@ -155,11 +155,8 @@ test('a name that does not resolve is reported for the whole sink', async (t) =>
   });
   const never = new AbortController().signal;
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
-  assert.deepEqual(
-    [failed(outcome).code, failed(outcome).scope, failed(outcome).status],
-    ['BRIDGE_WEBHOOK_UNREACHABLE', 'sink', 'ENOTFOUND'],
-  );
-  await assert.rejects(adapter.check(never), { code: 'BRIDGE_WEBHOOK_UNREACHABLE' });
+  assert.deepEqual([failed(outcome).code, failed(outcome).scope, failed(outcome).status], ['BRIDGE_SINK_UNREACHABLE', 'sink', 'ENOTFOUND']);
+  await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_UNREACHABLE' });
 });
 
 test('a hanging look-up ends at the time limit and at an abort', async (t) => {
@@ -172,7 +169,7 @@ test('a hanging look-up ends at the time limit and at an abort', async (t) => {
   const outcome = adapter.deliver([sampleDelivery()], new AbortController().signal);
   await poll(() => lookups === 1, 'the look-up');
   await time.advance(10_000);
-  assert.equal(failed((await outcome)[0]).code, 'BRIDGE_WEBHOOK_TIMEOUT');
+  assert.equal(failed((await outcome)[0]).code, 'BRIDGE_SINK_TIMEOUT');
   const controller = new AbortController();
   const checking = assert.rejects(adapter.check(controller.signal), { name: 'AbortError' });
   await poll(() => lookups === 2, 'the second look-up');

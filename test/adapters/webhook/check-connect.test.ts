@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { webhook } from '../../../adapters/webhook/webhook.ts';
+import { webhookSink } from '../../../adapters/webhook/webhook.ts';
 import { checkConnections } from '../../../src/bridge/connections.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { ConnectProxy } from '../../far-sides/connect-proxy.ts';
@@ -19,7 +19,7 @@ async function linesOf(sinks: Readonly<Record<string, Record<string, unknown>>>)
   const typed = Object.entries(sinks).map(([name, sink]) => [name, { type: 'webhook', allowPrivate: ['127.0.0.0/8'], ...sink }]);
   const file = { version: 1, metadata: { endpoint: 'http://127.0.0.1:1' }, sinks: Object.fromEntries(typed) };
   const readFile = (path: string) => readFileSync(path, 'utf8');
-  const config = configOf(JSON.stringify(file), { adapters: [webhook], env: {}, readFile, directory: '/' });
+  const config = configOf(JSON.stringify(file), { adapters: [webhookSink], env: {}, readFile, directory: '/' });
   const deps = adapterDeps();
   const parts = { deps, logger: deps.logger, stdout: new PassThrough(), signal: new AbortController().signal, env: {} };
   const lines: Record<string, string | null> = {};

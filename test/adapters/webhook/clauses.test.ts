@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import * as v from 'valibot';
-import { webhook } from '../../../adapters/webhook/webhook.ts';
+import { webhookSink } from '../../../adapters/webhook/webhook.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { Change } from '../../../src/model/events.ts';
@@ -15,8 +15,8 @@ const never = new AbortController().signal;
 
 test('http:// is accepted only with allowInsecure (W-1, S-11)', () => {
   for (const url of ['http://example.com/', 'HTTP://example.com/']) {
-    assert.equal(v.safeParse(webhook.options, { url }).success, false, url);
-    assert.equal(v.safeParse(webhook.options, { url, allowInsecure: true }).success, true, url);
+    assert.equal(v.safeParse(webhookSink.options, { url }).success, false, url);
+    assert.equal(v.safeParse(webhookSink.options, { url, allowInsecure: true }).success, true, url);
   }
 });
 

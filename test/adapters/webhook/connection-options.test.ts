@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';
-import { webhook } from '../../../adapters/webhook/webhook.ts';
-import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
+import { webhookOptions, webhookSink } from '../../../adapters/webhook/webhook.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { configOf, faultsOf, surroundings } from '../../support/config.ts';
 import { type OptionFaults, testOptionFaults } from './option-faults.ts';
@@ -53,7 +52,7 @@ test('every valid spelling is accepted', () => {
 /** A configuration with one webhook, its files in /etc/bridge. */
 function around(files: Readonly<Record<string, string>> = {}, env: Record<string, string> = {}) {
   const absolute = Object.fromEntries(Object.entries(files).map(([name, text]) => [`/etc/bridge/${name}`, text]));
-  return { ...surroundings(env, absolute), adapters: [webhook] };
+  return { ...surroundings(env, absolute), adapters: [webhookSink] };
 }
 
 const sink = (keys: string, url = URL_OK) => `version: 1\nsinks: { hooks: { type: webhook, url: "${url}", allowInsecure: true, ${keys} } }`;

@@ -1,12 +1,12 @@
 // The adapter contract → a webhook that has to be asked first and that names a rate.
 import type { TestContext } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
-import { webhook } from '../../../adapters/webhook/webhook.ts';
+import { webhookSink } from '../../../adapters/webhook/webhook.ts';
 import { type Answer, type ReceivedRequest, WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
 import { receiverSwitches } from '../receiver-switches.ts';
 
-testAdapter({ definition: webhook, variant: 'with a handshake', start: startReceiver, awayIs: 'retry' });
+testAdapter({ definition: webhookSink, variant: 'with a handshake', start: startReceiver, awayIs: 'retry' });
 
 const CONSENT = { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '100000' };
 

@@ -145,14 +145,14 @@ test('a handshake without an answer, with a reset or without a connection is soo
     return { disposition, scope, retryWithinMs };
   };
   const late = failed(await hanging);
-  assert.equal(late.code, 'BRIDGE_WEBHOOK_TIMEOUT');
+  assert.equal(late.code, 'BRIDGE_SINK_TIMEOUT');
   assert.match(late.message, /the request for consent failed/);
   assert.deepEqual(outcome(late), expected);
   answers.options = 'reset';
   assert.deepEqual(outcome(await deliver()), expected);
   await receiver.stop();
   const away = failed(await deliver());
-  assert.equal(away.code, 'BRIDGE_WEBHOOK_UNREACHABLE');
+  assert.equal(away.code, 'BRIDGE_SINK_UNREACHABLE');
   assert.deepEqual(outcome(away), expected);
   assert.deepEqual(methods(receiver), ['OPTIONS', 'OPTIONS']);
   await receiver.start();

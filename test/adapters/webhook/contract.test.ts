@@ -2,21 +2,21 @@
 
 import type { TestContext } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
-import { webhook } from '../../../adapters/webhook/webhook.ts';
+import { webhookSink } from '../../../adapters/webhook/webhook.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { type ReceivedRequest, WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
 import { receiverSwitches } from '../receiver-switches.ts';
 
-testAdapter({ definition: webhook, start: receiverOf({}, whole), awayIs: 'retry' });
+testAdapter({ definition: webhookSink, start: receiverOf({}, whole), awayIs: 'retry' });
 testAdapter({
-  definition: webhook,
+  definition: webhookSink,
   variant: 'binary mode',
   start: receiverOf({ mode: 'binary' }, whole),
   onTheWire: dataOf,
   awayIs: 'retry',
 });
-testAdapter({ definition: webhook, variant: 'batch mode', start: receiverOf({ mode: 'batch' }, members), awayIs: 'retry' });
+testAdapter({ definition: webhookSink, variant: 'batch mode', start: receiverOf({ mode: 'batch' }, members), awayIs: 'retry' });
 
 type Read = (request: ReceivedRequest) => readonly Arrival[];
 

@@ -1,6 +1,6 @@
 // URLs → a program with a lane to each, a delivery every 100 ms; prints outcomes and TCP sockets.
 import * as v from 'valibot';
-import { webhook } from '../../../adapters/webhook/webhook.ts';
+import { webhookSink } from '../../../adapters/webhook/webhook.ts';
 import { Lane } from '../../../src/delivery/lane.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
@@ -13,11 +13,11 @@ const KEYS = 4;
 const lanes = process.argv.slice(2).map((url, index) => {
   const name = `sink-${index}`;
   const deps = adapterDeps();
-  const options = v.parse(webhook.options, { url, allowInsecure: true, allowPrivate: ['0.0.0.0/0'], timeout: '1s' });
+  const options = v.parse(webhookSink.options, { url, allowInsecure: true, allowPrivate: ['0.0.0.0/0'], timeout: '1s' });
   const store = new MemoryLaneStore(deps.wallMs);
   const lane = new Lane({
     name,
-    adapter: told(name, manageAdapter(webhook.create(options, deps), name)),
+    adapter: told(name, manageAdapter(webhookSink.create(options, deps), name)),
     store,
     deps,
     logger: deps.logger,

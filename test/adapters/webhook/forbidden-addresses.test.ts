@@ -48,7 +48,7 @@ for (const host of [
 ]) {
   test(`http://${host}/ is rejected without a look-up (W-15, S-11)`, async (t) => {
     const failure = await refusal(t, `http://${host}:9/hook?token=hidden`, []);
-    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS', 'misconfigured', 'sink']);
+    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SINK_FORBIDDEN_ADDRESS', 'misconfigured', 'sink']);
     assert.match(failure.message, /sinks\.under-test\.allowPrivate/);
     assert.doesNotMatch(failure.message, /hidden|hook/);
   });
@@ -66,7 +66,7 @@ for (const host of [
 ]) {
   test(`http://${host}/ is rejected regardless of allowPrivate (W-15, S-11)`, async (t) => {
     const failure = await refusal(t, `http://${host}:9/`, [], ['0.0.0.0/0', '::/0']);
-    assert.equal(failure.code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+    assert.equal(failure.code, 'BRIDGE_SINK_FORBIDDEN_ADDRESS');
     assert.match(failure.message, /metadata service/);
     assert.doesNotMatch(failure.message, /allowPrivate/, 'nothing that would not help is advised');
   });
@@ -79,7 +79,7 @@ for (const [addresses, allowed] of [
   [['169.254.169.254'], ['0.0.0.0/0']],
 ] as const) {
   test(`a name for ${addresses.join(' and ')} is rejected if ${allowed.join(' ') || 'nothing'} is allowed`, async (t) => {
-    assert.equal((await refusal(t, 'http://rebound.test:9/', addresses, allowed)).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+    assert.equal((await refusal(t, 'http://rebound.test:9/', addresses, allowed)).code, 'BRIDGE_SINK_FORBIDDEN_ADDRESS');
   });
 }
 
@@ -97,12 +97,12 @@ test('a name is resolved once for each connection, so that it cannot change betw
   assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted'], 'the open connection is used again');
   assert.equal(names.asked(), 1);
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
-  assert.equal(failed(outcome).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS', 'a new connection is judged anew');
+  assert.equal(failed(outcome).code, 'BRIDGE_SINK_FORBIDDEN_ADDRESS', 'a new connection is judged anew');
   assert.equal(names.asked(), 2);
 });
 
 test('a link-local address with a zone is rejected; a url cannot contain one', async (t) => {
-  assert.equal((await refusal(t, 'http://zoned.test:9/', ['fe80::1%eth0'])).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+  assert.equal((await refusal(t, 'http://zoned.test:9/', ['fe80::1%eth0'])).code, 'BRIDGE_SINK_FORBIDDEN_ADDRESS');
   assert.throws(() => createWebhook(t, { options: { url: 'http://[fe80::1%25eth0]/' } }), /complete URL/);
 });
 
@@ -127,7 +127,7 @@ for (const [host, asked] of [
     receiver.default = { status: 204, headers: { connection: 'close' } };
     assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
     assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
-    assert.equal(failed((await adapter.deliver([sampleDelivery()], never))[0]).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+    assert.equal(failed((await adapter.deliver([sampleDelivery()], never))[0]).code, 'BRIDGE_SINK_FORBIDDEN_ADDRESS');
     assert.deepEqual(hosts, [asked, asked, asked]);
     assert.equal(receiver.requests.length, 2);
   });
@@ -137,7 +137,7 @@ test("the results of the system's own look-up are checked too", async (t) => {
   const { receiver } = await startWebhook(t);
   const url = `http://LOCALHOST:${receiver.port}/hook`;
   const { adapter } = createWebhook(t, { options: { url, allowPrivate: [] } });
-  assert.equal(failed((await adapter.deliver([sampleDelivery()], never))[0]).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+  assert.equal(failed((await adapter.deliver([sampleDelivery()], never))[0]).code, 'BRIDGE_SINK_FORBIDDEN_ADDRESS');
   const { adapter: allowed } = createWebhook(t, { options: { url } });
   assert.deepEqual(await allowed.deliver([sampleDelivery()], never), ['accepted']);
   assert.equal(receiver.requests.length, 1);

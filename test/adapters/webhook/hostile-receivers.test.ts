@@ -87,7 +87,7 @@ for (const [how, close] of Object.entries({
     });
     assert.equal(await deliver(), 'accepted');
     const failure = failed(await deliver());
-    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_BROKEN', 'retry', 'delivery']);
+    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SINK_BROKEN', 'retry', 'delivery']);
     assert.equal(await deliver(), 'accepted');
     assert.equal(connections(), 2);
   });
@@ -127,7 +127,7 @@ for (const [name, head] of Object.entries({
       { time },
     );
     const failure = failed(await deliver());
-    assert.deepEqual([failure.code, failure.disposition], ['BRIDGE_WEBHOOK_BROKEN', 'retry']);
+    assert.deepEqual([failure.code, failure.disposition], ['BRIDGE_SINK_BROKEN', 'retry']);
     assert.match(failure.message, /interim answers/);
     await poll(() => open() === 0, 'the connection to be cut');
     assert.equal(time.pending, 0);
@@ -152,26 +152,26 @@ test('headers that never end are cut off at the time limit, with their connectio
   const outcome = deliver();
   await poll(() => dripped > 50, 'some drops');
   await time.advance(3000);
-  assert.equal(failed(await outcome).code, 'BRIDGE_WEBHOOK_TIMEOUT');
+  assert.equal(failed(await outcome).code, 'BRIDGE_SINK_TIMEOUT');
   await poll(() => open() === 0, 'the connection to be cut');
 });
 
 /** Answers whose status line is fine → the outcome, and whether the connection may be used again. */
 const ANSWERS: Readonly<Record<string, readonly [answer: string, outcome: string, kept: boolean]>> = {
   'headers just under 16 KiB': [`HTTP/1.1 204 No Content\r\nX: ${'x'.repeat(16_000)}\r\n\r\n`, 'accepted', true],
-  'headers over 16 KiB': [`HTTP/1.1 204 No Content\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 'BRIDGE_WEBHOOK_BROKEN', false],
+  'headers over 16 KiB': [`HTTP/1.1 204 No Content\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 'BRIDGE_SINK_BROKEN', false],
   'two thousand headers': [`HTTP/1.1 204 No Content\r\n${'a:b\r\n'.repeat(2000)}\r\n`, 'accepted', true],
-  'ten thousand headers': [`HTTP/1.1 204 No Content\r\n${'a:b\r\n'.repeat(10_000)}\r\n`, 'BRIDGE_WEBHOOK_BROKEN', false],
+  'ten thousand headers': [`HTTP/1.1 204 No Content\r\n${'a:b\r\n'.repeat(10_000)}\r\n`, 'BRIDGE_SINK_BROKEN', false],
   'chunks of no valid length': ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n', 'accepted', false],
   'a chunk longer than any number': [`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'F'.repeat(40)}\r\n`, 'accepted', false],
   'more than the content-length': ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 No\r\n\r\n', 'accepted', false],
-  'two lengths that differ': ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nokay', 'BRIDGE_WEBHOOK_BROKEN', false],
-  'a control character in a header': ['HTTP/1.1 200 OK\r\nX: a\u0001b\r\nContent-Length: 0\r\n\r\n', 'BRIDGE_WEBHOOK_BROKEN', false],
-  'a status of four digits': ['HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n', 'BRIDGE_WEBHOOK_BROKEN', false],
-  'another protocol version': ['HTTP/9.9 200 OK\r\nContent-Length: 0\r\n\r\n', 'BRIDGE_WEBHOOK_BROKEN', false],
+  'two lengths that differ': ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nokay', 'BRIDGE_SINK_BROKEN', false],
+  'a control character in a header': ['HTTP/1.1 200 OK\r\nX: a\u0001b\r\nContent-Length: 0\r\n\r\n', 'BRIDGE_SINK_BROKEN', false],
+  'a status of four digits': ['HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n', 'BRIDGE_SINK_BROKEN', false],
+  'another protocol version': ['HTTP/9.9 200 OK\r\nContent-Length: 0\r\n\r\n', 'BRIDGE_SINK_BROKEN', false],
   'a switch of protocols that nobody asked for': [
     'HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
-    'BRIDGE_WEBHOOK_UNAVAILABLE',
+    'BRIDGE_SINK_UNAVAILABLE',
     false,
   ],
 };

@@ -45,11 +45,11 @@ for (const [name, [answer, disposition, says]] of Object.entries(ANSWERS)) {
     const { proxy, receiver, adapter, deliver } = await fixture(t);
     proxy.next(answer, answer);
     const failure = failed(await deliver());
-    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_PROXY', disposition, 'sink']);
+    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SINK_PROXY', disposition, 'sink']);
     assert.match(failure.message, says);
     assert.ok(failure.message.startsWith(`sink under-test: the proxy ${proxy.url} `), failure.message);
     await assert.rejects(adapter.check(never), {
-      code: 'BRIDGE_WEBHOOK_PROXY',
+      code: 'BRIDGE_SINK_PROXY',
       message: failure.message,
     });
     await poll(() => proxy.open === 0, 'the connections to close');
@@ -63,7 +63,7 @@ test('an unreachable proxy is reported as such', async (t) => {
   const { url } = proxy;
   proxy.stop();
   const failure = failed(await deliver());
-  assert.deepEqual([failure.code, failure.scope, failure.status], ['BRIDGE_WEBHOOK_UNREACHABLE', 'sink', 'ECONNREFUSED']);
+  assert.deepEqual([failure.code, failure.scope, failure.status], ['BRIDGE_SINK_UNREACHABLE', 'sink', 'ECONNREFUSED']);
   assert.ok(failure.message.includes(`the proxy ${url} cannot be reached`), failure.message);
 });
 
@@ -74,7 +74,7 @@ test('a connection to a proxy that never answers CONNECT is closed at the time l
   const outcome = deliver();
   await poll(() => proxy.requests.length === 1, 'the CONNECT');
   await time.advance(3000);
-  assert.equal(failed(await outcome).code, 'BRIDGE_WEBHOOK_TIMEOUT');
+  assert.equal(failed(await outcome).code, 'BRIDGE_SINK_TIMEOUT');
   await poll(() => proxy.open === 0, 'the connection to be cut');
   assert.equal(time.pending, 0);
   assert.equal(await deliver(), 'accepted');
@@ -101,6 +101,6 @@ test('the tunnel to a receiver that never answers is closed at the time limit', 
   const outcome = deliver();
   await receiver.waitFor(1);
   await time.advance(3000);
-  assert.equal(failed(await outcome).code, 'BRIDGE_WEBHOOK_TIMEOUT');
+  assert.equal(failed(await outcome).code, 'BRIDGE_SINK_TIMEOUT');
   await poll(() => proxy.open === 0 && receiver.open === 0, 'the tunnel to be cut');
 });

@@ -82,7 +82,7 @@ test('a proxy may use TLS; tls.ca applies to both', async (t) => {
 
   const { adapter: mistrusting } = createWebhook(t, { options });
   const failure = failed((await mistrusting.deliver([sampleDelivery()], never))[0]);
-  assert.equal(failure.code, 'BRIDGE_WEBHOOK_TLS');
+  assert.equal(failure.code, 'BRIDGE_SINK_TLS');
   assert.match(failure.message, /the proxy https:/);
 });
 
@@ -106,7 +106,7 @@ test('the proxy gets a checked address: a name that changes its answer cannot re
   receiver.next({ status: 204, headers: { connection: 'close' } });
   assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
-  assert.equal(failed(outcome).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+  assert.equal(failed(outcome).code, 'BRIDGE_SINK_FORBIDDEN_ADDRESS');
   assert.deepEqual(
     proxy.requests.map(({ authority }) => authority),
     [`127.0.0.1:${receiver.port}`],
@@ -117,8 +117,8 @@ for (const url of ['http://10.0.0.5/hook', 'http://169.254.169.254/', 'http://[:
   test(`${url} is rejected before the proxy gets a request`, async (t) => {
     const { proxy, adapter } = await fixture(t, { options: { url } });
     const [outcome] = await adapter.deliver([sampleDelivery()], never);
-    assert.equal(failed(outcome).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
-    await assert.rejects(adapter.check(never), { code: 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS' });
+    assert.equal(failed(outcome).code, 'BRIDGE_SINK_FORBIDDEN_ADDRESS');
+    await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_FORBIDDEN_ADDRESS' });
     assert.equal(proxy.connections, 0);
   });
 }
@@ -133,7 +133,7 @@ test('a proxy with a name that resolves to the metadata service is rejected', as
   const options = { url: 'http://127.0.0.1:9/', proxy: 'http://proxy.test:3128' };
   const { adapter } = createWebhook(t, { options, resolve: names(['169.254.169.254', '::ffff:168.63.129.16']) });
   const failure = failed((await adapter.deliver([sampleDelivery()], never))[0]);
-  assert.deepEqual([failure.code, failure.disposition], ['BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS', 'misconfigured']);
+  assert.deepEqual([failure.code, failure.disposition], ['BRIDGE_SINK_FORBIDDEN_ADDRESS', 'misconfigured']);
   assert.match(failure.message, /the proxy http:\/\/proxy\.test:3128.*correct proxy/);
 });
 

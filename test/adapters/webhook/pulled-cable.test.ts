@@ -24,7 +24,7 @@ test('without a network deliveries end at the time limit, connections are closed
   const before = { behind: accepted('sink-0'), beside: accepted('sink-1') };
   await poll(() => told('sink-0').filter((line) => /TIMEOUT|UNREACHABLE/.test(line)).length >= 6, 'deliveries to be given up');
   assert.ok(accepted('sink-0') - before.behind <= 4, 'nothing is accepted over a pulled cable but what was under way');
-  assert.ok(told('sink-0').some((line) => line.includes('BRIDGE_WEBHOOK_TIMEOUT')));
+  assert.ok(told('sink-0').some((line) => line.includes('BRIDGE_SINK_TIMEOUT')));
   const during = accepted('sink-1') - before.beside;
   assert.ok(during >= 10, `the other sink goes on: ${during} accepted meanwhile`);
   const sockets = Math.max(...sender.stdout.split('\n').map((line) => Number(line.split(' ')[2] ?? 0)));

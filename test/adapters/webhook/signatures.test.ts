@@ -6,8 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../../adapters/adapter.ts';
 import { signer } from '../../../adapters/webhook/signing.ts';
-import { webhook } from '../../../adapters/webhook/webhook.ts';
-import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
+import { webhookOptions, webhookSink } from '../../../adapters/webhook/webhook.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
 import { formatFault } from '../../../src/schema/faults.ts';
 import { readWebhookSecret } from '../../../src/secrets/webhook-secret.ts';
@@ -182,7 +181,7 @@ test('no id of a delivery or batch has a dot (S-7)', async (t) => {
 test('secretFaults names the path of each invalid secret, and shows none', () => {
   const parsed = v.parse(webhookOptions, { url: 'https://example.com', secrets: [{ env: 'A' }, { env: 'B' }, { env: 'C' }] });
   openSecrets(parsed, { A: 'hidden', B: FIRST, C: 'whsec_aGlkZGVu' });
-  const faults = webhook.secretFaults?.(parsed) ?? [];
+  const faults = webhookSink.secretFaults?.(parsed) ?? [];
   assert.deepEqual(
     faults.map(({ key }) => key),
     ['secrets[0]', 'secrets[2]'],
@@ -193,7 +192,7 @@ test('secretFaults names the path of each invalid secret, and shows none', () =>
 test('a configuration with an invalid secret has a fault at its path, without the value', () => {
   const yaml = 'version: 1\nsinks: { hooks: { type: webhook, url: "https://example.com", secrets: [{ env: OLD }, { file: new }] } }';
   const around = {
-    adapters: [webhook as AdapterDefinition<unknown>],
+    adapters: [webhookSink as AdapterDefinition<unknown>],
     env: { OLD: FIRST },
     readFile: () => 'whsec_aGlkZGVu\n',
     directory: '/',

@@ -15,18 +15,18 @@ const ROWS: readonly (readonly [
   advice: RegExp,
   statuses: readonly number[],
 ])[] = [
-  ['BRIDGE_WEBHOOK_MISCONFIGURED', 'misconfigured', 'sink', /final URL/, [300, 301, 302, 303, 304, 307, 308, 399]],
-  ['BRIDGE_WEBHOOK_MISCONFIGURED', 'misconfigured', 'sink', /credentials/, [401, 403]],
-  ['BRIDGE_WEBHOOK_MISCONFIGURED', 'misconfigured', 'sink', /path/, [404]],
-  ['BRIDGE_WEBHOOK_GONE', 'retired', 'sink', /retired/, [410]],
+  ['BRIDGE_SINK_MISCONFIGURED', 'misconfigured', 'sink', /final URL/, [300, 301, 302, 303, 304, 307, 308, 399]],
+  ['BRIDGE_SINK_MISCONFIGURED', 'misconfigured', 'sink', /credentials/, [401, 403]],
+  ['BRIDGE_SINK_MISCONFIGURED', 'misconfigured', 'sink', /path/, [404]],
+  ['BRIDGE_SINK_GONE', 'retired', 'sink', /retired/, [410]],
   [
-    'BRIDGE_WEBHOOK_REFUSED',
+    'BRIDGE_SINK_REFUSED',
     'refused',
     'delivery',
     /becomes a dead letter/,
     [400, 402, 405, 406, 409, 411, 412, 413, 414, 415, 418, 422, 426, 428, 431, 451, 499],
   ],
-  ['BRIDGE_WEBHOOK_UNAVAILABLE', 'retry', 'delivery', /the bridge retries/, [408, 425, 429, 500, 501, 502, 503, 504, 507, 599, 600, 999]],
+  ['BRIDGE_SINK_UNAVAILABLE', 'retry', 'delivery', /the bridge retries/, [408, 425, 429, 500, 501, 502, 503, 504, 507, 599, 600, 999]],
 ];
 
 test('every 2xx is an acceptance', async (t) => {
@@ -55,7 +55,7 @@ for (const [code, disposition, scope, advice, statuses] of ROWS) {
 test('a 101 is no acceptance: retry', async (t) => {
   const { receiver, deliver } = await startWebhook(t);
   receiver.next((_response, socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: tea\r\n\r\n'));
-  assert.deepEqual(pick(failed(await deliver())), ['BRIDGE_WEBHOOK_UNAVAILABLE', 'retry', 101]);
+  assert.deepEqual(pick(failed(await deliver())), ['BRIDGE_SINK_UNAVAILABLE', 'retry', 101]);
 });
 
 test('interim answers (100, 103) are not the answer', async (t) => {
@@ -65,7 +65,7 @@ test('interim answers (100, 103) are not the answer', async (t) => {
     response.writeEarlyHints({ link: '</x>; rel=preload' });
     response.writeHead(400).end();
   });
-  assert.deepEqual(pick(failed(await deliver())), ['BRIDGE_WEBHOOK_REFUSED', 'refused', 400]);
+  assert.deepEqual(pick(failed(await deliver())), ['BRIDGE_SINK_REFUSED', 'refused', 400]);
 });
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);

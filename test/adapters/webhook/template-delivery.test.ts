@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import * as v from 'valibot';
-import { webhook } from '../../../adapters/webhook/webhook.ts';
+import { webhookSink } from '../../../adapters/webhook/webhook.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -32,7 +32,7 @@ async function fixture(
   t.after(() => receiver.stop());
   const { values = {}, ...more } = body;
   const isShipped = /^[a-z]+$/.test(template);
-  const options = v.parse(webhook.options, {
+  const options = v.parse(webhookSink.options, {
     ...{ url: receiver.url, allowInsecure: true, allowPrivate: ['127.0.0.0/8'], secrets: [{ env: 'SIGNING' }] },
     body: {
       template: isShipped ? template : './own.liquid',
@@ -43,7 +43,7 @@ async function fixture(
   options.secrets?.[0]?.open(SIGNING);
   for (const [name, value] of Object.entries(options.body?.values ?? {})) if (value instanceof Secret) value.open(values[name] ?? '');
   if (options.body && 'file' in options.body.template) options.body.template.file.open(template);
-  const adapter = manageAdapter(webhook.create(options, adapterDeps()), 'under-test');
+  const adapter = manageAdapter(webhookSink.create(options, adapterDeps()), 'under-test');
   t.after(() => adapter[Symbol.asyncDispose]());
   return { adapter, receiver };
 }

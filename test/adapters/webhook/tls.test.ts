@@ -50,7 +50,7 @@ test('a receiver with a certificate that the machine trusts gets deliveries', as
 
 test('an environment variable cannot disable verification', async (t) => {
   const { receiver } = await fixture(t);
-  assert.equal(await deliverIn(receiver.url, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }), 'BRIDGE_WEBHOOK_TLS');
+  assert.equal(await deliverIn(receiver.url, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }), 'BRIDGE_SINK_TLS');
   assert.equal(receiver.requests.length, 0);
 });
 
@@ -59,7 +59,7 @@ test('only tls.ca is trusted', async (t) => {
   const { outcome, check } = await deliver({ tls: { ca: authority.file } });
   assert.deepEqual([outcome, check instanceof Error], ['accepted', false]);
   const other = await CertificateAuthority.create(t);
-  assert.equal(failed((await deliver({ tls: { ca: other.file } })).outcome).code, 'BRIDGE_WEBHOOK_TLS');
+  assert.equal(failed((await deliver({ tls: { ca: other.file } })).outcome).code, 'BRIDGE_SINK_TLS');
   assert.equal(receiver.requests.length, 1);
 });
 
@@ -75,7 +75,7 @@ for (const [what, [certificate, isTrusted, status, cure]] of Object.entries(UNPR
     const { receiver, deliver, authority } = await fixture(t, certificate);
     const { outcome, check } = await deliver(isTrusted ? { tls: { ca: authority.file } } : {});
     const failure = failed(outcome);
-    assert.deepEqual([failure.code, failure.disposition, failure.scope, failure.status], ['BRIDGE_WEBHOOK_TLS', 'retry', 'sink', status]);
+    assert.deepEqual([failure.code, failure.disposition, failure.scope, failure.status], ['BRIDGE_SINK_TLS', 'retry', 'sink', status]);
     assert.match(failure.message, cure);
     assert.ok(check instanceof Error && check.message === failure.message, 'a check says the same');
     assert.equal(receiver.requests.length, 0);
@@ -120,7 +120,7 @@ test('a receiver that requires a certificate gets that of tls.cert; without one,
   const { adapter: anonymous } = createWebhook(t, { options: { url: receiver.url, tls: { ca: authority.file } } });
   const [outcome] = await anonymous.deliver([sampleDelivery()], never);
   assert.match(failed(outcome).message, /tls\.cert and tls\.key/);
-  await assert.rejects(anonymous.check(never), { code: 'BRIDGE_WEBHOOK_TLS', status: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' });
+  await assert.rejects(anonymous.check(never), { code: 'BRIDGE_SINK_TLS', status: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' });
 });
 
 test('a check of a receiver without session resumption passes if it does not reject the certificate within a time limit', async (t) => {
@@ -146,7 +146,7 @@ test('https to a receiver with plain http is reported as a TLS fault', async (t)
   const receiver = await startTls(t, undefined);
   const { adapter } = createWebhook(t, { options: { url: receiver.url.replace('http:', 'https:') } });
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
-  assert.equal(failed(outcome).code, 'BRIDGE_WEBHOOK_TLS');
+  assert.equal(failed(outcome).code, 'BRIDGE_SINK_TLS');
   assert.match(failed(outcome).message, /does not use TLS at this port/);
 });
 

@@ -13,7 +13,7 @@ const RUNS = Number(process.env['DRILL_RUNS'] ?? 15);
 const SEED = Number(process.env['DRILL_SEED'] ?? 19);
 
 const CHANGES = ['scheduled', 'updated', 'started', 'ended', 'approval.recorded', 'approval.submitted', 'approval.failed'];
-const AWAY = new BridgeError('BRIDGE_WEBHOOK_REFUSED', 'away', { disposition: 'retry' });
+const AWAY = new BridgeError('BRIDGE_SINK_REFUSED', 'away', { disposition: 'retry' });
 const NAMES = ['orders', 'billing'] as const;
 
 /** By which nobody but approvers approves, but the last one. */

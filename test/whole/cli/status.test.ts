@@ -44,7 +44,7 @@ test('a bridge that runs: sight, events, sinks with their last error, dead lette
   assert.deepEqual([view.events.length, view.events[0].eventId, view.deadLetters], [1, eventId, 1]);
   const [{ name, type, queued, deadLetters, lastError }] = view.sinks;
   assert.deepEqual({ name, type, queued, deadLetters }, { name: 'hooks', type: 'webhook', queued: 0, deadLetters: 1 });
-  assert.equal(lastError.code, 'BRIDGE_WEBHOOK_REFUSED');
+  assert.equal(lastError.code, 'BRIDGE_SINK_REFUSED');
   assert.equal(view.configuration.refused.faults[0].path, 'version');
 });
 

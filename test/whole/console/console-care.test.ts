@@ -97,7 +97,7 @@ test(
     const page = await openConsole(t, url, TOKENS.orders);
     await fetch(`${url}/v1/reload`, { method: 'POST', headers: { authorization: `Bearer ${TOKENS.orders}` } });
     await shows(page, 'sinks.hooks.type');
-    await shows(page, 'BRIDGE_WEBHOOK_REFUSED');
+    await shows(page, 'BRIDGE_SINK_REFUSED');
     const event = eventNamed(page, 'Reboot of');
     await event.getByText('Story').click();
     await event.getByText('Seen: Scheduled').waitFor();

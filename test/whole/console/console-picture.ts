@@ -26,7 +26,7 @@ test('a picture of the console', async (t) => {
   const headers = { authorization: `Bearer ${TOKENS.billing}`, 'content-type': 'application/json' };
   await fetch(`${url}/v1/holds`, { method: 'POST', headers, body: JSON.stringify({ EventId, reason: 'month end until 14:00' }) });
   await shows(page, 'Held by billing');
-  await shows(page, 'BRIDGE_WEBHOOK_UNAVAILABLE');
+  await shows(page, 'BRIDGE_SINK_UNAVAILABLE');
   await eventNamed(page, 'Reboot of').getByText('Story').click();
   await eventNamed(page, 'Reboot of').getByText('orders: delivered').waitFor();
   await page.evaluate('document.activeElement.blur()');

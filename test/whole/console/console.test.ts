@@ -112,7 +112,7 @@ test('a broken sink is found, mended and its dead letter retried from the page; 
   const page = await openConsole(t, url, TOKENS.orders);
   azure.schedule({ EventType: 'Reboot' });
   const sink = page.locator('#sink-list > li');
-  await sink.getByText('BRIDGE_WEBHOOK_REFUSED').waitFor();
+  await sink.getByText('BRIDGE_SINK_REFUSED').waitFor();
   await sink.getByText('1 dead').waitFor();
   const reload = async () => {
     await page.getByRole('button', { name: 'Read it again…' }).click();

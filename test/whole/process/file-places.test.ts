@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { file } from '../../../adapters/file/file.ts';
+import { fileSink } from '../../../adapters/file/file.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { adapterDeps } from '../../adapters/adapter-deps.ts';
 import { failed } from '../../adapters/contract.ts';
@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 const NOBODY = '65534';
 
 function adapterOf(options: object) {
-  return manageAdapter(file.create(v.parse(file.options, options), adapterDeps()), 'under-test');
+  return manageAdapter(fileSink.create(v.parse(fileSink.options, options), adapterDeps()), 'under-test');
 }
 
 test('a pipe is refused without waiting for its reader, and a socket too', async (t) => {

@@ -1,7 +1,7 @@
 // Brokers killed, frozen, relieved of partitions amid deliveries → nothing lost, all in order.
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import { kafkaClient } from '../../../adapters/kafka/client/kafka-client.ts';
+import { kafkaClients } from '../../../adapters/kafka/client/kafka-client.ts';
 import { adapterDeps } from '../../adapters/adapter-deps.ts';
 import { Cluster } from '../../far-sides/kafka/cluster.ts';
 import { readMetadata, type TopicOptions, type TopicPartition } from '../../far-sides/kafka/requests.ts';
@@ -120,7 +120,7 @@ suite('while 1,000 changes of 20 keys are delivered by each of two sinks', { con
 /** Lets these brokers alone hold the replicas of all partitions, whoever did before. */
 async function assign(t: TestContext, cluster: Cluster, replicas: number[]): Promise<void> {
   const brokers = cluster.brokers.map((broker) => ({ host: '127.0.0.1', port: Number(broker.address().split(':')[1]) }));
-  const client = await kafkaClient({ clientId: 'operator', allowInsecure: false, brokers }, adapterDeps(), 'sinks.operator');
+  const client = await kafkaClients({ clientId: 'operator', allowInsecure: false, brokers }, adapterDeps(), 'sinks.operator')();
   const admin = client.admin();
   t.after(() => admin.disconnect());
   await admin.connect();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import kafkajs from 'kafkajs';
-import { kafkaClient } from '../../../adapters/kafka/client/kafka-client.ts';
+import { kafkaClients } from '../../../adapters/kafka/client/kafka-client.ts';
 import { adapterDeps } from '../../adapters/adapter-deps.ts';
 import { KafkaProxy, type ProxiedRequest } from '../../far-sides/kafka/kafka-proxy.ts';
 import { USERS } from '../../far-sides/kafka/security.ts';
@@ -192,7 +192,7 @@ function login(username: string, password = ''): Setup {
 /** Takes back what was denied. */
 async function allow(t: TestContext, kafka: Kafka, topic: string): Promise<void> {
   const brokers = kafka.brokers.map((address) => ({ host: '127.0.0.1', port: Number(address.split(':')[1]) }));
-  const client = await kafkaClient({ clientId: 'operator', allowInsecure: false, brokers }, adapterDeps(), 'sinks.operator');
+  const client = await kafkaClients({ clientId: 'operator', allowInsecure: false, brokers }, adapterDeps(), 'sinks.operator')();
   const admin = client.admin();
   t.after(() => admin.disconnect());
   await admin.connect();

@@ -104,7 +104,7 @@ test('secrets, tokens, paths and queries of webhook addresses and payloads show 
   assert.equal(code, 0);
   const letters = await run(t, ['dead-letters', 'list', '--config', folder.config], { env });
   assert.match(letters.stdout, /"refused"/);
-  for (const said of ['answered 500', 'answered 404', 'answered 410', 'BRIDGE_WEBHOOK_UNREACHABLE', 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS'])
+  for (const said of ['answered 500', 'answered 404', 'answered 410', 'BRIDGE_SINK_UNREACHABLE', 'BRIDGE_SINK_FORBIDDEN_ADDRESS'])
     assert.ok(stderr.includes(said), `${said} in ${stderr}`);
   for (const [name, secret] of Object.entries(SECRETS))
     for (const text of [stderr, ...served, letters.stdout, letters.stderr]) assert.ok(!text.includes(secret), `${name} shows in ${text}`);

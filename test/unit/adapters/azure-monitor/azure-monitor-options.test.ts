@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { azureMonitor } from '../../../../adapters/azure-monitor/azure-monitor.ts';
-import { azureMonitorOptions } from '../../../../adapters/azure-monitor/azure-monitor-options.ts';
+import { azureMonitorOptions, azureMonitorSink } from '../../../../adapters/azure-monitor/azure-monitor.ts';
 import { configOf, faultsOf, surroundings } from '../../../support/config.ts';
 
 const RIGHT = { endpoint: 'https://x.westeurope-1.ingest.monitor.azure.com', rule: 'dcr-0123', stream: 'Custom-ScheduledEvents' };
@@ -37,7 +36,7 @@ for (const [options, path, says] of WRONG)
     assert.doesNotMatch(issues[0].message, /hidden/);
   });
 
-const AROUND = { ...surroundings({ DCE: 'http://10.1.2.3' }), adapters: [azureMonitor] };
+const AROUND = { ...surroundings({ DCE: 'http://10.1.2.3' }), adapters: [azureMonitorSink] };
 const sink = (options: object) => JSON.stringify({ version: 1, sinks: { logs: { type: 'azure-monitor', ...RIGHT, ...options } } });
 
 test('faults in resolved secrets name the key endpoint, not url', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { approverOf, commandOptions, secretFaults } from '../../../../adapters/command/command-options.ts';
+import { commandApprover, commandOptions, variableFaults } from '../../../../adapters/command/command-options.ts';
 import { openSecrets } from '../../../adapters/contract.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ test('defaults: ten minutes, four at once, no approver, nothing canceled', () =>
 });
 
 test('approve and hold say who approves, and whether the event is held until then', () => {
-  const of = (options: Options) => approverOf(v.parse(commandOptions('linux'), { ...RUN, ...options }));
+  const of = (options: Options) => commandApprover(v.parse(commandOptions('linux'), { ...RUN, ...options }));
   assert.equal(of({}), null);
   assert.deepEqual(of({ approve: 'orders' }), { name: 'orders', holds: false });
   assert.deepEqual(of({ approve: 'orders', hold: 'orders' }), { name: 'orders', holds: true });
@@ -75,5 +75,5 @@ test('on Windows a user is a fault, and so is what cmd.exe would read in its own
 test('a secret with a NUL character is told by its variable, without its value', () => {
   const options = v.parse(commandOptions('linux'), { ...RUN, env: { TOKEN: { env: 'T' }, PLAIN: 'x' } });
   openSecrets(options, { T: 'hidden\0' });
-  assert.deepEqual(secretFaults(options), [{ key: 'env.TOKEN', message: 'must not hold a NUL character' }]);
+  assert.deepEqual(variableFaults(options), [{ key: 'env.TOKEN', message: 'must not hold a NUL character' }]);
 });

@@ -1,11 +1,11 @@
 // Configurations of Elasticsearch sinks → their defaults, or the faults that `check` reports.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { elasticsearch } from '../../../../adapters/elasticsearch/elasticsearch.ts';
+import { elasticsearchSink } from '../../../../adapters/elasticsearch/elasticsearch.ts';
 import type { ElasticsearchOptions } from '../../../../adapters/elasticsearch/elasticsearch-options.ts';
 import { configOf, faultsOf, surroundings } from '../../../support/config.ts';
 
-const AROUND = { ...surroundings({ KEY: 'key', LINES: 'two\nlines', COLON: 'a:b' }), adapters: [elasticsearch] };
+const AROUND = { ...surroundings({ KEY: 'key', LINES: 'two\nlines', COLON: 'a:b' }), adapters: [elasticsearchSink] };
 const sink = (options: object) =>
   JSON.stringify({ version: 1, sinks: { search: { type: 'elasticsearch', url: 'https://es.example.com:9200', ...options } } });
 

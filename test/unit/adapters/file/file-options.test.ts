@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { fileOptions, filesOf } from '../../../../adapters/file/file-options.ts';
+import { fileOptions, filesWritten } from '../../../../adapters/file/file-options.ts';
 
 function faults(options: Readonly<Record<string, unknown>>): (string | null)[] {
   const { issues = [] } = v.safeParse(fileOptions, { path: 'events', ...options });
@@ -33,7 +33,7 @@ test('each key has its bounds', () => {
 });
 
 test('its files are those that it renames, too', () => {
-  assert.deepEqual(filesOf(v.parse(fileOptions, { path: 'events', rotate: { size: '1MiB', keep: 2 } }), '/etc/bridge'), [
+  assert.deepEqual(filesWritten(v.parse(fileOptions, { path: 'events', rotate: { size: '1MiB', keep: 2 } }), '/etc/bridge'), [
     '/etc/bridge/events',
     '/etc/bridge/events.1',
     '/etc/bridge/events.2',

@@ -6,7 +6,6 @@ import { connectionEntries } from '../../../../adapters/http/connections.ts';
 import { HttpClient } from '../../../../adapters/http/http-client.ts';
 import { httpChecks, httpEntries, httpTarget } from '../../../../adapters/http/http-options.ts';
 import { oauthEntries } from '../../../../adapters/http/oauth/oauth-options.ts';
-import { WEBHOOK_CODES } from '../../../../adapters/webhook/webhook-codes.ts';
 import { adapterDeps } from '../../../adapters/adapter-deps.ts';
 import { WebhookReceiver } from '../../../far-sides/webhook-receiver.ts';
 import { poll } from '../../../support/poll.ts';
@@ -19,7 +18,7 @@ async function started(t: TestContext, more: Readonly<Record<string, unknown>> =
   t.after(() => receiver.stop());
   const options = v.parse(schema, { url: receiver.url, allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...more });
   const deps = adapterDeps();
-  const http = new HttpClient(options, { codes: WEBHOOK_CODES, target: httpTarget(options, deps.name), inFlight: 2, deps });
+  const http = new HttpClient(options, { target: httpTarget(options, deps.name), inFlight: 2, deps });
   t.after(() => http.close());
   return { receiver, http };
 }
@@ -44,7 +43,7 @@ test('what fails in an attempt comes out as a BridgeError; an abort with its rea
   const { receiver, http } = await started(t, { timeout: '50ms' });
   receiver.default = 'hang';
   const send = (limited: AbortSignal) => http.send({ method: 'POST', headers: {}, body: 'x' }, limited);
-  await assert.rejects(http.attempt(never, send), { code: 'BRIDGE_WEBHOOK_TIMEOUT', disposition: 'retry' });
+  await assert.rejects(http.attempt(never, send), { code: 'BRIDGE_SINK_TIMEOUT', disposition: 'retry' });
   const controller = new AbortController();
   const aborted = assert.rejects(http.attempt(controller.signal, send), (reason) => reason === 'enough');
   controller.abort('enough');
@@ -52,7 +51,7 @@ test('what fails in an attempt comes out as a BridgeError; an abort with its rea
   receiver.default = { status: 403 };
   const refused = http.attempt(never, async (limited) => http.accept(await send(limited)));
   await assert.rejects(refused, {
-    code: 'BRIDGE_WEBHOOK_MISCONFIGURED',
+    code: 'BRIDGE_SINK_MISCONFIGURED',
     message: /^sink under-test: http:.* answered 403: check the credentials/,
   });
 });

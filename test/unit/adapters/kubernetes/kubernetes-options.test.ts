@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { ADAPTERS } from '../../../../adapters/index.ts';
-import { kubernetes } from '../../../../adapters/kubernetes/kubernetes.ts';
+import { kubernetesSink } from '../../../../adapters/kubernetes/kubernetes.ts';
 import { kubernetesOptions } from '../../../../adapters/kubernetes/kubernetes-options.ts';
 import type { OptionFault } from '../../../../src/schema/faults.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
@@ -22,16 +22,16 @@ test('defaults: recovers, cancels, drains for ten minutes and lets every pod go'
 
 test('approve and hold make it speak for an approver', () => {
   const options = (more: object) => v.parse(kubernetesOptions, { ...DRAIN, ...more });
-  assert.equal(kubernetes.approverOf?.(options({})), null);
-  assert.partialDeepStrictEqual(kubernetes.approverOf?.(options({ approve: 'node' })), { name: 'node', holds: false });
-  assert.partialDeepStrictEqual(kubernetes.approverOf?.(options({ approve: 'node', hold: 'node' })), { name: 'node', holds: true });
-  assert.equal(kubernetes.cancels?.(options({ cancel: false })), false);
+  assert.equal(kubernetesSink.approverOf?.(options({})), null);
+  assert.partialDeepStrictEqual(kubernetesSink.approverOf?.(options({ approve: 'node' })), { name: 'node', holds: false });
+  assert.partialDeepStrictEqual(kubernetesSink.approverOf?.(options({ approve: 'node', hold: 'node' })), { name: 'node', holds: true });
+  assert.equal(kubernetesSink.cancels?.(options({ cancel: false })), false);
 });
 
 test('it acts on events that name this VM or, while its name is unknown, the node, and on drills unless told otherwise', () => {
   const drill = 'drill-b7cf3c25-632b-4924-809d-3fb64afebede';
   const acts = (more: object, vm: string | null, { eventId = 'a', resources = ['POOL_7'] } = {}) =>
-    kubernetes.approverOf?.(v.parse(kubernetesOptions, { ...DRAIN, approve: 'node', ...more }))?.actsOn?.({ eventId, resources }, vm);
+    kubernetesSink.approverOf?.(v.parse(kubernetesOptions, { ...DRAIN, approve: 'node', ...more }))?.actsOn?.({ eventId, resources }, vm);
   assert.deepEqual([acts({}, 'pool_7'), acts({}, 'pool_8'), acts({}, null)], [true, false, null]);
   assert.deepEqual([acts({ node: 'pool000007' }, null), acts({ node: 'other' }, null)], [true, null]);
   assert.deepEqual([acts({}, 'pool_7', { eventId: drill }), acts({ drills: false }, 'pool_7', { eventId: drill })], [true, false]);
@@ -69,9 +69,9 @@ test('a configuration outside of a cluster and without kubeconfig is told so, at
 
 test('outside of a cluster, kubeconfig is missing', () => {
   const address = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
-  assert.deepEqual(kubernetes.secretFaults?.(opened({}, address)), []);
+  assert.deepEqual(kubernetesSink.secretFaults?.(opened({}, address)), []);
   for (const given of [{}, { ...address, KUBERNETES_SERVICE_HOST: 'https://a' }, { ...address, KUBERNETES_SERVICE_PORT: 'x' }]) {
-    const fault: OptionFault | undefined = kubernetes.secretFaults?.(opened({}, given))[0];
+    const fault: OptionFault | undefined = kubernetesSink.secretFaults?.(opened({}, given))[0];
     assert.equal(fault?.key, 'kubeconfig');
     assert.match(fault?.message ?? '', /KUBERNETES_SERVICE_HOST/);
   }
@@ -80,7 +80,7 @@ test('outside of a cluster, kubeconfig is missing', () => {
 test('a node from the environment must be a name of a node', () => {
   const given = { node: { env: 'NODE_NAME' } };
   const secrets = { NODE_NAME: 'no node', KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' };
-  assert.equal(kubernetes.secretFaults?.(opened(given, secrets))[0]?.key, 'node');
+  assert.equal(kubernetesSink.secretFaults?.(opened(given, secrets))[0]?.key, 'node');
 });
 
 const SERVER = 'https://10.0.0.1:6443';
@@ -105,7 +105,7 @@ for (const [what, text, message] of [
     const options = v.parse(kubernetesOptions, { ...DRAIN, kubeconfig: 'config' });
     assert.ok(options.kubeconfig instanceof Secret);
     options.kubeconfig.open(text, '/config');
-    const [fault] = (await kubernetes.contentFaults?.(options)) ?? [];
+    const [fault] = (await kubernetesSink.contentFaults?.(options)) ?? [];
     assert.equal(fault?.key, 'kubeconfig');
     assert.match(fault?.message ?? '', message);
     assert.doesNotMatch(fault?.message ?? '', /nobody-may-see/);
@@ -114,5 +114,5 @@ for (const [what, text, message] of [
 test('a kubeconfig as kubectl writes it is none', async () => {
   const options = v.parse(kubernetesOptions, { ...DRAIN, kubeconfig: 'config' });
   options.kubeconfig?.open(JSON.stringify(kubeconfigOf(SERVER)), '/config');
-  assert.deepEqual(await kubernetes.contentFaults?.(options), []);
+  assert.deepEqual(await kubernetesSink.contentFaults?.(options), []);
 });

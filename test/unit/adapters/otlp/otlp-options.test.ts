@@ -1,14 +1,13 @@
 // Configurations of OTLP sinks → the URL for records, and the warnings of `check`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { otlp } from '../../../../adapters/otlp/otlp.ts';
-import { logsUrl } from '../../../../adapters/otlp/otlp-options.ts';
+import { logsUrl, otlpSink } from '../../../../adapters/otlp/otlp.ts';
 import { readConfig } from '../../../../src/config/read-config.ts';
 import { formatFault } from '../../../../src/schema/faults.ts';
 import { surroundings } from '../../../support/config.ts';
 
 function warningsOf(url: unknown, more: object = {}): readonly string[] {
-  const around = { ...surroundings({ URL: 'https://secret-host.example.com' }), adapters: [otlp] };
+  const around = { ...surroundings({ URL: 'https://secret-host.example.com' }), adapters: [otlpSink] };
   const result = readConfig(JSON.stringify({ version: 1, sinks: { otel: { type: 'otlp', url, ...more } } }), around);
   if ('faults' in result) assert.fail(result.faults.map(formatFault).join('\n'));
   return result.warnings.map(formatFault);

@@ -1,11 +1,11 @@
 // Configurations of Splunk sinks → their defaults, or the faults that `check` reports.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splunk } from '../../../../adapters/splunk/splunk.ts';
+import { splunkSink } from '../../../../adapters/splunk/splunk.ts';
 import { collectorBase, type SplunkOptions } from '../../../../adapters/splunk/splunk-options.ts';
 import { configOf, faultsOf, surroundings } from '../../../support/config.ts';
 
-const AROUND = { ...surroundings({ KEY: 'key', LINES: 'two\nlines' }), adapters: [splunk] };
+const AROUND = { ...surroundings({ KEY: 'key', LINES: 'two\nlines' }), adapters: [splunkSink] };
 const sink = (options: object) =>
   JSON.stringify({
     version: 1,

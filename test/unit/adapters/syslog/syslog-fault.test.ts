@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { parseServer } from '../../../../adapters/syslog/server-address.ts';
-import { syslogFault, timeoutFault } from '../../../../adapters/syslog/syslog-fault.ts';
+import { syslogFault, syslogTimeoutFault } from '../../../../adapters/syslog/syslog-fault.ts';
 import { BridgeError } from '../../../../src/errors.ts';
 
 const ROWS: readonly (readonly [
@@ -40,7 +40,7 @@ for (const [server, code, [ours, disposition, scope], words] of ROWS) {
 
 test('a BridgeError passes unchanged, and an unknown error is retried', () => {
   const place = { sink: 'logs', server: parseServer('tcp://logs:514') };
-  const ours = timeoutFault(place, 3000);
+  const ours = syslogTimeoutFault(place, 3000);
   assert.equal(syslogFault(ours, place), ours);
   assert.match(ours.message, /within 3s/);
   const strange = syslogFault('strange', place);

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { webhook } from '../../../../adapters/webhook/webhook.ts';
-import { webhookOptions } from '../../../../adapters/webhook/webhook-options.ts';
+import { webhookOptions, webhookSink } from '../../../../adapters/webhook/webhook.ts';
 import { adapterDeps } from '../../../adapters/adapter-deps.ts';
 import { openSecrets } from '../../../adapters/contract.ts';
 import { type OptionFaults, testOptionFaults } from '../../../adapters/webhook/option-faults.ts';
@@ -104,7 +103,7 @@ for (const [options, value, says] of SECRET_FAULTS) {
     const parsed = v.parse(webhookOptions, options);
     openSecrets(parsed, { X: value });
     assert.throws(
-      () => webhook.create(parsed, adapterDeps()),
+      () => webhookSink.create(parsed, adapterDeps()),
       (error: Error & { code?: string }) => {
         assert.equal(error.code, 'BRIDGE_CONFIG_INVALID');
         assert.match(error.message, says);
@@ -120,8 +119,8 @@ test('secretFaults names every key at once, for `check`', () => {
   const parsed = v.parse(webhookOptions, options);
   openSecrets(parsed, { URL: 'hidden', A: 'hid\nden', C: 'fine' });
   assert.deepEqual(
-    webhook.secretFaults?.(parsed).map(({ key }) => key),
+    webhookSink.secretFaults?.(parsed).map(({ key }) => key),
     ['url', 'headers.a'],
   );
-  assert.doesNotMatch(JSON.stringify(webhook.secretFaults?.(parsed)), /hid/);
+  assert.doesNotMatch(JSON.stringify(webhookSink.secretFaults?.(parsed)), /hid/);
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { encodeRecord } from '../../../../adapters/kafka/sink/record-encoder.ts';
-import { messageEncoder } from '../../../../adapters/service-bus/sink/message-encoder.ts';
+import { busMessageEncoder } from '../../../../adapters/service-bus/sink/message-encoder.ts';
 import { ConsumerError } from '../../../../src/consumer/consumer-error.ts';
 import { changeOf, isChange } from '../../../../src/consumer/event.ts';
 import { type KafkaMessage, parseKafkaMessage } from '../../../../src/consumer/receive/kafka-message.ts';
@@ -32,7 +32,7 @@ for (const mode of ['binary', 'structured'] as const) {
 
   for (const attributePrefix of ['underscore', 'colon'] as const) {
     test(`a message of the Service Bus adapter in ${mode} mode with ${attributePrefix} gives it, too, if the SDK has parsed the body or not`, () => {
-      const encode = messageEncoder({ mode, sessions: false, attributePrefix }, 'bus', new VirtualTime());
+      const encode = busMessageEncoder({ mode, sessions: false, attributePrefix }, 'bus', new VirtualTime());
       const messages = made.map(encode);
       assert.deepEqual(
         messages.map((message) => parseServiceBusMessage(message as ServiceBusMessage)),

@@ -59,7 +59,7 @@ test('an event shows its approvals, missing approvers and holds, and its time: o
 });
 
 test('a backlog, an error, dead letters and a rejected reload are yellow', () => {
-  const lastError = { code: 'BRIDGE_WEBHOOK_STATUS', message: 'answered\n503', at: '2025-12-31T23:00:00Z' };
+  const lastError = { code: 'BRIDGE_SINK_UNAVAILABLE', message: 'answered\n503', at: '2025-12-31T23:00:00Z' };
   const sink = { ...SINK, state: 'retrying', queued: 3, oldestAt: '2025-12-31T23:58:00Z', lastError, deadLetters: 2 };
   const refused = { at: '2025-12-31T12:00:00Z', by: 'SIGHUP', faults: [{ path: 'sinks', message: 'is missing' }] };
   const view = { ...VIEW, sinks: [sink], deadLetters: 2, configuration: { since: '2025-12-31T00:00:00Z', refused } };
@@ -68,7 +68,7 @@ test('a backlog, an error, dead letters and a rejected reload are yellow', () =>
     yellow.map(({ text }) => text),
     [
       '  the reload of 2025-12-31T12:00:00Z by SIGHUP was rejected: sinks: is missing',
-      '  hooks  webhook  retrying  3 queued, the oldest for 2m 0s  2 dead  last error 2025-12-31T23:00:00Z BRIDGE_WEBHOOK_STATUS: answered\\n503',
+      '  hooks  webhook  retrying  3 queued, the oldest for 2m 0s  2 dead  last error 2025-12-31T23:00:00Z BRIDGE_SINK_UNAVAILABLE: answered\\n503',
       'dead letters   2',
     ],
   );

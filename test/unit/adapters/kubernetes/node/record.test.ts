@@ -1,16 +1,23 @@
 // The annotation's text ↔ the record; what somebody else wrote there, and many events.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NOTHING, readRecord, withEvent, withMark, withoutEvent, writeRecord } from '../../../../../adapters/kubernetes/node/record.ts';
+import {
+  EMPTY_RECORD,
+  readRecord,
+  withEvent,
+  withMark,
+  withoutEvent,
+  writeRecord,
+} from '../../../../../adapters/kubernetes/node/record.ts';
 
 test('a record is read as it was written', () => {
-  const record = withMark(withEvent(NOTHING, { key: 'a', type: 'Reboot' }), 'cordon');
+  const record = withMark(withEvent(EMPTY_RECORD, { key: 'a', type: 'Reboot' }), 'cordon');
   assert.deepEqual(readRecord(writeRecord(record)), record);
   assert.deepEqual(withoutEvent(record, 'a'), { events: [], did: ['cordon'] });
 });
 
 test('an event that is there already keeps its place, with its new type', () => {
-  const two = withEvent(withEvent(NOTHING, { key: 'a', type: 'Freeze' }), { key: 'b', type: 'Reboot' });
+  const two = withEvent(withEvent(EMPTY_RECORD, { key: 'a', type: 'Freeze' }), { key: 'b', type: 'Reboot' });
   assert.deepEqual(withEvent(two, { key: 'a', type: 'Redeploy' }).events, [
     { key: 'a', type: 'Redeploy' },
     { key: 'b', type: 'Reboot' },
@@ -23,11 +30,11 @@ test('what this program did not write is no record', () => {
     events: [{ key: 'a', type: 'x' }],
     did: ['cordon'],
   });
-  assert.equal(readRecord(undefined), NOTHING);
+  assert.equal(readRecord(undefined), EMPTY_RECORD);
 });
 
 test('it has a bound: of more than 32 events the oldest is forgotten', () => {
-  let record = NOTHING;
+  let record = EMPTY_RECORD;
   for (let index = 0; index < 40; index += 1) record = withEvent(record, { key: `${index}`, type: 'Reboot' });
   assert.deepEqual([record.events.length, record.events[0]?.key], [32, '8']);
 });

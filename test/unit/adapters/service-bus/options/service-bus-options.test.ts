@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { parseConnectionString } from '../../../../../adapters/service-bus/options/connection-string.ts';
 import { serviceBusOptions } from '../../../../../adapters/service-bus/options/service-bus-options.ts';
-import { serviceBus } from '../../../../../adapters/service-bus/service-bus.ts';
+import { serviceBusSink } from '../../../../../adapters/service-bus/service-bus.ts';
 import { adapterDeps } from '../../../../adapters/adapter-deps.ts';
 import { openSecrets } from '../../../../adapters/contract.ts';
 
@@ -109,11 +109,11 @@ for (const [text, says, options] of STRING_FAULTS) {
   test(`the connection string ${JSON.stringify(text).slice(0, 130)} is a fault that repeats none of it`, () => {
     const parsed = v.parse(serviceBusOptions, { ...BY_STRING, queue: 'maintenance', ...options });
     openSecrets(parsed, { BUS: text });
-    const [fault, ...more] = serviceBus.secretFaults?.(parsed) ?? [];
+    const [fault, ...more] = serviceBusSink.secretFaults?.(parsed) ?? [];
     assert.deepEqual([fault?.key, more], ['connectionString', []]);
     assert.match(fault?.message ?? '', says);
     assert.doesNotMatch(fault?.message ?? '', /hidden/);
-    assert.throws(() => serviceBus.create(parsed, adapterDeps()), { code: 'BRIDGE_CONFIG_INVALID' });
+    assert.throws(() => serviceBusSink.create(parsed, adapterDeps()), { code: 'BRIDGE_CONFIG_INVALID' });
   });
 }
 
@@ -140,5 +140,5 @@ test('a connection string is read as it is meant: key or signature, entity, port
 test('an EntityPath that names the queue, in any letter case, agrees with it', () => {
   const parsed = v.parse(serviceBusOptions, { ...BY_STRING, queue: 'maintenance' });
   openSecrets(parsed, { BUS: `${GOOD};EntityPath=Maintenance` });
-  assert.deepEqual(serviceBus.secretFaults?.(parsed), []);
+  assert.deepEqual(serviceBusSink.secretFaults?.(parsed), []);
 });

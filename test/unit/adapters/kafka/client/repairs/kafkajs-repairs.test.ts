@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type Admin, type ISocketFactory, Kafka, logLevel } from 'kafkajs';
 import Connection from 'kafkajs/src/network/connection.js';
-import { kafkaClient } from '../../../../../../adapters/kafka/client/kafka-client.ts';
+import { kafkaClients } from '../../../../../../adapters/kafka/client/kafka-client.ts';
 import { RepairedConnection } from '../../../../../../adapters/kafka/client/repairs/repaired-connection.ts';
 import { RepairedRequestQueue } from '../../../../../../adapters/kafka/client/repairs/repaired-request-queue.ts';
 import type { KafkaConnectionOptions } from '../../../../../../adapters/kafka/options/connection-options.ts';
@@ -21,7 +21,7 @@ const DEFAULTS = { clientId: 'test', allowInsecure: true };
 async function clientOf(t: TestContext, brokers: readonly { host: string; port: number }[], options: Partial<KafkaConnectionOptions> = {}) {
   const time = new VirtualTime();
   const deps = adapterDeps({ time });
-  const kafka = await kafkaClient({ ...DEFAULTS, ...options, brokers }, deps, 'sinks.test');
+  const kafka = await kafkaClients({ ...DEFAULTS, ...options, brokers }, deps, 'sinks.test')();
   const admin = kafka.admin();
   t.after(async () => {
     const leaving = admin.disconnect();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceBusReceivedMessage } from '@azure/service-bus';
 import { sourceEntityOf } from '../../../../../adapters/service-bus/options/service-bus-source-options.ts';
-import { approvalMessage } from '../../../../../adapters/service-bus/source/received-message.ts';
+import { approvalMessage } from '../../../../../adapters/service-bus/source/link-messages.ts';
 
 const ENTITY = sourceEntityOf({ queue: 'q', sessions: false, transport: 'amqp', timeout: 10_000 });
 const NOW = 1_000_000;

@@ -1,7 +1,7 @@
 // A facility and a severity → the PRI.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { priority } from '../../../../../adapters/syslog/message/priority.ts';
+import { priority } from '../../../../../adapters/syslog/message/header.ts';
 
 test('INFO, WARN and ERROR are 6, 4 and 3, plus eight times the facility', () => {
   assert.deepEqual(

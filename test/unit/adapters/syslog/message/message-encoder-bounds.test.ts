@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { boundedMessage } from '../../../../../adapters/syslog/message/bounded-message.ts';
+import { boundedMessage } from '../../../../../adapters/syslog/message/message-encoder.ts';
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

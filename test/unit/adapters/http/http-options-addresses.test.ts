@@ -1,13 +1,13 @@
 // Webhook addresses under `check` → forbidden literals refused, names left to the connection.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { webhook } from '../../../../adapters/webhook/webhook.ts';
+import { webhookSink } from '../../../../adapters/webhook/webhook.ts';
 import { configOf, faultsOf, surroundings } from '../../../support/config.ts';
 
 const PRIVATE = 'is not a public address: correct it, or list the range in allowPrivate if you trust it';
 const METADATA = 'is an address of the metadata service, which the bridge never sends events to: correct it';
 
-const AROUND = { ...surroundings({ URL: 'https://10.1.2.3/secret', ID: 'id', SECRET: 'secret' }), adapters: [webhook] };
+const AROUND = { ...surroundings({ URL: 'https://10.1.2.3/secret', ID: 'id', SECRET: 'secret' }), adapters: [webhookSink] };
 
 const hook = (options: object) =>
   JSON.stringify({ version: 1, sinks: { hook: { type: 'webhook', url: 'https://example.com', ...options } } });

@@ -1,13 +1,11 @@
 // A node → its pods evicted, or the pods that are left when the time is over.
-import { parseRetryAfter } from '../../../src/formats/dates.ts';
-import { isObject } from '../../../src/formats/json-object.ts';
-import { sleep } from '../../../src/time/clock.ts';
-import type { AdapterDeps } from '../../adapter.ts';
-import type { ApiAnswer, ApiClient } from '../api/api-client.ts';
-import { type Pod, readPods } from '../api/objects.ts';
-import { isAllowed } from '../api/rights.ts';
-import type { KubernetesOptions } from '../kubernetes-options.ts';
-import { isWork, mayLeave } from './leaving.ts';
+import { parseRetryAfter } from '../../src/formats/dates.ts';
+import { isObject } from '../../src/formats/json-object.ts';
+import { sleep } from '../../src/time/clock.ts';
+import type { AdapterDeps } from '../adapter.ts';
+import { type ApiAnswer, type ApiClient, isAllowed } from './api/api-client.ts';
+import { type Pod, readPods } from './api/objects.ts';
+import type { KubernetesOptions } from './kubernetes-options.ts';
 
 /** The interval of checks if pods are gone. */
 const LOOK_MS = 1000;
@@ -18,7 +16,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const AT_ONCE = 10;
 const PAGE = 500;
 
-export interface DrainParts {
+interface DrainParts {
   readonly node: string;
   readonly api: ApiClient;
   readonly options: KubernetesOptions['drain'];
@@ -164,4 +162,19 @@ function isNamespaceEnding({ body }: ApiAnswer): boolean {
   const details = body?.['details'];
   const causes = isObject(details) && Array.isArray(details['causes']) ? details['causes'].filter(isObject) : [];
   return causes.some(({ reason }) => reason === 'NamespaceTerminating');
+}
+
+interface LeavingRules {
+  readonly deleteEmptyDirData: boolean;
+  readonly force: boolean;
+}
+
+/** Excludes pods of DaemonSets, mirrors of static pods and finished pods, which cannot move to another node. */
+function isWork({ controller, isMirror, isFinished }: Pod): boolean {
+  return controller !== 'DaemonSet' && !isMirror && !isFinished;
+}
+
+/** Returns whether the configuration allows the eviction of the pod. */
+function mayLeave({ controller, hasEmptyDir }: Pod, { deleteEmptyDirData, force }: LeavingRules): boolean {
+  return (deleteEmptyDirData || !hasEmptyDir) && (force || controller !== null);
 }

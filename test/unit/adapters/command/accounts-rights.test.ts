@@ -1,7 +1,7 @@
 // /proc/self/status of a bridge → whether it may begin another user's program, and end it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { capabilitiesOf, mayEnd, maySwitchTo, type OwnRights } from '../../../../adapters/command/own-rights.ts';
+import { capabilitiesOf, mayEnd, maySwitchTo, type OwnRights } from '../../../../adapters/command/accounts.ts';
 
 const POSTGRES = { uid: 110 };
 
