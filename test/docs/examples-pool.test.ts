@@ -160,7 +160,7 @@ test('killed while it leaves, it comes up away, is told again and approves; kill
   assert.deepEqual(example.azure.approvals(), [event.EventId]);
 });
 
-test('where nobody asks for its health it stays away and approves nothing', async (t) => {
+test('if the balancer does not check its health, it stays out of the pool and approves nothing', async (t) => {
   const example = await Example.on(t, PAGE, { LEAVE_SECONDS: '0.1' });
   const program = await beside(example);
   await example.bridge();

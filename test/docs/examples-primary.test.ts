@@ -109,7 +109,7 @@ test('killed while it hands over, it comes up aside, holds anew and goes on', as
   assert.equal(primaryOf(one.example), 'db_1');
 });
 
-test('where nobody takes over it stays primary, under the hold, and nobody approves; called off, all are ready', async (t) => {
+test('if no member takes over, it stays primary under its hold, and nothing is approved; after a cancel, all are ready', async (t) => {
   const [one, other] = await cluster(t, { ...QUICK, TAKEOVER_SECONDS: '0.3' });
   const event = one.example.schedule({ Resources: ['db_0', 'db_1'] });
   for (const { program } of [one, other]) await says(program, 'nobody has taken over: not approved, it starts by itself');

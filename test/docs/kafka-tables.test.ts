@@ -70,7 +70,7 @@ test('the page names every code of Kafka that a delivery can end with', () => {
   assert.deepEqual(answers.flatMap((row) => row.codes).sort(), [...codes].sort());
 });
 
-test('what is said where it does not work are words of the messages', () => {
+test('the words under "When it does not work" are words of the messages', () => {
   const sources = globSync(['adapters/kafka/*.ts', 'src/net/tls-advice.ts'], { cwd: ROOT }).map((path) =>
     readFileSync(join(ROOT, path), 'utf8'),
   );

@@ -206,7 +206,7 @@ test('a scenario is played from a file, and a faulty file tells its faults', asy
   await assert.rejects(azure.play('spot-evicton'), { code: 'BRIDGE_USAGE', message: /spot-eviction/ });
 });
 
-test('until gives what its look gives, at once where that is there already', async (t) => {
+test('until returns the result of its function, at once if there is one already', async (t) => {
   const azure = await start(t);
   azure.schedule({ EventId: 'A' });
   assert.equal((await azure.until(() => azure.events()[0])).EventId, 'A');

@@ -89,7 +89,7 @@ test('what was overtaken before its turn is not begun', async (t) => {
   assert.equal(scripts.read('ran'), null);
 });
 
-test('a stop rejects at once, and close waits until the group is gone, by KILL where TERM does nothing', async (t) => {
+test('a stop rejects at once, and close waits until the group has ended, by KILL if TERM does nothing', async (t) => {
   const scripts = new Scripts(t);
   const time = hurriedTime();
   const { adapter, bare } = startCommand(t, scripts, { run: [scripts.write('run', STUBBORN)] }, { time });

@@ -116,7 +116,7 @@ test('a node with more pods than one page holds is drained whole', async (t) => 
   assert.equal(evictions, 1100);
 });
 
-test('where its event moves on, it ends early as superseded, and what was done stands until the end', async (t) => {
+test('if its event changes, it ends early as superseded, and what was done stays until the end', async (t) => {
   const { api, adapter, deliver } = await startKubernetes(t, setup());
   for (const name of ['web', 'api']) api.cluster.addPod({ name });
   api.cluster.protectedPods.add('web');
@@ -180,7 +180,7 @@ test('a pod whose eviction an admission webhook forbids is left, told, and keeps
   assert.match(deps.logged(), /default\/kept \(403\)/);
 });
 
-test('where evictions get no answer, none of them runs on behind the failed delivery', async (t) => {
+test('if evictions get no answer, none of them continues after the failed delivery', async (t) => {
   const { api, deliver } = await startKubernetes(t, setup());
   for (let index = 0; index < 40; index += 1) api.cluster.addPod({ name: `pod-${index}` });
   const working = api.receiver.default as (...all: unknown[]) => void;

@@ -169,7 +169,7 @@ test('what is asked for of the VM is told, and nothing else of it is stored', as
   assert.deepEqual(store.outbox.identity.current.vm, { location: 'westeurope', tags: { team: 'shop' } });
 });
 
-test('where nothing is asked for, nothing is told or stored, and the instance is not asked again', async (t) => {
+test('without a demand, nothing is reported or stored, and the instance is not asked again', async (t) => {
   const store = testStore(t);
   const answers = [KNOWN, { ...KNOWN, name: 'other' }];
   const { identity, time } = startIdentity(t, answers, store);

@@ -351,7 +351,7 @@ async function holdAfterAnswer(approvals: Approvals, approver: string): Promise<
   return hold(approvals, approver);
 }
 
-test('a hold while a StartRequest is on its way is answered when that is: too late where it was accepted, and else it holds', async (t) => {
+test('a hold during a StartRequest is answered after it: too late if the service accepted it, otherwise the hold counts', async (t) => {
   for (const [result, verdict, posts] of [
     [ACCEPTED, '409 submitted', 1],
     [again(1000), '201 held', 1],

@@ -555,7 +555,7 @@ test('a dry run that begins at a restart posts nothing of what was decided befor
   assert.equal(fixture.posts.length, 0);
 });
 
-test('after a dry run the rule that decided in it stays silent, also where a yes came meanwhile and became void', async (t) => {
+test('after a dry run, the rule that decided in it does not decide again, even if an approval came meanwhile and became void', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { ...POLICY, dryRun: true });
   await fixture.close(approvals);
   fixture.answers = Array.from({ length: 20 }, () => again(1000));

@@ -372,7 +372,7 @@ test('an event that went back from Started to Scheduled waits, with the votes th
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
-test('the same without a policy, and where nobody can know what its StartRequest did', async (t) => {
+test('the same without a policy, and if the result of its StartRequest is unknown', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [LOST];
   await approve(approvals);
