@@ -46,7 +46,7 @@ function frozen({ program }: Member): void {
   program.child.kill('SIGSTOP');
 }
 
-test('the primary holds, hands over, and approves only then, however early somebody else did; a repeat does nothing; with the output of the page', async (t) => {
+test('the primary holds, hands over, and approves only then, even after an earlier approval; a repeat does nothing; with the output of the page', async (t) => {
   const [one, other] = await cluster(t);
   frozen(other);
   await other.bridge.end('SIGKILL');
@@ -82,7 +82,7 @@ test('a primary that hangs loses its lease, and the secondary takes over and app
   assert.deepEqual(linesOf(other.program).sort(), ['Reboot of db_0', 'approved: submitted', 'deliveries are taken', 'primary']);
 });
 
-test('killed while it hands over, it comes up aside, holds anew and goes on', async (t) => {
+test('killed while it hands over, it starts as standby, holds again and continues', async (t) => {
   const [one, other] = await cluster(t);
   frozen(other);
   await other.bridge.end('SIGKILL');

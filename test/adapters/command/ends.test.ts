@@ -107,7 +107,7 @@ test('a stop rejects at once, and close waits until the group has ended, by KILL
   assert.ok((bare.limits.closeMs ?? 0) > 5_500);
 });
 
-test('a stop that cannot end a program says so, with its number, and the bridge closes all the same', async (t) => {
+test('a stop that cannot end a program reports its pid, and the bridge closes', async (t) => {
   const scripts = new Scripts(t);
   const { adapter, logged } = startCommand(
     t,

@@ -58,7 +58,7 @@ function started(t: TestContext, file: string, args: readonly string[]): ChildPr
   return child;
 }
 
-test('a run that outlived a bridge killed by SIGKILL is ended before the next one, which knows that it is the second', async (t) => {
+test('a run that outlived a bridge killed by SIGKILL is ended before the next run, which gets the number 2', async (t) => {
   const scripts = new Scripts(t);
   const options = { run: [scripts.write('run', HANGS_ONCE)] };
   const bridge = started(t, process.execPath, [join(import.meta.dirname, 'killed-bridge.ts'), scripts.folder]);
@@ -161,7 +161,7 @@ for (const [what, change] of [
   });
 }
 
-test('the run of another event is not waited for, and goes on until its own event runs again', async (t) => {
+test('nothing waits for the run of another event, which continues until its own event runs again', async (t) => {
   const { pids, next, scripts } = await leftBehind(t);
   scripts.write('run', 'exit 0');
   const { deliver } = next();
@@ -171,7 +171,7 @@ test('the run of another event is not waited for, and goes on until its own even
   assert.deepEqual(pids.filter(isAlive), []);
 });
 
-test('notes of another shape tell nothing', async (t) => {
+test('notes of another shape are ignored', async (t) => {
   const scripts = new Scripts(t);
   const notes = notesOf(['', 'null', '{"runs":"2"}', '{"runs":2,"open":{"key":7}}'].map((text, index) => ({ seq: index + 1, text })));
   const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', 'echo "$BRIDGE_ATTEMPT" >> attempts')] }, { notes });

@@ -31,7 +31,7 @@ const FAULTS: readonly (readonly [what: string, options: (scripts: Scripts) => O
 ];
 
 for (const [what, options, message] of FAULTS) {
-  test(`${what} is misconfigured, of the whole sink, and check tells it without running anything`, async (t) => {
+  test(`${what} is misconfigured, for the whole sink, and check reports it without running anything`, async (t) => {
     const scripts = new Scripts(t);
     const notes = deliveryNotes();
     const { deliver, adapter } = startCommand(t, scripts, options(scripts), { notes });

@@ -21,14 +21,14 @@ type Skips = Partial<Record<Clause, string>>;
 
 const STREAM_SKIPS: Skips = {
   'a key that gets no answer does not hold up another': 'one stream: all deliveries wait for its reader',
-  'a refusal is told: dead-letter at once': 'a syslog server cannot refuse a message',
-  'an overload is told: retry, after the pause that was asked for': 'a busy server reads slowly, and nothing fails',
+  'a refusal becomes a dead letter at once': 'a syslog server cannot refuse a message',
+  'an overload is retried after the pause that the far side asks for': 'a busy server reads slowly, and nothing fails',
 };
 const UDP = 'a datagram counts as accepted when the system takes it, even if no server exists';
 const UDP_SKIPS: Skips = {
   ...STREAM_SKIPS,
-  'an absence is told, and that it is the whole sink': UDP,
-  'it recovers unaided when the far side comes back on the same address': UDP,
+  'an unreachable far side is a failure of the whole sink': UDP,
+  'it recovers by itself when the far side is back on the same address': UDP,
   'an abort ends a delivery at once, with its own reason': UDP,
   'no secret and no payload leaks into errors, logs or options': `${UDP}, so there are no errors; syslog-fault.test.ts tests the other errors`,
 };
