@@ -19,6 +19,7 @@ export const LONGEST: readonly string[] = [
   'test/adapters/service-bus/source-sessions.test.ts',
   'test/adapters/syslog/daemons.test.ts',
   'test/whole/http-flood.test.ts',
+  'test/docs/pages.test.ts',
   'test/whole/simulator-page/page.test.ts',
   'test/whole/simulator-page/page-orders.test.ts',
 ];

@@ -7,7 +7,8 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
   'the built bridge under kills, full disks and broken brokers': [
     'test/whole/proof/*.test.ts',
     'test/whole/process/*-kill.test.ts',
-    'test/whole/bridge/{kill,approval-kills}.test.ts',
+    'test/whole/bridge/{kill,approval-kills,group-processes}.test.ts',
+    'test/whole/cli/consent.test.ts',
   ],
   'commands and programs of the pages': ['test/docs/*.test.ts'],
   'the packed package': ['test/package/*.test.ts'],
@@ -16,10 +17,11 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
     'test/adapters/kafka/{order,batch-order,source-compression,source-faults,source-group}.test.ts',
     'test/adapters/service-bus/{given-namespace,source-faults,source-sessions}.test.ts',
   ],
+  'a thousand programs at once': ['test/adapters/command/lane.test.ts'],
   'real syslog daemons': ['test/adapters/syslog/daemons.test.ts'],
   'long days and random groups': ['test/whole/bridge/{channels,clock-at-boot,day,group-random}.test.ts'],
   'every option of every verb': [
-    'test/whole/cli/{drill,end-while-starting,hostile-texts,policy,reload,status,store-verbs,tail,unfit-files,usage}.test.ts',
+    'test/whole/cli/{drill,end-while-starting,health,hostile-texts,policy,reload,status,store-verbs,tail,unfit-files,usage}.test.ts',
   ],
   'accessibility in a browser': ['test/whole/{console,simulator-page}/*-care.test.ts', 'test/whole/simulator-page/page-orders.test.ts'],
 };

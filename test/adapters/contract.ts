@@ -124,21 +124,21 @@ const CLAUSES = {
     await ended;
   },
 
-  'a refusal is told: dead-letter at once': async ({ deliver, far }) => {
+  'a refusal becomes a dead letter at once': async ({ deliver, far }) => {
     far.refuse?.();
     const failure = failed(await deliver());
     assert.equal(failure.disposition, 'refused');
     assert.equal(failure.scope, 'delivery');
   },
 
-  'an overload is told: retry, after the pause that was asked for': async ({ deliver, far }) => {
+  'an overload is retried after the pause that the far side asks for': async ({ deliver, far }) => {
     far.overload?.();
     const failure = failed(await deliver());
     assert.equal(failure.disposition, 'retry');
     assert.equal(failure.retryAfterMs, 7000);
   },
 
-  'an absence is told, and that it is the whole sink': async ({ deliver, far, adapter, awayIs }) => {
+  'an unreachable far side is a failure of the whole sink': async ({ deliver, far, adapter, awayIs }) => {
     await far.leave();
     const failure = failed(await deliver());
     assert.equal(failure.disposition, awayIs);
@@ -147,7 +147,7 @@ const CLAUSES = {
     await assert.rejects(adapter.check(never), BridgeError);
   },
 
-  'it recovers unaided when the far side comes back on the same address': async ({ deliver, far, adapter }) => {
+  'it recovers by itself when the far side is back on the same address': async ({ deliver, far, adapter }) => {
     assert.equal(await deliver({ seq: 1 }), 'accepted');
     await far.leave();
     failed(await deliver({ seq: 2 }));
@@ -204,7 +204,7 @@ const CLAUSES = {
     await assert.rejects(adapter.check(never), { code: 'BRIDGE_ADAPTER_CLOSED' });
   },
 
-  'made and closed unused, it opens nothing': async ({ adapter, far }) => {
+  'created and closed unused, it opens nothing': async ({ adapter, far }) => {
     const before = far.contacts();
     await adapter[Symbol.asyncDispose]();
     assert.equal(far.contacts(), before);

@@ -67,7 +67,7 @@ async function ready(node: NetworkNamespace, { containers }: Pod, bridge: Progra
 }
 
 test(
-  'with the default values the bridge of a node is ready by its probe and tells of an event, also when its pod is made anew',
+  'with the default values, the bridge of a node is ready by its probe and publishes an event, also after its pod is recreated',
   options,
   async (t) => {
     const { pod, config } = defaultParts();

@@ -211,7 +211,7 @@ test('the alert rules equal those of deploy/monitoring', options, () => {
   assert.deepEqual(spec, parse(source));
 });
 
-test('the job of the metrics has the name that the rules need, whatever the name of the release', options, () => {
+test('the job of the metrics has the name that the rules need, for any name of the release', options, () => {
   const renamed = render({ renamed: `${VALUES['monitoring']}\nfullnameOverride: other\n` }).renamed;
   assert.match(JSON.stringify(only(renamed, 'ServiceMonitor')), /\{"targetLabel":"job","replacement":"scheduled-events-bridge"\}/);
 });

@@ -131,7 +131,7 @@ test('every query of the dashboard and every alert has data from a real run', op
     assert.ok(await has('scheduled_events_bridge_approval_events{state="failed"} == 0'));
   });
 
-  await t.test('a full disk is told as soon as something is to be stored', { skip: 'reason' in disk && disk.reason }, async () => {
+  await t.test('a full disk raises its alert as soon as something must be stored', { skip: 'reason' in disk && disk.reason }, async () => {
     if ('reason' in disk) return;
     disk.fill();
     azure.schedule({ EventType: 'Freeze', Description: 'x'.repeat(20_000) });

@@ -229,7 +229,7 @@ test('a bad configuration keeps it stopped with 78, and the log lists the faults
   await start();
 });
 
-test('once unregistered, entry and event source are gone, and the state remains', options, async () => {
+test('after unregister, entry and event source are removed, and the state remains', options, async () => {
   machine.run('sc', 'stop', SERVICE);
   await stopped();
   service('unregister');

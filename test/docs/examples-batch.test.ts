@@ -45,7 +45,7 @@ function assertWhole(job: Job): void {
   assert.equal(job.digest, digestOf(job.next));
 }
 
-test('it writes a checkpoint and approves, stands still until the event is over, then goes on; a repeat does nothing; with the output of the page', async (t) => {
+test('it writes a checkpoint and approves, pauses until the event is over, then continues; a repeat does nothing; with the output of the page', async (t) => {
   const example = await Example.on(t, PAGE);
   const job = await running(example);
   await example.bridge();
@@ -66,7 +66,7 @@ test('it writes a checkpoint and approves, stands still until the event is over,
   assertWhole(checkpoint(example));
 });
 
-test('another machine goes on from the checkpoint, and each item is in the result once', async (t) => {
+test('another machine continues from the checkpoint, and each item is in the result once', async (t) => {
   const example = await Example.on(t, PAGE);
   const job = await running(example);
   await example.bridge();
@@ -79,7 +79,7 @@ test('another machine goes on from the checkpoint, and each item is in the resul
   await says(elsewhere, `done: ${digestOf(items)}`);
 });
 
-test('called off, it goes on by itself', async (t) => {
+test('after a cancel, it continues by itself', async (t) => {
   const example = await Example.on(t, PAGE);
   const job = await running(example, { ...LONG, STEP_MS: '400' });
   await example.bridge();
@@ -90,7 +90,7 @@ test('called off, it goes on by itself', async (t) => {
   await says(job, 'Terminate: checkpoint written');
 });
 
-test('killed at any time it has a whole checkpoint; on the same machine it comes up standing still until the event is over', async (t) => {
+test('killed at any time, it has a complete checkpoint; on the same machine it starts paused until the event is over', async (t) => {
   const example = await Example.on(t, PAGE);
   const often = { ...LONG, STEP_MS: '0', EVERY_SECONDS: '0' };
   let before = 0;
@@ -121,7 +121,7 @@ test('killed at any time it has a whole checkpoint; on the same machine it comes
   assert.deepEqual(example.azure.approvals(), [event.EventId]);
 });
 
-test('without notice it writes its checkpoint all the same and approves nothing; a job that is done approves at once', async (t) => {
+test('without notice it writes its checkpoint and approves nothing; a finished job approves at once', async (t) => {
   const example = await Example.on(t, PAGE);
   const job = await running(example);
   await example.bridge();

@@ -70,7 +70,7 @@ test('called off while it drains, it serves again and has approved nothing', asy
   assert.deepEqual(example.azure.approvals(), []);
 });
 
-test('killed while it drains, it comes up shut, and approves when the delivery comes again', async (t) => {
+test('killed while it drains, it starts closed, and approves when the delivery comes again', async (t) => {
   const { example, service, event } = await draining(t);
   await service.end('SIGKILL');
   const again = await served(example);
@@ -87,7 +87,7 @@ test('killed while it drains, it comes up shut, and approves when the delivery c
   assert.deepEqual([await status(example.port), example.azure.approvals()], [200, [event.EventId]]);
 });
 
-test('without notice it is shut at once and approves nothing; a change for the worse is approved anew; one of two events keeps it shut', async (t) => {
+test('without notice it closes at once and approves nothing; a worse change is approved again; one of two events keeps it closed', async (t) => {
   const example = await Example.on(t, PAGE);
   const service = await served(example);
   await example.bridge();

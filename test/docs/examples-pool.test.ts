@@ -140,7 +140,7 @@ test('called off while it leaves, it comes back and has approved nothing', async
   assert.deepEqual(example.azure.approvals(), []);
 });
 
-test('killed while it leaves, it comes up away, is told again and approves; killed after that, it is away until the end', async (t) => {
+test('killed while it leaves, it starts out of the pool, gets the delivery again and approves; killed after that, it stays out until the end', async (t) => {
   const { example, program, balancer } = await pool(t, { LAST_REQUEST_SECONDS: '0.2' });
   const event = example.schedule();
   await says(program, 'out of the pool after 3 checks');
@@ -160,7 +160,7 @@ test('killed while it leaves, it comes up away, is told again and approves; kill
   assert.deepEqual(example.azure.approvals(), [event.EventId]);
 });
 
-test('where nobody asks for its health it stays away and approves nothing', async (t) => {
+test('if the balancer does not check its health, it stays out of the pool and approves nothing', async (t) => {
   const example = await Example.on(t, PAGE, { LEAVE_SECONDS: '0.1' });
   const program = await beside(example);
   await example.bridge();
@@ -171,7 +171,7 @@ test('where nobody asks for its health it stays away and approves nothing', asyn
   assert.deepEqual(example.azure.approvals(), []);
 });
 
-test('without notice it is away at once and approves nothing, and an ill application is told to the balancer', async (t) => {
+test('without notice it leaves at once and approves nothing, and the balancer sees that its application is unhealthy', async (t) => {
   const { example, program, balancer } = await pool(t, { APP_HEALTH: 'http://127.0.0.1:1/' });
   await balancer.has('web_1');
   const event = example.schedule({ EventStatus: 'Started' });

@@ -46,7 +46,7 @@ function frozen({ program }: Member): void {
   program.child.kill('SIGSTOP');
 }
 
-test('the primary holds, hands over, and approves only then, however early somebody else did; a repeat does nothing; with the output of the page', async (t) => {
+test('the primary holds, hands over, and approves only then, even after an earlier approval; a repeat does nothing; with the output of the page', async (t) => {
   const [one, other] = await cluster(t);
   frozen(other);
   await other.bridge.end('SIGKILL');
@@ -82,7 +82,7 @@ test('a primary that hangs loses its lease, and the secondary takes over and app
   assert.deepEqual(linesOf(other.program).sort(), ['Reboot of db_0', 'approved: submitted', 'deliveries are taken', 'primary']);
 });
 
-test('killed while it hands over, it comes up aside, holds anew and goes on', async (t) => {
+test('killed while it hands over, it starts as standby, holds again and continues', async (t) => {
   const [one, other] = await cluster(t);
   frozen(other);
   await other.bridge.end('SIGKILL');
@@ -109,7 +109,7 @@ test('killed while it hands over, it comes up aside, holds anew and goes on', as
   assert.equal(primaryOf(one.example), 'db_1');
 });
 
-test('where nobody takes over it stays primary, under the hold, and nobody approves; called off, all are ready', async (t) => {
+test('if no member takes over, it stays primary under its hold, and nothing is approved; after a cancel, all are ready', async (t) => {
   const [one, other] = await cluster(t, { ...QUICK, TAKEOVER_SECONDS: '0.3' });
   const event = one.example.schedule({ Resources: ['db_0', 'db_1'] });
   for (const { program } of [one, other]) await says(program, 'nobody has taken over: not approved, it starts by itself');

@@ -84,7 +84,7 @@ test('called off while the service ends, it is started again and nothing was app
   assert.deepEqual([written(example), example.azure.approvals()], [['up', 'all is written', 'up'], []]);
 });
 
-test('killed in the middle, it comes up without the service, approves when the delivery comes again, and starts it at the end', async (t) => {
+test('killed in the middle, it starts without the service, approves when the delivery comes again, and starts the service at the end', async (t) => {
   const example = await exampleOf(t);
   const program = await supervised(example, { FLUSH_MS: '400' });
   await isUp(example);
@@ -122,7 +122,7 @@ test('a service that does not end in time is not killed, and nothing is approved
   await program.end('SIGTERM');
 });
 
-test('without notice the service ends at once and nothing is approved; it is started when the last of two events is gone', async (t) => {
+test('without notice the service ends at once and nothing is approved; it is started when the last of two events has ended', async (t) => {
   const example = await exampleOf(t);
   const program = await supervised(example);
   await isUp(example);

@@ -41,7 +41,7 @@ function foreseen(): ReadonlyMap<string, Set<string>> {
   return byCode;
 }
 
-test('every answer of Kafka that the bridge knows stands in the row of its code, and no other', () => {
+test('every known answer of Kafka is in the row of its code, and no other', () => {
   const byCode = foreseen();
   // A broker behind the others may not know the partition of a topic that was found: that is tried again like all that the row calls other.
   byCode.get('BRIDGE_KAFKA_UNAVAILABLE')?.delete('UNKNOWN_TOPIC_OR_PARTITION');
@@ -49,7 +49,7 @@ test('every answer of Kafka that the bridge knows stands in the row of its code,
   for (const { types, codes } of answers) if (types.length > 0) assert.ok(byCode.has(codes[0] ?? ''), codes.join());
 });
 
-test('every row of an answer tells what becomes of the delivery', () => {
+test('every row of an answer has the right outcome of the delivery', () => {
   const outcomes: Readonly<Record<string, RegExp>> = { refused: /^a dead letter/, misconfigured: /slowly/, retry: /back-off/ };
   let before = '';
   for (const { types, codes, outcome } of answers) {
@@ -70,7 +70,7 @@ test('the page names every code of Kafka that a delivery can end with', () => {
   assert.deepEqual(answers.flatMap((row) => row.codes).sort(), [...codes].sort());
 });
 
-test('what is said where it does not work are words of the messages', () => {
+test('the words under "When it does not work" are words of the messages', () => {
   const sources = globSync(['adapters/kafka/*.ts', 'src/net/tls-advice.ts'], { cwd: ROOT }).map((path) =>
     readFileSync(join(ROOT, path), 'utf8'),
   );

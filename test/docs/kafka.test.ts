@@ -93,7 +93,7 @@ test('docs/operate/kafka.md, "Try it": a disk, a topic, a bridge and a scenario,
   assert.match(records[0] ?? '', new RegExp(`^${shape}`));
 });
 
-test('docs/operate/kafka.md, "Approvals from a topic": one starts the event, one comes too late, one is none', {
+test('docs/operate/kafka.md, "Approvals from a topic": one starts the event, one comes too late, one is not valid', {
   skip: withoutOurKafka,
 }, async (t) => {
   const kafka = await sharedKafka(t);

@@ -1,178 +1,143 @@
-// A page of docs/ → its blocks typed into shells in turn, what they print held against the page.
+// The fences of a page → typed into terminals as their words say; the output is what it shows.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { folderOf } from '../support/folder.ts';
 import { poll } from '../support/poll.ts';
 import { Terminal } from '../support/terminal.ts';
-import { type CodeBlock, codeBlocksOf } from './markdown-page.ts';
+import type { CodeBlock } from './markdown-page.ts';
+import { PagePorts } from './page-ports.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const PATIENCE_MS = 60_000;
+/** The reader types in it what no terminal is named for. */
+const SHELL = '';
 
-/** Each method takes the block that is next on the page. */
+/** Where the bridge of a page listens. */
+const LISTEN = 'http: { listen: 127.0.0.1:8700 }\n';
+
+/** What is done with a fence: exactly one of these is among its words. */
+export const ACTIONS = ['run', 'start', 'poll', 'prints', 'not-played'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** What else the words of a fence can say. */
+export const DETAILS = ['ready', 'with', 'needs'] as const;
+
+/** @throws if the fence says nothing or too much */
+export function actionOf({ words, text }: CodeBlock): Action {
+  const [action, ...others] = ACTIONS.filter((each) => words.has(each));
+  assert.ok(action && others.length === 0, `one of ${ACTIONS.join(', ')} belongs to the fence of ${text}`);
+  return action;
+}
+
+/** One reader of a page: a folder like a checkout, free ports, and terminals. */
 export class PlayedPage {
+  readonly folder: string;
   readonly #t: TestContext;
-  readonly #folder: string;
-  readonly #blocks: CodeBlock[];
-  readonly #names = new Map<string | RegExp, string>();
+  readonly #ports: PagePorts;
+  readonly #names: [name: string | RegExp, value: string][] = [];
+  readonly #terminals = new Map<string, Terminal>();
+  /** By the last fence that was typed and ended. */
+  #printed = '';
 
-  private constructor(t: TestContext, path: string, folder: string) {
+  constructor(t: TestContext) {
     this.#t = t;
-    this.#folder = folder;
-    this.#blocks = [...codeBlocksOf(path)];
-    for (const name of ['dist', 'node_modules']) symlinkSync(join(ROOT, name), join(folder, name));
-    writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' dist/main.js "$@"\n`, { mode: 0o755 });
+    this.#ports = new PagePorts();
+    this.folder = folderOf(t);
+    for (const name of ['dist', 'node_modules', 'deploy']) symlinkSync(join(ROOT, name), join(this.folder, name));
+    // `npx scheduled-events-bridge …` and `npx node …` of a checkout.
+    this.program('npx', `command=$1; shift\n[ "$command" = node ] || set -- dist/main.js "$@"\nexec '${process.execPath}' "$@"`);
   }
 
-  /** `path` starts at the repository's root. The page's ports 808N and 870N stand for free ones; `folder` becomes the checkout. */
-  static async open(t: TestContext, path: string, folder = folderOf(t)): Promise<PlayedPage> {
-    const page = new PlayedPage(t, path, folder);
-    const first = await freeTens();
-    page.means('127.0.0.1:808', `127.0.0.1:${first}`);
-    page.means('127.0.0.1:870', `127.0.0.1:${first + 1}`);
-    return page;
+  /** Puts a program on the path of all terminals. */
+  program(name: string, script: string): void {
+    writeFileSync(join(this.folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 
   /** From now on the page's name stands for that. */
   means(name: string | RegExp, value: string): void {
-    this.#names.set(name, value);
+    this.#names.push([name, value]);
   }
 
-  here(text: string): string {
-    return [...this.#names].reduce((changed, [name, value]) => changed.replaceAll(name, value), text);
+  /** Plays the fences in turn. */
+  async play(fences: readonly CodeBlock[]): Promise<void> {
+    for (const text of [LISTEN, ...fences.map((fence) => fence.text)]) await this.#ports.claim(text);
+    for (const [index, fence] of fences.entries()) await this.#playOne(fence, fences[index + 1]);
   }
 
-  terminal(): Terminal {
-    return new Terminal(this.#t, this.#folder);
+  async #playOne(fence: CodeBlock, next: CodeBlock | undefined): Promise<void> {
+    const action = actionOf(fence);
+    if (action === 'start') await this.#start(fence);
+    if (action === 'run') this.#printed = await this.#terminal(SHELL).type(this.#here(fence.text));
+    if (action === 'poll') await this.#poll(fence, next);
+    if (action === 'prints') await this.#compare(fence);
   }
 
-  /** Takes a block in `sh` and types it in a terminal of its own, where it goes on. */
-  starts(): Terminal {
-    const terminal = this.terminal();
-    terminal.start(this.here(this.#next('sh')));
+  /** What a fence starts goes on. Waits for the port that its `ready` names. */
+  async #start({ text, words }: CodeBlock): Promise<void> {
+    const terminal = this.#terminal(words.get('start') ?? '');
+    terminal.start(this.#here(text));
+    const port = words.get('ready');
+    if (port !== undefined) await this.#ports.accepts(port, () => terminal.stderr);
+  }
+
+  /** Types a fence that only reads, again and again, until it prints what the next one shows. */
+  async #poll({ text }: CodeBlock, shown: CodeBlock | undefined): Promise<void> {
+    assert.ok(shown?.words.get('prints') === '', `no fence shows what is printed by ${text}`);
+    const isShown = async () => {
+      this.#printed = await this.#terminal(SHELL).type(this.#here(text), { mayFail: true });
+      return fault(this.#here(shown.text), shown.language, this.#printed) === null;
+    };
+    // The fence that shows it reports the difference.
+    await poll(isShown, text, PATIENCE_MS).catch(() => {});
+  }
+
+  /** The last output, or the next lines of the terminal that `prints` names. */
+  async #compare({ text, language, words }: CodeBlock): Promise<void> {
+    const name = words.get('prints') ?? '';
+    const shown = this.#here(text);
+    const printed = name === SHELL ? this.#printed : await this.#terminal(name).lines(shown.trimEnd().split('\n').length);
+    const found = fault(shown, language, printed);
+    if (found !== null) throw found;
+  }
+
+  #terminal(name: string): Terminal {
+    const terminal = this.#terminals.get(name) ?? new Terminal(this.#t, this.folder);
+    this.#terminals.set(name, terminal);
     return terminal;
   }
 
-  /** Takes a block in `sh`. @returns what it printed */
-  async types(terminal: Terminal): Promise<string> {
-    return await terminal.type(this.here(this.#next('sh')));
-  }
-
-  /** As most pages begin: the configuration, then a simulator and a bridge in terminals of their own, and one for everything else. */
-  async withBridge(): Promise<{ readonly bridge: ReturnType<PlayedPage['starts']>; readonly shell: ReturnType<PlayedPage['terminal']> }> {
-    this.passes('yaml');
-    await this.shows(this.starts());
-    return { bridge: this.starts(), shell: this.terminal() };
-  }
-
-  /** Takes a block in `json`: the same members and values, but for ids and times. */
-  answers(printed: string): void {
-    const shown = this.#next('json');
-    assert.deepEqual(JSON.parse(alike(printed)), JSON.parse(alike(this.here(shown))));
-  }
-
-  /** Takes a block in `sh` that only looks, and types it until it answers the block in `json` behind it. */
-  async comesToAnswer(terminal: Terminal): Promise<void> {
-    const asked = this.here(this.#next('sh'));
-    const shown = JSON.stringify(JSON.parse(alike(this.here(this.#blocks[0]?.text ?? ''))));
-    let printed = '';
-    const isShown = async () => {
-      printed = await terminal.type(asked);
-      return compact(alike(printed)) === shown;
-    };
-    // What differs is told below.
-    await poll(isShown, 'the answer of the page').catch(() => {});
-    this.answers(printed);
-  }
-
-  /** Takes a block in `text`: line by line what was printed, where `…` stands for anything. */
-  prints(printed: string): void {
-    const shown = this.#next('text').trimEnd().split('\n');
-    const lines = printed.trimEnd().split('\n');
-    for (const [index, line] of shown.entries()) assert.match(alike(lines[index] ?? ''), shapeOf(alike(this.here(line))));
-    assert.equal(lines.length, shown.length, printed);
-  }
-
-  /** Takes a block in `sh` that only looks at what others write, and types it until it prints the block in `text` behind it. */
-  async comesToPrint(terminal: Terminal): Promise<void> {
-    const asked = this.here(this.#next('sh'));
-    const shown = this.here(this.#blocks[0]?.text ?? '')
-      .trimEnd()
-      .split('\n');
-    let printed = '';
-    const isShown = async () => {
-      printed = await terminal.type(asked);
-      const lines = printed.trimEnd().split('\n');
-      return lines.length === shown.length && shown.every((line, index) => shapeOf(alike(line)).test(alike(lines[index] ?? '')));
-    };
-    // What differs is told below.
-    await poll(isShown, 'the lines of the page').catch(() => {});
-    this.prints(printed);
-  }
-
-  /** The same of the next lines of a terminal, once they are there. */
-  async shows(terminal: Terminal): Promise<void> {
-    const count = this.#blocks[0]?.text.trimEnd().split('\n').length ?? 0;
-    this.prints((await terminal.lines(count)).join('\n'));
-  }
-
-  /** Takes a block that is not played. */
-  passes(language: string): void {
-    this.#next(language);
-  }
-
-  /** @throws where a block is left */
-  isThrough(): void {
-    assert.deepEqual(this.#blocks, []);
-  }
-
-  #next(language: string): string {
-    const block = this.#blocks.shift();
-    assert.equal(block?.language, language, `the next block is ${JSON.stringify(block)}`);
-    return block?.text ?? '';
+  /** The page's names and ports replaced by those of this test. */
+  #here(text: string): string {
+    const named = this.#names.reduce((changed, [name, value]) => changed.replaceAll(name, value), text);
+    // Without `http`, the bridge would listen on its default port.
+    const whole = /^http:/m.test(named) ? named : named.replace('version: 1\n', `version: 1\n${LISTEN}`);
+    return this.#ports.here(whole);
   }
 }
 
-/** Two whole tens of ports, in which the last figure is that of the page; below those that the system gives away, so that what is killed finds its own again. */
-async function freeTens(): Promise<number> {
-  for (let first = 1000 + (process.pid % 1000) * 2; ; first += 2) {
-    const ports = Array.from({ length: 20 }, (_, index) => first * 10 + index);
-    const isFree = await Promise.all(ports.map(isFreePort));
-    if (!isFree.includes(false)) return first;
-  }
-}
-
-async function isFreePort(port: number): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1');
-  const listens = await once(server, 'listening').then(
-    () => true,
-    () => false,
-  );
-  if (listens) await once(server.close(), 'close');
-  return listens;
-}
-
-/** JSON without white space; anything else, such as nothing, as it is. */
-function compact(text: string): string {
+/** Null if the lines are those that the page shows; `…` stands for any text. JSON needs the same members and values. */
+function fault(shown: string, language: string, printed: string): Error | null {
   try {
-    return JSON.stringify(JSON.parse(text));
-  } catch {
-    return text;
+    if (language === 'json') assert.deepEqual(JSON.parse(alike(printed)), JSON.parse(alike(shown)));
+    else assert.match(alike(printed.trimEnd()), shapeOf(alike(shown.trimEnd())));
+    return null;
+  } catch (error) {
+    return error as Error;
   }
 }
 
-/** The same for two runs: without what they made up, and the times. */
+/** The same for two runs: without generated ids and times. */
 function alike(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, '<EventId>')
     .replaceAll(/(?<=:)[0-9a-f]{16}\b/g, '<hash>')
-    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g, '<time>')
     .replaceAll(/(?<="notStartedForSeconds":\s?)\d+/g, '"<seconds>"');
 }
 
-function shapeOf(line: string): RegExp {
-  return new RegExp(`^${line.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('…', '.*')}$`);
+/** `…` does not match a line feed. */
+function shapeOf(text: string): RegExp {
+  return new RegExp(`^${text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('…', '.*')}$`);
 }

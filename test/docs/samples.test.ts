@@ -120,7 +120,7 @@ test('docs/simulate/samples.md says of each PowerShell sample that it has not be
 
 // Most of the time they wait for a poll a second later.
 describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
-  test('makes a namespace where the simulator is the metadata service, and takes it away', async (t) => {
+  test('creates a namespace in which the simulator is the metadata service, and deletes it', async (t) => {
     const namespace = NetworkNamespace.named(t);
     const typed = (index: number) => block('Try them without Azure', index).text.replaceAll('try-events', namespace.name);
     const atTheRoot = (lines: string) => start(t, ['-c', `cd -- "$0" || exit\n${lines}`, ROOT], { node: 'bash', main: '--norc' });

@@ -86,7 +86,7 @@ test('each column takes the values that the sink sends', () => {
       assert.ok(TAKES[types.get(name) ?? '']?.(value), `${name} of type ${types.get(name)} gets ${JSON.stringify(value)}`);
 });
 
-test('the table has the columns of the stream, in their types, and the one that the transformation makes', () => {
+test('the table has the columns of the stream, with their types, and the one of the transformation', () => {
   assert.deepEqual([...queryNames(variables.transformation).defined], ['Change']);
   assert.deepEqual(
     table.filter(({ name }) => name !== 'Change'),
@@ -121,7 +121,7 @@ test('the flow leads from the stream of the sink to the table, and the page conf
   assert.ok(v.is(azureMonitorOptions, { endpoint: 'https://x.y', rule: 'dcr-0', stream: STREAM }));
 });
 
-test('the transformation takes the change out of every type, whatever its prefix', () => {
+test('the transformation finds the change in every type, with any prefix', () => {
   const [, pattern = ''] = /extract\(@'(.*)', 1, CloudEventType\)$/.exec(variables.transformation) ?? [];
   for (const prefix of ['io.github.scheduled-events-bridge', 'com.example', 'x', 'com.approval', 'com.scheduled'])
     for (const change of CHANGE_NAMES) assert.equal(new RegExp(pattern).exec(`${prefix}.${change}.v1`)?.[1], change);

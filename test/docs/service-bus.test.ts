@@ -60,7 +60,7 @@ function notice(seq: number): Delivery {
 for (const { name, skip, ...consumer } of CONSUMERS) {
   const options = skip === undefined ? {} : { skip };
   test(
-    `${name} reads binary and structured messages once each, completes them, and dead-letters what is no CloudEvent`,
+    `${name} reads binary and structured messages once each, completes them, and dead-letters a message that is not a CloudEvent`,
     options,
     async (t) => {
       const server = await serviceBusServer(t);
@@ -169,7 +169,7 @@ test('the table of answers says what the sink makes of each, and leaves out none
   );
 });
 
-test('the page tells what to do for every code of the sink', () => {
+test('the page has advice for every code of the sink', () => {
   const codes = ERROR_CODES.filter((code) => code.startsWith('BRIDGE_SERVICE_BUS_'));
   const told = tableBelow(PAGE, 'When it does not work')
     .map(([code]) => code)

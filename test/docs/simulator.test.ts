@@ -1,4 +1,4 @@
-// docs/simulate/simulator.md → its options, routes, fields and state; its commands, typed in.
+// docs/simulate/simulator.md → its options, routes, fields and state are those of the program.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
@@ -6,7 +6,6 @@ import { eventEntries } from '../../src/simulator/control/event-fields.ts';
 import { faultEntries } from '../../src/simulator/control/fault-fields.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
 import { simulateVerb } from '../../src/verbs/simulate.ts';
-import { start } from '../support/program.ts';
 import { simulatedGroup } from '../virtual/simulated-group.ts';
 import { jsonOf } from '../virtual/simulation.ts';
 import { codeBlocksOf, tableBelow } from './markdown-page.ts';
@@ -57,18 +56,4 @@ test('the state that the page shows has the keys of the real one', async () => {
   first.order('PUT', '/faults', { status: 503, times: 5 }, 204);
   const block = codeBlocksOf(PAGE).find(({ heading }) => heading === 'The state');
   assert.deepEqual(keysOf(JSON.parse(block?.text ?? '')), keysOf(jsonOf(first.order('GET', ''))));
-});
-
-test('the maintenance by hand, typed as it stands, is scheduled, started by its approval, and gone ten minutes later', async (t) => {
-  const simulator = start(t, ['simulate', '--listen', '127.0.0.1:0']);
-  const { host } = new URL(JSON.parse((await simulator.lines(1))[0] ?? '').endpoint);
-  const block = codeBlocksOf(PAGE).find(({ heading }) => heading === 'One maintenance by hand');
-  const typed = start(t, [block?.text.replaceAll('127.0.0.1:8080', host) ?? ''], { node: 'sh', main: '-c' });
-  const { code, stdout, stderr } = await typed.ended();
-  assert.deepEqual([code, stderr], [0, '']);
-  const documents = stdout.split('\n').filter((line) => line.startsWith('{"DocumentIncarnation"'));
-  assert.deepEqual(
-    documents.map((line) => JSON.parse(line).Events.map(({ EventStatus }: { EventStatus: string }) => EventStatus)),
-    [['Scheduled'], ['Started'], []],
-  );
 });

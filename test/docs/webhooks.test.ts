@@ -115,7 +115,7 @@ for (const receiver of RECEIVERS) {
   );
 }
 
-test('the receiver in Node consents to the origin that it knows, and to no other', async (t) => {
+test('the receiver in Node consents to its configured origin, and to no other', async (t) => {
   const [receiver] = RECEIVERS;
   assert.ok(receiver);
   const { url, lines } = await run(t, receiver);

@@ -80,7 +80,7 @@ async function open(t: TestContext, config: Parameters<typeof openHttpInterface>
   return { heard, http };
 }
 
-test('each approver of the page is known by what it has, and the record says how', async (t) => {
+test('each approver of the page is authenticated by its credential, and the record says how', async (t) => {
   const { issuer, heard, curl, ask, withHeader } = await serve(t);
   assert.equal(await curl(ask), '{"results":[]}');
   await withHeader(`Authorization: Bearer ${TOKEN}`);
@@ -93,7 +93,7 @@ test('each approver of the page is known by what it has, and the record says how
   ]);
 });
 
-test('who has nothing, or what is not its own, is not heard', async (t) => {
+test('callers without a credential, or with a wrong one, are rejected', async (t) => {
   const { issuer, heard, withHeader } = await serve(t);
   const other = await issuer.token(Date.now(), { iss: `${TENANT}/v2.0`, aud: API, roles: ['Other'] });
   for (const header of ['X-Nothing: 1', 'Authorization: Bearer wrong-token-000001', `Authorization: Bearer ${other}`]) {

@@ -25,8 +25,8 @@ testAdapter({
   awayIs: 'retry',
   skip: {
     'a key that gets no answer does not hold up another': 'one file takes one write at a time',
-    'a refusal is told: dead-letter at once': 'a file refuses no line',
-    'an overload is told: retry, after the pause that was asked for': 'a file asks for no pause',
+    'a refusal becomes a dead letter at once': 'a file refuses no line',
+    'an overload is retried after the pause that the far side asks for': 'a file asks for no pause',
     'an abort ends a delivery at once, with its own reason': ENDS_BY_ITSELF,
   },
 });

@@ -25,9 +25,9 @@ function text(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** The text of each fenced block in that language. */
+/** The text of each fenced block in that language, whatever words follow it. */
 function blocks(markdown: string, language: string): string[] {
-  const fence = new RegExp(`^ *\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\``, 'gm');
+  const fence = new RegExp(`^ *\`\`\`${language}(?: .*)?\\n([\\s\\S]*?)^ *\`\`\``, 'gm');
   return [...markdown.matchAll(fence)].map(([, block]) => block ?? '');
 }
 

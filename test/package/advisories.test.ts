@@ -85,7 +85,7 @@ for (const severity of ['high', 'critical'] as const) {
   });
 }
 
-test('of two versions the one that is concerned is named alone, and what concerns neither is no matter', async (t) => {
+test('of two versions only the affected one is named; an advisory for neither is ignored', async (t) => {
   await using registry = await registryWith({
     alpha: [advisory('aaaa-bbbb-cccc', 'high', '<2.0.0')],
     '@scope/beta': [advisory('dddd-eeee-ffff', 'critical', '<1.0.0')],
@@ -133,7 +133,7 @@ for (const [what, refusal] of [
   ['503', { status: 503, body: 'away' }],
   ['a page of a proxy', { status: 200, body: '<html>' }],
 ] as const) {
-  test(`a registry that answers ${what} gives no advisories: one line says so, and the run goes on`, async (t) => {
+  test(`a registry that answers ${what} gives no advisories: one line says so, and the run continues`, async (t) => {
     await using registry = await registryWith({ alpha: [advisory('aaaa-bbbb-cccc', 'critical', '*')] });
     registry.refusal = refusal;
     const { status, lines, errors } = await check(t, registry.url, ['alpha@1.0.0']);
@@ -163,7 +163,7 @@ for (const [what, allowed] of [
   ['with a misspelt key', [{ ...allowedUntil(NEVER_OVER), untill: NEVER_OVER }]],
   ['that is no list', {}],
 ] as const) {
-  test(`a list of allowed advisories ${what} ends the check with 1, whatever the registry gives`, async (t) => {
+  test(`a list of allowed advisories ${what} ends the check with 1, for any answer of the registry`, async (t) => {
     await using registry = await AdvisoryRegistry.start();
     const { status, errors } = await check(t, registry.url, ['alpha@1.0.0'], allowed);
     assert.equal(status, 1);

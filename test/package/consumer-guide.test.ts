@@ -179,7 +179,7 @@ export class Kafka {
   });
 }`;
 
-test("'kafka.js' handles what the Kafka sink writes, and passes over what is no CloudEvent", async (t) => {
+test("'kafka.js' handles records of the Kafka sink, and skips a record that is not a CloudEvent", async (t) => {
   const project = await projectOf(t);
   standIn(project, 'kafkajs', KAFKAJS);
   const records = (['binary', 'structured'] as const).map((mode) =>
@@ -205,7 +205,7 @@ export class ServiceBusClient {
   });
 }`;
 
-test("'service-bus.js' settles what the Service Bus sink sends, and dead-letters what is no CloudEvent", async (t) => {
+test("'service-bus.js' settles messages of the Service Bus sink, and dead-letters a message that is not a CloudEvent", async (t) => {
   const project = await projectOf(t);
   standIn(project, '@azure/service-bus', SERVICE_BUS);
   const encode = busMessageEncoder({ mode: 'binary', sessions: false, attributePrefix: 'underscore' }, 'bus', new VirtualTime());

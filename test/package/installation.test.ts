@@ -120,7 +120,7 @@ for (const [what, files] of [
   ['ships a notice without a licence', { 'package.json': '{"name":"bare","version":"1.2.3","license":"MIT"}', NOTICE: 'by me' }],
   ['names no licence', { 'package.json': '{"name":"bare","version":"1.2.3"}', LICENSE: 'text' }],
 ] as const) {
-  test(`a build fails, and says why, where a bundled package ${what}`, async (t) => {
+  test(`a build fails, and says why, if a bundled package ${what}`, async (t) => {
     const folder = join(folderOf(t), 'node_modules/bare');
     mkdirSync(folder, { recursive: true });
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);

@@ -48,7 +48,7 @@ function refusal(work: () => unknown): Pick<BridgeError, 'code' | 'status' | 'me
 
 const statuses = (azure: SimulatedAzure) => azure.events().map(({ EventStatus }) => EventStatus);
 
-test('an event is scheduled, read and approved by a client, and gone ten simulated minutes later', async (t) => {
+test('an event is scheduled, read and approved by a client, and ends ten simulated minutes later', async (t) => {
   const azure = await start(t);
   const { EventId, Resources } = azure.schedule({ EventType: 'Reboot', EventSource: 'User' });
   const { Events } = await read(azure.url);
@@ -188,14 +188,14 @@ test('approvals are those that were answered 200, in order, with repetitions', a
   );
 });
 
-test('a scenario is played by its name, from the start or later, in the place of the one before', async (t) => {
+test('a scenario is played by its name, from the start or later, and replaces the one before', async (t) => {
   const azure = await start(t, { scenario: 'user-reboot' });
   assert.deepEqual([azure.state().scenario?.name, azure.events()[0]?.EventType], ['user-reboot', 'Reboot']);
   await azure.play('spot-eviction');
   assert.deepEqual([azure.state().scenario?.name, azure.events().map(({ EventType }) => EventType)], ['spot-eviction', ['Preempt']]);
 });
 
-test('a scenario is played from a file, and a faulty file tells its faults', async (t) => {
+test('a scenario is played from a file, and a faulty file is rejected with its faults', async (t) => {
   const azure = await start(t);
   const file = join(folderOf(t), 'mine.yaml');
   writeFileSync(file, 'purpose: mine\nsteps:\n  - after: 0s\n    schedule: { EventType: Terminate }\n');
@@ -206,7 +206,7 @@ test('a scenario is played from a file, and a faulty file tells its faults', asy
   await assert.rejects(azure.play('spot-evicton'), { code: 'BRIDGE_USAGE', message: /spot-eviction/ });
 });
 
-test('until gives what its look gives, at once where that is there already', async (t) => {
+test('until returns the result of its function, at once if there is one already', async (t) => {
   const azure = await start(t);
   azure.schedule({ EventId: 'A' });
   assert.equal((await azure.until(() => azure.events()[0])).EventId, 'A');
@@ -231,7 +231,7 @@ test('until resolves for an order that came by HTTP', async (t) => {
   assert.equal(await listed, 'Redeploy');
 });
 
-test('until rejects after its time and tells what was there instead', async (t) => {
+test('until rejects after its time, with the last state in the message', async (t) => {
   const azure = await start(t);
   azure.schedule({ EventId: 'A', EventType: 'Reboot' });
   await read(azure.url);
@@ -328,7 +328,7 @@ test('a client that measures notice by its own clock has its truth after the clo
   assert.equal(azure.state().notBefore, 'wall');
 });
 
-test('several simulators in one process know nothing of each other', async (t) => {
+test('several simulators in one process are independent', async (t) => {
   const [one, other] = [await start(t), await start(t, { strict: true, gpu: true, name: 'gpu', vms: 2 })];
   one.schedule({ EventId: 'A' });
   one.advance('1h');

@@ -1,20 +1,22 @@
-// Lines of a page → a shell that types them, remembers its variables and tells what they print.
+// Lines of a page → a shell that runs them, keeps its variables, and returns what they print.
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { poll } from './poll.ts';
 
-/** What starts several programs at once takes long beside other tests. */
+/** Several programs that start at once take long beside other tests. */
 const PATIENCE_MS = 60_000;
 
-const TYPED = '-- the lines before this one were typed --';
+/** Printed after the typed lines, with the status of the last one. */
+const END = '-- the lines before this one ended with';
 
-/** One shell that remembers its variables. Ends with the test, and what it started too. */
+/** One shell. It ends with the test, and so does everything that it started. */
 export class Terminal {
   readonly #shell: ChildProcess;
   stdout = '';
   stderr = '';
-  /** How much of `stdout` was told already. */
-  #told = 0;
+  /** How much of `stdout` was returned already. */
+  #returned = 0;
 
   constructor(t: TestContext, folder: string) {
     const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}` };
@@ -27,40 +29,44 @@ export class Terminal {
     t.after(() => this.end());
   }
 
-  /** Kills it with all that it started. */
+  /** Kills it with everything that it started. */
   end(): void {
     if (this.#shell.pid !== undefined && this.#shell.signalCode === null) process.kill(-this.#shell.pid, 'SIGKILL');
   }
 
-  /** Does not wait for its end. */
+  /** Does not wait for the end of the lines. */
   start(text: string): void {
     this.#shell.stdin?.write(`${text}\n`);
   }
 
-  /** Resolves with what it printed, once it is through. */
-  async type(text: string): Promise<string> {
-    this.start(`${text}\necho '${TYPED}'`);
+  /** Resolves with what the lines printed, after the last one has ended. Throws if that one failed, unless it may. */
+  async type(text: string, { mayFail = false } = {}): Promise<string> {
+    this.start(`${text}\necho "${END} $?"`);
+    const ended = () => new RegExp(`${END} (\\d+)\n`).exec(this.stdout.slice(this.#returned));
+    const said = () => `${text}; ${this.stdout.slice(this.#returned)}; ${this.stderr}`;
     await poll(
-      () => this.stdout.includes(`${TYPED}\n`, this.#told),
-      () => `the end of ${text}; ${this.stdout.slice(this.#told)}; ${this.stderr}`,
+      () => ended() !== null,
+      () => `the end of ${said()}`,
       PATIENCE_MS,
     );
-    const end = this.stdout.indexOf(TYPED, this.#told);
-    const printed = this.stdout.slice(this.#told, end);
-    this.#told = end + TYPED.length + 1;
+    const [line = '', status] = ended() ?? [];
+    assert.ok(mayFail || status === '0', `status ${status} of ${said()}`);
+    const end = this.stdout.indexOf(line, this.#returned);
+    const printed = this.stdout.slice(this.#returned, end);
+    this.#returned = end + line.length;
     return printed;
   }
 
-  /** Resolves with so many lines that were not told before. */
-  async lines(count: number): Promise<readonly string[]> {
-    const fresh = () => this.stdout.slice(this.#told).split('\n').slice(0, -1);
+  /** Resolves with the next lines that it prints, as one text. */
+  async lines(count: number): Promise<string> {
+    const fresh = () => this.stdout.slice(this.#returned).split('\n').slice(0, -1);
     await poll(
       () => fresh().length >= count,
       () => `${count} more lines after ${this.stdout.slice(-500)}; ${this.stderr}`,
       PATIENCE_MS,
     );
-    const lines = fresh().slice(0, count);
-    this.#told += lines.join('\n').length + 1;
+    const lines = fresh().slice(0, count).join('\n');
+    this.#returned += lines.length + 1;
     return lines;
   }
 }

@@ -12,7 +12,7 @@ import type { EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '..
 import { now } from '../../src/time/clock.ts';
 import { EVENT_ID, scheduledEvent } from '../support/events.ts';
 import { MemoryApprovalStore } from './memory-approval-store.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { settle, VirtualTime } from './virtual-time.ts';
 
 /** Of two approvers, each of whom is enough. */
 export const RULES: RulesOptions = {
@@ -129,6 +129,12 @@ export class ApprovalsFixture {
     const closed = approvals[Symbol.asyncDispose]();
     await this.time.advance(5000);
     await closed;
+  }
+
+  /** How many StartRequests have been posted when this time has passed. */
+  async postsAfter(ms: number): Promise<number> {
+    await this.time.advance(ms);
+    return this.posts.length;
   }
 
   /** A new process has read no document itself yet. */
@@ -252,9 +258,27 @@ export function said(answered: ApprovalAnswer | HoldAnswer | ReleaseAnswer): str
 }
 
 /** EVENT_ID changes, in a document that is read at once. */
-export function change(fixture: ApprovalsFixture, fields: Partial<ScheduledEvent>): void {
+export function change(fixture: ApprovalsFixture, fields: Partial<ScheduledEvent> = {}): void {
   fixture.list(EVENT_ID, fields);
   fixture.poll();
+}
+
+/** EVENT_ID is no longer listed, in a document that is read at once. */
+export function end(fixture: ApprovalsFixture): void {
+  fixture.end(EVENT_ID);
+  fixture.poll();
+}
+
+/** A StartRequest that `orders` has approved and that waits for its answer. */
+export async function approvalOnItsWay(t: TestContext, settings: ApprovalSettings = {}) {
+  const { fixture, approvals } = approvalsOverOneEvent(t, settings);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  fixture.answers = [promise];
+  const asked = approve(approvals);
+  // Some tests stop before the answer, and do not wait for it.
+  asked.catch(() => {});
+  await settle();
+  return { fixture, approvals, asked, answer: resolve };
 }
 
 /** kill -9 and a start, in which no document has been read yet. */

@@ -14,7 +14,7 @@ import { PATIENCE_MS, schemathesis, withoutSchemathesis } from './openapi-fuzz/s
 
 const AUTHORIZATION = { Authorization: `Bearer ${APPROVER}` };
 
-test('what a bridge answers is what its OpenAPI document tells, member by member', async (t) => {
+test('the answers of a bridge equal its OpenAPI document, member by member', async (t) => {
   const { url, started, ended } = await serveBridge(t);
   const ask = async (method: string, path: string, body?: object) => {
     const headers = { ...AUTHORIZATION, ...(body && { 'Content-Type': 'application/json' }) };

@@ -12,7 +12,7 @@ import { type Siege, siege } from './raw-fuzz/siege.ts';
 const SECONDS = Number(process.env['RAW_FUZZ_SECONDS'] ?? 5);
 const SEED = Number(process.env['RAW_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
-test('whatever connections say to either listener, polls go on, memory stays, approvers are heard and no answer is odd', async (t) => {
+test('for any bytes on either listener, polls continue, memory stays bounded, approvers are answered and no answer is malformed', async (t) => {
   if (!existsSync('/proc/self/status')) return t.skip('memory is read from /proc');
   t.diagnostic(`RAW_FUZZ_SEED=${SEED}`);
   const bridge = await besieged(t, { prepare: ({ store }) => fillStore(store, { events: 883, names: 60 }) });
@@ -45,7 +45,7 @@ test('whatever connections say to either listener, polls go on, memory stays, ap
   assert.doesNotMatch(stderr, /"level":"(fatal|error)"/);
 });
 
-test('whatever connections say to the simulator, it lives on, answers and keeps its memory', async (t) => {
+test('for any bytes on its connections, the simulator stays alive, answers, and keeps its memory bounded', async (t) => {
   if (!existsSync('/proc/self/status')) return t.skip('memory is read from /proc');
   t.diagnostic(`RAW_FUZZ_SEED=${SEED}`);
   const simulator = start(t, ['simulate', '--listen', '127.0.0.1:0']);

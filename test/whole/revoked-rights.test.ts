@@ -64,7 +64,7 @@ async function play(bridge: RevocableBridge, { route, loss, share }: typeof atte
   }
 }
 
-test('whatever right is revoked before the last byte of a request, nothing is changed in the name of who had it', async (t) => {
+test('if any right is revoked before the last byte of a request, the request changes nothing', async (t) => {
   t.diagnostic(`REVOKED_RIGHTS_SEED=${SEED}`);
   const bridge = await revocableBridge(t);
   await fc.assert(

@@ -35,7 +35,7 @@ test('a path of the endpoint stays before the path of the API, with or without a
   }
 });
 
-test('the body of a full batch stays within 1 MiB, whatever the events contain', async (t) => {
+test('the body of a full batch stays within 1 MiB for any content of the events', async (t) => {
   const { adapter, endpoint } = await startAzureMonitor(t);
   for (const text of ['', 'x'.repeat(500), '"\\'.repeat(2000), '💥'.repeat(30_000)]) {
     const one = sampleDelivery({ mark: text });

@@ -42,7 +42,7 @@ test('a field with NUL is left out with a warning, and the program runs', async 
   assert.ok(logged().some(({ level, variables }) => level === 40 && String(variables) === 'EVENT_TYPE'));
 });
 
-test('as many programs run at once as the lane asks for, each with an environment of its own', async (t) => {
+test('as many programs run at once as the lane requests, each with its own environment', async (t) => {
   const scripts = new Scripts(t);
   const { adapter } = startCommand(t, scripts, { run: [scripts.write('run', ': > "ran.$CE_PARTITIONKEY"')], concurrency: 3 });
   assert.equal(adapter.limits.inFlight, 3);

@@ -28,7 +28,7 @@ test('the adapter of a changed sink ends no run that another adapter of this pro
   assert.doesNotMatch(after.deps.logged(), /outlived/);
 });
 
-test('a run that began right after the next adapter did is known to it, too', async (t) => {
+test('the next adapter also finds a run that began right after its own start', async (t) => {
   const scripts = new Scripts(t);
   const notes = deliveryNotes();
   const before = startCommand(t, scripts, { run: [scripts.write('before', 'exit 1')] }, { notes });

@@ -19,7 +19,7 @@ testAdapter({
   definition: commandSink,
   start: startRecorder,
   awayIs: 'misconfigured',
-  skip: { 'an overload is told: retry, after the pause that was asked for': 'a program asks for no pause' },
+  skip: { 'an overload is retried after the pause that the far side asks for': 'a program asks for no pause' },
 });
 
 async function startRecorder(t: TestContext): Promise<FarSide> {

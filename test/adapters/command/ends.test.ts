@@ -89,7 +89,7 @@ test('what was superseded before its turn is not begun', async (t) => {
   assert.equal(scripts.read('ran'), null);
 });
 
-test('a stop rejects at once, and close waits until the group is gone, by KILL where TERM does nothing', async (t) => {
+test('a stop rejects at once, and close waits until the group has ended, by KILL if TERM does nothing', async (t) => {
   const scripts = new Scripts(t);
   const time = hurriedTime();
   const { adapter, bare } = startCommand(t, scripts, { run: [scripts.write('run', STUBBORN)] }, { time });
@@ -107,7 +107,7 @@ test('a stop rejects at once, and close waits until the group is gone, by KILL w
   assert.ok((bare.limits.closeMs ?? 0) > 5_500);
 });
 
-test('a stop that cannot end a program says so, with its number, and the bridge closes all the same', async (t) => {
+test('a stop that cannot end a program reports its pid, and the bridge closes', async (t) => {
   const scripts = new Scripts(t);
   const { adapter, logged } = startCommand(
     t,

@@ -26,7 +26,7 @@ for (const [exit, disposition, code] of EXITS) {
   });
 }
 
-test('a program that a signal ended is run again, and its message tells which', async (t) => {
+test('a program that a signal ended is run again, and the message names the signal', async (t) => {
   const scripts = new Scripts(t);
   const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', 'kill -9 $$')] });
   const failure = failed(await deliver());
@@ -64,7 +64,7 @@ for (const [what, body] of [
   ['closes its input and goes on', 'exec 0<&-; sleep 0.05; exit 0'],
   ['never reads its input', 'sleep 0.05; exit 0'],
 ] as const) {
-  test(`a program that ${what} is accepted by its exit code, whatever is left to read`, async (t) => {
+  test(`a program that ${what} is accepted by its exit code, with output left to read`, async (t) => {
     const scripts = new Scripts(t);
     const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', body)] });
     assert.equal(await deliver(sampleDelivery({ padding: 4_000_000 })), 'accepted');

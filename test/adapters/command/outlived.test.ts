@@ -58,7 +58,7 @@ function started(t: TestContext, file: string, args: readonly string[]): ChildPr
   return child;
 }
 
-test('a run that outlived a bridge killed by SIGKILL is ended before the next one, which knows that it is the second', async (t) => {
+test('a run that outlived a bridge killed by SIGKILL is ended before the next run, which gets the number 2', async (t) => {
   const scripts = new Scripts(t);
   const options = { run: [scripts.write('run', HANGS_ONCE)] };
   const bridge = started(t, process.execPath, [join(import.meta.dirname, 'killed-bridge.ts'), scripts.folder]);
@@ -75,7 +75,7 @@ test('a run that outlived a bridge killed by SIGKILL is ended before the next on
   assert.ok(logged().some(({ level, msg }) => level === 40 && /outlived/.test(String(msg))));
 });
 
-test('it is ended at the start of the next bridge, also where no delivery of its event comes', async (t) => {
+test('the next bridge ends it at its start, even if no delivery of its event comes', async (t) => {
   const { pids, next, scripts } = await leftBehind(t);
   const { adapter, deliver } = next();
   await adapter.start?.();
@@ -97,14 +97,14 @@ test('a delivery that comes while its former run is being ended waits for that e
   assert.equal(logged().filter(({ msg }) => /outlived/.test(String(msg))).length, 1);
 });
 
-test('it is found by its mark where the bridge was killed before it could note the pid', async (t) => {
+test('it is found by its mark if the bridge was killed before it could store the pid', async (t) => {
   const { pids, next, scripts } = await leftBehind(t);
   assert.equal(await next({ pid: null, startedAt: null }).deliver(), 'accepted');
   assert.deepEqual(pids.filter(isAlive), []);
   assert.equal(scripts.read('attempts'), '1\n2\n');
 });
 
-test('it is found where the start of the machine cannot be told, and a process that has its number and start time is left alone', async (t) => {
+test('it is found if the boot time of the machine is unknown, and a process with the same pid and start time is left alone', async (t) => {
   const { pids, kept } = await leftBehind(t);
   const foreign = started(t, 'sleep', ['1000']);
   const unknown = new (class extends Processes {
@@ -118,7 +118,7 @@ test('it is found where the start of the machine cannot be told, and a process t
   for (const pid of pids) process.kill(pid, 'SIGKILL');
 });
 
-test('what is left of its group is ended where the program itself has gone', async (t) => {
+test('if the program itself has ended, the rest of its group is ended', async (t) => {
   const { pids, next } = await leftBehind(t);
   const [child = 0, program = 0] = pids;
   process.kill(program, 'SIGKILL');
@@ -161,7 +161,7 @@ for (const [what, change] of [
   });
 }
 
-test('the run of another event is not waited for, and goes on until its own event runs again', async (t) => {
+test('nothing waits for the run of another event, which continues until its own event runs again', async (t) => {
   const { pids, next, scripts } = await leftBehind(t);
   scripts.write('run', 'exit 0');
   const { deliver } = next();
@@ -171,7 +171,7 @@ test('the run of another event is not waited for, and goes on until its own even
   assert.deepEqual(pids.filter(isAlive), []);
 });
 
-test('notes of another shape tell nothing', async (t) => {
+test('notes of another shape are ignored', async (t) => {
   const scripts = new Scripts(t);
   const notes = notesOf(['', 'null', '{"runs":"2"}', '{"runs":2,"open":{"key":7}}'].map((text, index) => ({ seq: index + 1, text })));
   const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', 'echo "$BRIDGE_ATTEMPT" >> attempts')] }, { notes });

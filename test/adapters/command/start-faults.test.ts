@@ -31,7 +31,7 @@ const FAULTS: readonly (readonly [what: string, options: (scripts: Scripts) => O
 ];
 
 for (const [what, options, message] of FAULTS) {
-  test(`${what} is misconfigured, of the whole sink, and check tells it without running anything`, async (t) => {
+  test(`${what} is misconfigured, for the whole sink, and check reports it without running anything`, async (t) => {
     const scripts = new Scripts(t);
     const notes = deliveryNotes();
     const { deliver, adapter } = startCommand(t, scripts, options(scripts), { notes });
@@ -79,7 +79,7 @@ test('a name is looked up in PATH, in its order, past what cannot be executed', 
   assert.equal(scripts.read('ran'), 'two\n');
 });
 
-test('nothing begins where it cannot be noted, as on a full disk, and what cannot be noted afterwards changes nothing', async (t) => {
+test('nothing starts if its start cannot be stored, as on a full disk; a later failure to store changes nothing', async (t) => {
   const scripts = new Scripts(t);
   const full = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
   let left = 0;

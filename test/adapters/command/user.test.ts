@@ -40,7 +40,7 @@ test('a program that the user may not execute is misconfigured, by check too', {
   await assert.rejects(program.adapter.check(never), noRight);
 });
 
-test('a program in a folder that the user may not enter is misconfigured, by check too, also where a link leads there', {
+test('a program in a folder that the user may not enter is misconfigured, also in check, and also behind a link', {
   skip: SKIP,
 }, async (t) => {
   const scripts = openScripts(new Scripts(t));

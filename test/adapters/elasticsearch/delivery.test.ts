@@ -66,7 +66,7 @@ const ITEMS: readonly (readonly [status: number, type: string, expected: Disposi
 ];
 
 for (const [status, type, expected] of ITEMS)
-  test(`an item with ${status} ${type} is ${expected}, whatever the others are`, async (t) => {
+  test(`an item with ${status} ${type} is ${expected}, next to any others`, async (t) => {
     const { far, deliver } = await startElasticsearch(t);
     far.fails = ({ source }) => (JSON.stringify(source).includes('odd one') ? { status, type } : null);
     const [first, odd, last] = await deliver({ seq: 1 }, { seq: 2, mark: 'odd one' }, { seq: 3 });

@@ -20,8 +20,8 @@ for (const rotate of [undefined, { size: '4KiB', keep: 1000 }]) {
     awayIs: 'misconfigured',
     skip: {
       'a key that gets no answer does not hold up another': 'one file takes one write at a time',
-      'a refusal is told: dead-letter at once': 'a file refuses no line',
-      'an overload is told: retry, after the pause that was asked for': 'a file asks for no pause',
+      'a refusal becomes a dead letter at once': 'a file refuses no line',
+      'an overload is retried after the pause that the far side asks for': 'a file asks for no pause',
     },
   });
 }

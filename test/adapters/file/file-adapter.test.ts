@@ -43,7 +43,7 @@ test('a relative path starts at the folder of the configuration', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), `${Buffer.from(one.bytes)}\n`);
 });
 
-test('what could not be written is told for its own members, and those before it are accepted', async (t) => {
+test('a failed write is reported for its own members, and those before it are accepted', async (t) => {
   let written = 0;
   const { adapter, idsInFile } = given(
     t,
@@ -62,7 +62,7 @@ test('what could not be written is told for its own members, and those before it
   assert.deepEqual(idsInFile(), []);
 });
 
-test('a disk that does not answer in time is told as such; who comes next waits for it, and nothing is written in between', async (t) => {
+test('a disk that does not answer in time is reported; the next delivery waits for it, and nothing is written in between', async (t) => {
   const hanging = Promise.withResolvers<void>();
   let isStuck = false;
   const { adapter, time, idsInFile } = given(t, async (name) => {

@@ -42,7 +42,7 @@ test('with `create` nothing is lost either', { skip: withoutLogrotate }, async (
   assert.deepEqual([...idsIn(logs)].sort(), [...accepted].sort());
 });
 
-test('after copytruncate the file goes on without a hole, and every line is whole', { skip: withoutLogrotate }, async (t) => {
+test('after copytruncate the file continues without a gap, and every line is complete', { skip: withoutLogrotate }, async (t) => {
   const { logs, accepted } = await rotateUnderLoad(t, { nocreate: 'copytruncate' });
   const found = idsIn(logs);
   const known = new Set(accepted);

@@ -16,7 +16,7 @@ import { type Arrival, type Clause, type FarSide, testAdapter } from '../contrac
 
 const MESSAGE_TOO_LARGE = 10;
 const noPause: Partial<Record<Clause, string>> = {
-  'an overload is told: retry, after the pause that was asked for':
+  'an overload is retried after the pause that the far side asks for':
     'Kafka asks for a pause beside an answer that accepts, and the client keeps it by itself: there is no failure to tell it with',
 };
 const oneAtATime: Partial<Record<Clause, string>> = {

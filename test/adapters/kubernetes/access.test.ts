@@ -12,7 +12,7 @@ import { ALL, accountFolder, adapterFor, kubeconfigOf, NODE, nodeDelivery, start
 
 const never = new AbortController().signal;
 
-test('a check tells who the bridge is and for which node, and changes nothing', async (t) => {
+test('a check prints the account of the bridge and its node, and changes nothing', async (t) => {
   const { api, adapter } = await startKubernetes(t);
   assert.equal(await adapter.check(never), `as ${ACCOUNT}, for the node ${NODE}`);
   assert.deepEqual(api.asked, [`GET /api/v1/nodes/${NODE}`]);
@@ -43,7 +43,7 @@ test('a check for all steps asks for exactly the rights of deploy/kubernetes/rba
   assert.deepEqual(rules.toSorted(), rights.toSorted());
 });
 
-test('a check without node says when it will be known, and one of a node that is not there what to set', async (t) => {
+test('a check without node says when it will be known, and one of a missing node says what to set', async (t) => {
   const { api, adapter, folder, deps } = await startKubernetes(t, { options: { node: 'nowhere' } });
   await assert.rejects(adapter.check(never), /answered 404: the node does not exist: set node/);
   const unnamed = adapterFor({ prepare: ALL, serviceAccount: folder }, api, deps);
@@ -76,7 +76,7 @@ test('a missing service account is misconfigured, and says which file', async (t
   assert.match(failure.message, /\/nowhere\/token cannot be read \(ENOENT\)/);
 });
 
-test('an API server with a certificate of another authority is not told the token', async (t) => {
+test('an API server with a certificate of another authority does not get the token', async (t) => {
   const { api, deliver, folder } = await startKubernetes(t);
   writeFileSync(join(folder, 'ca.crt'), (await CertificateAuthority.create(t)).cert);
   assert.equal(failed(await deliver('scheduled').catch((error) => error)).code, 'BRIDGE_KUBERNETES_TLS');

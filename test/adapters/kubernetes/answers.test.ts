@@ -21,7 +21,7 @@ for (const [status, code, disposition] of [
     assert.deepEqual([failure.code, failure.disposition], [`BRIDGE_KUBERNETES_${code}`, disposition]);
   });
 
-test('an answer that is no object of Kubernetes is tried again', async (t) => {
+test('an answer that is not an object of Kubernetes is retried', async (t) => {
   const { api, deliver } = await startKubernetes(t);
   for (const body of ['<html>', '[]', '{}', '{"metadata":{"name":1}}']) {
     api.receiver.default = { status: 200, body };

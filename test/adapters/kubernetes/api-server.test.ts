@@ -65,7 +65,7 @@ function adapterFor(t: TestContext, node: string, given: object = YES): Kubernet
 const deliver = async (adapter: KubernetesAdapter, change: string, wish = {}) =>
   (await adapter.deliver([nodeDelivery(change, { notBefore: null, ...wish })], never))[0];
 
-test('with the rights of rbac.yaml alone a check finds nothing missing, and tells the account', options, async (t) => {
+test('with only the rights of rbac.yaml, a check finds nothing missing, and prints the account', options, async (t) => {
   await makeNode(server, 'checked');
   const adapter = adapterFor(t, 'checked');
   const seen = async () => await adapter.check(never).catch(({ message }: Error) => message);
@@ -130,7 +130,7 @@ test('a cordon and a taint of a person stay', options, async (t) => {
   assert.deepEqual((await stateOf('cordoned')).spec, before.spec);
 });
 
-test('a taint that somebody adds at the same moment is kept', options, async (t) => {
+test('a taint that another client adds at the same moment is kept', options, async (t) => {
   await makeNode(server, 'busy');
   const adapter = adapterFor(t, 'busy', { prepare: ['condition', 'taint', 'cordon'] });
   let writes = 0;
@@ -149,7 +149,7 @@ test('a taint that somebody adds at the same moment is kept', options, async (t)
   assert.equal('unschedulable' in node.spec, false);
 });
 
-test('two events at once: the node shows the one that stands while the other ends, and both drains share a pod', options, async (t) => {
+test('two events at once: the node shows the remaining one while the other ends, and both drains share a pod', options, async (t) => {
   await makeNode(server, 'twice');
   const before = await stateOf('twice');
   await makePod(server, 'both', { node: 'twice', gracePeriodSeconds: 30 });
@@ -178,7 +178,7 @@ test('two events at once: the node shows the one that stands while the other end
   assert.deepEqual([spec, status, metadata.annotations], [before.spec, before.status, before.metadata.annotations]);
 });
 
-test('a PodDisruptionBudget is waited for, and what it keeps to the end is no yes', options, async (t) => {
+test('it waits for a PodDisruptionBudget, and does not approve if that protects a pod to the end', options, async (t) => {
   await makeNode(server, 'budgeted');
   const labels = { app: 'kept' };
   await makePod(server, 'kept', { node: 'budgeted', labels, owner: { kind: 'ReplicaSet', name: 'kept' } });

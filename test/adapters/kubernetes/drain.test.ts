@@ -46,13 +46,13 @@ test('a pod has the grace period that it asks for itself unless one is configure
   assert.deepEqual([...api.cluster.graces], [['web', undefined]]);
 });
 
-test('started prepares too and is no yes; updated is one', async (t) => {
+test('started prepares too and does not approve; updated does', async (t) => {
   const { deliver } = await startKubernetes(t, setup());
   assert.equal(await deliver('started'), 'accepted');
   assert.deepEqual(await deliver('updated'), YES);
 });
 
-test('evicted pods are waited for until they are gone', async (t) => {
+test('it waits until the evicted pods have ended', async (t) => {
   const { api, deliver } = await startKubernetes(t, setup());
   api.cluster.podsEnd = false;
   api.cluster.addPod({ name: 'slow' });
@@ -76,7 +76,7 @@ test('a budget is waited for with pauses, and the pod goes once it may', async (
   assert.equal(asked, 3);
 });
 
-test('what a budget still protects when the time is over is told, the delivery accepted, and no yes given', async (t) => {
+test('pods that a budget still protects when the time is over are reported; the delivery is accepted, and nothing is approved', async (t) => {
   const { api, deliver, deps } = await startKubernetes(t, setup({ drain: { timeout: '12s' } }));
   for (const name of ['web', 'api']) api.cluster.addPod({ name });
   api.cluster.protectedPods.add('web');
@@ -116,7 +116,7 @@ test('a node with more pods than one page holds is drained whole', async (t) => 
   assert.equal(evictions, 1100);
 });
 
-test('where its event moves on, it ends early as superseded, and what was done stands until the end', async (t) => {
+test('if its event changes, it ends early as superseded, and what was done stays until the end', async (t) => {
   const { api, adapter, deliver } = await startKubernetes(t, setup());
   for (const name of ['web', 'api']) api.cluster.addPod({ name });
   api.cluster.protectedPods.add('web');
@@ -147,7 +147,7 @@ test('a stop of the bridge ends the waiting with its own reason', async (t) => {
   await running;
 });
 
-test('a pod that its controller makes anew on the node is evicted with pauses, not as fast as it comes', async (t) => {
+test('a pod that its controller creates again on the node is evicted with pauses, not as fast as it comes', async (t) => {
   const { api, deliver } = await startKubernetes(t, setup({ drain: { timeout: '21s' } }));
   const { cluster } = api;
   let made = 0;
@@ -161,7 +161,7 @@ test('a pod that its controller makes anew on the node is evicted with pauses, n
   assert.ok(made >= 3 && made <= 6, `${made} in 21 s`);
 });
 
-test('a pod whose eviction an admission webhook forbids is left, told, and keeps no other from going', async (t) => {
+test('a pod whose eviction an admission webhook forbids stays and is reported, and all others are evicted', async (t) => {
   const { api, deliver, deps } = await startKubernetes(t, setup({ drain: { timeout: '6s' } }));
   for (const name of ['kept', 'web']) api.cluster.addPod({ name });
   const working = api.receiver.default as (...all: unknown[]) => void;
@@ -180,7 +180,7 @@ test('a pod whose eviction an admission webhook forbids is left, told, and keeps
   assert.match(deps.logged(), /default\/kept \(403\)/);
 });
 
-test('where evictions get no answer, none of them runs on behind the failed delivery', async (t) => {
+test('if evictions get no answer, none of them continues after the failed delivery', async (t) => {
   const { api, deliver } = await startKubernetes(t, setup());
   for (let index = 0; index < 40; index += 1) api.cluster.addPod({ name: `pod-${index}` });
   const working = api.receiver.default as (...all: unknown[]) => void;

@@ -73,7 +73,7 @@ test('while the name of the VM is unknown, or the node is another VM, nothing is
   assert.equal(isBack(), false);
 });
 
-test('where the API server fails it is looked again a minute later, with one warning', async (t) => {
+test('if the API server fails, it looks again a minute later, with one warning', async (t) => {
   const { api, time, view, isBack, deps } = await lostStore(t);
   api.forbidden.add('patch nodes');
   view.isInView = true;

@@ -64,7 +64,7 @@ test('a node that a person cordoned stays so, with the taints of others', async 
   assert.deepEqual(api.cluster.node(NODE).spec, { unschedulable: true, taints: [theirs] });
 });
 
-test('a taint of ours by key that somebody else set is neither changed nor taken away', async (t) => {
+test('a taint with our key that another client set is neither changed nor removed', async (t) => {
   const { api, deliver } = await startKubernetes(t, { options: { prepare: ['taint', 'cordon'] } });
   const theirs = { ...TAINT, value: 'by-hand' };
   api.cluster.touch(NODE, (node) => {
@@ -75,7 +75,7 @@ test('a taint of ours by key that somebody else set is neither changed nor taken
   assert.deepEqual(api.cluster.node(NODE).spec, { taints: [theirs] });
 });
 
-test('two events at once: the node is released when the last has ended, and shows the one that still stands', async (t) => {
+test('two events at once: the node is released when the last has ended, and shows the remaining one', async (t) => {
   const { api, deliver } = await startKubernetes(t, { options: { prepare: MARKS } });
   const [one, two] = [
     { event: 'one', type: 'Reboot' },
@@ -143,7 +143,7 @@ test('without recover the annotation is not written and nothing is taken back', 
   assert.deepEqual(metadata.annotations ?? {}, {});
 });
 
-test('an event of another VM, and what tells of no event, are accepted without a request', async (t) => {
+test('an event of another VM, and a CloudEvent without an event, are accepted without a request', async (t) => {
   const { api, deliver } = await startKubernetes(t);
   for (const change of ['approval.recorded', 'approval.failed', 'source.blind']) assert.equal(await deliver(change), 'accepted');
   assert.equal(await deliver('scheduled', { affected: false, resources: ['vm-2'] }), 'accepted');
@@ -218,7 +218,7 @@ test('an event that has ended meanwhile is not prepared for any more', async (t)
   assert.deepEqual(api.asked, []);
 });
 
-test('a node that is gone when its event ends has nothing to take back; before, it is misconfigured', async (t) => {
+test('a node that is missing when its event ends needs no return to service; before, it is misconfigured', async (t) => {
   const { api, deliver } = await startKubernetes(t);
   api.cluster.nodes.clear();
   assert.equal(await deliver('ended'), 'accepted');

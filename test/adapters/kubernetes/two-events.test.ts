@@ -38,7 +38,7 @@ test('a Preempt is prepared for while a drain is under way; the marks stay until
   assert.deepEqual(shown(), [undefined, undefined, undefined]);
 });
 
-test('the marks stay where one event ends while the other one is still drained for', async (t) => {
+test('the marks stay if one event ends while the node still drains for the other', async (t) => {
   for (const [ends, stays] of [
     [ONE, TWO],
     [TWO, ONE],

@@ -7,7 +7,7 @@ import { adapterFor, NODE, nodeDelivery, startKubernetes } from './start-kuberne
 const MARKS = ['condition', 'taint', 'cordon'];
 const never = new AbortController().signal;
 
-test('the condition stays while an event that is prepared meanwhile needs it, whoever wrote first', async (t) => {
+test('the condition stays while an event that is prepared meanwhile needs it, in any order of writes', async (t) => {
   for (let write = 1; write <= 4; write++) {
     const { api, deliver, folder } = await startKubernetes(t, { options: { prepare: MARKS } });
     const other = adapterFor({ node: NODE, prepare: MARKS, serviceAccount: folder }, api, adapterDeps());

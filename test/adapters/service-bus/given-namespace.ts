@@ -19,13 +19,13 @@ const NO_CONTACTS = 'nobody here can count the connections of a namespace that i
 /** What needs a far side under the test's control. */
 export const NOT_THERE: Partial<Record<Clause, string>> = {
   'a key that gets no answer does not hold up another': NO_FAULTS,
-  'a refusal is told: dead-letter at once': NO_FAULTS,
-  'an overload is told: retry, after the pause that was asked for': NO_FAULTS,
-  'an absence is told, and that it is the whole sink': NO_FAULTS,
-  'it recovers unaided when the far side comes back on the same address': NO_FAULTS,
+  'a refusal becomes a dead letter at once': NO_FAULTS,
+  'an overload is retried after the pause that the far side asks for': NO_FAULTS,
+  'an unreachable far side is a failure of the whole sink': NO_FAULTS,
+  'it recovers by itself when the far side is back on the same address': NO_FAULTS,
   'an abort ends a delivery at once, with its own reason': NO_FAULTS,
   'no secret and no payload leaks into errors, logs or options': NO_FAULTS,
-  'made and closed unused, it opens nothing': NO_CONTACTS,
+  'created and closed unused, it opens nothing': NO_CONTACTS,
 };
 
 /** Nothing came for so long: nothing is on its way any more. */

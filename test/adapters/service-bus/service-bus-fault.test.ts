@@ -220,7 +220,7 @@ test('of several attempts in one error the last one counts, at any depth, and th
   assert.deepEqual([fault.code, fault.retryAfterMs], ['BRIDGE_SERVICE_BUS_BUSY', 10_000]);
 });
 
-test('of several addresses that fail the first one’s code is told, which node gives the whole', () => {
+test('if several addresses fail, the code of the first one is reported', () => {
   const each = ['EHOSTUNREACH', 'ECONNREFUSED'].map((code) => Object.assign(new Error(code), { code }));
   const fault = connectionFault(Object.assign(new AggregateError(each), { code: 'EHOSTUNREACH' }), PLACE);
   assert.deepEqual([fault.code, fault.status], ['BRIDGE_SERVICE_BUS_UNREACHABLE', 'EHOSTUNREACH']);

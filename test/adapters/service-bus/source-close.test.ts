@@ -77,7 +77,7 @@ test('a source that was never used opens and logs nothing', async (t) => {
 });
 
 for (const sessions of [false, true]) {
-  test(`${sessions ? 'a wait for sessions is' : 'a message is'} let go in time where the server no longer answers`, async (t) => {
+  test(`${sessions ? 'a wait for sessions is' : 'a message is'} released in time if the server no longer answers`, async (t) => {
     const server = await serviceBusServer(t);
     server.queue('q', { sessions });
     const time = new VirtualTime();

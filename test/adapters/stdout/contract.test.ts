@@ -13,9 +13,9 @@ testAdapter({
   awayIs: 'retired',
   skip: {
     'a key that gets no answer does not hold up another': 'standard output is one stream: all deliveries wait for its reader',
-    'a refusal is told: dead-letter at once': 'a reader of standard output cannot refuse a line',
-    'an overload is told: retry, after the pause that was asked for': 'a busy reader shows by reading slowly; nothing fails',
-    'it recovers unaided when the far side comes back on the same address': 'a closed standard output never comes back within a process',
+    'a refusal becomes a dead letter at once': 'a reader of standard output cannot refuse a line',
+    'an overload is retried after the pause that the far side asks for': 'a busy reader shows by reading slowly; nothing fails',
+    'it recovers by itself when the far side is back on the same address': 'a closed standard output never comes back within a process',
   },
 });
 

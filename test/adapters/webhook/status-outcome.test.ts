@@ -52,7 +52,7 @@ for (const [code, disposition, scope, advice, statuses] of ROWS) {
   });
 }
 
-test('a 101 is no acceptance: retry', async (t) => {
+test('a 101 does not accept: retry', async (t) => {
   const { receiver, deliver } = await startWebhook(t);
   receiver.next((_response, socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: tea\r\n\r\n'));
   assert.deepEqual(pick(failed(await deliver())), ['BRIDGE_SINK_UNAVAILABLE', 'retry', 101]);

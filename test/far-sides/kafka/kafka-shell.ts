@@ -41,8 +41,7 @@ log.dirs=${data}
 `;
 
 /** A folder as the tarball unpacks, with the scripts that the pages name. */
-export async function kafkaFolder(t: TestContext): Promise<string> {
-  const folder = folderOf(t);
+export async function kafkaFolder(t: TestContext, folder = folderOf(t)): Promise<string> {
   for (const name of ['bin', 'config']) mkdirSync(join(folder, name));
   const logging = join(folder, 'config/tools-log4j2.properties');
   writeFileSync(logging, LOGGING);

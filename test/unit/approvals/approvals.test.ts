@@ -9,6 +9,8 @@ import {
   again,
   approvalsOverOneEvent,
   caller,
+  change,
+  end,
   KEY,
   REFUSED,
   startRequests,
@@ -45,8 +47,7 @@ test('an approval is recorded, posted in the letter case of the service, and ans
 test('the ids of approval CloudEvents follow the recipe, and a repeated one gets :r2', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
-  fixture.list(EVENT_ID, { eventType: 'Reboot' });
-  fixture.poll();
+  change(fixture, { eventType: 'Reboot' });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
   const [recorded, failed, repeated] = fixture.store.published;
   assert.match(String(recorded?.id), new RegExp(`^${KEY}:approval-recorded:[0-9a-f]{16}$`));
@@ -128,16 +129,14 @@ test('a body that is no approval is a bad request', async (t) => {
 
 test('an event that has ended is gone for good', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.end(EVENT_ID);
-  fixture.poll();
+  end(fixture);
   assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '410 ended');
 });
 
 test('an event that has started is refused, except to approvers who approved it before', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
-  fixture.list(EVENT_ID, { eventStatus: 'Started', notBefore: null });
-  fixture.poll();
+  change(fixture, { eventStatus: 'Started', notBefore: null });
   assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '200 started');
   assert.equal(states(await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)), 0)), '409 started');
 });
@@ -145,8 +144,7 @@ test('an event that has started is refused, except to approvers who approved it 
 test('the answer says that an event started without a full quorum', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
-  fixture.list(EVENT_ID, { eventStatus: 'Started', notBefore: null });
-  fixture.poll();
+  change(fixture, { eventStatus: 'Started', notBefore: null });
   assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '200 started');
   assert.equal(approvals.summary(KEY)?.state, 'moot');
   assert.deepEqual(fixture.store.told, ['approval.recorded orders']);
@@ -204,8 +202,7 @@ test('a recorded approval becomes void when the event gets worse, and each appro
   const { fixture, approvals } = approvalsOverOneEvent(t, { approvers: { orders: {}, billing: {}, ops: {} }, required: 'all' });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
   await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)));
-  fixture.list(EVENT_ID, { resources: ['WestNO_0', 'WestNO_1', 'WestNO_2'] });
-  fixture.poll();
+  change(fixture, { resources: ['WestNO_0', 'WestNO_1', 'WestNO_2'] });
   assert.deepEqual(fixture.store.told.slice(2), ['approval.failed changed orders', 'approval.failed changed billing']);
   assert.equal(approvals.summary(KEY), null);
   assert.deepEqual(fixture.store.stored(KEY, 1)?.votes, []);
@@ -217,8 +214,7 @@ test('a recorded approval becomes void when the scope no longer allows the event
     required: 'all',
   });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
-  fixture.list(EVENT_ID, { resources: [] });
-  fixture.poll();
+  change(fixture, { resources: [] });
   assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
 });
 
@@ -228,11 +224,9 @@ test('a change that is not for the worse keeps a recorded approval, and one that
     required: 'all',
   });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
-  fixture.list(EVENT_ID, { description: 'in other words' });
-  fixture.poll();
+  change(fixture, { description: 'in other words' });
   assert.equal(approvals.summary(KEY)?.state, 'waiting');
-  fixture.list(EVENT_ID, { resources: ['WestNO_0'] });
-  fixture.poll();
+  change(fixture, { resources: ['WestNO_0'] });
   await fixture.time.advance(0);
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
   assert.equal(fixture.posts.length, 1);
@@ -241,19 +235,16 @@ test('a change that is not for the worse keeps a recorded approval, and one that
 test('a submitted approval does not become void', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
-  fixture.list(EVENT_ID, { eventType: 'Terminate' });
-  fixture.poll();
+  change(fixture, { eventType: 'Terminate' });
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
 test('an approval does not outlive its occurrence', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
-  fixture.end(EVENT_ID);
-  fixture.poll();
+  end(fixture);
   assert.equal(fixture.store.stored(KEY, 1)?.state, 'moot');
-  fixture.list(EVENT_ID, {});
-  fixture.poll();
+  change(fixture, {});
   assert.equal(approvals.summary(KEY), null);
   assert.equal(states(await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)))), '202 waiting');
   assert.equal(fixture.posts.length, 0);
@@ -288,10 +279,8 @@ test('dry run: everything is recorded and answered, nothing is posted, also not 
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.recorded billing']);
   const restarted = fixture.open({ dryRun: false, required: 1 });
   t.after(() => fixture.close(restarted));
-  fixture.list(EVENT_ID, { description: 'in other words' });
-  fixture.poll();
-  await fixture.time.advance(60_000);
-  assert.equal(fixture.posts.length, 0);
+  change(fixture, { description: 'in other words' });
+  assert.equal(await fixture.postsAfter(60_000), 0);
   assert.equal(restarted.summary(KEY)?.state, 'dry-run');
   assert.equal(states(await answer(fixture, restarted.request(caller('orders'), startRequests(EVENT_ID)))), '200 submitted');
 });
@@ -302,8 +291,7 @@ test('dry run: earlier decisions are not posted', async (t) => {
   assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))), '202 submitting');
   const restarted = fixture.open({ dryRun: true });
   t.after(() => fixture.close(restarted));
-  await fixture.time.advance(60_000);
-  assert.equal(fixture.posts.length, 1);
+  assert.equal(await fixture.postsAfter(60_000), 1);
   assert.equal(restarted.summary(KEY)?.state, 'dry-run');
 });
 

@@ -87,7 +87,7 @@ test('options that cannot work together show at once', () => {
   assert.throws(() => check(config), { code: 'BRIDGE_CONFIG_INVALID' });
 });
 
-test('where something cannot be reached, a proxy of the environment is named without what it may hold', async () => {
+test('if something is unreachable, a proxy of the environment is named without its credentials', async () => {
   const { config } = setUp('http://127.0.0.1:1');
   const found = await all(check(config, { HTTPS_PROXY: 'http://user:secret@proxy:3128', http_proxy: 'http://proxy:3128', NO_PROXY: '*' }));
   const { name, error, found: told } = found.at(-1) ?? assert.fail();
@@ -96,7 +96,7 @@ test('where something cannot be reached, a proxy of the environment is named wit
   assert.doesNotMatch(told ?? '', /secret/);
 });
 
-test('where all can be reached, a proxy of the environment is nothing to speak of', async (t) => {
+test('if everything is reachable, a proxy of the environment is not mentioned', async (t) => {
   const { config } = setUp((await localSimulator(t)).url);
   const found = await all(check(config, { HTTPS_PROXY: 'http://proxy:3128' }));
   assert.deepEqual(

@@ -169,7 +169,7 @@ test('what is asked for of the VM is observerFields, and nothing else of it is s
   assert.deepEqual(store.outbox.identity.current.vm, { location: 'westeurope', tags: { team: 'shop' } });
 });
 
-test('where nothing is asked for, nothing is observerFields or stored, and the instance is not asked again', async (t) => {
+test('without a demand, nothing is reported or stored, and the instance is not asked again', async (t) => {
   const store = testStore(t);
   const answers = [KNOWN, { ...KNOWN, name: 'other' }];
   const { identity, time } = startIdentity(t, answers, store);

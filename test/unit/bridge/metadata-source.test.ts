@@ -145,7 +145,7 @@ test('wherever approvals fall that are read for first, no request is one too man
   );
 });
 
-test('another interval holds at once where it is shorter, from the next poll on where it is longer, and no poll is lost', async () => {
+test('a shorter interval applies at once, a longer one from the next poll on, and no poll is lost', async () => {
   const world = new World();
   await world.time.advance(1500);
   const before = world.gets.length;

@@ -22,7 +22,7 @@ function operations(t: TestContext) {
   return { ...store, store, served, log, acts, wakes: () => wakes };
 }
 
-test('a pause and a resume wake the lane, are in the log, and in the record where they did something', async (t) => {
+test('a pause and a resume wake the lane and are logged; they are in the record if they changed something', async (t) => {
   const { served, acts, log, wakes } = operations(t);
   assert.equal((await served.pause('audit', 'orders'))?.state, 'paused');
   assert.equal((await served.pause('audit', 'billing'))?.state, 'paused');

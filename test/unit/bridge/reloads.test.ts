@@ -100,7 +100,7 @@ test('what changed is told against what is in force, and a refused file is not',
   assert.deepEqual([own.refused, own.sinceMs], [null, time.wallMs()]);
 });
 
-test('where it cannot be stored the caller is told, the next one is tried, and nothing counts as in force', async () => {
+test('if a reload cannot be stored, the caller gets an error, nothing applies, and the next one is tried', async () => {
   let isFull = true;
   const apply = () => {
     if (isFull) throw new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');

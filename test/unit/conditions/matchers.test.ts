@@ -52,7 +52,7 @@ test('an unknown duration matches no condition', () => {
   for (const duration of [{ minMs: 0 }, { belowMs: 1e12 }]) assert.deepEqual(failed({ duration }, { durationInSeconds: -1 }), ['duration']);
 });
 
-test('notice is the time left, strictly between its limits, and 0 where NotBefore has passed or is not given', () => {
+test('notice is the remaining time, strictly between its limits, and 0 if NotBefore has passed or is missing', () => {
   const leftMs = Date.parse('2022-04-11T22:26:58Z') - START_MS;
   assert.deepEqual(failed({ notice: { aboveMs: leftMs - 1, belowMs: leftMs + 1 } }), []);
   assert.deepEqual(failed({ notice: { aboveMs: leftMs } }), ['notice']);

@@ -25,7 +25,7 @@ test('an approver’s request is handed on with its name, and the results come b
   assert.deepEqual(fixture.asked, [{ approver: 'orders', body: { StartRequests: [{ EventId: 'A' }] } }]);
 });
 
-test('202 where the approvals say so', async (t) => {
+test('202 if the approvals answer so', async (t) => {
   const fixture = await serve(t);
   fixture.answer = async () => ({ kind: 'results', status: 202, results: [WAITING] });
   const answer = await fixture.approve();
@@ -49,7 +49,7 @@ test('the refusal of an id is a problem that names it', async (t) => {
   assert.equal('kind' in answer.json, false);
 });
 
-test('403 before everything else where no approvers are configured', async (t) => {
+test('403 before everything else if no approvers are configured', async (t) => {
   const fixture = await serve(t);
   fixture.configured = false;
   assertProblem(await fixture.send('POST', '/v1/approvals', { body: 'x' }), 403, 'no-approvers');
@@ -75,7 +75,7 @@ test('a reader may not approve: 403, before the body is looked at', async (t) =>
   assertProblem(await fixture.approve('x', { authorization: `Bearer ${READER}`, 'content-type': 'text/plain' }), 403, 'reader');
 });
 
-test('415 where the body is not said to be JSON, or is compressed', async (t) => {
+test('415 if the body is not declared as JSON, or is compressed', async (t) => {
   const fixture = await serve(t);
   for (const contentType of ['text/plain', '', 'application/jsonp', 'application/x-www-form-urlencoded']) {
     assertProblem(await fixture.approve(undefined, { 'content-type': contentType }), 415, 'not-json');
@@ -128,7 +128,7 @@ test('503 with Retry-After while nothing can be stored, and while the bridge sta
   }
 });
 
-test('500 where the bridge itself fails, which goes to the log and not to the caller', async (t) => {
+test('500 if the bridge itself fails; the cause is in the log and not in the answer', async (t) => {
   const fixture = await serve(t);
   fixture.answer = () => Promise.reject(new TypeError('inner words'));
   const answer = await fixture.approve();

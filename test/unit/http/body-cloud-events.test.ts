@@ -93,7 +93,7 @@ test('a batch of CloudEvents, and one in another format, is 415', async (t) => {
   }
 });
 
-test('an approval that also holds or releases is 400 and says where to, so that no hold is overheard', async (t) => {
+test('an approval that also holds or releases is 400 and names the right route, so that no hold is ignored', async (t) => {
   const { served, post } = await fixture(t);
   for (const more of [{ Holds: [HOLD] }, { Releases: [] }, { Holds: null }]) {
     for (const answer of [

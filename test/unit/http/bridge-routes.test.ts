@@ -48,7 +48,7 @@ test('on loopback readyz tells all, unless under a foreign name, as a web page c
   assert.deepEqual(asked, [true, false]);
 });
 
-test('drainz is 200 while the machine serves, 503 while it drains, 404 where it is not asked for; none needs a token', async (t) => {
+test('drainz is 200 while the machine serves, 503 while it drains, 404 if it is not configured; none needs a token', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   const ask = async () => {
     const { status, json } = await fixture.send('GET', '/drainz');
@@ -76,7 +76,7 @@ test('events stand open on loopback without readers, also with a query', async (
   assert.deepEqual(answer.json, { state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] });
 });
 
-test('where a token is required a reader’s and an approver’s are taken, and nothing else', async (t) => {
+test('if a token is required, those of readers and approvers are accepted, and nothing else', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   const get = (headers: Record<string, string>) => fixture.send('GET', '/v1/events', { headers });
   assert.equal((await get({})).status, 401);

@@ -5,7 +5,7 @@ import { APPROVER, READER, serve } from '../../virtual/http-fixture.ts';
 
 const shown = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-test('it tells an admin, an approver and a reader by name, and nobody where nothing is shown', async (t) => {
+test('it returns the name of an admin, an approver and a reader, and none without credentials', async (t) => {
   const fixture = await serve(t);
   const caller = async (options = {}) => (await fixture.send('GET', '/v1/caller', options)).json;
   assert.deepEqual(await caller(shown(APPROVER)), { name: 'orders', role: 'approver', admin: true });
@@ -15,7 +15,7 @@ test('it tells an admin, an approver and a reader by name, and nobody where noth
   assert.deepEqual(await caller(shown(APPROVER)), { name: 'orders', role: 'approver', admin: false });
 });
 
-test('a wrong token is 401 also where reading needs none, and nothing shown is 401 where it does', async (t) => {
+test('a wrong token is 401 even if reading needs none; no token is 401 if reading needs one', async (t) => {
   const open = await serve(t);
   assert.equal((await open.send('GET', '/v1/caller', shown('nobody-has-this-token'))).status, 401);
   const closed = await serve(t, { requireToken: true });

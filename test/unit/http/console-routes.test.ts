@@ -72,7 +72,7 @@ test('it comes and goes while the bridge runs; without it there is no such route
   assert.deepEqual([(await fixture.send('GET', '/')).status, (await fixture.send('POST', '/')).status], [200, 405]);
 });
 
-test("under a name that is not this server's it is 421 at loopback; beyond it, where a token guards all data, it is served", async (t) => {
+test('under a foreign host name it is 421 at loopback; elsewhere, if a token guards all data, it is served', async (t) => {
   const host = { headers: { host: 'rebound.example' } };
   assert.equal((await (await serveConsole(t)).send('GET', '/', host)).status, 421);
   assert.equal((await (await serveConsole(t, { requireToken: true })).send('GET', '/', host)).status, 200);

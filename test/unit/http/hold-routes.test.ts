@@ -66,7 +66,7 @@ test('the EventId of the path and the approver of the query are decoded', async 
   assert.deepEqual(fixture.told, ['release orders a/b é%41 billing 2', `release orders ${'x'.repeat(5000)} null`]);
 });
 
-test('400 where ?approver= names nobody, or several', async (t) => {
+test('400 if ?approver= names none, or several', async (t) => {
   const fixture = await serve(t);
   for (const query of ['approver=', 'approver', 'approver=a&approver=b']) {
     const answer = await fixture.send('DELETE', `/v1/holds/A?${query}`, { headers: AUTHORIZATION });
@@ -75,7 +75,7 @@ test('400 where ?approver= names nobody, or several', async (t) => {
   assert.deepEqual(fixture.told, []);
 });
 
-test('?before= is a time of RFC 3339, and 400 where it is none', async (t) => {
+test('?before= is a time of RFC 3339, otherwise 400', async (t) => {
   const fixture = await serve(t);
   await fixture.send('DELETE', '/v1/holds/A?before=2026-01-01T00:00:00.250Z', { headers: AUTHORIZATION });
   assert.deepEqual(fixture.told, ['release orders A null 1767225600250']);

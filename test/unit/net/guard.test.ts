@@ -54,7 +54,7 @@ test('heads that come byte by byte count as silence: they make room for those be
   assert.ok(dropped.length >= 1);
 });
 
-test('where many addresses fill all places, the one with most of them makes room, and a quiet connection of another one stays', async (t) => {
+test('if many addresses fill all places, the one with the most connections makes room, and an idle connection of another stays', async (t) => {
   const { fixture, dropped } = await serveCrowd(t);
   const own = (await rawConnection(t, fixture.port, { localAddress: '127.0.0.9' })).read();
   for (let host = 10; host < 16; host++) await rawConnections(t, 200, fixture.port, { localAddress: `127.0.0.${host}` });
@@ -65,7 +65,7 @@ test('where many addresses fill all places, the one with most of them makes room
   await own.answers(1);
 });
 
-test('requests under way are never cut off for others: where they take all places a new caller is refused, until one ends', async (t) => {
+test('running requests are never cut off for others: if they take all places, a new caller is refused until one ends', async (t) => {
   const { fixture, dropped } = await serveCrowd(t);
   const release = Promise.withResolvers<void>();
   fixture.answer = async () => {

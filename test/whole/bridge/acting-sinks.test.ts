@@ -90,7 +90,7 @@ test('a rule that approves waits for the preparation, and GET /v1/events says fo
   assert.deepEqual(posts(bridge), [200]);
 });
 
-test('a preparation for an event that has got worse since is never a yes: it is told, and the one for the worse event is', async (t) => {
+test('a preparation for an event that got worse since does not approve, and is reported; the one for the worse event approves', async (t) => {
   const bridge = startBridge(t, 30 * SECOND);
   const { EventId } = bridge.simulation.schedule({ EventType: 'Freeze', DurationInSeconds: 5 });
   await bridge.startFor(2 * SECOND);
@@ -104,7 +104,7 @@ test('a preparation for an event that has got worse since is never a yes: it is 
   assert.deepEqual(posts(bridge), [200]);
 });
 
-test('a yes whose event gets worse before it is posted is void, and the event is held anew until it is prepared for that', async (t) => {
+test('an approval whose event gets worse before the StartRequest is void, and the event is held again until it is prepared', async (t) => {
   const given = settings({}, { approvals: { required: ['node', 'orders'] } });
   const bridge = startBridge(t, 30 * SECOND, given);
   const { EventId } = bridge.simulation.schedule({ EventType: 'Freeze', DurationInSeconds: 5 });
@@ -148,7 +148,7 @@ test('an admin may release what a sink holds, and it is not held again by anothe
   assert.deepEqual([released === null || released.status === 204, posts(bridge)], [true, [200]]);
 });
 
-test('a bridge that dies behind the yes posts it after its restart, once; one that dies before prepares again', async (t) => {
+test('a bridge killed after the approval posts it once after its restart; one killed before prepares again', async (t) => {
   const bridge = startBridge(t, 30 * SECOND, settings({ filter: { changes: ['scheduled'] } }));
   const { EventId } = bridge.simulation.schedule();
   await bridge.startFor(20 * SECOND);
@@ -165,7 +165,7 @@ test('a bridge that dies behind the yes posts it after its restart, once; one th
   assert.ok((await recordOf(bridge, EventId)).includes('recorded node sink:drain'));
 });
 
-test('in a full store neither the delivery nor its yes is stored, later both are, and other sinks have gone on meanwhile', async (t) => {
+test('in a full store, neither the delivery nor its approval is stored; later both are, and other sinks continue meanwhile', async (t) => {
   const bridge = startBridge(t, 30 * SECOND, { ...settings({ filter: { changes: ['scheduled'] } }), store: { maxSize: '16MiB' } });
   bridge.simulation.schedule();
   await bridge.startFor(20 * SECOND);
@@ -199,7 +199,7 @@ test('a machine that restarts during the preparation undoes it afterwards, in or
   assert.deepEqual(posts(bridge), []);
 });
 
-test('a preparation is ended where its event has moved on, by whatever change, and so is one that a restart finds superseded', async (t) => {
+test('a preparation is ended after any change of its event, and so is one that a restart finds superseded', async (t) => {
   const bridge = startBridge(t, 4 * MINUTE, settings({ hold: false, cancel: true, filter: { changes: ['scheduled', 'ended'] } }));
   const first = bridge.simulation.schedule();
   await bridge.startFor(5 * SECOND);
@@ -223,7 +223,7 @@ test('a preparation is ended where its event has moved on, by whatever change, a
   assert.deepEqual(posts(bridge), []);
 });
 
-test('a sink that is configured to hold no more lets go of what it holds, and one that begins to holds what comes from then on', async (t) => {
+test('a sink that no longer holds releases its holds; one that starts to hold holds the events that come from then on', async (t) => {
   const bridge = startBridge(t, 10 * MINUTE);
   const first = bridge.simulation.schedule();
   await bridge.startFor(2 * SECOND);
@@ -251,7 +251,7 @@ const REVOKED: Readonly<Record<string, Settings>> = {
 };
 
 for (const [what, after] of Object.entries(REVOKED)) {
-  test(`a run ends well after a reload by which ${what}: its delivery is accepted, its yes counts no more, and approval.failed tells it`, async (t) => {
+  test(`a run ends well after a reload by which ${what}: its delivery is accepted, its approval no longer counts, and approval.failed reports it`, async (t) => {
     const bridge = startBridge(t, 5 * SECOND, settings({}, { approvals: NAMED }));
     const { EventId } = bridge.simulation.schedule({ Resources: ['another_1'] });
     await bridge.startFor(2 * SECOND);
@@ -293,7 +293,7 @@ test('two sinks of one approver hold each for itself', async (t) => {
   assert.deepEqual(posts(bridge), [200]);
 });
 
-test('in a dry run all is held and told, and nothing is posted', async (t) => {
+test('in a dry run everything is held and reported, and nothing is posted', async (t) => {
   const bridge = startBridge(t, 10 * SECOND, settings({}, { approvals: { dryRun: true } }));
   const { EventId } = bridge.simulation.schedule();
   await bridge.startFor(30 * SECOND);
@@ -326,7 +326,7 @@ test('a yes that comes before documents are handled, as the source is unknown, w
   assert.deepEqual([held, posts(bridge), bridge.sink('drain').arrivals.length], [[0, 1], [200], 1]);
 });
 
-test('a yes that comes before it is known which VM this is counts at once if documents are handled', async (t) => {
+test('an approval that comes before the VM is identified counts at once if documents are handled', async (t) => {
   const bridge = startBridge(t, 20 * SECOND, settings({ filter: { changes: ['scheduled'] } }));
   bridge.simulation.schedule();
   await bridge.startFor(10 * SECOND);

@@ -68,7 +68,7 @@ for (const [fate, again] of [
   ['start', []],
   ['cancel', []],
 ] as const) {
-  test(`killed after a rule decided and before the service took it, and then ${fate}: posted where it is Scheduled`, async (t) => {
+  test(`killed after a rule decided and before the service accepted it, and then ${fate}: posted if it is Scheduled`, async (t) => {
     const { bridge, eventId } = await watching(t, { policy: [{ when: {}, then: 'approve' }] }, {}, {}, { status: 503 });
     assert.equal((await life(bridge, eventId)).state, 'submitting');
     await bridge.kill();
@@ -84,7 +84,7 @@ for (const [fate, again] of [
   });
 }
 
-test('killed when the service had accepted and the event waits for others on its hardware: posted twice, told once', async (t) => {
+test('killed after the service accepted, while the event waits for other tenants: posted twice, reported once', async (t) => {
   const { bridge, eventId } = await watching(t, ANY, {}, SHARED);
   bridge.service = slowAnswers(bridge.service, bridge, 9 * SECOND);
   await approve(bridge, 'orders', eventId);
@@ -94,7 +94,7 @@ test('killed when the service had accepted and the event waits for others on its
   assert.equal(bridge.sink('audit').changes.filter((change) => change === 'approval.submitted').length, 1);
 });
 
-test('killed between the yes of the service and its store, and the event starts before the next process: unknown, and nobody says moot', async (t) => {
+test('killed between the acceptance and its commit, and the event starts before the next process: unknown, not moot', async (t) => {
   const { bridge, eventId } = await watching(t, ANY);
   bridge.service = slowAnswers(bridge.service, bridge, 9 * SECOND);
   await approve(bridge, 'orders', eventId);

@@ -46,7 +46,7 @@ test('two approvers: the first one waits, the second one starts the event, and i
   assert.equal(events[5]?.outcome, 'completed');
 });
 
-test('/metrics tells the earliest NotBefore that waits for an approver, and of what is held, until it is decided', async (t) => {
+test('/metrics has the earliest NotBefore that waits for an approver, and that of held events, until they are decided', async (t) => {
   const policy = [{ when: { impacts: ['Redeploy'] }, then: 'wait', required: 'all' }];
   const bridge = new VirtualBridge(t, { approvals: { ...APPROVALS, policy } });
   bridge.simulation.schedule({ EventType: 'Reboot', notice: '5m' });
@@ -101,7 +101,7 @@ for (const [fate, orders] of [
   ['started meanwhile', ['start']],
   ['was cancelled meanwhile', ['cancel']],
 ] as const) {
-  test(`an approval that is stored is not posted after a restart where the event ${fate}`, async (t) => {
+  test(`a stored approval is not posted after a restart if the event ${fate}`, async (t) => {
     const bridge = new VirtualBridge(t, ANY);
     const { EventId } = bridge.simulation.schedule();
     await bridge.startFor(2 * SECOND);
@@ -144,7 +144,7 @@ test('while the metadata service is away an approval is recorded, and posted onc
   assert.deepEqual(posts(bridge), [200]);
 });
 
-test('GET /v1/events shows the event and where its approval stands', async (t) => {
+test('GET /v1/events shows the event and the state of its approval', async (t) => {
   const bridge = new VirtualBridge(t, { approvals: APPROVALS });
   const { EventId } = bridge.simulation.schedule();
   await bridge.startFor(2 * SECOND);

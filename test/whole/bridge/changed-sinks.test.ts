@@ -46,7 +46,7 @@ function arrivalsOf(bridge: VirtualBridge): string[] {
   return bridge.sink('audit').arrivals.map(({ label, change }) => `${label} ${change}`);
 }
 
-test('new events go out by the new settings at once; the event whose call runs waits for it, and that call counts', async (t) => {
+test('new events are sent with the new settings at once; the event of the running call waits for it, and that call counts', async (t) => {
   const { bridge, calls, key } = await changedDuringCall(t, sinks('new'));
   bridge.simulation.schedule({ EventType: 'Preempt' });
   await bridge.advance(2 * SECOND);

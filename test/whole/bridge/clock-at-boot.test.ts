@@ -55,7 +55,7 @@ test('what was queued by a clock years behind is given up a day later and not be
   assert.ok(states().includes('dead expired'));
 });
 
-test('a retired sink gives up nothing because NTP set the clock', async (t) => {
+test('a retired sink drops nothing because NTP set the clock', async (t) => {
   const bridge = new VirtualBridge(t);
   const audit = bridge.sink('audit');
   audit.answer = always(failure({ disposition: 'retired', scope: 'sink' }));
@@ -76,7 +76,7 @@ test('a retired sink gives up nothing because NTP set the clock', async (t) => {
   );
 });
 
-test('an event that was known before the boot is told no second time, whatever the clock says', async (t) => {
+test('an event that was known before the boot is not reported again, at any clock time', async (t) => {
   const bridge = new VirtualBridge(t);
   bridge.simulation.schedule({ EventType: 'Reboot' });
   await bridge.startFor(MINUTE);

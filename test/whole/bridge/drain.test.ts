@@ -42,7 +42,7 @@ test('with a notice, the time left is judged at each request', async (t) => {
   assert.equal((await bridge.request('GET', '/drainz')).status, 503);
 });
 
-test('events of other machines, and a Freeze, take nobody out', async (t) => {
+test('events of other machines, and a Freeze, drain no machine', async (t) => {
   const bridge = new VirtualBridge(t, DRAIN);
   bridge.simulation.schedule({ EventType: 'Redeploy', Resources: ['other_1'] });
   bridge.simulation.schedule({ EventType: 'Freeze' });
@@ -50,7 +50,7 @@ test('events of other machines, and a Freeze, take nobody out', async (t) => {
   assert.deepEqual(await bridge.request('GET', '/drainz'), SERVING);
 });
 
-test('a bridge that is blind takes its machine out by no fault of its own', async (t) => {
+test('a bridge that is blind does not drain its machine', async (t) => {
   const bridge = new VirtualBridge(t, DRAIN);
   bridge.simulation.schedule({ EventType: 'Reboot', notice: '30m' });
   await bridge.startFor(5 * SECOND);
@@ -70,7 +70,7 @@ test('after a restart what was stored counts, until the first document', async (
   assert.equal((await bridge.request('GET', '/drainz')).status, 503);
 });
 
-test('where the name of the VM is unknown, no event is known to be its own', async (t) => {
+test('if the name of the VM is unknown, no event counts as its own', async (t) => {
   const bridge = new VirtualBridge(t, { ...DRAIN, cloudevents: { source: '/fleet' } });
   const { service } = bridge;
   bridge.service = async (request, signal) =>

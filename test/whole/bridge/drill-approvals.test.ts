@@ -103,7 +103,7 @@ test('required: all, the last of them says yes; and the release of the last hold
   await concluded(bridge, id, 0);
 });
 
-test("in a group of which another leads, a drill is this bridge's own and waits for no turn", async (t) => {
+test('in a group that another machine leads, a drill belongs to this bridge and waits for no turn', async (t) => {
   const bridge = new VirtualBridge(t, settings({ group: { submit: 'leader', failoverAfter: '5m', members: ['other-vm'] } }));
   await bridge.startFor(2 * SECOND);
   const id = await begin(bridge, { resources: ['some-vm'] });

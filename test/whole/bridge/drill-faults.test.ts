@@ -4,7 +4,7 @@ import test from 'node:test';
 import { begin, changesOf, reportOf, running, settings } from '../../virtual/drill-fixture.ts';
 import { MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
-test('with the store full there is none; one that runs moves on once there is room, and loses nothing', async (t) => {
+test('a full store refuses a drill; a running one continues once there is room, and loses nothing', async (t) => {
   const bridge = new VirtualBridge(t, settings());
   bridge.maxPages = 300;
   await bridge.startFor(2 * SECOND);
@@ -59,7 +59,7 @@ test('a wall clock that was set back while the bridge was down, or is after its 
   assert.deepEqual(changesOf(await reportOf(bridge, id)), ['scheduled', 'started', 'ended']);
 });
 
-test('a cancel that cannot be stored does nothing at all, and works when asked for again', async (t) => {
+test('a cancel that cannot be stored changes nothing, and works when it is repeated', async (t) => {
   const bridge = await running(t);
   const id = await begin(bridge);
   const headers = { authorization: 'Bearer token-of-the-orders-service' };

@@ -45,7 +45,7 @@ function told(group: VirtualGroup, index: number, eventId: string): readonly str
 }
 
 for (const submit of ['leader', 'every'] as const) {
-  test(`submit: ${submit}: the yes on a topic that all read starts the drill of one bridge; the others pass it over`, async (t) => {
+  test(`submit: ${submit}: an approval on a topic that all read starts the drill of one bridge; the others skip it`, async (t) => {
     const group = await groupOf(t, { submit, ...(submit === 'leader' && { failoverAfter: '10s' }) });
     const drill = await begin(group, 3);
     group.tell(starts(drill));
@@ -75,7 +75,7 @@ test('one message names a drill of one bridge and a real event: each bridge coun
   for (const index of [0, 1, 2, 3, 4]) assert.ok(told(group, index, real).includes('approval.recorded'), `${index}`);
 });
 
-test('the leader is gone: the next rank posts the real event when its turn comes, and a drill waits for no turn', async (t) => {
+test('the leader is down: the next rank posts the real event in its turn, and a drill waits for no turn', async (t) => {
   const group = await groupOf(t);
   const real = group.schedule();
   await group.advance(2);

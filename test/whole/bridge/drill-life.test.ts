@@ -180,7 +180,7 @@ function distinct(events: readonly CloudEvent[]): readonly CloudEvent[] {
   return [...new Map(events.map((event) => [event.id, event])).values()];
 }
 
-test('whatever befalls it, a drill lives legally, touches no real event and is reported as its sinks were told', async (t) => {
+test('after any faults, a drill has a legal life, changes no real event, and its report equals what its sinks received', async (t) => {
   const property = fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 25 }), async (commands) => {
     const play = new Play(t);
     await play.bridge.startFor(2 * SECOND);

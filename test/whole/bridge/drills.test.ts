@@ -4,7 +4,7 @@ import test from 'node:test';
 import { approve, begin, changesOf, posts, reportOf, running, settings } from '../../virtual/drill-fixture.ts';
 import { MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
-test('approved, it starts at once, ends after its duration, and nothing of it is told to the metadata service', async (t) => {
+test('approved, it starts at once and ends after its duration, and the metadata service gets nothing of it', async (t) => {
   const bridge = await running(t);
   const id = await begin(bridge, { notice: '2m', duration: '30s' });
   await bridge.advance(5 * SECOND);
@@ -35,7 +35,7 @@ test('approved, it starts at once, ends after its duration, and nothing of it is
   );
 });
 
-test('a consumer that forgets to approve: it starts at its NotBefore, and the report says who was missing', async (t) => {
+test('a consumer does not approve: it starts at its NotBefore, and the report names the missing approver', async (t) => {
   const bridge = await running(t, settings({ required: 'all' }));
   const id = await begin(bridge, { notice: '1m', duration: '10s' });
   assert.deepEqual((await reportOf(bridge, id)).missing, ['orders', 'billing']);
@@ -107,7 +107,7 @@ for (const end of ['kill', 'stop'] as const) {
   });
 }
 
-test('a real event is never touched: refused while one is listed, forced it lives beside, and what is measured stays', async (t) => {
+test('a real event is never changed: a drill is refused while one is listed, a forced one runs next to it, and metrics stay', async (t) => {
   const bridge = new VirtualBridge(t, { ...settings(), http: { drain: {} } });
   const { EventId } = bridge.simulation.schedule({ EventType: 'Freeze' });
   await bridge.startFor(2 * SECOND);
@@ -142,7 +142,7 @@ test('it lives on while the metadata service is away and the bridge is blind', a
   assert.equal(posts(bridge), 0);
 });
 
-test('who may: admins begin and cancel, a fault in the body is 400 with its place', async (t) => {
+test('only admins begin and cancel; a fault in the body is 400 with its path', async (t) => {
   const bridge = await running(t);
   const asked = (as: 'orders' | 'billing', body: object) => bridge.request('POST', '/v1/drills', { as, body });
   assert.equal((await asked('billing', {})).status, 403);
@@ -155,7 +155,7 @@ test('who may: admins begin and cancel, a fault in the body is 400 with its plac
   assert.deepEqual(bridge.beside('SELECT id FROM drills'), []);
 });
 
-test('half a surrogate pair in a name is told as a replacement character, as it is of documents', async (t) => {
+test('half a surrogate pair in a name becomes a replacement character, as in documents', async (t) => {
   const bridge = await running(t);
   const id = await begin(bridge, { eventType: 'Re\ud800boot', resources: ['web_\udfff'], notice: '0s', duration: '0s' });
   await bridge.advance(3 * SECOND);

@@ -20,7 +20,7 @@ test('what no document lists is over once a new store has read them for as long 
   assert.equal(view().isInView(), true);
 });
 
-test('a restart needs a document of its own before anything is in view again', async (t) => {
+test('after a restart, nothing is in view until the first document', async (t) => {
   const { bridge, view } = startBridge(t);
   await bridge.startFor(6 * MINUTE);
   assert.equal(view().isInView(), true);
@@ -36,7 +36,7 @@ test('a restart needs a document of its own before anything is in view again', a
   assert.equal(view().isInView(), true);
 });
 
-test('where two hosts answer in turn, both have told what they list after three settle times', async (t) => {
+test('if two hosts answer in turn, the events of both are in view after three settle times', async (t) => {
   const { bridge, view } = startBridge(t);
   bridge.service = hostsInTurn(bridge.service);
   await bridge.startFor(14 * MINUTE);

@@ -110,7 +110,7 @@ test('a hold that every bridge reads stops them all, and its release lets the le
   assert.deepEqual(group.posts(), [['sim_0', 122, 200]]);
 });
 
-test('a hold while ranks wait for their turn: they begin to wait anew with its release', async (t) => {
+test('a hold while ranks wait for their turn: they start to wait again at its release', async (t) => {
   const group = groupOf(t, { policy: APPROVE });
   await group.start(1, 2, 3);
   const eventId = group.schedule();
@@ -148,7 +148,7 @@ test('a deadline that approves: the leader posts at the deadline, or the next ra
   assert.deepEqual(group.posts().slice(1), [['sim_1', 13 * 60 + 10, 200]]);
 });
 
-test('the metadata service refuses a StartRequest: a rule decides anew at the next change, and ranks count from there', async (t) => {
+test('the metadata service refuses a StartRequest: a rule decides again at the next change, and ranks count from then', async (t) => {
   const group = groupOf(t, { policy: APPROVE });
   await group.start();
   group.machine(0).bridge.simulation.order('PUT', '/faults', { status: 403, method: 'POST', times: 5 }, 204);

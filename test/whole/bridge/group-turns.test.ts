@@ -74,7 +74,7 @@ test('the clock of a rank is set back while it is down: it waits no longer than 
   assert.deepEqual(group.posts(), [['sim_1', 17, 200]]);
 });
 
-test('a rank whose turn passed while it was down posts as soon as it has read that the event is still Scheduled', async (t) => {
+test('a rank that was down in its turn posts as soon as it reads that the event is still Scheduled', async (t) => {
   const group = groupOf(t);
   await group.start(1);
   group.schedule();
@@ -96,7 +96,7 @@ test('Resources change and the ranks move: the time that has passed counts for t
   assert.deepEqual(group.posts(), [['sim_3', 15, 200]]);
 });
 
-test('Resources change and a machine loses its place: it posts no more', async (t) => {
+test('Resources change and a machine loses its rank: it no longer posts', async (t) => {
   const group = groupOf(t);
   await group.start(1, 2);
   const eventId = group.schedule();
@@ -124,7 +124,7 @@ test('clocks that are minutes apart change nothing: the leader posts, or the nex
   assert.deepEqual(group.posts().slice(1), [['sim_1', 11, 200]]);
 });
 
-test("while the machine's own name is unknown a bridge posts nothing for the group, and says so at its start", async (t) => {
+test('while the name of its machine is unknown, a bridge posts nothing for the group, and logs that at its start', async (t) => {
   const bridge = new VirtualBridge(t, settings({ members: ['sim_0'] }, { cloudevents: { source: '/my/group' } }));
   const usual = bridge.service;
   bridge.service = async (request, signal) =>

@@ -22,7 +22,7 @@ test('all alive and the event starts at once: the leader alone posts, once', asy
   assert.deepEqual(group.posts(), [['sim_0', 1, 200]]);
 });
 
-test('accepted, but the platform does not start it: each rank posts once, failoverAfter apart, and then nobody', async (t) => {
+test('accepted, but the platform does not start it: each rank posts once, failoverAfter apart, and then none', async (t) => {
   const group = groupOf(t);
   await group.start();
   group.schedule(NOT_AT_ONCE);
@@ -73,7 +73,7 @@ test('the leader is killed after its decision and before its post: the next rank
   ]);
 });
 
-test('the leader is killed after its post was accepted: started again it posts no more', async (t) => {
+test('the leader is killed after its StartRequest was accepted: after its restart it does not post again', async (t) => {
   const group = groupOf(t);
   await group.start(0);
   group.schedule(NOT_AT_ONCE);

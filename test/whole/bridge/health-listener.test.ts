@@ -12,7 +12,7 @@ interface Ready {
   readonly sinks: Readonly<Record<string, { readonly state: string; readonly reason?: string | null }>>;
 }
 
-test('readyz tells on http.health the state of a sink, and neither its host nor what went wrong, which http.listen tells', async (t) => {
+test('on http.health, readyz has the state of a sink without host and error, which http.listen shows', async (t) => {
   const simulator = await localSimulator(t);
   const health = await freePort();
   const http = { listen: '127.0.0.1:0', health: `127.0.0.1:${health}` };

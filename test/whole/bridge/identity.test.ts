@@ -20,7 +20,7 @@ const answering =
   (status: number): MetadataTransport =>
   async () => ({ status, headers: {}, body: new Uint8Array() });
 
-test('documents wait while the source is unknown, and the last one is handled once it is known', async (t) => {
+test('documents wait while the source is unknown, and the last one is handled afterwards', async (t) => {
   const bridge = new VirtualBridge(t);
   const usual = bridge.service;
   bridge.service = withInstance(bridge, answering(503));
@@ -38,7 +38,7 @@ test('documents wait while the source is unknown, and the last one is handled on
 });
 
 for (const status of [404, 405]) {
-  test(`where the instance route answers ${status}, the log says to set cloudevents.source, and nothing is sent without one`, async (t) => {
+  test(`if the instance route answers ${status}, the log says to set cloudevents.source, and nothing is sent without it`, async (t) => {
     const bridge = new VirtualBridge(t);
     bridge.service = withInstance(bridge, answering(status));
     bridge.simulation.schedule();
@@ -93,7 +93,7 @@ test('the store of another VM is set aside, and nothing of it is compared or del
   );
 });
 
-test('the store of another VM is set aside though its lanes were opened before the VM was known', async (t) => {
+test('the store of another VM is set aside, even if its lanes were opened before the VM was identified', async (t) => {
   const bridge = new VirtualBridge(t);
   bridge.simulation.schedule();
   await bridge.startFor(5 * SECOND);

@@ -26,7 +26,7 @@ async function diesAtDelivery(
   return bridge;
 }
 
-test('killed before the commit: the next process tells it', async (t) => {
+test('killed before the commit: the next process publishes it', async (t) => {
   const bridge = new VirtualBridge(t);
   await bridge.startFor(2 * SECOND);
   const usual = bridge.service;

@@ -16,7 +16,7 @@ test('publish.resources: own publishes everything while the own name is unknown,
   assert.equal(bridge.logged('publish.resources').length, 1);
 });
 
-test('/metrics tells the earliest NotBefore of what is scheduled for any VM, whatever is published, until it has started', async (t) => {
+test('/metrics has the earliest NotBefore of the scheduled events of all VMs, published or not, until they start', async (t) => {
   const bridge = new VirtualBridge(t, { publish: { resources: 'own' } });
   const { EventId, NotBefore } = bridge.simulation.schedule({ EventType: 'Redeploy', Resources: ['other_1'], notice: '10m' });
   await bridge.startFor(5 * SECOND);

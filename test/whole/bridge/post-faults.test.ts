@@ -61,7 +61,7 @@ const AGAIN: readonly (readonly [string, Fault, number | string, Gaps])[] = [
 ];
 
 for (const [said, fault, status, gaps] of AGAIN) {
-  test(`${said}, once: the approver hears submitting, it is posted again, and both are in the record`, async (t) => {
+  test(`${said}, once: the approver gets submitting, it is posted again, and both are in the record`, async (t) => {
     const { bridge, eventId } = await watching(t, ANY);
     order(bridge, { ...fault, times: 1 });
     const reply = await approve(bridge, 'orders', eventId);
@@ -80,7 +80,7 @@ for (const [said, fault, status, gaps] of AGAIN) {
     assert.deepEqual(bridge.sink('audit').changes, ['scheduled', 'approval.recorded', 'approval.submitted', 'started']);
   });
 
-  test(`${said}, for minutes: it is posted in the rhythm of the polls, and told once the service accepts it`, async (t) => {
+  test(`${said}, for minutes: it is posted at the interval of the polls, and reported once the service accepts it`, async (t) => {
     const { bridge, eventId } = await watching(t, ANY);
     order(bridge, fault);
     assert.deepEqual(heard(await approve(bridge, 'orders', eventId)), [202, 'submitting']);
@@ -144,7 +144,7 @@ for (const [what, move, state] of [
 }
 
 for (const status of [400, 401, 403, 405]) {
-  test(`${status} while it stays Scheduled: failed, and posted again only once somebody approves again`, async (t) => {
+  test(`${status} while it stays Scheduled: failed, and posted again only after another approval`, async (t) => {
     const { bridge, eventId } = await watching(t, ANY);
     order(bridge, { status, times: 2 });
     assert.deepEqual(heard(await approve(bridge, 'orders', eventId)), [502, 'refused']);
@@ -209,7 +209,7 @@ for (const [what, fault] of [
   });
 }
 
-test('an answer that takes five seconds, of a service that lets the event wait: the approver hears submitting, and it is posted once', async (t) => {
+test('an answer after five seconds, from a service that delays the event: the approver gets submitting, and it is posted once', async (t) => {
   const { bridge, eventId } = await watching(t, ANY, {}, SHARED);
   const beganMs = bridge.time.wallMs();
   bridge.service = slowAnswers(bridge.service, bridge, 5 * SECOND);
@@ -220,7 +220,7 @@ test('an answer that takes five seconds, of a service that lets the event wait: 
   assert.equal((await life(bridge, eventId)).state, 'submitted');
 });
 
-test('a hold while an answer takes six seconds: nobody is told that it holds, and the record has none', async (t) => {
+test('a hold while an answer takes six seconds: it is not confirmed, and the record has none', async (t) => {
   const { bridge, eventId } = await watching(t, ANY, {}, SHARED);
   bridge.service = slowAnswers(bridge.service, bridge, 6 * SECOND);
   const approving = approve(bridge, 'orders', eventId);
@@ -249,7 +249,7 @@ test('a hold while the service answers 503 after a second holds, and nothing is 
   assert.equal((await life(bridge, eventId)).state, 'held');
 });
 
-test('an answer that comes after the event was seen Started: submitted and confirmed, each told once', async (t) => {
+test('an answer after a document with Started: submitted and confirmed, each reported once', async (t) => {
   const { bridge, eventId } = await watching(t, ANY);
   bridge.service = slowAnswers(bridge.service, bridge, 5 * SECOND);
   await approve(bridge, 'orders', eventId);
@@ -261,7 +261,7 @@ test('an answer that comes after the event was seen Started: submitted and confi
   assert.deepEqual(bridge.sink('audit').changes.slice().sort(), ['approval.recorded', 'approval.submitted', 'scheduled', 'started']);
 });
 
-test('a dry run posts nothing, whatever the service would say, and a start without it does not make up for it', async (t) => {
+test('a dry run posts nothing, for any answer of the service, and a later start without it does not post it either', async (t) => {
   const dry = { ...ANY, dryRun: true };
   const { bridge, eventId } = await watching(t, dry);
   order(bridge, { status: 503 });

@@ -65,7 +65,7 @@ test('sixty events that a rule approves at once: no 429, a poll a second, the ur
   assert.ok(Math.max(...gaps) < 1.1 * SECOND, `polls were ${Math.max(...gaps)} ms apart`);
 });
 
-test('the same where an approver with a scope asks for them, one by one: what is read before each counts, too', async (t) => {
+test('the same if an approver with a scope approves them one by one: the reads before each count, too', async (t) => {
   const scoped = { ...ANY, approvers: { ...ANY.approvers, orders: { token: { env: 'ORDERS_TOKEN' }, scope: { impacts: ['Reboot'] } } } };
   const { bridge, sent, refused } = limited(t, scoped);
   const ids = Array.from({ length: 12 }, () => bridge.simulation.schedule({ EventType: 'Reboot' }).EventId);
@@ -80,7 +80,7 @@ test('the same where an approver with a scope asks for them, one by one: what is
   }
 });
 
-test('with polls so fast that they take all of it, approvals are posted at once all the same', async (t) => {
+test('even if fast polls use the whole rate, approvals are posted at once', async (t) => {
   const bridge = new VirtualBridge(t, { approvals: ANY, metadata: { pollInterval: '50ms' } });
   const ids = Array.from({ length: 5 }, () => bridge.simulation.schedule().EventId);
   await bridge.startFor(2 * SECOND);

@@ -37,7 +37,7 @@ async function stopped(t: TestContext, settings: Settings = {}) {
   return { bridge, service, first, second, control, told, audit: bridge.sink('audit') };
 }
 
-test('after 5 s what is scheduled, updated or started is told by the stored name, and only what has ended waits: 60 s', async (t) => {
+test('after 5 s, scheduled, updated and started are published under the stored name; only ended waits, for 60 s', async (t) => {
   const { bridge, first, second, control, told, audit } = await stopped(t);
   control('PATCH', first, '', { Description: 'later' });
   control('POST', second, '/cancel');
@@ -86,7 +86,7 @@ test('a route that answers within 5 s changes nothing, and one that does not exi
 });
 
 for (const end of ['stop', 'kill'] as const)
-  test(`a ${end} in that time: the next start waits anew, tells nothing twice, and ends what has ended`, async (t) => {
+  test(`a ${end} in that time: the next start waits again, publishes nothing twice, and ends what has ended`, async (t) => {
     const { bridge, service, second, control, told } = await stopped(t);
     control('POST', second, '/cancel');
     bridge.simulation.schedule();
@@ -119,7 +119,7 @@ test('a rule approves in that time, while 30 s of notice are not over', async (t
   assert.deepEqual(posts(bridge), [200]);
 });
 
-test('a drill of before goes on, and another one begins, only once it is known which VM this is', async (t) => {
+test('an earlier drill continues, and another one begins, only after the VM is identified', async (t) => {
   const bridge = await running(t);
   const id = await begin(bridge, { notice: '20s', duration: '10s' });
   await bridge.advance(2 * SECOND);
@@ -135,7 +135,7 @@ test('a drill of before goes on, and another one begins, only once it is known w
   assert.deepEqual(changesOf(await reportOf(bridge, id)), ['scheduled', 'started', 'ended']);
 });
 
-test('sources of approvals wait until it is known which VM this is, as their consumer group may go by its name', async (t) => {
+test('sources of approvals wait until the VM is identified, because their consumer group may contain its name', async (t) => {
   const approvals = { approvers: { ops: { admin: true } }, sources: { topic: { type: 'memory', approver: 'ops' } } };
   const { bridge, service } = await stopped(t, { approvals });
   const before = bridge.source('topic').observerIds.length;
@@ -146,7 +146,7 @@ test('sources of approvals wait until it is known which VM this is, as their con
   assert.deepEqual(bridge.source('topic').observerIds.slice(before), ['sim_0']);
 });
 
-test('a bridge that was blind tells that it sees again', async (t) => {
+test('a bridge that was blind publishes that it sees again', async (t) => {
   const { bridge, service, told } = await stopped(t);
   bridge.service = async () => {
     throw new Error('away');
@@ -170,7 +170,7 @@ async function copied(t: TestContext, settings: Settings = {}) {
   return { bridge, other, service, EventId, told, audit, statuses };
 }
 
-test('a store that turns out to be another VM’s is set aside: what was told meanwhile stays told, and is named', async (t) => {
+test('a store that turns out to be another VM’s is set aside: what was published meanwhile stays published, and the log names it', async (t) => {
   const { bridge, service, EventId, told, audit } = await copied(t);
   await bridge.startFor(10 * SECOND);
   assert.deepEqual(told(), ['scheduled']);

@@ -14,7 +14,7 @@ function mostInAMinute({ arrivals }: FarSide): number {
   return Math.max(0, ...times.map((from) => times.filter((ms) => ms >= from && ms < from + MINUTE).length));
 }
 
-test('a hundred changes of events that are over wait, and one is scheduled with 30 s notice: it goes next, and nothing is forgotten', async (t) => {
+test('a hundred changes of ended events wait, and one is scheduled with 30 s notice: it is sent next, and nothing is lost', async (t) => {
   const bridge = new VirtualBridge(t, limited(2));
   const { simulation } = bridge;
   await bridge.startFor(2 * SECOND);
@@ -103,7 +103,7 @@ test('for any restarts and kills: never more than the rate in any 60 s', async (
   );
 });
 
-test('another configuration of the sink goes on with the count of the old one', async (t) => {
+test('another configuration of the sink continues with the count of the old one', async (t) => {
   const bridge = new VirtualBridge(t, limited(2));
   for (let index = 0; index < 6; index++) bridge.simulation.schedule();
   await bridge.startFor(10 * SECOND);

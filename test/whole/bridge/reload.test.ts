@@ -75,7 +75,7 @@ test('a changed sink: what is under way ends under the old settings and is not r
   assert.equal(bridge.sink('audit').calls, 2);
 });
 
-test('a sink that is changed twice while a delivery hangs goes on with the last configuration', async (t) => {
+test('a sink that is changed twice while a delivery hangs continues with the last configuration', async (t) => {
   const bridge = await running(t, { sinks: { audit: MEMORY } });
   const release = held(bridge, 'audit');
   bridge.simulation.schedule();
@@ -142,7 +142,7 @@ test('an unchanged sink keeps its back-off, a changed one tries at once, and a c
   );
 });
 
-test('a retired sink starts again where anything of it changes, and only it', async (t) => {
+test('a retired sink starts again if anything in its configuration changes, and no other sink does', async (t) => {
   const bridge = await running(t, { sinks: { a: MEMORY, b: MEMORY, c: MEMORY } });
   for (const name of ['a', 'b', 'c'])
     bridge.sink(name).answer = (batch) => batch.map(() => failure({ disposition: 'retired', scope: 'sink', status: 410 }));
@@ -157,7 +157,7 @@ test('a retired sink starts again where anything of it changes, and only it', as
   );
 });
 
-test('a faulty file is refused with every fault, then what needs a restart, and neither applies anything; readyz and metrics say so', async (t) => {
+test('a faulty file is refused with every fault, and so is a change that needs a restart; neither applies anything, and readyz and metrics show it', async (t) => {
   const approvals = { approvers: ORDERS };
   const bridge = await running(t, { sinks: { audit: MEMORY }, approvals });
   const ready = async () => (await bridge.request('GET', '/readyz')).body as { ready: boolean; configuration: { refused: unknown } };
@@ -193,7 +193,7 @@ test('a faulty file is refused with every fault, then what needs a restart, and 
     assert.ok(metrics.includes(line), `${line} is not in ${metrics.join('\n')}`);
 });
 
-test('approvers and readers: who is new is heard at once, who is gone no more, and a recorded yes of one who is gone is void', async (t) => {
+test('approvers and readers: new ones count at once, removed ones no longer, and a recorded approval of a removed one is void', async (t) => {
   const both = { required: 'all', approvers: { ...ORDERS, ...BILLING } };
   const bridge = await running(t, { approvals: both, sinks: { audit: MEMORY } });
   const { EventId } = bridge.simulation.schedule();
@@ -214,7 +214,7 @@ test('approvers and readers: who is new is heard at once, who is gone no more, a
   assert.equal(posts(bridge), 1);
 });
 
-test('a policy decides anew at a reload, and a hold stands through it', async (t) => {
+test('a policy decides again at a reload, and a hold stays', async (t) => {
   const approvals = { approvers: { ...ORDERS, ...BILLING } };
   const bridge = await running(t, { approvals, sinks: { audit: MEMORY } });
   const [first, second] = [bridge.simulation.schedule(), bridge.simulation.schedule()];
@@ -277,7 +277,7 @@ test('another interval, settle and type prefix hold, with a poll in every interv
   assert.equal(bridge.sink('audit').events[0]?.type, 'com.example.scheduled.v1');
 });
 
-test('where the store fails nothing of the new configuration holds, and the answer is 503', async (t) => {
+test('if the store fails, nothing of the new configuration applies, and the answer is 503', async (t) => {
   const both = { required: 'all', approvers: { ...ORDERS, ...BILLING } };
   const bridge = new VirtualBridge(t, { approvals: both, sinks: { audit: MEMORY } });
   bridge.maxPages = 400;
@@ -303,7 +303,7 @@ test('where the store fails nothing of the new configuration holds, and the answ
   assert.equal(bridge.sink('late').changes.filter((change) => change === 'approval.failed').length, 20);
 });
 
-test('several SIGHUPs during one reload are one, and each approver who asks is a name in the log', async (t) => {
+test('several SIGHUPs during one reload count as one, and the log names each approver who requests a reload', async (t) => {
   const bridge = await running(t, { sinks: { audit: MEMORY, gone: MEMORY } });
   bridge.sink('gone').answer = () => new Promise(() => {});
   bridge.simulation.schedule();

@@ -6,7 +6,7 @@ import { MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
 const MEMORY = { type: 'memory' };
 
-test('publish.resources own: events that name this VM, or named it earlier in this occurrence, and a restart forgets neither', async (t) => {
+test('publish.resources own: events that name this VM, or named it earlier in this occurrence, also after a restart', async (t) => {
   const bridge = new VirtualBridge(t, { publish: { resources: 'own' } });
   const { simulation } = bridge;
   const ours = simulation.schedule({ Resources: ['SIM_0', 'sim_1'] });
@@ -26,7 +26,7 @@ test('publish.resources own: events that name this VM, or named it earlier in th
   );
 });
 
-test('each sink gets what its filter lets pass, and the rest of an event that it was told of', async (t) => {
+test('each sink gets what its filter selects, and the later changes of an event that it received', async (t) => {
   const bridge = new VirtualBridge(t, {
     sinks: {
       reboots: { ...MEMORY, filter: { impacts: ['Reboot'] } },
@@ -66,7 +66,7 @@ test('a new sink gets what happens from then on', async (t) => {
   assert.deepEqual(bridge.sink('audit').changes, ['scheduled', 'started']);
 });
 
-test('what was queued for a sink that is no longer configured becomes dead letters, which the log counts', async (t) => {
+test('deliveries of a sink that is no longer configured become dead letters, which the log counts', async (t) => {
   const bridge = new VirtualBridge(t, { sinks: { audit: MEMORY, gone: MEMORY } });
   bridge.sink('gone').answer = () => new Promise(() => {});
   bridge.simulation.schedule();

@@ -25,7 +25,7 @@ for (const [what, fields, severity] of [
   });
 }
 
-test('what is Started already in the first document of a bridge goes by its impact: nobody looked before', async (t) => {
+test('an event that is Started in the first document of a bridge has the severity of its impact', async (t) => {
   const bridge = new VirtualBridge(t);
   bridge.simulation.schedule({ EventType: 'Redeploy', EventStatus: 'Started' });
   await bridge.startFor(2 * SECOND);

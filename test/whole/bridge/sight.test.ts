@@ -17,7 +17,7 @@ async function stateOf(bridge: VirtualBridge): Promise<string> {
   return (body as { state: string }).state;
 }
 
-test('blind is told 60 s after the last good document, once, and restored with the next one', async (t) => {
+test('blind is published 60 s after the last good document, once, and restored with the next one', async (t) => {
   const bridge = new VirtualBridge(t);
   await bridge.startFor(10 * SECOND);
   away(bridge);
@@ -83,7 +83,7 @@ test('after a kill the minute counts from the first request of the new process, 
   assert.ok(age >= 0 && age <= 2 * SECOND, `${age} ms`);
 });
 
-test('without a good document of the last day, blind is told after firstTimeout, and since is the first request', async (t) => {
+test('without a good document in the last day, blind is published after firstTimeout, and since is the first request', async (t) => {
   const bridge = new VirtualBridge(t, { cloudevents: { source: '/s' }, metadata: { firstTimeout: '130s' } });
   const startedAt = new Date(bridge.time.wallMs()).toISOString();
   away(bridge);
@@ -107,7 +107,7 @@ test('a first answer that takes two minutes is waited for', async (t) => {
 for (const jumpMs of [HOUR, -HOUR]) {
   const jump = `${jumpMs > 0 ? 'forward' : 'back'} by an hour`;
 
-  test(`a wall clock that is set ${jump} blinds nobody and keeps nobody from being blind`, async (t) => {
+  test(`a wall clock that is set ${jump} makes no bridge blind, and keeps none from it`, async (t) => {
     const bridge = new VirtualBridge(t);
     await bridge.startFor(10 * SECOND);
     bridge.time.jumpWall(jumpMs);

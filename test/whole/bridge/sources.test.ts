@@ -99,7 +99,7 @@ const WITHDRAWN: Readonly<Record<string, object>> = {
 for (const [what, after] of Object.entries(WITHDRAWN)) {
   for (const isRestart of [false, true]) {
     const by = isRestart ? 'restart' : 'reload';
-    test(`a message that is kept for its event counts no more where by a ${by} ${what}: approval.failed tells it`, async (t) => {
+    test(`a message that is kept for its event no longer counts if by a ${by} ${what}: approval.failed reports it`, async (t) => {
       const bridge = bridgeWith(t, { approvers: NAMED, sources: { topic: TOPIC } });
       await bridge.startFor(2 * SECOND);
       bridge.source('topic').approve('Later');
@@ -179,7 +179,7 @@ test('a refusal of an unknown event reaches the sinks that ask nothing of events
   assert.deepEqual([event?.['subject'], event?.['impact'], event?.['initiator']], ['scheduledevents/nobody', undefined, undefined]);
 });
 
-test('with publish.resources own nobody hears of an event that nobody lists', async (t) => {
+test('with publish.resources own, an event that is not listed is not published', async (t) => {
   const bridge = bridgeWith(t, APPROVALS, { publish: { resources: 'own' } });
   await bridge.startFor(2 * SECOND);
   bridge.source('topic').approve('Nobody');
@@ -204,7 +204,7 @@ test('a topic is read before there is a document, and its messages wait; a queue
   assert.deepEqual(posts(bridge), [200]);
 });
 
-test('a queue gives back what this bridge does not know, until it does', async (t) => {
+test('messages about unknown events go back to the queue until the bridge knows the event', async (t) => {
   const bridge = bridgeWith(t, { ...APPROVALS, sources: { queue: { type: 'memory', approver: 'ops', readers: 'one', giveBack: true } } });
   await bridge.startFor(2 * SECOND);
   const broker = bridge.source('queue');
@@ -218,7 +218,7 @@ test('a queue gives back what this bridge does not know, until it does', async (
   assert.deepEqual(posts(bridge), [200]);
 });
 
-test('readers one at a broker that cannot give back keep what they do not know', async (t) => {
+test('with readers one and a broker that cannot take messages back, messages about unknown events are kept', async (t) => {
   const bridge = bridgeWith(t, { ...APPROVALS, sources: { topic: { ...TOPIC, readers: 'one' } } });
   await bridge.startFor(2 * SECOND);
   bridge.source('topic').approve('Later');
@@ -226,7 +226,7 @@ test('readers one at a broker that cannot give back keep what they do not know',
   assert.deepEqual(bridge.source('topic').verdicts, ['settle']);
 });
 
-test('a source that is away is tried again at most 10 s apart, told once, and once when it is back', async (t) => {
+test('a source that is unreachable is retried at least every 10 s, and logged once, and once when it is back', async (t) => {
   const bridge = bridgeWith(t);
   const broker = bridge.source('topic');
   broker.fault = sourceAway();
@@ -299,7 +299,7 @@ test('on a full disk a message is not settled; it comes again and is recorded wh
   assert.deepEqual([bridge.logged('nothing can be stored').length, bridge.logged('can be stored again').length], [1, 1]);
 });
 
-test('a bridge that stops takes no more messages, and leaves them to its next start', async (t) => {
+test('a bridge that stops accepts no more messages, and leaves them to its next start', async (t) => {
   const bridge = bridgeWith(t);
   const { EventId } = bridge.simulation.schedule();
   await bridge.startFor(2 * SECOND);

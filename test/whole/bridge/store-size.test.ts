@@ -46,7 +46,7 @@ test('with store.maxSize delivered rows go early, the oldest first, and it warns
   assert.ok(bytes > MAX / 2 && bytes < MAX, `${bytes}`);
 });
 
-test('a store that reaches store.maxSize with undelivered rows behaves as on a full disk, and goes on when they are delivered', async (t) => {
+test('a store that reaches store.maxSize with undelivered rows behaves as on a full disk, and continues when they are delivered', async (t) => {
   const bridge = new VirtualBridge(t);
   bridge.settings = { store: { maxSize: '16MiB' } };
   bridge.sink('audit').answer = always(failure());

@@ -8,7 +8,7 @@ import { HOUR, MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridg
 /** So long that its rows need pages of their own. */
 const LONG = { Description: 'x'.repeat(20_000) };
 
-test('on a full disk nothing is delivered without its record, readiness says so, and all goes on when there is space', async (t) => {
+test('on a full disk nothing is delivered without its record, readiness says so, and everything continues when there is space', async (t) => {
   const bridge = new VirtualBridge(t);
   bridge.maxPages = 200;
   await bridge.startFor(2 * SECOND);
@@ -51,7 +51,7 @@ test('a disk that is full while a sink is away loses nothing of what was stored 
   assert.deepEqual(bridge.sink('audit').changes, ['scheduled', 'scheduled']);
 });
 
-test('a second run on the same store is refused, and the first one goes on', async (t) => {
+test('a second run on the same store is refused, and the first one continues', async (t) => {
   const bridge = new VirtualBridge(t);
   await bridge.startFor(2 * SECOND);
   const second = new VirtualBridge(t);
@@ -62,7 +62,7 @@ test('a second run on the same store is refused, and the first one goes on', asy
   assert.deepEqual(bridge.sink('audit').changes, ['scheduled']);
 });
 
-test('dead letters that a verb beside it queues again go out within a second', async (t) => {
+test('dead letters that a verb queues again are sent within a second', async (t) => {
   const bridge = new VirtualBridge(t);
   bridge.sink('audit').answer = always(failure({ disposition: 'refused', status: 422 }));
   bridge.simulation.schedule({ NotBefore: '' });
@@ -78,7 +78,7 @@ test('dead letters that a verb beside it queues again go out within a second', a
   assert.deepEqual(bridge.sink('audit').changes, ['scheduled']);
 });
 
-test('a replay that a verb beside it queues goes out within a second, with the same bytes', async (t) => {
+test('a replay that a verb queues is sent within a second, with the same bytes', async (t) => {
   const bridge = new VirtualBridge(t);
   bridge.simulation.schedule({ NotBefore: '' });
   await bridge.startFor(2 * SECOND);

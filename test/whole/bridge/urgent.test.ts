@@ -16,7 +16,7 @@ function arrivalOf(side: FarSide, eventId: string): number {
   return side.arrivals.find(({ partitionKey }) => partitionKey === eventId.toLowerCase())?.atMs ?? Number.POSITIVE_INFINITY;
 }
 
-test('a Preempt is told at once although every place of the sink is taken by preparations of 50 s', async (t) => {
+test('a Preempt is sent at once although preparations of 50 s take every place of the sink', async (t) => {
   const bridge = new VirtualBridge(t, { sinks: { drain: { type: 'memory', inFlight: 4, urgentInFlight: 4 } } });
   await bridge.startFor(2 * SECOND);
   const drain = bridge.sink('drain');
@@ -34,7 +34,7 @@ test('a Preempt is told at once although every place of the sink is taken by pre
   assert.equal(drain.arrivals.filter(({ change }) => change === 'scheduled').length, 7);
 });
 
-test('a Preempt is told at once although thousands of deliveries wait', async (t) => {
+test('a Preempt is sent at once although thousands of deliveries wait', async (t) => {
   const bridge = new VirtualBridge(t, { sinks: { hooks: { type: 'memory', inFlight: 16 } } });
   await bridge.startFor(2 * SECOND);
   const hooks = bridge.sink('hooks');

@@ -87,7 +87,7 @@ for (const status of [301, 401, 403, 404]) {
   });
 }
 
-test('a receiver that answers 410 is retired until it is resumed from beside; what is queued meanwhile goes out then', async (t) => {
+test('a sink whose receiver answers 410 is retired until a verb resumes it; what was queued meanwhile is sent then', async (t) => {
   const { bridge, receiver, state, until } = await fixture(t);
   receiver.default = { status: 410 };
   bridge.simulation.schedule();
@@ -134,7 +134,7 @@ test('a retired sink stays so over a restart, and starts again with another conf
   assert.equal((await state()).state, 'delivering');
 });
 
-test('a retired sink gives up what gets older than maxAge, unattempted', async (t) => {
+test('a retired sink drops deliveries older than maxAge without an attempt', async (t) => {
   const { bridge, receiver, until } = await fixture(t, { retry: { maxAge: '1h' } });
   receiver.default = { status: 410 };
   bridge.simulation.schedule();
@@ -166,7 +166,7 @@ test('a receiver that asks for a pause of a year is held for an hour, in /readyz
   await until(() => receiver.requests.length >= 3);
 });
 
-test('a receiver that refuses one event makes a dead letter of that one, which metrics and log tell', async (t) => {
+test('if a receiver refuses one event, that one becomes a dead letter, in metrics and log', async (t) => {
   const { bridge, receiver, state, until } = await fixture(t);
   receiver.next({ status: 422 });
   bridge.simulation.schedule();

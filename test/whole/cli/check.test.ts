@@ -55,7 +55,7 @@ for (const args of WITH_CONFIG) {
   });
 }
 
-test('check says that a good configuration is valid, and asks nobody', async (t) => {
+test('check reports that a good configuration is valid, and sends no request', async (t) => {
   const simulator = await localSimulator(t);
   const { config } = bridgeFolder(t, simulator.url, { sinks: { audit: { type: 'stdout' } } });
   const { code, stdout, stderr } = await run(t, ['check', '--config', config]);
@@ -63,7 +63,7 @@ test('check says that a good configuration is valid, and asks nobody', async (t)
   assert.deepEqual(simulator.requests(), []);
 });
 
-test('check finds what an adapter alone can find: a secret URL that is none', async (t) => {
+test('check finds what only an adapter can find: a secret URL that is not a URL', async (t) => {
   const { config } = bridgeFolder(t, 'http://127.0.0.1:1', { sinks: { hooks: { type: 'webhook', url: { env: 'HOOK_URL' } } } });
   const { code, stderr } = await run(t, ['check', '--config', config], { env: { HOOK_URL: 'not-a-url-but-a-secret' } });
   assert.equal(code, 78);
@@ -90,7 +90,7 @@ test('check --connect reaches the metadata service and each sink without sending
   assert.deepEqual(receiver.requests, []);
 });
 
-test('check --connect names what cannot be reached, looks at the rest all the same, and exits with 1', async (t) => {
+test('check --connect names what cannot be reached, checks the rest too, and exits with 1', async (t) => {
   const simulator = await localSimulator(t);
   simulator.fault({ status: 403 });
   await using receiver = await WebhookReceiver.start();

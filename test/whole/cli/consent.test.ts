@@ -60,7 +60,7 @@ test('nothing is delivered before the receiver consents; its consent outlives ki
   assert.equal(methods().filter((method) => method === 'OPTIONS').length, asked + 1);
 });
 
-test('check --connect asks without sending an event, and tells of consent and rate', async (t) => {
+test('check --connect asks without sending an event, and prints consent and rate', async (t) => {
   const { receiver, consent } = await askedReceiver(t);
   const azure = await localSimulator(t);
   const sinks = { hooks: hook(receiver.url, { handshake: true, origin: ORIGIN, ratePerMinute: 600 }) };
@@ -78,7 +78,7 @@ test('check --connect asks without sending an event, and tells of consent and ra
   assert.deepEqual(new Set(receiver.requests.map(({ method }) => method)), new Set(['OPTIONS']));
 });
 
-test('a handshake without an origin, an origin that is no name and a rate of nothing are faults, each with its path', async (t) => {
+test('a handshake without an origin, an origin that is not a name and a rate of zero are faults, each with its path', async (t) => {
   const sinks = {
     asks: { type: 'webhook', url: 'https://example.com/hook', handshake: true },
     names: { type: 'webhook', url: 'https://example.com/hook', origin: 'https://example.com/' },

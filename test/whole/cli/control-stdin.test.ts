@@ -18,7 +18,7 @@ test('a line reloads, as SIGHUP does, and another one ends it, as SIGTERM does',
   assert.match(stderr, /"msg":"ending"/);
 });
 
-test('it ends when whoever started it is gone, also while it starts; without the option it does not look', async (t) => {
+test('it ends when its parent process ends, also while it starts; without the option it does not check', async (t) => {
   const simulator = await localSimulator(t);
   const { config } = bridgeFolder(t, simulator.url, {});
   assert.equal((await start(t, ['run', '--config', config, '--control-stdin']).ended()).code, 0);

@@ -23,7 +23,7 @@ function linkOf(path: string): string {
   }
 }
 
-test('SIGUSR1 opens no debugger, and the bridge goes on', { skip }, async (t) => {
+test('SIGUSR1 opens no debugger, and the bridge continues', { skip }, async (t) => {
   const simulator = await localSimulator(t);
   const bridge = await startRun(t, bridgeFolder(t, simulator.url, {}));
   const pid = bridge.child.pid as number;

@@ -15,7 +15,7 @@ import { bridgeFolder, startRun } from '../../support/running-bridge.ts';
 const AUDIT = { sinks: { audit: { type: 'stdout' } } };
 const skip = noNetworkNamespace();
 
-test('beside a running bridge its store and its port are named as its own, which is no fault', async (t) => {
+test('while a bridge runs, its store and its port are named as its own, which is not a fault', async (t) => {
   const azure = await localSimulator(t);
   const port = await freePorts();
   const folder = bridgeFolder(t, azure.url, { ...AUDIT, http: { listen: `127.0.0.1:${port}` } });
@@ -55,7 +55,7 @@ test('without a route to the metadata service that is said, and what to look at'
   assert.equal(code, 1);
 });
 
-test('a clock that is off, and a proxy that answers in the place of the service, are told', { skip }, async (t) => {
+test('a wrong clock, and a proxy that answers instead of the service, are reported', { skip }, async (t) => {
   const namespace = NetworkNamespace.create(t, '169.254.169.254');
   const folder = folderOf(t);
   const { config } = bridgeFolder(t, 'http://169.254.169.254', AUDIT, folder);

@@ -23,7 +23,7 @@ async function runningBridge(t: TestContext, approvals: object = {}, http: objec
   return { url: urlOf(program), azure, folder, program };
 }
 
-test('a consumer that forgets to approve: the report names it, and the exit code is 1', async (t) => {
+test('a consumer does not approve: the report names it, and the exit code is 1', async (t) => {
   const { url } = await runningBridge(t);
   const args = ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', '--resources', 'vm-1', '--notice', '1s', '--duration', '1s'];
   const forgotten = await run(t, [...args, '--expect', 'approvals,deliveries'], { env: ENV });
@@ -34,7 +34,7 @@ test('a consumer that forgets to approve: the report names it, and the exit code
   assert.deepEqual([fine.code, fine.stderr], [0, '']);
 });
 
-test('beside the service, by its configuration; a rule approves it: exit code 0, and nothing was posted', async (t) => {
+test('next to the service, by its configuration; a rule approves it: exit code 0, and nothing was posted', async (t) => {
   const { url, azure } = await runningBridge(t, { policy: [{ when: {}, then: 'approve' }] });
   const { config } = bridgeFolder(t, azure.url, { http: { listen: new URL(url).host }, approvals: { approvers: APPROVERS } });
   const args = ['drill', '--config', config, '--resources', 'vm-1', '--duration', '0s'];
@@ -44,7 +44,7 @@ test('beside the service, by its configuration; a rule approves it: exit code 0,
   assert.ok(azure.requests().every(({ method }) => method !== 'POST'));
 });
 
-test('by TLS it is told by its own certificate, whatever name that has; whoever else has the port gets no token', async (t) => {
+test('over TLS the bridge is recognized by its certificate, under any name; another program on the port gets no token', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const [own, other] = [await authority.issue('DNS:bridge.example.com'), await authority.issue('IP:127.0.0.1,DNS:bridge.example.com')];
   const tls = { cert: own.certFile, key: own.keyFile };
@@ -70,7 +70,7 @@ test('by TLS it is told by its own certificate, whatever name that has; whoever 
   assert.deepEqual(imposter.requests, []);
 });
 
-test('a bridge that starts anew goes on with its drill, and the verb waits for it', async (t) => {
+test('a restarted bridge continues its drill, and the verb waits for it', async (t) => {
   const { url, folder, program, azure } = await runningBridge(t);
   const args = ['--resources', 'vm-1', '--notice', '2s', '--duration', '1s', '--expect', 'deliveries'];
   const drill = start(t, ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', ...args], { env: ENV });
@@ -84,7 +84,7 @@ test('a bridge that starts anew goes on with its drill, and the verb waits for i
   assert.deepEqual([code, JSON.parse(stdout).state], [0, 'ended']);
 });
 
-test('what answers with nonsense is no bridge', async (t) => {
+test('a server with unexpected answers is not a bridge', async (t) => {
   const imposter = await WebhookReceiver.start();
   t.after(() => imposter.stop());
   const url = `http://127.0.0.1:${imposter.port}`;
@@ -96,7 +96,7 @@ test('what answers with nonsense is no bridge', async (t) => {
   }
 });
 
-test('an interrupt cancels the drill and says so', async (t) => {
+test('an interrupt cancels the drill and prints that', async (t) => {
   const { url } = await runningBridge(t);
   const program = start(t, ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', '--resources', 'vm-1'], { env: ENV });
   const listed = async () => ((await (await fetch(`${url}/v1/events`)).json()) as { events: readonly { eventId: string }[] }).events;
@@ -108,7 +108,7 @@ test('an interrupt cancels the drill and says so', async (t) => {
   assert.deepEqual(await listed(), []);
 });
 
-test('what is wrong is said before anything is begun: usage, clear text, a token that is no admin, no bridge', async (t) => {
+test('faults are reported before anything begins: usage, clear text, a token that is not an admin’s, no bridge', async (t) => {
   const { url } = await runningBridge(t);
   const code = async (...args: string[]) => (await run(t, ['drill', ...args], { env: { ...ENV, OTHER: 'somebody-elses-token' } })).code;
   assert.equal(await code(), 2);
@@ -120,7 +120,7 @@ test('what is wrong is said before anything is begun: usage, clear text, a token
   assert.deepEqual(((await (await fetch(`${url}/v1/events`)).json()) as { events: object[] }).events, []);
 });
 
-test('approve sends no drill to an endpoint, in whatever letter case', async (t) => {
+test('approve sends no drill to an endpoint, in any letter case', async (t) => {
   const azure = await startSimulator();
   t.after(() => azure.close());
   const drill = 'Drill-00000000-0000-4000-8000-000000000001';

@@ -41,7 +41,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('a verb that waits for a pipe that nobody writes to ends when it is told to', async (t) => {
+test('a verb that waits for a pipe without a writer ends at a signal', async (t) => {
   const folder = folderOf(t);
   const [config, pipe] = [join(folder, 'bridge.yaml'), join(folder, 'pipe')];
   writeFileSync(config, 'version: 1\n');
@@ -79,7 +79,7 @@ names.bind(('127.0.0.1', 53))
 print('open')
 while True: print('asked', len(names.recv(4096)))"`;
 
-test('a start that waits for a name server that never answers ends when it is told to', { skip: noNetworkNamespace() }, async (t) => {
+test('a start that waits for a name server that never answers ends at a signal', { skip: noNetworkNamespace() }, async (t) => {
   const namespace = NetworkNamespace.create(t);
   const own = `/etc/netns/${namespace.name}`;
   mkdirSync(own, { recursive: true });

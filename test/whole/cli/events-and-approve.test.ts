@@ -8,7 +8,7 @@ import { trapProxy } from '../../far-sides/trap-proxy.ts';
 import { type Program, run, start } from '../../support/program.ts';
 import { bridgeFolder, polled, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
 
-test('events prints the document as indented JSON, with fields that nobody knows', async (t) => {
+test('events prints the document as indented JSON, with unknown fields', async (t) => {
   const document = { DocumentIncarnation: 7, Events: [{ EventId: 'A', Strange: { deep: [1] } }], More: true };
   const simulator = await localSimulator(t);
   simulator.fault({ body: document });
@@ -61,7 +61,7 @@ test('events --watch prints each new document as a line and ends after --count o
   assert.match(stderr, /503/, 'what failed in between is told on standard error');
 });
 
-test('events tells what failed and exits with 1: nobody listens, a status, HTML', async (t) => {
+test('events prints what failed and exits with 1: no listener, a status, HTML', async (t) => {
   const simulator = await localSimulator(t);
   simulator.fault({ status: 403 });
   const denied = await run(t, ['events', '--endpoint', simulator.url]);
@@ -82,7 +82,7 @@ test('events --watch ends at SIGTERM with exit code 0', async (t) => {
   assert.equal((await program.end('SIGTERM')).code, 0);
 });
 
-test('events --watch ends cleanly when the reader of its output has gone, as after `| head -1`', async (t) => {
+test('events --watch ends cleanly when the reader of its output has ended, as after `| head -1`', async (t) => {
   const simulator = await localSimulator(t);
   const program = start(t, ['events', '--watch', '--endpoint', simulator.url]);
   await program.lines(1);
@@ -110,7 +110,7 @@ test('approve of many stays below the 5 requests a second that the service takes
   for (const fromMs of times) assert.ok(times.filter((ms) => ms >= fromMs && ms < fromMs + 1000).length <= 5);
 });
 
-test('approve exits with 1 where one of them was refused, and goes on with the rest', async (t) => {
+test('approve exits with 1 if one of them was refused, and continues with the rest', async (t) => {
   const simulator = await localSimulator(t);
   const id = simulator.schedule().EventId;
   const { code, stdout } = await run(t, ['approve', 'no-such-event', id, '--endpoint', simulator.url]);
@@ -125,7 +125,7 @@ test('approve exits with 1 where one of them was refused, and goes on with the r
   );
 });
 
-test('approve exits with 1 and the status null where nobody answers', async (t) => {
+test('approve exits with 1 and the status null if there is no answer', async (t) => {
   const simulator = await localSimulator(t);
   await simulator.close();
   const { code, stdout } = await run(t, ['approve', 'A', '--endpoint', simulator.url]);
@@ -146,7 +146,7 @@ test('approve --interactive asks before each one: a no, or the end of the input,
   assert.deepEqual(statusesOf(simulator), ['Scheduled', 'Started', 'Scheduled']);
 });
 
-test('approve --bridge approves through a bridge, as the one whose token the variable holds', async (t) => {
+test('approve --bridge approves through a bridge, in the name of the token in the variable', async (t) => {
   const { simulator, bridge } = await bridgeWithApprover(t);
   const eventId = simulator.schedule().EventId;
   await polled(simulator);
@@ -157,7 +157,7 @@ test('approve --bridge approves through a bridge, as the one whose token the var
   assert.deepEqual(statusesOf(simulator), ['Started']);
 });
 
-test('approve --bridge exits with 1 for an unknown event and for a wrong token, and tells why', async (t) => {
+test('approve --bridge exits with 1 for an unknown event and for a wrong token, and prints the reason', async (t) => {
   const { bridge } = await bridgeWithApprover(t);
   const unknown = await run(t, ['approve', 'no-such-event', ...through(bridge)], { env: { MY_TOKEN: TOKEN } });
   assert.equal(unknown.code, 1);
@@ -169,7 +169,7 @@ test('approve --bridge exits with 1 for an unknown event and for a wrong token, 
   assert.doesNotMatch(wrong.stdout + wrong.stderr, /wrong-token-of-nobody/);
 });
 
-test('approve --bridge sends no token over http:// beyond loopback, unless told --allow-insecure', async (t) => {
+test('approve --bridge sends no token over http:// beyond loopback without --allow-insecure', async (t) => {
   // A name that resolves nowhere (RFC 2606): nothing leaves this machine.
   const args = ['approve', 'A', '--bridge', 'http://bridge.invalid:8700', '--token-env', 'MY_TOKEN'];
   const refused = await run(t, args, { env: { MY_TOKEN: TOKEN } });

@@ -36,7 +36,7 @@ test('a bridge that is ready: exit code 0, by --bridge, by --config and by the e
   assert.deepEqual(await run(t, ['health', '--bridge', url], { env: elsewhere }), ready);
 });
 
-test('it asks http.health where there is one, and at loopback whoever listens at every address', async (t) => {
+test('it asks http.health if configured, and a listener on all addresses at loopback', async (t) => {
   const { port } = await runningBridge(t);
   for (const health of [`0.0.0.0:${port}`, `127.0.0.1:${port}`]) {
     const config = configFor(t, { listen: '127.0.0.1:1', health });
@@ -44,7 +44,7 @@ test('it asks http.health where there is one, and at loopback whoever listens at
   }
 });
 
-test('it asks its own machine by TLS whatever name the certificate has', async (t) => {
+test('it asks its own machine over TLS, with any name in the certificate', async (t) => {
   const { certFile, keyFile } = await (await CertificateAuthority.create(t)).issue('DNS:bridge.example.com');
   const tls = { cert: certFile, key: keyFile };
   const { port } = await runningBridge(t, { tls });

@@ -39,7 +39,7 @@ test('the nursery of run does not grow, that of another verb does', async (t) =>
   assert.ok(lean * 3 < usual, `${lean} MB beside ${usual} MB`);
 });
 
-test("a user's own flags stand, nothing is changed beside them", async (t) => {
+test("a user's own flags stay, and nothing else is changed", async (t) => {
   const lean = await nurseryMb(t, 'run');
   assert.ok((await nurseryMb(t, 'run', { flag: '--max-semi-space-size=64' })) > lean * 3);
   assert.ok((await nurseryMb(t, 'run', { nodeOptions: '--max-old-space-size=512' })) > lean * 3);

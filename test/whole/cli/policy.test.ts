@@ -105,7 +105,7 @@ test('a CloudEvent of ours is decided at its time', async (t) => {
   assert.deepEqual(decision?.['deadline'], { at: '2026-11-21T10:08:00Z', then: 'approve', because: null });
 });
 
-test('a deadline that lies behind, and one whose rule does not cover every machine, leave the event to Azure', async (t) => {
+test('a deadline in the past, and one whose rule does not cover every machine, leave the event to Azure', async (t) => {
   const deadlines = [{ notBefore: '2026-11-21T10:01:00Z' }, { resources: ['web_0', 'db_0'] }];
   const decisions = await Promise.all(deadlines.map(async (data) => decisionsOf(await judge(t, cloudEvent(data)))[0]?.['deadline']));
   assert.deepEqual(decisions, [
@@ -114,7 +114,7 @@ test('a deadline that lies behind, and one whose rule does not cover every machi
   ]);
 });
 
-test('a wait that nobody can end by a yes says so', async (t) => {
+test('a wait that no approver can end says so', async (t) => {
   const approvers = '\n  approvers: { billing: { token: { env: BILLING_TOKEN }, scope: { impacts: [Freeze] } } }';
   const [decision] = decisionsOf(await judge(t, EVENT, approvers));
   assert.deepEqual(
@@ -178,7 +178,7 @@ test('without an event or a scenario it decides about all scenarios that are shi
   assert.deepEqual([advice?.['policy'], advice?.['then'], advice?.['passedOver']], [null, 'never', []]);
 });
 
-test('on a terminal it tells people, what is alike once', { skip }, async (t) => {
+test('on a terminal it prints sentences, and equal decisions once', { skip }, async (t) => {
   const onTerminal = async (...more: readonly string[]) => {
     const args = [process.execPath, MAIN, ...configured(t), ...more];
     const { code, stdout } = await start(t, args, { node: 'python3', main: ON_TERMINAL, env: ENV }).ended();

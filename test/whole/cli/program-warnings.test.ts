@@ -77,7 +77,7 @@ test('so are its interpreter, that of its interpreter, and files among its argum
   ]);
 });
 
-test('a program of PATH is named with the folders before it, where another one of its name would be found first', options, async (t) => {
+test('a program of PATH is named with the folders before it, in which another one of its name would be found first', options, async (t) => {
   const place = new Place(t);
   const [first, second, third] = [place.make('first', 0o1777), place.make('second'), place.make('third', 0o1777)];
   place.put('second/prepare', '#!/bin/sh\n');

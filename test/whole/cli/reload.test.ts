@@ -35,7 +35,7 @@ async function post(program: Program, token = TOKEN): Promise<{ status: number; 
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
-test('SIGHUP puts another file in force; a faulty one is refused, shown in /readyz and forgotten with the next good one', async (t) => {
+test('SIGHUP applies another file; a faulty one is refused, and shown in /readyz until the next good one', async (t) => {
   const simulator = await localSimulator(t);
   await using one = await WebhookReceiver.start();
   await using other = await WebhookReceiver.start();
@@ -74,7 +74,7 @@ test('SIGHUP puts another file in force; a faulty one is refused, shown in /read
   assert.equal((await bridge.end('SIGTERM')).code, 0);
 });
 
-test('POST /v1/reload: 200 with the paths, 422, 409, 403 for who is no admin, and a token in a file is read anew', async (t) => {
+test('POST /v1/reload: 200 with the paths, 422, 409, 403 without an admin’s token; a token in a file is read again', async (t) => {
   const simulator = await localSimulator(t);
   const tokens = { orders: { token: { file: 'orders.token' }, admin: true }, billing: { token: { env: 'BILLING' } } };
   const sections = { approvals: { approvers: tokens }, sinks: { audit: { type: 'stdout' } } };
@@ -127,7 +127,7 @@ test('log.level holds from the reload on, in every part, unless --log-level said
   assert.doesNotMatch(fixed.stderr, /"level":"debug"/);
 });
 
-test('a file that is gone is refused like one with faults, and the bridge goes on', async (t) => {
+test('a missing file is refused like one with faults, and the bridge continues', async (t) => {
   const simulator = await localSimulator(t);
   const folder = bridgeFolder(t, simulator.url, { sinks: { audit: { type: 'stdout' } } });
   const bridge = await startRun(t, folder);
@@ -186,7 +186,7 @@ test('under load, with a reload at every moment, a sink that does not change kee
   assert.ok(longest < 1000, `a poll came ${longest} ms after the one before`);
 });
 
-test('kill -9 in the middle of reloads loses nothing: the next start goes on by the file as it is', async (t) => {
+test('kill -9 during reloads loses nothing: the next start continues with the current file', async (t) => {
   const simulator = await localSimulator(t);
   await using left = await WebhookReceiver.start();
   await using right = await WebhookReceiver.start();
@@ -211,7 +211,7 @@ test('kill -9 in the middle of reloads loses nothing: the next start goes on by 
   assert.equal((await last.end('SIGTERM')).code, 0);
 });
 
-test('SIGHUP while it starts is heard once it has started; another verb ends by it, as is usual', async (t) => {
+test('SIGHUP during the start takes effect after it; another verb ends by it, as usual', async (t) => {
   const simulator = await localSimulator(t);
   const folder = bridgeFolder(t, simulator.url, { sinks: { audit: { type: 'stdout' } } });
   const program = start(t, ['run', '--config', folder.config]);

@@ -6,7 +6,7 @@ import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { bridgeFolder, hook, peek, startRun } from '../../support/running-bridge.ts';
 
-test('run that is told to end again while it ends still lets the running delivery end, and exits with 0', async (t) => {
+test('a second signal while run ends still lets the running delivery end, with exit code 0', async (t) => {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
   const running = Promise.withResolvers<ServerResponse>();

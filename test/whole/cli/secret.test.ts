@@ -23,7 +23,7 @@ test('secret prints one line: whsec_ and 32 bytes, others each time, good for th
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
 });
 
-test('secret --type ed25519 prints a key pair whose halves belong together', async (t) => {
+test('secret --type ed25519 prints a matching key pair', async (t) => {
   const { code, stdout, stderr } = await run(t, ['secret', '--type', 'ed25519']);
   assert.deepEqual([code, stderr], [0, '']);
   const { privateKey, publicKey, ...more } = JSON.parse(stdout);
@@ -46,7 +46,7 @@ test('secret --public prints the public key of a key in PEM', async (t) => {
   assert.deepEqual({ code, stdout }, { code: 0, stdout: `whpk_${raw.toString('base64')}\n` });
 });
 
-test('secret --public tells what is wrong with a file without showing what is in it', async (t) => {
+test('secret --public reports the fault of a file without showing its content', async (t) => {
   const file = join(folderOf(t), 'hook.secret');
   for (const [text, says] of [
     [`whsec_${Buffer.alloc(32, 1).toString('base64')}`, /shared secret, which has no public key/],

@@ -48,7 +48,7 @@ test('a bridge that runs: sight, events, sinks with their last error, dead lette
   assert.equal(view.configuration.refused.faults[0].path, 'version');
 });
 
-test('without rights it shows what /readyz tells everybody, and with a token all of it', async (t) => {
+test('without rights it shows what /readyz shows to everybody, and with a token all of it', async (t) => {
   const readers = { grafana: { token: { env: 'READER' } } };
   const http = { listen: '0.0.0.0:0', allowInsecure: true, readers };
   const reader = 'a-reader-of-enough-length';
@@ -69,7 +69,7 @@ test('without rights it shows what /readyz tells everybody, and with a token all
   assert.deepEqual([beside.code, ready, from, events.length], [0, true, 'store', 1]);
 });
 
-test('without a running bridge --config says so and what the store knows, with exit code 1; --bridge says so alone', async (t) => {
+test('without a running bridge, --config says so and shows the store, with exit code 1; --bridge only says so', async (t) => {
   const { folder, bridge, eventId, url, endpoint, sections } = await runningBridge(t);
   bridgeFolder(t, endpoint, { ...sections, http: { listen: new URL(url).host } }, dirname(folder.config));
   await bridge.end('SIGTERM');
@@ -86,7 +86,7 @@ test('without a running bridge --config says so and what the store knows, with e
   assert.match(JSON.parse(never.stdout).reasons[1], /there is no store in/);
 });
 
-test('a bridge that is not ready, and a listener that is no bridge: exit code 1, and why', async (t) => {
+test('a bridge that is not ready, and a listener that is not a bridge: exit code 1, and the reason', async (t) => {
   const service = await FakeMetadata.start(t);
   service.respond = () => ({ status: 500, body: '' });
   const bridge = start(t, ['run', '--config', bridgeFolder(t, service.url, {}).config]);

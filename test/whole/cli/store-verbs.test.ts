@@ -44,7 +44,7 @@ function linesOf({ stdout }: Ended): Record<string, unknown>[] {
     .map((line) => JSON.parse(line));
 }
 
-test('dead-letters list and show print NDJSON beside a running bridge', async (t) => {
+test('dead-letters list and show print NDJSON while a bridge runs', async (t) => {
   const own = await fixture(t);
   const [first = '', second = ''] = await refuse(own, 2);
   const list = await own.verb('dead-letters', 'list');
@@ -77,7 +77,7 @@ test('dead-letters retry makes a running bridge deliver them again, same bytes a
   assert.equal((await own.verb('dead-letters', 'list')).stdout, '');
 });
 
-test('dead-letters discard removes what it is told, and no more', async (t) => {
+test('dead-letters discard removes the given rows, and no others', async (t) => {
   const own = await fixture(t);
   const [first = '', second] = await refuse(own, 2);
   assert.deepEqual((await own.verb('dead-letters', 'discard', first)).stdout, '{"discarded":1}\n');
@@ -89,7 +89,7 @@ test('dead-letters discard removes what it is told, and no more', async (t) => {
   assert.equal((await own.verb('dead-letters', 'list')).stdout, '');
 });
 
-test('dead-letters exits with 1 where there is none with the id that was given', async (t) => {
+test('dead-letters exits with 1 if none has the given id', async (t) => {
   const own = await fixture(t);
   for (const action of ['list', 'show', 'retry', 'discard']) {
     assert.equal((await own.verb('dead-letters', action, 'no-such-id')).code, 1, action);
@@ -133,7 +133,7 @@ test('replay keeps to --until and --event', async (t) => {
   assert.equal(await count('--event', 'no-such-event'), '{"queued":0}\n');
 });
 
-test('replay refuses a time that is none and a sink that is not there with exit code 2', async (t) => {
+test('replay refuses an invalid time and an unknown sink with exit code 2', async (t) => {
   const own = await fixture(t);
   const time = await own.verb('replay', '--sink', 'hooks', '--since', 'yesterday');
   assert.deepEqual([time.code, time.stdout], [2, '']);
@@ -183,7 +183,7 @@ test('resume works on the store of a bridge that has ended: the next start deliv
   await own.receiver.waitFor(2);
 });
 
-test('resume exits with 1 where the sink is neither retired nor paused, with 2 where there is none of that name', async (t) => {
+test('resume exits with 1 if the sink is neither retired nor paused, with 2 if no sink has that name', async (t) => {
   const own = await fixture(t);
   const idle = await own.verb('resume', '--sink', 'hooks');
   assert.deepEqual([idle.code, idle.stdout], [1, '']);
@@ -193,7 +193,7 @@ test('resume exits with 1 where the sink is neither retired nor paused, with 2 w
   assert.match(unknown.stderr, /the configuration has no sink "hook"; it has "hooks"/);
 });
 
-test('the store verbs name the folder where no bridge ever ran, make none, and exit with 1', async (t) => {
+test('if no bridge ever ran in the folder, the store verbs name it, create nothing, and exit with 1', async (t) => {
   const folder = bridgeFolder(t, 'http://127.0.0.1:1', { sinks: { hooks: hook('http://127.0.0.1:1/') } });
   for (const args of [
     ['dead-letters', 'list'],

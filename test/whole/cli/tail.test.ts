@@ -25,7 +25,7 @@ function journalOf(folder: BridgeFolder): string[] {
   return peek(folder, ({ journalPages }) => journalPages.after(0, 1000, 1e9).map(({ bytes }) => Buffer.from(bytes).toString()));
 }
 
-test('by --bridge it prints what is kept since a time and what comes, goes on over a restart of the bridge, and ends by SIGINT with 0', async (t) => {
+test('with --bridge it prints what is kept since a time and what comes, continues after a restart of the bridge, and ends at SIGINT with 0', async (t) => {
   const { simulator, folder, bridge, url } = await runningBridge(t);
   simulator.schedule();
   await poll(() => journalOf(folder).length === 1, 'the first CloudEvent');
@@ -45,7 +45,7 @@ test('by --bridge it prints what is kept since a time and what comes, goes on ov
   assert.deepEqual(stdout.split('\n').slice(0, -1), journalOf(folder));
 });
 
-test('by --config it prints the same from the store, beside a bridge and without one, and ends by SIGTERM with 0', async (t) => {
+test('with --config it prints the same from the store, with or without a running bridge, and ends at SIGTERM with 0', async (t) => {
   const simulator = await localSimulator(t);
   // The verb has not got its secret, and needs none.
   const folder = bridgeFolder(t, simulator.url, { approvals: { approvers: { orders: { token: { env: 'ORDERS' } } } } });
@@ -83,7 +83,7 @@ test('a reader of standard output that goes away ends it with 0', async (t) => {
   }
 });
 
-test('a reader whom the bridge refuses gets exit code 1 and is told why; with a token it reads', async (t) => {
+test('a refused reader gets exit code 1 and the reason; with a token it reads', async (t) => {
   const readers = { grafana: { token: { env: 'READER' } } };
   const simulator = await localSimulator(t);
   const folder = bridgeFolder(t, simulator.url, { http: { listen: '0.0.0.0:0', allowInsecure: true, readers } });
@@ -129,7 +129,7 @@ test('on a terminal it is a sentence without a command to the terminal, in colou
   }
 });
 
-test('it names the folder where no bridge ever ran, and goes on asking where no bridge answers', async (t) => {
+test('it names a folder in which no bridge ever ran, and keeps asking if no bridge answers', async (t) => {
   const { config, store } = bridgeFolder(t, 'http://127.0.0.1:1', {});
   const { code, stderr } = await run(t, ['tail', '--config', config]);
   assert.equal(code, 1);

@@ -23,7 +23,7 @@ test('check finds every shipped template valid', async (t) => {
 });
 
 for (const verb of ['check', 'run']) {
-  test(`${verb} names what is wrong with a template beside all other faults, and exits with 78`, async (t) => {
+  test(`${verb} names the fault of a template and all other faults, and exits with 78`, async (t) => {
     const sinks = { chat: hook('http://127.0.0.1:1', { body: { template: './chat.liquid' }, timeout: 'soon' }) };
     const { config } = bridgeFolder(t, 'http://127.0.0.1:1', { sinks });
     writeFileSync(join(dirname(config), 'chat.liquid'), '{\n"text": "{{ data.descripton }}"\n}');

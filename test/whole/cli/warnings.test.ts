@@ -41,7 +41,7 @@ test('a file is open to those whom its mode, and the modes of the folders above 
   assert.equal(exposureOf(join(folder, 'none')), null);
 });
 
-test('who may write to any folder on the way, also of a link to the file, may put another file in its place', { skip: noModes }, (t) => {
+test('a user who may write to any folder on the path, also of a link to the file, can replace the file', { skip: noModes }, (t) => {
   const everybody = 'everybody on this machine';
   const folder = openFolder(t);
   const way = join(folder, 'open', 'closed', 'deep');
@@ -65,7 +65,7 @@ test('who may write to any folder on the way, also of a link to the file, may pu
   assert.equal(exposureOf(join(folder, 'loop')), null);
 });
 
-test('the group of a file counts where it is neither root’s nor this process’s own', { skip: noForeignGroup }, (t) => {
+test('the group of a file counts if it is neither root’s nor this process’s own', { skip: noForeignGroup }, (t) => {
   const folder = openFolder(t);
   const file = put(join(folder, 'file'), 0o660);
   assert.deepEqual(exposureOf(file), { writers: null, readers: null });

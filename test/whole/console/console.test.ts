@@ -65,7 +65,7 @@ test('an event that got worse is not approved: the page says what has changed, a
   await poll(() => azure.approvals().length === 1, 'the approval');
 });
 
-test('of two admins who act at once the second is told, and each page shows the hold of the other', inBrowser, async (t) => {
+test('if two admins act at once, the second gets a message, and each page shows the hold of the other', inBrowser, async (t) => {
   const { azure, url } = await startConsole(t);
   azure.schedule({ EventType: 'Reboot' });
   const [one, other] = [await openConsole(t, url, TOKENS.orders), await openConsole(t, url, TOKENS.billing)];
@@ -193,7 +193,7 @@ test('two bridges of a group side by side: each page shows its own, and both fol
   await second?.getByText('Nobody has approved').waitFor({ state: 'detached' });
 });
 
-test('a drill is begun from the page, and its report says who forgot to approve', inBrowser, async (t) => {
+test('a drill is begun from the page, and its report names the approver who did not approve', inBrowser, async (t) => {
   const approvals = { ...(SECTIONS['approvals'] as object), required: 'all' };
   const { azure, url } = await startConsole(t, { approvals, sinks: { audit: { type: 'stdout' } } });
   const page = await openConsole(t, url, TOKENS.orders);

@@ -7,7 +7,7 @@ import { setEnvironment } from '../../far-sides/entra-id.ts';
 import { folderOf } from '../../support/folder.ts';
 import { start } from '../../virtual/credential-fixture.ts';
 
-test('the Azure CLI is asked, and what it needs is told', async (t) => {
+test('the Azure CLI is asked, and its needs are reported', async (t) => {
   const folder = folderOf(t);
   const az = join(folder, 'az');
   await writeFile(az, `#!/bin/sh\necho "ERROR: Please run 'az login' to setup account." >&2\nexit 1\n`);

@@ -105,7 +105,7 @@ async function fixture(t: TestContext) {
   return { authority, at, put, putCa, time, log, who, whoAround, whoWith, shownByServer };
 }
 
-test('the names of a certificate that the authority signed are told: common name, URIs and e-mail as they are, DNS names', async (t) => {
+test('the names of a certificate that the authority signed are returned: common name, URIs and e-mail as they are, DNS names', async (t) => {
   const { authority, whoWith } = await fixture(t);
   const certificate = await authority.issue('DNS:Orders.test,DNS:two.test,URI:spiffe://test/orders,email:Orders@test,IP:127.0.0.1', {
     subject: '/O=Test/CN=Orders service',
@@ -165,7 +165,7 @@ test('on a connection that stays open a certificate counts no longer than it is 
   assert.equal(await whoWith(certificate, { agent }), null);
 });
 
-test('a certificate that expires, or whose authority is no longer trusted, while a body is waited for counts no more', async (t) => {
+test('a certificate no longer counts if it expires, or its authority is removed, while its body arrives', async (t) => {
   for (const how of ['expires', 'authority']) {
     const { authority, whoAround, time, putCa } = await fixture(t);
     const stranger = await CertificateAuthority.create(t);
@@ -178,7 +178,7 @@ test('a certificate that expires, or whose authority is no longer trusted, while
   }
 });
 
-test('files that stay what they are are told of nothing', async (t) => {
+test('unchanged files cause no report', async (t) => {
   const { who, time, log } = await fixture(t);
   await who();
   await time.advance(1000);
@@ -197,7 +197,7 @@ test('a renewed certificate of the server is shown within a second, without a re
   assert.equal(log.length, 1);
 });
 
-test('files that no server can use leave the old ones in use, which is told once without what they hold', async (t) => {
+test('files that no server can use leave the old ones in use, which is reported once without their content', async (t) => {
   const { authority, at, put, time, shownByServer, who, log } = await fixture(t);
   const before = await shownByServer();
   const fresh = await authority.issue('IP:127.0.0.1');
@@ -220,7 +220,7 @@ test('files that no server can use leave the old ones in use, which is told once
   assert.notEqual(await shownByServer(), before);
 });
 
-test('where other authorities are trusted, certificates of the old ones count no longer: not on open connections, nor in resumed sessions', async (t) => {
+test('once other authorities are trusted, certificates of the old ones no longer count, on open connections and in resumed sessions', async (t) => {
   const { authority, putCa, time, whoWith } = await fixture(t);
   const next = await CertificateAuthority.create(t);
   const [old, fresh] = [await authority.issue('DNS:old.test'), await next.issue('DNS:new.test')];
@@ -242,7 +242,7 @@ test('where other authorities are trusted, certificates of the old ones count no
   }
 });
 
-test('a session that is resumed while the same authorities are trusted still tells who it was', async (t) => {
+test('a session that is resumed while the same authorities are trusted still has its caller', async (t) => {
   const { authority, whoWith } = await fixture(t);
   const certificate = await authority.issue('DNS:orders.test');
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {

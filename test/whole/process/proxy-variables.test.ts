@@ -44,7 +44,7 @@ describe('the proxies that the environment names: the bridge', () => {
     return { stdout, trapped };
   }
 
-  test('are not used, whatever the environment says', async (t) => {
+  test('are not used, for any environment', async (t) => {
     const fake = await FakeMetadata.start(t);
     const { stdout, trapped } = await runWithTrap(t, fake.url, {});
     assert.equal(stdout, '200,200 ');

@@ -10,7 +10,7 @@ import { skipWithout } from '../../support/systemd.ts';
 
 const skip = skipWithout('systemd-notify');
 
-test('systemd is told that it is ready, what it does, that it lives, and that it ends', { skip }, async (t) => {
+test('it notifies systemd that it is ready, what it does, that it is alive, and that it ends', { skip }, async (t) => {
   await using azure = await startSimulator();
   const socket = await NotifySocket.open(t);
   const env = { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: '900000' };

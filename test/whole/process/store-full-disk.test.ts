@@ -10,7 +10,7 @@ import { VirtualTime } from '../../virtual/virtual-time.ts';
 const many = (count: number, name = 'e') =>
   Array.from({ length: count }, (_, index) => entry(`${name}${index}:1`, { occurrence: index + 1 }));
 
-test('on a full disk nothing is stored and the error says so; when there is room again, it goes on', async (t) => {
+test('on a full disk nothing is stored and the error says so; when there is room again, it continues', async (t) => {
   const disk = smallDisk(t, '1m');
   if ('reason' in disk) return t.skip(`${disk.reason}; the same is tested with a bound on pages`);
   const folder = join(disk.folder, 'store');

@@ -75,7 +75,7 @@ test('an outbox that is closed frees the lock, and one that could not be opened 
   openOutbox(folder, { deps: time, lock: true }).close();
 });
 
-test('a verb works beside the one that holds the lock', async (t) => {
+test('a verb works while another process holds the lock', async (t) => {
   const folder = join(temporaryFolder(t), 'store');
   const { said } = start(t, 'hold', folder);
   await said(1);
@@ -83,7 +83,7 @@ test('a verb works beside the one that holds the lock', async (t) => {
   assert.deepEqual([...verb.deadLetters.list()], []);
 });
 
-test('every commit that was told of survives kill -9, whole: state, journal, a row for each sink, approvals and their record', async (t) => {
+test('every reported commit survives kill -9 completely: state, journal, a row for each sink, approvals and their record', async (t) => {
   for (const most of [1, 20, 60]) {
     const folder = join(temporaryFolder(t), 'store');
     const { said, kill } = start(t, 'commit', folder);

@@ -12,7 +12,7 @@ const NOBODY = 65_534;
 const noOtherUser =
   process.getuid?.() !== 0 || spawnSync('setpriv', ['--version']).status !== 0 ? 'only root may become another user, by setpriv' : false;
 
-test('another user can open no file of the store, so that nobody can keep the lock of it', { skip: noOtherUser }, (t) => {
+test('another user can open no file of the store, and so cannot hold its lock', { skip: noOtherUser }, (t) => {
   const folder = sharedFolder(t);
   const { time, outbox } = testStore(t, { folder });
   writeFileSync(join(folder, 'control'), 'open', { mode: 0o644 });

@@ -45,7 +45,7 @@ test('over kill -9 a reader that resumes by position has every CloudEvent once',
   assert.ok(changes.filter((change) => change === 'scheduled').length === 3, changes.join());
 });
 
-test('who may read no longer after a reload is ended, and nobody else; the metric counts those who are left', async (t) => {
+test('a reload ends the streams of readers who lost their right, and no others; the metric counts the rest', async (t) => {
   const azure = await startSimulator();
   t.after(() => azure.close());
   const folder = folderOf(t);
@@ -74,7 +74,7 @@ test('who may read no longer after a reload is ended, and nobody else; the metri
   await poll(async () => (await readers()) === '1', 'one reader in the metric');
 });
 
-test('with `ca` the library reads from a bridge whose certificate the machine does not know, and without it tells so', async (t) => {
+test('with `ca` the library reads from a bridge with a certificate that the machine does not trust; without it, it says so', async (t) => {
   const azure = await startSimulator();
   t.after(() => azure.close());
   const authority = await CertificateAuthority.create(t);

@@ -13,7 +13,7 @@ function inMs(ms: number): string {
   return new Date(Date.now() + ms).toUTCString();
 }
 
-test('a Preempt is told before its 30 s are over, and what has ended is told once the VM is known', async (t) => {
+test('a Preempt is sent before its 30 s are over, and ended events once the VM is identified', async (t) => {
   const metadata = await FakeMetadata.start(t);
   const reboot = { EventId: 'reboot', EventType: 'Reboot', NotBefore: inMs(900_000) };
   let [isBusy, document] = [false, fakeDocument(1, reboot)];

@@ -37,7 +37,7 @@ async function endsWell(bridge: Program): Promise<void> {
 }
 
 suite('a stop with programs of command sinks', { concurrency: 3 }, () => {
-  test('a program and its child that ignore TERM are killed before the bridge ends, however often it is told to end', async (t) => {
+  test('a program and its child that ignore TERM are killed before the bridge ends, after any number of signals', async (t) => {
     const child = `sh -c 'trap "" TERM INT; while :; do sleep 0.2; done' &`;
     const { bridge, pids } = await preparing(t, `trap '' TERM INT; ${child} echo $! $$ > pids; while :; do sleep 0.2; done`);
     bridge.child.kill('SIGTERM');

@@ -95,7 +95,7 @@ for (const [what, sinks] of [
   ['its sink is no longer configured', { other: { type: 'stdout' } }],
   ['its sink is of another kind', { sink: { type: 'stdout' } }],
 ] as const)
-  test(`a run that outlived a killed bridge is ended at the next start also where ${what}`, async (t) => {
+  test(`the next start ends a run that outlived a killed bridge, even if ${what}`, async (t) => {
     const { azure, folder, lines, start, record } = await startMachine(t);
     const first = await start();
     azure.schedule({ EventType: 'Reboot' });

@@ -99,7 +99,7 @@ suite('run ends', { concurrency: 4 }, () => {
     );
   });
 
-  test('not when the reader of standard output goes away beside another sink: that one alone is retired', async (t) => {
+  test('not when the reader of standard output ends and there is another sink: only stdout is retired', async (t) => {
     const simulator = await localSimulator(t);
     await using receiver = await WebhookReceiver.start();
     const folder = bridgeFolder(t, simulator.url, { sinks: { ...AUDIT, hooks: hook(receiver.url) } });

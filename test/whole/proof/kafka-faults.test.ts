@@ -82,7 +82,7 @@ test('a broker that is away at the start is waited for', { skip: withoutKafka },
   assert.deepEqual(await stream.assertExplained(kafka.brokers, topic), { repeats: 0 });
 });
 
-test('a broker whose disk is full is waited for, and told as that', { skip: withoutKafka }, async (t) => {
+test('the bridge waits for a broker with a full disk, and reports the full disk', { skip: withoutKafka }, async (t) => {
   const { kafka, topic, proxy, options } = await proxied(t);
   proxy.rule = (request) => (isProduce(request) ? { error: STORAGE_ERROR } : undefined);
   const stream = Stream.start(t, { options });
@@ -114,7 +114,7 @@ test('a broker that asks for pauses longer than the time it has to answer gets t
   assert.deepEqual(await stream.assertExplained(kafka.brokers, topic), { repeats: 0 });
 });
 
-test('a topic that this user may not write to is told as misconfigured, and taken up once the right is given', {
+test('a topic without the right to write is reported as misconfigured, and used once the right is granted', {
   skip: withoutOurKafka,
 }, async (t) => {
   const { kafka, topic, options } = await proxied(t, 'SASL');
@@ -166,7 +166,7 @@ const MISTAKES: readonly Mistake[] = [
 ];
 
 for (const { what, state, reason, setup } of MISTAKES) {
-  test(`${what} is told as that and loses nothing: all arrives once it is corrected`, { skip: withoutOurKafka }, async (t) => {
+  test(`${what} is reported as that and loses nothing: all arrives once it is corrected`, { skip: withoutOurKafka }, async (t) => {
     const kafka = await sharedKafka(t);
     const topic = await kafka.createTopic({ partitions: PARTITIONS });
     const { options, ...rest } = await setup(kafka, t);

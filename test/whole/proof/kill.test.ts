@@ -60,7 +60,7 @@ async function handled(simulator: SimulatedAzure): Promise<void> {
 }
 
 suite('kill -9', { concurrency: 4 }, () => {
-  test('before the commit leaves no trace, and the next run tells of the event once', async (t) => {
+  test('before the commit leaves no trace, and the next run publishes the event once', async (t) => {
     const { simulator, receiver, folder, begin } = await simulated(t);
     const bridge = await begin();
     const release = holdStore(t, folder.store);

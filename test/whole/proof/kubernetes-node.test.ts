@@ -58,7 +58,7 @@ test('a maintenance drains the node over a kill of the bridge, and its end leave
   assert.equal((await second.end('SIGTERM')).code, 0);
 });
 
-test('a bridge whose store was lost takes back what the last one did for an event that is over', async (t) => {
+test('a bridge with a lost store undoes what the last one did for an ended event', async (t) => {
   const azure = await startSimulator({ speed: 1, vms: [VM] });
   t.after(() => azure.close());
   const api = await startCluster(t);
@@ -84,7 +84,7 @@ test('a bridge whose store was lost takes back what the last one did for an even
   assert.equal((await second.end('SIGTERM')).code, 0);
 });
 
-test('the same on a real API server, for the node that the name of the VM says, where the event is canceled', {
+test('the same on a real API server, for the node with the name of the VM, if the event is canceled', {
   skip: noKubernetes(),
   timeout: 180_000,
 }, async (t) => {

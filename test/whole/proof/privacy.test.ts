@@ -119,7 +119,7 @@ test('a configuration with a secret in the wrong place shows it nowhere', async 
   for (const [name, secret] of Object.entries(SECRETS)) assert.ok(!(stdout + stderr).includes(secret), `${name} shows in ${stderr}`);
 });
 
-test('a document that is none shows only what kind of fault it has', async (t) => {
+test('an invalid document shows only the kind of its fault', async (t) => {
   const simulator = await localSimulator(t);
   simulator.fault({ body: `${fakeDocument(1)}${SECRETS.BROKEN_BODY}` });
   const program = start(t, ['events', '--endpoint', simulator.url]);

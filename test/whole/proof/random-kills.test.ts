@@ -44,7 +44,7 @@ class Stream {
   }
 }
 
-test(`kill -9 at ${ROUNDS} random moments loses nothing, changes no byte and no order, and tells no change twice under two ids`, async (t) => {
+test(`kill -9 at ${ROUNDS} random moments loses nothing, changes no byte and no order, and publishes no change under two ids`, async (t) => {
   const { random } = new VirtualTime({ seed: SEED });
   const simulator = await localSimulator(t);
   await using receiver = await WebhookReceiver.start();

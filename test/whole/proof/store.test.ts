@@ -23,7 +23,7 @@ import { smallDisk } from '../../support/small-disk.ts';
 
 const EVENTS = 300;
 
-test('on a full disk nothing is delivered that is not stored, /readyz says so, and it goes on when space is back', async (t) => {
+test('on a full disk nothing is delivered that is not stored, /readyz says so, and it continues when there is space', async (t) => {
   const disk = smallDisk(t, '4m');
   if ('reason' in disk) {
     t.skip(disk.reason);

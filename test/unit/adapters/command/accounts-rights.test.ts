@@ -21,6 +21,6 @@ for (const [who, own, expected] of [
     assert.deepEqual([maySwitchTo(POSTGRES, own), mayEnd(POSTGRES, own)], expected);
   });
 
-test('where capabilities cannot be told there are none', () => {
+test('unknown capabilities count as none', () => {
   assert.equal(capabilitiesOf(''), 0n);
 });

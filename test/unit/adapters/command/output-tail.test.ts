@@ -34,7 +34,7 @@ test('control characters are escaped in the text itself: C0 with tab, DEL, C1', 
   assert.equal(line, 'a\\tb\\u001b[31m\\u0000\\u007f\\u0085\\u009bc\\rd');
 });
 
-test('secrets are shown as [secret], over line feeds and chunks too, and where the cut went through one', () => {
+test('secrets are shown as [secret], also across line feeds, chunks and cuts', () => {
   const hidden = ['first\nsecond', 'hunter2-hunter2'];
   assert.deepEqual(tailOf('a first\nsec', 'ond b hunter2-hunter2\n').lines(hidden), ['a [secret] b [secret]']);
   assert.deepEqual(

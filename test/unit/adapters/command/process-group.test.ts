@@ -33,7 +33,7 @@ async function ended(under: ReturnType<typeof system>): Promise<boolean | null> 
   return result;
 }
 
-test('TERM goes to the whole group, at once and once, and nothing follows where that was enough', async () => {
+test('TERM goes to the whole group, at once and once, and nothing follows if that was enough', async () => {
   const under = system('darwin', 'SIGTERM -42');
   void under.group.end();
   assert.equal(await ended(under), true);

@@ -35,6 +35,6 @@ test('this very process is found', { skip: process.platform === 'linux' ? false 
   assert.match((await processes.bootId()) ?? '', /^[0-9a-f-]{36}$/);
 });
 
-test('where there is no such folder nothing is known', async () => {
+test('without such a folder, the result is empty', async () => {
   assert.deepEqual(await new Processes('/no/such/folder').all(), []);
 });

@@ -116,7 +116,7 @@ test('what a disk took before it was full counts as far as it is whole; the torn
   assert.equal(textOf(path), 'aa\nbb\nc\ncc\n');
 });
 
-test('where the flush fails nothing counts', async (t) => {
+test('if the flush fails, nothing counts', async (t) => {
   const { path } = place(t);
   let fails = true;
   const failing = faultyDisk((name) => {

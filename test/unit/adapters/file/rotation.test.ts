@@ -15,7 +15,7 @@ async function rotated(t: TestContext, names: readonly string[], keep: number): 
   return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 }
 
-test('each file gets the next number, and the oldest goes where all numbers are taken', async (t) => {
+test('each file gets the next number, and the oldest is deleted if all numbers are taken', async (t) => {
   assert.deepEqual(await rotated(t, ['log'], 3), { 'log.1': 'log' });
   assert.deepEqual(await rotated(t, ['log', 'log.1'], 3), { 'log.1': 'log', 'log.2': 'log.1' });
   assert.deepEqual(await rotated(t, ['log', 'log.1', 'log.2', 'log.3'], 3), { 'log.1': 'log', 'log.2': 'log.1', 'log.3': 'log.2' });

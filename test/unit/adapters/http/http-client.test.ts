@@ -23,7 +23,7 @@ async function started(t: TestContext, more: Readonly<Record<string, unknown>> =
   return { receiver, http };
 }
 
-test('exchange gives the body of an answer too, null where it is longer than allowed', async (t) => {
+test('exchange returns the body of an answer too, or null if it is longer than allowed', async (t) => {
   const { receiver, http } = await started(t);
   receiver.default = { status: 200, body: '{"errors":true}' };
   const ask = (most: number) => http.attempt(never, (limited) => http.exchange({ method: 'POST', headers: {}, body: 'x' }, most, limited));

@@ -70,7 +70,7 @@ test('a batch is one POST with the authorization of the kind; the status table j
   await assert.rejects(adapter.deliver(two, never), { code: 'BRIDGE_SINK_REFUSED', disposition: 'refused', isNamed: false, status: 413 });
 });
 
-test('the limits are those of the options, fewer bytes where the kind makes events larger', async (t) => {
+test('the limits are those of the options, with fewer bytes if the kind makes events larger', async (t) => {
   assert.deepEqual((await started(t)).adapter.limits, { inFlight: 3, batch: 500, batchBytes: 1024 ** 2 });
   assert.equal((await started(t, { growth: 4 })).adapter.limits.batchBytes, 1024 ** 2 / 4);
 });
@@ -89,7 +89,7 @@ test('a path goes behind that of the url, and its query in place of the url’s'
   }
 });
 
-test('a body is compressed where the kind asks for it', async (t) => {
+test('a body is compressed if the kind demands it', async (t) => {
   const { adapter, receiver } = await started(t, { encode: () => ({ headers: JSON_TYPE, body: 'x'.repeat(1000), gzip: true }) });
   await adapter.deliver(two, never);
   const { headers, body } = receiver.requests[0] ?? assert.fail('no request');
@@ -98,7 +98,7 @@ test('a body is compressed where the kind asks for it', async (t) => {
   assert.equal(String(gunzipSync(body)), 'x'.repeat(1000));
 });
 
-test('the kind judges each member by the body, null where it is longer than 8 MiB', async (t) => {
+test('the kind judges each member by the body, which is null if it is longer than 8 MiB', async (t) => {
   const { adapter, receiver } = await started(t, {
     judge: ({ body, status }, batch, { faults }) => {
       if (body === null) throw faults.noAnswer(status, 'a list');

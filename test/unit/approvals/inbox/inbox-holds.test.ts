@@ -11,6 +11,8 @@ import {
   again,
   approvalsOverOneEvent,
   caller,
+  change,
+  end,
   KEY,
   startRequests,
 } from '../../../virtual/approvals-fixture.ts';
@@ -55,8 +57,7 @@ test('a hold in the data of a CloudEvent is recorded', async (t) => {
 test('a message that holds and approves posts nothing until the hold is released', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   assert.equal(await send(fixture, approvals, { ...startRequests(EVENT_ID), ...HOLD }), 'settle');
-  await fixture.time.advance(60_000);
-  assert.equal(fixture.posts.length, 0);
+  assert.equal(await fixture.postsAfter(60_000), 0);
   assert.equal(approvals.summary(KEY)?.state, 'held');
   assert.deepEqual(approvals.summary(KEY)?.approvedBy, ['orders']);
   await send(fixture, approvals, RELEASE);
@@ -160,10 +161,8 @@ test('a hold that was sent before the last end of its event is refused as old', 
   const { fixture, approvals } = approvalsOverOneEvent(t);
   const message = letter(fixture, HOLD);
   await fixture.time.advance(1000);
-  fixture.end(EVENT_ID);
-  fixture.poll();
-  fixture.list(EVENT_ID);
-  fixture.poll();
+  end(fixture);
+  change(fixture);
   assert.equal(await take(fixture, approvals, message), 'old');
   assert.equal(holders(approvals), '');
 });
@@ -239,8 +238,7 @@ test('a hold by a queue that one bridge reads stops what it posts at once', asyn
   fixture.answers = [again(1000)];
   await send(fixture, approvals, startRequests(EVENT_ID));
   await send(fixture, approvals, HOLD);
-  await fixture.time.advance(60_000);
-  assert.equal(fixture.posts.length, 1);
+  assert.equal(await fixture.postsAfter(60_000), 1);
   assert.equal(approvals.summary(KEY)?.state, 'held');
 });
 
@@ -295,8 +293,7 @@ test('a message that holds and waited for another event is tried again while a S
   const parked = letter(fixture, { ...HOLD, ...startRequests('other') });
   assert.equal(await take(fixture, approvals, parked), 'settle');
   assert.deepEqual(fixture.messages, ['topic parked']);
-  await fixture.time.advance(1000);
-  assert.equal(fixture.posts.length, 2);
+  assert.equal(await fixture.postsAfter(1000), 2);
   fixture.list('other');
   fixture.poll();
   assert.equal(holders(approvals), '');

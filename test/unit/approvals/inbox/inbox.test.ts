@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { BridgeError } from '../../../../src/errors.ts';
 import { EVENT_ID, scheduledEvent } from '../../../support/events.ts';
-import { type ApprovalsFixture, again, approvalsOverOneEvent, caller, startRequests } from '../../../virtual/approvals-fixture.ts';
+import {
+  type ApprovalsFixture,
+  again,
+  approvalsOverOneEvent,
+  caller,
+  change,
+  end,
+  startRequests,
+} from '../../../virtual/approvals-fixture.ts';
 import { letter, ORIGIN, take, verdictOf } from '../../../virtual/inbox-fixture.ts';
 
 const KEY = EVENT_ID.toLowerCase();
@@ -63,18 +71,17 @@ for (const [reason, settings, fields, body] of REFUSED) {
   test(`a message is refused as ${reason}: a CloudEvent, a line in the log and a metric tell it, once`, async (t) => {
     const { fixture, approvals } = approvalsOverOneEvent(t, settings);
     fixture.store.seenEvents.set('mild', { change: 'scheduled', key: KEY, occurrence: 1, event: scheduledEvent({ durationInSeconds: 1 }) });
-    fixture.list(EVENT_ID, fields);
-    fixture.poll();
+    change(fixture, fields);
     const message = letter(fixture, body);
     const verdict = await approvals.take(ORIGIN, message);
     assert.ok(typeof verdict === 'object');
     assert.equal(verdict.reason, reason);
     assert.ok(verdict.description.includes(EVENT_ID));
     assert.deepEqual(await approvals.take(ORIGIN, message), verdict, 'the same when it comes again');
-    const [change, ...more] = fixture.store.published;
+    const [published, ...more] = fixture.store.published;
     assert.deepEqual(more, []);
-    assert.deepEqual([change?.phase, change?.reason, change?.approver, change?.occurrence], ['failed', reason, 'orders', 1]);
-    assert.equal(change?.event?.eventId, EVENT_ID);
+    assert.deepEqual([published?.phase, published?.reason, published?.approver, published?.occurrence], ['failed', reason, 'orders', 1]);
+    assert.equal(published?.event?.eventId, EVENT_ID);
     assert.deepEqual(fixture.told, ['denied']);
     assert.deepEqual(fixture.messages, ['topic refused', 'topic repeated']);
     const lines = fixture.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'an approval was refused');
@@ -100,8 +107,7 @@ test('the first refused id decides, and nothing of the message is recorded', asy
 test('a message for an event that this approver approved before it started is settled', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   assert.equal(await take(fixture, approvals, letter(fixture, startRequests(KEY))), 'settle');
-  fixture.list(EVENT_ID, { eventStatus: 'Started' });
-  fixture.poll();
+  change(fixture, { eventStatus: 'Started' });
   assert.equal(await take(fixture, approvals, letter(fixture, startRequests(KEY))), 'settle');
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
 });
@@ -148,8 +154,7 @@ test('a redelivered message does not approve an event that has got worse since',
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const message = letter(fixture, startRequests(EVENT_ID));
   await take(fixture, approvals, message);
-  fixture.list(EVENT_ID, { eventType: 'Terminate' });
-  fixture.poll();
+  change(fixture, { eventType: 'Terminate' });
   assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
   assert.equal(await take(fixture, approvals, message), 'settle');
   assert.equal(approvals.summary(KEY), null);
@@ -162,8 +167,7 @@ test('nor does one that recorded nothing because its approver had already approv
   await take(fixture, approvals, letter(fixture, startRequests(EVENT_ID)));
   const message = letter(fixture, startRequests(EVENT_ID));
   await take(fixture, approvals, message);
-  fixture.list(EVENT_ID, { eventType: 'Terminate' });
-  fixture.poll();
+  change(fixture, { eventType: 'Terminate' });
   await take(fixture, approvals, message);
   assert.equal(approvals.summary(KEY), null);
 });
@@ -208,12 +212,10 @@ test('a returning event is not approved by a message from before its end, but by
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const early = letter(fixture, startRequests(EVENT_ID));
   await fixture.time.advance(5000);
-  fixture.end(EVENT_ID);
-  fixture.poll();
+  end(fixture);
   const atTheEnd = letter(fixture, startRequests(EVENT_ID));
   await fixture.time.advance(5000);
-  fixture.list(EVENT_ID, {});
-  fixture.poll();
+  change(fixture, {});
   assert.equal(await take(fixture, approvals, early), 'old');
   assert.equal(fixture.store.published.at(-1)?.occurrence, 2);
   assert.equal(await take(fixture, approvals, atTheEnd), 'settle');
@@ -222,10 +224,8 @@ test('a returning event is not approved by a message from before its end, but by
 
 test('an earlier end of the event does not matter to a request, because it is made now', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.end(EVENT_ID);
-  fixture.poll();
-  fixture.list(EVENT_ID, {});
-  fixture.poll();
+  end(fixture);
+  change(fixture, {});
   const asked = approvals.request(caller('orders'), startRequests(EVENT_ID));
   await fixture.time.advance(2000);
   assert.equal((await asked).kind, 'results');

@@ -4,7 +4,7 @@ import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import { BridgeError } from '../../../../src/errors.ts';
 import { EVENT_ID } from '../../../support/events.ts';
-import { ApprovalsFixture, startRequests } from '../../../virtual/approvals-fixture.ts';
+import { ApprovalsFixture, change, end, startRequests } from '../../../virtual/approvals-fixture.ts';
 import { letter, ORIGIN, take, verdictOf } from '../../../virtual/inbox-fixture.ts';
 
 const KEY = EVENT_ID.toLowerCase();
@@ -32,8 +32,7 @@ test('a message for an event that is not listed is kept and settled, and recorde
   assert.equal(await take(fixture, approvals, letter(fixture, startRequests(KEY))), 'settle');
   await fixture.time.advance(59_000);
   assert.deepEqual([fixture.store.told, fixture.messages], [[], ['topic parked']]);
-  fixture.list(EVENT_ID);
-  fixture.poll();
+  change(fixture);
   await fixture.time.advance(0);
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
   assert.deepEqual(fixture.messages, ['topic parked', 'topic settled']);
@@ -79,10 +78,8 @@ test('a message that is redelivered while it is parked is settled and kept once'
   await take(fixture, approvals, message);
   assert.equal(await take(fixture, approvals, message), 'settle');
   assert.equal(await take(fixture, restart(t, fixture), message), 'settle');
-  fixture.list(EVENT_ID);
-  fixture.poll();
-  await fixture.time.advance(0);
-  assert.equal(fixture.posts.length, 1);
+  change(fixture);
+  assert.equal(await fixture.postsAfter(0), 1);
   assert.deepEqual(fixture.messages, ['topic parked', 'topic repeated', 'topic repeated', 'topic settled']);
 });
 
@@ -92,8 +89,7 @@ test('a message that also names a known event waits as a whole', async (t) => {
   fixture.poll();
   await take(fixture, approvals, letter(fixture, startRequests('b', KEY)));
   assert.equal(approvals.summary('b'), null);
-  fixture.list(EVENT_ID);
-  fixture.poll();
+  change(fixture);
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.recorded orders']);
 });
 
@@ -117,8 +113,7 @@ test('it is not given up before this process has handled its first good document
   restart(t, fixture);
   await fixture.time.advance(3_600_000);
   assert.deepEqual(fixture.store.told, []);
-  fixture.list(EVENT_ID);
-  fixture.poll();
+  change(fixture);
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.failed unknown orders']);
 });
 
@@ -134,39 +129,32 @@ test('a clock that was set back between two processes makes it wait no longer th
 
 test('before the first good document everything is kept, also what is known from an earlier process', async (t) => {
   const { fixture } = setUp(t);
-  fixture.list(EVENT_ID);
-  fixture.poll();
+  change(fixture);
   const restarted = restart(t, fixture);
   assert.equal(await take(fixture, restarted, letter(fixture, startRequests(KEY))), 'settle');
   assert.deepEqual(fixture.messages, ['topic parked']);
-  fixture.list(EVENT_ID, { eventStatus: 'Started' });
-  fixture.poll();
+  change(fixture, { eventStatus: 'Started' });
   assert.deepEqual(fixture.store.told, ['approval.failed started orders']);
 });
 
 test('a message older than the end of its event is refused at once, a newer one may be for its next occurrence', async (t) => {
   const { fixture, approvals } = setUp(t);
-  fixture.list(EVENT_ID);
-  fixture.poll();
+  change(fixture);
   const old = letter(fixture, startRequests(KEY));
   await fixture.time.advance(1000);
-  fixture.end(EVENT_ID);
-  fixture.poll();
+  end(fixture);
   assert.equal(await take(fixture, approvals, old), 'ended');
   assert.equal(await take(fixture, approvals, letter(fixture, startRequests(KEY))), 'settle');
   assert.deepEqual(fixture.store.told, ['approval.failed ended orders']);
   await fixture.time.advance(1000);
-  fixture.list(EVENT_ID, {});
-  fixture.poll();
+  change(fixture, {});
   assert.equal(fixture.store.told.at(-1), 'approval.recorded orders');
 });
 
 test('if the event does not come back, the newer message is refused as ended', async (t) => {
   const { fixture, approvals } = setUp(t);
-  fixture.list(EVENT_ID);
-  fixture.poll();
-  fixture.end(EVENT_ID);
-  fixture.poll();
+  change(fixture);
+  end(fixture);
   await take(fixture, approvals, letter(fixture, startRequests(KEY)));
   await fixture.time.advance(60_000);
   assert.deepEqual(fixture.store.told, ['approval.failed ended orders']);
@@ -180,10 +168,8 @@ test('an event that came and ended while the store failed is not approved when i
   fixture.store.messageFault = () => new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
   fixture.poll();
   fixture.store.messageFault = null;
-  fixture.end(EVENT_ID);
-  fixture.poll();
-  fixture.list(EVENT_ID, {});
-  fixture.poll();
+  end(fixture);
+  change(fixture, {});
   assert.deepEqual(fixture.store.told, ['approval.failed ended orders']);
 });
 
@@ -235,8 +221,7 @@ test('messages of two sources with the same id wait separately', async (t) => {
   const message = letter(fixture, startRequests(KEY));
   await take(fixture, approvals, message);
   await take(fixture, approvals, message, { ...ORIGIN, source: 'other', approver: 'billing' });
-  fixture.list(EVENT_ID);
-  fixture.poll();
+  change(fixture);
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.recorded billing']);
   assert.deepEqual(fixture.store.messages.parked(), []);
 });
@@ -276,16 +261,14 @@ test('an event that is listed within that pause is approved', async (t) => {
   const { fixture, approvals } = setUp(t);
   const taken = approvals.take(QUEUE, letter(fixture, startRequests(KEY)));
   await fixture.time.advance(500);
-  fixture.list(EVENT_ID);
-  fixture.poll();
+  change(fixture);
   assert.equal(await verdictOf(fixture, taken, 5000), 'settle');
   assert.equal(fixture.posts.length, 1);
 });
 
 test('a message of a queue that is refused for good is not given back', async (t) => {
   const { fixture, approvals } = setUp(t);
-  fixture.list(EVENT_ID, { eventStatus: 'Started' });
-  fixture.poll();
+  change(fixture, { eventStatus: 'Started' });
   assert.equal(await verdictOf(fixture, approvals.take(QUEUE, letter(fixture, startRequests(KEY)))), 'started');
 });
 
@@ -304,7 +287,6 @@ test('the approver counts under whose name it came, though the configuration has
   fixture.forgetReading();
   const restarted = fixture.open({ approvers: { billing: {} } });
   t.after(() => fixture.close(restarted));
-  fixture.list(EVENT_ID);
-  fixture.poll();
+  change(fixture);
   assert.deepEqual(fixture.store.told, ['approval.failed scope orders']);
 });

@@ -1,6 +1,6 @@
 // Holds and releases by HTTP and messages → who may, what they stop, what the last one lets go.
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import type { ApprovalOrigin, PostResult } from '../../../../src/model/approvals.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
@@ -9,10 +9,12 @@ import {
   ACCEPTED,
   type ApprovalSettings,
   again,
+  approvalOnItsWay,
   approvalsOverOneEvent,
   approve,
   caller,
   change,
+  end,
   KEY,
   LOST,
   REFUSED,
@@ -127,12 +129,10 @@ test('each approver has one hold: another by the same one takes its place, and t
   assert.equal(holders(approvals), 'orders: second, billing: mine');
   await approve(approvals);
   assert.equal(release(approvals, 'orders'), 'released');
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
+  assert.equal(await fixture.postsAfter(MINUTE_MS), 0);
   assert.equal(holders(approvals), 'billing: mine');
   release(approvals, 'billing');
-  await fixture.time.advance(1000);
-  assert.equal(fixture.posts.length, 1);
+  assert.equal(await fixture.postsAfter(1000), 1);
 });
 
 const NEVER: ApprovalSettings = { policy: [{ when: {}, then: 'never' }] };
@@ -151,9 +151,8 @@ const REFUSALS: readonly [told: string, settings: ApprovalSettings, fields: Part
 for (const [told, settings, fields, body] of REFUSALS) {
   test(`a hold is refused as ${told}: ${JSON.stringify([settings, fields, body])}`, (t) => {
     const { fixture, approvals } = approvalsOverOneEvent(t, settings);
-    if (fields === null) fixture.end(EVENT_ID);
-    else fixture.list(EVENT_ID, fields);
-    fixture.poll();
+    if (fields === null) end(fixture);
+    else change(fixture, fields);
     const before = fixture.store.transactions;
     const answered = approvals.hold(caller('orders'), body);
     assert.equal(said(answered), told);
@@ -168,11 +167,9 @@ test('once the metadata service has accepted the StartRequest there is nothing l
   const { fixture, approvals } = approvalsOverOneEvent(t, { approvers });
   await approve(approvals);
   assert.equal(hold(approvals, 'billing'), '409 submitted');
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
+  change(fixture, STARTED);
   assert.equal(hold(approvals, 'billing'), '409 started');
-  fixture.list(EVENT_ID, { eventStatus: 'Scheduled' });
-  fixture.poll();
+  change(fixture, { eventStatus: 'Scheduled' });
   assert.equal(hold(approvals, 'orders'), '409 submitted');
 });
 
@@ -241,11 +238,9 @@ test('a release is refused as an approval is for an event that is unknown, has s
   const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
   hold(approvals, 'orders');
   assert.equal(said(approvals.release(caller('orders'), 'nobody', null)), '404 unknown');
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
+  change(fixture, STARTED);
   assert.equal(release(approvals, 'orders'), '409 started');
-  fixture.end(EVENT_ID);
-  fixture.poll();
+  end(fixture);
   assert.equal(release(approvals, 'orders'), '410 ended');
 });
 
@@ -254,8 +249,7 @@ test('the last release posts nothing that is not decided', async (t) => {
   hold(approvals, 'billing');
   await approve(approvals);
   release(approvals, 'billing');
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
+  assert.equal(await fixture.postsAfter(MINUTE_MS), 0);
   assert.equal(approvals.summary(KEY)?.state, 'waiting');
   assert.equal(said(await approve(approvals, 'billing')), '200 submitted');
 });
@@ -271,13 +265,10 @@ test('the last release posts the decision of a rule, if the rule still approves'
     fixture.answers = [again(1000)];
     await settle();
     hold(approvals, 'orders');
-    fixture.list(EVENT_ID, { eventType, description: 'changed' });
-    fixture.poll();
-    await fixture.time.advance(MINUTE_MS);
-    assert.equal(fixture.posts.length, 1);
+    change(fixture, { eventType, description: 'changed' });
+    assert.equal(await fixture.postsAfter(MINUTE_MS), 1);
     release(approvals, 'orders');
-    await fixture.time.advance(MINUTE_MS);
-    assert.equal(fixture.posts.length, 1 + posts, eventType);
+    assert.equal(await fixture.postsAfter(MINUTE_MS), 1 + posts, eventType);
   }
 });
 
@@ -292,8 +283,7 @@ for (const [minutes, told, posts] of [
 ] as const) {
   test(`a hold released in minute ${minutes}, of a deadline in minute 13 and NotBefore in minute 15: ${told}`, async (t) => {
     const { fixture, approvals } = approvalsOverOneEvent(t, DEADLINE);
-    fixture.list(EVENT_ID, { notBefore: NOT_BEFORE });
-    fixture.poll();
+    change(fixture, { notBefore: NOT_BEFORE });
     hold(approvals, 'orders');
     await fixture.time.advance(minutes * MINUTE_MS);
     assert.equal(approvals.summary(KEY)?.state, 'held');
@@ -307,29 +297,25 @@ for (const [minutes, told, posts] of [
 
 test('a quorum under a hold is posted by the last release after NotBefore, too', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, DEADLINE);
-  fixture.list(EVENT_ID, { notBefore: NOT_BEFORE });
-  fixture.poll();
+  change(fixture, { notBefore: NOT_BEFORE });
   hold(approvals, 'billing');
   await fixture.time.advance(14 * MINUTE_MS);
   await approve(approvals);
   await fixture.time.advance(6 * MINUTE_MS);
   release(approvals, 'billing');
-  await fixture.time.advance(1000);
-  assert.equal(fixture.posts.length, 1);
+  assert.equal(await fixture.postsAfter(1000), 1);
 });
 
 test('an approval that becomes void under a hold is told so; the hold stands, and its release posts nothing', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'billing');
   await approve(approvals);
-  fixture.list(EVENT_ID, { eventType: 'Redeploy' });
-  fixture.poll();
+  change(fixture, { eventType: 'Redeploy' });
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
   assert.equal(approvals.summary(KEY)?.state, 'held');
   assert.equal(holders(approvals), 'billing: null');
   release(approvals, 'billing');
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
+  assert.equal(await fixture.postsAfter(MINUTE_MS), 0);
 });
 
 test('a hold between the decision and the POST: nothing is posted, and the answer names the holder', async (t) => {
@@ -341,8 +327,7 @@ test('a hold between the decision and the POST: nothing is posted, and the answe
   assert.equal(said(await asked), '202 held');
   assert.equal(fixture.posts.length, 0);
   release(approvals, 'billing');
-  await fixture.time.advance(1000);
-  assert.equal(fixture.posts.length, 1);
+  assert.equal(await fixture.postsAfter(1000), 1);
 });
 
 test('a hold that comes with the look before the POST: nothing is posted', async (t) => {
@@ -360,28 +345,18 @@ test('a hold that comes with the look before the POST: nothing is posted', async
   assert.equal(fixture.posts.length, 0);
 });
 
-/** A StartRequest that was decided by `orders` and is on its way. */
-async function onItsWay(t: TestContext, settings: ApprovalSettings = THREE) {
-  const { fixture, approvals } = approvalsOverOneEvent(t, settings);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  const asked = approve(approvals);
-  await settle();
-  return { fixture, approvals, asked, answer: resolve };
-}
-
 /** As the routes hold: the answer to what is on its way comes first. */
 async function holdAfterAnswer(approvals: Approvals, approver: string): Promise<string> {
   await approvals.answered(EVENT_ID);
   return hold(approvals, approver);
 }
 
-test('a hold while a StartRequest is on its way is answered when that is: too late where it was accepted, and else it holds', async (t) => {
+test('a hold during a StartRequest is answered after it: too late if the service accepted it, otherwise the hold counts', async (t) => {
   for (const [result, verdict, posts] of [
     [ACCEPTED, '409 submitted', 1],
     [again(1000), '201 held', 1],
   ] as const) {
-    const { fixture, approvals, asked, answer } = await onItsWay(t);
+    const { fixture, approvals, asked, answer } = await approvalOnItsWay(t, THREE);
     assert.equal(hold(approvals, 'billing'), '409 submitting', 'who does not wait');
     const held = holdAfterAnswer(approvals, 'billing');
     await fixture.time.advance(500);
@@ -394,14 +369,13 @@ test('a hold while a StartRequest is on its way is answered when that is: too la
     if (verdict !== '201 held') continue;
     assert.equal(approvals.summary(KEY)?.state, 'held');
     release(approvals, 'billing');
-    await fixture.time.advance(1000);
-    assert.equal(fixture.posts.length, 2);
+    assert.equal(await fixture.postsAfter(1000), 2);
     assert.equal(approvals.summary(KEY)?.state, 'submitted');
   }
 });
 
 test('a hold waits for 2 s at most: then it is 409 submitting, nothing is recorded, and nothing of it is left', async (t) => {
-  const { fixture, approvals, answer } = await onItsWay(t);
+  const { fixture, approvals, answer } = await approvalOnItsWay(t, THREE);
   const held = holdAfterAnswer(approvals, 'billing');
   await fixture.time.advance(1999);
   assert.equal(await Promise.race([held, 'waits']), 'waits');
@@ -415,7 +389,7 @@ test('a hold waits for 2 s at most: then it is 409 submitting, nothing is record
 });
 
 test('a hold behind a refusal holds: what approvers approve again waits for its release', async (t) => {
-  const { fixture, approvals, asked, answer } = await onItsWay(t);
+  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t, THREE);
   const held = holdAfterAnswer(approvals, 'billing');
   answer(REFUSED);
   assert.deepEqual([said(await asked), await held], ['502 refused', '201 held']);
@@ -427,18 +401,17 @@ test('a hold behind a refusal holds: what approvers approve again waits for its 
 });
 
 test('a caller who may not hold is refused at once, without news of StartRequests in flight', async (t) => {
-  const { approvals } = await onItsWay(t, { approvers: { orders: {}, billing: { scope: { impacts: ['Terminate'] } } } });
+  const { approvals } = await approvalOnItsWay(t, { approvers: { orders: {}, billing: { scope: { impacts: ['Terminate'] } } } });
   assert.equal(hold(approvals, 'billing'), '403 scope');
 });
 
 test('a hold that is confirmed holds: while a lost answer may have been a yes, there is none', async (t) => {
-  const { fixture, approvals, answer } = await onItsWay(t);
+  const { fixture, approvals, answer } = await approvalOnItsWay(t, THREE);
   fixture.answerTo = () => again(60_000);
   answer(LOST);
   await settle();
   assert.equal(await holdAfterAnswer(approvals, 'billing'), '409 submitting');
-  await fixture.time.advance(1500);
-  assert.equal(fixture.posts.length, 2);
+  assert.equal(await fixture.postsAfter(1500), 2);
   assert.equal(await holdAfterAnswer(approvals, 'billing'), '409 submitting', 'the first one may have been accepted all the same');
   const restarted = reopened(fixture, THREE);
   t.after(() => fixture.close(restarted));
@@ -452,7 +425,7 @@ test('a hold that is confirmed holds: while a lost answer may have been a yes, t
 });
 
 test('a hold that is confirmed holds: an acceptance that cannot be stored yet is no room for one', async (t) => {
-  const { fixture, approvals, answer } = await onItsWay(t);
+  const { fixture, approvals, answer } = await approvalOnItsWay(t, THREE);
   fixture.store.fault = new Error('the disk is full');
   answer(ACCEPTED);
   await settle();
@@ -463,7 +436,7 @@ test('a hold that is confirmed holds: an acceptance that cannot be stored yet is
 });
 
 test('a release that comes behind a hold is judged behind it', async (t) => {
-  const { approvals, answer } = await onItsWay(t);
+  const { approvals, answer } = await approvalOnItsWay(t, THREE);
   const held = holdAfterAnswer(approvals, 'billing');
   const released = approvals.answered(EVENT_ID).then(() => release(approvals, 'billing'));
   answer(again(60_000));
@@ -477,7 +450,7 @@ test('without a StartRequest in flight, a hold does not wait', async (t) => {
 });
 
 test('a stop ends the wait of a hold, which is then refused as all are', async (t) => {
-  const { fixture, approvals } = await onItsWay(t);
+  const { fixture, approvals } = await approvalOnItsWay(t, THREE);
   const refused = assert.rejects(holdAfterAnswer(approvals, 'billing'), { code: 'BRIDGE_APPROVALS_CLOSED' });
   await fixture.close(approvals);
   await refused;
@@ -511,14 +484,11 @@ test('a hold while a StartRequest is posted again and again ends that, for as lo
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [again(1000), again(1000), again(1000)];
   await approve(approvals);
-  await fixture.time.advance(1500);
-  assert.equal(fixture.posts.length, 2);
+  assert.equal(await fixture.postsAfter(1500), 2);
   hold(approvals, 'billing');
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 2);
+  assert.equal(await fixture.postsAfter(MINUTE_MS), 2);
   release(approvals, 'billing');
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 4);
+  assert.equal(await fixture.postsAfter(MINUTE_MS), 4);
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
@@ -526,10 +496,8 @@ test('a hold ends with its event: nothing is posted, and the next occurrence is 
   const { fixture, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'billing');
   await approve(approvals);
-  fixture.end(EVENT_ID);
-  fixture.poll();
-  fixture.list(EVENT_ID);
-  fixture.poll();
+  end(fixture);
+  change(fixture);
   assert.equal(approvals.summary(KEY), null);
   assert.equal(release(approvals, 'billing'), '404 not-held');
   assert.equal(said(await approve(approvals)), '200 submitted');
@@ -540,15 +508,12 @@ test('a hold outlasts a start that Azure took back; the yes before it does not, 
   const { fixture, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'billing');
   await approve(approvals);
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
+  change(fixture, STARTED);
   assert.equal(approvals.summary(KEY)?.state, 'moot');
-  fixture.list(EVENT_ID, { eventStatus: 'Scheduled' });
-  fixture.poll();
+  change(fixture, { eventStatus: 'Scheduled' });
   assert.equal(holders(approvals), 'billing: null');
   assert.equal(release(approvals, 'billing'), 'released');
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
+  assert.equal(await fixture.postsAfter(MINUTE_MS), 0);
   assert.equal(said(await approve(approvals)), '200 submitted');
 });
 
@@ -565,8 +530,7 @@ test('in a dry run a hold stops the decision as ever, and its release posts noth
   fixture.poll();
   assert.equal(holders(real), 'billing: null');
   assert.equal(release(real, 'billing'), 'released');
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
+  assert.equal(await fixture.postsAfter(MINUTE_MS), 0);
   assert.equal(said(await approve(real)), '200 submitted');
 });
 
@@ -629,8 +593,7 @@ test('what the metadata service refused is not posted again by a hold and its re
   assert.equal(hold(approvals, 'billing'), '201 held');
   assert.equal(approvals.summary(KEY)?.state, 'failed');
   assert.equal(release(approvals, 'billing'), 'released');
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 1);
+  assert.equal(await fixture.postsAfter(MINUTE_MS), 1);
   assert.equal(said(await approve(approvals)), '200 submitted');
   assert.equal(fixture.posts.length, 2);
 });

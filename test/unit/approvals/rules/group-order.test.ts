@@ -53,7 +53,7 @@ test('what is not decided, and an event that is not known, has no turn', () => {
   assert.equal(turnMs({ ...approval, isDryRun: false, at: momentAt(0) }, null, context), null);
 });
 
-test('the wait goes on over restarts, by the wall clock, and for no longer than it would from the start where that was set back', () => {
+test('the wait continues after restarts by the wall clock; if that was set back, it is no longer than from the start', () => {
   const before = (ms: number): Instant => ({ wallMs: START_MS + ms, elapsedMs: null });
   assert.equal(turn('b_10', { since: before(-4000) }), 3000);
   assert.equal(turn('b_10', { since: before(3_600_000) }), 7000, '3 s of this process count');

@@ -52,7 +52,7 @@ test('a quorum that asks for fewer is full by the votes that stand, and is poste
   assert.doesNotMatch(stepsOf(approvals), /void/, 'what is submitted stands');
 });
 
-test("a policy's decision that is not yet submitted is made anew: dropped where no rule approves, made where one does", async (t) => {
+test('an unsubmitted decision of a policy is made again: dropped if no rule approves, made if one does', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, APPROVE_ALL);
   await settle();
   assert.equal(fixture.posts.length, 1);
@@ -71,7 +71,7 @@ test("a policy's decision that is not yet submitted is made anew: dropped where 
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
-test('a decision of a rule stands where only its number changes, and is made anew by a rule that says something else', async (t) => {
+test('a decision of a rule stays if only its number changes; a rule with another content decides again', async (t) => {
   const { approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'orders');
   approvals.reload(APPROVE_ALL);

@@ -11,10 +11,12 @@ import {
   ACCEPTED,
   ApprovalsFixture,
   again,
+  approvalOnItsWay,
   approvalsOverOneEvent,
   approve,
   caller,
   change,
+  end,
   KEY,
   LOST,
   REFUSED,
@@ -74,11 +76,9 @@ test('without sight of the service nothing is posted until a good document lists
   fixture.isAway = true;
   await fixture.time.advance(10_001);
   assert.equal(await stateOf(approve(approvals)), '202 submitting');
-  await fixture.time.advance(3_600_000);
-  assert.equal(fixture.posts.length, 0);
+  assert.equal(await fixture.postsAfter(3_600_000), 0);
   fixture.isAway = false;
-  await fixture.time.advance(1000);
-  assert.equal(fixture.posts.length, 1);
+  assert.equal(await fixture.postsAfter(1000), 1);
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
@@ -116,35 +116,23 @@ test('an event that got worse between two attempts is not posted again', async (
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [again(4000)];
   await approve(approvals);
-  fixture.list(EVENT_ID, { eventType: 'Redeploy' });
-  fixture.poll();
-  await fixture.time.advance(60_000);
-  assert.equal(fixture.posts.length, 1);
+  change(fixture, { eventType: 'Redeploy' });
+  assert.equal(await fixture.postsAfter(60_000), 1);
   assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
 });
 
 test('a StartRequest that is accepted after its approval became void is told as submitted', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  const asked = approve(approvals);
-  await settle();
-  fixture.list(EVENT_ID, { eventType: 'Redeploy' });
-  fixture.poll();
-  resolve(ACCEPTED);
+  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
+  change(fixture, { eventType: 'Redeploy' });
+  answer(ACCEPTED);
   assert.equal(await stateOf(asked), '200 submitted');
   assert.deepEqual(approvals.summary(KEY)?.approvedBy, ['orders']);
 });
 
 test('a StartRequest that is accepted after its event was seen Started is told as submitted, and confirmed', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  const asked = approve(approvals);
-  await settle();
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
-  resolve(ACCEPTED);
+  const { fixture, asked, answer } = await approvalOnItsWay(t);
+  change(fixture, STARTED);
+  answer(ACCEPTED);
   assert.equal(await stateOf(asked), '200 started');
   assert.equal(fixture.store.stored(KEY, 1)?.state, 'confirmed');
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
@@ -152,34 +140,21 @@ test('a StartRequest that is accepted after its event was seen Started is told a
 });
 
 test('while the answer to a StartRequest is away nobody is told that the event started without it, though a document shows it Started', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  const asked = approve(approvals);
-  await settle();
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
+  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
+  change(fixture, STARTED);
   await fixture.time.advance(3000);
   assert.equal(await stateOf(asked), '202 submitting');
-  resolve(ACCEPTED);
+  answer(ACCEPTED);
   await settle();
   assert.equal(approvals.summary(KEY)?.state, 'confirmed');
 });
 
 test('a StartRequest that is put off after its event was seen Started is moot, and posted no more', async (t) => {
   for (const isBack of [false, true]) {
-    const { fixture, approvals } = approvalsOverOneEvent(t);
-    const { promise, resolve } = Promise.withResolvers<PostResult>();
-    fixture.answers = [promise];
-    const asked = approve(approvals);
-    await settle();
-    fixture.list(EVENT_ID, STARTED);
-    fixture.poll();
-    if (isBack) {
-      fixture.list(EVENT_ID, { eventStatus: 'Scheduled' });
-      fixture.poll();
-    }
-    resolve(again(1000));
+    const { fixture, asked, answer } = await approvalOnItsWay(t);
+    change(fixture, STARTED);
+    if (isBack) change(fixture, { eventStatus: 'Scheduled' });
+    answer(again(1000));
     await fixture.time.advance(60_000);
     assert.equal(await stateOf(asked), '200 moot');
     assert.equal(fixture.posts.length, 1);
@@ -206,16 +181,11 @@ test('a StartRequest whose answer got lost, and its event starts or goes: unknow
 });
 
 test('the same if a hold arrives while it is in flight', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  const asked = approve(approvals);
-  await settle();
+  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
   approvals.hold(caller('billing'), { EventId: EVENT_ID });
-  resolve(LOST);
+  answer(LOST);
   await settle();
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
+  change(fixture, STARTED);
   assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
   await asked;
 });
@@ -230,13 +200,11 @@ test('a lost answer stays in doubt over a restart, though one before it failed w
   const rule = { policy: [{ when: {}, then: 'approve' }] } as const;
   const { fixture } = approvalsOverOneEvent(t, rule);
   fixture.answers = [unreachable(false), unreachable(true), again(3_600_000)];
-  await fixture.time.advance(5000);
-  assert.equal(fixture.posts.length, 3);
+  assert.equal(await fixture.postsAfter(5000), 3);
   // It would not have been the turn of this one.
   const restarted = fixture.open({ ...rule, group: { submit: 'leader', failoverAfterMs: 10_000, members: [] }, ownName: 'elsewhere' });
   t.after(() => fixture.close(restarted));
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
+  change(fixture, STARTED);
   assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
 });
 
@@ -250,27 +218,19 @@ test('a lost answer stays in doubt over a restart, though the service refused th
   const restarted = fixture.open(rule);
   t.after(() => fixture.close(restarted));
   await fixture.time.advance(2000);
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
+  change(fixture, STARTED);
   assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
 });
 
 test('a StartRequest on its way whose approval is void by then may be what started the event, until its answer says otherwise', async (t) => {
-  const pass = (answer: PostResult | null, isOver: boolean) => async () => {
-    const { fixture, approvals } = approvalsOverOneEvent(t);
-    const { promise, resolve } = Promise.withResolvers<PostResult>();
-    fixture.answers = [promise];
-    approve(approvals).catch(() => {});
-    await settle();
+  const pass = (result: PostResult | null, isOver: boolean) => async () => {
+    const { fixture, answer } = await approvalOnItsWay(t);
     change(fixture, { eventType: 'Reboot' });
     assert.equal(fixture.store.stored(KEY, 1)?.state, 'waiting');
     change(fixture, STARTED);
     assert.equal(fixture.store.stored(KEY, 1)?.state, 'waiting', 'nobody knows yet');
-    if (isOver) {
-      fixture.end(EVENT_ID);
-      fixture.poll();
-    }
-    if (answer !== null) resolve(answer);
+    if (isOver) end(fixture);
+    if (result !== null) answer(result);
     await settle();
     return fixture.store.stored(KEY, 1)?.state;
   };
@@ -281,17 +241,14 @@ test('a StartRequest on its way whose approval is void by then may be what start
 });
 
 test('a refusal brings back no yes that became void while it was on its way, and takes nothing from one that was said meanwhile', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 2 });
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  approve(approvals).catch(() => {});
+  const { fixture, approvals, answer } = await approvalOnItsWay(t, { required: 2 });
   approve(approvals, 'billing').catch(() => {});
   await settle();
   change(fixture, { eventType: 'Reboot' });
   fixture.store.seenEvents.set('reboot', { change: 'updated', key: KEY, occurrence: 1, event: scheduledEvent({ eventType: 'Reboot' }) });
   approvals.request(caller('orders'), { StartRequests: [{ EventId: EVENT_ID, Seen: 'reboot' }] }).catch(() => {});
   approve(approvals, 'billing').catch(() => {});
-  resolve(REFUSED);
+  answer(REFUSED);
   await settle();
   const { state, votes } = fixture.store.stored(KEY, 1) ?? {};
   assert.equal(state, 'failed');
@@ -305,15 +262,11 @@ test('a refusal brings back no yes that became void while it was on its way, and
 });
 
 test('what the service accepts after a dry run began was no part of it: it stays submitted when the dry run ends', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  approve(approvals).catch(() => {});
-  await settle();
+  const { fixture, approvals, answer } = await approvalOnItsWay(t);
   const rules = { approvers: { orders: {}, billing: {} }, required: 'any', policy: null } as const;
   const group = { submit: 'every', failoverAfterMs: 10_000, members: [] } as const;
   approvals.reload({ ...rules, group, dryRun: true });
-  resolve(ACCEPTED);
+  answer(ACCEPTED);
   await settle();
   approvals.reload({ ...rules, group, dryRun: false });
   assert.equal(await stateOf(approve(approvals, 'billing')), '200 submitted');
@@ -336,8 +289,7 @@ test('an answer that was lost leaves no doubt once the service has accepted it, 
   fixture.answers = [LOST];
   await approve(approvals);
   await fixture.time.advance(1000);
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
+  change(fixture, STARTED);
   assert.equal(approvals.summary(KEY)?.state, 'confirmed');
 
   const other = approvalsOverOneEvent(t);
@@ -359,8 +311,7 @@ test('refused, and still Scheduled in a document read after that: failed', async
   fixture.answers = [REFUSED];
   assert.equal(await stateOf(approve(approvals)), '502 refused');
   assert.equal(fixture.reads, 1);
-  await fixture.time.advance(3_600_000);
-  assert.equal(fixture.posts.length, 1);
+  assert.equal(await fixture.postsAfter(3_600_000), 1);
 });
 
 test('refused, and started or gone in a document read after that: moot', async (t) => {
@@ -390,13 +341,9 @@ test('refused, and no document to be had: decided by the next good one, without 
 });
 
 test('an acceptance that cannot be stored is stored later, and not posted again', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  const asked = approve(approvals);
-  await settle();
+  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
   fixture.store.fault = new Error('the disk is full');
-  resolve(ACCEPTED);
+  answer(ACCEPTED);
   assert.equal(await stateOf(asked), '202 submitting');
   await fixture.time.advance(5000);
   fixture.store.fault = null;
@@ -432,8 +379,7 @@ test('killed before it was posted, and the event started meanwhile: no StartRequ
     const restarted = fixture.open();
     t.after(() => fixture.close(restarted));
     fixture.forgetReading();
-    await fixture.time.advance(60_000);
-    assert.equal(fixture.posts.length, 0);
+    assert.equal(await fixture.postsAfter(60_000), 0);
   }
 });
 
@@ -444,8 +390,7 @@ test('killed after the metadata service accepted and before that was stored: pos
   await settle();
   const restarted = fixture.open();
   t.after(() => fixture.close(restarted));
-  await fixture.time.advance(1000);
-  assert.equal(fixture.posts.length, 2);
+  assert.equal(await fixture.postsAfter(1000), 2);
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
 });
 
@@ -454,8 +399,7 @@ test('what was submitted is not posted again after a restart', async (t) => {
   await approve(approvals);
   const restarted = fixture.open();
   t.after(() => fixture.close(restarted));
-  await fixture.time.advance(60_000);
-  assert.equal(fixture.posts.length, 1);
+  assert.equal(await fixture.postsAfter(60_000), 1);
   assert.equal(restarted.summary(KEY)?.state, 'submitted');
 });
 
@@ -465,21 +409,16 @@ test('a restart with another configuration judges anew: who may no longer approv
   await approve(approvals);
   const narrower = fixture.open({ approvers: { orders: { scope: { impacts: ['Reboot'] } }, billing: {} } });
   t.after(() => fixture.close(narrower));
-  await fixture.time.advance(60_000);
-  assert.equal(fixture.posts.length, 1);
+  assert.equal(await fixture.postsAfter(60_000), 1);
   assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
   await narrower.request(caller('billing'), startRequests(EVENT_ID));
   assert.equal(fixture.posts.length, 2);
 });
 
 test('closing lets a POST under way end and keeps what it brought', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  const asked = approve(approvals);
-  await settle();
+  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
   const closed = approvals[Symbol.asyncDispose]();
-  resolve(ACCEPTED);
+  answer(ACCEPTED);
   await closed;
   assert.equal(await stateOf(asked), '200 submitted');
   assert.equal(fixture.store.stored(KEY, 1)?.state, 'submitted');
@@ -535,8 +474,7 @@ test('whatever happens, a StartRequest goes out only for a full quorum and an ev
     const fixture = new ApprovalsFixture();
     fixture.answers = answers;
     let approvals = fixture.open({ required });
-    fixture.list(EVENT_ID);
-    fixture.poll();
+    change(fixture);
     let checked = 0;
     for (const next of steps) {
       await take(

@@ -11,16 +11,17 @@ import {
   ACCEPTED,
   type ApprovalsFixture,
   again,
+  approvalOnItsWay,
   approvalsOverOneEvent,
   approve,
   caller,
   change,
+  end,
   KEY,
   LOST,
   REFUSED,
   STARTED,
 } from '../../../virtual/approvals-fixture.ts';
-import { settle } from '../../../virtual/virtual-time.ts';
 
 const EMPTY = { steps: [], next: null, unwritten: [] };
 const FIRST = '2026-01-01T00:00:00.000Z';
@@ -92,8 +93,7 @@ test('recorded, decided, submitted, confirmed: who, when, how, and what the meta
   };
   assert.deepEqual(lifeIn(approvals), submitted);
   assert.deepEqual(approvals.overview(), { states: ['submitted'], notStartedSeconds: 61.5, awaited: [] });
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
+  change(fixture, STARTED);
   const startedAt = '2026-01-01T00:01:02.500Z';
   assert.deepEqual(lifeIn(approvals, KEY), {
     ...submitted,
@@ -119,19 +119,16 @@ test('what was submitted and has not started ages through restarts', async (t) =
 test('an event that is over keeps its life, through restarts, until the next occurrence has one', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await approve(approvals);
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
+  change(fixture, STARTED);
   const { at, state } = lifeIn(approvals);
-  fixture.end(EVENT_ID);
-  fixture.poll();
+  end(fixture);
   const life = lifeIn(approvals, KEY);
   assert.deepEqual([life.eventId, life.state, life.at, life.decidedBy], [EVENT_ID, state, at, 'quorum']);
   assert.deepEqual(lines(approvals), ['recorded orders', 'decided quorum', 'submitted 200', 'confirmed']);
   const restarted = fixture.open({ required: 'all' });
   t.after(() => fixture.close(restarted));
   assert.deepEqual(lifeIn(restarted, KEY), life);
-  fixture.list(EVENT_ID, { eventStatus: 'Scheduled' });
-  fixture.poll();
+  change(fixture, { eventStatus: 'Scheduled' });
   await approve(restarted);
   assert.deepEqual(lines(restarted), ['recorded orders']);
   assert.deepEqual(lifeIn(restarted).waitingFor, ['billing']);
@@ -142,9 +139,8 @@ test('an event that starts or ends without what it waits for makes that moot', a
     const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
     await approve(approvals);
     await fixture.time.advance(1000);
-    if (over === 'started') fixture.list(EVENT_ID, STARTED);
-    else fixture.end(EVENT_ID);
-    fixture.poll();
+    if (over === 'started') change(fixture, STARTED);
+    else end(fixture);
     const { state, at, waitingFor, approvedBy } = lifeIn(approvals);
     assert.deepEqual([state, at, waitingFor, approvedBy], ['moot', '2026-01-01T00:00:01.000Z', [], ['orders']]);
     assert.deepEqual(lines(approvals), ['recorded orders', 'moot']);
@@ -155,8 +151,7 @@ test('an event that starts or ends without what it waits for makes that moot', a
 test('an accepted event that was never seen Started ends as submitted', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await approve(approvals);
-  fixture.end(EVENT_ID);
-  fixture.poll();
+  end(fixture);
   const { state, notStartedForSeconds } = lifeIn(approvals);
   assert.deepEqual([state, notStartedForSeconds], ['submitted', null], 'what is over is not waited for');
 });
@@ -192,21 +187,15 @@ test('the answers of another occurrence do not count against it', async (t) => {
     await approve(approvals);
     await fixture.time.advance(1000);
     assert.ok(lines(approvals).includes('answered 503'));
-    fixture.end(EVENT_ID);
-    fixture.poll();
-    fixture.list(EVENT_ID);
-    fixture.poll();
+    end(fixture);
+    change(fixture);
   }
 });
 
 test('a record that cannot be written delays what it tells of, and loses nothing', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  const asked = approve(approvals);
-  await settle();
+  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
   fixture.store.fault = new Error('the disk is full');
-  resolve(failing(503));
+  answer(failing(503));
   await fixture.time.advance(1000);
   fixture.store.fault = null;
   await fixture.time.advance(5000);
@@ -226,19 +215,15 @@ test('refused, and still Scheduled: the status stands at the answer and at the f
 
 test('a vote that reopens a refused approval is for the current content of the event', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.list(EVENT_ID, { durationInSeconds: 60 });
-  fixture.poll();
+  change(fixture, { durationInSeconds: 60 });
   fixture.answers = [REFUSED, failing(503)];
   await approve(approvals);
   await fixture.time.advance(1000);
-  fixture.list(EVENT_ID, { durationInSeconds: 5 });
-  fixture.poll();
+  change(fixture, { durationInSeconds: 5 });
   await approve(approvals);
   assert.equal(lifeIn(approvals).state, 'submitting');
-  fixture.list(EVENT_ID, { durationInSeconds: 60 });
-  fixture.poll();
-  await fixture.time.advance(60_000);
-  assert.equal(fixture.posts.length, 2, 'nobody said yes to a minute again');
+  change(fixture, { durationInSeconds: 60 });
+  assert.equal(await fixture.postsAfter(60_000), 2, 'nobody said yes to a minute again');
   assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
 });
 
@@ -254,8 +239,7 @@ test('a yes that became void is named, and so is the decision that went with it'
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [failing(503)];
   await approve(approvals);
-  fixture.list(EVENT_ID, { eventType: 'Redeploy' });
-  fixture.poll();
+  change(fixture, { eventType: 'Redeploy' });
   assert.deepEqual(lines(approvals), ['recorded orders', 'decided quorum', 'answered 503', 'void orders', 'dropped quorum']);
   const life = lifeIn(approvals);
   assert.deepEqual([life.state, life.approvedBy, life.decidedBy], ['none', [], null]);
@@ -268,8 +252,7 @@ test('an event that Azure took back after the approved start is submitted again,
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await approve(approvals);
   for (const eventStatus of ['Started', 'Scheduled', 'Started'] as const) {
-    fixture.list(EVENT_ID, { eventStatus });
-    fixture.poll();
+    change(fixture, { eventStatus });
     assert.equal(lifeIn(approvals).state, eventStatus === 'Started' ? 'confirmed' : 'submitted');
   }
   assert.deepEqual(lines(approvals).slice(2), ['submitted 200', 'confirmed', 'confirmed']);
@@ -279,10 +262,8 @@ test('an event that Azure took back after the approved start is submitted again,
 test('a yes to an event that Azure took back is recorded and told like the first one', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await approve(approvals);
-  fixture.list(EVENT_ID, STARTED);
-  fixture.poll();
-  fixture.list(EVENT_ID, { eventStatus: 'Scheduled' });
-  fixture.poll();
+  change(fixture, STARTED);
+  change(fixture, { eventStatus: 'Scheduled' });
   await fixture.time.advance(1000);
   await approve(approvals);
   assert.equal(lines(approvals).at(-1), 'recorded orders');
@@ -352,14 +333,9 @@ test('a hold that was released leaves no summary behind, and its record stays', 
 });
 
 test('an acceptance that was under way while the event ended belongs to nothing any more', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  const asked = approve(approvals);
-  await settle();
-  fixture.end(EVENT_ID);
-  fixture.poll();
-  resolve(ACCEPTED);
+  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
+  end(fixture);
+  answer(ACCEPTED);
   const answered = await asked;
   assert.equal(answered.kind === 'results' && answered.results[0]?.state, 'unknown');
   assert.equal(lifeIn(approvals).state, 'unknown');
@@ -396,7 +372,7 @@ test('an event that went back from Started to Scheduled waits, with the votes th
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
-test('the same without a policy, and where nobody can know what its StartRequest did', async (t) => {
+test('the same without a policy, and if the result of its StartRequest is unknown', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [LOST];
   await approve(approvals);

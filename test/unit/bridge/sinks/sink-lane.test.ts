@@ -101,7 +101,7 @@ test('a sink whose file another one still writes waits for that one alone', asyn
   assert.deepEqual(told, ['old one', 'elsewhere one', 'old dropped', 'renamed one']);
 });
 
-test('where the store fails it is tried again each second, until the sink is closed', async () => {
+test('if the store fails, it is tried again each second until the sink is closed', async () => {
   const { time, told, sink, fail } = world();
   const [hooks, closed] = [sink('hooks'), sink('closed')];
   fail(new Error('the disk is full'));

@@ -19,7 +19,7 @@ function post(fixture: HttpFixture, act: string, body: string, token = APPROVER)
   return fixture.send('POST', `/v1/dead-letters/${act}`, { headers, body });
 }
 
-test('a page says where the next one begins, and the last that it is the last', async (t) => {
+test('a page names the start of the next one, and the last page has none', async (t) => {
   const fixture = await serve(t);
   const asked: DeadLetterRange[] = [];
   fixture.operations = {

@@ -28,7 +28,7 @@ test('an event, a span of time and a page are asked for, and each item tells of 
   assert.deepEqual(json, { items: [{ position: 5, at: '1970-01-01T00:00:01.000Z', event: { id: 'a' }, deliveries }], next: null });
 });
 
-test('a page is filled over several steps; next is null after the last, and it ends early where much has been told', async (t) => {
+test('a page is filled in several steps; next is null after the last, and it ends early after many bytes', async (t) => {
   const fixture = await serve(t);
   const serveRows = (count: number, text?: string) => {
     const rows = Array.from({ length: count }, (_, index) => item(index + 1, text));

@@ -51,7 +51,7 @@ for (const [options, fault] of ROWS) {
   });
 }
 
-test('two sources take from one place where namespace and entity are the same, whichever way they are written', () => {
+test('two sources read one place if namespace and entity are the same, in any spelling', () => {
   const streamsOf = (options: object) => {
     const parsed = v.parse(serviceBusSource.options, options);
     openSecrets(parsed, { BUS: 'Endpoint=sb://My-ns.servicebus.windows.net/;SharedAccessKeyName=k;SharedAccessKey=c2VjcmV0' });

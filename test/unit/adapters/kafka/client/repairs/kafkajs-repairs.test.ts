@@ -65,7 +65,7 @@ async function unanswered(t: TestContext) {
   return { broker, admin, time, asking };
 }
 
-test('a connection with nothing to do has no timer, where that of kafkajs by itself has two (repair: idle-timer, request-timer)', async (t) => {
+test('an idle connection has no timer; that of kafkajs itself has two (repair: idle-timer, request-timer)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const before = timers();
   const bare = new Kafka({ brokers: [`127.0.0.1:${broker.port}`], logLevel: logLevel.NOTHING }).admin();
@@ -312,7 +312,7 @@ test('each broker of the list is tried once, and the last failure is told (repai
   );
 });
 
-test('who coordinates a group is asked of another broker where the first one is away (repair: every-broker)', async (t) => {
+test('if the first broker is unreachable, another one is asked for the coordinator of a group (repair: every-broker)', async (t) => {
   const [first, second] = await Promise.all([ScriptedBroker.start(t), ScriptedBroker.start(t)]);
   const brokers = [first.broker, second.broker];
   for (const broker of [first, second]) {

@@ -1,72 +1,15 @@
-// docs/approve/cases/approve-from-a-topic.md → its blocks, typed into terminals as they stand.
+// docs/approve/cases/approve-from-a-topic.md → its configuration for Service Bus, with a queue.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { kafkaFolder } from '../far-sides/kafka/kafka-shell.ts';
-import { sharedKafka, withoutOurKafka } from '../far-sides/kafka/shared-kafka.ts';
 import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';
 import { serviceBusServer } from '../far-sides/service-bus/service-bus-server.ts';
 import { localSimulator } from '../far-sides/simulator-server.ts';
 import { poll } from '../support/poll.ts';
 import { bridgeFolder, posts, startRun, urlOf } from '../support/running-bridge.ts';
 import { codeBlocksOf } from './markdown-page.ts';
-import { PlayedPage } from './played-page.ts';
 
 const PAGE = 'docs/approve/cases/approve-from-a-topic.md';
-
-test('docs/approve/cases/approve-from-a-topic.md: messages approve, hold and release, and what is printed is what the page shows', {
-  skip: withoutOurKafka,
-}, async (t) => {
-  const kafka = await sharedKafka(t);
-  const page = await PlayedPage.open(t, PAGE, await kafkaFolder(t));
-  page.means('localhost:9092', kafka.address);
-  page.means(/(?<=topic:? |-t |"topic":")approvals\b/g, kafka.uniqueName('approvals'));
-  page.passes('yaml');
-  const shell = page.terminal();
-  const answered = async () => page.answers(await page.types(shell));
-  const printed = async () => page.prints(await page.types(shell));
-
-  await printed();
-  const simulator = page.starts();
-  await page.shows(simulator);
-  const bridge = page.starts();
-  for (let look = 0; look < 2; look++) {
-    await page.types(shell);
-    await page.shows(bridge);
-  }
-  await answered();
-
-  // Hold, approve, release.
-  for (let look = 0; look < 2; look++) {
-    await page.types(shell);
-    await page.shows(bridge);
-  }
-  await answered();
-  await page.types(shell);
-  await page.shows(bridge);
-
-  // Too late.
-  for (let look = 0; look < 3; look++) {
-    await page.types(shell);
-    await page.shows(bridge);
-  }
-  await printed();
-
-  // Twice.
-  for (let look = 0; look < 2; look++) {
-    await page.types(shell);
-    await page.shows(bridge);
-  }
-  await page.comesToAnswer(shell);
-
-  // Too early.
-  await page.types(shell);
-  await page.shows(bridge);
-
-  await printed();
-  page.passes('yaml');
-  page.isThrough();
-});
 
 test('docs/approve/cases/approve-from-a-topic.md, "With Service Bus": the same messages in its queue do the same, and a late one is a dead letter', async (t) => {
   const server = await serviceBusServer(t);
