@@ -1,6 +1,7 @@
 // A configuration and the outside world → a running bridge: composes, starts and stops the parts.
 import { ReplaySubject } from 'rxjs';
 import type { Bridge, BridgeOptions } from './bridge/bridge-options.ts';
+import { ClockWatch } from './bridge/clock-watch.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
 import { MetadataSource } from './bridge/metadata-source.ts';
@@ -47,6 +48,7 @@ class RunningBridge implements Bridge {
   readonly #metadata: MetadataSource;
   readonly #identity: Identity;
   readonly #metrics: Metrics;
+  readonly #clock: ClockWatch;
   readonly #reloads: Reloads;
   readonly #started = Promise.withResolvers<void>();
   readonly status: Status;
@@ -71,7 +73,10 @@ class RunningBridge implements Bridge {
     this.#options = options;
     this.#firstRequestAt = now(deps);
     this.#config = config;
+    const { name, source } = outbox.identity.current;
+    logger.info({ version, vm: name, source, dryRun: config.approvals.dryRun }, 'starting');
     this.#storeWork = new StoreWork(deps, logger);
+    this.#clock = new ClockWatch(logger);
     this.#outbox = outbox;
     this.#sinks = new Sinks({ ...options, outbox, flow: () => this.#flow.current });
     this.#operations = new Operations({ ...options, outbox, sinks: this.#sinks });
@@ -94,14 +99,22 @@ class RunningBridge implements Bridge {
     const create: VmFlowParts['create'] = (more) => this.#createFlow(more);
     const onFlow: VmFlowParts['onFlow'] = (flow) => this.status.began(flow);
     this.#flow = new VmFlow({ identity: this.#identity, outbox, sinks: this.#sinks, create, onFlow, stop: this.#stopping.signal, logger });
+    const current = () => this.#config;
     this.#reloads = new Reloads({
       ...options,
       ready: this.#started.promise,
-      current: () => this.#config,
+      current,
       apply: (next, paths) => this.#apply(next, paths),
       onReload: (result) => this.#metrics.reloaded(result, deps.wallMs()),
     });
-    const shown = { identity: this.#identity, sinks: this.#sinks, reloads: this.#reloads, streams: this.#streams };
+    const shown = {
+      identity: this.#identity,
+      clock: this.#clock.offset,
+      current,
+      sinks: this.#sinks,
+      reloads: this.#reloads,
+      streams: this.#streams,
+    };
     this.status = new Status({ ...options, ...shown, outbox });
     this.#metrics = createMetrics({ version, ...namesIn(config), startedAtMs: deps.wallMs(), collect: () => this.status.snapshot() });
   }
@@ -173,6 +186,7 @@ class RunningBridge implements Bridge {
 
   #polled(poll: PollResult): void {
     this.#metrics.pollDone(poll.kind === 'document' ? 'document' : poll.result, poll.durationMs / 1000);
+    this.#clock.polled(poll);
     this.#polls$.next(poll);
     this.#options.watch?.ended(poll.kind === 'document');
   }

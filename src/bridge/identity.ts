@@ -206,6 +206,7 @@ export class Identity {
   #settle(): void {
     if (this.#isIdentified || !this.#isOurs || this.source === null) return;
     this.#isIdentified = true;
+    this.#parts.logger.info({ vm: this.observer.name, source: this.source }, 'this machine is identified');
     this.#presumed.resolve();
     this.#ready.resolve();
   }

@@ -2,11 +2,13 @@
 import { eventData } from '../cloudevents/data.ts';
 import { drainingEvent } from '../conditions/draining.ts';
 import type { Config } from '../config/config.ts';
+import type { ClockOffset } from '../diagnosis/clock.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { EventsView } from '../http/events-route.ts';
 import type { DrainState, Readiness } from '../http/health-routes.ts';
 import { isDrill } from '../model/drills.ts';
 import type { KnownState, ScheduledEvent } from '../model/events.ts';
+import type { MachineView } from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
@@ -26,6 +28,10 @@ interface StatusParts {
   readonly deps: Deps;
   readonly streams: { readonly readers: number };
   readonly logLinesDropped: () => number;
+  readonly version: string;
+  readonly clock: Pick<ClockOffset, 'seconds'>;
+  /** The configuration in force. */
+  readonly current: () => Pick<Config, 'approvals'>;
 }
 
 type ShownFlow = Pick<RunningFlow, 'store' | 'approvals' | 'sources'>;
@@ -82,8 +88,18 @@ export class Status {
         ...(untilMs !== null && { until: toRfc3339Seconds(untilMs) }),
       },
     ]);
-    const details = { configuration: this.#configuration(isWhole), sinks: Object.fromEntries(states) };
+    const details = { ...(isWhole && this.#machine), configuration: this.#configuration(isWhole), sinks: Object.fromEntries(states) };
     return { ready: reasons.length === 0, reasons, details };
+  }
+
+  get #machine(): MachineView {
+    const { identity, version, clock, current } = this.#parts;
+    return {
+      vm: { name: identity.observer.name, source: identity.source },
+      version,
+      dryRun: current().approvals.dryRun,
+      clock: { offsetSeconds: clock.seconds },
+    };
   }
 
   /** The time of the configuration in force, and the last rejected reload since. */
@@ -129,6 +145,7 @@ export class Status {
     const incarnation = known?.incarnation ?? null;
     const lastGoodAt = known?.lastGoodAt ?? null;
     return {
+      ...this.#machine,
       state: flow?.store.blindness ? 'blind' : lastGoodAt === null ? 'enabling' : 'watching',
       documentIncarnation: incarnation,
       observedAt: lastGoodAt && toRfc3339Seconds(lastGoodAt.wallMs),
@@ -149,6 +166,7 @@ export class Status {
     const announced = events.filter(({ eventStatus }) => eventStatus === 'Scheduled');
     return {
       documentAgeSeconds: lastGoodAt && ageMs(lastGoodAt, now(deps)) / 1000,
+      clockOffsetSeconds: this.#parts.clock.seconds,
       lastDocumentAtMs: lastGoodAt?.wallMs ?? null,
       incarnation: known?.incarnation ?? null,
       isBlind: store && store.blindness !== null,

@@ -1,11 +1,13 @@
 // GET /v1/events: the events that the metadata service lists, with their approvals (behaviour 6.1).
+import type { MachineView } from '../model/operators.ts';
 import { VM_FIELDS } from '../model/vm-metadata.ts';
 import { APPROVAL, DRILL } from './approval-routes.ts';
+import { MACHINE, MACHINE_EXAMPLE } from './health-routes.ts';
 import * as api from './openapi/operation.ts';
 import { type ApiRoute, json } from './route.ts';
 
 /** What `GET /v1/events` shows. */
-export interface EventsView {
+export interface EventsView extends MachineView {
   readonly state: 'watching' | 'enabling' | 'blind';
   readonly documentIncarnation: number | null;
   /** RFC 3339; null before the first good document. */
@@ -54,6 +56,7 @@ const EVENT = api.shape('Event', {
 });
 
 const EVENTS = api.shape('Events', {
+  ...MACHINE,
   state: { enum: ['watching', 'enabling', 'blind'] },
   documentIncarnation: { type: ['integer', 'null'] },
   observedAt: api.timeOrNull,
@@ -81,6 +84,7 @@ const LIST_EVENTS: api.ApiOperation = {
   answers: {
     200: {
       ...api.jsonAnswer('What is known now.', EVENTS, {
+        ...MACHINE_EXAMPLE,
         ...{ state: 'watching', documentIncarnation: 2, observedAt: '2026-01-01T00:00:00Z', events: [EXAMPLE] },
       }),
       links: { approval: ofFirst('getApproval'), release: ofFirst('release') },

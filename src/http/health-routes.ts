@@ -1,4 +1,5 @@
 // The bridge's state → GET /healthz, /readyz, /drainz and /metrics (behaviour 6.1, 11.20).
+import type { MachineView } from '../model/operators.ts';
 import * as api from './openapi/operation.ts';
 import { FAULT } from './openapi/problems.ts';
 import { json, type OpenRoute, problem, type RouteRequest } from './route.ts';
@@ -75,9 +76,35 @@ const REFUSED_RELOAD = api.named('RefusedReload', {
   ...api.object({ at: api.time, by: api.optional(api.id), faults: api.optional(api.list(FAULT)), restart: api.optional(api.names) }),
 });
 
+/** The schemas of a MachineView. */
+export const MACHINE = {
+  vm: {
+    ...api.object({ name: api.textOrNull, source: api.textOrNull }),
+    description: "The VM's own name, and the `source` of its CloudEvents; null while unknown.",
+  },
+  version: { ...api.text, description: 'The version of the bridge.' },
+  dryRun: { type: 'boolean', description: '`approvals.dryRun`: no StartRequest is sent.' },
+  clock: api.object({
+    offsetSeconds: {
+      type: ['number', 'null'],
+      description: "The clock of the metadata service minus this machine's, the median of ten answers. Positive: this machine is behind.",
+    },
+  }),
+} as const;
+
+export const MACHINE_EXAMPLE: MachineView = {
+  vm: { name: 'web_0', source: '/subscriptions/6b1c/resourcegroups/web' },
+  version: '0.1.0',
+  dryRun: false,
+  clock: { offsetSeconds: 0.2 },
+};
+
+const FOR_READERS = Object.fromEntries(Object.entries(MACHINE).map(([name, schema]) => [name, api.optional(schema)]));
+
 const READINESS = api.shape('Readiness', {
   ready: { type: 'boolean' },
   reasons: { type: 'array', items: api.text, description: 'Why it is not ready, as sentences.' },
+  ...FOR_READERS,
   configuration: api.object({ since: api.time, refused: api.orNull(REFUSED_RELOAD) }),
   sinks: {
     type: 'object',
@@ -96,10 +123,11 @@ const GET_READINESS: api.ApiOperation = {
   operationId: 'getReadiness',
   tag: 'health',
   summary: 'Checks if the bridge sees events and stores them. The state of a sink does not count.',
-  description: 'Callers who may read events get the reasons in detail. All others get no host, no path and no text of an error.',
+  description:
+    'Callers who may read events get the reasons in detail, and which machine this is. All others get no host, no path and no text of an error.',
   answers: {
     200: api.jsonAnswer('Ready.', READINESS, {
-      ...{ ready: true, reasons: [], configuration: CONFIGURATION },
+      ...{ ready: true, reasons: [], ...MACHINE_EXAMPLE, configuration: CONFIGURATION },
       sinks: { audit: { state: 'delivering', reason: null, since: '2026-01-01T00:00:00Z' } },
     }),
     503: api.jsonAnswer('Not ready; see `reasons`.', READINESS, {

@@ -70,11 +70,11 @@ export class MetadataClient {
   async poll(signal: AbortSignal): Promise<PollResult> {
     const startedMs = this.#deps.elapsedMs();
     try {
-      const document = await this.#read(signal);
+      const { document, date } = await this.#read(signal);
       const at = now(this.#deps);
       this.#lastGoodAt = at;
       this.#report(null);
-      return { kind: 'document', at, durationMs: this.#deps.elapsedMs() - startedMs, document };
+      return { kind: 'document', at, durationMs: this.#deps.elapsedMs() - startedMs, document, date };
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
       const error = asFault(thrown);
@@ -124,14 +124,14 @@ export class MetadataClient {
     this.#closeTransport();
   }
 
-  async #read(signal: AbortSignal): Promise<ScheduledEventsDocument> {
+  async #read(signal: AbortSignal): Promise<{ readonly document: ScheduledEventsDocument; readonly date: string | undefined }> {
     let first: BridgeError | undefined;
     for (const version of this.#versions.candidates()) {
       try {
         const answer = await this.#events('GET', version, signal);
         const document = this.#parse(answer.body, version);
         this.#versions.accepted(version);
-        return document;
+        return { document, date: answer.headers['date'] };
       } catch (thrown) {
         if (signal.aborted) throw signal.reason;
         const error = asFault(thrown);

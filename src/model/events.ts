@@ -51,7 +51,14 @@ export interface ScheduledEventsDocument {
 }
 
 export type PollResult =
-  | { readonly kind: 'document'; readonly at: Instant; readonly durationMs: number; readonly document: ScheduledEventsDocument }
+  | {
+      readonly kind: 'document';
+      readonly at: Instant;
+      readonly durationMs: number;
+      readonly document: ScheduledEventsDocument;
+      /** The `Date` of the answer, if it has one. */
+      readonly date?: string | undefined;
+    }
   | { readonly kind: 'failure'; readonly at: Instant; readonly durationMs: number; readonly error: Error; readonly result: string };
 
 /** An event from when it is first seen until it ends. */

@@ -1,6 +1,17 @@
 // Types of what operators see and do: pages of the journal, sinks, dead letters, their acts.
 import type { DeadLetter, SinkState } from './deliveries.ts';
 
+/** Which machine a bridge watches, and how it runs. Shown in `/readyz`, `/v1/events` and by `status`. */
+export interface MachineView {
+  /** The VM's own name, and the CloudEvents' `source`; each null while unknown. */
+  readonly vm: { readonly name: string | null; readonly source: string | null };
+  readonly version: string;
+  /** `approvals.dryRun`. */
+  readonly dryRun: boolean;
+  /** The clock of the metadata service minus this machine's. Positive: this machine is behind. Null before the first answer. */
+  readonly clock: { readonly offsetSeconds: number | null };
+}
+
 /** What an operator did over the HTTP interface. */
 export interface OperatorAct {
   readonly atMs: number;

@@ -1,5 +1,5 @@
 // The store's folder → the lock of its single `run`, held until released or the process ends.
-import { readFileSync, rmSync } from 'node:fs';
+import { accessSync, constants, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { BridgeError, codeOf } from '../errors.ts';
@@ -47,6 +47,16 @@ export function lockHolder(folder: string): string | null {
   } finally {
     database?.close();
   }
+}
+
+/** Returns whether no `run` uses the store, or there is no store; null if this process may not find out. Creates no file. */
+export function isUnused(folder: string): boolean | null {
+  try {
+    accessSync(join(folder, LOCK_FILE), constants.R_OK);
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? true : null;
+  }
+  return lockHolder(folder) === null;
 }
 
 function lock(folder: string, holderFile: string): DatabaseSync {

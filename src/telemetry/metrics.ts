@@ -35,6 +35,8 @@ interface SinkSnapshot {
 /** The state of the bridge at a scrape; null values are unknown, and absent from the answer. */
 export interface Snapshot {
   readonly documentAgeSeconds: number | null;
+  /** Positive: this machine is behind the metadata service. */
+  readonly clockOffsetSeconds: number | null;
   readonly lastDocumentAtMs: number | null;
   readonly incarnation: number | null;
   /** True from `source.blind` to `source.restored`. */
@@ -158,6 +160,9 @@ function gaugesIn(registry: Registry) {
   const of = namedIn(registry);
   return {
     age: new Gauge(of('document_age_seconds', 'Time since the last good document; absent before the first.', [])),
+    clockOffset: new Gauge(
+      of('clock_offset_seconds', "The metadata service's clock minus this machine's; absent before the first answer.", []),
+    ),
     lastDocument: new Gauge(
       of('last_document_timestamp_seconds', 'When the last good document was received, in Unix time; absent before the first.', []),
     ),
@@ -194,6 +199,7 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
 
   return (snapshot) => {
     setOrRemove(gauges.age, snapshot.documentAgeSeconds);
+    setOrRemove(gauges.clockOffset, snapshot.clockOffsetSeconds);
     setOrRemove(gauges.lastDocument, snapshot.lastDocumentAtMs === null ? null : snapshot.lastDocumentAtMs / 1000);
     setOrRemove(gauges.incarnation, snapshot.incarnation);
     setOrRemove(gauges.blind, snapshot.isBlind === null ? null : Number(snapshot.isBlind));

@@ -14,7 +14,7 @@ import { CERTIFICATE, PRIVATE_KEY } from '../far-sides/certificate.ts';
 import { Issuer } from '../far-sides/token-issuer.ts';
 import { configOf, surroundings } from '../support/config.ts';
 import { folderOf } from '../support/folder.ts';
-import { HttpFixture } from '../virtual/http-fixture.ts';
+import { HttpFixture, NO_EVENTS } from '../virtual/http-fixture.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 
 const run = promisify(execFile);
@@ -65,7 +65,7 @@ async function open(t: TestContext, config: Parameters<typeof openHttpInterface>
     config,
     onUnauthorized: () => {},
     onConnectionDropped: () => {},
-    events: () => ({ state: 'watching', documentIncarnation: null, observedAt: null, events: [] }),
+    events: () => NO_EVENTS,
     approvals: () => approvals,
     reload: async () => ({ kind: 'no-file' }),
     ...servedByNobody(),

@@ -9,6 +9,7 @@ import type { Authentication, Caller, Credentials } from '../../src/auth/caller.
 import { drillReport } from '../../src/drills/report.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { Callers, type KnownCallers } from '../../src/http/callers.ts';
+import type { EventsView } from '../../src/http/events-route.ts';
 import type { DrainState, Readiness } from '../../src/http/health-routes.ts';
 import type { ServedDrills } from '../../src/http/operators/drill-routes.ts';
 import type { OperatorActions } from '../../src/http/operators/ports.ts';
@@ -77,6 +78,12 @@ export const DRILL: Drill = {
 
 /** What `/readyz` tells besides, where nothing is wrong. */
 export const DETAILS = { configuration: { since: '2026-01-01T00:00:00Z', refused: null }, sinks: {} };
+
+/** The view of a bridge that has not identified its VM. */
+export const NO_EVENTS: EventsView = {
+  ...{ vm: { name: null, source: null }, version: '0.0.0', dryRun: false, clock: { offsetSeconds: null } },
+  ...{ state: 'watching', documentIncarnation: null, observedAt: null, events: [] },
+};
 
 export class HttpFixture {
   readonly time = new VirtualTime();
@@ -159,7 +166,7 @@ export class HttpFixture {
       drain: () => this.drain(),
       metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'scheduled_events_bridge_polls_total 7\n' }),
     };
-    const events = () => ({ state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] }) as const;
+    const events = () => ({ ...NO_EVENTS, documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z' });
     const routes = bridgeRoutes(
       {
         ...ports,

@@ -20,6 +20,7 @@ const EVERY_MS = 3000;
 const SOON_MS = 100;
 const LONGEST_MS = 15_000;
 const TIDINGS_MS = 500;
+const CLOCK_TOLERATED_S = 5;
 
 let view = null;
 let ready = null;
@@ -96,6 +97,7 @@ async function read() {
     view = events;
     ready = readiness;
     readAtMs = nowMs();
+    drawMachine(view);
     drawEvents(view.events);
     drawSinks(sinks);
     drawLetters(letters);
@@ -120,6 +122,22 @@ function tick() {
   if (!view || document.hidden) return;
   tickEvents(view.events);
   drawSight();
+}
+
+/** Which machine this is: an SSH tunnel gives the pages of all machines one address. */
+function drawMachine({ vm, version, dryRun, clock, events }) {
+  const name = vm.name ?? vm.source ?? location.host;
+  document.title = `${events.length > 0 ? `(${events.length}) ` : ''}${name} · Scheduled Events bridge`;
+  setText($('machine'), name);
+  setText($('machine-facts'), [vm.name && vm.source, `version ${version}`].filter(Boolean).join(' · '));
+  const offset = clock.offsetSeconds ?? 0;
+  const warnings = [
+    dryRun && 'Dry run: approvals are recorded, and the bridge sends no StartRequest to Azure.',
+    Math.abs(offset) > CLOCK_TOLERATED_S &&
+      `The clock of this machine is ${span(Math.abs(offset) * 1000)} ${offset > 0 ? 'behind' : 'ahead of'} the metadata service: deadlines, notices and signatures depend on it.`,
+  ].filter(Boolean);
+  setText($('warnings'), warnings.join(' '));
+  $('warnings').hidden = warnings.length === 0;
 }
 
 function drawSight() {

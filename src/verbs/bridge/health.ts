@@ -2,6 +2,7 @@
 import { messageOf } from '../../errors.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { loadSection } from '../config.ts';
+import { expectOwnBridge } from '../store.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
 import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeRequest, bridgeUrl, healthRequest } from './bridge-client.ts';
 
@@ -25,6 +26,8 @@ The default is http://127.0.0.1:8700. No secret of the configuration is read.`,
     try {
       const { status, body } = await askBridge(request, context, TIMEOUT_MS);
       const { ready, reasons = [] } = JSON.parse(body) as { ready?: unknown; reasons?: readonly unknown[] };
+      const file = optionText(context, 'config');
+      if (file !== undefined) await expectOwnBridge(context, file);
       if (status === 200 && ready === true) {
         await context.print('ready');
         return EXIT.fine;

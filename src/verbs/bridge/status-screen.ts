@@ -1,4 +1,5 @@
 // The view of `status` → its lines on a terminal, one for each event and sink.
+import { clockFault } from '../../diagnosis/clock.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { isDrill } from '../../model/drills.ts';
 import type { Colour } from '../verb.ts';
@@ -18,12 +19,24 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
   if (!view.isRunning && view.from === null) return [first];
   return [
     first,
+    ...machineLines(view),
     ...(view.from === 'store' ? [{ text: 'the following lines are from the store' }] : []),
     { text: `sight          ${sightOf(view)}` },
     ...(configuration === null ? [] : configurationLines(configuration)),
     ...(events === null ? [HIDDEN] : [counted('events', events.length), ...table(events.map((event) => eventCells(event, wallMs)))]),
     ...(sinks === null ? statesOf(view) : [counted('sinks', sinks.length), ...sinkLines(sinks, wallMs)]),
     ...(deadLetters === null ? [] : [deadLettersLine(deadLetters)]),
+  ];
+}
+
+/** Which machine this is, if that is known, and what makes it differ from what a reader expects. */
+function machineLines({ vm, version, dryRun, clock }: StatusView): readonly Line[] {
+  const names = [vm?.name ?? vm?.source, vm?.name != null && vm.source, version !== null && `version ${version}`].filter(Boolean);
+  const fault = clock?.offsetSeconds == null ? null : clockFault(clock.offsetSeconds * 1000);
+  return [
+    ...(names.length > 0 ? [{ text: `machine        ${oneLine(names.join(', '))}` }] : []),
+    ...(dryRun === true ? [{ text: 'dry run        approvals are recorded, and no StartRequest is sent', colour: 'yellow' as const }] : []),
+    ...(fault === null ? [] : [{ text: `clock          ${oneLine(fault)}`, colour: 'yellow' as const }]),
   ];
 }
 
@@ -46,12 +59,12 @@ function refusal({ at, by, faults = [], restart = [] }: ShownReload): string {
 }
 
 function eventCells(event: ShownEvent, wallMs: number): readonly string[] {
-  const { eventId, eventType, eventStatus, resources, approval } = event;
+  const { eventId, eventType, eventStatus, resources, observer, approval } = event;
   return [
     isDrill(eventId) ? `${eventType} (a drill)` : eventType,
     eventStatus,
     whenOf(event, wallMs),
-    resources.join(', '),
+    `${resources.join(', ')}${observer?.affected ? ' (this machine)' : ''}`,
     eventId,
     approvalOf(approval),
   ];

@@ -3,7 +3,7 @@ import { toRfc3339, toRfc3339Seconds } from '../../formats/dates.ts';
 import { isObject } from '../../formats/json-object.ts';
 import type { EventApproval } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
-import type { SinkView } from '../../model/operators.ts';
+import type { MachineView, SinkView } from '../../model/operators.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import { withStoreToRead } from '../store.ts';
 import type { VerbContext } from '../verb.ts';
@@ -19,6 +19,8 @@ export interface ShownEvent {
   readonly resources: readonly string[];
   /** RFC 3339. */
   readonly notBefore: string | null;
+  /** `affected`: whether the event names this machine; absent in the store. */
+  readonly observer?: { readonly affected: boolean | null };
   readonly approval: ShownApproval | null;
   /** Present only for a drill. */
   readonly drill?: true;
@@ -42,6 +44,11 @@ export interface ShownReload {
 }
 
 export interface StatusView {
+  /** This and the next three are null if neither a reader's route nor the store tells them. */
+  readonly vm: MachineView['vm'] | null;
+  readonly version: string | null;
+  readonly dryRun: boolean | null;
+  readonly clock: MachineView['clock'] | null;
   readonly ready: boolean;
   /** Why the bridge is not ready. */
   readonly reasons: readonly string[];
@@ -64,7 +71,7 @@ export interface StatusView {
 const TIMEOUT_MS = 5000;
 
 type Ready = Pick<StatusView, 'ready' | 'reasons' | 'configuration'> & { readonly sinks: Readonly<Record<string, { state: string }>> };
-type Events = Pick<StatusView, 'state' | 'documentIncarnation' | 'observedAt' | 'events'>;
+type Events = Pick<StatusView, 'vm' | 'version' | 'dryRun' | 'clock' | 'state' | 'documentIncarnation' | 'observedAt' | 'events'>;
 
 /** Parts from `/v1` are null if this caller may not read them. Rejects if no bridge answers. */
 export async function statusOfBridge(context: VerbContext, requestTo: (path: string) => BridgeRequest): Promise<StatusView> {
@@ -76,6 +83,10 @@ export async function statusOfBridge(context: VerbContext, requestTo: (path: str
 function viewOf({ deps }: VerbContext, ready: Ready, events: Events | null, sinks: readonly ShownSink[] | null): StatusView {
   const observedAt = events?.observedAt ?? null;
   return {
+    vm: events?.vm ?? null,
+    version: events?.version ?? null,
+    dryRun: events?.dryRun ?? null,
+    clock: events?.clock ?? null,
     ready: ready.ready,
     reasons: ready.reasons,
     isRunning: true,
@@ -105,7 +116,7 @@ function isReady(value: unknown): value is Ready {
   return isObject(value) && typeof value['ready'] === 'boolean' && Array.isArray(value['reasons']) && isObject(value['sinks']);
 }
 
-type StoreView = Omit<StatusView, 'ready' | 'reasons' | 'isRunning' | 'sinkStates' | 'configuration'>;
+type StoreView = Omit<StatusView, 'version' | 'dryRun' | 'clock' | 'ready' | 'reasons' | 'isRunning' | 'sinkStates' | 'configuration'>;
 
 /** @throws BridgeError BRIDGE_STORE_* */
 export function statusOfStore(context: VerbContext, file: string): Promise<StoreView> {
@@ -114,7 +125,9 @@ export function statusOfStore(context: VerbContext, file: string): Promise<Store
     const approvals = new Map(outbox.approvals.open().map((approval) => [approval.occurrence, approval]));
     const sinks = [...outbox.sinks.types()].map(([name, type]) => sinkOf(outbox, name, type));
     const lastGoodMs = known.lastGoodAt?.wallMs ?? null;
+    const { name, source } = outbox.identity.current;
     return {
+      vm: { name, source },
       from: 'store',
       state: outbox.known.blindness() !== null ? 'blind' : lastGoodMs === null ? 'enabling' : 'watching',
       documentIncarnation: known.incarnation,

@@ -1,6 +1,7 @@
 // `status`: a bridge, or its store → one screen or one JSON object, and the exit code of `health`.
 import { messageOf } from '../../errors.ts';
 import { loadSection } from '../config.ts';
+import { expectOwnBridge } from '../store.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
 import { authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE, ownRequest } from './bridge-client.ts';
 import { statusScreen } from './status-screen.ts';
@@ -36,8 +37,7 @@ async function viewOf(context: VerbContext): Promise<StatusView> {
   const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
   if (bridge !== undefined && file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
   if (file === undefined) return await remoteView(context, bridge ?? DEFAULT_BRIDGE);
-  const http = await loadSection(file, 'http');
-  const view = await running(context, String(ownRequest(http, file, '/').url), (path) => ownRequest(http, file, path));
+  const view = await runningOwn(context, file);
   return view.from === null ? await withStore(context, file, view) : view;
 }
 
@@ -56,6 +56,19 @@ async function running(context: VerbContext, url: string, requestTo: Parameters<
   }
 }
 
+/** Like `running`, for the bridge of a configuration: another bridge at its address does not count. */
+async function runningOwn(context: VerbContext, file: string): Promise<StatusView> {
+  const http = await loadSection(file, 'http');
+  const view = await running(context, String(ownRequest(http, file, '/').url), (path) => ownRequest(http, file, path));
+  if (!view.isRunning) return view;
+  try {
+    await expectOwnBridge(context, file);
+    return view;
+  } catch (error) {
+    return absent(messageOf(error));
+  }
+}
+
 async function withStore(context: VerbContext, file: string, view: StatusView): Promise<StatusView> {
   try {
     return { ...view, ...(await statusOfStore(context, file)) };
@@ -67,6 +80,7 @@ async function withStore(context: VerbContext, file: string, view: StatusView): 
 
 function absent(reason: string): StatusView {
   return {
+    ...{ vm: null, version: null, dryRun: null, clock: null },
     ...{ ready: false, reasons: [reason], isRunning: false, from: null, state: null, documentIncarnation: null, observedAt: null },
     ...{ documentAgeSeconds: null, events: null, sinks: null, sinkStates: null, deadLetters: null, configuration: null },
   };

@@ -7,7 +7,7 @@ import { openHttpInterface } from '../../../src/bridge/http-interface.ts';
 import { freePorts } from '../../far-sides/simulator-server.ts';
 import { configOf, surroundings, TOKEN } from '../../support/config.ts';
 import { poll } from '../../support/poll.ts';
-import { HttpFixture } from '../../virtual/http-fixture.ts';
+import { HttpFixture, NO_EVENTS } from '../../virtual/http-fixture.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 test('both listeners wait for their requests at the same time: 5 s, not 10', async (t) => {
@@ -29,7 +29,7 @@ approvals: { approvers: { orders: { token: { env: TOKEN } } } }`,
     ...{ config, operations, streams },
     onUnauthorized: () => {},
     onConnectionDropped: () => {},
-    events: () => ({ state: 'watching', documentIncarnation: null, observedAt: null, events: [] }),
+    events: () => NO_EVENTS,
     approvals: () => ({ request: hang('main') }) as unknown as Approvals,
     reload: async () => ({ kind: 'no-file' }),
     drills: () => null,

@@ -1,7 +1,7 @@
 // GET of health, readiness, metrics and events → what each caller may read.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { APPROVER, DETAILS, READER, serve } from '../../virtual/http-fixture.ts';
+import { APPROVER, DETAILS, NO_EVENTS, READER, serve } from '../../virtual/http-fixture.ts';
 
 test('healthz answers while the process works', async (t) => {
   const fixture = await serve(t);
@@ -73,7 +73,7 @@ test('events stand open on loopback without readers, also with a query', async (
   const fixture = await serve(t);
   const answer = await fixture.send('GET', '/v1/events?pretty=1');
   assert.equal(answer.status, 200);
-  assert.deepEqual(answer.json, { state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] });
+  assert.deepEqual(answer.json, { ...NO_EVENTS, documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z' });
 });
 
 test('if a token is required, those of readers and approvers are accepted, and nothing else', async (t) => {

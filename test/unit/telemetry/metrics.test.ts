@@ -6,6 +6,7 @@ import { createMetrics, type Metrics, type MetricsOptions, type Snapshot } from 
 
 const NOTHING: Snapshot = {
   documentAgeSeconds: null,
+  clockOffsetSeconds: null,
   lastDocumentAtMs: null,
   incarnation: null,
   isBlind: null,
@@ -104,6 +105,7 @@ test('dropped connections are counted by reason, from 0 on', async () => {
 test('a scrape shows the current state', async () => {
   let snapshot: Snapshot = {
     documentAgeSeconds: 0.5,
+    clockOffsetSeconds: -7.5,
     lastDocumentAtMs: 1_767_225_600_500,
     incarnation: 7,
     isBlind: true,

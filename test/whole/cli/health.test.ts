@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startSimulator } from '../../../src/simulator.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { freePorts } from '../../far-sides/simulator-server.ts';
 import { folderOf } from '../../support/folder.ts';
 import { run, start } from '../../support/program.ts';
 import { bridgeFolder, startRun, urlOf } from '../../support/running-bridge.ts';
@@ -20,8 +21,9 @@ function configFor(t: TestContext, http: object): string {
 async function runningBridge(t: TestContext, http: object = {}) {
   const azure = await startSimulator();
   t.after(() => azure.close());
-  const program = await startRun(t, bridgeFolder(t, azure.url, { http: { listen: '127.0.0.1:0', ...http } }));
-  return { program, url: urlOf(program), port: new URL(urlOf(program)).port };
+  const folder = bridgeFolder(t, azure.url, { http: { listen: `127.0.0.1:${await freePorts()}`, ...http } });
+  const program = await startRun(t, folder);
+  return { program, url: urlOf(program), port: new URL(urlOf(program)).port, config: folder.config };
 }
 
 test('a bridge that is ready: exit code 0, by --bridge, by --config and by the environment, without any of its secrets', async (t) => {
@@ -50,6 +52,34 @@ test('it asks its own machine over TLS, with any name in the certificate', async
   const { port } = await runningBridge(t, { tls });
   const config = configFor(t, { listen: `127.0.0.1:${port}`, tls });
   assert.equal((await run(t, ['health', '--config', config])).stdout, 'ready\n');
+});
+
+test("the answer of another bridge is not taken for that of the configuration's, by health and by status", async (t) => {
+  const { port, config: own } = await runningBridge(t);
+  assert.equal((await run(t, ['health', '--config', own])).code, 0);
+  const other = join(folderOf(t), 'bridge.yaml');
+  writeFileSync(other, JSON.stringify({ version: 1, http: { listen: `127.0.0.1:${port}` }, store: { path: 'never-started' } }));
+  const health = await run(t, ['health', '--config', other]);
+  assert.equal(health.code, 1);
+  assert.match(health.stderr, /does not run: no process uses its store .*never-started\. Another bridge answers at its address/);
+  const status = await run(t, ['status', '--config', other]);
+  const { ready, isRunning, reasons } = JSON.parse(status.stdout);
+  assert.deepEqual([status.code, ready, isRunning], [1, false, false]);
+  assert.match(reasons[0], /Another bridge answers at its address/);
+});
+
+test('readers see which machine this is, how it runs and its clock; the probes of http.health do not', async (t) => {
+  const health = await freePorts();
+  const { url, program } = await runningBridge(t, { health: `127.0.0.1:${health}` });
+  await program.logs('this machine is identified');
+  const get = async (path: string, from = url) => (await (await fetch(`${from}${path}`)).json()) as Record<string, unknown>;
+  const machine = ({ vm, version, dryRun, clock }: Record<string, unknown>) => ({ vm, version, dryRun, clock });
+  const seen = machine(await get('/v1/events')) as { vm: { name: string; source: string }; clock: { offsetSeconds: number } };
+  assert.equal(seen.vm.name, 'sim_0');
+  assert.match(seen.vm.source, /^\/subscriptions\//);
+  assert.ok(Math.abs(seen.clock.offsetSeconds) < 5, String(seen.clock.offsetSeconds));
+  assert.deepEqual(Object.keys(machine(await get('/readyz'))).sort(), ['clock', 'dryRun', 'version', 'vm']);
+  assert.deepEqual(Object.keys(await get('/readyz', `http://127.0.0.1:${health}`)).sort(), ['configuration', 'ready', 'reasons', 'sinks']);
 });
 
 test('a bridge that is not ready: exit code 1, and why', async (t) => {

@@ -115,7 +115,7 @@ test('on a terminal it is one screen, in which what others chose is escaped and 
   const plain = stdout.replaceAll('\r\n', '\n');
   assert.equal(code, 0, plain);
   assert.doesNotMatch(plain.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u);
-  assert.match(plain, /^ready\nsight {10}watching, last document \d+s ago/);
+  assert.match(plain, /^ready\nmachine {8}web_0, .*\nsight {10}watching, last document \d+s ago/);
   assert.match(plain, /\n {2}Redeploy {2}Scheduled {2}in \d+d \d+h {2}a\\u001b\[2J\\r\\nforged\\u009b31m\\u202e /);
   assert.match(plain, /\nsinks {10}1\n {2}audit {2}stdout /);
 });

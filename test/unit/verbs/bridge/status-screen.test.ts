@@ -17,6 +17,12 @@ const SINK: ShownSink = {
 };
 
 const VIEW: StatusView = {
+  ...{
+    vm: { name: 'web_0', source: '/subscriptions/6b1c/resourcegroups/web' },
+    version: '1.2.3',
+    dryRun: false,
+    clock: { offsetSeconds: 0.2 },
+  },
   ...{ ready: true, reasons: [], isRunning: true, from: 'bridge', state: 'watching', documentIncarnation: 7 },
   ...{ observedAt: '2025-12-31T23:59:59Z', documentAgeSeconds: 1, events: [EVENT], sinks: [SINK], sinkStates: { hooks: 'delivering' } },
   ...{ deadLetters: 0, configuration: { since: '2025-12-31T00:00:00Z', refused: null } },
@@ -28,6 +34,7 @@ test('lines without a problem have no colour, and the columns of a table are ali
   const other = { ...EVENT, eventType: 'Freeze', eventStatus: 'Started', eventId: 'B', resources: ['db'] };
   assert.deepEqual(textOf({ events: [EVENT, other] }), [
     'ready',
+    'machine        web_0, /subscriptions/6b1c/resourcegroups/web, version 1.2.3',
     'sight          watching, last document 1s ago (2025-12-31T23:59:59Z), incarnation 7',
     'configuration  in force since 2025-12-31T00:00:00Z',
     'events         2',
@@ -41,7 +48,7 @@ test('lines without a problem have no colour, and the columns of a table are ali
 
 test('the line of a drill says "a drill"', () => {
   const eventId = 'drill-b7cf3c25-632b-4924-809d-3fb64afebede';
-  assert.match(textOf({ events: [{ ...EVENT, eventId }] })[4] ?? '', /^ {2}Reboot \(a drill\) {2}Scheduled /);
+  assert.match(textOf({ events: [{ ...EVENT, eventId }] })[5] ?? '', /^ {2}Reboot \(a drill\) {2}Scheduled /);
 });
 
 test('an event shows its approvals, missing approvers and holds, and its time: overdue, or none', () => {
@@ -53,9 +60,9 @@ test('an event shows its approvals, missing approvers and holds, and its time: o
       { ...EVENT, notBefore: '2025-12-30T22:00:00Z' },
     ],
   });
-  assert.match(lines[4] ?? '', /approval waiting \(approved by orders; waiting for billing; held by ops\)$/);
-  assert.match(lines[5] ?? '', / at any time /);
-  assert.match(lines[6] ?? '', / due for 1d 2h /);
+  assert.match(lines[5] ?? '', /approval waiting \(approved by orders; waiting for billing; held by ops\)$/);
+  assert.match(lines[6] ?? '', / at any time /);
+  assert.match(lines[7] ?? '', / due for 1d 2h /);
 });
 
 test('a backlog, an error, dead letters and a rejected reload are yellow', () => {
@@ -81,7 +88,16 @@ test('without a token it shows only public data; from the store it says so; with
     'sinks          1',
     '  hooks  delivering',
   ]);
-  assert.equal(textOf({ from: 'store' })[1], 'the following lines are from the store');
+  assert.equal(textOf({ from: 'store' })[2], 'the following lines are from the store');
   const gone = { ...hidden, ready: false, reasons: ['no bridge answers'], isRunning: false, sinkStates: null, configuration: null };
   assert.deepEqual(textOf(gone), ['not ready: no bridge answers']);
+});
+
+test('a dry run, a clock that is off and an event of this machine are named; what is unknown is left out', () => {
+  const lines = textOf({ dryRun: true, clock: { offsetSeconds: 86_399 }, events: [{ ...EVENT, observer: { affected: true } }] });
+  assert.match(lines[2] ?? '', /^dry run {8}approvals are recorded, and no StartRequest is sent$/);
+  assert.match(lines[3] ?? '', /^clock {10}this machine's clock is 86399 s behind the clock of the metadata service/);
+  assert.match(lines[7] ?? '', / web_0, web_1 \(this machine\) /);
+  const unknown = textOf({ vm: { name: null, source: null }, version: null, dryRun: null, clock: null });
+  assert.match(unknown[1] ?? '', /^sight /);
 });
