@@ -1,7 +1,7 @@
 // The operators' routes → the store and the lanes, with each action logged and recorded.
 import type { Logger } from 'pino';
 import { toRfc3339 } from '../formats/dates.ts';
-import type { OperatorActions } from '../http/operators/ports.ts';
+import type { OperatorActions } from '../http/operators/sink-routes.ts';
 import type { DeadLetterPage, DeadLetterRange, JournalPage, JournalRange, OperatorAct, SinkView } from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Deps } from '../time/clock.ts';

@@ -10,7 +10,7 @@ import type { ApiOperation } from './openapi/operation.ts';
 import { deadLetterRoutes } from './operators/dead-letter-routes.ts';
 import { type DrillPorts, drillRoutes } from './operators/drill-routes.ts';
 import { journalRoute } from './operators/journal-route.ts';
-import type { OperatorPorts } from './operators/ports.ts';
+import type { OperatorPorts } from './operators/sink-routes.ts';
 import { sinkRoutes } from './operators/sink-routes.ts';
 import { type ReloadPorts, reloadRoute } from './reload-route.ts';
 import type { ApiRoute, Route } from './route.ts';

@@ -7,7 +7,6 @@ const LIMIT = 100;
 /** Of a position: what a whole number of 15 digits can say. */
 export const LARGEST_POSITION = 999_999_999_999_999;
 
-/** Which part of a list is asked for. */
 export interface Page {
   readonly limit: number;
   /** What `next` gave in the answer before; 0 in the first request. */

@@ -29,7 +29,6 @@ export interface RouteRequest {
 export interface AnswerStream {
   /** Returns false if the socket has not taken all bytes yet. */
   write(bytes: Uint8Array | string): boolean;
-  /** Bytes that the socket has not taken. */
   readonly unsentBytes: number;
   /** Calls `run` each time the socket has taken all bytes, after a `write` that returned false. */
   onDrain(run: () => void): void;
@@ -106,7 +105,6 @@ export function json(status: number, value: object | readonly object[]): Reply {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
 }
 
-/** 204: done, without a body. */
 export const NO_CONTENT: Reply = { status: 204, headers: {}, body: null };
 
 export interface Problem {

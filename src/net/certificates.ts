@@ -5,11 +5,8 @@ import { codeOf } from '../errors.ts';
 
 /** The content of each file; absent if there is no such file or it could not be read. */
 export interface PemTexts {
-  /** The certificates of the trusted CAs, one after the other. */
   readonly ca?: string | undefined;
-  /** A certificate, optionally with its chain. */
   readonly cert?: string | undefined;
-  /** Its private key. */
   readonly key?: string | undefined;
 }
 

@@ -7,12 +7,10 @@ const ROUTE: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'ETIMEDOUT'],
 ]);
 
-/** Returns whether the host name could not be resolved. */
 export function isNameFault(code: string): boolean {
   return NAME.has(code);
 }
 
-/** Returns whether the host could not be resolved or reached. */
 export function isUnreachableFault(code: string): boolean {
   return isNameFault(code) || ROUTE.has(code);
 }

@@ -85,7 +85,6 @@ async function sendConnect(proxy: ProxyServer, authority: string, signal: AbortS
   }
 }
 
-/** Returns the error for a status other than 2xx. */
 function connectRefusal({ who }: ProxyServer, { code, target }: TunnelFaults, authority: string, status: number): BridgeError {
   const isPassing = status === 408 || status === 429 || status < 300 || status > 499;
   const advice = isPassing

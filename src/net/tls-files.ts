@@ -20,6 +20,10 @@ interface TlsFilesPlace {
   readonly section: string;
   /** The error code for unusable files. */
   readonly code: ErrorCode;
+  /** The key of the trusted CAs. Default: `ca`. */
+  readonly ca?: string;
+  /** For files that become unusable. Default: `warn`. */
+  readonly level?: 'warn' | 'error';
 }
 
 interface PemFile {
@@ -49,7 +53,8 @@ export class TlsFiles {
       initial: () => this.#load(Object.fromEntries(this.#files.map(({ kind, secret }) => [kind, secret.reveal()]))),
       parse: (files: readonly FileText[], before: Loaded | null) => this.#parse(files, before),
       onChanged: () => logger.info(`the tls files changed and were read again: ${paths.join(', ')}`),
-      onUnusable: (reason: string) => logger.warn({ reason }, 'the tls files cannot be used: the previous ones stay in use'),
+      onUnusable: (reason: string) =>
+        logger[place.level ?? 'warn']({ reason }, 'the tls files cannot be used: the previous ones stay in use'),
     };
     this.#watched = new WatchedFile(paths, parts, { elapsedMs });
   }
@@ -63,6 +68,11 @@ export class TlsFiles {
     return this.#files.length === 0 ? null : this.#watched.current().context;
   }
 
+  /** As `context`, for servers: the same object while the files do not change. */
+  texts(): PemTexts {
+    return this.#watched.current().texts;
+  }
+
   #parse(files: readonly FileText[], before: Loaded | null): Loaded {
     const texts = Object.fromEntries(this.#files.map(({ kind }, index) => [kind, this.#textOf(kind, files[index])]));
     const isSame = before !== null && this.#files.every(({ kind }) => texts[kind] === before.texts[kind]);
@@ -70,14 +80,18 @@ export class TlsFiles {
   }
 
   #textOf(kind: PemFile['kind'], file: FileText | undefined): string {
-    if (file === undefined || 'fault' in file) throw this.#fault(`${this.#place.section}.${kind}`, file?.fault ?? '');
+    if (file === undefined || 'fault' in file) throw this.#fault(`${this.#place.section}.${this.#keyOf(kind)}`, file?.fault ?? '');
     return file.text;
+  }
+
+  #keyOf(kind: PemFile['kind']): string {
+    return kind === 'ca' ? (this.#place.ca ?? 'ca') : kind;
   }
 
   #load(texts: PemTexts): Loaded {
     const { section } = this.#place;
     const [fault] = pemFaults(texts, section);
-    if (fault) throw this.#fault(fault.key, fault.message);
+    if (fault) throw this.#fault(fault.key.replace(/\.ca$/, `.${this.#keyOf('ca')}`), fault.message);
     const context = secureContext(texts);
     if ('fault' in context) throw this.#fault(section, context.fault);
     return { context, texts };

@@ -16,7 +16,6 @@ export function pemFile(description: string) {
   );
 }
 
-/** The variable parts of the descriptions. */
 interface TlsSectionWords {
   /** The server that gets the client certificate: `the receiver`. */
   readonly shownTo: string;
@@ -24,7 +23,6 @@ interface TlsSectionWords {
   readonly host: string;
 }
 
-/** Returns the schema of `ca`, `cert`, `key` and `serverName`. */
 export function tlsSection({ shownTo, host }: TlsSectionWords) {
   return v.pipe(
     v.strictObject({

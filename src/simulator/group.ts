@@ -12,7 +12,6 @@ import { type HostVersionOptions, type HostVersions, hostVersions } from './meta
 import type { Script } from './script/script.ts';
 import { ScriptPlayer } from './script/script-player.ts';
 
-/** The clocks and the random source that the simulator uses. */
 type SimulatorDeps = Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
 
 export interface SimulatorGroupOptions extends HostVersionOptions {
@@ -27,7 +26,6 @@ export interface SimulatorGroupOptions extends HostVersionOptions {
   readonly gpu?: boolean;
   /** The clock in which NotBefore is listed. Default: `simulated`. */
   readonly notBefore?: NotBeforeClock;
-  /** The scenarios that can be started by name. */
   readonly scenarios?: readonly Script[];
 }
 

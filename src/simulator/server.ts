@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import type { ListenAddress } from '../net/guarded-server.ts';
 import { isLoopback } from '../net/private-addresses.ts';
+import { pageFiles } from '../page/page-files.ts';
 import type { Deps } from '../time/clock.ts';
-import { pathAndQuery, type SimAnswer, type SimRequest } from './answer.ts';
+import { answerProblem, pathAndQuery, type SimAnswer, type SimRequest } from './answer.ts';
 import { type MachineOptions, machineNames } from './events/machine.ts';
 import { VirtualTimers } from './events/virtual-clock.ts';
 import { Group, type SimulatorGroupOptions } from './group.ts';
 import { listen, type RequestHandler } from './listener.ts';
 import { isMetadataRoute } from './metadata/metadata-routes.ts';
-import { answerPage, isPagePath } from './page-files.ts';
 import type { Script } from './script/script.ts';
 import { findScenario, shippedScenarios } from './shipped-scenarios.ts';
 import { Simulator } from './simulator.ts';
@@ -159,4 +159,25 @@ function requestHandler(simulatorFor: (client: string) => Simulator, { onAnswer 
     if (onAnswer && isMetadataRoute(request.url)) onAnswer(request, answer, simulator.group.clock.nowMs(), simulator.vmName);
     return answer;
   };
+}
+
+/** The same relative path holds in the source tree and in the bundle, whose chunks are in one folder. */
+const FOLDER = new URL('./page/', import.meta.url);
+
+const FILES = pageFiles(FOLDER, ['index.html', 'page.css', 'page.js', 'forms.js', 'lists.js', 'time-line.js', 'text.js', 'icon.svg']);
+
+export function isPagePath(path: string): boolean {
+  return path.startsWith('/') && FILES.has(path.slice(1));
+}
+
+/**
+ * Answers a request for the page or one of its files.
+ * @param path the path of the request, without its query
+ * @throws a file system error, if the installation is incomplete
+ */
+export async function answerPage(method: string, path: string): Promise<SimAnswer> {
+  const read = isPagePath(path) ? FILES.get(path.slice(1)) : undefined;
+  if (read === undefined) return answerProblem({ status: 404, detail: `There is no ${path}.` });
+  if (method !== 'GET' && method !== 'HEAD') return answerProblem({ status: 405, detail: `${path} accepts GET.` }, { allow: 'GET, HEAD' });
+  return read();
 }

@@ -51,7 +51,7 @@ export async function findScenario(nameOrPath: string): Promise<Script> {
  * Reads a scenario. Its name is the file's name without the extension.
  * @throws BridgeError BRIDGE_SIMULATOR_SCENARIO if the file cannot be read, or with all its faults, one per line
  */
-export async function readScenarioFile(path: string): Promise<Script> {
+async function readScenarioFile(path: string): Promise<Script> {
   const text = decoded(await bytesOf(path), path);
   const { readScenario } = await import('./script/scenario-file.ts');
   const read = readScenario(text, basename(path).replace(/\.ya?ml$/i, ''));

@@ -12,7 +12,7 @@ import { Callers, type KnownCallers } from '../../src/http/callers.ts';
 import type { EventsView } from '../../src/http/events-route.ts';
 import type { DrainState, Readiness } from '../../src/http/health-routes.ts';
 import type { ServedDrills } from '../../src/http/operators/drill-routes.ts';
-import type { OperatorActions } from '../../src/http/operators/ports.ts';
+import type { OperatorActions } from '../../src/http/operators/sink-routes.ts';
 import type { ReloadPorts } from '../../src/http/reload-route.ts';
 import type { ServedApprovals } from '../../src/http/served-approvals.ts';
 import { type HttpServerParts, openHttpServer } from '../../src/http/server/server.ts';

@@ -70,7 +70,6 @@ export function definitionOf(node: object): SchemaNode | GenericSchema | undefin
   return (node as { readonly [DEFINITION]?: SchemaNode | GenericSchema })[DEFINITION];
 }
 
-/** An answer in JSON. */
 export function jsonAnswer(description: string, schema: SchemaNode, example: unknown): SchemaNode {
   return { description, content: { 'application/json': { schema, example } } };
 }

@@ -7,7 +7,7 @@ import { jsonBody } from '../openapi/bodies.ts';
 import * as api from '../openapi/operation.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn } from '../query.ts';
 import { type ApiRoute, type ApproverRequest, json, problem, type Reply, type RouteRequest } from '../route.ts';
-import type { OperatorActions, OperatorPorts } from './ports.ts';
+import type { OperatorActions, OperatorPorts } from './sink-routes.ts';
 import { noSuchSink } from './sink-routes.ts';
 
 /** Letters in one answer or request. */

@@ -6,7 +6,7 @@ import * as api from '../openapi/operation.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn, timeIn } from '../query.ts';
 import type { ApiRoute, Reply, RouteRequest } from '../route.ts';
 import { problem } from '../route.ts';
-import type { OperatorActions, OperatorPorts } from './ports.ts';
+import type { OperatorActions, OperatorPorts } from './sink-routes.ts';
 
 /** Items of one answer. */
 const MOST = 1000;

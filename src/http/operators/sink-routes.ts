@@ -1,9 +1,9 @@
 // GET /v1/sinks, POST /v1/sinks/NAME/pause and /resume (behaviour 11.6).
 import type { ErrorCode } from '../../errors.ts';
 import { LANE_STATES } from '../../model/deliveries.ts';
+import type { DeadLetterPage, DeadLetterRange, JournalPage, JournalRange, SinkView } from '../../model/operators.ts';
 import * as api from '../openapi/operation.ts';
 import { type ApiRoute, type ApproverRequest, json, problem, type Reply } from '../route.ts';
-import type { OperatorPorts } from './ports.ts';
 
 export function sinkRoutes(ports: OperatorPorts): readonly ApiRoute[] {
   const act = (what: 'pause' | 'resume'): ApiRoute => ({
@@ -73,3 +73,19 @@ const CHANGE = {
   pause: changing('pauseSink', 'Stops deliveries to a sink until it is resumed. Its queue keeps growing.', 'paused'),
   resume: changing('resumeSink', 'Ends a pause and a retirement.', 'delivering'),
 };
+
+/** Each throws BridgeError BRIDGE_STORE_* if the store fails; then nothing is done. */
+export interface OperatorActions {
+  sinks(): readonly SinkView[];
+  /** Resolves with null if there is no such sink. @param by the admin's name, for the log and the record, as below */
+  pause(sink: string, by: string): Promise<SinkView | null>;
+  resume(sink: string, by: string): Promise<SinkView | null>;
+  deadLetters(range: DeadLetterRange): DeadLetterPage;
+  /** Does all or nothing. Returns how many, the ids that are not dead letters of the sink, or null if there is no such sink. */
+  decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], by: string): number | readonly string[] | null;
+  journal(range: JournalRange): JournalPage;
+}
+
+export interface OperatorPorts {
+  readonly operations: OperatorActions;
+}

@@ -4,10 +4,11 @@ import type { Server, TLSSocket } from 'node:tls';
 import type { Logger } from 'pino';
 import type { ClientCertificate } from '../../auth/caller.ts';
 import { BridgeError, codeOf } from '../../errors.ts';
+import type { PemTexts } from '../../net/certificates.ts';
+import { TlsFiles } from '../../net/tls-files.ts';
 import type { Deps } from '../../time/clock.ts';
 import type { ServerTls } from '../options.ts';
-import { ClientCertificates } from './client-certificates.ts';
-import { ServerFiles } from './server-files.ts';
+import { type Proof, proofOf } from './client-certificates.ts';
 
 interface TlsHandshakesParts {
   readonly tls: ServerTls;
@@ -21,8 +22,11 @@ interface TlsHandshakesParts {
 
 /** Looks at its files when a connection or a request comes: certificates are renewed without a restart, and nothing is polled. */
 export class TlsHandshakes {
-  readonly #files: ServerFiles;
-  readonly #clients: ClientCertificates;
+  readonly #files: TlsFiles;
+  #inUse: PemTexts;
+  readonly #deps: Pick<Deps, 'wallMs'>;
+  /** By connection; null: not valid. Emptied when other authorities are trusted. */
+  #proofs = new WeakMap<Socket, Proof | null>();
   readonly #onOtherAuthorities: () => void;
   /** It never listens: each connection is given to it (node:tls, Event 'connection'). */
   readonly #server: Server;
@@ -30,10 +34,13 @@ export class TlsHandshakes {
 
   /** @throws BridgeError BRIDGE_HTTP_TLS */
   constructor({ tls, setting, onOtherAuthorities, deps, logger }: TlsHandshakesParts) {
-    this.#files = new ServerFiles(tls, setting.replace(/\.[^.]+$/, '.tls'), deps, logger);
-    this.#clients = new ClientCertificates(deps);
+    const { cert, key, clientCa } = tls;
+    const place = { owner: 'http', section: 'tls', code: 'BRIDGE_HTTP_TLS', ca: 'clientCa', level: 'error' } as const;
+    this.#files = new TlsFiles({ cert, key, ...(clientCa && { ca: clientCa }) }, place, { logger, elapsedMs: deps.elapsedMs });
+    this.#deps = deps;
     this.#onOtherAuthorities = onOtherAuthorities;
-    this.#server = openServer(this.#files, tls, setting);
+    this.#server = openServer(tls, setting);
+    this.#inUse = this.#files.texts();
     this.#server.on('secureConnection', (socket) => this.#secured(socket));
   }
 
@@ -49,36 +56,40 @@ export class TlsHandshakes {
   /** Returns the client's certificate, or null if it has none that is valid now. */
   certificateOf(socket: Socket): ClientCertificate | null {
     this.#lookAgain();
-    return this.#clients.of(socket);
+    const proof = this.#proofs.get(socket) ?? null;
+    const nowMs = this.#deps.wallMs();
+    return proof !== null && nowMs >= proof.fromMs && nowMs <= proof.untilMs ? proof.names : null;
   }
 
   /** Other authorities are trusted since the handshake: the client has to connect again. */
   isOutdated(socket: Socket): boolean {
-    return this.#clients.isForgotten(socket);
+    return !this.#proofs.has(socket);
   }
 
   #secured(socket: TLSSocket): void {
-    this.#clients.met(socket);
+    this.#proofs.set(socket, proofOf(socket));
     const begin = this.#begun.get(keyOf(socket));
     if (begin === undefined) socket.destroy();
     else begin(socket);
   }
 
   #lookAgain(): void {
-    const changed = this.#files.changed();
-    if (changed === null) return;
-    this.#server.setSecureContext(changed.context);
-    if (!changed.otherClientCa) return;
-    this.#clients.forget();
+    const [before, texts] = [this.#inUse, this.#files.texts()];
+    if (texts === before) return;
+    this.#inUse = texts;
+    this.#server.setSecureContext(texts);
+    if (texts.ca === before.ca) return;
+    this.#proofs = new WeakMap();
     this.#onOtherAuthorities();
   }
 }
 
-function openServer(files: ServerFiles, { cert, key, clientCa }: ServerTls, setting: string): Server {
+function openServer({ cert, key, clientCa }: ServerTls, setting: string): Server {
+  const texts: PemTexts = { cert: cert.reveal(), key: key.reveal(), ...(clientCa && { ca: clientCa.reveal() }) };
   // A certificate is optional, because tokens are accepted, too.
   const asking = clientCa === null ? {} : { requestCert: true, rejectUnauthorized: false };
   try {
-    return process.getBuiltinModule('node:tls').createServer({ ALPNProtocols: ['http/1.1'], ...files.context, ...asking });
+    return process.getBuiltinModule('node:tls').createServer({ ALPNProtocols: ['http/1.1'], ...texts, ...asking });
   } catch (cause) {
     // The cause is left out: what OpenSSL says may quote the key.
     const reason = codeOf(cause) ?? 'unreadable';

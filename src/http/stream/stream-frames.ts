@@ -48,7 +48,6 @@ function judgedOf(bytes: Uint8Array): Judged {
 export interface StreamJournal {
   /** The newest position, kept or not. */
   newest(): number;
-  /** The newest position that was pruned. */
   pruned(): number;
   /** Returns entries after a position, oldest first: at most `maxBytes` together, but at least one. */
   after(position: number, limit: number, maxBytes: number): readonly JournalledEntry[];

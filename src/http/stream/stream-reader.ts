@@ -14,7 +14,6 @@ const COMMENT = Buffer.from(':\n\n');
 export interface StreamReaderParts {
   readonly frames: StreamFrames;
   readonly filter: StreamFilter;
-  /** The position after which it begins. */
   readonly position: number;
   /** Null: the reader showed no proof, so no right can be revoked. */
   readonly isStillAllowed: (() => Promise<boolean>) | null;
@@ -26,7 +25,6 @@ export class StreamReader {
   /** It does not miss what was pruned before it connected. */
   readonly #prunedBefore: number;
   #position: number;
-  /** The last `id:` that it was sent. */
   #sentId: number;
   #isFull = false;
   #fullBeats = 0;
@@ -44,7 +42,6 @@ export class StreamReader {
     parts.answer.write(COMMENT);
   }
 
-  /** Called when its socket has taken all bytes. */
   drained(): void {
     this.#isFull = false;
     this.#fullBeats = 0;

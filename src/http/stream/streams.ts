@@ -18,7 +18,6 @@ const TURN_MS = 10;
 type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & {
   /** The reader's `Last-Event-ID` or `?after=`; null if it sent none. */
   readonly after: number | null;
-  /** The position after which it begins. */
   readonly position: number;
   /** The caller whose share of the places it uses. */
   readonly share: string;

@@ -40,7 +40,6 @@ export class EntryList {
     return this.#past;
   }
 
-  /** Returns when the next event starts or ends by itself, or null if none will. */
   nextDueMs(): number | null {
     if (this.#nextDueMs !== undefined) return this.#nextDueMs;
     let next: number | null = null;
@@ -51,20 +50,15 @@ export class EntryList {
     return next;
   }
 
-  /** Adds an entry, or replaces the one with the same EventId. */
-  put(entry: SimulatedEvent): void {
+  /** Adds an entry, or replaces the one with the same EventId. @param isLast moves it to the end */
+  put(entry: SimulatedEvent, isLast = false): void {
+    const key = entry.event.EventId.toLowerCase();
     this.view.asOneChange(() => {
-      this.view.change(this.get(entry.event.EventId), entry);
-      this.#set(entry);
-    });
-  }
-
-  /** Like `put`, but always moves the entry to the end. */
-  putLast(entry: SimulatedEvent): void {
-    this.view.asOneChange(() => {
-      this.view.change(this.get(entry.event.EventId), entry);
-      this.#listed.delete(entry.event.EventId.toLowerCase());
-      this.#set(entry);
+      this.view.change(this.#listed.get(key), entry);
+      if (isLast) this.#listed.delete(key);
+      this.#listed.set(key, entry);
+      this.#usedIds.add(key);
+      this.#nextDueMs = undefined;
     });
   }
 
@@ -78,12 +72,5 @@ export class EntryList {
     this.#past.push({ ...entry, endedAtMs: atMs, end });
     if (this.#past.length > LONGEST_PAST) this.#past.shift();
     return entry.event;
-  }
-
-  #set(entry: SimulatedEvent): void {
-    const key = entry.event.EventId.toLowerCase();
-    this.#listed.set(key, entry);
-    this.#usedIds.add(key);
-    this.#nextDueMs = undefined;
   }
 }

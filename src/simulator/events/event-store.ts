@@ -32,7 +32,6 @@ export class EventStore {
     this.#aheadMs = aheadMs;
   }
 
-  /** What the machines see. */
   get view(): View {
     return this.#list.view;
   }
@@ -105,7 +104,6 @@ export class EventStore {
     );
   }
 
-  /** Ends a Started event. */
   end(eventId: string, atMs: number): Outcome {
     return this.#move(eventId, (entry) =>
       entry.event.EventStatus === 'Scheduled'
@@ -114,7 +112,6 @@ export class EventStore {
     );
   }
 
-  /** Cancels a Scheduled event. */
   cancel(eventId: string, atMs: number): Outcome {
     return this.#move(eventId, (entry) =>
       entry.event.EventStatus === 'Started'
@@ -166,7 +163,7 @@ export class EventStore {
         const facts = { seen: null, startedForMs: STARTED_FOR_MS, otherTenantsMs: 0, aheadMs, isRecorded: true };
         const fresh = { ...entryOf(event, facts, atMs), startsAtMs: null, goneAtMs: null };
         const { scheduledAtMs = fresh.scheduledAtMs, startedAtMs = null } = this.#list.get(event.EventId) ?? {};
-        this.#list.putLast({ ...fresh, scheduledAtMs, startedAtMs: startedAtMs ?? fresh.startedAtMs });
+        this.#list.put({ ...fresh, scheduledAtMs, startedAtMs: startedAtMs ?? fresh.startedAtMs }, true);
       }
     });
     // The recording already has the delay of the real service.

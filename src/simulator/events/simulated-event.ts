@@ -27,7 +27,6 @@ export interface PastEntry extends SimulatedEvent {
   readonly end: 'completed' | 'canceled' | 'withdrawn';
 }
 
-/** Creates the entry of a new event. */
 export function entryOf(
   event: WireEvent,
   facts: Pick<SimulatedEvent, 'seen' | 'startedForMs' | 'otherTenantsMs' | 'aheadMs' | 'isRecorded'>,

@@ -4,7 +4,6 @@ import type { Machine } from '../events/machine.ts';
 
 const RESOURCE_GROUP = 'simulated';
 
-/** Tags such as an administrator sets. */
 const TAGS = [
   { name: 'environment', value: 'simulated' },
   { name: 'team', value: 'maintenance' },
@@ -13,7 +12,6 @@ const TAGS = [
 /** A field of `compute`: a text, as the service writes every primitive, or the list of tags. */
 type ComputeField = string | typeof TAGS;
 
-/** Returns the `compute` part of the instance metadata. */
 export function computeOf({ name: vm, faultDomain }: Machine): Readonly<Record<string, ComputeField>> {
   const subscriptionId = guidOf('subscription');
   const member = /^(.+)_(\d+)$/.exec(vm);

@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { API_VERSIONS } from '../../model/api-versions.ts';
 
-/** The api-versions that a route accepts. */
 export interface VersionRule {
   readonly takes: (apiVersion: string) => boolean;
   /** The three newest, newest first. */
@@ -23,7 +22,6 @@ export const hostEntries = {
   unknownApiVersion: v.exactOptional(v.picklist([400, 404], 'must be 400 or 404')),
 };
 
-/** The api-versions of a host's routes. */
 export interface HostVersions {
   readonly rules: Readonly<Record<'events' | 'instance' | 'none', VersionRule>>;
   /** The versions that `/metadata/versions` lists, oldest first. */
@@ -51,7 +49,6 @@ const INSTANCE_RULE: VersionRule = {
 /** A route without versions accepts any version, or none. */
 const NO_RULE: VersionRule = { takes: () => true, newest: [] };
 
-/** Returns the rules of a host. */
 export function hostVersions({ apiVersions = API_VERSIONS, unknownApiVersion = 400 }: HostVersionOptions): HostVersions {
   const known = API_VERSIONS.filter((version) => apiVersions.includes(version));
   const events: VersionRule = { takes: (apiVersion) => known.some((one) => one === apiVersion), newest: known.slice(0, 3) };

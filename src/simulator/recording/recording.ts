@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { parseInstant } from '../../formats/dates.ts';
 import type { WireEvent } from '../events/event.ts';
 
-/** The version of the format, in the header. */
 export const RECORDING_VERSION = 1;
 
 /** The largest file in bytes: recording stops before it, and a replay rejects larger files. */

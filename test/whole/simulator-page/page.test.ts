@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import test, { after } from 'node:test';
-import { answerPage, isPagePath } from '../../../src/simulator/page-files.ts';
+import { answerPage, isPagePath } from '../../../src/simulator/server.ts';
 import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';
 import { announces, eventNamed, focused, inBrowser, open, schedule, send, shows, startStanding } from './simulator-page.ts';
 
