@@ -1,7 +1,7 @@
 // `tail`: a bridge's stream, or its store → each published CloudEvent on standard output.
 import { BridgeError } from '../../errors.ts';
+import { toText } from '../../log-record/formats.ts';
 import { logRecord } from '../../log-record/log-record.ts';
-import { toText } from '../../log-record/text.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { type Colour, EXIT, optionText, optionTime, type Verb, type VerbContext } from '../verb.ts';
 import { BRIDGE_OPTIONS, DEFAULT_BRIDGE } from './bridge-client.ts';
