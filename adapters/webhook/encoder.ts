@@ -2,8 +2,7 @@
 
 import * as v from 'valibot';
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../src/cloudevents/batch.ts';
-import { toBinary } from '../../src/cloudevents/binary.ts';
-import { httpHeaders } from '../../src/cloudevents/http-binary.ts';
+import { httpHeaders, toBinary } from '../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { unfitForBinary } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';

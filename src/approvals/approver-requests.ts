@@ -14,8 +14,7 @@ import {
 } from './requests/answer.ts';
 import type { ApprovalAuthorization } from './requests/approval-command.ts';
 
-import { votesOf } from './requests/authorize-message.ts';
-import { authorizeVotes, type CheckContext } from './requests/check.ts';
+import { authorizeVotes, type CheckContext, votesOf } from './requests/check.ts';
 import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';
 import { parseHold } from './requests/hold-requests.ts';
 import { keyOf, parseStartRequests, tooLong } from './requests/start-requests.ts';

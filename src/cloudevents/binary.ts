@@ -1,4 +1,4 @@
-// Structured-mode bytes → binary mode: attributes as canonical texts, and the data's bytes.
+// Structured-mode bytes → binary mode: attributes as texts or HTTP headers, and the data's bytes.
 import { FORBIDDEN } from './attributes.ts';
 
 /** The media type of the data, which is always JSON. */
@@ -10,6 +10,9 @@ export interface BinaryEvent {
   /** The data as JSON in UTF-8; null counts as data. The same event always gives the same bytes. */
   readonly data: Uint8Array;
 }
+
+/** All characters but U+0021 and U+0023 to U+007E without `%`. With the `u` flag a surrogate pair is one match. */
+const ENCODED = /[^\x21\x23\x24\x26-\x7e]/gu;
 
 const NAME = /^[a-z0-9]+$/;
 const REQUIRED = ['specversion', 'id', 'source', 'type'];
@@ -52,4 +55,20 @@ function canonical(value: unknown): string | null {
   if (typeof value === 'string') return value !== '' && !FORBIDDEN.test(value) ? value : null;
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'number' && Number.isInteger(value) && value === (value | 0) ? String(value) : null;
+}
+
+/**
+ * Returns `content-type`, and `ce-NAME` for each attribute; values are percent-encoded once (CloudEvents HTTP binding 1.0.2, section 3.1).
+ */
+export function httpHeaders({ attributes }: Pick<BinaryEvent, 'attributes'>): Record<string, string> {
+  const own = Object.entries(attributes).map(([name, value]) => [`ce-${name}`, percentEncode(value)]);
+  return { 'content-type': DATA_CONTENT_TYPE, ...Object.fromEntries(own) };
+}
+
+/**
+ * Returns the header value that one round of percent-decoding turns back into `text` (section 3.1.3.2).
+ * @param text without lone surrogates
+ */
+export function percentEncode(text: string): string {
+  return text.replace(ENCODED, (character) => encodeURIComponent(character));
 }

@@ -1,8 +1,8 @@
 // A CloudEvent and the name of a format → its log record in that format, in one line.
 import { isObject } from '../formats/json-object.ts';
+import { asBlanks } from '../formats/visible-text.ts';
 import { toCef } from './cef.ts';
 import { type LogRecord, logRecord } from './log-record.ts';
-import { toText } from './text.ts';
 
 /** The formats of the sinks that write lines. */
 export const LOG_FORMATS = ['json', 'record', 'cef', 'text'] as const;
@@ -37,4 +37,9 @@ export function flatRecord({ time, severity, message, attributes, data }: LogRec
 export function flatten(value: unknown, path: readonly string[]): readonly (readonly [path: readonly string[], value: unknown])[] {
   if (!isObject(value)) return [[path, value]];
   return Object.entries(value).flatMap(([name, member]) => flatten(member, [...path, name]));
+}
+
+/** Returns `TIME SEVERITY message (id)`, without a line end. */
+export function toText({ time, severity, message, attributes }: LogRecord): string {
+  return `${time} ${severity} ${message} (${asBlanks(String(attributes['id']))})`;
 }

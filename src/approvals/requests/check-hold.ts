@@ -1,10 +1,11 @@
-// A hold or release and the state → allowed, or a refusal (behaviour 6.6 and 8.8). Pure.
+// A hold, release or message and the state → commands, or a refusal (behaviour 6.6, 8.8, 8.11).
 
 import type { ApprovalHold, EventApproval } from '../../model/approvals.ts';
 import { type Refusal, refusal } from './answer.ts';
 import type { ApprovalCommand } from './approval-command.ts';
-import { type CheckContext, findScheduled, neverRefusal } from './check.ts';
+import { authorizeVotes, type CheckContext, findScheduled, neverRefusal, votesOf } from './check.ts';
 import type { HoldRequest, ReleaseRequest } from './hold-requests.ts';
+import type { MessageRequests } from './message-requests.ts';
 
 /**
  * Returns the command for a hold, or a refusal. The checks are those for approvals, with two differences: it is enough that the scope
@@ -60,6 +61,22 @@ export function authorizeRelease(
   const released = holds.filter((hold) => meant.includes(hold.approver) && wasThere(hold, beforeMs, sentMs));
   if (released.length > 0) return { kind: 'release', known, holds: released };
   return refusal('changed', `The current holds of ${eventId} were set after this release was sent. Check the event again.`, eventId);
+}
+
+/** Returns all commands, or the first refusal. Holds come before votes, so that a message with both posts nothing. */
+export function authorizeMessage(
+  approver: string,
+  { starts, holds, releases }: MessageRequests,
+  context: CheckContext,
+): readonly ApprovalCommand[] | Refusal {
+  const votes = authorizeVotes(approver, starts, context);
+  if ('kind' in votes) return votes;
+  const results = [
+    ...holds.map((request) => authorizeHold(approver, request, context)),
+    ...releases.map((request) => authorizeRelease(approver, request, context)),
+  ];
+  const refused = results.find((result) => result.kind === 'refusal');
+  return refused ?? [...results.filter((result) => result.kind !== 'refusal'), ...votesOf(votes)];
 }
 
 /** Whether a hold was set before `beforeMs`, and before the release was sent. For messages, the time of sending counts. */

@@ -7,6 +7,7 @@ import type { Governed, GovernedEvent } from '../rules/governed-events.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
 import type { ApprovalStore } from '../store.ts';
 import { type Refusal, refusal } from './answer.ts';
+import type { ApprovalCommand } from './approval-command.ts';
 import { keyOf, type StartRequest } from './start-requests.ts';
 
 export interface CheckContext {
@@ -35,6 +36,13 @@ export function authorizeVotes(approver: string, requests: readonly StartRequest
     checked.push(found);
   }
   return checked;
+}
+
+/** Returns the votes to record. Leaves out events that started after this approver had approved them. */
+export function votesOf(checked: readonly Checked[]): readonly ApprovalCommand[] {
+  return checked.flatMap(({ kind, known, request: { seen } }): ApprovalCommand[] =>
+    kind === 'started' ? [] : [{ kind: 'vote', known, hasSeen: seen.length > 0 }],
+  );
 }
 
 /**

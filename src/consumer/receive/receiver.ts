@@ -8,7 +8,6 @@ import { dispatcherOn, type HandledBy } from './dispatcher.ts';
 import { memoryHandledStore } from './handled-store.ts';
 import { type DeliveryMode, MODES, readHttp } from './http-event.ts';
 import { problemFor, problemResponse } from './problem.ts';
-import { readRequestBody } from './request-body.ts';
 import { signatureVerifier, type Verify } from './signature.ts';
 import { expectSigned } from './signed-binary.ts';
 
@@ -131,6 +130,34 @@ function verifierFor({ secrets = [], unsigned = false, toleranceMs = TOLERANCE_M
   if (unsigned) return undefined;
   if (given.length > 0) return signatureVerifier({ secrets: given, toleranceMs }, clock);
   throw new ConsumerError('usage', 'a receiver needs the secrets of the sink; unsigned: true lets everyone who knows the URL deliver');
+}
+
+/** @throws ConsumerError `too-large`; `body-read` if the body was read before */
+async function readRequestBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (request.bodyUsed) throw new ConsumerError('body-read', 'the body was read before: mount the receiver before any body parser');
+  if (request.body === null) return new Uint8Array();
+  const reader = request.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks);
+    chunks.push(value);
+    size += value.byteLength;
+    if (size > maxBytes) {
+      // Cancelling would close the connection before the answer is sent.
+      reader.releaseLock();
+      throw tooLarge(maxBytes);
+    }
+  }
+}
+
+function tooLarge(maxBytes: number): ConsumerError {
+  return new ConsumerError(
+    'too-large',
+    `the delivery has more than ${maxBytes} bytes: lower maxBatch of the sink, or raise maxBodyBytes of the receiver`,
+  );
 }
 
 function answerHandshake(request: Request, options: HandshakeOptions): Response {

@@ -4,8 +4,8 @@ import { type CloudEvent, ConsumerError, createDispatcher, type StreamConsumer, 
 import { messageOf } from '../../errors.ts';
 import { toRfc3339 } from '../../formats/dates.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
+import { toText } from '../../log-record/formats.ts';
 import { logRecord } from '../../log-record/log-record.ts';
-import { toText } from '../../log-record/text.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { sleep } from '../../time/clock.ts';
 import { withStoreToRead } from '../store.ts';

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import { toBinary } from '../../../src/cloudevents/binary.ts';
+import { httpHeaders, toBinary } from '../../../src/cloudevents/binary.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
-import { httpHeaders } from '../../../src/cloudevents/http-binary.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { ApprovalState } from '../../../src/model/approvals.ts';
 import { changeName } from '../../../src/model/change-names.ts';

@@ -2,9 +2,8 @@
 
 import { signer } from '../../../adapters/webhook/signing.ts';
 import { BATCH_CONTENT_TYPE, encodeBatch } from '../../../src/cloudevents/batch.ts';
-import { toBinary } from '../../../src/cloudevents/binary.ts';
+import { httpHeaders, toBinary } from '../../../src/cloudevents/binary.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
-import { httpHeaders } from '../../../src/cloudevents/http-binary.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Change, ScheduledEvent } from '../../../src/model/events.ts';

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HTTP } from 'cloudevents';
 import fc from 'fast-check';
-import { toBinary } from '../../../src/cloudevents/binary.ts';
+import { httpHeaders, percentEncode, toBinary } from '../../../src/cloudevents/binary.ts';
 import { toJournalEntry } from '../../../src/cloudevents/event.ts';
-import { httpHeaders, percentEncode } from '../../../src/cloudevents/http-binary.ts';
 import { context, eventChange } from './changes.ts';
 
 test('each attribute, also traceparent, has one header: ce- and its name (H-3, H-9)', () => {
