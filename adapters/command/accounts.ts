@@ -55,7 +55,6 @@ function parseAccount(line: string): Account | null {
   return { name, uid: Number(uid), gid: Number(gid), home };
 }
 
-/** The rights of this process. */
 export interface OwnRights {
   /** Its effective uid; undefined if the platform has no uids. */
   readonly uid: number | undefined;

@@ -5,7 +5,6 @@ import type { Exit } from './running-program.ts';
 
 /** The sink and the program that an error is about. */
 export interface CommandPlace {
-  /** The sink's name. */
   readonly sink: string;
   /** As configured. */
   readonly program: string;

@@ -2,7 +2,7 @@
 import { posix, win32 } from 'node:path';
 import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { duration, durationBetween, name, rule, rules, secret, wholeNumber } from '../../src/schema/pieces.ts';
+import { duration, durationBetween, flag, name, rule, rules, secret, wholeNumber } from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
 import type { SinkApprover } from '../adapter.ts';
 import { batchFault, isBatchFile } from './command-line.ts';
@@ -110,11 +110,9 @@ export function commandOptions(platform: NodeJS.Platform) {
         v.pipe(name(), v.description('The same name as approve: every other approval of the event waits for that yes.')),
       ),
       beforeStart: v.exactOptional(beforeStart),
-      cancel: v.pipe(
-        v.optional(v.boolean(), false),
-        v.description(
-          'true: if the event has changed, started or ended since, the bridge ends the run and counts it as accepted. Default false.',
-        ),
+      cancel: flag(
+        false,
+        'true: if the event has changed, started or ended since, the bridge ends the run and counts it as accepted. Default false.',
       ),
     }),
     rule('hold', ({ hold, approve }) => hold === undefined || hold === approve, OTHER_HOLD),

@@ -79,7 +79,6 @@ interface Told {
   readonly wentWell: boolean;
   /** Texts that must not be logged. */
   readonly hidden: readonly string[];
-  /** The id of the CloudEvent. */
   readonly id: string;
 }
 

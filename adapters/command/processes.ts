@@ -26,7 +26,6 @@ export class Processes {
     return this.#bootId;
   }
 
-  /** Returns the process with this pid, or null. */
   async one(pid: number): Promise<ProcessSeen | null> {
     const stat = await this.#text(`${pid}/stat`);
     // The name of the program is in brackets and may contain any character.

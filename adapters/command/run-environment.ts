@@ -1,6 +1,6 @@
 // A delivery → its program's environment (behaviour 10.2), and the names of omitted fields.
 import { win32 } from 'node:path';
-import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
+import { objectOf } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
 
@@ -10,19 +10,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 const LARGEST_BYTES = 32 * 1024;
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TZ'];
 /** Few programs start without these on Windows. */
-const INHERITED_ON_WINDOWS = [
-  'PATH',
-  'PATHEXT',
-  'LANG',
-  'TZ',
-  'SystemRoot',
-  'SystemDrive',
-  'windir',
-  'ComSpec',
-  'TEMP',
-  'TMP',
-  'USERPROFILE',
-];
+const INHERITED_ON_WINDOWS = 'PATH PATHEXT LANG TZ SystemRoot SystemDrive windir ComSpec TEMP TMP USERPROFILE'.split(' ');
 /** Attributes that are not extensions (CloudEvents 1.0.2), and `data`. */
 const NOT_TOLD = new Set(['specversion', 'datacontenttype', 'dataschema', 'data', 'data_base64']);
 /** Members of `data`, by the names of their variables. */
@@ -97,8 +85,4 @@ function textOf(value: unknown): string {
 
 function fits(text: string): boolean {
   return !text.includes('\0') && Buffer.byteLength(text) <= LARGEST_BYTES;
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }

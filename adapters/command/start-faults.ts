@@ -5,7 +5,6 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { codeOf } from '../../src/errors.ts';
 import { type Account, maySwitchTo, ownRights } from './accounts.ts';
 
-/** The conditions of a start. */
 export interface Conditions {
   /** Folders in which names are looked up. */
   readonly search: readonly string[];

@@ -1,7 +1,7 @@
 // The configuration of an Elasticsearch sink → checked options, credentials and their faults.
 import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { rule, secret } from '../../src/schema/pieces.ts';
+import { choice, rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
 import { headerFault, noAuthorization, type RenewedDeps, type RequestAuthorization, secretAuthorization } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
@@ -28,9 +28,10 @@ export const elasticsearchOptions = v.pipe(
       ),
       v.description('The index, data stream or alias to write to. Default logs-azure.scheduledevents-default.'),
     ),
-    format: v.pipe(
-      v.optional(v.picklist(FORMATS), 'ecs'),
-      v.description('Content of a document: ecs, the Elastic Common Schema; json, the CloudEvent with @timestamp added. Default ecs.'),
+    format: choice(
+      FORMATS,
+      'ecs',
+      'Content of a document: ecs, the Elastic Common Schema; json, the CloudEvent with @timestamp added. Default ecs.',
     ),
     apiKey: v.exactOptional(v.pipe(secret(), v.description('An API key in its encoded form: { env: NAME } or { file: PATH }.'))),
     username: v.exactOptional(
@@ -56,7 +57,6 @@ export const elasticsearchOptions = v.pipe(
 
 export type ElasticsearchOptions = v.InferOutput<typeof elasticsearchOptions>;
 
-/** Returns the faults in the values of the credentials. */
 export function credentialFaults({ apiKey, username }: ElasticsearchOptions): readonly OptionFault[] {
   const keyFault = apiKey === undefined ? null : headerFault(apiKey.reveal());
   return [

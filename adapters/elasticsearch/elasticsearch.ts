@@ -5,10 +5,8 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDefinition, AdapterDeps, Outcome } from '../adapter.ts';
 import type { RequestAuthorization } from '../http/authorization.ts';
-import type { StatusMeaning } from '../http/failures.ts';
 import { type HttpSinkKind, httpSink, type SinkContext, type SinkRequest } from '../http/http-sink.ts';
 import { jsonMembers } from '../http/json-body.ts';
-import { takesNoSuchBody } from '../http/status-fault.ts';
 import { bulkOutcomes } from './bulk-answer.ts';
 import { encodeBulk } from './document-encoder.ts';
 import { authorizationOf, credentialFaults, type ElasticsearchOptions, elasticsearchOptions } from './elasticsearch-options.ts';
@@ -22,7 +20,7 @@ class BulkIndex implements HttpSinkKind {
   /** A document has the attributes, the data, and the fields of ECS that repeat them. */
   readonly growth = 2;
   readonly base: (url: URL) => URL;
-  readonly statuses: Readonly<Record<number, StatusMeaning>>;
+  readonly gzip: boolean;
   readonly credentials = 'apiKey, password or headers';
   readonly authorization: RequestAuthorization;
   readonly #options: ElasticsearchOptions;
@@ -33,13 +31,13 @@ class BulkIndex implements HttpSinkKind {
     this.authorization = authorizationOf(options, deps);
     this.#options = options;
     this.base = (url) => bulkBase(url, options.pipeline);
-    this.statuses = options.compression === 'gzip' ? { 415: takesNoSuchBody('compression: none') } : {};
+    this.gzip = options.compression === 'gzip';
   }
 
   encode(batch: readonly Delivery[]): SinkRequest {
     const { ids, body } = encodeBulk(batch, this.#options);
     this.#ids.set(batch, ids);
-    return { ...bulk(body), gzip: this.#options.compression === 'gzip' };
+    return { ...bulk(body), gzip: this.gzip };
   }
 
   judge(answer: HttpAnswer, batch: readonly Delivery[], { faults }: SinkContext): readonly Outcome[] {

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { LOG_FORMATS } from '../../src/log-record/formats.ts';
-import { sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
+import { choice, sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
 
 const MOST_MEMBERS = 1000;
 /** The largest number that a rotation appends to a name. */
@@ -31,9 +31,11 @@ export const fileOptions = v.strictObject({
     v.check((path) => path !== '' && !path.endsWith('/') && !path.includes('\0'), PATH_FAULT),
     v.description('The file to append to. The sink creates the file, but not its folder. Relative to the configuration file.'),
   ),
-  format: v.pipe(
-    v.optional(v.picklist(LOG_FORMATS, `must be one of ${LOG_FORMATS.join(', ')}`), 'json'),
-    v.description('A line: json (the CloudEvent), record (a flat log record in JSON), cef or text. Default json.'),
+  format: choice(
+    LOG_FORMATS,
+    'json',
+    'A line: json (the CloudEvent), record (a flat log record in JSON), cef or text. Default json.',
+    `must be one of ${LOG_FORMATS.join(', ')}`,
   ),
   rotate: v.exactOptional(rotate),
   maxBatch: v.pipe(v.optional(wholeNumber(1, MOST_MEMBERS), 500), v.description('The maximum number of lines in one write. Default 500.')),

@@ -13,7 +13,6 @@ const CHECKED = 'that address (the bridge asks for the address that it checked, 
 /** The proxy could not reach the address, and may reach another one. */
 const UNREACHABLE: readonly unknown[] = [502, 503, 504];
 
-/** A proxy of a sink. */
 export interface SinkProxy {
   readonly server: ProxyServer;
   readonly place: HttpPlace;

@@ -14,7 +14,6 @@ import type { AdapterDeps } from '../adapter.ts';
 import { openCheckedTunnel, type SinkProxy } from './checked-tunnel.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
 import { targetGuard } from './network-fault.ts';
-import { touch } from './touch.ts';
 
 /** Shorter than the idle time-out of servers (5 s with Node, more elsewhere), so that requests rarely meet a connection that was just closed. */
 const IDLE_MS = 4000;
@@ -43,7 +42,7 @@ export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | n
   return faults;
 }
 
-interface ConnectionParts {
+export interface ConnectionParts {
   readonly url: URL;
   readonly place: HttpPlace;
   /** Returns only checked addresses. */
@@ -51,7 +50,7 @@ interface ConnectionParts {
   /** Maximum number of connections. */
   readonly sockets: number;
   readonly deps: AdapterDeps;
-  /** Resolves the proxy's name. */
+  /** Resolves names instead of the system. */
   readonly resolve?: Resolve | undefined;
 }
 
@@ -83,12 +82,6 @@ export class HttpConnections {
     return this.#current.agent;
   }
 
-  /** Connects like a request, including TLS, and sends nothing. Rejects with the signal's reason, a BridgeError, or what Node throws. */
-  async touch(signal: AbortSignal): Promise<void> {
-    await touch(this.agent(), this.#parts, signal);
-  }
-
-  /** Ends idle connections. */
   close(): void {
     this.#current?.agent.destroy();
   }

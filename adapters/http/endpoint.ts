@@ -2,26 +2,18 @@
 
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import { type AddressGuard, checkedLookup, checkLiteral, type Resolve } from '../../src/net/checked-lookup.ts';
+import { type AddressGuard, checkedLookup, checkLiteral } from '../../src/net/checked-lookup.ts';
 import { exchange, type HttpAnswer, type HttpRequest, hostOf, sendRequest, UnexpectedUpgrade } from '../../src/net/http-exchange.ts';
 import type { Deps } from '../../src/time/clock.ts';
-import type { AdapterDeps } from '../adapter.ts';
-import { type ConnectionOptions, HttpConnections } from './connections.ts';
-import type { HttpPlace } from './failures.ts';
+import { type ConnectionOptions, type ConnectionParts, HttpConnections } from './connections.ts';
 import { type AddressJudge, targetGuard } from './network-fault.ts';
+import { touch } from './touch.ts';
 
 /** The default `user-agent` of every request. */
 export const USER_AGENT = 'scheduled-events-bridge';
 
-export interface EndpointParts {
-  readonly url: URL;
-  readonly place: HttpPlace;
+export interface EndpointParts extends Omit<ConnectionParts, 'lookup'> {
   readonly judge: AddressJudge;
-  /** Maximum number of connections. */
-  readonly sockets: number;
-  readonly deps: AdapterDeps;
-  /** Resolves names instead of the system. */
-  readonly resolve?: Resolve | undefined;
 }
 
 export interface EndpointRequest extends Pick<HttpRequest, 'method' | 'headers' | 'body'> {
@@ -61,10 +53,9 @@ export class Endpoint {
 
   /** Connects like a request, including TLS, and sends nothing. Rejects like `exchange`. */
   async touch(signal: AbortSignal): Promise<void> {
-    await this.#connections.touch(signal);
+    await touch(this.#connections.agent(), { ...this.#parts, lookup: this.#lookup }, signal);
   }
 
-  /** Ends idle connections. */
   close(): void {
     this.#connections.close();
   }

@@ -20,7 +20,6 @@ export const SINK_CODES = {
 
 export type HttpCodes = Readonly<Record<keyof typeof SINK_CODES, ErrorCode>>;
 
-/** The meaning of a status for the lane. */
 export interface StatusMeaning extends Pick<BridgeErrorDetails, 'disposition' | 'scope'> {
   readonly failure: 'gone' | 'misconfigured' | 'refused' | 'unavailable';
   /** The remedy, for people. */
@@ -31,7 +30,6 @@ export interface StatusMeaning extends Pick<BridgeErrorDetails, 'disposition' | 
 export interface HttpPlace {
   /** `SINK_CODES`, or those of a kind with its own. */
   readonly codes: HttpCodes;
-  /** The sink's name. */
   readonly sink: string;
   /** The target, such as `https://example.com`: only scheme and host of its URL. */
   readonly target: string;

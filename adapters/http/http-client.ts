@@ -8,13 +8,13 @@ import { deadline } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { headerValue, RenewedSecrets, type RequestAuthorization } from './authorization.ts';
 import { type Answer, Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
-import { type HttpPlace, SINK_CODES, type StatusMeaning, whoOf } from './failures.ts';
+import { type HttpPlace, SINK_CODES, whoOf } from './failures.ts';
 import { type HttpTarget, type HttpTargetOptions, urlOf } from './http-options.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
 import { oauthAuthorization } from './oauth/client-credentials.ts';
 import { statusFault } from './status-fault.ts';
 
-export interface HttpClientParts {
+export interface HttpClientParts extends Pick<HttpPlace, 'statuses'> {
   readonly target: HttpTarget;
   /** Maximum number of parallel requests. */
   readonly inFlight: number;
@@ -23,8 +23,6 @@ export interface HttpClientParts {
   readonly authorization?: RequestAuthorization | undefined;
   /** The keys of the credentials, for messages; `headers or oauth2` by default. */
   readonly credentials?: string | undefined;
-  /** The meaning of statuses for this kind of service, instead of the table. */
-  readonly statuses?: Readonly<Record<number, StatusMeaning>> | undefined;
   /** Resolves names instead of the system. */
   readonly resolve?: Resolve | undefined;
 }
@@ -117,7 +115,6 @@ export class HttpClient {
     return { ...request, headers: { ...this.#headers, ...this.#renewed.current(), ...request.headers } };
   }
 
-  /** Drops a rejected token. */
   #dropIfRejected(status: number, { headers }: EndpointRequest): void {
     const { authorization } = headers;
     if (status === 401 && typeof authorization === 'string') this.#authorization.refused(authorization);

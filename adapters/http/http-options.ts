@@ -3,7 +3,17 @@ import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
 import { type AddressVerdict, addressJudge, isAddressRange, judgeLiteral } from '../../src/net/private-addresses.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { type EntriesOf, type MappingFault, rules, secret, sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
+import {
+  choice,
+  type EntriesOf,
+  flag,
+  type MappingFault,
+  rules,
+  secret,
+  sizeBetween,
+  timeLimit,
+  wholeNumber,
+} from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
 import { HEADER_VALUE, HEADER_VALUE_FAULT, headerFault } from './authorization.ts';
 import { type ConnectionOptions, connectionFaults } from './connections.ts';
@@ -65,7 +75,7 @@ export function timeoutEntry(usual: string, description: string) {
 const commonEntries = {
   headers,
   timeout: timeoutEntry('10s', 'How long one request may take, from the connection to the status of the answer.'),
-  allowInsecure: v.pipe(v.optional(v.boolean(), false), v.description('Allow http://. Default false.')),
+  allowInsecure: flag(false, 'Allow http://. Default false.'),
   allowPrivate: v.pipe(
     v.optional(v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be a range such as 10.0.0.0/8 or fd00::/8'))), []),
     v.description('Private, loopback or link-local ranges that the sink may post to, such as [127.0.0.0/8]. Default none.'),
@@ -79,10 +89,7 @@ export const endpointEntries = (description: string) => ({ endpoint: v.pipe(url,
 
 /** The key `compression`. */
 export function compressionEntry(usual: 'gzip' | 'none') {
-  return v.pipe(
-    v.optional(v.picklist(['gzip', 'none'], 'must be gzip or none'), usual),
-    v.description(`Compression of every body: gzip or none. Default ${usual}.`),
-  );
+  return choice(['gzip', 'none'], usual, `Compression of every body: gzip or none. Default ${usual}.`, 'must be gzip or none');
 }
 
 interface BatchDefaults {
@@ -145,7 +152,6 @@ export function ownAuthorization<Options extends HttpTargetOptions>(...keys: rea
   });
 }
 
-/** Returns the faults of the values of the secrets. */
 export function httpSecretFaults(options: HttpTargetOptions): readonly OptionFault[] {
   const { allowInsecure, headers } = options;
   const { key, value } = urlOf(options);

@@ -11,6 +11,7 @@ import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } 
 import { AnswerFaults } from './answer-faults.ts';
 import { HttpClient, type HttpClientParts } from './http-client.ts';
 import { addressFaults, type HttpTargetOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
+import { takesNoSuchBody } from './status-fault.ts';
 
 /** The results for all members of a batch are far shorter. A longer body counts as none. */
 const MOST_ANSWER_BYTES = 8 * 1024 ** 2;
@@ -46,6 +47,8 @@ export interface HttpSinkKind extends Pick<HttpClientParts, 'authorization' | 'c
   readonly inFlight: number;
   /** The maximum growth of a CloudEvent in a body, as a factor; 1 by default. */
   readonly growth?: number;
+  /** Whether bodies are compressed. A receiver that answers 415 then gets none of them. */
+  readonly gzip?: boolean;
   /** The base URL of the requests, if it differs from the url. */
   readonly base?: (url: URL) => URL;
   /** Runs before a batch is posted. @throws BridgeError that is the outcome of all members */
@@ -88,10 +91,6 @@ export function httpSink<Options extends HttpSinkOptions>(definition: HttpSinkDe
   };
 }
 
-interface HttpSinkParts extends Pick<HttpClientParts, 'target' | 'deps'> {
-  readonly kind: HttpSinkKind;
-}
-
 /** Connects at the first delivery. */
 class HttpSink implements Adapter {
   readonly limits: AdapterLimits;
@@ -101,8 +100,12 @@ class HttpSink implements Adapter {
   readonly #faults: AnswerFaults;
 
   /** The secrets must be open. */
-  constructor(options: HttpSinkOptions, { kind, target, deps }: HttpSinkParts) {
-    const { inFlight, growth = 1, base, authorization, credentials, statuses } = kind;
+  constructor(
+    options: HttpSinkOptions,
+    { kind, target, deps }: Pick<HttpClientParts, 'target' | 'deps'> & { readonly kind: HttpSinkKind },
+  ) {
+    const { inFlight, growth = 1, base, authorization, credentials } = kind;
+    const statuses = kind.statuses ?? (kind.gzip ? { 415: takesNoSuchBody('compression: none') } : undefined);
     this.limits = { inFlight, batch: options.maxBatch, batchBytes: Math.ceil(options.maxBatchBytes / growth) };
     this.#kind = kind;
     this.#sink = deps.name;

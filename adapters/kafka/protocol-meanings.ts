@@ -4,7 +4,6 @@ import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 /** The running operation: `connect` to the cluster, `find` or `create` the topic, `produce` to a partition of it, `consume` from it. */
 export type KafkaOperation = 'connect' | 'find' | 'create' | 'produce' | 'consume';
 
-/** The subject of an error. */
 interface Subject {
   readonly topic: string;
   readonly operation: KafkaOperation;
@@ -17,6 +16,7 @@ interface Meaning extends Required<Pick<BridgeErrorDetails, 'disposition' | 'sco
 }
 
 type Explain = (subject: Subject) => string;
+type Advice = string | Explain;
 
 const RIGHTS: Readonly<Record<KafkaOperation, string>> = {
   connect: 'DESCRIBE',
@@ -30,68 +30,56 @@ const AGAIN = 'the bridge retries';
 const PLEASE_REPORT = `${AGAIN}; if this lasts, please report it`;
 
 /** Errors until the configuration, the cluster or the rights are corrected. */
-const MISCONFIGURED: Readonly<Record<string, readonly [ErrorCode, Explain]>> = {
-  UNKNOWN_TOPIC_OR_PARTITION: [
+const MISCONFIGURED: readonly (readonly [ErrorCode, Readonly<Record<string, Advice>>])[] = [
+  [
     'BRIDGE_KAFKA_NO_TOPIC',
-    ({ topic }) =>
-      `topic ${topic} does not exist: create it (kafka-topics.sh --create --topic ${topic} …), correct topic, or set createTopic`,
+    {
+      UNKNOWN_TOPIC_OR_PARTITION: ({ topic }) =>
+        `topic ${topic} does not exist: create it (kafka-topics.sh --create --topic ${topic} …), correct topic, or set createTopic`,
+      INVALID_TOPIC_EXCEPTION: ({ topic }) => `the cluster does not allow the topic name ${topic}: correct topic`,
+    },
   ],
-  INVALID_TOPIC_EXCEPTION: ['BRIDGE_KAFKA_NO_TOPIC', ({ topic }) => `the cluster does not allow the topic name ${topic}: correct topic`],
-  TOPIC_AUTHORIZATION_FAILED: [
+  [
     'BRIDGE_KAFKA_UNAUTHORIZED',
-    ({ topic, operation }) => `this user lacks the right ${RIGHTS[operation]} on topic ${topic}: add an ACL that grants it`,
+    {
+      TOPIC_AUTHORIZATION_FAILED: ({ topic, operation }) =>
+        `this user lacks the right ${RIGHTS[operation]} on topic ${topic}: add an ACL that grants it`,
+      GROUP_AUTHORIZATION_FAILED: 'this user lacks the right READ on its consumer group: add an ACL that grants it',
+      CLUSTER_AUTHORIZATION_FAILED: ({ operation }) =>
+        operation === 'create'
+          ? 'this user lacks the right CREATE on the cluster: add an ACL that grants it, or create the topic yourself'
+          : 'this user lacks the right IDEMPOTENT_WRITE on the cluster: add an ACL that grants it, or set idempotent: false',
+    },
   ],
-  GROUP_AUTHORIZATION_FAILED: [
-    'BRIDGE_KAFKA_UNAUTHORIZED',
-    () => 'this user lacks the right READ on its consumer group: add an ACL that grants it',
-  ],
-  CLUSTER_AUTHORIZATION_FAILED: [
-    'BRIDGE_KAFKA_UNAUTHORIZED',
-    ({ operation }) =>
-      operation === 'create'
-        ? 'this user lacks the right CREATE on the cluster: add an ACL that grants it, or create the topic yourself'
-        : 'this user lacks the right IDEMPOTENT_WRITE on the cluster: add an ACL that grants it, or set idempotent: false',
-  ],
-  SASL_AUTHENTICATION_FAILED: [
+  [
     'BRIDGE_KAFKA_UNAUTHENTICATED',
-    () => 'the brokers reject these credentials: correct sasl, or the user at the brokers',
+    {
+      SASL_AUTHENTICATION_FAILED: 'the brokers reject these credentials: correct sasl, or the user at the brokers',
+      UNSUPPORTED_SASL_MECHANISM:
+        "the brokers do not offer this mechanism at this listener: correct sasl.mechanism, or the broker's sasl.enabled.mechanisms",
+      ILLEGAL_SASL_STATE: 'the brokers do not use SASL at this listener: remove sasl, or configure another port in brokers',
+    },
   ],
-  UNSUPPORTED_SASL_MECHANISM: [
-    'BRIDGE_KAFKA_UNAUTHENTICATED',
-    () => "the brokers do not offer this mechanism at this listener: correct sasl.mechanism, or the broker's sasl.enabled.mechanisms",
-  ],
-  ILLEGAL_SASL_STATE: [
-    'BRIDGE_KAFKA_UNAUTHENTICATED',
-    () => 'the brokers do not use SASL at this listener: remove sasl, or configure another port in brokers',
-  ],
-  SECURITY_DISABLED: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the cluster has no authorizer: set one up there'],
-  UNSUPPORTED_VERSION: [
+  [
     'BRIDGE_KAFKA_MISCONFIGURED',
-    () =>
-      "the brokers do not support a protocol version of this client: they must be Kafka 0.11 or later, or compatible; if the port is a controller's, use a broker's port",
+    {
+      SECURITY_DISABLED: 'the cluster has no authorizer: set one up there',
+      UNSUPPORTED_VERSION:
+        "the brokers do not support a protocol version of this client: they must be Kafka 0.11 or later, or compatible; if the port is a controller's, use a broker's port",
+      UNSUPPORTED_COMPRESSION_TYPE: 'the topic does not accept this compression: set compression: none',
+      UNSUPPORTED_FOR_MESSAGE_FORMAT: ({ topic }) =>
+        `topic ${topic} uses a message format without headers: raise its message.format.version`,
+      INVALID_REQUIRED_ACKS: ({ topic }) => `topic ${topic} does not accept acks=all: raise its message.format.version`,
+      INVALID_PARTITIONS: 'the cluster rejects createTopic.partitions: correct it',
+      INVALID_REPLICATION_FACTOR:
+        'the cluster has fewer running brokers than createTopic.replicationFactor: start more brokers, or lower it',
+      INVALID_RECORD: ({ topic }) => `topic ${topic} rejects such records: check its configuration (a compacted topic needs keyed: true)`,
+      POLICY_VIOLATION: 'a policy of the cluster forbids it: check the policy',
+      INVALID_CONFIG: 'the cluster rejects createTopic.config: correct it',
+      THROTTLING_QUOTA_EXCEEDED: "the user's quota is used up: raise it",
+    },
   ],
-  UNSUPPORTED_COMPRESSION_TYPE: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the topic does not accept this compression: set compression: none'],
-  UNSUPPORTED_FOR_MESSAGE_FORMAT: [
-    'BRIDGE_KAFKA_MISCONFIGURED',
-    ({ topic }) => `topic ${topic} uses a message format without headers: raise its message.format.version`,
-  ],
-  INVALID_REQUIRED_ACKS: [
-    'BRIDGE_KAFKA_MISCONFIGURED',
-    ({ topic }) => `topic ${topic} does not accept acks=all: raise its message.format.version`,
-  ],
-  INVALID_PARTITIONS: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the cluster rejects createTopic.partitions: correct it'],
-  INVALID_REPLICATION_FACTOR: [
-    'BRIDGE_KAFKA_MISCONFIGURED',
-    () => 'the cluster has fewer running brokers than createTopic.replicationFactor: start more brokers, or lower it',
-  ],
-  INVALID_RECORD: [
-    'BRIDGE_KAFKA_MISCONFIGURED',
-    ({ topic }) => `topic ${topic} rejects such records: check its configuration (a compacted topic needs keyed: true)`,
-  ],
-  POLICY_VIOLATION: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'a policy of the cluster forbids it: check the policy'],
-  INVALID_CONFIG: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the cluster rejects createTopic.config: correct it'],
-  THROTTLING_QUOTA_EXCEEDED: ['BRIDGE_KAFKA_MISCONFIGURED', () => "the user's quota is used up: raise it"],
-};
+];
 
 /** Errors that make the record a dead letter. */
 const REFUSED: Readonly<Record<string, Explain>> = {
@@ -127,14 +115,14 @@ export function meaningOf(type: string, subject: Subject): Meaning {
   const refused = operation === 'produce' ? REFUSED[type] : undefined;
   if (refused) return { code: 'BRIDGE_KAFKA_REFUSED', advice: refused(subject), disposition: 'refused', scope: 'delivery' };
   // If the topic was found before, a broker without it may only be behind the others.
-  const isPassing = operation === 'produce' || !(type in MISCONFIGURED);
+  const misconfigured = MISCONFIGURED.find(([, errors]) => Object.hasOwn(errors, type));
+  const isPassing = operation === 'produce' || misconfigured === undefined;
   const passing = isPassing ? PASSING[type] : undefined;
   if (passing) return { code: 'BRIDGE_KAFKA_UNAVAILABLE', advice: passing, disposition: 'retry', scope: 'delivery' };
-  const misconfigured = MISCONFIGURED[type];
   if (misconfigured) {
-    const [code, advice] = misconfigured;
+    const [code, { [type]: advice = '' }] = misconfigured;
     const scope = operation === 'produce' && OF_A_RECORD.has(type) ? 'delivery' : 'sink';
-    return { code, advice: advice(subject), disposition: 'misconfigured', scope };
+    return { code, advice: typeof advice === 'string' ? advice : advice(subject), disposition: 'misconfigured', scope };
   }
   const forbidden = REFUSED[type];
   if (forbidden) return { code: 'BRIDGE_KAFKA_MISCONFIGURED', advice: forbidden(subject), disposition: 'misconfigured', scope: 'sink' };

@@ -1,7 +1,7 @@
 // A delivery's bytes → the facts of the event, or null if it is not about an event.
 import { carriedData } from '../../src/formats/cloud-event-json.ts';
 import { parseInstant } from '../../src/formats/dates.ts';
-import { isObject, type JsonObject, parseJson } from '../../src/formats/json-object.ts';
+import { isObject, type JsonObject, objectOf, parseJson, stringOf } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import { isDrill } from '../../src/model/drills.ts';
 import { namesNode } from './node/node-name.ts';
@@ -36,16 +36,16 @@ export function eventFacts({ change, partitionKey, bytes }: Delivery): NodeEvent
   const phase = PHASES[change];
   const data = dataOf(bytes);
   if (phase === undefined || data === null) return null;
-  const observer = isObject(data['observer']) ? data['observer'] : {};
+  const observer = objectOf(data['observer']);
   const { resources, notBefore } = data;
   return {
     isDrill: isDrill(partitionKey),
     phase,
     key: partitionKey,
-    type: text(data['eventType']),
-    status: text(data['eventStatus']),
-    eventId: text(data['eventId']),
-    description: text(data['description']),
+    type: stringOf(data['eventType']),
+    status: stringOf(data['eventStatus']),
+    eventId: stringOf(data['eventId']),
+    description: stringOf(data['description']),
     notBeforeMs: change === 'started' || typeof notBefore !== 'string' ? null : parseInstant(notBefore),
     vm: typeof observer['name'] === 'string' ? observer['name'] : null,
     affected: typeof observer['affected'] === 'boolean' ? observer['affected'] : null,
@@ -67,8 +67,4 @@ function dataOf(bytes: Uint8Array): JsonObject | null {
   if (!('value' in event) || !isObject(event.value)) return null;
   const data = carriedData(event.value);
   return 'value' in data && isObject(data.value) ? data.value : null;
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

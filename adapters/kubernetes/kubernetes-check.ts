@@ -1,6 +1,6 @@
 // An API server and options → the bridge's identity; checks the node and all rights.
 import { BridgeError } from '../../src/errors.ts';
-import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
+import { objectOf } from '../../src/formats/json-object.ts';
 import { visibleLine } from '../../src/formats/visible-text.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { type ApiClient, isAllowed, type Right } from './api/api-client.ts';
@@ -51,16 +51,11 @@ async function whoami(api: ApiClient, signal: AbortSignal): Promise<string> {
   const answer = await api.ask({ method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body }, signal);
   const fault = api.faultOf(answer);
   if (fault !== null && answer.status !== 404) throw fault;
-  const user = member(member(answer.body ?? {}, 'status'), 'userInfo')['username'];
+  const user = objectOf(objectOf(answer.body?.['status'])['userInfo'])['username'];
   return typeof user === 'string' ? visibleLine(user).slice(0, 256) : 'this account';
 }
 
 function ruleOf(right: string): string {
   const [verb, resource] = right.split(' ');
   return `{ apiGroups: [""], resources: [${resource}], verbs: [${verb}] }`;
-}
-
-function member(object: JsonObject, key: string): JsonObject {
-  const value = object[key];
-  return isObject(value) ? value : {};
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { affects } from '../../src/model/content.ts';
 import { isDrill } from '../../src/model/drills.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { durationBetween, name, type OptionsOf, rule, secret } from '../../src/schema/pieces.ts';
+import { durationBetween, flag, name, type OptionsOf, rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
 import type { DecisiveFile, SinkApprover } from '../adapter.ts';
 import { clusterAddressFault } from './access/access.ts';
@@ -27,14 +27,8 @@ const drain = v.pipe(
     gracePeriod: v.exactOptional(
       durationBetween('1s', '24h', 'The grace period of each pod, in whole seconds, instead of the period in its spec.'),
     ),
-    deleteEmptyDirData: v.pipe(
-      v.optional(v.boolean(), true),
-      v.description('Whether to evict pods with an emptyDir, which lose its data. Default true.'),
-    ),
-    force: v.pipe(
-      v.optional(v.boolean(), true),
-      v.description('Whether to evict pods that no controller creates again elsewhere. Default true.'),
-    ),
+    deleteEmptyDirData: flag(true, 'Whether to evict pods with an emptyDir, which lose its data. Default true.'),
+    force: flag(true, 'Whether to evict pods that no controller creates again elsewhere. Default true.'),
   }),
   v.description('How the node is drained.'),
 );
@@ -62,19 +56,13 @@ export const kubernetesOptions = v.pipe(
       v.check((steps) => new Set(steps).size === steps.length, 'names a step twice'),
       v.description('The steps before a maintenance, in this order: any of event, condition, taint, cordon, drain.'),
     ),
-    recover: v.pipe(
-      v.optional(v.boolean(), true),
-      v.description('Whether the sink undoes its steps when the event has ended. Default true.'),
-    ),
+    recover: flag(true, 'Whether the sink undoes its steps when the event has ended. Default true.'),
     drain: v.optional(drain, {}),
     approve: v.exactOptional(v.pipe(name(), v.description('The approver in whose name the sink approves when every pod has gone.'))),
     hold: v.exactOptional(v.pipe(name(), v.description('The same name as approve: every other approval of the event waits for that yes.'))),
     beforeStart: v.exactOptional(durationBetween('0s', '1h', 'How long before NotBefore the sink stops waiting for pods.')),
-    cancel: v.pipe(
-      v.optional(v.boolean(), true),
-      v.description('Whether a delivery ends early if its event has changed, started or ended since. Default true.'),
-    ),
-    drills: v.pipe(v.optional(v.boolean(), true), v.description('Whether drills also prepare the node. Default true.')),
+    cancel: flag(true, 'Whether a delivery ends early if its event has changed, started or ended since. Default true.'),
+    drills: flag(true, 'Whether drills also prepare the node. Default true.'),
     kubeconfig: v.exactOptional(
       v.pipe(
         path(),

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
+import { choice } from '../../src/schema/pieces.ts';
 import type { AdapterDefinition, AdapterDeps, Outcome } from '../adapter.ts';
 import { connectionEntries } from '../http/connections.ts';
 import type { StatusMeaning } from '../http/failures.ts';
@@ -21,9 +22,11 @@ export const otlpOptions = v.pipe(
   v.strictObject({
     type: v.pipe(v.optional(v.literal('otlp')), v.description('The kind of sink.')),
     ...httpEntries,
-    encoding: v.pipe(
-      v.optional(v.picklist(['protobuf', 'json'], 'must be protobuf or json'), 'protobuf'),
-      v.description('Encoding of log records: protobuf or json. Default protobuf.'),
+    encoding: choice(
+      ['protobuf', 'json'],
+      'protobuf',
+      'Encoding of log records: protobuf or json. Default protobuf.',
+      'must be protobuf or json',
     ),
     compression: compressionEntry('gzip'),
     ...batchEntries('', { members: 500, bytes: '1MiB', isCompressible: true }),

@@ -9,7 +9,6 @@ export interface FaultPlace {
   /** `queue maintenance` */
   readonly entity: string;
   readonly operation: 'send' | 'receive';
-  /** The required role. */
   readonly role: string;
 }
 

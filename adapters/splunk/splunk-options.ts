@@ -1,7 +1,7 @@
 // The configuration of a Splunk sink → checked options, and the faults of its token.
 import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { secret } from '../../src/schema/pieces.ts';
+import { flag, secret } from '../../src/schema/pieces.ts';
 import { headerFault } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
 import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorization, timeoutEntry } from '../http/http-options.ts';
@@ -24,11 +24,9 @@ export const splunkOptions = v.pipe(
       v.optional(v.pipe(v.string(), v.minLength(1)), 'scheduled-events-bridge'),
       v.description('The `sourcetype` of every event. Default scheduled-events-bridge.'),
     ),
-    acknowledge: v.pipe(
-      v.optional(v.boolean(), false),
-      v.description(
-        'true: a delivery counts as accepted when the indexer has acknowledged it within timeout. Needs a token with indexer acknowledgment. Default false.',
-      ),
+    acknowledge: flag(
+      false,
+      'true: a delivery counts as accepted when the indexer has acknowledged it within timeout. Needs a token with indexer acknowledgment. Default false.',
     ),
     compression: compressionEntry('none'),
     ...batchEntries('', { members: 500, bytes: '1MiB', isCompressible: true }),
@@ -40,7 +38,6 @@ export const splunkOptions = v.pipe(
 
 export type SplunkOptions = v.InferOutput<typeof splunkOptions>;
 
-/** Returns the faults in the value of the token. */
 export function tokenFaults({ token }: SplunkOptions): readonly OptionFault[] {
   const fault = headerFault(token.reveal());
   return fault === null ? [] : [{ key: 'token', message: fault }];

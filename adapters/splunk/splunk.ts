@@ -5,9 +5,7 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDefinition, AdapterDeps, Outcome } from '../adapter.ts';
 import { type RequestAuthorization, secretAuthorization } from '../http/authorization.ts';
-import type { StatusMeaning } from '../http/failures.ts';
 import { type HttpSinkKind, httpSink, type SinkContext, type SinkRequest } from '../http/http-sink.ts';
-import { takesNoSuchBody } from '../http/status-fault.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import { collectorFault, NO_DATA, readAnswer } from './collector-answer.ts';
 import { type EncodeEvents, eventEncoder } from './event-encoder.ts';
@@ -23,17 +21,15 @@ class EventCollector implements HttpSinkKind {
   readonly base = collectorBase;
   readonly credentials = 'token';
   readonly authorization: RequestAuthorization;
-  readonly statuses: Readonly<Record<number, StatusMeaning>>;
   readonly #encode: EncodeEvents;
-  readonly #gzip: boolean;
+  readonly gzip: boolean;
   /** Null if code 0 counts as accepted. */
   readonly #acknowledgement: Acknowledgement | null;
 
   constructor(options: SplunkOptions, deps: AdapterDeps) {
     this.authorization = secretAuthorization([['token', options.token]], ([token]) => `Splunk ${token}`, deps);
     this.#encode = eventEncoder(options);
-    this.#gzip = options.compression === 'gzip';
-    this.statuses = this.#gzip ? { 415: takesNoSuchBody('compression: none') } : {};
+    this.gzip = options.compression === 'gzip';
     this.#acknowledgement = options.acknowledge ? new Acknowledgement(deps) : null;
   }
 
@@ -42,7 +38,7 @@ class EventCollector implements HttpSinkKind {
   }
 
   encode(batch: readonly Delivery[]): SinkRequest {
-    return { ...this.#request(this.#encode(batch)), gzip: this.#gzip };
+    return { ...this.#request(this.#encode(batch)), gzip: this.gzip };
   }
 
   async judge(answer: HttpAnswer, batch: readonly Delivery[], context: SinkContext): Promise<readonly Outcome[]> {

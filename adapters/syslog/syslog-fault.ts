@@ -5,9 +5,7 @@ import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 import type { SyslogServer } from './server-address.ts';
 
-/** The sink and server of an error. */
 export interface SyslogTarget {
-  /** The sink's name. */
   readonly sink: string;
   readonly server: SyslogServer;
 }
@@ -40,13 +38,11 @@ export function syslogFault(error: unknown, target: SyslogTarget): BridgeError {
   return new BridgeError(errorCode, message, { ...details, cause: withoutDetails(error), status: code });
 }
 
-/** The server did not take all messages in time. */
 export function syslogTimeoutFault(target: SyslogTarget, limitMs: number): BridgeError {
   const message = `${labelOf(target)} did not take the messages within ${formatDuration(limitMs)}: check the server, or raise timeout`;
   return new BridgeError('BRIDGE_SYSLOG_TIMEOUT', message, { ...RETRY, status: 'timeout' });
 }
 
-/** The server closed the connection. */
 export function closedFault(target: SyslogTarget): BridgeError {
   const message = `${labelOf(target)} closed the connection: unconfirmed messages are sent again; if this persists, check its log, its limits and the framing that it expects`;
   return new BridgeError('BRIDGE_SYSLOG_BROKEN', message, { disposition: 'retry', status: 'closed' });

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { LOG_FORMATS } from '../../src/log-record/formats.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { durationBetween, rule, sizeBetween, timeLimit, wholeNumber, withoutFault } from '../../src/schema/pieces.ts';
+import { choice, durationBetween, flag, rule, sizeBetween, timeLimit, wholeNumber, withoutFault } from '../../src/schema/pieces.ts';
 import { FACILITIES, type Facility } from './message/header.ts';
 import { parseServer, type SyslogServer, serverFault } from './server-address.ts';
 
@@ -34,21 +34,18 @@ const entries = {
       v.description('TLS settings for a tls:// server. The files are read again when they change.'),
     ),
   ),
-  format: v.pipe(
-    v.optional(v.picklist(LOG_FORMATS), 'json'),
-    v.description(
-      'Content of the message: json, the structured CloudEvent; record, one flat JSON object; cef, Common Event Format; text, one English sentence. Default json.',
-    ),
+  format: choice(
+    LOG_FORMATS,
+    'json',
+    'Content of the message: json, the structured CloudEvent; record, one flat JSON object; cef, Common Event Format; text, one English sentence. Default json.',
   ),
   facility: v.pipe(
     v.optional(v.picklist(Object.keys(FACILITIES) as Facility[]), 'daemon'),
     v.description('The facility of each message. Default daemon.'),
   ),
-  legacy: v.pipe(
-    v.optional(v.boolean(), false),
-    v.description(
-      'true: RFC 3164 messages, without year, structured data and MSGID, for receivers that do not read RFC 5424. Default false.',
-    ),
+  legacy: flag(
+    false,
+    'true: RFC 3164 messages, without year, structured data and MSGID, for receivers that do not read RFC 5424. Default false.',
   ),
   enterprise: v.pipe(
     v.optional(wholeNumber(1, MAX_ENTERPRISE), 32_473),
@@ -56,11 +53,10 @@ const entries = {
       'Private enterprise number in the name of the structured data, cloudevent@NUMBER. Default 32473, which is reserved for examples.',
     ),
   ),
-  framing: v.pipe(
-    v.optional(v.picklist(FRAMINGS), 'counted'),
-    v.description(
-      'How a stream separates messages: counted, the length before each message; lines, a line feed after each. Must match the receiver. Default counted.',
-    ),
+  framing: choice(
+    FRAMINGS,
+    'counted',
+    'How a stream separates messages: counted, the length before each message; lines, a line feed after each. Must match the receiver. Default counted.',
   ),
   maxBytes: v.exactOptional(
     v.pipe(
@@ -108,7 +104,6 @@ export const syslogOptions = v.pipe(
 /** The checked options, with the parsed server and the transport's default for `maxBytes`. */
 export type SyslogOptions = v.InferOutput<typeof syslogOptions> & { readonly server: SyslogServer };
 
-/** Returns the faults in the content of the `tls` files. */
 export function tlsFileFaults({ tls }: { readonly tls?: TlsOptions | undefined }): readonly OptionFault[] {
   return tls === undefined ? [] : tlsFaults(tls, 'tls');
 }

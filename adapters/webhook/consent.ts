@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { toRfc3339Seconds } from '../../src/formats/dates.ts';
 import type { EntriesOf } from '../../src/schema/pieces.ts';
+import { flag } from '../../src/schema/pieces.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { Answer } from '../http/endpoint.ts';
 
@@ -12,10 +13,7 @@ const NAME_FAULT = 'must be a DNS name such as bridge.example.com, without schem
 const RATE_FAULT = 'must be a whole number of requests a minute, 1 or more';
 
 export const consentEntries = {
-  handshake: v.pipe(
-    v.optional(v.boolean(), false),
-    v.description('Ask the receiver for its consent (an OPTIONS request) before the first delivery; needs origin. Default false.'),
-  ),
+  handshake: flag(false, 'Ask the receiver for its consent (an OPTIONS request) before the first delivery; needs origin. Default false.'),
   origin: v.exactOptional(
     v.pipe(
       v.string(NAME_FAULT),
@@ -53,7 +51,6 @@ export interface Consent {
   readonly isNeeded: boolean;
   /** Maximum number of requests in any 60 s; null: no limit now; undefined: never a limit. @throws like `isNeeded` */
   readonly perMinute: number | null | undefined;
-  /** The headers of every delivery. */
   readonly headers: Readonly<Record<string, string>>;
   /** Asks the receiver, and stores its consent. Rejects with the signal's reason, the request's error, or BridgeError BRIDGE_WEBHOOK_NO_CONSENT. */
   ask(signal: AbortSignal): Promise<void>;

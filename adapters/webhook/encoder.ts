@@ -1,21 +1,20 @@
 // The body options, and deliveries → a request in a mode of the HTTP binding.
 
-import * as v from 'valibot';
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../src/cloudevents/batch.ts';
 import { httpHeaders, toBinary } from '../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { unfitForBinary } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { EntriesOf } from '../../src/schema/pieces.ts';
+import { choice } from '../../src/schema/pieces.ts';
 import type { Adapter } from '../adapter.ts';
 import { batchEntries } from '../http/http-options.ts';
 
 export const bodyEntries = {
-  mode: v.pipe(
-    v.optional(v.picklist(['structured', 'binary', 'batch']), 'structured'),
-    v.description(
-      'How CloudEvents become requests. structured: a whole event as the JSON body. binary: its data as the body, its attributes as ce- headers. batch: several events in a JSON array. Default structured.',
-    ),
+  mode: choice(
+    ['structured', 'binary', 'batch'],
+    'structured',
+    'How CloudEvents become requests. structured: a whole event as the JSON body. binary: its data as the body, its attributes as ce- headers. batch: several events in a JSON array. Default structured.',
   ),
   ...batchEntries(' in batch mode'),
 };

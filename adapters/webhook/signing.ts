@@ -23,7 +23,6 @@ export const signingEntries = {
 
 type SigningOptions = EntriesOf<typeof signingEntries>;
 
-/** Returns the faults of the values of the secrets. */
 export function signingSecretFaults({ secrets = [] }: SigningOptions): readonly OptionFault[] {
   return secrets.flatMap((each, index) => {
     const key = readWebhookSecret(each.reveal());

@@ -39,7 +39,6 @@ export const webhookOptions = v.pipe(
 
 export type WebhookOptions = v.InferOutput<typeof webhookOptions>;
 
-/** Returns the faults of the values of a webhook's secrets. */
 function webhookSecretFaults(options: WebhookOptions): readonly OptionFault[] {
   return [...httpSecretFaults(options), ...signingSecretFaults(options)];
 }

@@ -40,7 +40,6 @@ export function azureFault(error: unknown, place: string, kind: AzureCredentialK
   return new BridgeError('BRIDGE_AZURE_REFUSED', message, { disposition: 'misconfigured', scope: 'sink', cause });
 }
 
-/** Returns the error of a request that timed out. */
 export function azureTimeout(place: string, kind: AzureCredentialKind, limit: string): BridgeError {
   const message = `${place}: the credential ${kind} gave no token within ${limit}: the bridge retries; if this continues, check the network path to it`;
   return new BridgeError('BRIDGE_AZURE_UNAVAILABLE', message, { disposition: 'retry', scope: 'sink', status: 'timeout' });

@@ -47,7 +47,6 @@ export const azureCredentialEntries = {
   ),
 };
 
-/** The input of a credential. */
 export interface AzureCredentialOptions extends EntriesOf<typeof azureCredentialEntries> {
   /** The authority of a national cloud; absent: AZURE_AUTHORITY_HOST, or the public cloud. Not a key of the configuration. */
   readonly authorityHost?: string;

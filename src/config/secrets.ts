@@ -7,7 +7,6 @@ import type { Exposure } from '../secrets/file-exposure.ts';
 import { fileReadFault } from '../secrets/regular-file.ts';
 import { type FileReference, Secret, type SecretReference } from '../secrets/secret.ts';
 
-/** The sources of values. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Returns the text of a file. @throws if it cannot be read */

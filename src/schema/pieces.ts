@@ -57,6 +57,24 @@ export function withoutFault(faultOf: (text: string) => string | null) {
   });
 }
 
+/** True or false; `usual` by default. */
+export function flag(usual: boolean, description: string) {
+  return v.pipe(v.optional(v.boolean(), usual), v.description(description));
+}
+
+/** One of `options`; `usual` by default. @param message for any other value */
+export function choice<const Options extends readonly string[]>(
+  options: Options,
+  usual: NoInfer<Options[number]>,
+  description: string,
+  message?: string,
+) {
+  return v.pipe(
+    v.optional(v.picklist(options, message), () => usual),
+    v.description(description),
+  );
+}
+
 /** `500ms`, `10s`, `15m`, `30d` → milliseconds. */
 export function duration() {
   const message = 'must be a duration such as 500ms, 10s, 15m or 30d';

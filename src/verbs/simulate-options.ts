@@ -14,7 +14,6 @@ const SIMULATION_OPTIONS = [
   ...['also', 'client', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'not-before', 'strict', 'api-versions', 'unknown-api-version'],
 ] as const;
 
-/** The options of a recording. */
 export interface RecordOptions {
   readonly path: string;
   readonly anonymise: boolean;

@@ -69,7 +69,6 @@ export function usageError(message: string, cause?: unknown): BridgeError {
   return new BridgeError('BRIDGE_USAGE', message, { cause });
 }
 
-/** Returns the options in the form of node:util's parseArgs. */
 export function parseArgsOptions(options: Verb['options']): ParseArgsOptionsConfig {
   return Object.fromEntries(Object.entries(options).map(([name, { type, multiple = false }]) => [name, { type, multiple }]));
 }

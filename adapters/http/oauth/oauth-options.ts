@@ -1,6 +1,6 @@
 // The key `oauth2`, tokens by client credentials (RFC 6749) → its schema and its faults.
 import * as v from 'valibot';
-import { type EntriesOf, type MappingFault, secret, withoutFault } from '../../../src/schema/pieces.ts';
+import { choice, type EntriesOf, type MappingFault, secret, withoutFault } from '../../../src/schema/pieces.ts';
 
 /** Scope tokens with one space between them (RFC 6749, section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
@@ -39,9 +39,10 @@ export const oauthEntries = {
             v.description('The audience of the token, if the authorization server requires it (Auth0, Okta).'),
           ),
         ),
-        clientAuth: v.pipe(
-          v.optional(v.picklist(['basic', 'post']), 'basic'),
-          v.description('How the client authenticates: basic, in the Authorization header, or post, in the body. Default basic.'),
+        clientAuth: choice(
+          ['basic', 'post'],
+          'basic',
+          'How the client authenticates: basic, in the Authorization header, or post, in the body. Default basic.',
         ),
       }),
       v.description('A bearer token for every request, by OAuth 2.0 client credentials; renewed before it ends.'),

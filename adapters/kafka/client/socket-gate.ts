@@ -11,7 +11,6 @@ export class SocketGate {
   readonly #open = new Map<Socket, string>();
   #isClosed = false;
 
-  /** Returns a factory that tracks its sockets. */
   readonly wrap = (factory: ISocketFactory): ISocketFactory => {
     return (request) => {
       if (this.#isClosed) throw new Error('this connection was closed');
@@ -22,7 +21,6 @@ export class SocketGate {
     };
   };
 
-  /** The connected addresses. */
   get connected(): readonly string[] {
     return [...this.#open].flatMap(([socket, address]) => (socket.connecting || socket.destroyed ? [] : [address]));
   }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../../src/net/tls-options.ts';
 import type { OptionFault } from '../../../src/schema/faults.ts';
-import { type EntriesOf, flagOr, type MappingFault, rules, secret, timeLimit, withoutFault } from '../../../src/schema/pieces.ts';
+import { type EntriesOf, flag, flagOr, type MappingFault, rules, secret, timeLimit, withoutFault } from '../../../src/schema/pieces.ts';
 import { type Broker, brokerFault, isEventHubsHost, parseBroker, showBroker } from './broker-address.ts';
 import { connectionStringFault, connectionStringHost } from './connection-string.ts';
 import { saslFaults, saslSection, sendsSecret } from './sasl-options.ts';
@@ -65,10 +65,7 @@ export const kafkaConnectionEntries = {
       v.description('Connection string of an Event Hubs namespace, { env: NAME } or { file: PATH }: brokers, ssl and sasl follow from it.'),
     ),
   ),
-  allowInsecure: v.pipe(
-    v.optional(v.boolean(), false),
-    v.description('Allow sasl plain and oauthbearer without TLS beyond loopback. Default false.'),
-  ),
+  allowInsecure: flag(false, 'Allow sasl plain and oauthbearer without TLS beyond loopback. Default false.'),
 };
 
 export type KafkaConnectionOptions = EntriesOf<typeof kafkaConnectionEntries>;

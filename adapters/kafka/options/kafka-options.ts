@@ -1,6 +1,6 @@
 // Configuration of a Kafka sink → checked options.
 import * as v from 'valibot';
-import { rule, wholeNumber } from '../../../src/schema/pieces.ts';
+import { choice, flag, rule, wholeNumber } from '../../../src/schema/pieces.ts';
 import { connectionRules, isEventHubs, kafkaConnectionEntries } from './connection-options.ts';
 
 /** Kafka's rule for topic names. */
@@ -8,7 +8,6 @@ const TOPIC = /^[A-Za-z0-9._-]{1,249}$/;
 const MOST_PARTITIONS = 100_000;
 const MOST_REPLICAS = 32_767;
 
-/** Schema of a topic name. */
 export function topicName() {
   const message = "must be a topic's name: 1 to 249 letters, digits, dots, dashes and underscores";
   return v.pipe(
@@ -43,25 +42,20 @@ const createTopic = v.pipe(
 
 const deliveryEntries = {
   topic: v.pipe(topicName(), v.description('The topic to write to.')),
-  mode: v.pipe(
-    v.optional(v.picklist(['binary', 'structured'], 'must be binary or structured'), 'binary'),
-    v.description('CloudEvents mode: binary puts attributes into headers, structured the whole event into the value. Default binary.'),
+  mode: choice(
+    ['binary', 'structured'],
+    'binary',
+    'CloudEvents mode: binary puts attributes into headers, structured the whole event into the value. Default binary.',
+    'must be binary or structured',
   ),
-  keyed: v.pipe(
-    v.optional(v.boolean(), true),
-    v.description('Whether records have a key, the partitionkey; in both cases it determines the partition. Default true.'),
-  ),
-  idempotent: v.pipe(
-    v.optional(v.boolean(), false),
-    v.description('Lets the brokers drop repeats after a broken connection, with one request at a time. Default false.'),
-  ),
+  keyed: flag(true, 'Whether records have a key, the partitionkey; in both cases it determines the partition. Default true.'),
+  idempotent: flag(false, 'Lets the brokers drop repeats after a broken connection, with one request at a time. Default false.'),
   createTopic: v.exactOptional(createTopic),
-  compression: v.pipe(
-    v.optional(
-      v.picklist(['none', 'gzip'], 'must be none or gzip: for snappy, lz4 and zstd let the topic compress (compression.type)'),
-      'none',
-    ),
-    v.description('How requests are compressed: none or gzip. Default none.'),
+  compression: choice(
+    ['none', 'gzip'],
+    'none',
+    'How requests are compressed: none or gzip. Default none.',
+    'must be none or gzip: for snappy, lz4 and zstd let the topic compress (compression.type)',
   ),
 };
 

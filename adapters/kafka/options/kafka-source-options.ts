@@ -1,6 +1,6 @@
 // Configuration of a Kafka source of approvals → checked options.
 import * as v from 'valibot';
-import { rule } from '../../../src/schema/pieces.ts';
+import { choice, rule } from '../../../src/schema/pieces.ts';
 import { connectionRules, kafkaConnectionEntries } from './connection-options.ts';
 import { topicName } from './kafka-options.ts';
 
@@ -21,11 +21,11 @@ export const kafkaSourceOptions = v.pipe(
         ),
       ),
     ),
-    readers: v.pipe(
-      v.optional(v.picklist(['each', 'one'], 'must be each or one'), 'each'),
-      v.description(
-        'each: every bridge reads every message. one: the bridges of a group share them, and groupId is required. Default each.',
-      ),
+    readers: choice(
+      ['each', 'one'],
+      'each',
+      'each: every bridge reads every message. one: the bridges of a group share them, and groupId is required. Default each.',
+      'must be each or one',
     ),
   }),
   connectionRules(),

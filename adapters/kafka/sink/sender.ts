@@ -13,7 +13,6 @@ export interface KafkaSenderOptions extends LinkOptions {
   readonly idleMs: number;
 }
 
-/** The queue of one partition. */
 interface PartitionQueue {
   readonly turns: Mutex;
   /** Resolves when no unanswered request can arrive any more. Newer records must wait for it. */

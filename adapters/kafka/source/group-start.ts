@@ -5,7 +5,6 @@ import { type Coordinator, partitionsOf, typeOf } from './group-coordinator.ts';
 /** The broker's value for a partition without a committed offset. */
 const NONE = '-1';
 
-/** A consumer group and its topic. */
 export interface ConsumerGroup {
   readonly groupId: string;
   readonly topic: string;

@@ -1,5 +1,5 @@
 // JSON objects of the Kubernetes API → the members that this sink uses.
-import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
+import { isObject, type JsonObject, objectOf, stringOf } from '../../../src/formats/json-object.ts';
 
 interface Taint {
   readonly key: string;
@@ -43,57 +43,48 @@ export interface Pod {
 
 /** Returns null if the object is not a node. */
 export function readNode(object: JsonObject): KubernetesNode | null {
-  const metadata = member(object, 'metadata');
-  const spec = member(object, 'spec');
+  const metadata = objectOf(object['metadata']);
+  const spec = objectOf(object['spec']);
   const { name, uid, resourceVersion } = metadata;
   if (typeof name !== 'string' || typeof uid !== 'string' || typeof resourceVersion !== 'string') return null;
   return {
     name,
     uid,
     resourceVersion,
-    annotations: Object.fromEntries(Object.entries(member(metadata, 'annotations')).map(([key, value]) => [key, String(value)])),
+    annotations: Object.fromEntries(Object.entries(objectOf(metadata['annotations'])).map(([key, value]) => [key, String(value)])),
     unschedulable: spec['unschedulable'] === true,
-    taints: objects(spec['taints']).map((taint) => ({ ...taint, key: text(taint['key']), effect: text(taint['effect']) })),
-    conditions: objects(member(object, 'status')['conditions']).map(({ type, status, reason }) => ({
-      type: text(type),
-      status: text(status),
-      reason: text(reason),
+    taints: objects(spec['taints']).map((taint) => ({ ...taint, key: stringOf(taint['key']), effect: stringOf(taint['effect']) })),
+    conditions: objects(objectOf(object['status'])['conditions']).map(({ type, status, reason }) => ({
+      type: stringOf(type),
+      status: stringOf(status),
+      reason: stringOf(reason),
     })),
-    providerId: text(spec['providerID']),
+    providerId: stringOf(spec['providerID']),
   };
 }
 
 /** Returns null if the object is not a list of pods. */
 export function readPods(object: JsonObject): { readonly pods: readonly Pod[]; readonly next: string } | null {
   if (!Array.isArray(object['items'])) return null;
-  return { pods: objects(object['items']).map(readPod), next: text(member(object, 'metadata')['continue']) };
+  return { pods: objects(object['items']).map(readPod), next: stringOf(objectOf(object['metadata'])['continue']) };
 }
 
 function readPod(object: JsonObject): Pod {
-  const metadata = member(object, 'metadata');
+  const metadata = objectOf(object['metadata']);
   const owner = objects(metadata['ownerReferences']).find(({ controller }) => controller === true);
   return {
-    namespace: text(metadata['namespace']),
-    name: text(metadata['name']),
-    uid: text(metadata['uid']),
-    controller: owner === undefined ? null : text(owner['kind']),
-    controllerUid: text(owner?.['uid']),
-    isMirror: member(metadata, 'annotations')['kubernetes.io/config.mirror'] !== undefined,
-    isFinished: ['Succeeded', 'Failed'].includes(text(member(object, 'status')['phase'])),
+    namespace: stringOf(metadata['namespace']),
+    name: stringOf(metadata['name']),
+    uid: stringOf(metadata['uid']),
+    controller: owner === undefined ? null : stringOf(owner['kind']),
+    controllerUid: stringOf(owner?.['uid']),
+    isMirror: objectOf(metadata['annotations'])['kubernetes.io/config.mirror'] !== undefined,
+    isFinished: ['Succeeded', 'Failed'].includes(stringOf(objectOf(object['status'])['phase'])),
     isTerminating: metadata['deletionTimestamp'] !== undefined,
-    hasEmptyDir: objects(member(object, 'spec')['volumes']).some(({ emptyDir }) => emptyDir !== undefined),
+    hasEmptyDir: objects(objectOf(object['spec'])['volumes']).some(({ emptyDir }) => emptyDir !== undefined),
   };
-}
-
-function member(object: JsonObject, key: string): JsonObject {
-  const value = object[key];
-  return isObject(value) ? value : {};
 }
 
 function objects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -60,7 +60,6 @@ export class NodeKeeper {
     }, signal);
   }
 
-  /** Shows the event in the condition. */
   async showCondition(event: PreparedEvent, signal: AbortSignal): Promise<void> {
     await this.#write(async () => this.#conditionPatch(await this.read(signal), event), signal);
   }

@@ -2,10 +2,8 @@
 import type { Duplex } from 'node:stream';
 import type { Connect } from './connector.ts';
 
-interface SocketEvents {
-  /** Called if a connection cannot be opened, is closed, or is lost. May be called twice. */
-  lost(error: Error): void;
-}
+/** Called if a connection cannot be opened, is closed, or is lost. May be called twice. */
+type Lost = (error: Error) => void;
 
 /**
  * Sockets for the SDK. The SDK's own sockets cannot trust another authority, use a proxy, report a lost connection before the
@@ -17,11 +15,11 @@ export class AmqpSockets {
   readonly Socket: new () => AmqpSocket;
   readonly #open = new Set<AmqpSocket>();
 
-  constructor(connect: Connect, events: SocketEvents) {
+  constructor(connect: Connect, lost: Lost) {
     const open = this.#open;
     this.Socket = class extends AmqpSocket {
       constructor() {
-        super(connect, events, (socket) => open.delete(socket));
+        super(connect, lost, (socket) => open.delete(socket));
         open.add(this);
       }
     };
@@ -45,14 +43,14 @@ class AmqpSocket {
   onclose: Handler<undefined> = null;
   onerror: Handler<Error> = null;
   readonly #abort = new AbortController();
-  readonly #events: SocketEvents;
+  readonly #lost: Lost;
   readonly #gone: (socket: AmqpSocket) => void;
   #stream: Duplex | null = null;
   #isOver = false;
   #isClosing = false;
 
-  constructor(connect: Connect, events: SocketEvents, gone: (socket: AmqpSocket) => void) {
-    this.#events = events;
+  constructor(connect: Connect, lost: Lost, gone: (socket: AmqpSocket) => void) {
+    this.#lost = lost;
     this.#gone = gone;
     connect(this.#abort.signal).then(
       (stream) => this.#opened(stream),
@@ -67,7 +65,7 @@ class AmqpSocket {
   /** Called when either side closes: requests in flight get no answer any more. */
   close(): void {
     this.#isClosing = true;
-    this.#events.lost(new Error('closed'));
+    this.#lost(new Error('closed'));
     if (this.#stream === null) this.#abort.abort();
     else this.#stream.end();
   }
@@ -96,7 +94,7 @@ class AmqpSocket {
     this.#isOver = true;
     this.#gone(this);
     this.#stream?.destroy();
-    this.#events.lost(error);
+    this.#lost(error);
     // This ends rhea's timers. It runs a tick later, because rhea's pending writes would start another timer.
     process.nextTick(() => (this.#isClosing ? this.onclose?.(undefined) : this.onerror?.(error)));
   }

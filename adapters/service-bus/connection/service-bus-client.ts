@@ -39,7 +39,7 @@ export class BusClient {
   static async create(target: Target, connect: Connect, timeoutMs: number, deps: BusClientDeps): Promise<BusClient> {
     const { ServiceBusClient: Client } = await import('./sdk.ts');
     const lost = new AbortController();
-    const sockets = new AmqpSockets(connect, { lost: (error) => lost.abort(error) });
+    const sockets = new AmqpSockets(connect, (error) => lost.abort(error));
     const options: ServiceBusClientOptions = {
       // The lane retries. The delays apply to a receiver that reconnects.
       retryOptions: { maxRetries: 0, timeoutInMs: timeoutMs + SDK_SLACK_MS, retryDelayInMs: 1000, maxRetryDelayInMs: 1000 },

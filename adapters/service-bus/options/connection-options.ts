@@ -4,7 +4,7 @@ import { azureCredentialEntries, azureCredentialFaults } from '../../../src/azur
 import { proxyEntry, proxyFault } from '../../../src/net/proxy-url.ts';
 import { pemFile, tlsFaults } from '../../../src/net/tls-options.ts';
 import type { OptionFault } from '../../../src/schema/faults.ts';
-import { type EntriesOf, secret, timeLimit } from '../../../src/schema/pieces.ts';
+import { choice, type EntriesOf, secret, timeLimit } from '../../../src/schema/pieces.ts';
 import { type ConnectionString, parseConnectionString, parseEndpoint } from './connection-string.ts';
 
 const NAMESPACE_FAULT = 'must be the host name of a namespace, such as my-ns.servicebus.windows.net, without sb:// or a path';
@@ -27,10 +27,7 @@ export const busConnectionEntries = {
       ),
     ),
   ),
-  transport: v.pipe(
-    v.optional(v.picklist(['amqp', 'websocket']), 'amqp'),
-    v.description('amqp: TLS to port 5671. websocket: AMQP in a WebSocket to port 443. Default amqp.'),
-  ),
+  transport: choice(['amqp', 'websocket'], 'amqp', 'amqp: TLS to port 5671. websocket: AMQP in a WebSocket to port 443. Default amqp.'),
   proxy: proxyEntry('An HTTP proxy for transport websocket, by CONNECT: http://host:port. With a user and password only as a secret.'),
   tls: v.exactOptional(
     v.pipe(

@@ -1,7 +1,6 @@
 // A connection string → host and key or signature, or a fault without its values.
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 
-/** The endpoint of a namespace. */
 export interface NamespaceEndpoint {
   /** A name, or an address without brackets. */
   readonly host: string;

@@ -1,7 +1,7 @@
 // Configuration of a Service Bus sink → checked options.
 import * as v from 'valibot';
 import type { OptionFault } from '../../../src/schema/faults.ts';
-import { duration, rules } from '../../../src/schema/pieces.ts';
+import { choice, duration, flag, rules } from '../../../src/schema/pieces.ts';
 import { busConnectionEntries, busConnectionFaults, connectionSecretFaults } from './connection-options.ts';
 
 /** Limits of an entity's path (Service Bus quotas). */
@@ -27,21 +27,19 @@ const keys = v.strictObject({
   ...busConnectionEntries,
   queue: entityName('The queue to send to. Either this or topic.'),
   topic: entityName('The topic to send to. Either this or queue.'),
-  mode: v.pipe(
-    v.optional(v.picklist(['binary', 'structured']), 'binary'),
-    v.description(
-      'CloudEvents content mode: binary puts attributes into application properties, structured the whole event into the body. Default binary.',
-    ),
+  mode: choice(
+    ['binary', 'structured'],
+    'binary',
+    'CloudEvents content mode: binary puts attributes into application properties, structured the whole event into the body. Default binary.',
   ),
-  sessions: v.pipe(
-    v.optional(v.boolean(), false),
-    v.description(
-      'Whether the queue, or a subscription of the topic, requires sessions: each Azure event is then one session. Default false.',
-    ),
+  sessions: flag(
+    false,
+    'Whether the queue, or a subscription of the topic, requires sessions: each Azure event is then one session. Default false.',
   ),
-  attributePrefix: v.pipe(
-    v.optional(v.picklist(['underscore', 'colon']), 'underscore'),
-    v.description('In binary mode, attributes are named cloudEvents_type (underscore) or cloudEvents:type (colon). Default underscore.'),
+  attributePrefix: choice(
+    ['underscore', 'colon'],
+    'underscore',
+    'In binary mode, attributes are named cloudEvents_type (underscore) or cloudEvents:type (colon). Default underscore.',
   ),
   ttl: v.exactOptional(
     v.pipe(
@@ -73,12 +71,10 @@ export interface Entity {
   readonly path: string;
 }
 
-/** Returns the entity of checked options. */
 export function entityOf({ queue, topic }: EntityOptions): Entity {
   return queue === undefined ? { kind: 'topic', path: topic ?? '' } : { kind: 'queue', path: queue };
 }
 
-/** Returns the faults of the values of the secrets. */
 export function sinkSecretFaults(options: ServiceBusOptions): readonly OptionFault[] {
   return connectionSecretFaults(options, entityOf(options).path);
 }

@@ -1,7 +1,7 @@
 // Configuration of a queue or subscription of approvals → checked options.
 import * as v from 'valibot';
 import type { OptionFault } from '../../../src/schema/faults.ts';
-import { rules } from '../../../src/schema/pieces.ts';
+import { flag, rules } from '../../../src/schema/pieces.ts';
 import type { Readers } from '../../approval-source.ts';
 import { busConnectionEntries, busConnectionFaults, connectionSecretFaults } from './connection-options.ts';
 import { parseConnectionString, parseEndpoint, showEndpoint } from './connection-string.ts';
@@ -23,10 +23,7 @@ const keys = v.strictObject({
       v.description('The subscription of the topic. With readers: each, every bridge needs its own.'),
     ),
   ),
-  sessions: v.pipe(
-    v.optional(v.boolean(), false),
-    v.description('Whether the queue or subscription requires sessions: each is read in its order. Default false.'),
-  ),
+  sessions: flag(false, 'Whether the queue or subscription requires sessions: each is read in its order. Default false.'),
   readers: v.exactOptional(
     v.pipe(
       v.picklist(['each', 'one'], 'must be each or one'),
@@ -55,7 +52,6 @@ export interface SourceEntity {
   readonly place: Readonly<Record<string, string>>;
 }
 
-/** Returns the entity of checked options. */
 export function sourceEntityOf({ queue, topic = '', subscription = '' }: ServiceBusSourceOptions): SourceEntity {
   if (queue !== undefined) return { path: queue, label: `queue ${queue}`, place: { queue } };
   const path = `${topic}/Subscriptions/${subscription}`;
@@ -74,7 +70,6 @@ export function streamsOf(options: ServiceBusSourceOptions): readonly string[] {
   return endpoint === null ? [] : [`${showEndpoint(endpoint)} ${sourceEntityOf(options).path}`.toLowerCase()];
 }
 
-/** Returns the faults of the values of the secrets. */
 export function sourceSecretFaults(options: ServiceBusSourceOptions): readonly OptionFault[] {
   return connectionSecretFaults(options, options.queue ?? options.topic ?? '');
 }

@@ -27,7 +27,6 @@ export function noSessionsFault(place: FaultPlace): BridgeError {
   return entityFault(place, 'has no sessions: set sessions: false, or create it again with requiresSession');
 }
 
-/** Returns whether the entity requires sessions. */
 export function requiresSessions(error: unknown): boolean {
   return REQUIRES_SESSIONS.test(messageOf(error));
 }

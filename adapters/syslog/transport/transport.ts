@@ -5,7 +5,6 @@ import { isMetadataAddress } from '../../../src/net/private-addresses.ts';
 import type { AdapterDeps, Outcome } from '../../adapter.ts';
 import { forbiddenFault, type SyslogTarget } from '../syslog-fault.ts';
 
-/** Sends messages to one server. */
 export interface SyslogTransport {
   /** Resolves to one outcome for each message, in order. Rejects for all of them, with the signal's reason, a BridgeError or an error of Node. */
   send(messages: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Outcome[]>;

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { secret } from '../../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../../src/secrets/secret.ts';
 
-/** The names of the shipped templates. */
 export const SHIPPED_TEMPLATES = ['slack', 'teams', 'pagerduty'] as const;
 
 type ShippedTemplate = (typeof SHIPPED_TEMPLATES)[number];

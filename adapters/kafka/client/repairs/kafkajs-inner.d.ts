@@ -65,22 +65,10 @@ declare module 'kafkajs/src/network/connection.js' {
   import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
   namespace Connection {
-    interface Parts {
-      host: string;
-      port: number;
-      logger: Logger;
-      socketFactory: ISocketFactory;
-      requestTimeout: number;
-      reauthenticationThreshold: number;
-      rack: string | null;
-      ssl: unknown;
-      sasl: unknown;
-      clientId: string;
-      connectionTimeout: number;
-      enforceRequestTimeout: boolean;
-      maxInFlightRequests: number | null;
-      instrumentationEmitter: unknown;
-    }
+    type Own = 'host' | 'port' | 'rack' | 'clientId' | 'logger' | 'socketFactory' | 'ssl' | 'sasl';
+    type Limits = 'requestTimeout' | 'connectionTimeout' | 'reauthenticationThreshold';
+    type OfQueue = 'enforceRequestTimeout' | 'maxInFlightRequests' | 'instrumentationEmitter';
+    type Parts = Pick<Connection, Own | Limits> & Pick<RequestQueue.Parts, OfQueue>;
     interface ProtocolRequest {
       readonly request: { readonly apiKey: number };
     }
@@ -106,7 +94,6 @@ declare module 'kafkajs/src/network/connection.js' {
     connectionStatus: 'connected' | 'disconnecting' | 'disconnected';
     requestQueue: RequestQueue;
     authHandlers: { onError(): void } | null;
-    authExpectResponse: boolean;
     authenticatedAt: [number, number] | null;
     /** A Long of milliseconds; 0 for no end. */
     sessionLifetime: { toString(): string };

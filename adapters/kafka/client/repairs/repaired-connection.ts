@@ -19,7 +19,6 @@ export class RepairedConnection extends Connection {
   readonly #deps: Pick<Deps, 'elapsedMs' | 'after'>;
   #connecting: Promise<boolean> | null = null;
   #closing: Promise<boolean> | null = null;
-  /** The last error. */
   #failure: Error | null = null;
   /** Rejects `#connecting`. */
   #rejectConnecting: (error: Error) => void = () => {};
