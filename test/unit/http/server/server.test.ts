@@ -16,7 +16,7 @@ function pem(text: string): Secret {
   return secret;
 }
 
-test('a port in use is told with address and setting, and what to do', async (t) => {
+test('a port in use is reported with address and setting, and what to do', async (t) => {
   const fixture = await serve(t);
   const second = createHttpServer({ ...fixture.parts(), listen: { host: '127.0.0.1', port: fixture.port } });
   t.after(() => second[Symbol.asyncDispose]());
@@ -27,7 +27,7 @@ test('a port in use is told with address and setting, and what to do', async (t)
   });
 });
 
-test('an address that this machine does not have is told', async (t) => {
+test('an address that this machine does not have is reported', async (t) => {
   const server = createHttpServer({ ...new HttpFixture().parts(), listen: { host: '192.0.2.1', port: 0 } });
   t.after(() => server[Symbol.asyncDispose]());
   await assert.rejects(server.start(), { code: 'BRIDGE_HTTP_LISTEN' });
@@ -45,7 +45,7 @@ test('with a certificate it speaks HTTPS', async (t) => {
   assert.equal((await fixture.send('GET', '/healthz')).status, 200);
 });
 
-test('a certificate that is none is told without its text', async (t) => {
+test('an invalid certificate is reported without its text', async (t) => {
   const fixture = new HttpFixture(true);
   const server = createHttpServer({ ...fixture.parts(), tls: { cert: pem('no certificate'), key: pem('a private word'), clientCa: null } });
   t.after(() => server[Symbol.asyncDispose]());
