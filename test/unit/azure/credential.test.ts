@@ -249,7 +249,7 @@ test('each kind of credential reports missing and unused keys', () => {
   assert.deepEqual(keys({ credential: 'workload-identity', clientId: 'c', tenantId: 't' }), []);
 });
 
-test('the authority of a national cloud is used, whatever the environment names', async (t) => {
+test('the authority of a national cloud is used, for any environment', async (t) => {
   const entra = await FakeEntra.start(t);
   const authorityHost = process.env['AZURE_AUTHORITY_HOST'] ?? '';
   setEnvironment(t, { AZURE_AUTHORITY_HOST: 'https://localhost:1' });

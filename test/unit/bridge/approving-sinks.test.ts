@@ -37,7 +37,7 @@ test('a command sink may act for its approver on every event, and for no other a
   }
 });
 
-test('a kubernetes sink may act on events of its own node only, and with drills: false on no drill', () => {
+test('a kubernetes sink acts only on events of its own node, and with drills: false on no drill', () => {
   const origin = { via: 'sink:drain', approver: 'node' };
   const all = configOf({ drain: KUBERNETES });
   assert.deepEqual(
@@ -47,7 +47,7 @@ test('a kubernetes sink may act on events of its own node only, and with drills:
   assert.equal(isAuthorized(configOf({ drain: { ...KUBERNETES, drills: false } }), origin, DRILL, 'WestNO_0'), false);
 });
 
-test('a sink that was removed, has no approve, or is of a type that cannot approve may act for nobody', () => {
+test('a sink that was removed, has no approve, or is of a type that cannot approve acts for no approver', () => {
   const origin = { via: 'sink:drain', approver: 'orders' };
   const { approve: _, ...silent } = COMMAND;
   for (const sinks of [{}, { drain: silent }, { drain: { type: 'file', path: '/var/log/events' } }])

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { onceASecond } from '../../../src/bridge/http-interface.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
-test('whoever asks within a second, or while it is made, gets the same; a failure too', async () => {
+test('all callers within a second, or during the work, get the same result; a failure too', async () => {
   const time = new VirtualTime();
   const makings: PromiseWithResolvers<object>[] = [];
   const ask = onceASecond(() => {

@@ -92,7 +92,7 @@ test('without a source nothing is presumed', async (t) => {
   assert.equal(identity.isPresumed, false);
 });
 
-test('what is presumed is no longer once the vmId is another one; while the store cannot be set aside, no time makes it ours', async (t) => {
+test('the presumed VM no longer counts once the vmId differs; while the store cannot be set aside, it never becomes ours', async (t) => {
   const store = usedStore(t);
   let failures = 3;
   const foreign: string[] = [];
@@ -161,7 +161,7 @@ test('a store that cannot keep who the VM is, is tried again until it can', asyn
   assert.equal(identity.observer.name, 'WestNO_0');
 });
 
-test('what is asked for of the VM is observerFields, and nothing else of it is stored', async (t) => {
+test('the configured fields of the VM are published, and no others are stored', async (t) => {
   const store = testStore(t);
   const { identity } = startIdentity(t, [KNOWN], store, ['tags.team', 'location', 'zone']);
   await settle();
@@ -177,7 +177,7 @@ test('without a demand, nothing is reported or stored, and the instance is not a
   assert.deepEqual([identity.observer, store.outbox.identity.current.vm], [{ name: 'WestNO_0', id: 'westno_0' }, null]);
 });
 
-test('what was stored is observerFields while the instance route is silent, as far as it is still asked for', async (t) => {
+test('the stored fields are published while the instance route does not answer, if they are still configured', async (t) => {
   const store = testStore(t);
   store.outbox.identity.save({ vmId: 'vm', name: 'WestNO_0', vm: { location: 'westeurope', zone: '2' } });
   const { identity } = startIdentity(t, [FAILED], store, ['zone', 'vmSize']);
@@ -185,7 +185,7 @@ test('what was stored is observerFields while the instance route is silent, as f
   assert.deepEqual(identity.observer.vm, { zone: '2' });
 });
 
-test('a tag that is edited is observerFields within 10 minutes, while name and source stay until the next start', async (t) => {
+test('an edited tag is published within 10 minutes, while name and source stay until the next start', async (t) => {
   const edited: InstanceAnswer = { ...KNOWN, name: 'other', source: '/other', vm: { tags: { team: 'billing' } } };
   const { identity, time } = startIdentity(t, [KNOWN, FAILED, { ...edited, vmId: 'foreign' }, edited], testStore(t), ['tags.team']);
   await time.advance(3 * 600_000 - 1);

@@ -40,7 +40,7 @@ function reloads(options: { text?: string | null; apply?: ReloadsParts['apply'];
   return { own, file, log, results, time };
 }
 
-test('without a file it says so, changes nothing and counts nothing', async () => {
+test('without a file it reports that, changes nothing and counts nothing', async () => {
   const { own, log, results } = reloads({ text: null, apply: () => assert.fail('something was applied') });
   assert.deepEqual(await own.request('SIGHUP'), { kind: 'no-file' });
   assert.match(log[0]?.msg ?? '', /there is no configuration file/);
@@ -48,7 +48,7 @@ test('without a file it says so, changes nothing and counts nothing', async () =
   assert.deepEqual([results, own.refused], [[], null]);
 });
 
-test('none begins before the bridge has started, nor before what the one before it left has ended', async () => {
+test('none begins before the bridge has started, or before the parts that the last one replaced have ended', async () => {
   const ready = Promise.withResolvers<void>();
   const ending = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let applied = 0;
@@ -67,7 +67,7 @@ test('none begins before the bridge has started, nor before what the one before 
   assert.equal(applied, 2);
 });
 
-test('one that is no longer allowed when its turn comes reads nothing, counts nothing, and lets the next one begin', async () => {
+test('one that is no longer allowed in its turn reads nothing, counts nothing, and the next one begins', async () => {
   const ending = Promise.withResolvers<void>();
   const applied: string[] = [];
   const { own, results } = reloads({
@@ -87,7 +87,7 @@ test('one that is no longer allowed when its turn comes reads nothing, counts no
   assert.deepEqual([applied.length, results], [2, ['applied', 'applied']]);
 });
 
-test('what changed is told against what is in force, and a refused file is not', async () => {
+test('the changes are those against the configuration in force, not against a refused file', async () => {
   const { own, file, time } = reloads();
   file.text = `${VALID}\npublish: { resources: own }`;
   assert.deepEqual(await own.request('SIGHUP'), { kind: 'applied', changed: ['publish.resources'] });

@@ -122,7 +122,7 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
   });
 }
 
-test('what was published is told once it is on disk', (t) => {
+test('a published CloudEvent is reported once it is on disk', (t) => {
   const { store, committed } = onDisk(t);
   store.commit((transaction) => {
     transaction.publish([approvalChange({ id: 'recorded:1' })]);

@@ -52,7 +52,7 @@ test('disposal aborts what runs, waits for its end, closes once, and refuses wha
   assert.deepEqual(log, ['aborted', 'aborted', 'close']);
 });
 
-test('after an abort the reason of the signal comes out, whatever the source rejects with', async () => {
+test('after an abort it rejects with the reason of the signal, for any error of the source', async () => {
   const { held, managed } = setUp();
   const controller = new AbortController();
   const reason = new Error('enough');

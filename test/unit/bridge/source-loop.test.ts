@@ -94,7 +94,7 @@ test('one that received for a while is tried again soon', async () => {
   assert.ok(Math.max(...pauses) <= 250, pauses.join(' '));
 });
 
-test('what somebody has to mend is tried again slowly, at most 10 s apart', async () => {
+test('a fault that a person must fix is retried slowly, at most 10 s apart', async () => {
   const misconfigured = new BridgeError('BRIDGE_DELIVERY_FAILED', 'no such topic', { disposition: 'misconfigured' });
   const { time, calls } = setUp(() => Promise.reject(misconfigured));
   await time.advance(600_000);
@@ -110,7 +110,7 @@ test('a source that ends without an error, or breaks the contract, is received f
   assert.match(log[0] ?? '', /^40 the source cannot receive approvals/);
 });
 
-test('a message that cannot be stored is no fault of the source', async () => {
+test('a message that cannot be stored is not a fault of the source', async () => {
   const broker = new MemoryBroker(() => 0);
   broker.approve('a');
   const never = new AbortController().signal;
@@ -121,7 +121,7 @@ test('a message that cannot be stored is no fault of the source', async () => {
   assert.deepEqual([log, broker.verdicts], [[], [null]]);
 });
 
-test('a mistake over a message is told as a failure of the source, not kept quiet like a full disk', async () => {
+test('a programming error during a message is reported as a failure of the source, unlike a full disk', async () => {
   const broker = new MemoryBroker(() => 0);
   broker.approve('a');
   const never = new AbortController().signal;
@@ -169,7 +169,7 @@ for (const [what, receive] of [
     assert.equal(time.pending, 0);
   });
 
-test('one that others can take from is not received from before this bridge is ready, and ends all the same', async () => {
+test('a shared source is not read before this bridge is ready, and still ends', async () => {
   const time = new VirtualTime();
   const stop = new AbortController();
   let calls = 0;

@@ -52,7 +52,7 @@ test('quick polls look no more often than about once a second', async () => {
   assert.ok(looks.length >= 10 && looks.length <= 11, `${looks.length} looks in 10 s`);
 });
 
-test('what is found is told at once, and a store that fails is asked again', async () => {
+test('a result is reported at once, and a store that fails is asked again', async () => {
   let turn = 0;
   const { time, found, upkeep } = start(() => {
     turn += 1;

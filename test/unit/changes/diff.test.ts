@@ -35,7 +35,7 @@ test('the example of the documentation gives scheduled, started and ended', () =
   assert.equal(watcher.state.events.size, 0);
 });
 
-test('the same incarnation and content give no change, whatever the order of names and the case of the id', () => {
+test('the same incarnation and content give no change, for any order of names and any case of the id', () => {
   const watcher = new Watcher();
   watcher.see(documentOf(2, [{}]), 0);
   assert.deepEqual(watcher.see(documentOf(2, [{}]), 1000), []);

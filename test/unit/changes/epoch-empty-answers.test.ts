@@ -58,7 +58,7 @@ test('a document without the event ends it at once, empty answers before it or n
   assert.deepEqual(told(watcher.see(documentOf(5), 2000)), ['ended canceled']);
 });
 
-test('an event that is listed again after empty answers was never gone', () => {
+test('an event that is listed again after empty answers has not ended', () => {
   const watcher = watching();
   watcher.see(EMPTY, 1000);
   assert.deepEqual(watcher.see(documentOf(4, [{ eventStatus: 'Started' }]), 2000), []);

@@ -46,7 +46,7 @@ test('events that a new epoch lists are compared as usual, and end at once when 
   assert.deepEqual(told(watcher.see(documentOf(3), 3000)), ['ended completed']);
 });
 
-test('an event that a new epoch lists late was never gone', () => {
+test('an event that a new epoch lists late has not ended', () => {
   const watcher = watching();
   watcher.see(documentOf(1), 1000);
   assert.deepEqual(watcher.see(documentOf(2, [{}]), 4 * MINUTE), []);
@@ -116,7 +116,7 @@ test('a restart in between neither shortens nor prolongs the three settle times,
   }
 });
 
-test('an epoch that begins after another one has settled has all of its own settle time', () => {
+test('an epoch that begins after another one has settled has a complete settle time', () => {
   const watcher = watching();
   answerInTurn(watcher, 1000, 14 * MINUTE, () => [{}]);
   watcher.see(documentOf(5, [{}]), 30 * MINUTE);

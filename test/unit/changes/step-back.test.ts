@@ -33,7 +33,7 @@ test('an update of a started event is not a step back', () => {
   assert.deepEqual(stepsBack(started, [{ eventStatus: 'Started', notBefore: null, durationInSeconds: 9 }]), [null, null]);
 });
 
-test('an event that comes back after its end is a step back, in whatever status', () => {
+test('an event that comes back after its end is a step back, in any status', () => {
   assert.deepEqual(stepsBack(scheduled, gone, scheduled, gone), [null, null, 'returned', null]);
   assert.deepEqual(stepsBack(scheduled, gone, started, gone), [null, null, 'returned', null]);
   assert.deepEqual(stepsBack(started, gone, scheduled), [null, null, 'returned']);

@@ -17,7 +17,7 @@ function draining(events: readonly ScheduledEvent[], settings: object = {}, vmNa
   return drainingEvent(events, v.parse(drainSection, settings), vmName, START_MS)?.eventId ?? null;
 }
 
-test('every impact but Freeze drains from its announcement on, whatever time is left', () => {
+test('every impact except Freeze drains from its announcement on, for any remaining time', () => {
   for (const eventType of ['Reboot', 'Redeploy', 'Preempt', 'Terminate']) {
     assert.equal(draining([event(eventType, 86_400_000)]), eventType);
     assert.equal(draining([event(eventType, null, { eventStatus: 'Started' })]), eventType);
@@ -50,7 +50,7 @@ test('from: started drains from the start of the event on', () => {
   assert.equal(draining([event('Reboot', null, { eventStatus: 'Started' })], { from: 'started' }), 'Reboot');
 });
 
-test('of several, the one that has started is told, else the one that starts next', () => {
+test('of several events, the result is the started one, otherwise the one that starts next', () => {
   const [later, sooner, started] = [
     event('Reboot', 600_000),
     event('Redeploy', 60_000),
@@ -60,7 +60,7 @@ test('of several, the one that has started is told, else the one that starts nex
   assert.equal(draining([later, sooner, started]), 'Preempt');
 });
 
-test('a notice beside from: started, and an empty list of impacts, are faults', () => {
+test('a notice together with from: started, and an empty list of impacts, are faults', () => {
   const faultsOf = (settings: object) => v.safeParse(drainSection, settings).issues?.map(({ message }) => message) ?? [];
   assert.match(faultsOf({ from: 'started', notice: { below: '5m' } })[0] ?? '', /leave it out/);
   assert.equal(faultsOf({ impacts: [] }).length, 1);

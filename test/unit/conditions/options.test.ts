@@ -11,7 +11,7 @@ function faultsOf(resources: unknown): string[] {
   return faults.map(formatFault);
 }
 
-test('a sign that other globs know is a fault at the path of its glob, which says what to write instead', () => {
+test('a character with a meaning in other globs is a fault at the path of its glob, which says what to write instead', () => {
   assert.deepEqual(faultsOf(['web_*', 'db_[01]']), [
     'filter.resources[1]: holds [, but only * (any text) and ? (any one character) have a meaning: write a glob for each alternative, or ? in its place',
   ]);

@@ -93,7 +93,7 @@ approvals: { approvers: { orders: { token: { env: OTHER_TOKEN } } } }`,
   assert.deepEqual(needsRestart(before, after), []);
 });
 
-test('a path is touched by itself, by paths inside it and around it, but not by a neighbour with a similar name', () => {
+test('a path is touched by itself, by paths inside it and around it, but not by a path with a similar name', () => {
   assert.ok(touches(['sinks.hooks.url'], 'sinks.hooks'));
   assert.ok(touches(['sinks.hooks'], 'sinks.hooks'));
   assert.ok(touches(['sinks.hooks'], 'sinks.hooks.filter'));

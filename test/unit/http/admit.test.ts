@@ -200,7 +200,7 @@ test('a token that is withdrawn before the body is there counts as a failure: 42
   assert.deepEqual(statuses, [...Array<number>(19).fill(401), 429]);
 });
 
-test('who has lost its right learns nothing about its body', async (t) => {
+test('a caller without the right learns nothing about its body', async (t) => {
   const fixture = await fixtureOf(t);
   const route = changing('POST', '/v1/approvals', '{"', false);
   assert.equal((await betweenHeadAndBody(fixture, route, () => Object.assign(fixture, { callers: {} }))).status, 401);

@@ -96,7 +96,7 @@ test('413 over 64 KiB, announced or not, and 64 KiB are taken', async (t) => {
   assert.equal(fixture.asked.length, 1);
 });
 
-test('400 for what is no JSON or no UTF-8, without repeating it', async (t) => {
+test('400 for invalid JSON and invalid UTF-8, without repeating it', async (t) => {
   const fixture = await serve(t);
   for (const body of ['', '{', 'secret words', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])]) {
     const answer = await fixture.approve(body);
@@ -106,7 +106,7 @@ test('400 for what is no JSON or no UTF-8, without repeating it', async (t) => {
   assert.equal(fixture.asked.length, 0);
 });
 
-test('before it is known which VM this is, what is wrong with a body is told, and all else may be asked again', async (t) => {
+test('before the VM is identified, faults of a body are reported, and everything else can be retried', async (t) => {
   const fixture = await serve(t);
   fixture.isIdentified = false;
   const headers = { authorization: `Bearer ${APPROVER}` };
@@ -137,7 +137,7 @@ test('500 if the bridge itself fails; the cause is in the log and not in the ans
   assert.match(fixture.log.join(''), /inner words/);
 });
 
-test('the 20th failure of an address within a minute is told to wait, and a valid token is taken all the same', async (t) => {
+test('the 20th failure of an address within a minute gets 429, and a valid token is still accepted', async (t) => {
   const fixture = await serve(t);
   const fail = () => fixture.approve(undefined, { authorization: 'Bearer wrong-token-0001' });
   for (let failure = 1; failure < 20; failure++) assertProblem(await fail(), 401, 'unauthorized');

@@ -43,7 +43,7 @@ test('in binary mode the body is the approval, and the attributes are its header
   assert.deepEqual(served.asked, [{ approver: 'orders', body: APPROVAL }]);
 });
 
-test('who approves is told by the token, whatever the event claims', async (t) => {
+test('the token names the approver, for any claim of the event', async (t) => {
   const { served, post } = await fixture(t);
   await post('/v1/approvals', STRUCTURED, { ...EVENT, source: 'billing', approver: 'billing', data: { ...APPROVAL, approver: 'billing' } });
   assert.equal(served.asked[0]?.approver, 'orders');
@@ -72,7 +72,7 @@ test('an envelope that cannot be opened is 400 and says why, without repeating i
   assert.deepEqual(served.asked, []);
 });
 
-test('a ce-specversion other than 1.0 is 400, also beside structured mode', async (t) => {
+test('a ce-specversion other than 1.0 is 400, also with structured mode', async (t) => {
   const { served, post } = await fixture(t);
   for (const [type, body] of [
     ['application/json', APPROVAL],
@@ -107,7 +107,7 @@ test('an approval that also holds or releases is 400 and names the right route, 
   assert.deepEqual(served.asked, []);
 });
 
-test('a CloudEvent that is called plain JSON is told its media type', async (t) => {
+test('a CloudEvent that is sent as plain JSON gets the right media type in the answer', async (t) => {
   const { served, post } = await fixture(t);
   const answer = await post('/v1/approvals', 'application/json', { ...EVENT, data: APPROVAL });
   assert.deepEqual([answer.status, answer.json['type']], [400, 'bad-request']);

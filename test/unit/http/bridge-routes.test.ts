@@ -20,7 +20,7 @@ test('readyz is 200 or 503, and says why', async (t) => {
   assert.deepEqual(answer.json, { ready: false, reasons: ['no good document for 75 s'], ...DETAILS });
 });
 
-test('who may not read is told by readyz whether it is ready, and nothing that only a reader is to know', async (t) => {
+test('without the right to read, readyz shows only whether it is ready', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   const asked: boolean[] = [];
   fixture.readiness = (isWhole) => {
@@ -36,7 +36,7 @@ test('who may not read is told by readyz whether it is ready, and nothing that o
   assert.equal((await fixture.send('GET', '/v1/events')).status, 401, 'probes are no failed log-ins');
 });
 
-test('on loopback readyz tells all, unless under a foreign name, as a web page could make it point here', async (t) => {
+test('on loopback readyz shows all, unless under a foreign name, which a web page could point here', async (t) => {
   const fixture = await serve(t);
   const asked: boolean[] = [];
   fixture.readiness = (isWhole) => {
@@ -129,7 +129,7 @@ test('HEAD answers as GET does, without the body', async (t) => {
   assert.deepEqual([answer.status, answer.headers['content-length'], answer.text], [200, '15', '']);
 });
 
-test('an escape in the path that is none, or not UTF-8, is a problem, 400', async (t) => {
+test('an invalid escape in the path, or one that is not UTF-8, is a problem, 400', async (t) => {
   const fixture = await serve(t);
   for (const [method, path] of [
     ['GET', '/v1/approvals/%zz'],

@@ -23,7 +23,7 @@ test('a wrong token is 401 even if reading needs none; no token is 401 if readin
   assert.equal((await closed.send('GET', '/v1/caller', shown(READER))).status, 200);
 });
 
-test("under a name that is not this server's it tells nothing without a token", async (t) => {
+test('under a foreign host name it returns nothing without a token', async (t) => {
   const fixture = await serve(t);
   assert.equal((await fixture.send('GET', '/v1/caller', { headers: { host: 'rebound.example' } })).status, 421);
 });

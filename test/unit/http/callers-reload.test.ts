@@ -33,7 +33,7 @@ async function pending(t: TestContext, approvers: object) {
   return { answer, giveKeys, reload };
 }
 
-test('an approver that a reload removes while its JWT is verified is nobody', async (t) => {
+test('an approver that a reload removes while its JWT is verified is not authenticated', async (t) => {
   const { answer, giveKeys, reload } = await pending(t, { orders: { subject: 'orders' } });
   reload({ orders: { subject: 'another' } });
   giveKeys();

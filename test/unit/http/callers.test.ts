@@ -29,20 +29,20 @@ function fixture(answer?: Authentication) {
   return { callers, time, asked, identify, statusOf };
 }
 
-test('without an Authorization header the certificate tells who calls', async () => {
+test('without an Authorization header the certificate names the caller', async () => {
   const { identify, callers } = fixture();
   assert.deepEqual(await identify({}, CERTIFICATE), ORDERS);
   assert.deepEqual(await identify({ authorization: '' }, CERTIFICATE), ORDERS);
   assert.equal(await callers.refuseReading({ headers: {}, certificate: () => CERTIFICATE, address: '' }), null);
 });
 
-test('a certificate mends no Authorization header that is wrong', async () => {
+test('a certificate does not replace a wrong Authorization header', async () => {
   const { statusOf } = fixture();
   for (const authorization of ['Bearer wrong', 'Basic Zm9v', 'good', 'Bearer'])
     assert.equal(await statusOf({ authorization }, CERTIFICATE), 401);
 });
 
-test('X-Forwarded-For, Forwarded and forwarded certificates tell nothing: failures are those of the connection', async () => {
+test('X-Forwarded-For, Forwarded and forwarded certificates are ignored: failures count for the connection', async () => {
   const { statusOf, asked } = fixture();
   const headers = (address: number) => ({
     'x-forwarded-for': `198.51.100.${address}`,

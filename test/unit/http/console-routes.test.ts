@@ -63,7 +63,7 @@ test('all of it has at most 100 KB unzipped, and makes markup of nothing', async
   );
 });
 
-test('it comes and goes while the bridge runs; without it there is no such route, whatever the method', async (t) => {
+test('it is added and removed while the bridge runs; without it there is no such route, for any method', async (t) => {
   let isOn = false;
   const fixture = await serveConsole(t, { isOn: () => isOn });
   assert.deepEqual([(await fixture.send('GET', '/')).status, (await fixture.send('POST', '/')).status], [404, 404]);

@@ -44,7 +44,7 @@ for (const [address, network] of [
   test(`${address || 'a connection that is gone'} is counted as ${network || 'itself'}`, () => assert.equal(networkOf(address), network));
 }
 
-test('after a minute an address begins anew', async () => {
+test('after a minute the count of an address begins again', async () => {
   const time = new VirtualTime();
   const limit = new FailureLimit(time);
   fail(limit, '192.0.2.1', 30);
@@ -61,7 +61,7 @@ test('a flood from many addresses does not clear the record of a persistent one'
   assert.equal(limit.count('192.0.2.1'), 60);
 });
 
-test('of too many addresses one whose minute is over, else one with the fewest failures is forgotten, so that memory stays bounded', async () => {
+test('of too many addresses, one whose minute is over is dropped, otherwise one with the fewest failures, so that memory stays bounded', async () => {
   const time = new VirtualTime();
   const limit = new FailureLimit(time);
   fail(limit, 'over', 25);
@@ -74,7 +74,7 @@ test('of too many addresses one whose minute is over, else one with the fewest f
   assert.equal(fail(limit, 'one more', 18), null);
 });
 
-test('who reaches the limit is told once within each minute', async () => {
+test('an address at the limit is reported once in each minute', async () => {
   const time = new VirtualTime();
   const reached: string[] = [];
   const limit = new FailureLimit(time, (network) => reached.push(network));

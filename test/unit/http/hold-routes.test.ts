@@ -16,7 +16,7 @@ const REFUSED = {
   eventId: 'A',
 } as const;
 
-test('a hold is handed on with who asks and how it was known, and comes back: 201', async (t) => {
+test('a hold is passed on with its caller and the caller’s credential, and returned: 201', async (t) => {
   const fixture = await serve(t);
   const hold = { eventId: 'A', holds: [{ approver: 'orders', reason: 'backup', at: '2026-01-01T00:00:00.000Z' }] };
   fixture.held = () => ({ kind: 'held', status: 201, hold });
@@ -96,7 +96,7 @@ test('a refusal of either is a problem', async (t) => {
   assert.deepEqual([held.status, held.json['type'], 'kind' in held.json], [409, 'submitted', false]);
 });
 
-test('nobody holds or releases who may not approve, and the body is looked at after that', async (t) => {
+test('only approvers can hold or release, and this is checked before the body', async (t) => {
   const fixture = await serve(t);
   const both = async (headers: http.OutgoingHttpHeaders, status: number, type: string) => {
     for (const [method, path] of [
@@ -173,7 +173,7 @@ test('the record is asked for in parts, by numbers alone', async (t) => {
   assert.equal(fixture.told.length, 2);
 });
 
-test('what became of an approval is told to whoever may read events', async (t) => {
+test('callers who may read events can read the result of an approval', async (t) => {
   const open = await serve(t);
   const answer = await open.send('GET', '/v1/approvals/A%42');
   assert.equal(answer.status, 200);

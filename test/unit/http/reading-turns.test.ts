@@ -28,7 +28,7 @@ function fixture() {
   return { time, readings, begun, read, advance };
 }
 
-test('behind a reading comes a pause as long as it took, for which its own caller does not wait', async () => {
+test('after a reading there is a pause as long as the reading, for which its caller does not wait', async () => {
   const { begun, read, advance } = fixture();
   const all = [read('a', 'a1', 30), read('a', 'a2', 5), read('b', 'b1', 10)];
   assert.equal(await all[0], 'a1');
@@ -52,7 +52,7 @@ test('the pause is 1 s at most, also if the machine slept for an hour in a readi
   await all[1];
 });
 
-test('a reading that fails, or whose caller has gone, ends its turn', async () => {
+test('a reading that fails, or whose caller has disconnected, ends its turn', async () => {
   const { readings, read, advance } = fixture();
   const gone = new AbortController();
   const failing = assert.rejects(

@@ -6,7 +6,7 @@ import { APPROVER, READER, serve } from '../../virtual/http-fixture.ts';
 
 const ADMIN = { authorization: `Bearer ${APPROVER}` };
 
-test('an admin is heard by name, needs no body, and is told the paths that differ', async (t) => {
+test('an admin needs no body, is passed on by name, and gets the paths that differ', async (t) => {
   const fixture = await serve(t);
   const by: string[] = [];
   fixture.reload = async (name) => {
@@ -18,7 +18,7 @@ test('an admin is heard by name, needs no body, and is told the paths that diffe
   assert.deepEqual(by, ['orders']);
 });
 
-test('nobody else is: no token 401, a reader 403, an approver without admin 403, nobody configured 403', async (t) => {
+test('other callers are refused: no token 401, a reader 403, an approver without admin 403, no approvers configured 403', async (t) => {
   const fixture = await serve(t);
   fixture.reload = async () => assert.fail('it was reloaded');
   const ask = async (headers: Record<string, string>) => {
@@ -33,7 +33,7 @@ test('nobody else is: no token 401, a reader 403, an approver without admin 403,
   assert.deepEqual(await ask(ADMIN), [403, 'no-approvers']);
 });
 
-test('a page of another site is not heard, whatever the browser shows for it; one of this host is', async (t) => {
+test('a page of another site is refused, with any credential of the browser; one of this host is accepted', async (t) => {
   const fixture = await serve(t);
   const from = async (origin: string) => (await fixture.send('POST', '/v1/reload', { headers: { ...ADMIN, origin } })).status;
   assert.equal(await from('https://evil.example'), 403);

@@ -93,7 +93,7 @@ describe('a lease', () => {
     assert.equal(addressInLease('unknown_245 = a8:3f:81:10\n'), '168.63.129.16');
     assert.equal(addressInLease('OPTION_245=a83f8110'), '168.63.129.16');
   });
-  test('with a broken newest value falls back to the one before', () => {
+  test('with an unreadable newest value, it uses the one before', () => {
     assert.equal(addressInLease(DHCLIENT.replace('a8:3f:81:10', 'broken')), '100.64.64.100');
   });
   test('with a declared name is read only by that name', () => {

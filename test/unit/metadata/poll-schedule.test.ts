@@ -104,8 +104,7 @@ describe('429', () => {
     assert.equal(schedule.next(status(429), 0), 1000);
   });
 
-  test('never waits longer than 10 s, whatever the interval', () =>
-    assert.deepEqual(waits(plain(30_000), status(429), 2), [10_000, 10_000]));
+  test('it never waits longer than 10 s, for any interval', () => assert.deepEqual(waits(plain(30_000), status(429), 2), [10_000, 10_000]));
 });
 
 describe('400, 401, 403, 405', () => {

@@ -84,7 +84,7 @@ test('a jump of the wall clock does not move polls', async () => {
   subscription.unsubscribe();
 });
 
-test('refresh between polls starts one at once, and the schedule goes on from there', async () => {
+test('refresh between polls starts one at once, and the schedule continues from there', async () => {
   const { time, poller, starts, subscribe } = start();
   const subscription = subscribe();
   await time.advance(400);

@@ -32,7 +32,7 @@ test('less time left sorts first; without NotBefore no time is left; a started e
   assert.deepEqual(keysByUrgency(EVENTS, NOW + 870_000), ['soon', 'overdue', 'unknown', 'later', 'started', 'tomorrow']);
 });
 
-test('urgent is what is Scheduled with under two minutes of notice, past it or without it, and when the next one will be is told', () => {
+test('urgent events are Scheduled with under two minutes of notice, past it or without it; the result has the time of the next one', () => {
   assert.deepEqual(urgentAmong(EVENTS, NOW), { keys: ['overdue', 'unknown', 'soon'], nextMs: NOW + 780_001 });
   assert.deepEqual(urgentAmong(EVENTS, NOW + 780_000).keys, ['soon', 'overdue', 'unknown']);
   assert.deepEqual(urgentAmong(EVENTS, NOW + 780_001).keys, ['soon', 'overdue', 'unknown', 'later']);
@@ -54,7 +54,7 @@ test('asked again it is the same answer until the events are others, one becomes
     assert.deepEqual(urgent.among(known, wallMs), urgentAmong(known.values(), wallMs));
 });
 
-test('the store tells what is urgent by what is stored, and finds rows of keys in the order of the keys', (t) => {
+test('the store finds urgent keys by its rows, and rows of keys in the order of the keys', (t) => {
   const store = testStore(t);
   const { queue } = store.outbox;
   assert.deepEqual(queue.urgent(), { keys: [], nextMs: null });

@@ -46,7 +46,7 @@ async function settled(fixture: HttpFixture, figure: () => number): Promise<void
   }
 }
 
-test('1,500 requests in one piece whose answers nobody reads make as many answers as the operating system takes, and one', async (t) => {
+test('1,500 requests in one piece with unread answers cause as many answers as the operating system takes, and one', async (t) => {
   const { fixture, seen } = await serveAnswers(t, MEBIBYTE);
   const connection = await rawConnection(t, fixture.port);
   connection.send(ASK.repeat(1500));
@@ -95,7 +95,7 @@ test('what follows a body in the same piece is the next request, and a piece may
   assert.deepEqual(said.toSorted(), [0, 0, 2, 2]);
 });
 
-test('an answer that is not read within 30 s ends its connection, which is told', async (t) => {
+test('an answer that is not read within 30 s ends its connection, which is reported', async (t) => {
   const { fixture, time, seen } = await serveAnswers(t, 12 * MEBIBYTE);
   const connection = await rawConnection(t, fixture.port);
   connection.send(ASK);
@@ -181,7 +181,7 @@ test('of answers that nobody reads 16 MiB are kept at most: beyond, the oldest g
   for (const connection of others) assert.equal(connection.isClosed, false);
 });
 
-test('a body that nobody asks for yet stays with its sender', async (t) => {
+test('a body that is not read yet stays with its sender', async (t) => {
   const fixture = new HttpFixture();
   const asked = Promise.withResolvers<void>();
   const parts = fixture.parts();

@@ -66,7 +66,7 @@ test('the counts survive the process', (t) => {
   assert.equal(again.approvals.record(1, { after: 0, limit: 1 }).unwritten[0]?.steps, 50);
 });
 
-test('the parts of a record have every line once and in order, whatever the limit', (t) => {
+test('the parts of a record have every line once and in order, for any limit', (t) => {
   const store = testStore(t);
   add(store, 30, (place) => approvalStep('answered', { atMs: place }));
   for (const limit of [1, 7, 29, 30, 31]) {

@@ -133,7 +133,7 @@ test('a record that does not fit on the disk rolls its approvals back', (t) => {
   assert.deepEqual([store.outbox.approvals.of(1), store.outbox.approvals.record(1, FIRST_PART).steps], [null, []]);
 });
 
-test('a line of the record cannot be changed, whatever program opens the database', (t) => {
+test('a line of the record cannot be changed by any program that opens the database', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => transaction.addSteps(1, [approvalStep('held', { approver: 'orders' })]));
   const other = new DatabaseSync(join(store.folder, 'outbox.db'));

@@ -91,7 +91,7 @@ test('an event that is known already is not written again', (t) => {
   );
 });
 
-test('an event has ended when its occurrence is gone from the state, also if it comes back', (t) => {
+test('an event has ended when its occurrence is no longer in the state, also if it comes back', (t) => {
   const store = testStore(t);
   save(store, knownState([knownEvent('a', 1)]));
   assert.equal(store.outbox.known.lastEndedMs('a'), null);

@@ -61,7 +61,7 @@ test('a failed task passes its turn on, and no new task overtakes waiting ones',
   assert.deepEqual(begun, ['b1', 'c1']);
 });
 
-test('whoever leaves while it waits has no turn, and holds up nobody behind it', async () => {
+test('a caller that leaves while it waits has no turn, and does not delay the next ones', async () => {
   const { begun, take, endOne } = fixture();
   const [gone, left] = [new AbortController(), new AbortController()];
   gone.abort(new Error('gone'));

@@ -18,7 +18,7 @@ function start() {
   return { time, shared, passed, counted, limit };
 }
 
-test('each limit expires once, to the millisecond, in whatever order they were set', async () => {
+test('each limit expires once, to the millisecond, in any order of setting', async () => {
   const { time, passed, limit } = start();
   limit('long', 300);
   limit('short', 100);

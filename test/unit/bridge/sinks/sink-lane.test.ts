@@ -55,7 +55,7 @@ function take(lane: SinkLane, next: SinkConfig): void {
   lane.settle();
 }
 
-test('the next lane begins at once and leaves the keys under way alone; it knows when it is no longer in force', async () => {
+test('the next lane begins at once and skips the keys of running calls; it stops when it is replaced', async () => {
   const { time, told, sink, successions } = world();
   const hooks = sink('hooks');
   take(hooks, config('one', '/a'));
@@ -86,7 +86,7 @@ test('a lane waits for those before that write its file, and of several configur
   assert.deepEqual(told, ['hooks one', 'hooks three']);
 });
 
-test('a sink whose file another one still writes waits for that one alone', async () => {
+test('a sink whose file another one still writes waits only for that one', async () => {
   const { time, told, sink } = world();
   const old = sink('old');
   take(old, config('one', '/a'));

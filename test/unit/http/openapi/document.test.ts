@@ -43,12 +43,12 @@ function* definitionsIn(value: unknown): Generator<readonly [reference: unknown,
   for (const member of Object.values(inner)) yield* definitionsIn(member);
 }
 
-test('beyond loopback it wants a token, as all of /v1 does', async (t) => {
+test('beyond loopback it needs a token, as all of /v1 does', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   assert.equal((await fixture.send('GET', '/v1/openapi.json')).status, 401);
 });
 
-test('it is served to those who may read, with the version of the package', async (t) => {
+test('it is served to readers, with the version of the package', async (t) => {
   const fixture = await serve(t);
   const answer = await fixture.send('GET', '/v1/openapi.json');
   assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'application/json']);
@@ -93,7 +93,7 @@ test('no two of its schemas have the same name', () => {
   for (const [name, own] of names) assert.equal(new Set(own.map(([, definition]) => definition)).size, 1, String(name));
 });
 
-test('its problem types and their statuses are those that there are, no more and no fewer', () => {
+test('its problem types and their statuses are exactly those of the code', () => {
   const described = objectsOf(OPENAPI_DOCUMENT).flatMap(({ type, status }) => {
     const [types, code] = [(type as { enum?: string[] } | undefined)?.enum, (status as { const?: number } | undefined)?.const];
     return types && code ? types.map((each) => `${each} ${code}`) : [];
@@ -112,7 +112,7 @@ test('every schema and every reference resolves, and every example is as its sch
   for (const schema of Object.keys(OPENAPI_DOCUMENT.components.schemas)) validator({ $ref: `#/components/schemas/${schema}` });
 });
 
-test('every operation has a name of its own, a summary, and an example of each answer in JSON', () => {
+test('every operation has a unique name, a summary, and an example of each answer in JSON', () => {
   const operations = Object.values(PATHS).flatMap((own) => Object.values(own));
   assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
   for (const { operationId, responses } of operations) {
@@ -151,7 +151,7 @@ test('what it says of a body is what is taken: requests that it forbids are no a
   }
 });
 
-test('docs/operate/http.md has its routes with their statuses, and its problem types, no more and no fewer', () => {
+test('docs/operate/http.md has exactly its routes with their statuses, and its problem types', () => {
   const page = readFileSync(join(ROOT, 'docs/operate/http.md'), 'utf8');
   // 500 stands below for all.
   const statusesOf = ({ responses }: Operation) => Object.keys(responses).filter((status) => status !== '500');

@@ -41,7 +41,7 @@ test('a page names the start of the next one, and the last page has none', async
   assert.deepEqual([all['next'], (all['items'] as object[]).length], [null, 3]);
 });
 
-test('a limit, an after or a parameter that is none is 400 and says what is allowed', async (t) => {
+test('an invalid limit or after, and an unknown parameter, is 400 and says what is allowed', async (t) => {
   const fixture = await serve(t);
   for (const query of ['limit=0', 'limit=1001', 'limit=x', 'limit=1&limit=2', 'after=-1', 'after=', 'sink=', 'sinks=a']) {
     const { status, json } = await fixture.send('GET', `/v1/dead-letters?${query}`);

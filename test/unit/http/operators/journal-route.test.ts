@@ -11,7 +11,7 @@ function item(position: number, bytes = '{"id":"a"}') {
   return { position, atMs: 1000, bytes: new TextEncoder().encode(bytes), deliveries };
 }
 
-test('an event, a span of time and a page are asked for, and each item tells of its deliveries', async (t) => {
+test('the query takes an event, a span of time and a page, and each item has its deliveries', async (t) => {
   const fixture = await serve(t);
   const asked: JournalRange[] = [];
   fixture.operations = {
@@ -56,7 +56,7 @@ test('a page is filled in several steps; next is null after the last, and it end
   assert.deepEqual(await ask('limit=10&after=9'), [1, null]);
 });
 
-test('a page has 256 KiB at most, whatever it is made of', async (t) => {
+test('a page has at most 256 KiB, for any content', async (t) => {
   const fixture = await serve(t);
   const rows = Array.from({ length: 1000 }, (_, index) => item(index + 1, JSON.stringify({ text: '€'.repeat(index % 1500) })));
   fixture.operations = {
@@ -79,7 +79,7 @@ test('a page has 256 KiB at most, whatever it is made of', async (t) => {
   );
 });
 
-test('one page is made at a time, callers of other addresses have their turn between, and a caller that has gone has none', async (t) => {
+test('one page is made at a time, callers of other addresses have their turn in between, and a caller that has disconnected has none', async (t) => {
   const fixture = await serve(t);
   const steps: string[] = [];
   let isHeld = true;
@@ -117,7 +117,7 @@ test('one page is made at a time, callers of other addresses have their turn bet
   assert.deepEqual(steps, ['a1 0', 'a1 1', 'c1 0', 'c1 1', 'a2 0', 'a2 1']);
 });
 
-test('a page that nobody waits for any more is not made to its end', async (t) => {
+test('a page is not completed after its caller has disconnected', async (t) => {
   const fixture = await serve(t);
   let asked = 0;
   fixture.operations = { ...fixture.operations, journal: ({ after }) => ({ items: [], next: after + ++asked }) };
@@ -131,7 +131,7 @@ test('a page that nobody waits for any more is not made to its end', async (t) =
   assert.equal(asked, atEnd);
 });
 
-test('what is no event, time, limit or position is 400', async (t) => {
+test('an invalid event, time, limit or position is 400', async (t) => {
   const fixture = await serve(t);
   const faults = ['event=', 'event=a&event=b', 'since=yesterday', 'until=2026', 'limit=0', 'limit=1001', 'after=x', 'from=1'];
   for (const query of faults) assert.equal((await fixture.send('GET', `/v1/journal?${query}`)).status, 400, query);

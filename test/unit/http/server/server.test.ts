@@ -16,7 +16,7 @@ function pem(text: string): Secret {
   return secret;
 }
 
-test('a port in use is told with address and setting, and what to do', async (t) => {
+test('a port in use is reported with address and setting, and what to do', async (t) => {
   const fixture = await serve(t);
   const second = openHttpServer({ ...fixture.parts(), listen: { host: '127.0.0.1', port: fixture.port } });
   await assert.rejects(second, (error: Error & { code: string }) => {
@@ -26,7 +26,7 @@ test('a port in use is told with address and setting, and what to do', async (t)
   });
 });
 
-test('an address that this machine does not have is told', async () => {
+test('an address that this machine does not have is reported', async () => {
   const server = openHttpServer({ ...new HttpFixture().parts(), listen: { host: '192.0.2.1', port: 0 } });
   await assert.rejects(server, { code: 'BRIDGE_HTTP_LISTEN' });
 });
@@ -37,7 +37,7 @@ test('with a certificate it speaks HTTPS', async (t) => {
   assert.equal((await fixture.send('GET', '/healthz')).status, 200);
 });
 
-test('a certificate that is none is told without its text', async () => {
+test('an invalid certificate is reported without its text', async () => {
   const fixture = new HttpFixture(true);
   const server = openHttpServer({ ...fixture.parts(), tls: { cert: pem('no certificate'), key: pem('a private word'), clientCa: null } });
   await assert.rejects(server, (error: Error & { code: string }) => {

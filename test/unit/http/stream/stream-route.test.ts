@@ -62,7 +62,7 @@ test('it resumes behind ?after=, 0 being all that is kept, and Last-Event-ID win
   assert.deepEqual(ids(some), [99, 100, 101]);
 });
 
-test('a position that is none or lies beyond the newest is 400, one behind which something was pruned 410', async (t) => {
+test('an invalid position, or one beyond the newest, is 400; one after which rows were pruned is 410', async (t) => {
   const fixture = await serve(t);
   fixture.pruned = 5;
   fixture.commit(journalled(6));
@@ -111,7 +111,7 @@ test('an unknown value or parameter is 400 and says what there is', async (t) =>
   assert.match(String((await fixture.send('GET', '/v1/stream?impacts=x')).json['detail']), /Freeze, reboot|Freeze, Reboot/i);
 });
 
-test('a glob of many stars that nearly matches keeps nobody waiting: other requests are answered, other readers are sent on', async (t) => {
+test('a glob of many stars that nearly matches delays nobody: other requests are answered, other readers get their events', async (t) => {
   const fixture = await serve(t);
   const names = Array.from({ length: 60 }, (_, index) => `aks-nodepool1-12345678-vmss0000${index}-${'a'.repeat(24)}`);
   const hard = ['*?', '*a', '*a?'].map((part) => `${part.repeat(80)}!x`);
@@ -134,7 +134,7 @@ test('signs of other globs are 400, and the answer says what to write instead', 
   }
 });
 
-test('it is read by readers alone, by nobody under a foreign Host, and by no page of another site', async (t) => {
+test('only readers can read it, and none under a foreign Host or from a page of another site', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   const ask = async (headers: http.OutgoingHttpHeaders) => (await fixture.send('GET', '/v1/stream', { headers })).status;
   assert.equal(await ask({}), 401);
@@ -149,7 +149,7 @@ test('it is read by readers alone, by nobody under a foreign Host, and by no pag
   assert.equal((await local.send('GET', '/v1/stream', { headers: { host: 'evil.example' } })).status, 421);
 });
 
-test('HEAD tells the head and holds nothing open', async (t) => {
+test('HEAD returns the headers and keeps nothing open', async (t) => {
   const fixture = await serve(t);
   const { status, headers } = await fixture.send('HEAD', '/v1/stream');
   assert.deepEqual([status, headers['content-type'], fixture.streams.readers], [200, 'text/event-stream', 0]);
@@ -164,7 +164,7 @@ async function openMany(t: TestContext, fixture: HttpFixture, count: number, tok
   return readers;
 }
 
-test('nobody has more than a quarter of the places, so that a caller with a token finds one whatever those without do', async (t) => {
+test('no caller has more than a quarter of the places, so that a caller with a token always finds one', async (t) => {
   const fixture = await serve(t);
   const refused = async (headers: http.OutgoingHttpHeaders = {}) => {
     const { status, json } = await fixture.send('GET', '/v1/stream', { headers });
@@ -187,7 +187,7 @@ test('nobody has more than a quarter of the places, so that a caller with a toke
   assert.equal((await open(t, fixture)).status, 200);
 });
 
-test('the 1,001st reader is told to come again, other requests are answered, and a place that was left is free', async (t) => {
+test('the 1,001st reader gets Retry-After, other requests are answered, and a place that was left is free', async (t) => {
   const fixture = await serve(t);
   const readers: EventStream[] = [];
   for (const index of [0, 1, 2, 3]) readers.push(...(await openMany(t, fixture, 250, readerToken(index))));

@@ -90,7 +90,7 @@ function fixture() {
   return { time, streams, commit, open, state };
 }
 
-test('a reader whose socket takes nothing is cut off once 1 MiB is due, and the others have had everything', async () => {
+test('a reader whose socket accepts nothing is cut off once 1 MiB is due, and the others have received everything', async () => {
   const { commit, open } = fixture();
   const [quick, stuck] = [open(), open()];
   await turns();
@@ -125,7 +125,7 @@ test('one large commit and a long past are paced: a reader that takes slowly get
   );
 });
 
-test('a socket that stays full over three heart-beats is given up, as nobody reads there', async () => {
+test('a socket that stays full for three heart-beats is closed', async () => {
   const { time, commit, open } = fixture();
   const stuck = open();
   stuck.isTaking = false;
@@ -141,7 +141,7 @@ test('a socket that stays full over three heart-beats is given up, as nobody rea
   assert.equal(stuck.became, 'dropped');
 });
 
-test('a comment comes every 15 s by one timer for all, with the position for a reader that has been told none', async () => {
+test('a comment comes every 15 s by one timer for all, with the position for a reader that has none yet', async () => {
   const { time, commit, open } = fixture();
   commit(large(1, 10));
   const [one, other] = [open(), open(0)];
@@ -209,7 +209,7 @@ test('without a reader a commit asks for nothing, and the last one that goes tak
   assert.deepEqual([streams.readers, state.reads.length], [0, before]);
 });
 
-test('a reader that has not had what is pruned meanwhile is ended, so that it is told when it comes again', async () => {
+test('a reader that missed pruned rows is ended, so that it gets 410 when it returns', async () => {
   const { commit, open, state } = fixture();
   commit(...Array.from({ length: 200 }, (_, index) => large(index + 1, 100)));
   const answer = open(0);
@@ -224,7 +224,7 @@ test('a reader that has not had what is pruned meanwhile is ended, so that it is
   assert.ok((answer.positions.at(-1) ?? 0) < 150);
 });
 
-test('who may read no longer is ended at the next reload or heart-beat, and nobody else', async () => {
+test('a reader without the right any more is ended at the next reload or heart-beat, and no other', async () => {
   const { time, streams, open } = fixture();
   let isAllowed = true;
   const [revoked, allowed, open_] = [open(null, async () => isAllowed), open(null, async () => true), open()];
@@ -240,7 +240,7 @@ test('who may read no longer is ended at the next reload or heart-beat, and nobo
   assert.deepEqual([allowed.became, open_.became], [null, null]);
 });
 
-test('a reader that was sent away, but whose connection is still there, is written nothing more and is given up at last', async () => {
+test('a reader that was dismissed and stays connected gets nothing more, and is closed in the end', async () => {
   const { time, streams, commit, open } = fixture();
   const leaving = open(null, async () => false);
   leaving.isClosedAtEnd = false;
@@ -258,7 +258,7 @@ test('a reader that was sent away, but whose connection is still there, is writt
   assert.deepEqual(leaving.positions, []);
 });
 
-test('the end of the server ends a stream at once, also one whose reader takes nothing', async (t) => {
+test('the end of the server ends a stream at once, also one whose reader accepts nothing', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   const url = `http://127.0.0.1:${fixture.port}/v1/stream`;
   const headers = { authorization: `Bearer ${READER}` };

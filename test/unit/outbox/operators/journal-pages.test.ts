@@ -117,7 +117,7 @@ test('no step reads more bytes than it may, but one CloudEvent at least', (t) =>
   assert.deepEqual([behind(0), behind(1), behind(3), behind(5)], [[1], [2, 3], [4], []]);
 });
 
-test('the changes of an event are told without their CloudEvents', (t) => {
+test('the changes of an event are returned without their CloudEvents', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1'), entry('b:1'), entry('a:2', { change: 'ended' })], ['audit']);
   const [first, second, ...others] = store.outbox.journalPages.changesOf('a', 10);
