@@ -195,7 +195,7 @@ export class ClientConnection {
     this.close();
   }
 
-  /** Resets a connection with an unread answer, so that the operating system keeps nothing of it. In a quiet one, the client may still read the last answer. */
+  /** Resets it, so that no unread answer is kept. A quiet one is ended: its client may still be reading the last answer. */
   close(): void {
     const { isQuiet } = this;
     this.#end();

@@ -154,7 +154,8 @@ function requestHandler(simulatorFor: (client: string) => Simulator, { onAnswer 
   return (request, client) => {
     const simulator = simulatorFor(client.address);
     const [path] = pathAndQuery(request.url);
-    if (isPagePath(path)) return answerPage(request.method, path);
+    const page = answerPage(request.method, path);
+    if (page !== null) return page;
     const answer = simulator.handle(request, client);
     if (onAnswer && isMetadataRoute(request.url)) onAnswer(request, answer, simulator.group.clock.nowMs(), simulator.vmName);
     return answer;
@@ -166,18 +167,10 @@ const FOLDER = new URL('./page/', import.meta.url);
 
 const FILES = pageFiles(FOLDER, ['index.html', 'page.css', 'page.js', 'forms.js', 'lists.js', 'time-line.js', 'text.js', 'icon.svg']);
 
-export function isPagePath(path: string): boolean {
-  return path.startsWith('/') && FILES.has(path.slice(1));
-}
-
-/**
- * Answers a request for the page or one of its files.
- * @param path the path of the request, without its query
- * @throws a file system error, if the installation is incomplete
- */
-export async function answerPage(method: string, path: string): Promise<SimAnswer> {
-  const read = isPagePath(path) ? FILES.get(path.slice(1)) : undefined;
-  if (read === undefined) return answerProblem({ status: 404, detail: `There is no ${path}.` });
+/** Returns the page or one of its files, or null for any other path. @throws a file system error, if the installation is incomplete */
+function answerPage(method: string, path: string): SimAnswer | Promise<SimAnswer> | null {
+  const read = path.startsWith('/') ? FILES.get(path.slice(1)) : undefined;
+  if (read === undefined) return null;
   if (method !== 'GET' && method !== 'HEAD') return answerProblem({ status: 405, detail: `${path} accepts GET.` }, { allow: 'GET, HEAD' });
   return read();
 }

@@ -3,7 +3,7 @@ import { answerProblem, type SimAnswer, type SimRequest } from './answer.ts';
 import { answerControl, isControlRoute } from './control/control-routes.ts';
 import { applyFault } from './events/faults.ts';
 import type { Machine } from './events/machine.ts';
-import { Group, type SimulatorGroupOptions } from './group.ts';
+import type { Group } from './group.ts';
 import type { AnswerOutcome } from './journal.ts';
 import type { Client } from './listener.ts';
 import { answerMetadata, isMetadataRoute, tooMany } from './metadata/metadata-routes.ts';
@@ -22,12 +22,6 @@ export class Simulator {
     this.group = group;
     this.#machine = machine;
     this.#limit = group.strict ? new RateLimit() : null;
-  }
-
-  /** Returns the simulator of a group with a single machine. */
-  static alone({ vmName = 'sim_0', ...options }: Omit<SimulatorGroupOptions, 'vms'> & { readonly vmName?: string }): Simulator {
-    const group = new Group({ ...options, vms: [vmName] });
-    return new Simulator(group, group.first);
   }
 
   get vmName(): string {

@@ -1,7 +1,8 @@
 // Chance → faults of a metadata service: odd answers, outages, stale documents.
+
 import type { MetadataTransport, TransportAnswer } from '../../src/metadata/transport.ts';
-import { Simulator } from '../../src/simulator/simulator.ts';
 import type { Simulation } from './simulation.ts';
+import { simulatorAlone } from './simulator-alone.ts';
 import { simulatorTransport } from './simulator-transport.ts';
 
 const BROKEN = [
@@ -50,7 +51,7 @@ export class FaultyMetadataService {
     this.#simulation = simulation;
     this.#random = random;
     this.#send = simulatorTransport(simulator, time);
-    this.#instance = simulatorTransport(Simulator.alone({ deps: time, vmName: simulator.vmName }), time);
+    this.#instance = simulatorTransport(simulatorAlone({ deps: time, vmName: simulator.vmName }), time);
   }
 
   get isWell(): boolean {

@@ -1,9 +1,11 @@
 // Requests of the VM and control requests → one simulated machine's answers, in virtual time.
+
 import assert from 'node:assert/strict';
 import type { SimAnswer } from '../../src/simulator/answer.ts';
 import type { WireEvent } from '../../src/simulator/events/event.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
-import { Simulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/simulator.ts';
+import { simulatorAlone } from './simulator-alone.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 export interface Document {
@@ -87,7 +89,7 @@ export class Simulation extends SimulatedMachine {
   constructor(options: { vmName?: string; speed?: number; startMs?: number; seed?: number } = {}) {
     const { startMs, seed, ...rest } = options;
     const time = new VirtualTime({ ...(startMs === undefined ? {} : { startMs }), ...(seed === undefined ? {} : { seed }) });
-    super(Simulator.alone({ deps: time, scenarios: SCENARIOS, ...rest }));
+    super(simulatorAlone({ deps: time, scenarios: SCENARIOS, ...rest }));
     this.time = time;
   }
 }

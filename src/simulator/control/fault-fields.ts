@@ -45,7 +45,7 @@ const apiVersion = v.pipe(
 );
 
 /** The schema entries of a fault order, all optional. @param machine the schema of a machine's name in `vm` */
-export function faultEntries<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
+function faultEntries<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return {
     status: v.exactOptional(v.pipe(wholeNumberFrom(200), v.maxValue(599))),
     body: v.exactOptional(faultBody),

@@ -1,10 +1,11 @@
 // What the instance route says → when the bridge begins to handle documents, under which source.
+
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { MetadataTransport } from '../../../src/metadata/transport.ts';
-import { Simulator } from '../../../src/simulator/simulator.ts';
+import { simulatorAlone } from '../../virtual/simulator-alone.ts';
 import { simulatorTransport } from '../../virtual/simulator-transport.ts';
 import { SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
@@ -76,7 +77,7 @@ test('the store of another VM is set aside, and nothing of it is compared or del
   await bridge.startFor(5 * SECOND);
   await bridge.kill();
 
-  const other = Simulator.alone({ deps: bridge.time, vmName: 'copy_0' });
+  const other = simulatorAlone({ deps: bridge.time, vmName: 'copy_0' });
   bridge.service = simulatorTransport(other, bridge.time);
   bridge.sink('audit').answer = (batch) => batch.map(() => 'accepted');
   await bridge.startFor(120 * SECOND);
@@ -98,7 +99,7 @@ test('the store of another VM is set aside, even if its lanes were opened before
   bridge.simulation.schedule();
   await bridge.startFor(5 * SECOND);
   await bridge.stop();
-  const other = Simulator.alone({ deps: bridge.time, vmName: 'copy_0' });
+  const other = simulatorAlone({ deps: bridge.time, vmName: 'copy_0' });
   bridge.service = simulatorTransport(other, bridge.time);
   const usual = bridge.service;
   bridge.service = withInstance(bridge, answering(503));

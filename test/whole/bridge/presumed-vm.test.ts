@@ -1,10 +1,11 @@
 // A restart beside a silent instance route → what is told at once, and what waits (behaviour 4.15).
+
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { MetadataTransport } from '../../../src/metadata/transport.ts';
-import { Simulator } from '../../../src/simulator/simulator.ts';
 import { begin, changesOf, reportOf, running } from '../../virtual/drill-fixture.ts';
 import { EVENTS } from '../../virtual/simulation.ts';
+import { simulatorAlone } from '../../virtual/simulator-alone.ts';
 import { simulatorTransport } from '../../virtual/simulator-transport.ts';
 import { MINUTE, SECOND, type Settings, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
@@ -161,7 +162,7 @@ test('a bridge that was blind publishes that it sees again', async (t) => {
 /** The store of sim_0 in another VM, `copy_0`, whose instance route is busy. */
 async function copied(t: TestContext, settings: Settings = {}) {
   const { bridge, told, audit } = await stopped(t, settings);
-  const other = Simulator.alone({ deps: bridge.time, vmName: 'copy_0' });
+  const other = simulatorAlone({ deps: bridge.time, vmName: 'copy_0' });
   const service = simulatorTransport(other, bridge.time);
   const answer = other.handle({ method: 'POST', url: '/simulator/events', headers: {}, body: new Uint8Array() });
   const { EventId } = JSON.parse(new TextDecoder().decode(answer.body)) as { EventId: string };

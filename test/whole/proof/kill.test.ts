@@ -1,8 +1,9 @@
 // kill -9 of `run` at each point of its work → the next run loses nothing, repeats the same bytes.
+
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
-import { Simulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../src/simulator/simulator.ts';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { FakeMetadata } from '../../far-sides/metadata-service.ts';
@@ -23,6 +24,7 @@ import {
   urlOf,
 } from '../../support/running-bridge.ts';
 import { holdStore } from '../../support/store-hold.ts';
+import { simulatorAlone } from '../../virtual/simulator-alone.ts';
 
 const ENV = { env: { ORDERS_TOKEN: TOKEN } };
 
@@ -158,7 +160,7 @@ suite('kill -9', { concurrency: 4 }, () => {
   });
 
   test('after a StartRequest was accepted, before its answer came, is followed by no second one', async (t) => {
-    const simulator = Simulator.alone({ deps: systemDeps() });
+    const simulator = simulatorAlone({ deps: systemDeps() });
     const metadata = await metadataOf(t, simulator);
     const { receiver, begin } = await fixtureOf(t, metadata.url);
     const bridge = await begin();
