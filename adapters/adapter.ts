@@ -1,5 +1,4 @@
 // The contract of the sink types: what the bridge gives an adapter, and what it expects of it.
-
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BridgeError } from '../src/errors.ts';

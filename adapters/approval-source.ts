@@ -1,5 +1,4 @@
 // The contract of approval sources: what the bridge gives a source, and what it expects of it.
-
 import type { Logger } from 'pino';
 import type { OptionFault } from '../src/schema/faults.ts';
 import type { Schema } from '../src/schema/pieces.ts';

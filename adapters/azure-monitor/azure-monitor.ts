@@ -1,5 +1,4 @@
 // The kind `azure-monitor`: options → an adapter that posts records to a data collection rule.
-
 import * as v from 'valibot';
 import { AzureCredential, type AzureCredentialDeps } from '../../src/azure/credential.ts';
 import { azureTimeout } from '../../src/azure/fault.ts';

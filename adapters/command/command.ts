@@ -1,5 +1,4 @@
 // The kind `command`: options → an adapter that runs a program for each CloudEvent.
-
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import { orAbort } from '../../src/time/clock.ts';

@@ -1,5 +1,4 @@
 // Chunks of a program's output → its last 4 KiB, as lines that are safe in a log.
-
 import type { Logger } from 'pino';
 import { visibleLine } from '../../src/formats/visible-text.ts';
 

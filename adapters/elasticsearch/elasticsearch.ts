@@ -1,5 +1,4 @@
 // The sink type `elasticsearch`: options → an adapter that stores documents in an index.
-
 import { isObject } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';

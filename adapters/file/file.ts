@@ -1,5 +1,4 @@
 // The kind `file`: options → an adapter that appends CloudEvents to a file, one a line.
-
 import { resolve } from 'node:path';
 import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import { encodeLog } from '../../src/log-record/formats.ts';

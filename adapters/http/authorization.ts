@@ -1,5 +1,4 @@
 // Credentials → the headers of each request, composed again when the files of secrets change.
-
 import type { Logger } from 'pino';
 import type { Secret } from '../../src/secrets/secret.ts';
 import { type FileText, WatchedFile } from '../../src/secrets/watched-file.ts';

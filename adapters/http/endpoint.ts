@@ -1,5 +1,4 @@
 // A URL and its connection options → requests to it, only to checked addresses.
-
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { type AddressGuard, checkedLookup, checkLiteral } from '../../src/net/checked-lookup.ts';

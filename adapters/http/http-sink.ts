@@ -1,5 +1,4 @@
 // The functions of a kind of HTTP sink → its definition: posts batches and evaluates answers.
-
 import { promisify } from 'node:util';
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';

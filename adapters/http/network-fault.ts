@@ -1,5 +1,4 @@
 // Errors of connections, and forbidden addresses → BridgeErrors with sink, target and remedy.
-
 import { isIP } from 'node:net';
 import { BridgeError, codeOf, type ErrorCode, messageOf, withoutDetails } from '../../src/errors.ts';
 import type { AddressGuard } from '../../src/net/checked-lookup.ts';

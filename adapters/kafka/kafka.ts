@@ -1,5 +1,4 @@
 // The kind `kafka`: options → an adapter that writes to a topic, or a source of approvals.
-
 import { type Encoded, encodeEach } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';

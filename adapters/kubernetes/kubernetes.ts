@@ -1,5 +1,4 @@
 // The kind `kubernetes`: options → an adapter that prepares and recovers the node of this VM.
-
 import type { Delivery } from '../../src/model/deliveries.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';

@@ -1,5 +1,4 @@
 // The sink type `otlp`: options → an adapter that posts log records to an OpenTelemetry receiver.
-
 import * as v from 'valibot';
 import type { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';

@@ -1,5 +1,4 @@
 // Deliveries → OpenTelemetry records; consecutive ones with equal resources form a group.
-
 import { logRecord } from '../../src/log-record/log-record.ts';
 import { type OtelRecord, otelRecord } from '../../src/log-record/otel.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';

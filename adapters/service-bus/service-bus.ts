@@ -1,5 +1,4 @@
 // The kind `service-bus`: options → an adapter that sends messages, or a source of approvals.
-
 import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';

@@ -1,5 +1,4 @@
 // Deliveries → a body of concatenated JSON objects for the HTTP Event Collector.
-
 import { type LogRecord, logRecord } from '../../src/log-record/log-record.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { SplunkOptions } from './splunk-options.ts';

@@ -1,5 +1,4 @@
 // The sink type `splunk`: options → an adapter that posts to an HTTP Event Collector.
-
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';

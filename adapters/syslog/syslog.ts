@@ -1,5 +1,4 @@
 // The sink type `syslog`: options → an adapter that sends CloudEvents to a syslog server.
-
 import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';

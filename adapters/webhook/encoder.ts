@@ -1,5 +1,4 @@
 // The body options, and deliveries → a request in a mode of the HTTP binding.
-
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../src/cloudevents/batch.ts';
 import { httpHeaders, toBinary } from '../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';

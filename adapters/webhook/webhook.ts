@@ -1,5 +1,4 @@
 // The kind `webhook`: options → an adapter that posts CloudEvents to a URL.
-
 import * as v from 'valibot';
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';

@@ -1,45 +1,45 @@
-// A scale set whose machines run scheduled-events-bridge, and where they send: a Service Bus topic, an event hub.
-// The same as main.json, which was checked; this was not compiled (docs/operate/azure.md).
+// A scale set of machines that run scheduled-events-bridge, with a Service Bus topic and an event hub as destinations.
+// Has the same content as main.json, which was checked. This file was not compiled (docs/operate/azure.md).
 targetScope = 'resourceGroup'
 
-@description('Of what belongs to the machines: scale set, network, identity.')
+@description('Name of the scale set, its network and its identity.')
 @minLength(3)
 @maxLength(40)
 param name string = 'scheduled-events'
 
-@description('Region of all of it.')
+@description('Region of all resources.')
 param location string = resourceGroup().location
 
-@description('Where the machines get the .deb, by HTTPS without a login.')
+@description('HTTPS URL of the .deb, which the machines download without a login.')
 param packageUrl string
 
-@description('SHA-256 of the .deb, 64 hex digits as in SHA256SUMS; a machine installs nothing else.')
+@description('SHA-256 of the .deb, 64 hex digits as in SHA256SUMS. The machines install no other package.')
 @minLength(64)
 @maxLength(64)
 param packageSha256 string
 
-@description('Public SSH key of the user azureuser; nothing can come in until the network security group lets it.')
+@description('Public SSH key of the user azureuser. The network security group rejects all incoming connections until you change it.')
 param adminPublicKey string
 
-@description('A size of generation 2 on x64.')
+@description('Size of the machines, of generation 2 on x64.')
 param vmSize string = 'Standard_D2s_v5'
 
-@description('How many machines.')
+@description('Number of machines.')
 @minValue(1)
 @maxValue(100)
 param instances int = 2
 
-@description('Spot: cheap machines that can be evicted, for real or by simulate-eviction.')
+@description('Spot machines are cheaper, but Azure can evict them at any time. simulate-eviction triggers an eviction.')
 @allowed(['Regular', 'Spot'])
 param priority string = 'Regular'
 
-@description('How long a machine that is to be deleted has, PT5M to PT15M.')
+@description('Notice before a machine is deleted, PT5M to PT15M.')
 param terminateNotice string = 'PT10M'
 
-@description('Whether Azure approves a restart that a user orders by itself: it then begins at once, without notice.')
+@description('Whether Azure itself approves a restart that a user orders. It then starts at once, without notice.')
 param approveUserReboots bool = false
 
-@description('Whether Azure approves a redeploy that a user orders by itself: it then begins at once, without notice.')
+@description('Whether Azure itself approves a redeploy that a user orders. It then starts at once, without notice.')
 param approveUserRedeploys bool = false
 
 var serviceBusName = '${name}-bus-${uniqueString(resourceGroup().id)}'

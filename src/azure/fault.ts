@@ -1,5 +1,4 @@
 // Errors of @azure/identity → BridgeErrors with credential and remedy, without secrets.
-
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
 import type { AzureCredentialKind } from './options.ts';
 

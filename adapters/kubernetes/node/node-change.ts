@@ -1,5 +1,4 @@
 // A node and a step, or the end of an event → the changes of the node and their patches. Pure.
-
 import { toRfc3339Seconds } from '../../../src/formats/dates.ts';
 import type { KubernetesNode } from '../api/objects.ts';
 import {

@@ -1,5 +1,4 @@
 // One step of a check → its result within a time limit, or a BridgeError.
-
 import type { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { type Deps, deadline, orAbort } from '../../../src/time/clock.ts';

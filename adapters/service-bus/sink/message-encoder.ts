@@ -1,5 +1,4 @@
 // A delivery → its Service Bus message, always the same except for `ttl` (AMQP binding 1.0.2).
-
 import type { ServiceBusMessage } from '@azure/service-bus';
 import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';

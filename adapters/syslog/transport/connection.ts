@@ -1,5 +1,4 @@
 // A server → one socket to an allowed address, bytes sent to it, and whether it stays open.
-
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';

@@ -1,5 +1,4 @@
 // A delivery → a request with the body from the template.
-
 import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { EncodedRequest } from '../encoder.ts';

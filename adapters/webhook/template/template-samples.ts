@@ -1,5 +1,4 @@
 // Sample CloudEvents of each type, full and minimal, to test templates.
-
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import type { EventApproval } from '../../../src/model/approvals.ts';
 import { changeName } from '../../../src/model/change-names.ts';

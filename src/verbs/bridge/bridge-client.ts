@@ -1,5 +1,4 @@
 // --bridge and --token-env, or the section `http` → one request to a bridge, without a proxy.
-
 import { X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';

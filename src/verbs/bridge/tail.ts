@@ -1,5 +1,4 @@
 // `tail`: a bridge's stream, or its store → each published CloudEvent on standard output.
-
 import { type CloudEvent, ConsumerError, createDispatcher, type StreamConsumer, stream } from '../../consumer.ts';
 import { messageOf } from '../../errors.ts';
 import { toRfc3339 } from '../../formats/dates.ts';
