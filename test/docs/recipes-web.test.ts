@@ -9,6 +9,8 @@ import { posts } from '../support/running-bridge.ts';
 import { Recipe, wholeRecord } from './recipe.ts';
 import { answering, application, missingProgram, runHaproxy, runNginx } from './web-servers.ts';
 
+const ARE_REQUIRED = process.env['REQUIRE_RECIPES'] === '1';
+
 /** A request that runs in each of these, by whoever is in between. */
 async function slowRequests(url: string, apps: readonly { readonly slow: readonly ServerResponse[] }[]) {
   const answers = apps.map(() => fetch(`${url}/slow`).then((response) => response.text()));
@@ -37,7 +39,7 @@ async function startNginx(t: TestContext) {
 }
 
 test('nginx leaves the pool, the bridge is killed, one yes comes when no request runs, and after the maintenance it serves again', {
-  skip: missingProgram('REQUIRE_RECIPES', 'nginx', 'curl'),
+  skip: missingProgram(ARE_REQUIRED, 'nginx', 'curl'),
 }, async (t) => {
   const { recipe, app, url, health } = await startNginx(t);
   const { azure } = recipe;
@@ -64,7 +66,7 @@ test('nginx leaves the pool, the bridge is killed, one yes comes when no request
 });
 
 test('called off while nginx drains, it serves again and nothing is approved; of two events the last one counts', {
-  skip: missingProgram('REQUIRE_RECIPES', 'nginx', 'curl'),
+  skip: missingProgram(ARE_REQUIRED, 'nginx', 'curl'),
 }, async (t) => {
   const { recipe, app, url, health } = await startNginx(t);
   const { azure } = recipe;
@@ -84,7 +86,7 @@ test('called off while nginx drains, it serves again and nothing is approved; of
 });
 
 test('HAProxy sends no new sessions while one is left; then it is approved, and afterwards the machine is back', {
-  skip: missingProgram('REQUIRE_RECIPES', 'haproxy', 'socat'),
+  skip: missingProgram(ARE_REQUIRED, 'haproxy', 'socat'),
 }, async (t) => {
   const [one, other, web, api] = [await application(t, 'vm0'), await application(t, 'vm1'), await freePorts(), await freePorts()];
   const recipe = await Recipe.on(t, 'haproxy', {

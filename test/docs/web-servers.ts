@@ -10,10 +10,10 @@ import type { TestContext } from 'node:test';
 
 const ENV = { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` };
 
-/** For the `skip` of a test: false, or the reason. Throws instead if the variable is `1`. */
-export function missingProgram(required: string, ...programs: readonly string[]): string | false {
+/** For the `skip` of a test: false, or the reason. Throws instead if the programs are required. */
+export function missingProgram(areRequired: boolean, ...programs: readonly string[]): string | false {
   const missing = programs.filter((program) => spawnSync(program, ['--version'], { env: ENV }).error !== undefined);
-  if (missing.length > 0) assert.notEqual(process.env[required], '1', `${missing.join(', ')} is missing`);
+  assert.ok(missing.length === 0 || !areRequired, `${missing.join(', ')} is missing`);
   return missing.length > 0 && `${missing.join(', ')} is missing`;
 }
 
