@@ -1,6 +1,6 @@
 // docs/operate/kafka.md → its commands, configurations and consumer, run as they stand there.
 import assert from 'node:assert/strict';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createSink } from '../adapters/kafka/start-kafka.ts';
@@ -10,13 +10,13 @@ import { createTopic } from '../far-sides/kafka/requests.ts';
 import { unsecuredToken } from '../far-sides/kafka/security.ts';
 import { type Kafka, sharedKafka, withoutKafka, withoutOurKafka } from '../far-sides/kafka/shared-kafka.ts';
 import { localSimulator } from '../far-sides/simulator-server.ts';
-import { folderOf } from '../support/folder.ts';
 import { poll } from '../support/poll.ts';
 import { Program } from '../support/program.ts';
 import { codeBlocksOf } from './markdown-page.ts';
+import { writeProgram } from './page-program.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const blocks = codeBlocksOf('docs/operate/kafka.md');
+const PAGE = 'docs/operate/kafka.md';
+const blocks = codeBlocksOf(PAGE);
 
 function block(heading: string, language: string, index = 0): string {
   const found = blocks.filter((candidate) => candidate.heading === heading && candidate.language === language)[index];
@@ -199,10 +199,7 @@ test('docs/operate/kafka.md: the consumer in Node reads both modes, and drops re
   ] as const)
     assert.deepEqual(await sink.deliver({ seq }), ['accepted']);
 
-  const folder = folderOf(t);
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const main = join(folder, 'consumer.mjs');
-  writeFileSync(main, block('A consumer', 'js'));
+  const main = writeProgram(t, { page: PAGE, heading: 'A consumer', language: 'js', file: 'consumer.mjs' });
   const consumer = new Program([], { main, env: { BROKER: kafka.address, TOPIC: topic, GROUP: kafka.uniqueName('group') } });
   t.after(() => consumer.end('SIGKILL'));
   const lines = await consumer.lines(3);

@@ -1,11 +1,5 @@
 // docs/operate/load-balancers.md → its recipes with HAProxy, nginx, bridges and a maintenance.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { freePorts, localSimulator, startServer } from '../far-sides/simulator-server.ts';
 import { folderOf } from '../support/folder.ts';
@@ -13,8 +7,10 @@ import { poll } from '../support/poll.ts';
 import type { Program } from '../support/program.ts';
 import { bridgeFolder, startRun } from '../support/running-bridge.ts';
 import { codeBlocksOf } from './markdown-page.ts';
+import { answering, application, missingProgram, runHaproxy, runNginx } from './web-servers.ts';
 
 const PAGE = 'docs/operate/load-balancers.md';
+const ARE_REQUIRED = process.env['REQUIRE_LOAD_BALANCERS'] === '1';
 const DRAIN = { drain: {} };
 
 function recipe(language: string): string {
@@ -23,64 +19,25 @@ function recipe(language: string): string {
   return block.text;
 }
 
-/** False: run it. */
-function missing(program: string): string | false {
-  const isHere = spawnSync(program, ['-v'], { env: { PATH: `${process.env['PATH']}:/usr/sbin` } }).error === undefined;
-  assert.ok(isHere || process.env['REQUIRE_LOAD_BALANCERS'] !== '1', `${program} is missing`);
-  return isHere ? false : `${program} is missing`;
-}
-
-/** In the foreground, until the test ends. */
-function run(t: TestContext, program: string, args: readonly string[]): void {
-  const child = spawn(program, args, { stdio: 'ignore', env: { PATH: `${process.env['PATH']}:/usr/sbin` } });
-  t.after(async () => {
-    child.kill('SIGTERM');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  });
-}
-
-/** An application that answers with its name. @returns its port */
-async function application(t: TestContext, name: string): Promise<number> {
-  const server = createServer((_, response) => response.setHeader('connection', 'close').end(name)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  return (server.address() as AddressInfo).port;
-}
-
 async function bridgeAt(t: TestContext, endpoint: string): Promise<{ readonly port: number; readonly program: Program }> {
   const port = await freePorts();
   const http = { listen: '127.0.0.1:0', health: `127.0.0.1:${port}`, ...DRAIN };
   return { port, program: await startRun(t, bridgeFolder(t, endpoint, { http, sinks: { audit: { type: 'stdout' } } })) };
 }
 
-/** Who answers so many requests in a row; `null` where nobody does. */
-async function answering(url: string, requests = 8): Promise<string> {
-  const names = new Set<string>();
-  for (let count = 0; count < requests; count++)
-    names.add(
-      await fetch(url).then(
-        (answer) => answer.text(),
-        () => 'nobody',
-      ),
-    );
-  return [...names].sort().join(' ');
-}
-
 test('HAProxy sends nothing to a machine from the announcement of its maintenance on, and all to it again after the end', {
-  skip: missing('haproxy'),
+  skip: missingProgram(ARE_REQUIRED, 'haproxy'),
 }, async (t) => {
   const { url, urls } = await startServer(t, { vms: 2 });
   const [one, other] = [await bridgeAt(t, url), await bridgeAt(t, urls[1]?.url ?? '')];
   const [app0, app1, web] = [await application(t, 'vm0'), await application(t, 'vm1'), await freePorts()];
   const config = recipe('haproxy')
     .replace('127.0.0.1:8080', `127.0.0.1:${web}`)
-    .replaceAll('10.0.0.4:80', `127.0.0.1:${app0}`)
-    .replaceAll('10.0.0.5:80', `127.0.0.1:${app1}`)
+    .replaceAll('10.0.0.4:80', `127.0.0.1:${app0.port}`)
+    .replaceAll('10.0.0.5:80', `127.0.0.1:${app1.port}`)
     .replace(/(vm0 .*) port 8701/, `$1 port ${one.port}`)
     .replace(/(vm1 .*) port 8701/, `$1 port ${other.port}`);
-  const file = join(folderOf(t), 'haproxy.cfg');
-  writeFileSync(file, config);
-  run(t, 'haproxy', ['-db', '-f', file]);
+  runHaproxy(t, folderOf(t), config);
   const pool = `http://127.0.0.1:${web}/`;
   await poll(async () => (await answering(pool)) === 'vm0 vm1', 'both to serve');
   const schedule = async (Resources?: string[]) => {
@@ -103,23 +60,16 @@ test('HAProxy sends nothing to a machine from the announcement of its maintenanc
 });
 
 test("a machine's nginx answers the probe by /drainz, and stays in the pool while the bridge is stopped", {
-  skip: missing('nginx'),
+  skip: missingProgram(ARE_REQUIRED, 'nginx'),
 }, async (t) => {
   const azure = await localSimulator(t);
   const bridge = await bridgeAt(t, azure.url);
   const [app, web] = [await application(t, 'vm0'), await freePorts()];
-  const folder = folderOf(t);
   const config = recipe('nginx')
     .replace('127.0.0.1:8080', `127.0.0.1:${web}`)
     .replace('127.0.0.1:8701', `127.0.0.1:${bridge.port}`)
-    .replace('127.0.0.1:3000', `127.0.0.1:${app}`);
-  const file = join(folder, 'nginx.conf');
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ');
-  writeFileSync(
-    file,
-    `pid ${folder}/nginx.pid; error_log ${folder}/error.log; daemon off;\n${config.replace('http {', `http { access_log off; ${temporary}`)}`,
-  );
-  run(t, 'nginx', ['-e', `${folder}/error.log`, '-c', file]);
+    .replace('127.0.0.1:3000', `127.0.0.1:${app.port}`);
+  runNginx(t, folderOf(t), config);
   const health = async () => (await fetch(`http://127.0.0.1:${web}/health`)).status;
   await poll(
     () =>

@@ -1,7 +1,5 @@
 // A page of docs/operate/recipes/ → its program and bridge on a machine of the test's own.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -20,26 +18,6 @@ interface Step {
   readonly approver: string | null;
   readonly via: string | null;
   readonly reason: string | null;
-}
-
-/** False: run it. Asked with `-v` and the like, a program that is there ends. */
-export function missingProgram(...programs: readonly string[]): string | false {
-  const lacks = programs.filter((program) => spawnSync(program, ['--version'], { env: wholePath() }).error !== undefined);
-  if (lacks.length > 0) assert.notEqual(process.env['REQUIRE_RECIPES'], '1', `${lacks.join(', ')} is missing`);
-  return lacks.length > 0 && `${lacks.join(', ')} is missing`;
-}
-
-export function wholePath(): { readonly PATH: string } {
-  return { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` };
-}
-
-/** In the foreground, until the test ends. */
-export function runServer(t: TestContext, program: string, args: readonly string[]): void {
-  const child = spawn(program, args, { stdio: 'ignore', env: wholePath() });
-  t.after(async () => {
-    child.kill('SIGTERM');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  });
 }
 
 /** One VM, with the page's program in a folder and its bridge on the simulator. */

@@ -1,31 +1,15 @@
 // docs/operate/recipes/nginx.md, haproxy.md → real ones drain, over a kill -9 of the bridge.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { freePorts } from '../far-sides/simulator-server.ts';
 import { poll } from '../support/poll.ts';
 import { posts } from '../support/running-bridge.ts';
-import { missingProgram, Recipe, runServer, wholeRecord } from './recipe.ts';
+import { Recipe, wholeRecord } from './recipe.ts';
+import { answering, application, missingProgram, runHaproxy, runNginx } from './web-servers.ts';
 
-/** An application: `/slow` is answered when the test says so, all else at once with its name. */
-async function application(t: TestContext, name: string) {
-  const slow: ServerResponse[] = [];
-  const server = createServer(({ url }, response) => {
-    response.setHeader('connection', 'close');
-    if (url === '/slow') slow.push(response);
-    else response.end(name);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { port: (server.address() as AddressInfo).port, slow };
-}
+const ARE_REQUIRED = process.env['REQUIRE_RECIPES'] === '1';
 
 /** A request that runs in each of these, by whoever is in between. */
 async function slowRequests(url: string, apps: readonly { readonly slow: readonly ServerResponse[] }[]) {
@@ -46,14 +30,8 @@ async function startNginx(t: TestContext) {
     '127.0.0.1:3000': `127.0.0.1:${app.port}`,
     '/run/drain/nginx': join(folder, 'marks'),
   });
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ');
-  const file = join(folder, 'nginx.conf');
   const user = process.getuid?.() === 0 ? 'user root;' : '';
-  writeFileSync(
-    file,
-    `${user} pid ${folder}/nginx.pid; error_log ${folder}/error.log; daemon off; events {} http { access_log off; ${temporary}\n${server} }`,
-  );
-  runServer(t, 'nginx', ['-e', `${folder}/error.log`, '-c', file]);
+  runNginx(t, folder, `events {}\nhttp {\n${server} }`, user);
   const url = `http://127.0.0.1:${web}`;
   const health = () => fetch(`${url}/health`).then(({ status }) => status);
   await poll(async () => (await health().catch(() => 0)) === 200, 'nginx to serve');
@@ -61,7 +39,7 @@ async function startNginx(t: TestContext) {
 }
 
 test('nginx leaves the pool, the bridge is killed, one yes comes when no request runs, and after the maintenance it serves again', {
-  skip: missingProgram('nginx', 'curl'),
+  skip: missingProgram(ARE_REQUIRED, 'nginx', 'curl'),
 }, async (t) => {
   const { recipe, app, url, health } = await startNginx(t);
   const { azure } = recipe;
@@ -88,7 +66,7 @@ test('nginx leaves the pool, the bridge is killed, one yes comes when no request
 });
 
 test('called off while nginx drains, it serves again and nothing is approved; of two events the last one counts', {
-  skip: missingProgram('nginx', 'curl'),
+  skip: missingProgram(ARE_REQUIRED, 'nginx', 'curl'),
 }, async (t) => {
   const { recipe, app, url, health } = await startNginx(t);
   const { azure } = recipe;
@@ -108,7 +86,7 @@ test('called off while nginx drains, it serves again and nothing is approved; of
 });
 
 test('HAProxy sends no new sessions while one is left; then it is approved, and afterwards the machine is back', {
-  skip: missingProgram('haproxy', 'socat'),
+  skip: missingProgram(ARE_REQUIRED, 'haproxy', 'socat'),
 }, async (t) => {
   const [one, other, web, api] = [await application(t, 'vm0'), await application(t, 'vm1'), await freePorts(), await freePorts()];
   const recipe = await Recipe.on(t, 'haproxy', {
@@ -122,32 +100,19 @@ test('HAProxy sends no new sessions while one is left; then it is approved, and 
     '10.0.0.4:80': `127.0.0.1:${one.port}`,
     '10.0.0.5:80': `127.0.0.1:${other.port}`,
   });
-  writeFileSync(join(folder, 'haproxy.cfg'), config);
-  runServer(t, 'haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')]);
+  runHaproxy(t, folder, config);
   const url = `http://127.0.0.1:${web}`;
-  /** Who answers eight requests in a row. */
-  const answering = async () => {
-    const names = new Set<string>();
-    for (let count = 0; count < 8; count++)
-      names.add(
-        await fetch(url).then(
-          (answer) => answer.text(),
-          () => 'nobody',
-        ),
-      );
-    return [...names].sort().join(' ');
-  };
-  await poll(async () => (await answering()) === 'vm0 vm1', 'both to serve');
+  await poll(async () => (await answering(url)) === 'vm0 vm1', 'both to serve');
   await recipe.bridge();
   const slow = await slowRequests(url, [one, other]);
   const { EventId } = azure.schedule({ EventType: 'Redeploy' });
-  await poll(async () => (await answering()) === 'vm1', 'the machine to get nothing new');
+  await poll(async () => (await answering(url)) === 'vm1', 'the machine to get nothing new');
   assert.deepEqual(posts(azure), []);
   slow.end(0);
   await recipe.approved(EventId);
   azure.advance('20m');
   await recipe.says('completed: new sessions are taken');
-  assert.equal(await answering(), 'vm0 vm1');
+  assert.equal(await answering(url), 'vm0 vm1');
   slow.end(1);
   await slow.areWhole();
   assert.deepEqual(recipe.said(), recipe.promised);

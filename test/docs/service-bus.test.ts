@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { connectionFault, type FaultPlace, serviceBusFault } from '../../adapters/service-bus/service-bus-fault.ts';
 import { type BridgeError, ERROR_CODES } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
@@ -12,44 +12,19 @@ import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { createServiceBus } from '../adapters/service-bus/start-service-bus.ts';
 import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';
 import { serviceBusServer } from '../far-sides/service-bus/service-bus-server.ts';
-import { folderOf } from '../support/folder.ts';
 import { poll } from '../support/poll.ts';
 import { start } from '../support/program.ts';
-import { codeBlocksOf, tableBelow } from './markdown-page.ts';
+import { tableBelow } from './markdown-page.ts';
+import { writeProgram } from './page-program.ts';
 
 const PAGE = 'docs/operate/service-bus.md';
 const page = readFileSync(join(import.meta.dirname, '../..', PAGE), 'utf8');
 const never = new AbortController().signal;
 
-interface Consumer {
-  readonly name: string;
-  readonly language: string;
-  readonly file: string;
-  readonly command: string;
-  readonly skip?: string;
-}
-
 const hasPythonSdk = spawnSync('python3', ['-c', 'import azure.servicebus, azure.identity']).status === 0;
-const CONSUMERS: readonly Consumer[] = [
-  { name: 'the consumer in Node', language: 'js', file: 'consumer.mjs', command: process.execPath },
-  {
-    name: 'the consumer in Python',
-    language: 'python',
-    file: 'consumer.py',
-    command: 'python3',
-    ...(hasPythonSdk ? {} : { skip: 'python3 has no azure-servicebus and azure-identity' }),
-  },
-];
-
-/** The one block of the page in this language, as a file. */
-function written(t: TestContext, { language, file }: Pick<Consumer, 'language' | 'file'>): string {
-  const [block, ...others] = codeBlocksOf(PAGE).filter((candidate) => candidate.language === language);
-  assert.ok(block && others.length === 0, `there is not one block in ${language}`);
-  const folder = folderOf(t);
-  symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'));
-  writeFileSync(join(folder, file), block.text);
-  return join(folder, file);
-}
+const noSdk = !hasPythonSdk && 'python3 has no azure-servicebus and azure-identity';
+const NODE = { page: PAGE, language: 'js', file: 'consumer.mjs' };
+const PYTHON = { page: PAGE, language: 'python', file: 'consumer.py' };
 
 /** A notice, as the page's filter wants it. */
 function notice(seq: number): Delivery {
@@ -57,57 +32,57 @@ function notice(seq: number): Delivery {
   return { ...delivery, bytes: Buffer.from(Buffer.from(bytes).toString().replace('.updated.v1', '.scheduled.v1')) };
 }
 
-for (const { name, skip, ...consumer } of CONSUMERS) {
-  const options = skip === undefined ? {} : { skip };
-  test(
-    `${name} reads binary and structured messages once each, completes them, and dead-letters a message that is not a CloudEvent`,
-    options,
-    async (t) => {
-      const server = await serviceBusServer(t);
-      const subscription = server.topic('maintenance').subscription('prepare').filter({ sql: filterOfThePage() });
-      const env = { SERVICEBUS_CONNECTION_STRING: server.connectionString, PYTHONUNBUFFERED: '1' };
-      const program = start(t, [], { node: consumer.command, main: written(t, consumer), env });
-      await program.lines(1);
-      const sinkWith = (more: Readonly<Record<string, unknown>>) =>
-        createServiceBus(server, { options: { topic: 'maintenance', ...more } }).adapter;
-      const binary = sinkWith({});
-      const [first, second, third] = [notice(1), notice(2), notice(3)];
-      for (const [adapter, delivery] of [
-        [binary, first],
-        [binary, first],
-        [binary, sampleDelivery({ seq: 9 })],
-        [sinkWith({ mode: 'structured', attributePrefix: 'colon' }), second],
-        [binary, third],
-      ] as const)
-        assert.deepEqual(await adapter.deliver([delivery], never), ['accepted']);
-      const foreign = { cloudEvents_type: 'io.github.scheduled-events-bridge.scheduled.v1' };
-      await sdkClient(server)
-        .createSender('maintenance')
-        .sendMessages({ body: { text: 'hello' }, messageId: 'foreign', applicationProperties: foreign });
+for (const { name, command, skip, consumer } of [
+  { name: 'the consumer in Node', command: process.execPath, skip: false, consumer: NODE },
+  { name: 'the consumer in Python', command: 'python3', skip: noSdk, consumer: PYTHON },
+] as const) {
+  test(`${name} reads binary and structured messages once each, completes them, and dead-letters a message that is not a CloudEvent`, {
+    skip,
+  }, async (t) => {
+    const server = await serviceBusServer(t);
+    const subscription = server.topic('maintenance').subscription('prepare').filter({ sql: filterOfThePage() });
+    const env = { SERVICEBUS_CONNECTION_STRING: server.connectionString, PYTHONUNBUFFERED: '1' };
+    const program = start(t, [], { node: command, main: writeProgram(t, consumer), env });
+    await program.lines(1);
+    const sinkWith = (more: Readonly<Record<string, unknown>>) =>
+      createServiceBus(server, { options: { topic: 'maintenance', ...more } }).adapter;
+    const binary = sinkWith({});
+    const [first, second, third] = [notice(1), notice(2), notice(3)];
+    for (const [adapter, delivery] of [
+      [binary, first],
+      [binary, first],
+      [binary, sampleDelivery({ seq: 9 })],
+      [sinkWith({ mode: 'structured', attributePrefix: 'colon' }), second],
+      [binary, third],
+    ] as const)
+      assert.deepEqual(await adapter.deliver([delivery], never), ['accepted']);
+    const foreign = { cloudEvents_type: 'io.github.scheduled-events-bridge.scheduled.v1' };
+    await sdkClient(server)
+      .createSender('maintenance')
+      .sendMessages({ body: { text: 'hello' }, messageId: 'foreign', applicationProperties: foreign });
 
-      await poll(() => subscription.deadLetters().length === 1, 'what is no CloudEvent');
-      await poll(() => subscription.messages().length === 0, 'the messages to be completed');
-      assert.equal(subscription.deadLetters()[0]?.deadLetter?.reason, 'no CloudEvent');
-      const said = (await program.lines(3)).slice(1).map((line) => line.split(' '));
-      // A structured message has no application properties, so the filter of the page keeps it out.
-      const type = 'io.github.scheduled-events-bridge.scheduled.v1';
-      assert.deepEqual(said, [
-        [first.id, type, 'WestNO_0'],
-        [third.id, type, 'WestNO_0'],
-      ]);
-      subscription.filter('all');
-      assert.deepEqual(await sinkWith({ mode: 'structured' }).deliver([second], never), ['accepted']);
-      assert.deepEqual(await sinkWith({ attributePrefix: 'colon' }).deliver([notice(4)], never), ['accepted']);
-      const ids = (await program.lines(5)).slice(3).map((line) => line.split(' ')[0]);
-      assert.deepEqual(ids, [second.id, notice(4).id]);
-      await poll(() => subscription.messages().length === 0, 'these to be completed');
-      assert.deepEqual(server.protocolErrors, []);
-    },
-  );
+    await poll(() => subscription.deadLetters().length === 1, 'what is no CloudEvent');
+    await poll(() => subscription.messages().length === 0, 'the messages to be completed');
+    assert.equal(subscription.deadLetters()[0]?.deadLetter?.reason, 'no CloudEvent');
+    const said = (await program.lines(3)).slice(1).map((line) => line.split(' '));
+    // A structured message has no application properties, so the filter of the page keeps it out.
+    const type = 'io.github.scheduled-events-bridge.scheduled.v1';
+    assert.deepEqual(said, [
+      [first.id, type, 'WestNO_0'],
+      [third.id, type, 'WestNO_0'],
+    ]);
+    subscription.filter('all');
+    assert.deepEqual(await sinkWith({ mode: 'structured' }).deliver([second], never), ['accepted']);
+    assert.deepEqual(await sinkWith({ attributePrefix: 'colon' }).deliver([notice(4)], never), ['accepted']);
+    const ids = (await program.lines(5)).slice(3).map((line) => line.split(' ')[0]);
+    assert.deepEqual(ids, [second.id, notice(4).id]);
+    await poll(() => subscription.messages().length === 0, 'these to be completed');
+    assert.deepEqual(server.protocolErrors, []);
+  });
 }
 
 test('the consumer in Python compiles', { skip: spawnSync('python3', ['--version']).status !== 0 && 'there is no python3' }, (t) => {
-  const file = written(t, { language: 'python', file: 'consumer.py' });
+  const file = writeProgram(t, PYTHON);
   const { status, stderr } = spawnSync('python3', ['-m', 'py_compile', file], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
 });

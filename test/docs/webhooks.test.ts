@@ -1,17 +1,14 @@
 // The receivers of docs/operate/webhooks.md → what they make of our deliveries and of forged ones.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { failed } from '../adapters/contract.ts';
 import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { createWebhook } from '../adapters/webhook/start-webhook.ts';
 import { WebhookReceiver } from '../far-sides/webhook-receiver.ts';
-import { folderOf } from '../support/folder.ts';
 import { Program } from '../support/program.ts';
-import { codeBlocksOf } from './markdown-page.ts';
+import { writeProgram } from './page-program.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 const OTHER = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';
@@ -23,25 +20,13 @@ const ED25519 = {
 const OTHER_PUBLIC_KEY = 'whpk_KXulZec2jF0Y8HtVsECoiA3BoWy2BfNeilvLJuQJz+I=';
 const never = new AbortController().signal;
 
-interface Receiver {
-  readonly name: string;
-  readonly language: string;
-  readonly file: string;
-  readonly command: string;
-  readonly skip?: string;
-}
-
-const hasPython = spawnSync('python3', ['--version']).status === 0;
-const RECEIVERS: readonly Receiver[] = [
-  { name: 'the receiver with the standardwebhooks library', language: 'js', file: 'receiver.mjs', command: process.execPath },
-  {
-    name: 'the receiver in Python',
-    language: 'python',
-    file: 'receiver.py',
-    command: 'python3',
-    ...(hasPython ? {} : { skip: 'there is no python3' }),
-  },
-];
+const noPython = spawnSync('python3', ['--version']).status !== 0 && 'there is no python3';
+const PLACE = { page: 'docs/operate/webhooks.md', heading: 'A receiver' };
+const RECEIVERS = [
+  { name: 'the receiver with the standardwebhooks library', language: 'js', file: 'receiver.mjs', command: process.execPath, skip: false },
+  { name: 'the receiver in Python', language: 'python', file: 'receiver.py', command: 'python3', skip: noPython },
+] as const;
+type Receiver = (typeof RECEIVERS)[number];
 
 interface Running {
   readonly url: string;
@@ -50,12 +35,8 @@ interface Running {
 }
 
 async function run(t: TestContext, { language, file, command }: Receiver): Promise<Running> {
-  const block = codeBlocksOf('docs/operate/webhooks.md').find((candidate) => candidate.language === language);
-  assert.ok(block, `there is no receiver in ${language}`);
-  const folder = folderOf(t);
-  symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'));
-  writeFileSync(join(folder, file), block.text);
-  const program = new Program([], { node: command, main: join(folder, file), env: { HOOK_SECRET: SECRET, PORT: '0' } });
+  const main = writeProgram(t, { ...PLACE, language, file });
+  const program = new Program([], { node: command, main, env: { HOOK_SECRET: SECRET, PORT: '0' } });
   t.after(() => program.end('SIGKILL'));
   const [listening = ''] = await program.lines(1);
   return {
@@ -72,52 +53,48 @@ function sinkFor(t: TestContext, url: string, secrets: readonly string[], option
 }
 
 for (const receiver of RECEIVERS) {
-  const options = receiver.skip === undefined ? {} : { skip: receiver.skip };
-  test(
-    `${receiver.name} takes structured deliveries and batches, drops repeats by webhook-id, and refuses what is forged or old`,
-    options,
-    async (t) => {
-      const { url, lines } = await run(t, receiver);
-      const [first, second, third] = [sampleDelivery({ seq: 1 }), sampleDelivery({ seq: 2 }), sampleDelivery({ seq: 3 })];
+  test(`${receiver.name} takes structured deliveries and batches, drops repeats by webhook-id, and refuses what is forged or old`, {
+    skip: receiver.skip,
+  }, async (t) => {
+    const { url, lines } = await run(t, receiver);
+    const [first, second, third] = [sampleDelivery({ seq: 1 }), sampleDelivery({ seq: 2 }), sampleDelivery({ seq: 3 })];
 
-      const structured = sinkFor(t, url, [OTHER, SECRET]);
-      assert.deepEqual(await structured.deliver([first], never), ['accepted']);
-      assert.deepEqual(await structured.deliver([first], never), ['accepted'], 'a repeat is accepted and dropped');
-      const batch = sinkFor(t, url, [SECRET], { mode: 'batch' });
-      assert.deepEqual(await batch.deliver([second, third], never), ['accepted', 'accepted']);
-      assert.deepEqual(
-        (await lines(3)).map((line) => line.split(' ')),
-        [first, second, third].map(({ id }) => [id, 'io.github.scheduled-events-bridge.updated.v1']),
-      );
+    const structured = sinkFor(t, url, [OTHER, SECRET]);
+    assert.deepEqual(await structured.deliver([first], never), ['accepted']);
+    assert.deepEqual(await structured.deliver([first], never), ['accepted'], 'a repeat is accepted and dropped');
+    const batch = sinkFor(t, url, [SECRET], { mode: 'batch' });
+    assert.deepEqual(await batch.deliver([second, third], never), ['accepted', 'accepted']);
+    assert.deepEqual(
+      (await lines(3)).map((line) => line.split(' ')),
+      [first, second, third].map(({ id }) => [id, 'io.github.scheduled-events-bridge.updated.v1']),
+    );
 
-      assert.equal(failed((await sinkFor(t, url, [OTHER]).deliver([first], never))[0]).status, 401);
-      assert.equal(failed((await createWebhook(t, { options: { url } }).adapter.deliver([first], never))[0]).status, 401, 'unsigned');
+    assert.equal(failed((await sinkFor(t, url, [OTHER]).deliver([first], never))[0]).status, 401);
+    assert.equal(failed((await createWebhook(t, { options: { url } }).adapter.deliver([first], never))[0]).status, 401, 'unsigned');
 
-      await using other = await WebhookReceiver.start();
-      await sinkFor(t, other.url, [SECRET]).deliver([sampleDelivery({ seq: 4 })], never);
-      const [signed] = other.requests;
-      assert.ok(signed);
-      const signature: Record<string, string> = Object.fromEntries(
-        Object.entries(signed.headers).flatMap(([name, value]) => (name.startsWith('webhook-') ? [[name, String(value)]] : [])),
-      );
-      const replay = async (headers: object, body: Buffer) => {
-        const answer = await fetch(url, { method: 'POST', headers: { ...signature, ...headers }, body });
-        return answer.status;
-      };
-      assert.equal(await replay({}, Buffer.concat([signed.body, Buffer.from(' ')])), 401, 'another body');
-      assert.equal(await replay({ 'webhook-id': 'another' }, signed.body), 401, 'another id');
-      const old = Number(signed.headers['webhook-timestamp']) - 301;
-      assert.equal(await replay({ 'webhook-timestamp': String(old) }, signed.body), 401, 'another time');
-      assert.equal(await replay({ 'webhook-timestamp': 'now' }, signed.body), 401, 'no time');
-      assert.equal(await replay({}, signed.body), 204, 'as it was signed');
-      assert.equal((await lines(4)).length, 4);
-    },
-  );
+    await using other = await WebhookReceiver.start();
+    await sinkFor(t, other.url, [SECRET]).deliver([sampleDelivery({ seq: 4 })], never);
+    const [signed] = other.requests;
+    assert.ok(signed);
+    const signature: Record<string, string> = Object.fromEntries(
+      Object.entries(signed.headers).flatMap(([name, value]) => (name.startsWith('webhook-') ? [[name, String(value)]] : [])),
+    );
+    const replay = async (headers: object, body: Buffer) => {
+      const answer = await fetch(url, { method: 'POST', headers: { ...signature, ...headers }, body });
+      return answer.status;
+    };
+    assert.equal(await replay({}, Buffer.concat([signed.body, Buffer.from(' ')])), 401, 'another body');
+    assert.equal(await replay({ 'webhook-id': 'another' }, signed.body), 401, 'another id');
+    const old = Number(signed.headers['webhook-timestamp']) - 301;
+    assert.equal(await replay({ 'webhook-timestamp': String(old) }, signed.body), 401, 'another time');
+    assert.equal(await replay({ 'webhook-timestamp': 'now' }, signed.body), 401, 'no time');
+    assert.equal(await replay({}, signed.body), 204, 'as it was signed');
+    assert.equal((await lines(4)).length, 4);
+  });
 }
 
 test('the receiver in Node consents to its configured origin, and to no other', async (t) => {
   const [receiver] = RECEIVERS;
-  assert.ok(receiver);
   const { url, lines } = await run(t, receiver);
   const known = sinkFor(t, url, [SECRET], { handshake: true, origin: 'bridge.example.com', ratePerMinute: 600 });
   assert.match((await known.check(never)) ?? '', /120/);
@@ -129,9 +106,7 @@ test('the receiver in Node consents to its configured origin, and to no other', 
 });
 
 test('the lines that verify Ed25519 take what was signed with the private key, and nothing else', async (t) => {
-  const block = codeBlocksOf('docs/operate/webhooks.md').find(({ heading, language }) => heading === 'Signatures' && language === 'js');
-  const file = join(folderOf(t), 'is-signed.mjs');
-  writeFileSync(file, block?.text ?? assert.fail('there are no such lines'));
+  const file = writeProgram(t, { ...PLACE, heading: 'Signatures', language: 'js', file: 'is-signed.mjs' });
   const { isSigned } = (await import(pathToFileURL(file).href)) as {
     isSigned: (publicKey: string, headers: object, body: Buffer) => boolean;
   };

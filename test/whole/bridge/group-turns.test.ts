@@ -49,42 +49,30 @@ test('a machine that an event comes to name gets its turn', async (t) => {
   assert.deepEqual(group.posts(), [['sim_3', 31, 200]]);
 });
 
-test('a rank that is restarted while it waits posts at the time that it had before', async (t) => {
-  const group = groupOf(t);
-  await group.start(1);
-  group.schedule();
-  await group.advance(4);
-  await group.machine(1).bridge.kill();
-  await group.advance(3);
-  await group.machine(1).bridge.start();
-  await group.advance(60);
-  assert.deepEqual(group.posts(), [['sim_1', 11, 200]]);
-});
-
-test('the clock of a rank is set back while it is down: it waits no longer than from its start', async (t) => {
-  const group = groupOf(t);
-  await group.start(1);
-  group.schedule();
-  await group.advance(4);
-  await group.machine(1).bridge.kill();
-  group.machine(1).clock.skewMs = -600_000;
-  await group.advance(3);
-  await group.machine(1).bridge.start();
-  await group.advance(60);
-  assert.deepEqual(group.posts(), [['sim_1', 17, 200]]);
-});
-
-test('a rank that was down in its turn posts as soon as it reads that the event is still Scheduled', async (t) => {
-  const group = groupOf(t);
-  await group.start(1);
-  group.schedule();
-  await group.advance(4);
-  await group.machine(1).bridge.kill();
-  await group.advance(30);
-  await group.machine(1).bridge.start();
-  await group.advance(60);
-  assert.deepEqual(group.posts(), [['sim_1', 34, 200]]);
-});
+for (const { title, downForSeconds, skewMs, postedAt } of [
+  { title: 'a rank that is restarted while it waits posts at the time that it had before', downForSeconds: 3, skewMs: 0, postedAt: 11 },
+  {
+    title: 'the clock of a rank is set back while it is down: it waits no longer than from its start',
+    ...{ downForSeconds: 3, skewMs: -600_000, postedAt: 17 },
+  },
+  {
+    title: 'a rank that was down in its turn posts as soon as it reads that the event is still Scheduled',
+    ...{ downForSeconds: 30, skewMs: 0, postedAt: 34 },
+  },
+]) {
+  test(title, async (t) => {
+    const group = groupOf(t);
+    await group.start(1);
+    group.schedule();
+    await group.advance(4);
+    await group.machine(1).bridge.kill();
+    group.machine(1).clock.skewMs = skewMs;
+    await group.advance(downForSeconds);
+    await group.machine(1).bridge.start();
+    await group.advance(60);
+    assert.deepEqual(group.posts(), [['sim_1', postedAt, 200]]);
+  });
+}
 
 test('Resources change and the ranks move: the time that has passed counts for the new place', async (t) => {
   const group = groupOf(t, { members: ['sim_2'] });
