@@ -10,8 +10,10 @@ import { type Refusal, refusal } from '../requests/answer.ts';
 import type { ApprovalAuthorization, ApprovalCommand } from '../requests/approval-command.ts';
 import { type MayCome, whatMayCome } from '../requests/check.ts';
 import { type MessageRequests, readMessageRequests, withoutOtherDrills } from '../requests/message-requests.ts';
+import { eventNamedIn } from '../requests/named-event.ts';
 import type { ApprovalTransaction } from '../store.ts';
 import { ParkedMessages } from './parked-messages.ts';
+import { refuseUnreadable } from './unreadable-message.ts';
 
 /** The pause before a message is given back, so that it does not use up the broker's delivery count (behaviour 8.12). */
 const LEAST_PAUSE_MS = 1000;
@@ -75,11 +77,9 @@ export class Inbox implements Disposable {
    * longer act for its approver; the source must then deliver the message again
    */
   async take({ source, approver, canGiveBack }: MessageOrigin, message: ApprovalMessage): Promise<MessageVerdict> {
-    const { id, place, sentMs, body } = message;
-    if (body === null) return this.#invalid(source, place, 'it has no body');
-    const requests = readMessageRequests(body);
-    if (typeof requests === 'string') return this.#invalid(source, place, requests);
-    const received = { source, approver, id, place, sentMs, body, receivedAt: now(this.#parts.deps) };
+    const received = { source, approver, ...message, body: message.body ?? new Uint8Array(), receivedAt: now(this.#parts.deps) };
+    const requests = readMessageRequests(received.body);
+    if (typeof requests === 'string') return this.#unreadable(received, requests);
     // Holds and releases depend on the answer to a StartRequest in flight, in the order of the messages.
     const answer = this.#answerTo(requests);
     if (answer !== null) await answer;
@@ -125,21 +125,20 @@ export class Inbox implements Disposable {
 
   /** Returns null if something that the message waits for may still come. */
   #handle(message: ReceivedMessage, requests: MessageRequests, waitsFor = WHATEVER_MAY_COME): MessageVerdict | null {
-    if (this.#stop.signal.aborted)
-      throw new BridgeError(
-        'BRIDGE_APPROVALS_CLOSED',
-        'The bridge is stopping and accepts no approvals. The source delivers the message again.',
-      );
+    const earlier = this.#earlier(message);
+    if (earlier !== null) return earlier;
+    return this.#parts.ports.lastReadAt() === null ? null : this.#decide(message, requests, waitsFor);
+  }
+
+  /** Returns the verdict on a message that comes again, or null. @throws BridgeError BRIDGE_APPROVALS_CLOSED */
+  #earlier(message: ReceivedMessage): MessageVerdict | null {
+    if (this.#stop.signal.aborted) throw closed('The bridge is stopping and accepts no approvals.');
     const { store, ports } = this.#parts;
-    const { source, approver } = message;
+    const { source, approver, id } = message;
     if (!ports.isAuthorized({ approver, via: viaSource(source) }, null))
-      throw new BridgeError(
-        'BRIDGE_APPROVALS_CLOSED',
-        `Source ${source} may no longer act for ${approver}. The source delivers the message again.`,
-      );
-    const earlier = store.messages.find(message.source, message.id);
-    if (earlier !== null) return this.#counted(message.source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
-    return ports.lastReadAt() === null ? null : this.#decide(message, requests, waitsFor);
+      throw closed(`Source ${source} may no longer act for ${approver}.`);
+    const earlier = store.messages.find(source, id);
+    return earlier && this.#counted(source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
   }
 
   /** As `#handle`. */
@@ -216,9 +215,10 @@ export class Inbox implements Disposable {
     return this.#counted(source, 'parked', 'settle');
   }
 
-  #invalid(source: string, place: ApprovalMessage['place'], fault: string): MessageVerdict {
-    this.#parts.logger.warn({ source, place, reason: fault }, 'a message is not a valid approval; the bridge skips it');
-    return this.#counted(source, 'invalid', { reason: 'bad-request', description: `The message is not a valid approval: ${fault}.` });
+  #unreadable(message: ReceivedMessage, fault: string): MessageVerdict {
+    const eventId = eventNamedIn(message.body, (key) => this.#isKnown(key));
+    const earlier = eventId === null ? null : this.#earlier(message);
+    return earlier ?? this.#counted(message.source, 'invalid', refuseUnreadable(message, eventId, fault, this.#parts));
   }
 
   #counted(source: string, result: MessageResult, verdict: MessageVerdict): MessageVerdict {
@@ -232,4 +232,8 @@ export class Inbox implements Disposable {
     const pauseMs = LEAST_PAUSE_MS + deps.random() * (MOST_PAUSE_MS - LEAST_PAUSE_MS);
     await sleep(deps, pauseMs, this.#stop.signal).catch(() => {});
   }
+}
+
+function closed(why: string): BridgeError {
+  return new BridgeError('BRIDGE_APPROVALS_CLOSED', `${why} The source delivers the message again.`);
 }

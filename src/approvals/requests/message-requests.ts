@@ -1,6 +1,6 @@
 // A message's bytes → StartRequests, holds and releases, or the fault (behaviour 8.11). Pure.
 import { carriedData } from '../../formats/cloud-event-json.ts';
-import { type BodyValue, isObject, parseJson } from '../../formats/json-object.ts';
+import { type BodyValue, isObject, parseJsonWithoutNulls } from '../../formats/json-object.ts';
 import { LARGEST_APPROVAL_BYTES } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
 import { type HoldRequest, parseEntries, parseHold, parseRelease, type ReleaseRequest } from './hold-requests.ts';
@@ -23,16 +23,16 @@ export function readMessageRequests(bytes: Uint8Array): MessageRequests | string
 
 /**
  * Accepts plain JSON, or `data` or `data_base64` of a CloudEvent in structured mode. In binary mode the bytes of the message are the body.
- * Ignores the content type.
+ * Ignores the content type. Leaves out members that are null.
  */
 export function parseMessageBody(bytes: Uint8Array): BodyValue {
   if (bytes.length === 0) return { fault: 'it has no body' };
   if (bytes.length > LARGEST_APPROVAL_BYTES) return { fault: 'its body is larger than 64 KiB; send the approvals in several messages' };
-  const body = parseJson(bytes, 'its body');
+  const body = parseJsonWithoutNulls(bytes, 'its body');
   if ('fault' in body || !isObject(body.value)) return body;
   const { value } = body;
   const isCloudEvent = 'specversion' in value && !LISTS.some((name) => name in value);
-  return isCloudEvent ? carriedData(value) : body;
+  return isCloudEvent ? carriedData(value, parseJsonWithoutNulls) : body;
 }
 
 function parseMessageRequests(body: unknown): MessageRequests | string {

@@ -21,13 +21,17 @@ interface StreamSettings {
   readonly ca?: string;
   /** The position to resume after, from `onPosition`. 0: from the oldest event that is kept. If absent: from the next event on. */
   readonly after?: number;
+  /**
+   * `listed`: without `after`, first the newest `scheduled`, `updated` or `started` of each event that the bridge lists, then what follows.
+   */
+  readonly begin?: 'listed';
   readonly changes?: readonly string[];
   readonly impacts?: readonly string[];
   readonly resources?: readonly string[];
   /** Called when everything up to this position is handled. Store it to resume in another process. Must not throw. */
   readonly onPosition?: (position: number) => void;
   /**
-   * Called for each break, failed handler and gap. After a gap (code `pruned`) all that is kept is read. If absent, the process emits a
+   * Called for each break, failed handler, gap and event that is not a CloudEvent, which is passed. After a gap (code `pruned`) all that is kept is read. If absent, the process emits a
    * warning.
    */
   readonly onError?: (error: unknown, event: CloudEvent | null) => void;
@@ -36,7 +40,7 @@ interface StreamSettings {
 export type StreamOptions = StreamSettings & HandledBy;
 
 export interface StreamConsumer {
-  /** Everything up to this position is handled; null before the first connection. */
+  /** Everything up to this position is handled; null before the first connection and, with `begin`, before the first event. */
   readonly position: number | null;
   /** Closes the connection, and resolves once the handlers have ended. Its own dispatcher is closed, too. Safe to repeat. */
   close(): Promise<void>;
@@ -124,7 +128,8 @@ class StreamReader {
     this.#closing.signal.addEventListener('abort', close, { once: true });
     try {
       const { position, pieces } = await connection.answer();
-      this.#position ??= position;
+      // With `begin`, events of earlier positions come first. The `id:` behind them has the position.
+      if (this.#options.begin === undefined) this.#position ??= position;
       await this.#handleAll(pieces);
     } catch (error) {
       throw error === HANDLER_FAILED ? error : connection.faultOf(error);
@@ -153,12 +158,23 @@ class StreamReader {
   }
 
   async #handle(data: string): Promise<void> {
-    const event = readStructured(readJson(Buffer.from(data), 'its data'), this.#dispatcher);
+    const event = this.#read(data);
+    if (event === null) return;
     try {
       await this.#dispatcher.handle(event);
     } catch (error) {
       this.#onError(error, event);
       throw HANDLER_FAILED;
+    }
+  }
+
+  /** Returns null for what is not a CloudEvent: it would not become one, and later events would wait. */
+  #read(data: string): CloudEvent | null {
+    try {
+      return readStructured(readJson(Buffer.from(data), 'its data'), this.#dispatcher);
+    } catch (error) {
+      this.#onError(error, null);
+      return null;
     }
   }
 
@@ -168,8 +184,8 @@ class StreamReader {
   }
 }
 
-function queryOf({ changes, impacts, resources }: StreamSettings): string {
-  const given = Object.entries({ changes, impacts, resources }).flatMap(([name, values]) =>
+function queryOf({ changes, impacts, resources, begin }: StreamSettings): string {
+  const given = Object.entries({ changes, impacts, resources, begin: begin && [begin] }).flatMap(([name, values]) =>
     values ? [[name, values.join(',')] as const] : [],
   );
   return given.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(given))}`;

@@ -1,6 +1,6 @@
 // A position, an event, a span of time → journal rows in order, with their deliveries.
 
-import type { JournalledEntry } from '../../model/events.ts';
+import type { JournalledEntry, Occurrence } from '../../model/events.ts';
 import type { DeliveryState, JournalChange, JournalDelivery, JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
 import { countWithin, type Database, type SizedRow, type Statements } from '../database.ts';
 
@@ -21,6 +21,10 @@ export const JOURNAL_PAGES_SQL = {
   sizesOfEvent: `SELECT seq, length(bytes) AS size FROM journal INDEXED BY journal_key
     WHERE key = ? AND seq > ? AND time_ms >= ? AND time_ms < ? ORDER BY seq LIMIT ?`,
   changesOf: `SELECT ${ITEM}, change FROM journal INDEXED BY journal_key WHERE key = ? ORDER BY seq LIMIT ?`,
+  notice: `SELECT ${ROW} FROM journal INDEXED BY journal_key
+    WHERE key = ? AND seq <= ? AND occurrence = ? AND change IN ('scheduled', 'updated', 'started') ORDER BY seq DESC LIMIT 1`,
+  seenId: `SELECT id FROM journal INDEXED BY journal_key
+    WHERE key = ? AND occurrence = ? AND change IN ('scheduled', 'updated') ORDER BY seq DESC LIMIT 1`,
   last: 'SELECT max(seq) AS seq FROM (SELECT seq FROM journal WHERE seq > ? ORDER BY seq LIMIT ?)',
   deliveries: `SELECT journal, seq, sink, state, attempts, status, queued_ms, at_ms FROM json_each(?) CROSS JOIN deliveries INDEXED BY deliveries_journal
     WHERE journal = json_each.value`,
@@ -56,6 +60,8 @@ interface Rows {
   readonly ofEvent: FoundRow;
   readonly sizesOfEvent: SizedRow;
   readonly changesOf: Omit<JournalChange, 'deliveries'>;
+  readonly notice: JournalledEntry;
+  readonly seenId: Pick<JournalledEntry, 'id'>;
   readonly last: { seq: number | null };
   readonly deliveries: DeliveryRow;
   readonly discarded: DeliveryRow;
@@ -86,6 +92,17 @@ export class JournalPages {
     const sizes = this.#sql.sizesAfter.all(position, limit);
     const last = sizes[countWithin(sizes, maxBytes) - 1];
     return last === undefined ? [] : this.#sql.after.all(position, last.seq).map((row) => ({ ...row }));
+  }
+
+  /** Returns the newest `scheduled`, `updated` or `started` of an occurrence up to a position, or null. */
+  notice({ key, occurrence }: Occurrence, position: number): JournalledEntry | null {
+    const row = this.#sql.notice.get(key, position, occurrence);
+    return row === undefined ? null : { ...row };
+  }
+
+  /** Returns the id of the newest `scheduled` or `updated` of an occurrence, as `Seen` of an approval takes it, or null. */
+  seenId({ key, occurrence }: Occurrence): string | null {
+    return this.#sql.seenId.get(key, occurrence)?.id ?? null;
   }
 
   /** Reads one step of at most 1,000 rows. A page with fewer rows than its limit has the next position, unless it is the last. */
