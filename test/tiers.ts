@@ -10,6 +10,7 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
     'test/whole/bridge/{kill,approval-kills}.test.ts',
   ],
   'commands and programs of the pages': ['test/docs/*.test.ts'],
+  'whole programs in other languages': ['test/consumers/*.test.ts'],
   'the packed package': ['test/package/*.test.ts'],
   'the far sides themselves': ['test/far-sides/**/*.test.ts'],
   'faults and order with real brokers': [
