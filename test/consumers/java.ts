@@ -20,7 +20,9 @@ export async function javaProgram(t: TestContext, main: string): Promise<Command
   const sources = join(FOLDER, 'src/main/java');
   const options = ['--release', '17', '-cp', classPath, '-sourcepath', sources, '-d', classes];
   await promisify(execFile)('javac', [...options, join(sources, `${main}.java`)]);
-  return { node: jars.java(), flags: ['-cp', `${classPath}:${classes}`], main };
+  // A small heap, and no compiler that would need more than a test's run to be worth it.
+  const small = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+  return { node: jars.java(), flags: [...small, '-cp', `${classPath}:${classes}`], main };
 }
 
 function missing(): string | false {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Channel } from './channel.ts';
 import { type Command, Maintenance } from './maintenance.ts';
-import { refusedByTheService, refusedInAMessage, refusedOverHttp } from './refusals.ts';
+import { namesWhatWasSeen, refusedByTheService, refusedInAMessage, refusedOverHttp } from './refusals.ts';
 import { afterTheEnd, badInput, besideOthers, killedWhilePreparing, oldAndNew, slowPreparation } from './trials.ts';
 
 /** The longest that a killed program may be silent on an idle machine. */
@@ -27,4 +27,5 @@ export async function playAll(t: TestContext, command: Command, channel: Channel
   await oldAndNew(play);
   if (channel.name === 'kafka' || channel.name === 'service-bus') await refusedInAMessage(play);
   else await refusedOverHttp(t, play);
+  if (channel.approvals) namesWhatWasSeen(await channel.approvals());
 }
