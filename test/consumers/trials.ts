@@ -31,6 +31,7 @@ export async function killedWhilePreparing(
   const killedMs = performance.now();
   const { EventId: second } = play.azure.schedule({ EventType: 'Freeze', Resources: [MACHINE], otherTenants: '1h' });
   await play.start();
+  await play.resumed();
   await Promise.all([play.says(preparing(first, 'Reboot')), play.says(preparing(second, 'Freeze'))]);
   const silenceMs = performance.now() - killedMs;
   await Promise.all([play.approved(first), play.approved(second)]);
@@ -93,7 +94,7 @@ export async function afterTheEnd(play: Maintenance): Promise<void> {
   await play.says(/^passed late:(scheduled|started): ended$/, 2);
   await play.kill();
   await play.start();
-  await send(changeOf('updated', 'late', { id: 'late:updated:0123456789abcdef', time: inMinutes(-7) }));
+  await send(changeOf('updated', 'late', { id: 'late:updated:0123456789abcdef' }));
   await play.says(/^passed late:updated:\w+: ended$/);
   await play.replay();
   await play.handled('late');
