@@ -26,6 +26,8 @@ export interface Channel {
   send(event: JsonEvent): Promise<void>;
   /** Sends what is not a CloudEvent. Returns how many of them the program must report as skipped. */
   sendUnreadable(): Promise<number>;
+  /** Lets the time pass for which the broker keeps a receiver waiting; absent if no broker does. */
+  idle?(): Promise<void>;
   /** Returns the bodies of all approvals that were sent by it; absent if they cannot be read beside the bridge. */
   approvals?(): Promise<readonly string[]>;
 }

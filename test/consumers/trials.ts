@@ -85,6 +85,19 @@ export async function slowPreparation(play: Maintenance): Promise<void> {
   await play.start();
 }
 
+/** Nothing happens for a minute, so the broker ends the receiver's wait. Returns after how many ms the program then prepares for an event. */
+export async function afterIdleness(play: Maintenance): Promise<number> {
+  await play.channel.idle?.();
+  const startedMs = performance.now();
+  const { EventId } = play.azure.schedule({ EventType: 'Preempt', Resources: [MACHINE] });
+  await play.says(preparing(EventId, 'Preempt'));
+  const silenceMs = performance.now() - startedMs;
+  await play.says(new RegExp(`^started ${EventId}$`, 'i'));
+  play.azure.end(EventId);
+  await play.says(new RegExp(`^recovered ${EventId}: completed$`, 'i'));
+  return silenceMs;
+}
+
 /** What comes late, or again, of an event that is over is not prepared for, also after a restart; a newer occurrence is. */
 export async function afterTheEnd(play: Maintenance): Promise<void> {
   const { send } = play.channel;
