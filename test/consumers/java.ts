@@ -24,7 +24,7 @@ export async function javaProgram(t: TestContext, main: string): Promise<Command
   await promisify(execFile)('javac', [...options, join(sources, `${main}.java`)]);
   // A small heap, and no compiler that would need more than a test's run to be worth it.
   const small = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-  return { node: jars.java(), flags: [...small, '-cp', `${classPath}:${classes}`], main, resumes: RESUMES };
+  return { node: jars.java(), flags: [...small, '-cp', `${classPath}:${classes}`], main, resumes: RESUMES, endsOnFailure: true };
 }
 
 function missing(): string | false {

@@ -32,6 +32,8 @@ export interface Command {
   readonly args?: readonly string[];
   /** What it prints on standard error if it is started again while it is prepared for one event; absent if it prints nothing about that. */
   readonly resumes?: string;
+  /** Whether it ends if its preparation fails, as it does with a `PREPARE_SECONDS` that is not a number. */
+  readonly endsOnFailure?: boolean;
 }
 
 /** One machine with its simulator, its bridge and the program, which may be killed and started again. */
@@ -73,6 +75,10 @@ export class Maintenance {
     const places = { BRIDGE: this.url, STATE: this.#state, MACHINE, PREPARE_SECONDS: '0', HOME: this.#folder.store };
     this.#program = new Program(args, { node, flags, main, env: { ...places, ...this.channel.programEnv, ...env } });
     await this.says(/^ready$/);
+  }
+
+  get endsOnFailure(): boolean {
+    return this.#command.endsOnFailure === true;
   }
 
   /** Asserts that the program that runs now has found on its disk that it was preparing for one event. */

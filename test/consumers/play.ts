@@ -4,7 +4,16 @@ import type { TestContext } from 'node:test';
 import type { Channel } from './channel.ts';
 import { type Command, Maintenance } from './maintenance.ts';
 import { namesWhatWasSeen, refusedByTheService, refusedInAMessage, refusedOverHttp } from './refusals.ts';
-import { afterIdleness, afterTheEnd, badInput, besideOthers, killedWhilePreparing, oldAndNew, slowPreparation } from './trials.ts';
+import {
+  afterIdleness,
+  afterTheEnd,
+  badInput,
+  besideOthers,
+  failedPreparation,
+  killedWhilePreparing,
+  oldAndNew,
+  slowPreparation,
+} from './trials.ts';
 
 /** The longest that a killed program may be silent on an idle machine. */
 const SILENCE_MS = { kafka: 10_000, 'service-bus': 10_000, webhook: 2_000, stream: 2_000 };
@@ -22,6 +31,7 @@ export async function playAll(t: TestContext, command: Command, channel: Channel
   assert.ok(silenceMs < NOTICE_MS, `silent for ${silenceMs} ms`);
   await besideOthers(play, events);
   await refusedByTheService(play);
+  if (play.endsOnFailure) await failedPreparation(play);
   if (channel.name === 'service-bus') {
     await slowPreparation(play);
     const idleMs = await afterIdleness(play);

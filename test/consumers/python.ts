@@ -15,7 +15,7 @@ export const withoutPython: string | false = missing();
 /** @param file such as `kafka_consumer.py` */
 export function pythonProgram(file: string): Command {
   // No .pyc files beside the pages.
-  return { node: PYTHON, flags: ['-B'], main: join(FOLDER, file), resumes: RESUMES };
+  return { node: PYTHON, flags: ['-B'], main: join(FOLDER, file), resumes: RESUMES, endsOnFailure: true };
 }
 
 function missing(): string | false {

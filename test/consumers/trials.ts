@@ -39,6 +39,19 @@ export async function killedWhilePreparing(
   return { events: [first, second], silenceMs };
 }
 
+/** A preparation fails: the program ends without approving. Started again, as by its supervisor, it prepares and approves. */
+export async function failedPreparation(play: Maintenance): Promise<void> {
+  await play.kill();
+  await play.start({ PREPARE_SECONDS: 'not a number' });
+  const { EventId } = play.azure.schedule({ EventType: 'Reboot', Resources: [MACHINE] });
+  await assert.rejects(play.says(/^approval /), /it ended \(1\)/);
+  assert.equal(play.azure.approvals().includes(EventId), false);
+  await play.start();
+  await play.says(new RegExp(`^started ${EventId}$`, 'i'));
+  play.azure.end(EventId);
+  await play.says(new RegExp(`^recovered ${EventId}: completed$`, 'i'));
+}
+
 /** A repeat, a sibling's event, an update for the worse and a drill between announcement and end of two events. */
 export async function besideOthers(play: Maintenance, [first, second]: readonly [string, string]): Promise<void> {
   const before = play.count(/^preparing /);
