@@ -11,6 +11,7 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
     'test/whole/cli/consent.test.ts',
   ],
   'commands and programs of the pages': ['test/docs/*.test.ts'],
+  'whole programs in other languages': ['test/consumers/*.test.ts'],
   'the packed package': ['test/package/*.test.ts'],
   'the far sides themselves': ['test/far-sides/**/*.test.ts'],
   'faults and order with real brokers': [
