@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// drain takes the machine out of service and returns when it is ready, at the latest at NotBefore.
-func drain(ctx context.Context, notBefore *time.Time) error {
+// drain takes the machine out of service and returns when it is ready, at the latest at NotBefore. It runs again after a crash or an update.
+// In a drill (n.Drill) nothing happens to the machine: skip what cannot be undone.
+func drain(ctx context.Context, n *notice) error {
 	seconds, _ := strconv.Atoi(env("PREPARE_SECONDS", "5"))
 	limit := time.Now().Add(10 * time.Minute)
-	if notBefore != nil && notBefore.After(time.Now()) {
-		limit = *notBefore
+	if n.NotBefore != nil && n.NotBefore.After(time.Now()) {
+		limit = *n.NotBefore
 	}
 	ctx, cancel := context.WithDeadline(ctx, limit)
 	defer cancel()

@@ -131,7 +131,7 @@ func (m *Maintenance) prepare(ctx context.Context, key string, e *entry, n *noti
 		return err
 	}
 	log.Printf("preparing %s %s%s", n.EventID, n.EventType, map[bool]string{true: " (drill)"}[n.Drill])
-	if err := drain(ctx, n.NotBefore); ctx.Err() != nil {
+	if err := drain(ctx, n); ctx.Err() != nil {
 		return ctx.Err()
 	} else if err != nil {
 		log.Printf("not prepared, so not approved: %s: %s", n.EventID, err)
@@ -162,7 +162,7 @@ func (m *Maintenance) end(ctx context.Context, key string, e *entry, n *notice, 
 // resume prepares again, since this program or the machine may have ended in the middle of an event.
 func (m *Maintenance) resume(ctx context.Context) {
 	if m.openBeside("") > 0 {
-		if err := drain(ctx, nil); err != nil {
+		if err := drain(ctx, &notice{}); err != nil {
 			log.Printf("not prepared: %s", err)
 		}
 	}
