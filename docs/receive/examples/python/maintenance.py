@@ -27,9 +27,10 @@ class Change:
     key: str  # the event to which it belongs
     kind: str  # scheduled, updated, started, ended or approval.failed
     time: datetime
-    observer: str
+    observer: str | None
     event_id: str
     event_type: str = ""
+    has_started: bool = False
     machines: tuple = ()
     not_before: datetime | None = None
     drill: bool = False
@@ -40,6 +41,10 @@ class Change:
         """How often the event came with this id: 2 for `…:r2`."""
         found = re.search(r":r(\d+)$", self.id)
         return int(found[1]) if found else 1
+
+    def is_newer(self, number, observer, at):
+        """Returns whether it belongs to a later occurrence than the `ended` with these values."""
+        return self.number > number or (observer is not None and self.observer == observer and self.time.timestamp() > at)
 
 
 def cloud_event(attributes, data):
@@ -62,7 +67,8 @@ def read(event):
     machines = tuple(name.lower() for name in data["resources"])
     not_before = data["notBefore"] and datetime.fromisoformat(data["notBefore"])
     # data.drill, not the attribute: that is not signed in binary mode, and a text there.
-    return Change(*common, *where, data["eventType"], machines, not_before, data.get("drill") is True, data.get("outcome"))
+    is_drill, has_started = data.get("drill") is True, data["eventStatus"] == "Started"
+    return Change(*common, *where, data["eventType"], has_started, machines, not_before, is_drill, data.get("outcome"))
 
 
 class Maintenance:
@@ -75,10 +81,11 @@ class Maintenance:
         self.db.executescript("""
             PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
             CREATE TABLE IF NOT EXISTS seen (source, id, at DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (source, id));
-            CREATE TABLE IF NOT EXISTS event (source, key, state, id, number, observer, time, tries, PRIMARY KEY (source, key));
+            CREATE TABLE IF NOT EXISTS event
+                (source, key, state, seen, tries DEFAULT 0, end_number, end_observer, end_time, PRIMARY KEY (source, key));
             CREATE TABLE IF NOT EXISTS inbox (place INTEGER PRIMARY KEY AUTOINCREMENT, body);
             DELETE FROM seen WHERE at < datetime('now', '-31 days');
-            DELETE FROM event WHERE state = 'ended' AND time < unixepoch('now', '-31 days');
+            DELETE FROM event WHERE state = 'ended' AND end_time < unixepoch('now', '-31 days');
         """)
         say(f"resuming: prepared for {self.prepared()} events", sys.stderr)
 
@@ -103,36 +110,38 @@ class Maintenance:
 
     def act(self, change):
         """Returns why there was nothing to do, or None."""
-        columns = "state, id, number, observer, time, tries"
+        columns = "state, seen, tries, end_number, end_observer, end_time"
         found = self.db.execute(f"SELECT {columns} FROM event WHERE source = ? AND key = ?", (change.source, change.key)).fetchone()
-        state, seen, number, observer, at, tries = found or ("unknown", None, 0, None, 0, 0)
-        is_newer = change.number > number or (change.observer == observer and change.time.timestamp() > at)
-        if state == "ended" and not (is_newer and change.kind in ("scheduled", "started", "ended")):
+        state, seen, tries, *end = found or ("unknown", None, 0, None, None, None)
+        is_over = state == "ended" if change.kind in ("updated", "approval.failed") else end[0] and not change.is_newer(*end)
+        if is_over:
             return "ended"
         is_prepared = state in ("preparing", "prepared", "started")
         if change.kind == "approval.failed":
             return self.refused(change, seen, tries) if is_prepared else "not prepared for"
         if change.kind == "ended":
             return self.end(change, is_prepared)
-        if change.kind == "started" and state in ("prepared", "started"):
+        if change.has_started and state in ("prepared", "started"):
             self.save(change, "started", seen)
             return say(f"started {change.event_id}")
-        if change.kind != "started" and change.not_before and change.not_before < datetime.now(timezone.utc) - timedelta(minutes=10):
+        if change.not_before and change.not_before < datetime.now(timezone.utc) - timedelta(minutes=10):
             return "old news"
         if not is_prepared and MACHINE not in change.machines:
             return "not for this machine"
         self.save(change, "preparing", change.id)  # on disk before the work
         say(f"preparing {change.event_id} {change.event_type}{' (drill)' if change.drill else ''}")
         prepare(change)
-        self.save(change, "started" if change.kind == "started" else "prepared", change.id)
-        if change.kind != "started":
+        self.save(change, "started" if change.has_started else "prepared", change.id)
+        if not change.has_started and change.event_type != "SpotRebalanceRecommendation":  # that is advice, there is nothing to start
             self.report(change, self.approve(change.event_id, change.id))
 
     def end(self, change, is_prepared):
         left = self.prepared() - is_prepared
         if is_prepared and not left:
             recover()
-        self.save(change, "ended", change.id)
+        self.save(change, "ended", None)
+        end = (change.number, change.observer, change.time.timestamp())
+        self.update("end_number = ?, end_observer = ?, end_time = ?", change, *end)
         if not is_prepared:
             return "not prepared for"
         say(f"ended {change.event_id}: {change.result}, {left} left" if left else f"recovered {change.event_id}: {change.result}")
@@ -140,7 +149,7 @@ class Maintenance:
     def refused(self, change, seen, tries):
         self.report(change, change.result)
         if change.result == "refused" and tries < 3:  # by the metadata service, though the event is still Scheduled
-            self.db.execute("UPDATE event SET tries = tries + 1 WHERE source = ? AND key = ?", (change.source, change.key))
+            self.update("tries = tries + 1", change)
             time.sleep(1)
             self.report(change, self.approve(change.event_id, seen))
 
@@ -149,8 +158,11 @@ class Maintenance:
         say(f"approval {change.event_id}: {result}{'' if is_mended else ', needs an operator'}")
 
     def save(self, change, state, seen):
-        row = (change.source, change.key, state, seen, change.number, change.observer, change.time.timestamp())
-        self.db.execute("INSERT OR REPLACE INTO event VALUES (?, ?, ?, ?, ?, ?, ?, 0)", row)
+        self.db.execute("INSERT OR IGNORE INTO event (source, key) VALUES (?, ?)", (change.source, change.key))
+        self.update("state = ?, seen = ?, tries = 0", change, state, seen)
+
+    def update(self, columns, change, *values):
+        self.db.execute(f"UPDATE event SET {columns} WHERE source = ? AND key = ?", (*values, change.source, change.key))
 
 
 def start_request(event_id, seen):

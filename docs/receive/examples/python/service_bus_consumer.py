@@ -13,11 +13,11 @@ if connection.startswith("Endpoint="):
     client = ServiceBusClient.from_connection_string(connection)
 else:
     client = ServiceBusClient(connection, DefaultAzureCredential())
+sender = client.get_queue_sender(os.environ.get("APPROVALS", "approvals"))
 
 
 def approve(event_id, seen):
-    with client.get_queue_sender(os.environ.get("APPROVALS", "approvals")) as sender:
-        sender.send_messages(ServiceBusMessage(json.dumps(start_request(event_id, seen))))
+    sender.send_messages(ServiceBusMessage(json.dumps(start_request(event_id, seen))))
     return "sent"  # what becomes of it comes as approval.submitted or approval.failed
 
 
