@@ -76,7 +76,7 @@ class RunningBridge implements Bridge {
     this.#outbox = outbox;
     this.#sinks = new Sinks({ ...options, outbox, flow: () => this.#flow.current });
     this.#operations = new Operations({ ...options, outbox, sinks: this.#sinks });
-    this.#streams = openStreams(outbox, options);
+    this.#streams = openStreams(outbox, { ...options, listed: () => this.status.listed() });
     const onPoll = () => {
       options.watch?.begins();
       this.#upkeep?.pollBegins();

@@ -5,6 +5,7 @@ import type { ApprovalChannel } from './consumer/approve/approver.ts';
 import { type Dispatcher, type DispatcherOptions, dispatcherOn } from './consumer/receive/dispatcher.ts';
 import { type HandledStore, type MemoryStoreOptions, memoryHandledStore } from './consumer/receive/handled-store.ts';
 import type { Handlers } from './consumer/receive/handlers.ts';
+import { type PreparationHandlers, type PreparationOptions, preparationOn } from './consumer/receive/preparation.ts';
 import { type Receiver, type ReceiverOptions, receiverOn } from './consumer/receive/receiver.ts';
 import { type StreamConsumer, type StreamOptions, streamOn } from './consumer/receive/stream.ts';
 import { machineClock } from './time/machine-clock.ts';
@@ -37,15 +38,18 @@ export type { HandledStore, MemoryStoreOptions } from './consumer/receive/handle
 export type { Handler, HandlerContext, Handlers } from './consumer/receive/handlers.ts';
 export type { DeliveryMode } from './consumer/receive/http-event.ts';
 export { type KafkaMessage, parseKafkaMessage } from './consumer/receive/kafka-message.ts';
+export type { LastEnd } from './consumer/receive/last-end.ts';
 export { toNodeHandler } from './consumer/receive/node-handler.ts';
+export type { NoticeEvent, PreparationHandlers, PreparationOptions, PrepareContext } from './consumer/receive/preparation.ts';
 export {
-  type NoticeEvent,
-  type PreparationHandlers,
-  type PreparationOptions,
-  type PrepareContext,
-  preparation,
-} from './consumer/receive/preparation.ts';
-export { type FileState, fileState, memoryState, type Prepared, type PreparedState } from './consumer/receive/prepared-state.ts';
+  type Ended,
+  type FileState,
+  fileState,
+  memoryState,
+  type Prepared,
+  type PreparedState,
+  type StoredEvent,
+} from './consumer/receive/prepared-state.ts';
 export type { Receiver, ReceiverOptions } from './consumer/receive/receiver.ts';
 export { parseServiceBusMessage, type ServiceBusMessage } from './consumer/receive/service-bus-message.ts';
 export type { StreamConsumer, StreamOptions } from './consumer/receive/stream.ts';
@@ -70,6 +74,15 @@ export function createReceiver(options: ReceiverOptions): Receiver {
  */
 export function createDispatcher(handlers: Handlers, options: DispatcherOptions = {}): Dispatcher {
   return dispatcherOn(handlers, options.store ?? memoryStore(), options.typePrefix);
+}
+
+/**
+ * Returns handlers that prepare once for each event, and recover when it has ended. What has ended is not prepared for again, and old news
+ * is passed.
+ * @throws ConsumerError `usage` if a time is not valid
+ */
+export function preparation(options: PreparationOptions): PreparationHandlers {
+  return preparationOn(options, machineClock());
 }
 
 /**

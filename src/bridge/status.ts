@@ -6,7 +6,7 @@ import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { EventsView } from '../http/events-route.ts';
 import type { DrainState, Readiness } from '../http/health-routes.ts';
 import { isDrill } from '../model/drills.ts';
-import type { KnownState, ScheduledEvent } from '../model/events.ts';
+import type { KnownState, Occurrence, ScheduledEvent } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
@@ -132,11 +132,18 @@ export class Status {
       state: flow?.store.blindness ? 'blind' : lastGoodAt === null ? 'enabling' : 'watching',
       documentIncarnation: incarnation,
       observedAt: lastGoodAt && toRfc3339Seconds(lastGoodAt.wallMs),
-      events: [...(known?.events.values() ?? [])].map(({ key, event }) => ({
+      events: [...(known?.events.values() ?? [])].map(({ key, occurrence, event }) => ({
         ...eventData(event, { previousStatus: null, incarnation: isDrill(key) ? null : incarnation, observer }),
+        cloudEventId: this.#parts.outbox.journalPages.seenId({ key, occurrence }),
         approval: flow?.approvals.summary(key) ?? null,
       })),
     };
+  }
+
+  /** Returns the events of `GET /v1/events`; null while events are stored, and it is not known if the store is of this VM. */
+  listed(): readonly Occurrence[] | null {
+    if (this.#flow !== null) return [...this.#flow.store.state.events.values()];
+    return this.#parts.outbox.known.load().events.size === 0 ? [] : null;
   }
 
   /** Returns the values of the gauges, at each scrape. */

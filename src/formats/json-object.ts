@@ -11,10 +11,21 @@ export function isObject(value: unknown): value is JsonObject {
 /** A `fault` says what is wrong with `it`, and quotes nothing from the bytes. */
 export type BodyValue = { readonly value: unknown } | { readonly fault: string };
 
-/** @param what names the bytes in the fault */
-export function parseJson(bytes: Uint8Array, what: string): BodyValue {
+/** A parser of bytes. @param what names the bytes in the fault */
+export type ParseJson = (bytes: Uint8Array, what: string) => BodyValue;
+
+export const parseJson: ParseJson = (bytes, what) => parsed(bytes, what);
+
+/** Leaves out members whose value is null: many serializers write them for what is absent. */
+export const parseJsonWithoutNulls: ParseJson = (bytes, what) => parsed(bytes, what, withoutNull);
+
+function withoutNull(this: unknown, _: string, value: unknown): unknown {
+  return value === null && !Array.isArray(this) ? undefined : value;
+}
+
+function parsed(bytes: Uint8Array, what: string, revive?: (this: unknown, name: string, value: unknown) => unknown): BodyValue {
   try {
-    return { value: JSON.parse(decoder.decode(bytes)) as unknown };
+    return { value: (JSON.parse(decoder.decode(bytes), revive) as unknown) ?? null };
   } catch {
     // The parser's message would quote what was sent.
     return { fault: `${what} is not valid JSON in UTF-8` };

@@ -1,7 +1,7 @@
 // An HTTP request → its body's bytes, JSON or CloudEvent data within a limit, or the problem.
 import type { IncomingMessage } from 'node:http';
 import { carriedData } from '../formats/cloud-event-json.ts';
-import { type BodyValue, parseJson } from '../formats/json-object.ts';
+import { type BodyValue, parseJsonWithoutNulls } from '../formats/json-object.ts';
 import { LARGEST_APPROVAL_BYTES } from '../model/approvals.ts';
 import { problem } from './problem.ts';
 import type { Reply, RouteRequest } from './route.ts';
@@ -30,7 +30,7 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
 
 /**
  * Returns the body's JSON value, or the data of a CloudEvent: in binary mode the body is the data, in structured mode a member of it.
- * Otherwise 415, 413 or 400, in this order (behaviour 6.6).
+ * Members that are null are left out. Otherwise 415, 413 or 400, in this order (behaviour 6.6).
  */
 export async function readJsonBody({ headers, body }: RouteRequest): Promise<{ readonly value: unknown } | { readonly reply: Reply }> {
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
@@ -45,11 +45,11 @@ export async function readJsonBody({ headers, body }: RouteRequest): Promise<{ r
 /** A `specversion` means binary mode: the other attributes are in headers, too. In structured mode the headers may repeat them. */
 function parseBody(bytes: Uint8Array, mediaType: string, specversion: string | string[] | undefined): BodyValue {
   if (specversion !== undefined && specversion !== '1.0') return { fault: 'its ce-specversion is not 1.0' };
-  const parsed = parseJson(bytes, 'it');
+  const parsed = parseJsonWithoutNulls(bytes, 'it');
   if ('fault' in parsed) return parsed;
   const isStructured = mediaType === STRUCTURED;
   if (typeof parsed.value !== 'object' || parsed.value === null) return isStructured ? { fault: 'it is not a CloudEvent' } : parsed;
-  if (isStructured) return carriedData(parsed.value as Readonly<Record<string, unknown>>);
+  if (isStructured) return carriedData(parsed.value as Readonly<Record<string, unknown>>, parseJsonWithoutNulls);
   return isUnannounced(parsed.value) ? { fault: `it is a CloudEvent, so send it with Content-Type: ${STRUCTURED}` } : parsed;
 }
 

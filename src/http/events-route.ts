@@ -10,7 +10,7 @@ export interface EventsView {
   readonly documentIncarnation: number | null;
   /** RFC 3339; null before the first good document. */
   readonly observedAt: string | null;
-  /** The `data` of a CloudEvent of each event, and `approval`. */
+  /** The `data` of a CloudEvent of each event, `cloudEventId` and `approval`. */
   readonly events: readonly object[];
 }
 
@@ -49,6 +49,10 @@ const EVENT = api.shape('Event', {
     documentIncarnation: { type: ['integer', 'null'] },
     affected: { type: ['boolean', 'null'] },
   }),
+  cloudEventId: {
+    ...api.textOrNull,
+    description: 'The id of the newest `scheduled` or `updated` CloudEvent of this occurrence, as `Seen` takes it; null if there is none.',
+  },
   approval: api.orNull(APPROVAL),
   drill: api.optional(DRILL),
 });
@@ -64,6 +68,7 @@ const EXAMPLE = {
   ...{ eventId: api.EXAMPLE_ID, eventType: 'Freeze', eventStatus: 'Scheduled', previousStatus: null, resourceType: 'VirtualMachine' },
   ...{ resources: ['web_0', 'web_1'], notBefore: '2026-01-01T00:15:00Z', description: 'Host server is undergoing maintenance.' },
   ...{ eventSource: 'Platform', durationInSeconds: 5, observer: { name: 'web_0', documentIncarnation: 2, affected: true } },
+  cloudEventId: `${api.EXAMPLE_ID.toLowerCase()}:scheduled`,
   approval: {
     ...{ state: 'waiting', approvedBy: ['orders'], policy: null, at: '2026-01-01T00:00:00.000Z' },
     ...{ waitingFor: ['billing'], holds: [] },

@@ -55,6 +55,9 @@ export type PollResult =
   | { readonly kind: 'document'; readonly at: Instant; readonly durationMs: number; readonly document: ScheduledEventsDocument }
   | { readonly kind: 'failure'; readonly at: Instant; readonly durationMs: number; readonly error: Error; readonly result: string };
 
+/** One lifetime of an event. */
+export type Occurrence = Pick<KnownEvent, 'key' | 'occurrence'>;
+
 /** An event from when it is first seen until it ends. */
 export interface KnownEvent {
   /** EventId in lower case. */

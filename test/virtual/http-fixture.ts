@@ -17,7 +17,7 @@ import type { ServedApprovals } from '../../src/http/served-approvals.ts';
 import { createHttpServer, type HttpServerParts } from '../../src/http/server/server.ts';
 import { Streams } from '../../src/http/stream/streams.ts';
 import type { Drill } from '../../src/model/drills.ts';
-import type { JournalledEntry } from '../../src/model/events.ts';
+import type { JournalledEntry, Occurrence } from '../../src/model/events.ts';
 import type { SinkView } from '../../src/model/operators.ts';
 import { systemDeps } from '../../src/time/system.ts';
 import { assertConforms } from '../far-sides/openapi-conformance.ts';
@@ -98,8 +98,19 @@ export class HttpFixture {
   journal: JournalledEntry[] = [];
   /** The newest position that was pruned. */
   pruned = 0;
+  /** The events of `GET /v1/events`, for the stream; null: not known yet. */
+  listed: readonly Occurrence[] | null = [];
   readonly streams = new Streams({
     journal: {
+      listed: () => this.listed,
+      notice: ({ key, occurrence }, position) =>
+        this.journal.findLast(
+          (entry) =>
+            entry.key === key &&
+            entry.occurrence === occurrence &&
+            entry.position <= position &&
+            ['scheduled', 'updated', 'started'].includes(entry.change),
+        ) ?? null,
       newest: () => this.journal.at(-1)?.position ?? this.pruned,
       pruned: () => this.pruned,
       after: (position, limit) => this.journal.filter((entry) => entry.position > position).slice(0, limit),

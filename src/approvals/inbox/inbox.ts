@@ -12,15 +12,19 @@ import { type Refusal, refusal } from '../requests/answer.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
 import type { Authorization } from '../requests/authorization.ts';
 import { type MayCome, whatMayCome } from '../requests/check.ts';
-import { parseMessageBody } from '../requests/message-body.ts';
-import { type MessageRequests, parseMessageRequests } from '../requests/message-requests.ts';
+import { requestsIn } from '../requests/message-body.ts';
+import type { MessageRequests } from '../requests/message-requests.ts';
+import { eventNamedIn } from '../requests/named-event.ts';
 import { withoutOtherDrills } from '../requests/other-drills.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { ParkedMessages } from './parked-messages.ts';
+import { refuseUnreadable } from './unreadable-message.ts';
 
 /** The pause before a message is given back, so that it does not use up the broker's delivery count (behaviour 8.12). */
 const LEAST_PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 5000;
+
+const NO_BODY = new Uint8Array();
 
 /** At most one warning per source in this time. */
 const FULL_WARNING_INTERVAL_MS = 60_000;
@@ -87,11 +91,9 @@ export class Inbox implements Disposable {
    * longer act for its approver; the source must then deliver the message again
    */
   async take({ source, approver, canGiveBack }: MessageOrigin, message: ApprovalMessage): Promise<MessageVerdict> {
-    const { id, place, sentMs, body } = message;
-    if (body === null) return this.#invalid(source, place, 'it has no body');
-    const requests = requestsIn(body);
-    if (typeof requests === 'string') return this.#invalid(source, place, requests);
-    const received = { source, approver, id, place, sentMs, body, receivedAt: now(this.#parts.deps) };
+    const received = { source, approver, ...message, body: message.body ?? NO_BODY, receivedAt: now(this.#parts.deps) };
+    const requests = requestsIn(received.body);
+    if (typeof requests === 'string') return this.#unreadable(received, requests);
     // Holds and releases depend on the answer to a StartRequest in flight, in the order of the messages.
     const answer = this.#answerTo(requests);
     if (answer !== null) await answer;
@@ -137,21 +139,27 @@ export class Inbox implements Disposable {
 
   /** Returns null if something that the message waits for may still come. */
   #handle(message: ReceivedMessage, requests: MessageRequests, waitsFor = WHATEVER_MAY_COME): MessageVerdict | null {
+    const earlier = this.#earlier(message);
+    if (earlier !== null) return earlier;
+    return this.#parts.ports.lastReadAt() === null ? null : this.#decide(message, requests, waitsFor);
+  }
+
+  /** Returns the verdict on a message that comes again, or null. @throws BridgeError BRIDGE_APPROVALS_CLOSED */
+  #earlier(message: ReceivedMessage): MessageVerdict | null {
     if (this.#stop.signal.aborted)
       throw new BridgeError(
         'BRIDGE_APPROVALS_CLOSED',
         'The bridge is stopping and accepts no approvals. The source delivers the message again.',
       );
     const { store, ports } = this.#parts;
-    const { source, approver } = message;
+    const { source, approver, id } = message;
     if (!ports.isAuthorized({ approver, via: viaSource(source) }, null))
       throw new BridgeError(
         'BRIDGE_APPROVALS_CLOSED',
         `Source ${source} may no longer act for ${approver}. The source delivers the message again.`,
       );
-    const earlier = store.messages.find(message.source, message.id);
-    if (earlier !== null) return this.#told(message.source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
-    return ports.lastReadAt() === null ? null : this.#decide(message, requests, waitsFor);
+    const earlier = store.messages.find(source, id);
+    return earlier && this.#told(source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
   }
 
   /** As `#handle`. */
@@ -228,9 +236,10 @@ export class Inbox implements Disposable {
     return this.#told(source, 'parked', 'settle');
   }
 
-  #invalid(source: string, place: ApprovalMessage['place'], fault: string): MessageVerdict {
-    this.#parts.logger.warn({ source, place, reason: fault }, 'a message is not a valid approval; the bridge skips it');
-    return this.#told(source, 'invalid', { reason: 'bad-request', description: `The message is not a valid approval: ${fault}.` });
+  #unreadable(message: ReceivedMessage, fault: string): MessageVerdict {
+    const eventId = eventNamedIn(message.body, (key) => this.#isKnown(key));
+    const earlier = eventId === null ? null : this.#earlier(message);
+    return earlier ?? this.#told(message.source, 'invalid', refuseUnreadable(message, eventId, fault, this.#parts));
   }
 
   #told(source: string, result: MessageResult, verdict: MessageVerdict): MessageVerdict {
@@ -244,10 +253,4 @@ export class Inbox implements Disposable {
     const pauseMs = LEAST_PAUSE_MS + deps.random() * (MOST_PAUSE_MS - LEAST_PAUSE_MS);
     await sleep(deps, pauseMs, this.#stop.signal).catch(() => {});
   }
-}
-
-/** Returns the requests in a body, or the fault as a text. */
-function requestsIn(body: Uint8Array): MessageRequests | string {
-  const parsed = parseMessageBody(body);
-  return 'fault' in parsed ? parsed.fault : parseMessageRequests(parsed.value);
 }

@@ -1,11 +1,15 @@
 // `prepare` and `recover` → handlers that call each of them once for an event (protocol 5.0).
 import { hasWorsened } from '../../model/worsened.ts';
-import type { EventOf } from '../event.ts';
+import type { Clock } from '../clock.ts';
+import { ConsumerError } from '../consumer-error.ts';
+import type { EventOf, LifeEvent } from '../event.ts';
 import type { HandlerContext, Handlers } from './handlers.ts';
-import { memoryState, type Prepared, type PreparedState } from './prepared-state.ts';
+import { isNewer, isOlder, lastEndOf } from './last-end.ts';
+import { isPrepared, memoryState, type Prepared, type PreparedState, type StoredEvent } from './prepared-state.ts';
 
 /** The CloudEvent to prepare for: `scheduled`, `updated` or `started`. */
-export type NoticeEvent = EventOf<'scheduled' | 'updated' | 'started'>;
+export type NoticeEvent = EventOf<Notice>;
+type Notice = 'scheduled' | 'updated' | 'started';
 
 export interface PrepareContext extends HandlerContext {
   /** False if the event was already `Started` when the first CloudEvent came. It is then too late to approve. */
@@ -24,24 +28,51 @@ export interface PreparationOptions {
   readonly recover: (event: EventOf<'ended'>, outcome: EventOf<'ended'>['data']['outcome'], context: HandlerContext) => unknown;
   /** Returns true for the events to prepare for; all if absent. */
   readonly concerns?: (event: NoticeEvent) => boolean;
-  /** Keeps the prepared events; in memory if absent. */
+  /** Keeps the prepared events and the last ends; in memory if absent. */
   readonly state?: PreparedState;
+  /** `scheduled` and `updated` are passed if their NotBefore is older than this, in milliseconds. 10 minutes if absent. */
+  readonly staleAfterMs?: number;
+  /** How long the end of an event is kept, so that late CloudEvents of it are passed, in milliseconds. 7 days if absent. */
+  readonly keepEndedMs?: number;
 }
 
 /** Handlers to spread into those of a receiver or dispatcher. */
 export type PreparationHandlers = Required<Pick<Handlers, 'onScheduled' | 'onUpdated' | 'onStarted' | 'onEnded'>>;
 
-export function preparation(options: PreparationOptions): PreparationHandlers {
-  const { prepare, recover, concerns = () => true, state = memoryState() } = options;
+const STALE_AFTER_MS = 10 * 60_000;
+const KEEP_ENDED_MS = 7 * 86_400_000;
 
-  const prepareIfDue = async (event: NoticeEvent, context: HandlerContext): Promise<void> => {
-    if (!concerns(event)) return;
+/** @throws ConsumerError `usage` if a time is not valid */
+export function preparationOn(options: PreparationOptions, clock: Pick<Clock, 'wallMs'>): PreparationHandlers {
+  const { prepare, recover, concerns = () => true, state = memoryState() } = options;
+  const { staleAfterMs = STALE_AFTER_MS, keepEndedMs = KEEP_ENDED_MS } = options;
+  if (!(staleAfterMs >= 0 && keepEndedMs >= 0)) throw new ConsumerError('usage', 'staleAfterMs and keepEndedMs must be at least 0');
+
+  const stored = async (key: string): Promise<StoredEvent | undefined> => {
+    const found = await state.get(key);
+    if (found?.lastEnd === undefined || clock.wallMs() < found.lastEnd.keptUntilMs) return found;
+    if (!isPrepared(found)) return undefined;
+    const { lastEnd: _, ...prepared } = found;
+    return prepared;
+  };
+
+  const isOldNews = ({ data: { notBefore } }: NoticeEvent) => notBefore !== null && clock.wallMs() - Date.parse(notBefore) > staleAfterMs;
+
+  const prepareIfDue = async (change: Notice, event: NoticeEvent, context: HandlerContext): Promise<void> => {
     const key = keyOf(event);
-    const before = await state.get(key);
+    const found = await stored(key);
+    if (found !== undefined && isPassed(change, event, found)) return;
+    const before = found !== undefined && isPrepared(found) ? found : undefined;
+    if ((change !== 'started' && isOldNews(event)) || !concerns(event)) {
+      // A later update may be due.
+      if (found !== undefined && !isPrepared(found) && found.isOver) await state.set(key, { ...found, isOver: false });
+      return;
+    }
     if (before !== undefined && !isDue(before, event)) return;
     const { eventId, eventType, durationInSeconds, resources, notBefore, eventStatus } = event.data;
     const isAgain = before !== undefined && (before.isReady || before.isAgain);
-    const seen = { eventId, eventType, durationInSeconds, resources, notBefore, isAgain };
+    const lastEnd = found?.lastEnd;
+    const seen = { eventId, eventType, durationInSeconds, resources, notBefore, isAgain, ...(lastEnd && { lastEnd }) };
     // Stored before the work, so that after a crash in the middle there is something to recover.
     await state.set(key, { ...seen, isReady: false });
     const noticed = before !== undefined || eventStatus !== 'Started';
@@ -50,16 +81,28 @@ export function preparation(options: PreparationOptions): PreparationHandlers {
   };
 
   return {
-    onScheduled: prepareIfDue,
-    onUpdated: prepareIfDue,
-    onStarted: prepareIfDue,
+    onScheduled: (event, context) => prepareIfDue('scheduled', event, context),
+    onUpdated: (event, context) => prepareIfDue('updated', event, context),
+    onStarted: (event, context) => prepareIfDue('started', event, context),
     onEnded: async (event, context) => {
       const key = keyOf(event);
-      if ((await state.get(key)) === undefined) return;
-      await recover(event, event.data.outcome, context);
-      await state.delete(key);
+      const found = await stored(key);
+      if (found?.lastEnd !== undefined && !isNewer(event, found.lastEnd)) return;
+      if (found !== undefined && isPrepared(found)) await recover(event, event.data.outcome, context);
+      if (keepEndedMs === 0) return await state.delete(key);
+      const nowMs = clock.wallMs();
+      await state.set(key, { lastEnd: lastEndOf(event, nowMs + keepEndedMs), isOver: true });
+      await state.deleteExpired?.(nowMs);
     },
   };
+}
+
+/** Returns true for what belongs to an occurrence that has ended. An update can only follow what has begun a later one. */
+function isPassed(change: Notice, event: NoticeEvent, found: StoredEvent): boolean {
+  const { lastEnd } = found;
+  if (lastEnd === undefined) return false;
+  if (change !== 'updated') return !isNewer(event, lastEnd);
+  return (!isPrepared(found) && found.isOver) || isOlder(event, lastEnd);
 }
 
 /** Returns true if `prepare` has to run again. An event that has started is prepared for at most once. */
@@ -67,6 +110,6 @@ function isDue(before: Prepared, { data }: NoticeEvent): boolean {
   return !before.isReady || (data.eventStatus === 'Scheduled' && hasWorsened(before, data));
 }
 
-function keyOf({ source, data }: NoticeEvent | EventOf<'ended'>): string {
+function keyOf({ source, data }: LifeEvent): string {
   return `${source} ${data.eventId.toLowerCase()}`;
 }

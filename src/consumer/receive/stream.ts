@@ -22,6 +22,10 @@ interface StreamSettings {
   readonly ca?: string;
   /** The position to resume after, from `onPosition`. 0: from the oldest event that is kept. If absent: from the next event on. */
   readonly after?: number;
+  /**
+   * `listed`: without `after`, first the newest `scheduled`, `updated` or `started` of each event that the bridge lists, then what follows.
+   */
+  readonly begin?: 'listed';
   readonly changes?: readonly string[];
   readonly impacts?: readonly string[];
   readonly resources?: readonly string[];
@@ -42,7 +46,7 @@ export type StreamOptions = StreamSettings &
   );
 
 export interface StreamConsumer {
-  /** Everything up to this position is handled; null before the first connection. */
+  /** Everything up to this position is handled; null before the first connection and, with `begin`, before the first event. */
   readonly position: number | null;
   /** Closes the connection, and resolves once the handlers have ended. Its own dispatcher is closed, too. Safe to repeat. */
   close(): Promise<void>;
@@ -130,7 +134,8 @@ class StreamReader {
     this.#closing.signal.addEventListener('abort', close, { once: true });
     try {
       const { position, pieces } = await connection.answer();
-      this.#position ??= position;
+      // With `begin`, events of earlier positions come first. The `id:` behind them has the position.
+      if (this.#options.begin === undefined) this.#position ??= position;
       await this.#handleAll(pieces);
     } catch (error) {
       throw error === HANDLER_FAILED ? error : connection.faultOf(error);
@@ -174,8 +179,8 @@ class StreamReader {
   }
 }
 
-function queryOf({ changes, impacts, resources }: StreamSettings): string {
-  const given = Object.entries({ changes, impacts, resources }).flatMap(([name, values]) =>
+function queryOf({ changes, impacts, resources, begin }: StreamSettings): string {
+  const given = Object.entries({ changes, impacts, resources, begin: begin && [begin] }).flatMap(([name, values]) =>
     values ? [[name, values.join(',')] as const] : [],
   );
   return given.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(given))}`;

@@ -55,7 +55,7 @@ export function openApiDocument(routes: readonly ApiRoute[]) {
       version: packageJson.version,
       summary: 'Scheduled events of Azure, and approvals of them.',
       description:
-        'HEAD is answered as GET, without the body. An unknown path gets 404 `not-found`; another method of a known path gets 405 `method-not-allowed` with `Allow`.',
+        'HEAD is answered as GET, without the body. An unknown path gets 404 `not-found`; another method of a known path gets 405 `method-not-allowed` with `Allow`. In a body, a member whose value is null counts as absent.',
       license: { name: packageJson.license, identifier: packageJson.license },
     },
     servers: [{ url: '/' }],

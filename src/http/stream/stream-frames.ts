@@ -1,5 +1,5 @@
 // The journal and new commits → frames by position, each made once for all readers.
-import type { JournalledEntry } from '../../model/events.ts';
+import type { JournalledEntry, Occurrence } from '../../model/events.ts';
 
 /** Rows of the journal that are read at once. */
 const PAGE = 32;
@@ -52,6 +52,10 @@ export interface StreamJournal {
   pruned(): number;
   /** Returns entries after a position, oldest first: at most `maxBytes` together, but at least one. */
   after(position: number, limit: number, maxBytes: number): readonly JournalledEntry[];
+  /** The events of `GET /v1/events`; null if they are not known yet. */
+  listed(): readonly Occurrence[] | null;
+  /** Returns the newest `scheduled`, `updated` or `started` of an occurrence up to a position, or null. */
+  notice(event: Occurrence, position: number): JournalledEntry | null;
 }
 
 /** Used as long as there are readers. */
@@ -88,6 +92,20 @@ export class StreamFrames {
     // Half of what is kept, so that other readers find them.
     const [first = null] = this.add(this.#journal.after(position, PAGE, KEPT_BYTES / 2));
     return first;
+  }
+
+  /** Returns the frame at a position, or null if it was pruned. @throws BridgeError BRIDGE_STORE_* */
+  at(position: number): StreamFrame | null {
+    const known = this.#frames.get(position);
+    if (known !== undefined) return known;
+    const [entry] = this.#journal.after(position - 1, 1, 0);
+    return entry?.position === position ? new StreamFrame(entry) : null;
+  }
+
+  /** As `StreamJournal.notice`. @throws BridgeError BRIDGE_STORE_* */
+  notice(event: Occurrence, position: number): StreamFrame | null {
+    const entry = this.#journal.notice(event, position);
+    return entry && new StreamFrame(entry);
   }
 
   pruned(): number {

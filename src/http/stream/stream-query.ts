@@ -5,7 +5,7 @@ import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { IMPACTS } from '../../model/events.ts';
 import * as api from '../openapi/operation.ts';
 import { problem } from '../problem.ts';
-import { LARGEST_POSITION, numberIn, strayIn } from '../query.ts';
+import { LARGEST_POSITION, numberIn, oneIn, strayIn } from '../query.ts';
 import type { Reply, RouteRequest } from '../route.ts';
 import type { StreamFrame } from './stream-frames.ts';
 
@@ -16,9 +16,11 @@ export interface StreamQuery {
   readonly filter: StreamFilter;
   /** The stream begins after this position; null: with the next CloudEvent that is committed. */
   readonly after: number | null;
+  /** The newest CloudEvents of the listed events come first. */
+  readonly isFromListed: boolean;
 }
 
-const PARAMETERS = ['changes', 'impacts', 'resources', 'after'];
+const PARAMETERS = ['changes', 'impacts', 'resources', 'after', 'begin'];
 /** Matching so many with the names of one event takes some milliseconds at most. */
 const MOST_GLOBS = 64;
 
@@ -27,8 +29,11 @@ export function streamQuery({ query, headers }: Pick<RouteRequest, 'query' | 'he
   if (stray !== null) return { reply: problem('bad-request', stray) };
   const filter = filterIn(query);
   if (typeof filter === 'string') return { reply: problem('bad-request', filter) };
+  const begin = oneIn(query, 'begin');
+  if (begin !== undefined && (begin !== 'listed' || query.has('after')))
+    return { reply: problem('bad-request', '?begin= takes listed, once, and not together with ?after=.') };
   const after = positionIn(query, headers['last-event-id']);
-  if (after !== undefined) return { filter, after };
+  if (after !== undefined) return { filter, after, isFromListed: begin !== undefined && after === null };
   return { reply: problem('position', 'Last-Event-ID and ?after= must be a position: the whole number of an id:, once.') };
 }
 
@@ -93,5 +98,10 @@ export const STREAM_PARAMETERS: readonly api.Node[] = [
   api.inQuery('after', 'Begin after this position; 0: all that is kept. Without it: from now on.', {
     ...{ type: 'integer', minimum: 0, maximum: LARGEST_POSITION },
   }),
+  api.inQuery(
+    'begin',
+    'First the newest `scheduled`, `updated` or `started` of each event that `/v1/events` lists, then what follows. Not with `after`.',
+    { enum: ['listed'] },
+  ),
   api.inHeader('Last-Event-ID', 'As `after`; it wins.', { pattern: '^\\d{1,15}$' }),
 ];

@@ -1,5 +1,7 @@
 // Frames in order → one reader's socket, as fast as it takes them.
+import type { Occurrence } from '../../model/events.ts';
 import type { AnswerStream } from '../route.ts';
+import { ListedFrames } from './listed-frames.ts';
 import type { StreamFrame, StreamFrames } from './stream-frames.ts';
 import type { StreamFilter } from './stream-query.ts';
 
@@ -16,6 +18,8 @@ export interface StreamReaderParts {
   readonly filter: StreamFilter;
   /** The position after which it begins. */
   readonly position: number;
+  /** The events whose newest frames up to this position come first. */
+  readonly listed?: readonly Occurrence[];
   /** Null: the reader showed no proof, so no right can be revoked. */
   readonly isStillAllowed: (() => Promise<boolean>) | null;
   readonly answer: AnswerStream;
@@ -26,6 +30,8 @@ export class StreamReader {
   /** It does not miss what was pruned before it connected. */
   readonly #prunedBefore: number;
   #position: number;
+  /** Null once all of them are sent. */
+  #listed: ListedFrames | null;
   /** The last `id:` that it was sent. */
   #sentId: number;
   #isFull = false;
@@ -40,6 +46,7 @@ export class StreamReader {
     this.#parts = parts;
     this.#prunedBefore = parts.frames.pruned();
     this.#position = parts.position;
+    this.#listed = parts.listed === undefined ? null : new ListedFrames({ ...parts, listed: parts.listed });
     this.#sentId = sentId;
     parts.answer.write(COMMENT);
   }
@@ -55,6 +62,7 @@ export class StreamReader {
   pump(isOver: () => boolean): boolean {
     const { frames, filter } = this.#parts;
     if (this.#isFull) return this.#count(isOver);
+    if (this.#listed !== null) return this.#pumpListed(this.#listed, isOver);
     for (let count = 0; count < IN_A_TURN && !this.#isFull && !this.#hasEnded && (count === 0 || !isOver()); count++) {
       const frame = frames.next(this.#position);
       const reached = frame?.position ?? frames.newest + 1;
@@ -73,6 +81,20 @@ export class StreamReader {
     return !this.#isFull && !this.#hasEnded && this.#position < frames.newest;
   }
 
+  /** Sends the newest frames of the listed events, then the position: a reader that resumes must not pass any of them. */
+  #pumpListed(listed: ListedFrames, isOver: () => boolean): boolean {
+    for (let count = 0; count < IN_A_TURN && !this.#isFull && !this.#hasEnded && (count === 0 || !isOver()); count++) {
+      const frame = listed.next();
+      if (frame === 'end') {
+        this.#listed = null;
+        if (this.#position !== this.#sentId) this.#sendPosition();
+        break;
+      }
+      if (frame !== 'more') this.#write(frame);
+    }
+    return !this.#isFull && !this.#hasEnded;
+  }
+
   /** Called when more was committed. Drops the reader if its socket took nothing while too much was already due. */
   committed(): void {
     const { answer } = this.#parts;
@@ -87,9 +109,9 @@ export class StreamReader {
       if (this.#fullBeats > MOST_FULL_BEATS) answer.drop();
       return;
     }
-    const isNews = this.#position !== this.#sentId && this.#position === frames.newest;
-    if (isNews) this.#sentId = this.#position;
-    this.#send(isNews ? `:\nid: ${this.#position}\n\n` : COMMENT);
+    const isNews = this.#listed === null && this.#position !== this.#sentId && this.#position === frames.newest;
+    if (isNews) this.#sendPosition();
+    else this.#send(COMMENT);
   }
 
   async judge(): Promise<void> {
@@ -112,6 +134,11 @@ export class StreamReader {
   #write(frame: StreamFrame): void {
     this.#sentId = frame.position;
     this.#send(frame.bytes);
+  }
+
+  #sendPosition(): void {
+    this.#sentId = this.#position;
+    this.#send(`:\nid: ${this.#position}\n\n`);
   }
 
   #send(bytes: Uint8Array | string): void {

@@ -10,7 +10,7 @@ import { MOST_OF_ONE, MOST_READERS, type Streams } from './streams.ts';
 const RETRY_AFTER = { 'retry-after': '5' };
 
 export interface StreamPorts {
-  readonly streams: Pick<Streams, 'newest' | 'pruned' | 'open' | 'roomFor' | 'isClosed'>;
+  readonly streams: Pick<Streams, 'newest' | 'pruned' | 'listed' | 'open' | 'roomFor' | 'isClosed'>;
 }
 
 export function streamRoute({ streams }: StreamPorts, callers: Callers): ApiRoute {
@@ -36,6 +36,9 @@ async function stream(request: RouteRequest, streams: StreamPorts['streams'], ca
       'pruned',
       'CloudEvents after this position were pruned. Connect with ?after=0 for all that is kept, or without a position.',
     );
+  const listed = asked.isFromListed ? streams.listed() : null;
+  if (asked.isFromListed && listed === null)
+    return problem('unavailable', 'It is not known yet if the stored events are of this VM; connect again.', RETRY_AFTER);
   const isStillAllowed = provedBy(request) ? () => isAllowed(request, callers) : null;
   const caller = isStillAllowed === null ? null : await callers.readerOf(request);
   const share = caller === null ? '' : `${caller.kind} ${caller.name}`;
@@ -46,7 +49,7 @@ async function stream(request: RouteRequest, streams: StreamPorts['streams'], ca
     body: null,
     stream: {
       refusal: () => refusal(streams, share),
-      begin: (answer) => streams.open(answer, { filter: asked.filter, after: asked.after, position: after, isStillAllowed, share }),
+      begin: (answer) => streams.open(answer, { ...asked, position: after, ...(listed && { listed }), isStillAllowed, share }),
     },
   };
 }
@@ -83,7 +86,13 @@ const STREAM: api.Operation = {
   answers: {
     200: {
       description: 'A stream that does not end by itself.',
-      headers: { 'Journal-Position': { description: 'It begins after this one.', required: true, schema: api.count } },
+      headers: {
+        'Journal-Position': {
+          description: 'It begins after this one, except for what `begin=listed` gives first.',
+          required: true,
+          schema: api.count,
+        },
+      },
       content: { 'text/event-stream': { schema: api.text } },
     },
   },

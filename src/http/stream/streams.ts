@@ -1,7 +1,7 @@
 // Commits, time and reloads → all readers of GET /v1/stream, a few in each turn of the event loop.
 import type { Logger } from 'pino';
 import { messageOf } from '../../errors.ts';
-import type { JournalledEntry } from '../../model/events.ts';
+import type { JournalledEntry, Occurrence } from '../../model/events.ts';
 import type { CancelTimer, Deps } from '../../time/clock.ts';
 import { nextTurn } from '../../time/turn.ts';
 import type { AnswerStream } from '../route.ts';
@@ -15,11 +15,9 @@ const BEAT_MS = 15_000;
 /** The length of one turn of the event loop: polls, approvals and other answers run between two turns. */
 const TURN_MS = 10;
 
-export type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & {
+export type OpenStream = Pick<StreamReaderParts, 'filter' | 'position' | 'listed' | 'isStillAllowed'> & {
   /** The reader's `Last-Event-ID` or `?after=`; null if it sent none. */
   readonly after: number | null;
-  /** The position after which it begins. */
-  readonly position: number;
   /** The caller whose share of the places it uses. */
   readonly share: string;
 };
@@ -72,9 +70,14 @@ export class Streams {
     return this.#frames.pruned();
   }
 
-  open(answer: AnswerStream, { filter, after, position, isStillAllowed, share }: OpenStream): void {
+  /** Returns the events of `GET /v1/events`, or null if they are not known yet. */
+  listed(): readonly Occurrence[] | null {
+    return this.#parts.journal.listed();
+  }
+
+  open(answer: AnswerStream, { after, share, ...asked }: OpenStream): void {
     this.newest();
-    const reader = new StreamReader({ frames: this.#frames, filter, position, isStillAllowed, answer }, after ?? -1);
+    const reader = new StreamReader({ ...asked, frames: this.#frames, answer }, after ?? -1);
     this.#readers.set(reader, share);
     this.#taken.set(share, (this.#taken.get(share) ?? 0) + 1);
     answer.onDrain(() => {

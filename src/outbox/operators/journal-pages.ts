@@ -1,6 +1,6 @@
 // A position, an event, a span of time → journal rows in order, with their deliveries.
 
-import type { JournalledEntry } from '../../model/events.ts';
+import type { JournalledEntry, Occurrence } from '../../model/events.ts';
 import type { DeliveryState, JournalChange, JournalDelivery, JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
 import type { Database, Statement } from '../database.ts';
 import { countWithin, type SizedRow } from '../sized-rows.ts';
@@ -21,6 +21,10 @@ export const JOURNAL_PAGES_SQL = {
   sizesOfEvent: `SELECT seq, length(bytes) AS size FROM journal INDEXED BY journal_key
     WHERE key = ? AND seq > ? AND time_ms >= ? AND time_ms < ? ORDER BY seq LIMIT ?`,
   changesOf: 'SELECT seq, time_ms, change FROM journal INDEXED BY journal_key WHERE key = ? ORDER BY seq LIMIT ?',
+  notice: `SELECT ${ROW} FROM journal INDEXED BY journal_key
+    WHERE key = ? AND seq <= ? AND occurrence = ? AND change IN ('scheduled', 'updated', 'started') ORDER BY seq DESC LIMIT 1`,
+  seenId: `SELECT id FROM journal INDEXED BY journal_key
+    WHERE key = ? AND occurrence = ? AND change IN ('scheduled', 'updated') ORDER BY seq DESC LIMIT 1`,
   last: 'SELECT max(seq) AS seq FROM (SELECT seq FROM journal WHERE seq > ? ORDER BY seq LIMIT ?)',
   deliveries: `SELECT journal, seq, sink, state, attempts, status, queued_ms, at_ms FROM json_each(?) CROSS JOIN deliveries INDEXED BY deliveries_journal
     WHERE journal = json_each.value`,
@@ -66,6 +70,8 @@ export class JournalPages {
   readonly #ofEvent: Statement<FoundRow>;
   readonly #sizesOfEvent: Statement<SizedRow>;
   readonly #changesOf: Statement<ChangeRow>;
+  readonly #notice: Statement<EntryRow>;
+  readonly #seenId: Statement<Pick<EntryRow, 'id'>>;
   readonly #last: Statement<{ seq: number | null }>;
   readonly #deliveries: Statement<DeliveryRow>;
   readonly #discarded: Statement<DeliveryRow>;
@@ -80,6 +86,8 @@ export class JournalPages {
     this.#ofEvent = database.prepare(JOURNAL_PAGES_SQL.ofEvent);
     this.#sizesOfEvent = database.prepare(JOURNAL_PAGES_SQL.sizesOfEvent);
     this.#changesOf = database.prepare(JOURNAL_PAGES_SQL.changesOf);
+    this.#notice = database.prepare(JOURNAL_PAGES_SQL.notice);
+    this.#seenId = database.prepare(JOURNAL_PAGES_SQL.seenId);
     this.#last = database.prepare(JOURNAL_PAGES_SQL.last);
     this.#deliveries = database.prepare(JOURNAL_PAGES_SQL.deliveries);
     this.#discarded = database.prepare(JOURNAL_PAGES_SQL.discarded);
@@ -102,6 +110,17 @@ export class JournalPages {
     const sizes = this.#sizesAfter.all(position, limit);
     const last = sizes[countWithin(sizes, maxBytes) - 1];
     return last === undefined ? [] : this.#after.all(position, last.seq).map(toEntry);
+  }
+
+  /** Returns the newest `scheduled`, `updated` or `started` of an occurrence up to a position, or null. */
+  notice({ key, occurrence }: Occurrence, position: number): JournalledEntry | null {
+    const row = this.#notice.get(key, position, occurrence);
+    return row === undefined ? null : toEntry(row);
+  }
+
+  /** Returns the id of the newest `scheduled` or `updated` of an occurrence, as `Seen` of an approval takes it, or null. */
+  seenId({ key, occurrence }: Occurrence): string | null {
+    return this.#seenId.get(key, occurrence)?.id ?? null;
   }
 
   /** Reads one step of at most 1,000 rows. A page with fewer rows than its limit has the next position, unless it is the last. */

@@ -95,7 +95,7 @@ test('a batch of CloudEvents, and one in another format, is 415', async (t) => {
 
 test('an approval that also holds or releases is 400 and says where to, so that no hold is overheard', async (t) => {
   const { served, post } = await fixture(t);
-  for (const more of [{ Holds: [HOLD] }, { Releases: [] }, { Holds: null }]) {
+  for (const more of [{ Holds: [HOLD] }, { Releases: [] }]) {
     for (const answer of [
       await post('/v1/approvals', 'application/json', { ...APPROVAL, ...more }),
       await post('/v1/approvals', STRUCTURED, { ...EVENT, data: { ...APPROVAL, ...more } }),
@@ -105,6 +105,31 @@ test('an approval that also holds or releases is 400 and says where to, so that 
     }
   }
   assert.deepEqual(served.asked, []);
+});
+
+test('a member that is null counts as absent, in every form of a body', async (t) => {
+  const { served, post } = await fixture(t);
+  const entry = { EventId: 'A', Seen: null, seen: null };
+  const body = { StartRequests: [entry], Holds: null, Releases: null, Seen: null };
+  const base64 = Buffer.from(JSON.stringify(body)).toString('base64');
+  for (const [type, sent] of [
+    ['application/json', { ...body, specversion: null, data: null }],
+    [STRUCTURED, { ...EVENT, data: body, data_base64: null, time: null }],
+    [STRUCTURED, { ...EVENT, data: null, data_base64: base64 }],
+  ] as const) {
+    const answer = await post('/v1/approvals', type, sent);
+    assert.equal(answer.status, 200, JSON.stringify(answer.json));
+  }
+  assert.deepEqual(
+    served.asked.map(({ body: taken }) => taken),
+    Array(3).fill({ StartRequests: [{ EventId: 'A' }] }),
+  );
+});
+
+test('a body that is nested very deeply is 400', async (t) => {
+  const { post } = await fixture(t);
+  for (const deep of [`${'['.repeat(32_000)}${']'.repeat(32_000)}`, `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`])
+    assert.equal((await post('/v1/approvals', 'application/json', deep)).status, 400);
 });
 
 test('a CloudEvent that is called plain JSON is told its media type', async (t) => {

@@ -45,6 +45,29 @@ test('over kill -9 a reader that resumes by position has every CloudEvent once',
   assert.ok(changes.filter((change) => change === 'scheduled').length === 3, changes.join());
 });
 
+test('a reader that starts in the middle gets what is listed, and over kill -9 all that follows, once', async (t) => {
+  const azure = await startSimulator();
+  t.after(() => azure.close());
+  const folder = bridgeFolder(t, azure.url, { sinks: { out: { type: 'stdout' } } });
+  const [over, first, second] = [azure.schedule(), azure.schedule(), azure.schedule()].map(({ EventId }) => String(EventId).toLowerCase());
+  const program = await startRun(t, folder);
+  const journal = await readStream(t, `${urlOf(program)}/v1/stream?after=0`);
+  await journal.until(() => journal.events.length === 3);
+  azure.cancel(over ?? '');
+  azure.start(second ?? '');
+  await journal.until(() => journal.events.length === 5);
+  const begin = await readStream(t, `${urlOf(program)}/v1/stream?begin=listed`);
+  // The end of the first event is in the same document, and so behind the start of the third.
+  await begin.until(() => begin.text.includes(':\nid: 5\n\n'));
+  await program.end('SIGKILL');
+  const again = await startRun(t, folder);
+  azure.cancel(first ?? '');
+  const resumed = await readStream(t, `${urlOf(again)}/v1/stream?begin=listed`, { 'last-event-id': '5' });
+  await resumed.until(() => resumed.events.length === 1);
+  const idsOf = ({ events }: EventStream) => events.map(({ data }) => (JSON.parse(data) as { id: string }).id);
+  assert.deepEqual([...idsOf(begin), ...idsOf(resumed)], [`${first}:scheduled`, `${second}:started`, `${first}:ended`]);
+});
+
 test('who may read no longer after a reload is ended, and nobody else; the metric counts those who are left', async (t) => {
   const azure = await startSimulator();
   t.after(() => azure.close());

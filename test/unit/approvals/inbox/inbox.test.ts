@@ -132,6 +132,59 @@ for (const [fault, body] of INVALID) {
   });
 }
 
+for (const body of [
+  { StartRequests: [{ EventId: KEY, Seen: 7 }] },
+  { approve: true, event: { eventid: EVENT_ID } },
+  { startRequests: [{ eventId: KEY }] },
+  `${JSON.stringify({ StartRequests: [{ EventId: KEY }] })}${' '.repeat(65_536)}`,
+]) {
+  test(`${JSON.stringify(body).slice(0, 60)} is no approval, and names a known event: it is answered by approval.failed, once`, async (t) => {
+    const { fixture, approvals } = approvalsOverOneEvent(t);
+    const message = letter(fixture, body);
+    const verdict = await approvals.take(ORIGIN, message);
+    assert.ok(typeof verdict === 'object');
+    assert.equal(verdict.reason, 'bad-request');
+    assert.deepEqual(await approvals.take(ORIGIN, message), verdict, 'the same when it comes again');
+    assert.deepEqual(await fixture.open().take(ORIGIN, message), verdict, 'also after a restart');
+    assert.deepEqual(fixture.store.told, ['approval.failed bad-request orders']);
+    const [failed] = fixture.store.published;
+    assert.deepEqual([failed?.eventId, failed?.event?.eventId, failed?.occurrence], [EVENT_ID, EVENT_ID, 1]);
+    const warnings = fixture.log.map((text) => JSON.parse(text)).filter(({ level }) => level >= 40);
+    assert.deepEqual(
+      warnings.map(({ source, place }) => [source, place]),
+      [['topic', message.place]],
+    );
+    assert.deepEqual(fixture.messages, ['topic invalid', 'topic repeated', 'topic repeated']);
+    assert.equal(approvals.summary(KEY), null);
+  });
+}
+
+test('a message that is no approval is answered for an event that has ended, and not for one that is unknown', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.end(KEY);
+  fixture.poll();
+  await approvals.take(ORIGIN, letter(fixture, { eventId: KEY }));
+  await approvals.take(ORIGIN, letter(fixture, { eventId: 'never listed' }));
+  assert.deepEqual(fixture.store.told, ['approval.failed bad-request orders']);
+});
+
+test('members that are null are absent: the approval of any serializer is recorded', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  const body = { StartRequests: [{ EventId: KEY, Seen: null }], Holds: null, Releases: null };
+  assert.equal(await take(fixture, approvals, letter(fixture, body)), 'settle');
+  assert.equal(fixture.posts.length, 1);
+});
+
+test('if the store is full, a message that names an event is not answered, and comes again', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  const message = letter(fixture, { eventId: KEY });
+  fixture.store.fault = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
+  await assert.rejects(approvals.take(ORIGIN, message), BridgeError);
+  fixture.store.fault = null;
+  assert.equal(await take(fixture, approvals, message), 'bad-request');
+  assert.deepEqual(fixture.store.told, ['approval.failed bad-request orders']);
+});
+
 test('a message that comes again after a crash between the store and the broker is settled and records nothing', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const message = letter(fixture, startRequests(EVENT_ID));

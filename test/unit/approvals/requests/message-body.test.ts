@@ -1,7 +1,7 @@
 // A message's bytes, plain or a CloudEvent → the body of an approval, or why it is none.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseMessageBody } from '../../../../src/approvals/requests/message-body.ts';
+import { parseMessageBody, requestsIn } from '../../../../src/approvals/requests/message-body.ts';
 
 const BODY = { StartRequests: [{ EventId: 'a' }] };
 
@@ -22,6 +22,22 @@ test('the body is taken plain, and as data or data_base64 of a CloudEvent', () =
 test('a plain body may have other keys, even those of a CloudEvent', () => {
   const body = { ...BODY, DocumentIncarnation: 3, specversion: '1.0' };
   assert.deepEqual(parsed(body), { value: body });
+});
+
+test('a member that is null counts as absent, at any depth', () => {
+  const body = { StartRequests: [{ EventId: 'a', Seen: null }], Holds: null, Releases: null };
+  const base64 = Buffer.from(JSON.stringify(body)).toString('base64');
+  for (const sent of [
+    body,
+    { ...body, specversion: null },
+    cloudEvent({ data: body, data_base64: null }),
+    cloudEvent({ data: null, data_base64: base64 }),
+  ])
+    assert.deepEqual(parsed(sent), { value: BODY }, JSON.stringify(sent));
+  const hold = { Holds: [{ EventId: 'a', reason: null }], StartRequests: null };
+  assert.deepEqual(requestsIn(new TextEncoder().encode(JSON.stringify(hold))), {
+    ...{ starts: [], holds: [{ eventId: 'a', key: 'a', reason: null }], releases: [] },
+  });
 });
 
 test('JSON that is not an object is left to the parser of StartRequests', () => {

@@ -59,6 +59,47 @@ test('events are handled in order, and after a break the stream resumes after th
   assert.deepEqual([positions, consumer.position], [[1, 2, 3, 4], 4]);
 });
 
+test('with begin: listed, the listed events come first, and what a handler refused comes again', async (t) => {
+  const fixture = await serve(t, { requireToken: true });
+  const ofEvent = (position: number, key: string) => ({ ...journalled(position), key, occurrence: 1, change: 'scheduled' });
+  fixture.listed = ['a', 'b'].map((key) => ({ key, occurrence: 1 }));
+  fixture.commit(ofEvent(1, 'c'), ofEvent(2, 'b'), ofEvent(3, 'c'), ofEvent(4, 'a'), ofEvent(5, 'c'));
+  const tried: string[] = [];
+  const refused = ['e2:1', 'e4:1'];
+  const done = Promise.withResolvers<void>();
+  const onOther = ({ id }: { id: string }) => {
+    tried.push(id);
+    if (id === refused[0]) throw new Error(`not yet ${refused.shift()}`);
+    if (id === 'e6:1') done.resolve();
+  };
+  const positions: number[] = [];
+  const onPosition = (position: number) => positions.push(position);
+  const { errors, consumer } = follow(t, fixture, { begin: 'listed', onPosition, handlers: { onOther } } as Partial<StreamOptions>);
+  fixture.commit(ofEvent(6, 'd'));
+  await done.promise;
+  assert.deepEqual(errors, ['not yet e2:1', 'not yet e4:1']);
+  // After e2 it resumes by position, so what lies between comes too.
+  assert.deepEqual(tried, ['e2:1', 'e2:1', 'e4:1', 'e3:1', 'e4:1', 'e5:1', 'e6:1']);
+  await consumer.close();
+  assert.equal(consumer.position, 6);
+  assert.deepEqual(
+    positions,
+    positions.toSorted((one, other) => one - other),
+  );
+});
+
+test('with begin: listed and nothing listed, the position comes at once, and after wins over begin', async (t) => {
+  const fixture = await serve(t, { requireToken: true });
+  fixture.commit(journalled(1), journalled(2));
+  const known = Promise.withResolvers<number>();
+  const { consumer } = follow(t, fixture, { begin: 'listed', onPosition: known.resolve });
+  assert.equal(await known.promise, 2);
+  assert.equal(consumer.position, 2);
+  const { ids, until } = follow(t, fixture, { begin: 'listed', after: 1 });
+  await until(1);
+  assert.deepEqual(ids, ['e2:1']);
+});
+
 test('an event comes again if its handler fails, and no later one is handled before it', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   fixture.commit(journalled(1), journalled(2));

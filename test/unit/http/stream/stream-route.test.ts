@@ -79,6 +79,69 @@ test('a position that is none or lies beyond the newest is 400, one behind which
   await Promise.all([kept.until(() => kept.events.length === 1), exact.until(() => exact.events.length === 1)]);
 });
 
+/** Of one occurrence of an event. */
+function ofEvent(key: string, position: number, change = 'scheduled', occurrence = 1, event: object = {}): JournalledEntry {
+  return { ...journalled(position, change, event), key, occurrence };
+}
+
+/** Events a, b and c are listed, d has ended. */
+async function listing(t: TestContext): Promise<HttpFixture> {
+  const fixture = await serve(t);
+  fixture.listed = ['c', 'a', 'b'].map((key) => ({ key, occurrence: 2 }));
+  fixture.commit(
+    ofEvent('a', 1, 'scheduled', 1),
+    ofEvent('a', 2, 'ended', 1),
+    ofEvent('a', 3, 'scheduled', 2),
+    ofEvent('b', 4, 'scheduled', 2),
+    ofEvent('d', 5, 'scheduled', 2),
+    ofEvent('a', 6, 'updated', 2, { resources: ['db_0'] }),
+    ofEvent('d', 7, 'ended', 2),
+    ofEvent('b', 8, 'started', 2),
+    ofEvent('b', 9, 'approval.submitted', 2),
+  );
+  return fixture;
+}
+
+test('?begin=listed first gives the newest CloudEvent of each listed event, then the position, then what follows', async (t) => {
+  const fixture = await listing(t);
+  const read = async (query: string, expected: number[]) => {
+    const stream = await open(t, fixture, `?begin=listed${query}`);
+    assert.equal(stream.headers['journal-position'], '9');
+    await stream.until(() => stream.text.includes(':\nid: 9\n\n'));
+    assert.deepEqual(ids(stream), expected, query);
+    return stream;
+  };
+  const streams = [
+    await read('', [6, 8]),
+    await read('&changes=scheduled', [3, 4]),
+    await read('&resources=db_*', [6]),
+    await read('&changes=scheduled,updated,ended', [4, 6]),
+    await read('&impacts=Freeze', []),
+  ];
+  fixture.commit(ofEvent('a', 10, 'ended', 2, { resources: ['db_0'] }));
+  const followed = [...streams.slice(0, 1), ...streams.slice(2, 4)];
+  await Promise.all(followed.map((stream) => stream.until(() => ids(stream).includes(10))));
+  assert.deepEqual(ids(streams[0] ?? assert.fail()), [6, 8, 10]);
+});
+
+test('beside ?begin=listed, Last-Event-ID wins, and ?after= or another value is 400', async (t) => {
+  const fixture = await listing(t);
+  const stream = await open(t, fixture, '?begin=listed', { 'last-event-id': '7' });
+  await stream.until(() => stream.events.length === 2);
+  assert.deepEqual(ids(stream), [8, 9]);
+  for (const query of ['begin=listed&after=3', 'begin=now', 'begin=', 'begin=Listed', 'begin=listed&begin=listed']) {
+    const { status, json } = await fixture.send('GET', `/v1/stream?${query}`);
+    assert.deepEqual([status, json['type']], [400, 'bad-request'], query);
+  }
+});
+
+test('?begin=listed is 503 until it is known if the stored events are of this VM', async (t) => {
+  const fixture = await listing(t);
+  fixture.listed = null;
+  const { status, headers, json } = await fixture.send('GET', '/v1/stream?begin=listed');
+  assert.deepEqual([status, headers['retry-after'], json['type']], [503, '5', 'unavailable']);
+});
+
 test('filters judge each CloudEvent alone; what the bridge says of itself is judged by its change alone', async (t) => {
   const fixture = await serve(t);
   fixture.commit(

@@ -70,6 +70,9 @@ function fixture() {
   const reads: number[] = [];
   const state = { pruned: 0, rows, reads };
   const journal = {
+    listed: () => [],
+    notice: ({ key }: { readonly key: string }, position: number) =>
+      rows.findLast((row) => row.key === key && row.position <= position) ?? null,
     newest: () => rows.at(-1)?.position ?? 0,
     pruned: () => state.pruned,
     after: (position: number, limit: number) => {
@@ -87,7 +90,15 @@ function fixture() {
     streams.open(answer, { filter: () => true, after, position: after ?? streams.newest(), isStillAllowed, share: '' });
     return answer;
   };
-  return { time, streams, commit, open, state };
+  const openListed = (keys: readonly string[], isTaking = true) => {
+    const answer = new FakeAnswer();
+    answer.isTaking = isTaking;
+    const listed = keys.map((key) => ({ key, occurrence: 1 }));
+    const position = streams.newest();
+    streams.open(answer, { filter: () => true, after: null, position, listed, isStillAllowed: null, share: '' });
+    return answer;
+  };
+  return { time, streams, commit, open, openListed, state };
 }
 
 test('a reader whose socket takes nothing is cut off once 1 MiB is due, and the others have had everything', async () => {
@@ -103,6 +114,39 @@ test('a reader whose socket takes nothing is cut off once 1 MiB is due, and the 
   assert.ok(stuck.positions.length <= 2, 'it is written no more than what shows that its socket is full');
   assert.equal(quick.became, null);
   assert.equal(quick.positions.length, 30);
+});
+
+test('a heart-beat gives no position before a slow reader has got all listed events, and nothing is missing or repeated', async () => {
+  const { time, commit, openListed } = fixture();
+  commit(...Array.from({ length: 40 }, (_, index) => ({ ...large(index + 1, 200), key: `k${index}` })), large(41, 10));
+  const reader = openListed(
+    Array.from({ length: 40 }, (_, index) => `k${39 - index}`),
+    false,
+  );
+  await turns(20);
+  commit(large(42, 10));
+  await time.advance(15_000);
+  await turns(20);
+  assert.equal(reader.positions.length, 1, 'its socket is full');
+  reader.isTaking = true;
+  reader.take();
+  await turns(50);
+  assert.deepEqual(reader.positions, [...Array.from({ length: 40 }, (_, index) => index + 1), 42]);
+  const positionAt = reader.written.indexOf(':\nid: 41\n\n');
+  assert.equal(reader.written.slice(0, positionAt).filter((text) => text.startsWith('id: ')).length, 40);
+});
+
+test('five thousand listed events take no turn of the event loop alone, and come in order', async () => {
+  const { commit, openListed } = fixture();
+  commit(...Array.from({ length: 5000 }, (_, index) => ({ ...large(index + 1, 10), key: `k${index % 2500}` })));
+  const reader = openListed(Array.from({ length: 2500 }, (_, index) => `k${index}`));
+  await turns(50);
+  assert.ok(reader.positions.length < 2500);
+  await turns(1000);
+  assert.deepEqual(
+    reader.positions,
+    Array.from({ length: 2500 }, (_, index) => 2501 + index),
+  );
 });
 
 test('one large commit and a long past are paced: a reader that takes slowly gets all of it, in order, and is not cut off', async () => {
