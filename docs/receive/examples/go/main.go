@@ -1,4 +1,4 @@
-// The name of a channel (webhook, kafka) → its CloudEvents, prepared for, approved and recovered from on this machine.
+// The name of a channel (webhook, kafka, stream) → its CloudEvents, prepared for, approved and recovered from on this machine.
 package main
 
 import (
@@ -12,9 +12,9 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetOutput(os.Stdout)
-	channels := map[string]func(context.Context, *Maintenance) error{"webhook": webhook, "kafka": kafka}
+	channels := map[string]func(context.Context, *Maintenance) error{"webhook": webhook, "kafka": kafka, "stream": stream}
 	if len(os.Args) != 2 || channels[os.Args[1]] == nil {
-		log.Fatal("usage: maintenance webhook|kafka")
+		log.Fatal("usage: maintenance webhook|kafka|stream")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

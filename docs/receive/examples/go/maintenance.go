@@ -117,10 +117,10 @@ func (m *Maintenance) handle(ctx context.Context, event *cloudevents.Event) erro
 	return m.put(key, e)
 }
 
-// isReadable says if it has all attributes that a CloudEvent needs, and JSON where it promises JSON.
+// isReadable says if it has all attributes that a CloudEvent needs, and JSON if it says so.
 func isReadable(event *cloudevents.Event) bool {
-	isJSON := event.DataMediaType() == cloudevents.ApplicationJSON
-	return event.Validate() == nil && (!isJSON || json.Valid(event.Data()))
+	mustBeJSON := event.DataMediaType() == cloudevents.ApplicationJSON && len(event.Data()) > 0
+	return event.Validate() == nil && (!mustBeJSON || json.Valid(event.Data()))
 }
 
 // prepare takes the machine out of service: again after a crash or an update, so it must do no harm.
