@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log"
 	"regexp"
 	"slices"
@@ -76,6 +77,7 @@ func (m *Maintenance) handle(ctx context.Context, event *cloudevents.Event) erro
 		return pass(event, "another source")
 	}
 	var err error
+	var done string // printed once it is on disk
 	key := event.Source() + " " + strings.ToLower(n.EventID)
 	e := m.stored.Events[key]
 	switch {
@@ -89,17 +91,14 @@ func (m *Maintenance) handle(ctx context.Context, event *cloudevents.Event) erro
 	case !e.Ended.At.IsZero() && (!e.isOpen() || change == "ended.v1") && !mayFollow(e.Ended, event, &n):
 		return pass(event, "ended")
 	case change == "ended.v1":
-		err = m.end(ctx, key, &e, &n, mark{round(event.ID()), event.Time(), n.Observer.Name, time.Now()})
+		done, err = m.end(ctx, key, &e, &n, mark{round(event.ID()), event.Time(), n.Observer.Name, time.Now()})
 	case !slices.ContainsFunc(n.Resources, func(name string) bool { return strings.EqualFold(name, m.machine) }):
 		return pass(event, "not for this machine")
 	case change == "started.v1":
 		if e.Phase != "prepared" { // it came without notice: there is nothing to approve
 			err = m.prepare(ctx, key, &e, &n)
 		}
-		if err == nil {
-			e.Phase = "started"
-			log.Printf("started %s", n.EventID)
-		}
+		e.Phase, done = "started", "started "+n.EventID
 	case n.NotBefore != nil && time.Since(*n.NotBefore) > stale:
 		return pass(event, "old news")
 	case e.Phase == "started" && n.PreviousStatus != "Started":
@@ -114,7 +113,7 @@ func (m *Maintenance) handle(ctx context.Context, event *cloudevents.Event) erro
 		return err
 	}
 	e.Handled = append(e.Handled, event.ID())
-	return m.put(key, e)
+	return m.put(key, e, done)
 }
 
 // isReadable says if it has all attributes that a CloudEvent needs, and JSON if it says so.
@@ -127,7 +126,7 @@ func isReadable(event *cloudevents.Event) bool {
 // If it fails, nobody approves, and Azure starts the event at its NotBefore.
 func (m *Maintenance) prepare(ctx context.Context, key string, e *entry, n *notice) error {
 	e.Phase = "preparing"
-	if err := m.put(key, *e); err != nil { // on disk before the work: after a crash there is something to recover
+	if err := m.put(key, *e, ""); err != nil { // on disk before the work: after a crash there is something to recover
 		return err
 	}
 	log.Printf("preparing %s %s%s", n.EventID, n.EventType, map[bool]string{true: " (drill)"}[n.Drill])
@@ -138,25 +137,23 @@ func (m *Maintenance) prepare(ctx context.Context, key string, e *entry, n *noti
 		return nil
 	}
 	e.Phase = "prepared"
-	return m.put(key, *e)
+	return m.put(key, *e, "")
 }
 
-// end recovers, unless another event still keeps the machine out of service.
-func (m *Maintenance) end(ctx context.Context, key string, e *entry, n *notice, ended mark) error {
+// end recovers, unless another event still keeps the machine out of service. It returns what it has done.
+func (m *Maintenance) end(ctx context.Context, key string, e *entry, n *notice, ended mark) (done string, err error) {
 	left := m.openBeside(key)
 	switch {
 	case !e.isOpen():
-		log.Printf("ended %s: %s, was not prepared", n.EventID, n.Outcome)
+		done = fmt.Sprintf("ended %s: %s, was not prepared", n.EventID, n.Outcome)
 	case left > 0:
-		log.Printf("ended %s: %s, %d left", n.EventID, n.Outcome, left)
+		done = fmt.Sprintf("ended %s: %s, %d left", n.EventID, n.Outcome, left)
 	default:
-		if err := undrain(ctx); err != nil {
-			return err
-		}
-		log.Printf("recovered %s: %s", n.EventID, n.Outcome)
+		err = undrain(ctx)
+		done = fmt.Sprintf("recovered %s: %s", n.EventID, n.Outcome)
 	}
 	e.Phase, e.Ended = "ended", ended
-	return nil
+	return done, err
 }
 
 // resume prepares again, since this program or the machine may have ended in the middle of an event.
@@ -212,7 +209,7 @@ func pass(event *cloudevents.Event, why string) error {
 // skip counts and reports what nobody can read. It never stops the program.
 func (m *Maintenance) skip(why string) error {
 	m.unreadable++
-	log.Printf("skipped %d: %s", m.unreadable, why)
+	log.Printf("skipped %d: %q", m.unreadable, why)
 	return errUnreadable
 }
 

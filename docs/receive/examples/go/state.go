@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,18 +59,28 @@ func (m *Maintenance) openBeside(key string) (count int) {
 	return count
 }
 
-// put writes a new file, flushes it, and puts it in the place of the old one.
-func (m *Maintenance) put(key string, e entry) error {
+// put stores an entry, then prints what has been done. If the disk refuses it, memory keeps the old one, too: the CloudEvent comes again.
+func (m *Maintenance) put(key string, e entry, done string) error {
+	before, isKnown := m.stored.Events[key]
 	m.stored.Events[key] = e
 	for each, e := range m.stored.Events {
 		if e.Phase == "ended" && time.Since(e.Ended.At) > keepEnded {
 			delete(m.stored.Events, each)
 		}
 	}
-	return m.save()
+	if err := m.save(); err != nil {
+		if m.stored.Events[key] = before; !isKnown {
+			delete(m.stored.Events, key)
+		}
+		return err
+	}
+	if done != "" {
+		log.Print(done)
+	}
+	return nil
 }
 
-// save returns once the file is on disk.
+// save writes a new file, flushes it, and puts it in the place of the old one.
 func (m *Maintenance) save() error {
 	bytes, _ := json.Marshal(m.stored)
 	next, err := os.Create(m.file + ".new")

@@ -123,10 +123,11 @@ func (m *Maintenance) compare(ctx context.Context) error {
 		for _, id := range e.Handled {
 			last.Round = max(last.Round, round(id))
 		}
-		if err := m.end(ctx, key, &e, &notice{EventID: eventID, Outcome: "unknown"}, last); err != nil {
+		done, err := m.end(ctx, key, &e, &notice{EventID: eventID, Outcome: "unknown"}, last)
+		if err != nil {
 			return err
 		}
-		if err := m.put(key, e); err != nil {
+		if err := m.put(key, e, done); err != nil {
 			return err
 		}
 	}
