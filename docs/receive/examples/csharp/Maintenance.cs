@@ -38,13 +38,13 @@ class Maintenance(string file, string machine, Func<string, string, Task<string>
     // The next CloudEvent of the event says what follows. After any other answer somebody has to look.
     static readonly string[] NewsFollows = ["sent", "changed", "started", "ended", "unknown", "old", "dry-run"];
     readonly SemaphoreSlim turn = new(1); // prepare and recover never run side by side
-    readonly Dictionary<string, Entry> entries =
+    Dictionary<string, Entry> entries =
         File.Exists(file) ? JsonSerializer.Deserialize<Dictionary<string, Entry>>(File.ReadAllBytes(file))! : [];
     int skipped;
 
     /// <summary>Takes the machine out of service: put your own work here. It runs again after a crash or an update.</summary>
     static Task DrainAsync(Notice? notice, CancellationToken stop) =>
-        Task.Delay(TimeSpan.FromSeconds(double.Parse(Environment.GetEnvironmentVariable("PREPARE_SECONDS") ?? "5")), stop);
+        Task.Delay(TimeSpan.FromSeconds(int.Parse(Environment.GetEnvironmentVariable("PREPARE_SECONDS") ?? "5")), stop);
 
     /// <summary>Takes the machine into service again: put your own work here.</summary>
     static Task UndrainAsync() => Task.CompletedTask;
@@ -80,6 +80,7 @@ class Maintenance(string file, string machine, Func<string, string, Task<string>
         var key = $"{cloudEvent.Source} {notice.EventId.ToLowerInvariant()}";
         var entry = entries.GetValueOrDefault(key) ?? new Entry("unknown", []);
         var change = cloudEvent.Type[Notice.Prefix.Length..];
+        string? done = null; // printed once it is on disk
         if (entry.Handled.Contains(cloudEvent.Id)) return "repeat";
         if (change == "approval.failed.v1")
         {
@@ -87,14 +88,13 @@ class Maintenance(string file, string machine, Func<string, string, Task<string>
             entry = await RefusedAsync(entry, notice, stop);
         }
         else if (entry.Ended is { } last && (!entry.IsOpen || change == "ended.v1") && !MayFollow(last, cloudEvent, notice)) return "ended";
-        else if (change == "ended.v1") entry = await EndAsync(key, entry, cloudEvent, notice);
+        else if (change == "ended.v1") (entry, done) = await EndAsync(key, entry, cloudEvent, notice);
         else if (!notice.Resources!.Contains(machine, StringComparer.OrdinalIgnoreCase)) return "not for this machine";
         else if (change == "started.v1")
         {
             // Without notice there is nothing to approve.
             if (entry.Phase != "prepared") entry = await PrepareAsync(key, entry, notice, stop);
-            entry = entry with { Phase = "started" };
-            Console.WriteLine($"started {notice.EventId}");
+            (entry, done) = (entry with { Phase = "started" }, $"started {notice.EventId}");
         }
         else if (notice.NotBefore < DateTimeOffset.UtcNow - Stale) return "old news";
         else if (entry.Phase == "started" && notice.PreviousStatus != "Started") return "started";
@@ -104,6 +104,7 @@ class Maintenance(string file, string machine, Func<string, string, Task<string>
             if (entry.Phase == "prepared") await AskAsync(entry, notice);
         }
         Put(key, entry with { Handled = [.. entry.Handled, cloudEvent.Id] });
+        if (done is not null) Console.WriteLine(done);
         return null;
     }
 
@@ -127,15 +128,15 @@ class Maintenance(string file, string machine, Func<string, string, Task<string>
         return Put(key, entry with { Phase = "prepared" });
     }
 
-    async Task<Entry> EndAsync(string key, Entry entry, CloudEvent cloudEvent, Notice notice)
+    async Task<(Entry, string)> EndAsync(string key, Entry entry, CloudEvent cloudEvent, Notice notice)
     {
         var left = OpenBeside(key);
         if (entry.IsOpen && left == 0) await UndrainAsync();
-        Console.WriteLine(!entry.IsOpen ? $"ended {notice.EventId}: {notice.Outcome}, was not prepared"
+        var done = !entry.IsOpen ? $"ended {notice.EventId}: {notice.Outcome}, was not prepared"
             : left > 0 ? $"ended {notice.EventId}: {notice.Outcome}, {left} left"
-            : $"recovered {notice.EventId}: {notice.Outcome}");
+            : $"recovered {notice.EventId}: {notice.Outcome}";
         var mark = new Mark(RoundOf(cloudEvent.Id), cloudEvent.Time!.Value, notice.Observer.Name, DateTimeOffset.UtcNow);
-        return entry with { Phase = "ended", Ended = mark };
+        return (entry with { Phase = "ended", Ended = mark }, done);
     }
 
     async Task AskAsync(Entry entry, Notice notice) => Report(notice.EventId, await approve(notice.EventId, entry.Seen!));
@@ -167,17 +168,19 @@ class Maintenance(string file, string machine, Func<string, string, Task<string>
 
     int OpenBeside(string key) => entries.Count(each => each.Key != key && each.Value.IsOpen);
 
+    /// <summary>Stores an entry. If the disk refuses it, memory keeps the old one, too: the CloudEvent comes again.</summary>
     Entry Put(string key, Entry entry)
     {
-        entries[key] = entry;
         var oldest = DateTimeOffset.UtcNow - KeepEnded;
-        foreach (var (old, _) in entries.Where(each => !each.Value.IsOpen && each.Value.Ended?.At < oldest).ToList()) entries.Remove(old);
+        var next = entries.Where(each => each.Value.IsOpen || each.Value.Ended?.At > oldest).ToDictionary();
+        next[key] = entry;
         using (var stream = new FileStream(file + ".new", FileMode.Create))
         {
-            JsonSerializer.Serialize(stream, entries);
+            JsonSerializer.Serialize(stream, next);
             stream.Flush(flushToDisk: true);
         }
         File.Move(file + ".new", file, overwrite: true);
+        entries = next;
         return entry;
     }
 }
