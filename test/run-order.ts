@@ -5,6 +5,9 @@ import { dirname } from 'node:path';
 export const LONGEST: readonly string[] = [
   'test/whole/proof/documentation-policy.test.ts',
   'test/whole/full-store.test.ts',
+  'test/consumers/python-service-bus.test.ts',
+  'test/consumers/java-service-bus.test.ts',
+  'test/consumers/java-kafka.test.ts',
   'test/whole/raw-fuzz.test.ts',
   'test/whole/proof/scenarios.test.ts',
   'test/whole/proof/kafka-brokers.test.ts',

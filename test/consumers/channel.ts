@@ -31,6 +31,10 @@ export interface Channel {
   repeat?(): Promise<void>;
   /** Answers requests in place of the bridge, all but approvals; absent if the program makes no others. */
   relay?(request: IncomingMessage, response: ServerResponse): void;
+  /** Lets the time pass for which the broker keeps a receiver waiting; absent if no broker does. */
+  idle?(): Promise<void>;
+  /** Returns the bodies of all approvals that were sent by it; absent if they cannot be read beside the bridge. */
+  approvals?(): Promise<readonly string[]>;
 }
 
 /** Where crafted events happen, as the bridge names the simulator's first machine. */

@@ -10,6 +10,8 @@ import type { Command } from './maintenance.ts';
 const FOLDER = join(import.meta.dirname, '../../docs/receive/examples/java');
 const jars = new MavenJars({ name: 'CloudEvents', pom: join(FOLDER, 'pom.xml'), leastJava: 17 });
 
+const RESUMES = 'resuming: prepared for 1 events';
+
 /** For the `skip` of a test: false, or the reason. With REQUIRE_CONSUMERS the reason is an error. */
 export const withoutJava: string | false = missing();
 
@@ -20,7 +22,9 @@ export async function javaProgram(t: TestContext, main: string): Promise<Command
   const sources = join(FOLDER, 'src/main/java');
   const options = ['--release', '17', '-cp', classPath, '-sourcepath', sources, '-d', classes];
   await promisify(execFile)('javac', [...options, join(sources, `${main}.java`)]);
-  return { node: jars.java(), flags: ['-cp', `${classPath}:${classes}`], main };
+  // A small heap, and no compiler that would need more than a test's run to be worth it.
+  const small = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+  return { node: jars.java(), flags: [...small, '-cp', `${classPath}:${classes}`], main, resumes: RESUMES };
 }
 
 function missing(): string | false {

@@ -1,6 +1,7 @@
 // A test → topics of the real broker, and a producer of records that no bridge writes.
 import type { TestContext } from 'node:test';
 import kafkajs from 'kafkajs';
+import { readTopic } from '../far-sides/kafka/records.ts';
 import { sharedKafka } from '../far-sides/kafka/shared-kafka.ts';
 import { type Channel, hollow, SCHEDULED } from './channel.ts';
 
@@ -32,6 +33,7 @@ export async function kafkaChannel(t: TestContext): Promise<Channel> {
       const headers = { 'content-type': 'application/cloudevents+json; charset=UTF-8' };
       await write([{ key: String(event['partitionkey'] ?? 'none'), headers, value: JSON.stringify(event) }]);
     },
+    approvals: async () => (await readTopic(brokers, approvals)).map(({ value }) => value ?? ''),
     async sendUnreadable() {
       const structured = { 'content-type': 'application/cloudevents+json' };
       const binary = { 'content-type': 'application/json', ce_specversion: '1.0', ce_type: 'x', ce_source: '/x' };

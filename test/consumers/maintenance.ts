@@ -30,6 +30,8 @@ export interface Command {
   readonly flags?: readonly string[];
   readonly main: string;
   readonly args?: readonly string[];
+  /** What it prints on standard error if it is started again while it is prepared for one event; absent if it prints nothing about that. */
+  readonly resumes?: string;
 }
 
 /** One machine with its simulator, its bridge and the program, which may be killed and started again. */
@@ -71,6 +73,11 @@ export class Maintenance {
     const places = { BRIDGE: this.url, STATE: this.#state, MACHINE, PREPARE_SECONDS: '0', HOME: this.#folder.store };
     this.#program = new Program(args, { node, flags, main, env: { ...places, ...this.channel.programEnv, ...env } });
     await this.says(/^ready$/);
+  }
+
+  /** Asserts that the program that runs now has found on its disk that it was preparing for one event. */
+  async resumed(): Promise<void> {
+    if (this.#command.resumes !== undefined) await this.#program?.logs(this.#command.resumes);
   }
 
   /** Kills it by SIGKILL, if it runs. */

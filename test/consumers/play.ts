@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Channel } from './channel.ts';
 import { type Command, Maintenance } from './maintenance.ts';
-import { refusedByTheService, refusedInAMessage, refusedOverHttp } from './refusals.ts';
-import { afterTheEnd, badInput, besideOthers, killedWhilePreparing, oldAndNew, slowPreparation } from './trials.ts';
+import { namesWhatWasSeen, refusedByTheService, refusedInAMessage, refusedOverHttp } from './refusals.ts';
+import { afterIdleness, afterTheEnd, badInput, besideOthers, killedWhilePreparing, oldAndNew, slowPreparation } from './trials.ts';
 
 /** The longest that a killed program may be silent on an idle machine. */
 const SILENCE_MS = { kafka: 10_000, 'service-bus': 10_000, webhook: 2_000, stream: 2_000 };
@@ -22,9 +22,15 @@ export async function playAll(t: TestContext, command: Command, channel: Channel
   assert.ok(silenceMs < NOTICE_MS, `silent for ${silenceMs} ms`);
   await besideOthers(play, events);
   await refusedByTheService(play);
-  if (channel.name === 'service-bus') await slowPreparation(play);
+  if (channel.name === 'service-bus') {
+    await slowPreparation(play);
+    const idleMs = await afterIdleness(play);
+    t.diagnostic(`${channel.name}: silent for ${Math.round(idleMs)} ms after a minute without messages`);
+    assert.ok(idleMs < SILENCE_MS[channel.name], `silent for ${idleMs} ms`);
+  }
   await afterTheEnd(play);
   await oldAndNew(play);
   if (channel.name === 'kafka' || channel.name === 'service-bus') await refusedInAMessage(play);
   else await refusedOverHttp(t, play);
+  if (channel.approvals) namesWhatWasSeen(await channel.approvals());
 }

@@ -7,13 +7,15 @@ const FOLDER = join(import.meta.dirname, '../../docs/receive/examples/python');
 const PYTHON = process.env['CONSUMERS_PYTHON'] ?? 'python3';
 const MODULES = 'azure.identity, azure.servicebus, cloudevents.core.bindings.kafka, confluent_kafka, flask, standardwebhooks, waitress';
 
+const RESUMES = 'resuming: prepared for 1 events';
+
 /** For the `skip` of a test: false, or the reason. With REQUIRE_CONSUMERS the reason is an error. */
 export const withoutPython: string | false = missing();
 
 /** @param file such as `kafka_consumer.py` */
 export function pythonProgram(file: string): Command {
   // No .pyc files beside the pages.
-  return { node: PYTHON, flags: ['-B'], main: join(FOLDER, file) };
+  return { node: PYTHON, flags: ['-B'], main: join(FOLDER, file), resumes: RESUMES };
 }
 
 function missing(): string | false {

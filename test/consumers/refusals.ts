@@ -1,6 +1,8 @@
 // Each refusal of an approval → what a program makes of it.
+import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { changeOf, MACHINE, refusalOf } from './channel.ts';
 import type { Maintenance } from './maintenance.ts';
@@ -65,9 +67,10 @@ export async function refusedInAMessage(play: Maintenance): Promise<void> {
 export async function refusedOverHttp(t: TestContext, play: Maintenance): Promise<void> {
   let answers: [number, string][] = [];
   const { relay } = play.channel;
+  const bodies: Promise<string>[] = [];
   const server = createServer((request, response) => {
     if (relay && request.url !== '/v1/approvals') return relay(request, response);
-    request.resume();
+    bodies.push(text(request));
     const [status, type] = answers.shift() ?? [200, ''];
     const body = type.startsWith('<')
       ? type
@@ -90,6 +93,20 @@ export async function refusedOverHttp(t: TestContext, play: Maintenance): Promis
   await play.says(/^approval patient: submitted$/);
   await play.channel.send(changeOf('ended', 'patient'));
   await play.says(/^recovered patient: completed$/);
+  assert.equal(bodies.length, FINAL.length + PASSING.length + 1);
+  namesWhatWasSeen(await Promise.all(bodies));
+}
+
+/** Each approval names one event, and the `scheduled` or `updated` that was seen of it. */
+export function namesWhatWasSeen(bodies: readonly string[]): void {
+  assert.ok(bodies.length > 0);
+  for (const body of bodies) {
+    const { StartRequests } = JSON.parse(body) as {
+      readonly StartRequests: readonly { readonly EventId: string; readonly Seen: string }[];
+    };
+    assert.equal(StartRequests.length, 1, body);
+    for (const { EventId, Seen } of StartRequests) assert.match(Seen, new RegExp(`^${EventId}:(scheduled|updated:\\w+)(:r\\d+)?$`, 'i'));
+  }
 }
 
 function lineOf(eventId: string, reason: string): RegExp {

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import type { ServiceBusMessage } from '@azure/service-bus';
 import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';
 import { type ServiceBusServer, serviceBusServer } from '../far-sides/service-bus/service-bus-server.ts';
+import { poll } from '../support/poll.ts';
 import { type Channel, hollow, SCHEDULED } from './channel.ts';
 
 export interface ServiceBusChannel extends Channel {
@@ -31,6 +32,14 @@ export async function serviceBusChannel(t: TestContext): Promise<ServiceBusChann
     async send(event) {
       const contentType = 'application/cloudevents+json; charset=utf-8';
       await sender.sendMessages({ body: event, contentType, sessionId: String(event['partitionkey'] ?? 'none') });
+    },
+    // Azure and the SDKs wait for a session for a minute at most. The second wait is ended for certain: it began before.
+    async idle() {
+      const attaches = () => server.contacts('attach').length;
+      const before = attaches();
+      server.clock.advance('61s');
+      await poll(() => attaches() > before, 'the program to wait for a session');
+      server.clock.advance('61s');
     },
     async sendUnreadable() {
       const binary = { cloudEvents_specversion: '1.0', cloudEvents_type: 'x', cloudEvents_source: '/x' };

@@ -1,8 +1,10 @@
 // docs/operate/kafka.md → its commands, configurations and consumer, run as they stand there.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Kafka as Client, logLevel } from 'kafkajs';
 import { createSink } from '../adapters/kafka/start-kafka.ts';
 import { KafkaShell } from '../far-sides/kafka/kafka-shell.ts';
 import { type ReadRecord, readTopic } from '../far-sides/kafka/records.ts';
@@ -183,31 +185,55 @@ for (const [index, { what, listener, isMade }] of SECURED.entries()) {
   });
 }
 
-test('docs/operate/kafka.md: the consumer in Node reads both modes, and drops repeats', { skip: withoutKafka }, async (t) => {
-  const kafka = await sharedKafka(t);
-  const topic = await kafka.createTopic({ partitions: 3 });
-  const [binary, structured] = ['binary', 'structured'].map((mode) =>
-    createSink(t, { options: { brokers: [...kafka.brokers], topic, mode } }),
-  );
-  assert.ok(binary && structured);
-  for (const [sink, seq] of [
-    [binary, 1],
-    [binary, 1],
-    [structured, 2],
-    [structured, 1],
-    [binary, 3],
-  ] as const)
-    assert.deepEqual(await sink.deliver({ seq }), ['accepted']);
+const hasPythonSdk = spawnSync('python3', ['-c', 'import confluent_kafka, cloudevents.core']).status === 0;
 
-  const folder = folderOf(t);
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const main = join(folder, 'consumer.mjs');
-  writeFileSync(main, block('A consumer', 'js'));
-  const consumer = new Program([], { main, env: { BROKER: kafka.address, TOPIC: topic, GROUP: kafka.uniqueName('group') } });
-  t.after(() => consumer.end('SIGKILL'));
-  const lines = await consumer.lines(3);
-  assert.deepEqual(
-    lines.map((line) => /:updated:0*(\d) io\.github\.scheduled-events-bridge\.updated\.v1$/.exec(line)?.[1]),
-    ['1', '2', '3'],
-  );
-});
+for (const [name, language, file, node, skip] of [
+  ['Node', 'js', 'consumer.mjs', process.execPath, withoutKafka],
+  ['Python', 'python', 'consumer.py', 'python3', withoutKafka || (!hasPythonSdk && 'python3 has no confluent-kafka and cloudevents')],
+] as const) {
+  test(`docs/operate/kafka.md: the consumer in ${name} reads both modes, drops repeats, and skips what is no CloudEvent`, {
+    skip,
+  }, async (t) => {
+    const kafka = await sharedKafka(t);
+    const topic = await kafka.createTopic({ partitions: 3 });
+    const producer = new Client({ brokers: [...kafka.brokers], logLevel: logLevel.NOTHING }).producer();
+    await producer.connect();
+    t.after(() => producer.disconnect());
+    const foreign = [
+      { value: 'hello' },
+      { value: null },
+      { value: '{}', headers: { 'content-type': 'application/json' } },
+      { value: '', headers: { ce_id: '1' } },
+    ];
+    for (const partition of [0, 1, 2]) await producer.send({ topic, messages: foreign.map((message) => ({ ...message, partition })) });
+    const [binary, structured] = ['binary', 'structured'].map((mode) =>
+      createSink(t, { options: { brokers: [...kafka.brokers], topic, mode } }),
+    );
+    assert.ok(binary && structured);
+    for (const [sink, seq] of [
+      [binary, 1],
+      [binary, 1],
+      [structured, 2],
+      [structured, 1],
+      [binary, 3],
+    ] as const)
+      assert.deepEqual(await sink.deliver({ seq }), ['accepted']);
+
+    const folder = folderOf(t);
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const main = join(folder, file);
+    writeFileSync(main, block('A consumer', language));
+    const consumer = new Program([], { node, main, env: { BROKER: kafka.address, TOPIC: topic, GROUP: kafka.uniqueName('group') } });
+    t.after(() => consumer.end('SIGKILL'));
+    const isSkipped = (line: string) => line.startsWith('not a CloudEvent, skipped:');
+    // Python reports on its standard output, too.
+    const count = language === 'python' ? 3 + 3 * foreign.length : 3;
+    const lines = (await consumer.lines(count)).filter((line) => !isSkipped(line));
+    assert.deepEqual(
+      lines.map((line) => /:updated:0*(\d) io\.github\.scheduled-events-bridge\.updated\.v1$/.exec(line)?.[1]),
+      ['1', '2', '3'],
+    );
+    const skipped = () => [...consumer.stderr.split('\n'), ...consumer.stdout.split('\n')].filter(isSkipped).length;
+    await poll(() => skipped() === 3 * foreign.length, 'all foreign records to be reported');
+  });
+}

@@ -8,18 +8,21 @@ import { type TestContext, test } from 'node:test';
 import { connectionFault, type FaultPlace, serviceBusFault } from '../../adapters/service-bus/service-bus-fault.ts';
 import { type BridgeError, ERROR_CODES } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
-import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { createServiceBus } from '../adapters/service-bus/start-service-bus.ts';
 import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';
 import { serviceBusServer } from '../far-sides/service-bus/service-bus-server.ts';
 import { folderOf } from '../support/folder.ts';
 import { poll } from '../support/poll.ts';
 import { start } from '../support/program.ts';
+import { approvalChange } from '../unit/cloudevents/changes.ts';
+import { deliveryOf, lifeOf } from '../unit/consumer/deliveries.ts';
 import { codeBlocksOf, tableBelow } from './markdown-page.ts';
 
 const PAGE = 'docs/operate/service-bus.md';
 const page = readFileSync(join(import.meta.dirname, '../..', PAGE), 'utf8');
 const never = new AbortController().signal;
+/** Of a message that the page's filter lets through. */
+const FOREIGN = { cloudEvents_dataschema: 'https://scheduled-events-bridge.github.io/schemas/change.v1.json' };
 
 interface Consumer {
   readonly name: string;
@@ -51,60 +54,83 @@ function written(t: TestContext, { language, file }: Pick<Consumer, 'language' |
   return join(folder, file);
 }
 
-/** A notice, as the page's filter wants it. */
-function notice(seq: number): Delivery {
-  const { bytes, ...delivery } = sampleDelivery({ seq });
-  return { ...delivery, bytes: Buffer.from(Buffer.from(bytes).toString().replace('.updated.v1', '.scheduled.v1')) };
+/** The changes of one event, in order. */
+function deliveriesOf(eventId: string): readonly [Delivery, Delivery, Delivery] {
+  const life = lifeOf({ eventId });
+  return [deliveryOf(life.scheduled), deliveryOf(life.started), deliveryOf(life.ended())];
+}
+
+/** A subscription as the page creates it. */
+async function subscribed(t: TestContext) {
+  const server = await serviceBusServer(t);
+  const lockDuration = `${/--lock-duration PT(\d+)S/.exec(page)?.[1] ?? assert.fail('the page has no lock duration')}s`;
+  assert.match(page, /--name prepare --enable-session true/);
+  const subscription = server.topic('maintenance').subscription('prepare', { sessions: true, lockDuration });
+  subscription.filter({ sql: filterOfThePage() });
+  const sinkWith = (more: Readonly<Record<string, unknown>> = {}) =>
+    createServiceBus(server, { options: { topic: 'maintenance', sessions: true, ...more } }).adapter;
+  const env = { SERVICEBUS_CONNECTION_STRING: server.connectionString, PYTHONUNBUFFERED: '1' };
+  return { server, subscription, sinkWith, env };
+}
+
+/** What the consumer says of these. */
+function linesOf(...deliveries: readonly Delivery[]): readonly string[] {
+  return deliveries.map(({ id, change }) => `${id} ${change} WestNO_0,WestNO_1`);
 }
 
 for (const { name, skip, ...consumer } of CONSUMERS) {
   const options = skip === undefined ? {} : { skip };
   test(
-    `${name} reads binary and structured messages once each, completes them, and dead-letters what is no CloudEvent`,
+    `${name} reads binary and structured messages once each, in order, completes them, and dead-letters what is no CloudEvent`,
     options,
     async (t) => {
-      const server = await serviceBusServer(t);
-      const subscription = server.topic('maintenance').subscription('prepare').filter({ sql: filterOfThePage() });
-      const env = { SERVICEBUS_CONNECTION_STRING: server.connectionString, PYTHONUNBUFFERED: '1' };
+      const { server, subscription, sinkWith, env } = await subscribed(t);
       const program = start(t, [], { node: consumer.command, main: written(t, consumer), env });
       await program.lines(1);
-      const sinkWith = (more: Readonly<Record<string, unknown>>) =>
-        createServiceBus(server, { options: { topic: 'maintenance', ...more } }).adapter;
-      const binary = sinkWith({});
-      const [first, second, third] = [notice(1), notice(2), notice(3)];
-      for (const [adapter, delivery] of [
-        [binary, first],
-        [binary, first],
-        [binary, sampleDelivery({ seq: 9 })],
-        [sinkWith({ mode: 'structured', attributePrefix: 'colon' }), second],
-        [binary, third],
-      ] as const)
-        assert.deepEqual(await adapter.deliver([delivery], never), ['accepted']);
-      const foreign = { cloudEvents_type: 'io.github.scheduled-events-bridge.scheduled.v1' };
+      const binary = sinkWith();
+      const [first, second, third] = deliveriesOf('one');
+      const other = approvalChange({ id: 'one:approval-recorded:0123456789abcdef' });
       await sdkClient(server)
         .createSender('maintenance')
-        .sendMessages({ body: { text: 'hello' }, messageId: 'foreign', applicationProperties: foreign });
-
+        .sendMessages({ body: { text: 'hello' }, sessionId: 'one', messageId: 'foreign', applicationProperties: FOREIGN });
+      for (const delivery of [first, first, deliveryOf(other), second, third])
+        assert.deepEqual(await binary.deliver([delivery], never), ['accepted']);
       await poll(() => subscription.deadLetters().length === 1, 'what is no CloudEvent');
       await poll(() => subscription.messages().length === 0, 'the messages to be completed');
       assert.equal(subscription.deadLetters()[0]?.deadLetter?.reason, 'no CloudEvent');
-      const said = (await program.lines(3)).slice(1).map((line) => line.split(' '));
+      assert.deepEqual((await program.lines(4)).slice(1), linesOf(first, second, third));
+
       // A structured message has no application properties, so the filter of the page keeps it out.
-      const type = 'io.github.scheduled-events-bridge.scheduled.v1';
-      assert.deepEqual(said, [
-        [first.id, type, 'WestNO_0'],
-        [third.id, type, 'WestNO_0'],
-      ]);
       subscription.filter('all');
-      assert.deepEqual(await sinkWith({ mode: 'structured' }).deliver([second], never), ['accepted']);
-      assert.deepEqual(await sinkWith({ attributePrefix: 'colon' }).deliver([notice(4)], never), ['accepted']);
-      const ids = (await program.lines(5)).slice(3).map((line) => line.split(' ')[0]);
-      assert.deepEqual(ids, [second.id, notice(4).id]);
+      const [structured] = deliveriesOf('two');
+      const [colon] = deliveriesOf('three');
+      assert.deepEqual(await sinkWith({ mode: 'structured' }).deliver([structured], never), ['accepted']);
+      assert.deepEqual(await sinkWith({ attributePrefix: 'colon' }).deliver([colon], never), ['accepted']);
+      assert.deepEqual((await program.lines(6)).slice(4).toSorted(), linesOf(structured, colon).toSorted());
       await poll(() => subscription.messages().length === 0, 'these to be completed');
       assert.deepEqual(server.protocolErrors, []);
     },
   );
 }
+
+test('after kill -9 in the middle of its work, the consumer in Node gets the same message again, and then the later ones', async (t) => {
+  const { subscription, sinkWith, env } = await subscribed(t);
+  const main = written(t, { language: 'js', file: 'consumer.mjs' });
+  const hanging = main.replace('consumer.mjs', 'hanging.mjs');
+  const work = 'if (!seen.has(key)) await handle(event);';
+  const text = readFileSync(main, 'utf8');
+  assert.ok(text.includes(work));
+  writeFileSync(hanging, text.replace(work, `${work} await setTimeout(600_000);`));
+  const first = start(t, [], { node: process.execPath, main: hanging, env });
+  await first.lines(1);
+  const life = deliveriesOf('one');
+  for (const delivery of life) assert.deepEqual(await sinkWith().deliver([delivery], never), ['accepted']);
+  assert.deepEqual((await first.lines(2)).slice(1), linesOf(life[0]));
+  await first.end('SIGKILL');
+  const second = start(t, [], { node: process.execPath, main, env });
+  assert.deepEqual((await second.lines(4)).slice(1), linesOf(...life));
+  await poll(() => subscription.messages().length === 0, 'the messages to be completed');
+});
 
 test('the consumer in Python compiles', { skip: spawnSync('python3', ['--version']).status !== 0 && 'there is no python3' }, (t) => {
   const file = written(t, { language: 'python', file: 'consumer.py' });

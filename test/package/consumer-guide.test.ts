@@ -23,7 +23,9 @@ const blocks = codeBlocksOf('docs/receive/consumer.md').map(({ language, text })
   text,
   file: /^\/\/ ([\w-]+\.js)\n/.exec(text)?.[1] ?? '',
 }));
-const life = lifeOf({ eventType: 'Reboot' });
+/** Old news is not prepared for. */
+const notBefore = new Date(Date.now() + 900_000).toISOString();
+const life = lifeOf({ eventType: 'Reboot', notBefore });
 const never = new AbortController().signal;
 const TOKEN = 'correct-horse-battery-staple';
 
@@ -194,10 +196,12 @@ test("'kafka.js' handles what the Kafka sink writes, and passes over what is no 
 
 const SERVICE_BUS = `
 export class ServiceBusClient {
-  createReceiver = () => ({
-    async subscribe({ processMessage }) {
-      for (const message of JSON.parse(process.env.MESSAGES)) await processMessage(message);
+  #messages = JSON.parse(process.env.MESSAGES);
+  acceptNextSession = async () => ({
+    receiveMessages: async () => this.#messages.splice(0, 1),
+    close: () => {
       console.log('end');
+      return new Promise((resolve) => setTimeout(resolve, 60_000));
     },
     completeMessage: async () => console.log('completed'),
     abandonMessage: async () => console.log('abandoned'),
@@ -208,7 +212,7 @@ export class ServiceBusClient {
 test("'service-bus.js' settles what the Service Bus sink sends, and dead-letters what is no CloudEvent", async (t) => {
   const project = await projectOf(t);
   standIn(project, '@azure/service-bus', SERVICE_BUS);
-  const encode = messageEncoder({ mode: 'binary', sessions: false, attributePrefix: 'underscore' }, 'bus', new VirtualTime());
+  const encode = messageEncoder({ mode: 'binary', sessions: true, attributePrefix: 'underscore' }, 'bus', new VirtualTime());
   const { body, contentType, applicationProperties } = encode(deliveryOf(life.scheduled));
   const messages = [{ body: 'hello' }, { body: JSON.parse(String(body)), contentType, applicationProperties }];
   const program = run(t, project, 'service-bus.js', { MESSAGES: JSON.stringify(messages), SERVICE_BUS: 'x' });

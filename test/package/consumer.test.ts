@@ -14,7 +14,7 @@ function chunksOf(name: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-test('the library holds no other package, imports Node alone, and is below 70 KB', () => {
+test('the library holds no other package, imports Node alone, and is below 75 KB', () => {
   const names = [...chunksOf('consumer.js')];
   const sources = names.flatMap((name) => JSON.parse(readFileSync(join(ROOT, 'dist', `${name}.map`), 'utf8')).sources as string[]);
   assert.deepEqual(
@@ -30,7 +30,7 @@ test('the library holds no other package, imports Node alone, and is below 70 KB
     outside.filter((target) => !target?.startsWith('node:')),
     [],
   );
-  assert.ok(texts.join('').length < 70_000);
+  assert.ok(texts.join('').length < 75_000);
 });
 
 test('its types come along, and only what they need', () => {

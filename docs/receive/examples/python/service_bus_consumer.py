@@ -9,11 +9,17 @@ from maintenance import Maintenance, cloud_event, read, say, start_request
 
 TOPIC, SUBSCRIPTION = os.environ.get("TOPIC", "maintenance"), os.environ.get("SUBSCRIPTION", "orders")
 connection = os.environ.get("SERVICE_BUS", "my-ns.servicebus.windows.net")
-if connection.startswith("Endpoint="):
-    client = ServiceBusClient.from_connection_string(connection)
-else:
-    client = ServiceBusClient(connection, DefaultAzureCredential())
-sender = client.get_queue_sender(os.environ.get("APPROVALS", "approvals"))
+
+
+def client(**options):
+    if connection.startswith("Endpoint="):
+        return ServiceBusClient.from_connection_string(connection, **options)
+    return ServiceBusClient(connection, DefaultAzureCredential(), **options)
+
+
+# Without retries of its own: it would ask a link that the service has ended again and again, for 11 s of each minute.
+receiving = client(retry_total=0)
+sender = client().get_queue_sender(os.environ.get("APPROVALS", "approvals"))
 
 
 def approve(event_id, seen):
@@ -37,7 +43,7 @@ renewer = AutoLockRenewer()
 def receive_session():
     """One scheduled event is one session. Waits half a minute for one, then handles its messages in order until there are no more."""
     sessions = {"session_id": NEXT_AVAILABLE_SESSION, "max_wait_time": 30}
-    with client.get_subscription_receiver(TOPIC, SUBSCRIPTION, **sessions) as receiver:
+    with receiving.get_subscription_receiver(TOPIC, SUBSCRIPTION, **sessions) as receiver:
         messages = receiver.receive_messages()
         # The lock is short (PT5S), so that a killed consumer blocks the session for 5 s only. It is renewed while prepare() works.
         renewer.register(receiver, receiver.session, max_lock_renewal_duration=900)

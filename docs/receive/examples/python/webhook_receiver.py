@@ -5,7 +5,7 @@ from cloudevents.core.formats.json import JSONFormat
 from flask import Flask, request
 from maintenance import Maintenance, cloud_event, read, say, start_request
 from standardwebhooks import Webhook
-from waitress import serve
+from waitress import create_server
 
 BRIDGE = os.environ.get("BRIDGE", "http://127.0.0.1:8700")
 PASSING = {429, 502, 503, 504}  # asked again for a minute
@@ -72,5 +72,6 @@ def work_or_end():
 
 
 threading.Thread(target=work_or_end, daemon=True).start()
+server = create_server(app, host="127.0.0.1", port=int(os.environ.get("PORT", "9000")))
 say("ready")
-serve(app, host="127.0.0.1", port=int(os.environ.get("PORT", "9000")))
+server.run()
