@@ -22,6 +22,7 @@ func kafka(ctx context.Context, m *Maintenance) error {
 	config.Consumer.Group.Heartbeat.Interval = 2 * time.Second
 	config.Producer.RequiredAcks = sarama.WaitForAll
 	config.Producer.Return.Successes = true
+	config.Producer.Retry.Max, config.Producer.Retry.Backoff = 60, time.Second // a broker that is away for a minute
 	client, err := sarama.NewClient(strings.Split(env("BROKERS", "localhost:9092"), ","), config)
 	if err != nil {
 		return err
