@@ -1,5 +1,6 @@
 // Brokers, webhooks → one interface to reach a consumer, and CloudEvents to send by it.
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toCloudEvent } from '../../src/cloudevents/event.ts';
 import { encodeStructured } from '../../src/cloudevents/structured.ts';
 import type { ApprovalChange, EventChange } from '../../src/model/events.ts';
@@ -26,6 +27,10 @@ export interface Channel {
   send(event: JsonEvent): Promise<void>;
   /** Sends what is not a CloudEvent. Returns how many of them the program must report as skipped. */
   sendUnreadable(): Promise<number>;
+  /** Sends everything that the bridge has published so far once more; absent if the bridge's own replay does it. */
+  repeat?(): Promise<void>;
+  /** Answers requests in place of the bridge, all but approvals; absent if the program makes no others. */
+  relay?(request: IncomingMessage, response: ServerResponse): void;
   /** Lets the time pass for which the broker keeps a receiver waiting; absent if no broker does. */
   idle?(): Promise<void>;
   /** Returns the bodies of all approvals that were sent by it; absent if they cannot be read beside the bridge. */

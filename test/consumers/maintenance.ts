@@ -119,6 +119,7 @@ export class Maintenance {
 
   /** Delivers everything that the bridge has published so far once more. */
   async replay(): Promise<void> {
+    if (this.channel.repeat) return await this.channel.repeat();
     const args = ['replay', '--sink', 'out', '--since', '1h', '--config', this.#folder.config];
     const { stdout, stderr } = await run(this.#t, args, { env: { ...this.channel.bridgeEnv, ADMIN_TOKEN } });
     assert.match(stdout, /"queued":[1-9]/, stderr);

@@ -66,8 +66,10 @@ export async function refusedInAMessage(play: Maintenance): Promise<void> {
 /** A bridge that answers with each problem in turn: final ones end the attempt, passing ones are asked again. */
 export async function refusedOverHttp(t: TestContext, play: Maintenance): Promise<void> {
   let answers: [number, string][] = [];
+  const { relay } = play.channel;
   const bodies: Promise<string>[] = [];
   const server = createServer((request, response) => {
+    if (relay && request.url !== '/v1/approvals') return relay(request, response);
     bodies.push(text(request));
     const [status, type] = answers.shift() ?? [200, ''];
     const body = type.startsWith('<')
