@@ -1,5 +1,6 @@
 // The kind `kafka`: options → an adapter that writes to a topic, or a source of approvals.
 import type { AdapterDefinition } from '../adapter.ts';
+import { kafkaChannel } from './kafka-channel.ts';
 import { connectionFaults } from './options/connection-options.ts';
 import { type KafkaOptions, kafkaOptions } from './options/kafka-options.ts';
 import { KafkaAdapter } from './sink/kafka-adapter.ts';
@@ -11,5 +12,6 @@ export const kafka: AdapterDefinition<KafkaOptions> = {
   options: kafkaOptions,
   secretFaults: connectionFaults,
   create: (options, deps) => new KafkaAdapter(options, deps),
+  channel: kafkaChannel,
   source: kafkaSource,
 };

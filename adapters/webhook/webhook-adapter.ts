@@ -9,7 +9,7 @@ import type { Answer } from '../http/answer.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { httpTarget } from '../http/http-options.ts';
 import { type Consent, consentOf, handshakeFault } from './consent.ts';
-import { bodyLimits, type Encode, type EncodedRequest, encoder } from './encoder.ts';
+import { bodyLimits, type EncodedRequest, encoder } from './encoder.ts';
 import { type Sign, signer, signingKeys } from './signing.ts';
 import { templateEncoder } from './template/template-encoder.ts';
 import { WEBHOOK_CODES } from './webhook-codes.ts';
@@ -25,7 +25,7 @@ export class WebhookAdapter implements Adapter {
   readonly #limits: AdapterLimits;
   readonly #deps: AdapterDeps;
   readonly #http: HttpClient;
-  readonly #encode: (...batch: Parameters<Encode>) => EncodedRequest | Promise<EncodedRequest>;
+  readonly #encode: (batch: readonly Delivery[]) => EncodedRequest | Promise<EncodedRequest>;
   readonly #sign: Sign;
   readonly #consent: Consent;
 

@@ -3,6 +3,7 @@ import type { AdapterDefinition } from '../adapter.ts';
 import { addressFaults } from '../http/address-faults.ts';
 import { templateFaults } from './template/template-faults.ts';
 import { WebhookAdapter } from './webhook-adapter.ts';
+import { webhookChannel } from './webhook-channel.ts';
 import { secretFaults, type WebhookOptions, webhookOptions } from './webhook-options.ts';
 
 /** Posts CloudEvents, one or a batch in each request, or a template's body (CloudEvents webhook specification 1.0.2, section 2). */
@@ -11,5 +12,6 @@ export const webhook: AdapterDefinition<WebhookOptions> = {
   options: webhookOptions,
   secretFaults: (options) => [...secretFaults(options), ...addressFaults(options)],
   contentFaults: templateFaults,
+  channel: webhookChannel,
   create: (options, deps) => new WebhookAdapter(options, deps),
 };

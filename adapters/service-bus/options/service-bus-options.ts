@@ -62,7 +62,7 @@ export const serviceBusOptions = v.pipe(
   checkKeys<v.InferOutput<typeof keys>>((options) => [...connectionFaults(options), ...entityFaults(options)]),
 );
 
-interface EntityOptions {
+export interface EntityOptions {
   readonly queue?: string | undefined;
   readonly topic?: string | undefined;
 }

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import type { OptionFault } from '../../../src/schema/faults.ts';
 import type { Readers } from '../../approval-source.ts';
-import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
-import { parseConnectionString, parseEndpoint, showEndpoint } from './connection-string.ts';
+import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults, namespaceOf } from './connection-options.ts';
+import { showEndpoint } from './connection-string.ts';
 import { entityName } from './service-bus-options.ts';
 
 /** Limits of a subscription's name (naming rules of Microsoft.ServiceBus). */
@@ -67,10 +67,7 @@ export function readersOf({ queue, readers }: ServiceBusSourceOptions): Readers 
 
 /** Returns the stream that messages come from; names of entities ignore case. @param options with open secrets, without faults */
 export function streamsOf(options: ServiceBusSourceOptions): readonly string[] {
-  const { namespace = '', connectionString } = options;
-  const parsed = connectionString === undefined ? { endpoint: parseEndpoint(namespace) } : parseConnectionString(connectionString.reveal());
-  const endpoint = 'endpoint' in parsed ? parsed.endpoint : null;
-  return endpoint === null ? [] : [`${showEndpoint(endpoint)} ${sourceEntityOf(options).path}`.toLowerCase()];
+  return [`${showEndpoint(namespaceOf(options).endpoint)} ${sourceEntityOf(options).path}`.toLowerCase()];
 }
 
 /** Returns the faults of the values of the secrets. */
