@@ -15,13 +15,7 @@ const MOST = 200;
 
 export function approvalRoutes(ports: ApprovalPorts): readonly ApiRoute[] {
   return [
-    {
-      method: 'POST',
-      path: '/v1/approvals',
-      callers: 'approvers',
-      operation: APPROVE,
-      handle: (request) => approve(request, ports),
-    },
+    { ...APPROVE_ROUTE, handle: (request: ApproverRequest) => approve(request, ports) },
     {
       method: 'GET',
       path: '/v1/approvals/:eventId',
@@ -53,7 +47,7 @@ function readRecord({ params, query }: RouteRequest, ports: ApprovalPorts): Repl
   return 'kind' in answer ? refusedReply(answer) : json(200, answer);
 }
 
-const START_REQUEST = api.named('StartRequest', {
+export const START_REQUEST = api.named('StartRequest', {
   propertyNames: keysOf(['EventId', 'Seen']),
   ...api.object({
     EventId: { ...api.id, maxLength: 256 },
@@ -97,6 +91,8 @@ const APPROVE: api.Operation = {
   },
   problems: ['unknown', 'ended', 'started', 'forbidden', 'scope', 'seen-unknown', 'changed', 'refused'],
 };
+
+export const APPROVE_ROUTE = { method: 'POST', path: '/v1/approvals', callers: 'approvers', operation: APPROVE } as const;
 
 const rule: api.Node = {
   type: ['string', 'null'],

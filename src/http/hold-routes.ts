@@ -9,14 +9,8 @@ import { type ApprovalPorts, ready, refusedReply } from './served-approvals.ts';
 
 export function holdRoutes(ports: ApprovalPorts): readonly ApiRoute[] {
   return [
-    { method: 'POST', path: '/v1/holds', callers: 'approvers', operation: HOLD_EVENT, handle: (request) => hold(request, ports) },
-    {
-      method: 'DELETE',
-      path: '/v1/holds/:eventId',
-      callers: 'approvers',
-      operation: RELEASE,
-      handle: (request) => release(request, ports),
-    },
+    { ...HOLD_ROUTE, handle: (request: ApproverRequest) => hold(request, ports) },
+    { ...RELEASE_ROUTE, handle: (request: ApproverRequest) => release(request, ports) },
   ];
 }
 
@@ -58,7 +52,7 @@ export const HOLD = api.shape('Hold', {
   }),
 });
 
-const HOLD_REQUEST: api.Node = {
+export const HOLD_REQUEST: api.Node = {
   propertyNames: keysOf(['EventId', 'reason']),
   ...api.object({
     EventId: { ...api.id, maxLength: 256 },
@@ -99,3 +93,6 @@ const RELEASE: api.Operation = {
   answers: { 204: { description: 'The hold is released. After the last hold, the bridge submits what has been decided by that time.' } },
   problems: ['unknown', 'not-held', 'ended', 'started', 'changed', 'forbidden'],
 };
+
+export const HOLD_ROUTE = { method: 'POST', path: '/v1/holds', callers: 'approvers', operation: HOLD_EVENT } as const;
+export const RELEASE_ROUTE = { method: 'DELETE', path: '/v1/holds/:eventId', callers: 'approvers', operation: RELEASE } as const;

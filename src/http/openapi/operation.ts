@@ -70,6 +70,14 @@ export function definitionOf(node: object): Node | GenericSchema | undefined {
   return (node as { readonly [DEFINITION]?: Node | GenericSchema })[DEFINITION];
 }
 
+/** `/v1/holds/:eventId` → `/v1/holds/{eventId}`. */
+export function templateOf(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => (segment.startsWith(':') ? `{${segment.slice(1)}}` : segment))
+    .join('/');
+}
+
 /** An answer in JSON. */
 export function jsonAnswer(description: string, schema: Node, example: unknown): Node {
   return { description, content: { 'application/json': { schema, example } } };
