@@ -42,7 +42,8 @@ export interface EncodedRequest {
 export const CONTENT_TYPES = {
   structured: `${STRUCTURED_CONTENT_TYPE}; charset=utf-8`,
   binary: DATA_CONTENT_TYPE,
-  batch: BATCH_CONTENT_TYPE,
+  // Event Grid rejects a batch without the charset (415).
+  batch: `${BATCH_CONTENT_TYPE}; charset=utf-8`,
 } as const;
 
 /** Encodes deliveries as one request. @throws BridgeError with disposition `refused` if a delivery cannot be encoded for this sink */
