@@ -7,11 +7,11 @@ import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import type { Authorization } from '../http/authorization.ts';
+import { entraAuthorization } from '../http/entra-authorization.ts';
 import type { StatusMeaning } from '../http/failures.ts';
 import type { HttpSinkKind, SinkContext, SinkRequest } from '../http/http-sink.ts';
 import { MISCONFIGURED_STATUS } from '../http/status-fault.ts';
 import type { AzureMonitorOptions } from './azure-monitor-options.ts';
-import { entraAuthorization } from './entra-authorization.ts';
 
 const API_VERSION = '2023-01-01';
 const ACCEPTED = 204;
@@ -27,6 +27,18 @@ const STATUSES: Readonly<Record<number, StatusMeaning>> = {
   404: { ...MISCONFIGURED_STATUS, advice: 'check endpoint, rule (its immutable id) and stream, and that the rule belongs to the endpoint' },
 };
 
+/** Each cloud accepts only tokens for its own resource. */
+const RESOURCES: readonly (readonly [host: RegExp, resource: string])[] = [
+  [/\.azure\.us\.?$/i, 'https://monitor.azure.us'],
+  [/\.azure\.cn\.?$/i, 'https://monitor.azure.cn'],
+];
+
+/** Returns the scope of a token for this endpoint's host. */
+export function scopeOf(host: string): string {
+  const resource = RESOURCES.find(([suffix]) => suffix.test(host))?.[1] ?? 'https://monitor.azure.com';
+  return `${resource}/.default`;
+}
+
 /** Posts arrays of records. The service does not find repeats: a repeat is a second row with the same EventId. */
 export class LogsIngestion implements HttpSinkKind {
   readonly inFlight = 4;
@@ -39,7 +51,8 @@ export class LogsIngestion implements HttpSinkKind {
 
   constructor(options: AzureMonitorOptions, deps: AdapterDeps) {
     const { hostname } = new URL(reveal(options.endpoint));
-    this.authorization = entraAuthorization(options, hostname, deps, `sinks.${deps.name}`);
+    const parts = { scope: scopeOf(hostname), host: hostname, place: `sinks.${deps.name}`, timeout: options.timeout };
+    this.authorization = entraAuthorization(options, deps, parts);
     this.#path = `/dataCollectionRules/${options.rule}/streams/${options.stream}?api-version=${API_VERSION}`;
   }
 

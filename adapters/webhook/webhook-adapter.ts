@@ -8,6 +8,7 @@ import type { Adapter, AdapterDeps, AdapterLimits, Outcome, Preparation } from '
 import type { Answer } from '../http/answer.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { httpTarget } from '../http/http-options.ts';
+import { azureAuthorization } from './azure-identity.ts';
 import { type Consent, consentOf, handshakeFault } from './consent.ts';
 import { bodyLimits, type EncodedRequest, encoder } from './encoder.ts';
 import { type Sign, signer, signingKeys } from './signing.ts';
@@ -35,7 +36,9 @@ export class WebhookAdapter implements Adapter {
     const target = { url, headers: { ...defaultsFor(url), ...headers } };
     this.#limits = { inFlight: IN_FLIGHT, ...bodyLimits(options) };
     this.#deps = deps;
-    this.#http = new HttpClient(options, { codes: WEBHOOK_CODES, target, inFlight: IN_FLIGHT, deps, resolve });
+    const identity = azureAuthorization(options, url.hostname, deps);
+    const authorization = identity && { authorization: identity, credentials: 'azure' };
+    this.#http = new HttpClient(options, { codes: WEBHOOK_CODES, target, inFlight: IN_FLIGHT, deps, resolve, ...authorization });
     this.#encode = options.body === undefined ? encoder(options, deps.name) : templateEncoder(options.body, deps.name);
     this.#sign = signer(signingKeys(options));
     this.#consent = consentOf(options, { deps, who: this.#http.who, options: (headers, limited) => this.#ask(headers, limited) });
@@ -53,7 +56,7 @@ export class WebhookAdapter implements Adapter {
     return perMinute === undefined ? this.#limits : { ...this.#limits, perMinute };
   }
 
-  /** Connects, gets a token if `oauth2` is configured, asks for consent if `handshake` is set, and sends no event. */
+  /** Connects, gets a token if `oauth2` or `azure` is configured, asks for consent if `handshake` is set, and sends no event. */
   async check(signal: AbortSignal): Promise<string | null> {
     return await this.#http.attempt(signal, async (limited) => {
       return (await this.#consent.probe(limited)) ?? (await this.#http.touch(limited));

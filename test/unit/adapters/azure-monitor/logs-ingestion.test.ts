@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { azureMonitorOptions } from '../../../../adapters/azure-monitor/azure-monitor-options.ts';
-import { scopeOf } from '../../../../adapters/azure-monitor/entra-authorization.ts';
+import { scopeOf } from '../../../../adapters/azure-monitor/logs-ingestion.ts';
 import { LogsIngestion } from '../../../../adapters/azure-monitor/logs-ingestion.ts';
 import { sampleEvents } from '../../../../adapters/webhook/template/template-samples.ts';
 import { azureAuthorityOf } from '../../../../src/azure/options.ts';
