@@ -48,15 +48,17 @@ export function binaryHeaders(change: ChangeName, typePrefix: string, channel: S
 
 /** Adds the schema of the headers in the other modes. @returns a reference to it, or null if a message has no headers */
 export function plainHeaders(channel: SinkChannel, components: Components): Node | null {
-  const { mode, form, contentType, hasTypeHeader, otherHeaders } = channel;
+  const { mode, form, hasTypeHeader, otherHeaders } = channel;
   if (!hasTypeHeader && Object.keys(otherHeaders).length === 0) return null;
-  return headersSchema({}, channel, `${pascal(mode === 'template' ? contentType : mode)}${form}Headers`, components);
+  return headersSchema({}, channel, `${pascal(mode)}${form}Headers`, components);
 }
 
 function headersSchema(attributes: Readonly<Record<string, Attribute>>, channel: SinkChannel, title: string, components: Components): Node {
-  const { contentType, hasTypeHeader, otherHeaders } = channel;
+  const { mode, contentType, hasTypeHeader, otherHeaders } = channel;
+  // Each template has its own media type, and all share one schema.
+  const type: Node = { type: 'string', ...(mode !== 'template' && { const: contentType }) };
   const properties = {
-    ...(hasTypeHeader && { 'content-type': { type: 'string', const: contentType } }),
+    ...(hasTypeHeader && { 'content-type': type }),
     ...schemasOf(attributes),
     ...Object.fromEntries(Object.entries(otherHeaders).map(([name, description]) => [name, { type: 'string', description }])),
   };

@@ -186,6 +186,42 @@ test('types have the configured prefix', () => {
   assert.deepEqual(CHANGE_NAMES.length, TITLES.length);
 });
 
+test('any combination of valid sinks has a document', () => {
+  const hook = fc.record(
+    {
+      type: fc.constant('webhook'),
+      url: fc.constant('https://hooks.example.com/'),
+      mode: fc.constantFrom('structured', 'binary', 'batch'),
+      secrets: fc.constant([{ env: 'HOOK_SECRET' }]),
+      origin: fc.constant('bridge.example.com'),
+      filter: fc.record({ changes: fc.uniqueArray(fc.constantFrom(...CHANGE_NAMES), { minLength: 1 }) }),
+    },
+    { requiredKeys: ['type', 'url'] },
+  );
+  const contentType = fc.constantFrom(
+    'text/plain',
+    'text/plain; charset=utf-8',
+    'text/plain;charset=utf-8',
+    'application/json',
+    'Application/JSON',
+  );
+  const chat = contentType.map((type) => ({ ...HOOK, body: { template: 'slack', contentType: type } }));
+  const kafka = fc.record({
+    type: fc.constant('kafka'),
+    brokers: fc.constant(['[::1]:9092']),
+    topic: fc.constant('a.b'),
+    keyed: fc.boolean(),
+  });
+  const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/).filter((text) => !/^_*(proto|constructor|prototype)_*$/.test(text));
+  fc.assert(
+    fc.property(fc.dictionary(name, fc.oneof(hook, chat, kafka), { minKeys: 1, maxKeys: 6 }), (sinks) => {
+      const document = asyncApiOf({ sinks }, { HOOK_SECRET });
+      for (const sink of Object.keys(sinks)) assert.ok(Object.keys(document.channels[sink]?.messages ?? {}).length > 0, sink);
+    }),
+    { numRuns: 60 },
+  );
+});
+
 test('no secret is ever in the document', () => {
   const secret = fc.stringMatching(/^[A-Za-z0-9]{24,40}$/);
   fc.assert(
