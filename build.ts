@@ -13,7 +13,7 @@ const TYPES = 'dist/types';
 const COMMAND = 'dist/main.js';
 /** What other projects import. */
 const LIBRARIES = ['simulator', 'consumer'];
-const SOURCES = ['src/**', 'adapters/**', '*.ts', 'package*.json', 'tsconfig*.json'];
+const SOURCES = ['src/**', 'adapters/**', 'docs/schemas/*', '*.ts', 'package*.json', 'tsconfig*.json'];
 
 if (!process.argv.includes('--if-stale') || (await isStale())) {
   await rm('dist', { recursive: true, force: true });

@@ -8,6 +8,7 @@ import type { OptionFault } from '../src/schema/faults.ts';
 import type { Schema } from '../src/schema/pieces.ts';
 import type { Deps } from '../src/time/clock.ts';
 import type { ApprovalSourceDefinition } from './approval-source.ts';
+import type { SinkChannel } from './channel.ts';
 
 /**
  * A short text that outlives the process. Each sink has its own. It is deleted when the sink's configuration changes; later writes of an
@@ -122,6 +123,8 @@ export interface AdapterDefinition<Options> {
   readonly isLocal?: true;
   /** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID if options that fit the schema contradict each other */
   create(options: Options, deps: AdapterDeps): Adapter;
+  /** Returns the way of the CloudEvents to their readers, for types that send to a broker or URL. Secrets are resolved. No I/O. */
+  channel?(options: Options): SinkChannel;
   /** For brokers, from which approvals can be received. */
   readonly source?: ApprovalSourceDefinition<unknown>;
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { OptionFault } from '../src/schema/faults.ts';
 import type { Schema } from '../src/schema/pieces.ts';
 import type { Deps } from '../src/time/clock.ts';
+import type { ChannelPlace } from './channel.ts';
 
 /**
  * `each`: every bridge reads every message, with its own consumer group or subscription. `one`: the bridges share the messages, as in a
@@ -17,6 +18,8 @@ export interface ApprovalSourceDefinition<Options> {
   /** See `AdapterDefinition.secretFaults`. */
   secretFaults?(options: Options): readonly OptionFault[];
   readersOf(options: Options): Readers;
+  /** Returns the place to which approvers send, for types at a broker. Secrets are resolved. No I/O. */
+  channel?(options: Options): ChannelPlace;
   /**
    * Returns names for the queues or topics that are read, in any format. Two sources of one bridge with a common name are a fault, because
    * they would take each other's messages. The options have no faults, and their secrets are resolved.

@@ -1,5 +1,6 @@
 // A configuration and the outside world → a running bridge: composes, starts and stops the parts.
 import { ReplaySubject } from 'rxjs';
+import { asyncApiOf } from './bridge/async-api.ts';
 import type { Bridge, BridgeOptions } from './bridge/bridge-options.ts';
 import { ClockWatch } from './bridge/clock-watch.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
@@ -141,6 +142,7 @@ class RunningBridge implements Bridge {
       operations: this.#operations,
       drills: () => this.#flow.drills,
       streams: this.#streams,
+      asyncApi: asyncApiOf(() => this.#config),
       onUnauthorized: () => this.#metrics.unauthorized(),
       onConnectionDropped: (reason) => this.#metrics.connectionDropped(reason),
     });

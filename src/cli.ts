@@ -22,7 +22,7 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
   },
   simulate: { summary: 'simulates the metadata service', load: async () => (await import('./verbs/simulate.ts')).simulateVerb },
   check: {
-    summary: 'validates a configuration; --connect also checks connections, --schema prints the JSON Schema',
+    summary: 'validates a configuration; --connect also checks connections, --schema and --asyncapi print documents',
     load: async () => (await import('./verbs/check.ts')).checkVerb,
   },
   events: { summary: "prints the metadata service's document", load: async () => (await import('./verbs/events.ts')).eventsVerb },

@@ -1,10 +1,6 @@
 // The kind `azure-monitor`: options → an adapter that posts records to a data collection rule.
 import * as v from 'valibot';
-import { AzureCredential, type AzureCredentialDeps } from '../../src/azure/credential.ts';
-import { azureTimeout } from '../../src/azure/fault.ts';
-import { azureAuthorityOf, azureCredentialEntries, azureCredentialFaults } from '../../src/azure/options.ts';
-import { BridgeError } from '../../src/errors.ts';
-import { formatDuration } from '../../src/formats/durations.ts';
+import { azureCredentialEntries, azureCredentialFaults } from '../../src/azure/options.ts';
 import { toColumns } from '../../src/log-record/columns.ts';
 import { logRecord } from '../../src/log-record/log-record.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
@@ -13,6 +9,7 @@ import { reveal } from '../../src/secrets/secret.ts';
 import type { AdapterDefinition, AdapterDeps, Outcome } from '../adapter.ts';
 import type { RequestAuthorization } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
+import { entraAuthorization } from '../http/entra-authorization.ts';
 import type { StatusMeaning } from '../http/failures.ts';
 import { batchEntries, endpointEntries, httpChecks } from '../http/http-options.ts';
 import { type HttpSinkKind, httpSink, type SinkContext, type SinkRequest } from '../http/http-sink.ts';
@@ -55,7 +52,6 @@ const AUTHORIZATION_FAULT = 'contains authorization, which the sink sets from it
 
 type AzureMonitorOptions = v.InferOutput<typeof azureMonitorOptions>;
 
-const SCHEME = 'Bearer ';
 /** Each cloud accepts only tokens for its own resource. */
 const RESOURCES: readonly (readonly [host: RegExp, resource: string])[] = [
   [/\.azure\.us\.?$/i, 'https://monitor.azure.us'],
@@ -66,34 +62,6 @@ const RESOURCES: readonly (readonly [host: RegExp, resource: string])[] = [
 export function scopeOf(host: string): string {
   const resource = RESOURCES.find(([suffix]) => suffix.test(host))?.[1] ?? 'https://monitor.azure.com';
   return `${resource}/.default`;
-}
-
-/**
- * Requests a token at first use, and keeps it until shortly before it expires.
- * @param host the endpoint's host, which selects the cloud
- * @param place the path of the sink in the configuration, for messages
- */
-function entraAuthorization(
-  options: Omit<AzureMonitorOptions, 'endpoint'>,
-  host: string,
-  deps: AzureCredentialDeps,
-  place: string,
-): RequestAuthorization {
-  const credential = new AzureCredential({ ...options, ...azureAuthorityOf(host) }, deps, place);
-  const scope = scopeOf(host);
-  return {
-    async header(signal) {
-      try {
-        return `${SCHEME}${(await credential.token(scope, signal)).token}`;
-      } catch (error) {
-        // Otherwise the attempt's time-out would blame the endpoint, which got no request yet.
-        if (!signal.aborted || !(signal.reason instanceof BridgeError)) throw error;
-        throw azureTimeout(place, options.credential ?? 'default', formatDuration(options.timeout));
-      }
-    },
-    refused: (header) => credential.refused(scope, header.slice(SCHEME.length)),
-    close: () => undefined,
-  };
 }
 
 const API_VERSION = '2023-01-01';
@@ -122,7 +90,8 @@ export class LogsIngestion implements HttpSinkKind {
 
   constructor(options: AzureMonitorOptions, deps: AdapterDeps) {
     const { hostname } = new URL(reveal(options.endpoint));
-    this.authorization = entraAuthorization(options, hostname, deps, `sinks.${deps.name}`);
+    const parts = { scope: scopeOf(hostname), host: hostname, place: `sinks.${deps.name}`, timeout: options.timeout };
+    this.authorization = entraAuthorization(options, deps, parts);
     this.#path = `/dataCollectionRules/${options.rule}/streams/${options.stream}?api-version=${API_VERSION}`;
   }
 

@@ -4,6 +4,7 @@ import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { kafkaClients } from './client/kafka-client.ts';
+import { kafkaChannel } from './kafka-channel.ts';
 import { showBroker } from './options/broker-address.ts';
 import { type ConnectionSettings, connectionSettings, kafkaConnectionFaults } from './options/connection-options.ts';
 import { type KafkaOptions, kafkaOptions } from './options/kafka-options.ts';
@@ -119,5 +120,6 @@ export const kafkaSink: AdapterDefinition<KafkaOptions> = {
   options: kafkaOptions,
   secretFaults: kafkaConnectionFaults,
   create: (options, deps) => new KafkaAdapter(options, deps),
+  channel: kafkaChannel,
   source: kafkaSource,
 };

@@ -4,6 +4,7 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { type CredentialOf, NamespaceAccess } from './connection/access.ts';
 import { entityOf, type ServiceBusOptions, serviceBusOptions, sinkSecretFaults } from './options/service-bus-options.ts';
+import { serviceBusChannel } from './service-bus-channel.ts';
 import type { FaultPlace } from './service-bus-fault.ts';
 import { busMessageEncoder, type EncodeBusMessage } from './sink/message-encoder.ts';
 import { BusSender } from './sink/sender.ts';
@@ -67,5 +68,6 @@ export const serviceBusSink: AdapterDefinition<ServiceBusOptions> = {
   options: serviceBusOptions,
   secretFaults: sinkSecretFaults,
   create: (options, deps) => new ServiceBusAdapter(options, deps),
+  channel: serviceBusChannel,
   source: serviceBusSource,
 };

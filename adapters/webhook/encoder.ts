@@ -1,12 +1,12 @@
 // The body options, and deliveries → a request in a mode of the HTTP binding.
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../src/cloudevents/batch.ts';
-import { httpHeaders, toBinary } from '../../src/cloudevents/binary.ts';
+import { DATA_CONTENT_TYPE, httpHeaders, toBinary } from '../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { unfitForBinary } from '../../src/cloudevents/unencodable.ts';
-import type { Delivery } from '../../src/model/deliveries.ts';
 import type { EntriesOf } from '../../src/schema/pieces.ts';
 import { choice } from '../../src/schema/pieces.ts';
 import type { Adapter } from '../adapter.ts';
+import type { EncodedEvent } from '../channel.ts';
 import { batchEntries } from '../http/http-options.ts';
 
 export const bodyEntries = {
@@ -29,8 +29,16 @@ export interface EncodedRequest {
   readonly body: Uint8Array;
 }
 
+/** The header `content-type` of each mode. */
+export const CONTENT_TYPES = {
+  structured: `${STRUCTURED_CONTENT_TYPE}; charset=utf-8`,
+  binary: DATA_CONTENT_TYPE,
+  // Event Grid rejects a batch without the charset (415).
+  batch: `${BATCH_CONTENT_TYPE}; charset=utf-8`,
+} as const;
+
 /** Encodes deliveries as one request. @throws BridgeError with disposition `refused` if a delivery cannot be encoded for this sink */
-export type Encode = (batch: readonly Delivery[]) => EncodedRequest;
+export type Encode = (batch: readonly EncodedEvent[]) => EncodedRequest;
 
 /** Many servers accept only 8 KiB of headers, including those of the connection, signatures and configuration. */
 const MOST_ATTRIBUTE_BYTES = 6 * 1024;
@@ -51,11 +59,11 @@ export function bodyLimits({ mode, maxBatch, maxBatchBytes }: BodyOptions): Pick
 }
 
 /** Returns the bytes of the journal unchanged. */
-function encodeStructured({ id, bytes }: Delivery): EncodedRequest {
-  return { id, headers: { 'content-type': `${STRUCTURED_CONTENT_TYPE}; charset=utf-8` }, body: bytes };
+function encodeStructured({ id, bytes }: EncodedEvent): EncodedRequest {
+  return { id, headers: { 'content-type': CONTENT_TYPES.structured }, body: bytes };
 }
 
-function encodeBinary({ id, bytes }: Delivery, sink: string): EncodedRequest {
+function encodeBinary({ id, bytes }: EncodedEvent, sink: string): EncodedRequest {
   const event = toBinary(bytes);
   if ('fault' in event) throw unfitForBinary(event.fault, sink);
   const headers = httpHeaders(event);
@@ -66,15 +74,15 @@ function encodeBinary({ id, bytes }: Delivery, sink: string): EncodedRequest {
 }
 
 /** Returns a JSON array, also for a single delivery. */
-function encodeMany(batch: readonly Delivery[]): EncodedRequest {
+function encodeMany(batch: readonly EncodedEvent[]): EncodedRequest {
   return {
     id: batchId(batch.map(({ id }) => id)),
-    headers: { 'content-type': BATCH_CONTENT_TYPE },
+    headers: { 'content-type': CONTENT_TYPES.batch },
     body: encodeBatch(batch.map(({ bytes }) => bytes)),
   };
 }
 
-function only([delivery]: readonly Delivery[]): Delivery {
+function only([delivery]: readonly EncodedEvent[]): EncodedEvent {
   if (!delivery) throw new RangeError('nothing to encode');
   return delivery;
 }

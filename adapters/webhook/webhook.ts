@@ -12,26 +12,31 @@ import type { Answer } from '../http/endpoint.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { addressFaults, httpChecks, httpEntries, httpSecretFaults, httpTarget } from '../http/http-options.ts';
 import { oauthEntries } from '../http/oauth/oauth-options.ts';
+import { azureAuthorization, azureEntries, azureFaults } from './azure-identity.ts';
 import { type Consent, consentEntries, consentOf, handshakeFault, ORIGIN_FAULT } from './consent.ts';
-import { bodyEntries, bodyLimits, type Encode, type EncodedRequest, encoder } from './encoder.ts';
+import { bodyEntries, bodyLimits, type EncodedRequest, encoder } from './encoder.ts';
 import { type Sign, signer, signingEntries, signingKeys, signingSecretFaults } from './signing.ts';
 import { templateEncoder } from './template/template-encoder.ts';
 import { templateFaults } from './template/template-faults.ts';
 import { MODE_FAULT, templateEntries } from './template/template-options.ts';
+import { webhookChannel } from './webhook-channel.ts';
+
+const keys = v.strictObject({
+  type: v.pipe(v.optional(v.literal('webhook')), v.description('The kind of sink.')),
+  ...httpEntries,
+  ...bodyEntries,
+  ...templateEntries,
+  ...signingEntries,
+  ...consentEntries,
+  ...connectionEntries,
+  ...oauthEntries,
+  ...azureEntries,
+});
 
 /** The webhook sink's options (behaviour 2.9). */
 export const webhookOptions = v.pipe(
-  v.strictObject({
-    type: v.pipe(v.optional(v.literal('webhook')), v.description('The kind of sink.')),
-    ...httpEntries,
-    ...bodyEntries,
-    ...templateEntries,
-    ...signingEntries,
-    ...consentEntries,
-    ...connectionEntries,
-    ...oauthEntries,
-  }),
-  httpChecks(),
+  keys,
+  httpChecks<v.InferOutput<typeof keys>>(azureFaults),
   rule('origin', ({ handshake, origin }) => !handshake || origin !== undefined, ORIGIN_FAULT),
   rule('mode', ({ mode, body }) => body === undefined || mode === 'structured', MODE_FAULT),
 );
@@ -52,7 +57,7 @@ export class WebhookAdapter implements Adapter {
   readonly #limits: AdapterLimits;
   readonly #deps: AdapterDeps;
   readonly #http: HttpClient;
-  readonly #encode: (...batch: Parameters<Encode>) => EncodedRequest | Promise<EncodedRequest>;
+  readonly #encode: (batch: readonly Delivery[]) => EncodedRequest | Promise<EncodedRequest>;
   readonly #sign: Sign;
   readonly #consent: Consent;
 
@@ -62,7 +67,9 @@ export class WebhookAdapter implements Adapter {
     const target = { url, headers: { ...defaultsFor(url), ...headers } };
     this.#limits = { inFlight: IN_FLIGHT, ...bodyLimits(options) };
     this.#deps = deps;
-    this.#http = new HttpClient(options, { target, inFlight: IN_FLIGHT, deps, resolve });
+    const identity = azureAuthorization(options, url.hostname, deps);
+    const authorization = identity && { authorization: identity, credentials: 'azure' };
+    this.#http = new HttpClient(options, { target, inFlight: IN_FLIGHT, deps, resolve, ...authorization });
     this.#encode = options.body === undefined ? encoder(options, deps.name) : templateEncoder(options.body, deps.name);
     this.#sign = signer(signingKeys(options));
     this.#consent = consentOf(options, { deps, who: this.#http.who, options: (headers, limited) => this.#ask(headers, limited) });
@@ -80,7 +87,7 @@ export class WebhookAdapter implements Adapter {
     return perMinute === undefined ? this.#limits : { ...this.#limits, perMinute };
   }
 
-  /** Connects, gets a token if `oauth2` is configured, asks for consent if `handshake` is set, and sends no event. */
+  /** Connects, gets a token if `oauth2` or `azure` is configured, asks for consent if `handshake` is set, and sends no event. */
   async check(signal: AbortSignal): Promise<string | null> {
     return await this.#http.attempt(signal, async (limited) => {
       return (await this.#consent.probe(limited)) ?? (await this.#http.touch(limited));
@@ -155,5 +162,6 @@ export const webhookSink: AdapterDefinition<WebhookOptions> = {
   options: webhookOptions,
   secretFaults: (options) => [...webhookSecretFaults(options), ...addressFaults(options)],
   contentFaults: templateFaults,
+  channel: webhookChannel,
   create: (options, deps) => new WebhookAdapter(options, deps),
 };

@@ -1,10 +1,11 @@
-// A scale set of machines that run scheduled-events-bridge, with a Service Bus topic and an event hub as destinations.
+// A scale set of machines that run scheduled-events-bridge, with a Service Bus topic, an event hub and, if wanted, a topic
+// of Event Grid as destinations.
 // Has the same content as main.json, which was checked. This file was not compiled (docs/operate/azure.md).
 targetScope = 'resourceGroup'
 
 @description('Name of the scale set, its network and its identity.')
 @minLength(3)
-@maxLength(40)
+@maxLength(31)
 param name string = 'scheduled-events'
 
 @description('Region of all resources.')
@@ -42,11 +43,16 @@ param approveUserReboots bool = false
 @description('Whether Azure itself approves a redeploy that a user orders. It then starts at once, without notice.')
 param approveUserRedeploys bool = false
 
+@description('Whether the machines also send to a topic of Event Grid, by a webhook with their identity.')
+param eventGrid bool = false
+
 var serviceBusName = '${name}-bus-${uniqueString(resourceGroup().id)}'
 var eventHubsName = '${name}-eh-${uniqueString(resourceGroup().id)}'
+var gridName = '${name}-grid-${uniqueString(resourceGroup().id)}'
 var serviceBusDataSender = '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39'
 var serviceBusDataReceiver = '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0'
 var eventHubsDataSender = '2b629674-e913-4c01-ae53-ef4638d8f975'
+var eventGridDataSender = 'd5a91429-5739-47e2-a06b-3470a27159e7'
 var cloudInit = loadTextContent('cloud-init.yaml')
 
 resource serviceBus 'Microsoft.ServiceBus/namespaces@2024-01-01' = {
@@ -100,6 +106,12 @@ resource hub 'Microsoft.EventHub/namespaces/eventhubs@2024-01-01' = {
   }
 }
 
+resource grid 'Microsoft.EventGrid/topics@2025-02-15' = if (eventGrid) {
+  name: gridName
+  location: location
+  properties: { inputSchema: 'CloudEventSchemaV1_0', disableLocalAuth: true, minimumTlsVersionAllowed: '1.2' }
+}
+
 resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
   name: name
   location: location
@@ -132,6 +144,16 @@ resource mayWrite 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
     principalId: identity.properties.principalId
     principalType: 'ServicePrincipal'
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', eventHubsDataSender)
+  }
+}
+
+resource mayPublishToGrid 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (eventGrid) {
+  name: guid(grid.id, identity.id, eventGridDataSender)
+  scope: grid
+  properties: {
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', eventGridDataSender)
   }
 }
 
@@ -209,13 +231,15 @@ resource scaleSet 'Microsoft.Compute/virtualMachineScaleSets@2024-11-01' = {
       osProfile: {
         computerNamePrefix: 'bridge'
         adminUsername: 'azureuser'
-        customData: base64(replace(replace(replace(replace(replace(
+        customData: base64(replace(replace(replace(replace(replace(replace(replace(
           cloudInit,
           '__SERVICE_BUS__', '${serviceBusName}.servicebus.windows.net'),
           '__EVENT_HUBS__', '${eventHubsName}.servicebus.windows.net'),
           '__PACKAGE_URL__', packageUrl),
           '__PACKAGE_SHA256__', packageSha256),
-          '__CLIENT_ID__', identity.properties.clientId))
+          '__CLIENT_ID__', identity.properties.clientId),
+          '__GRID__', eventGrid ? '' : '# '),
+          '__GRID_URL__', eventGrid ? grid!.properties.endpoint : ''))
         linuxConfiguration: {
           disablePasswordAuthentication: true
           ssh: { publicKeys: [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: adminPublicKey }] }
@@ -246,7 +270,7 @@ resource scaleSet 'Microsoft.Compute/virtualMachineScaleSets@2024-11-01' = {
       }
     }
   }
-  dependsOn: [topic, approvals, hub]
+  dependsOn: [topic, approvals, hub, grid]
 }
 
 output serviceBus string = '${serviceBusName}.servicebus.windows.net'

@@ -55,11 +55,11 @@ export interface AzureCredentialOptions extends EntriesOf<typeof azureCredential
 const AUTHORITIES: readonly (readonly [host: RegExp, authorityHost: string])[] = [
   [/\.servicebus\.chinacloudapi\.cn\.?$/i, 'https://login.chinacloudapi.cn'],
   [/\.servicebus\.usgovcloudapi\.net\.?$/i, 'https://login.microsoftonline.us'],
-  [/\.monitor\.azure\.cn\.?$/i, 'https://login.chinacloudapi.cn'],
-  [/\.monitor\.azure\.us\.?$/i, 'https://login.microsoftonline.us'],
+  [/\.(?:monitor|eventgrid)\.azure\.cn\.?$/i, 'https://login.chinacloudapi.cn'],
+  [/\.(?:monitor|eventgrid)\.azure\.us\.?$/i, 'https://login.microsoftonline.us'],
 ];
 
-/** Returns the authority of a Service Bus or Event Hubs namespace, or of an Azure Monitor endpoint, by its host; empty except for national clouds. */
+/** Returns the authority of a Service Bus or Event Hubs namespace, of an Azure Monitor endpoint or of Event Grid, by its host; empty except for national clouds. */
 export function azureAuthorityOf(host: string): Pick<AzureCredentialOptions, 'authorityHost'> {
   const authorityHost = AUTHORITIES.find(([suffix]) => suffix.test(host))?.[1];
   return authorityHost === undefined ? {} : { authorityHost };

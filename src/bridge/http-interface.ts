@@ -15,7 +15,9 @@ import type { Deps } from '../time/clock.ts';
 
 const SECOND_MS = 1000;
 
-interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload' | 'operations' | 'drills'> {
+interface HttpInterfaceParts
+  extends HealthPorts,
+    Pick<BridgePorts, 'events' | 'approvals' | 'reload' | 'operations' | 'drills' | 'asyncApi'> {
   readonly config: Pick<Config, 'http' | 'approvals'>;
   /** A request to `/v1/*` had no valid credentials. */
   readonly onUnauthorized: () => void;
@@ -84,18 +86,14 @@ async function metricsBytes(ports: Pick<HealthPorts, 'metrics'>) {
   return { contentType, body: Buffer.from(body) };
 }
 
-function mainRoutes(
-  { config, events, approvals, reload, operations, drills, streams, onUnauthorized, deps, logger: parent }: HttpInterfaceParts,
-  known: ConfiguredCallers,
-  ports: HealthPorts,
-  hasConsole: () => boolean,
-) {
-  const logger = parent.child({ area: 'http' });
+function mainRoutes(parts: HttpInterfaceParts, known: ConfiguredCallers, ports: HealthPorts, hasConsole: () => boolean) {
+  const { config, events, approvals, reload, operations, drills, streams, asyncApi, onUnauthorized, deps } = parts;
+  const logger = parts.logger.child({ area: 'http' });
   const { host } = config.http.listen;
   const onFlood = (address: string) =>
     logger.warn({ address }, 'too many requests without a valid token from this address: answering 429; valid tokens are not affected');
   const callers = new Callers({ known, requireToken: !isLoopback(host), host, deps, onRefused: onUnauthorized, onFlood });
-  const served: BridgePorts = { ...ports, events, approvals, reload, operations, drills, streams };
+  const served: BridgePorts = { ...ports, events, approvals, reload, operations, drills, streams, asyncApi };
   return [...bridgeRoutes(served, callers), ...consoleRoutes(hasConsole, callers)];
 }
 

@@ -1,6 +1,8 @@
 // Structured-mode bytes → binary mode: attributes as texts or HTTP headers, and the data's bytes.
 import { FORBIDDEN } from './attributes.ts';
 
+/** Begins the HTTP header of each attribute. */
+export const HEADER_PREFIX = 'ce-';
 /** The media type of the data, which is always JSON. */
 export const DATA_CONTENT_TYPE = 'application/json';
 
@@ -61,7 +63,7 @@ function canonical(value: unknown): string | null {
  * Returns `content-type`, and `ce-NAME` for each attribute; values are percent-encoded once (CloudEvents HTTP binding 1.0.2, section 3.1).
  */
 export function httpHeaders({ attributes }: Pick<BinaryEvent, 'attributes'>): Record<string, string> {
-  const own = Object.entries(attributes).map(([name, value]) => [`ce-${name}`, percentEncode(value)]);
+  const own = Object.entries(attributes).map(([name, value]) => [`${HEADER_PREFIX}${name}`, percentEncode(value)]);
   return { 'content-type': DATA_CONTENT_TYPE, ...Object.fromEntries(own) };
 }
 

@@ -14,13 +14,7 @@ const MOST = 200;
 
 export function approvalRoutes(ports: ApprovalRoutePorts): readonly ApiRoute[] {
   return [
-    {
-      method: 'POST',
-      path: '/v1/approvals',
-      callers: 'approvers',
-      operation: APPROVE,
-      handle: (request) => approve(request, ports),
-    },
+    { ...APPROVE_ROUTE, handle: (request: ApproverRequest) => approve(request, ports) },
     {
       method: 'GET',
       path: '/v1/approvals/:eventId',
@@ -52,7 +46,7 @@ function readRecord({ params, query }: RouteRequest, ports: ApprovalRoutePorts):
   return 'kind' in answer ? refusedReply(answer) : json(200, answer);
 }
 
-const START_REQUEST = api.named('StartRequest', {
+export const START_REQUEST = api.named('StartRequest', {
   propertyNames: keysOf(['EventId', 'Seen']),
   ...api.object({
     EventId: { ...api.id, maxLength: 256 },
@@ -96,6 +90,8 @@ const APPROVE: api.ApiOperation = {
   },
   problems: ['unknown', 'ended', 'started', 'forbidden', 'scope', 'seen-unknown', 'changed', 'refused'],
 };
+
+export const APPROVE_ROUTE = { method: 'POST', path: '/v1/approvals', callers: 'approvers', operation: APPROVE } as const;
 
 const rule: api.SchemaNode = {
   type: ['string', 'null'],

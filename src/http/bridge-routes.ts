@@ -1,6 +1,7 @@
 // The bridge → all routes of its interface, the console's pages apart (behaviour 6.1).
 import { admitting } from './admit.ts';
 import { approvalRoutes } from './approval-routes.ts';
+import { type AsyncApiPorts, asyncApiRoute } from './asyncapi-route.ts';
 import { callerRoute } from './caller-route.ts';
 import type { Callers } from './callers.ts';
 import { type EventsView, eventsRoute } from './events-route.ts';
@@ -17,7 +18,7 @@ import type { ApiRoute, Route } from './route.ts';
 import type { ApprovalRoutePorts } from './served-approvals.ts';
 import { type StreamPorts, streamRoute } from './stream/stream-route.ts';
 
-export interface BridgePorts extends HealthPorts, ApprovalRoutePorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts {
+export interface BridgePorts extends HealthPorts, ApprovalRoutePorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts, AsyncApiPorts {
   events(): EventsView;
 }
 
@@ -40,6 +41,7 @@ export function describedRoutes(ports: BridgePorts, callers: Callers): readonly 
     ...deadLetterRoutes(ports),
     ...drillRoutes(ports),
     reloadRoute(ports),
+    asyncApiRoute(ports),
   ];
   return [...routes, openApiRoute(routes)];
 }

@@ -8,14 +8,8 @@ import { type ApprovalRoutePorts, ready, refusedReply } from './served-approvals
 
 export function holdRoutes(ports: ApprovalRoutePorts): readonly ApiRoute[] {
   return [
-    { method: 'POST', path: '/v1/holds', callers: 'approvers', operation: HOLD_EVENT, handle: (request) => hold(request, ports) },
-    {
-      method: 'DELETE',
-      path: '/v1/holds/:eventId',
-      callers: 'approvers',
-      operation: RELEASE,
-      handle: (request) => release(request, ports),
-    },
+    { ...HOLD_ROUTE, handle: (request: ApproverRequest) => hold(request, ports) },
+    { ...RELEASE_ROUTE, handle: (request: ApproverRequest) => release(request, ports) },
   ];
 }
 
@@ -57,7 +51,7 @@ export const HOLD = api.shape('Hold', {
   }),
 });
 
-const HOLD_REQUEST: api.SchemaNode = {
+export const HOLD_REQUEST: api.SchemaNode = {
   propertyNames: keysOf(['EventId', 'reason']),
   ...api.object({
     EventId: { ...api.id, maxLength: 256 },
@@ -98,3 +92,6 @@ const RELEASE: api.ApiOperation = {
   answers: { 204: { description: 'The hold is released. After the last hold, the bridge submits what has been decided by that time.' } },
   problems: ['unknown', 'not-held', 'ended', 'started', 'changed', 'forbidden'],
 };
+
+export const HOLD_ROUTE = { method: 'POST', path: '/v1/holds', callers: 'approvers', operation: HOLD_EVENT } as const;
+export const RELEASE_ROUTE = { method: 'DELETE', path: '/v1/holds/:eventId', callers: 'approvers', operation: RELEASE } as const;

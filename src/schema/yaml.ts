@@ -1,5 +1,17 @@
-// YAML 1.2 text → plain data, and faults with line and column. Heavy: import it lazily.
-import { type Document, isPair, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit, type YAMLError } from 'yaml';
+// YAML 1.2 text → plain data and faults with line and column, and back. Heavy: import it lazily.
+import {
+  type Document,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  stringify,
+  visit,
+  type YAMLError,
+} from 'yaml';
 import { messageOf } from '../errors.ts';
 import { type Fault, type FileKind, formatPath, type Path } from './faults.ts';
 
@@ -21,6 +33,11 @@ export function parseYaml(text: string, kind: FileKind): ParsedYaml {
   } catch (error) {
     return { value: undefined, faults: [...faults, { path: '', message: `the ${kind} is not usable YAML: ${messageOf(error)}` }] };
   }
+}
+
+/** Returns plain JSON data as YAML without aliases and without a line end at its end. */
+export function yamlText(value: unknown): string {
+  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 }).trimEnd();
 }
 
 function faultOf({ pos, code, message }: YAMLError, document: Document, lines: LineCounter, kind: FileKind): Fault {

@@ -2,24 +2,29 @@
 import { pino } from 'pino';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { checkConnections, checkLocally } from '../bridge/connections.ts';
+import type { Warning } from '../config/warnings.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { formatFault } from '../schema/faults.ts';
 import { loadValidConfig } from './config.ts';
-import { EXIT, needed, type Verb } from './verb.ts';
+import { EXIT, needed, optionText, type Verb, type VerbContext } from './verb.ts';
 
 export const checkVerb: Verb = {
-  usage: '--config FILE [--connect] | --schema',
+  usage: '--config FILE [--connect] | --schema | --asyncapi [--config FILE] [--json]',
   description: `Lists every fault of the file in one run, each with its path, and exits with 78 if there is one. Valid settings that are probably a mistake are warnings
 on standard error, for example files that others may change or read. So is the program of a command sink that could not start; check does not run it.
---connect also checks this machine (the store, the ports, the clock, the route to the metadata service, a container's network) and every far side: the metadata service, the identity provider of approvals.jwt, each sink and each source of approvals. It sends no event and takes no message. Exits with 1 if it finds a problem.`,
+--connect also checks this machine (the store, the ports, the clock, the route to the metadata service, a container's network) and every far side: the metadata service, the identity provider of approvals.jwt, each sink and each source of approvals. It sends no event and takes no message. Exits with 1 if it finds a problem.
+--asyncapi prints the AsyncAPI 3.1 document of the CloudEvents and approvals: for code generators, and for those who write a consumer. It contains no secret.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration' },
     connect: { type: 'boolean', help: 'also connects to the metadata service, each sink and each source of approvals' },
     schema: { type: 'boolean', help: 'prints the JSON Schema of the configuration' },
+    asyncapi: { type: 'boolean', help: 'prints the AsyncAPI document of the configuration as YAML; without --config, of an example' },
+    json: { type: 'boolean', help: 'with --asyncapi: prints JSON' },
   },
   examples: [
     ['scheduled-events-bridge check --config bridge.yaml --connect', 'before you start the bridge'],
     ['scheduled-events-bridge check --schema > bridge.schema.json', 'for your editor'],
+    ['scheduled-events-bridge check --asyncapi --config bridge.yaml > asyncapi.yaml', 'for those who write a consumer'],
   ],
   async run(context) {
     if (context.values['schema']) {
@@ -27,9 +32,10 @@ on standard error, for example files that others may change or read. So is the p
       await context.print(JSON.stringify(jsonSchema(ADAPTERS), null, 2));
       return EXIT.fine;
     }
+    if (context.values['asyncapi']) return await printAsyncApi(context);
     const file = needed(context, 'config');
     const { options: config, warnings } = await loadValidConfig(context, file);
-    for (const warning of warnings) context.warn(visibleLine(`warning: ${formatFault(warning)}`));
+    warn(context, warnings);
     const logger = pino({ level: 'silent' });
     const { deps, stdout, signal, env } = context;
     const parts = { deps, logger, stdout, signal, env };
@@ -49,6 +55,24 @@ on standard error, for example files that others may change or read. So is the p
     return reached ? EXIT.fine : EXIT.failed;
   },
 };
+
+async function printAsyncApi(context: VerbContext): Promise<number> {
+  const [{ asyncApiDocument }, { exampleConfig }] = await Promise.all([
+    import('../asyncapi/document.ts'),
+    import('../asyncapi/example-config.ts'),
+  ]);
+  const file = optionText(context, 'config');
+  const valid = file === undefined ? { options: exampleConfig(ADAPTERS), warnings: [] } : await loadValidConfig(context, file);
+  warn(context, valid.warnings);
+  const document = asyncApiDocument(valid.options);
+  if (context.values['json']) await context.print(JSON.stringify(document, null, 2));
+  else await context.print((await import('../schema/yaml.ts')).yamlText(document));
+  return EXIT.fine;
+}
+
+function warn(context: VerbContext, warnings: readonly Warning[]): void {
+  for (const warning of warnings) context.warn(visibleLine(`warning: ${formatFault(warning)}`));
+}
 
 function healthyText(name: string, found: string | null): string {
   const isFarSide = /^(?:metadata$|sinks\.|approvals\.)/.test(name);

@@ -156,6 +156,38 @@ test('the bridge.yaml of cloud-init is valid, and sends to the resources of the 
   for (const name of ['/scheduled-events', '/approvals']) assert.ok(names.includes(`${name}'`), name);
 });
 
+test('the names of namespaces and topics have at most 50 characters, which Azure allows', () => {
+  const { maxLength } = parameters['name'] as unknown as { maxLength: number };
+  for (const variable of ['serviceBusName', 'eventHubsName', 'gridName']) {
+    const [, between = ''] = /^\[format\('\{0\}(-\w+-)\{1\}'/.exec(variables[variable] ?? '') ?? [];
+    // uniqueString has 13 characters.
+    assert.ok(between !== '' && maxLength + between.length + 13 <= 50, variable);
+  }
+});
+
+test('with the parameter eventGrid, a webhook sends to the topic with the identity of the machine', () => {
+  const checkedWith = (grid: 'on' | 'off') => {
+    const { config: file } = newMachine('https://packages.example/bridge.deb', sha256Hex('a package'), grid);
+    const checked = readConfig(file.content, { adapters: ADAPTERS, env: {}, readFile: () => '', directory: '/etc' });
+    assert.ok('options' in checked, 'faults' in checked ? checked.faults.map(formatFault).join('\n') : '');
+    return checked.options.sinks;
+  };
+  assert.equal('grid' in checkedWith('off'), false);
+  const options = checkedWith('on')['grid']?.options as { url: string; azure: object };
+  assert.equal(options.url, 'https://scheduled-events-grid-abc.westeurope-1.eventgrid.azure.net/api/events?api-version=2018-01-01');
+  const azure = { credential: 'managed-identity', clientId: '11111111-2222-3333-4444-555555555555' };
+  assert.deepEqual(options.azure, { ...azure, scope: 'https://eventgrid.azure.net/.default' });
+  assert.deepEqual(propertiesOf('Microsoft.EventGrid/topics'), {
+    ...{ inputSchema: 'CloudEventSchemaV1_0', disableLocalAuth: true, minimumTlsVersionAllowed: '1.2' },
+  });
+  const conditional = resources.filter((each) => 'condition' in each);
+  assert.deepEqual(
+    conditional.map(({ type }) => type),
+    ['Microsoft.EventGrid/topics', 'Microsoft.Authorization/roleAssignments'],
+  );
+  for (const each of conditional) assert.equal((each as { condition?: unknown }).condition, "[parameters('eventGrid')]");
+});
+
 /** The installer with a curl that brings `body` after so many failures, and an apt-get that writes down what it is asked. */
 function install(t: TestContext, body: string, failures = 0) {
   const folder = folderOf(t);

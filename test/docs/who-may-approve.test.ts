@@ -72,6 +72,7 @@ async function open(t: TestContext, config: Parameters<typeof openHttpInterface>
     drills: () => null,
     readiness: () => ({ ready: true, reasons: [], details: {} }),
     drain: () => null,
+    asyncApi: async () => Buffer.of(),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
     deps: systemDeps(),
     logger: pino({ level: 'silent' }),

@@ -100,6 +100,8 @@ export class HttpFixture {
   life: () => EventRecord | Refusal = () => LIFE;
   /** Resolves when no StartRequest for the event is on its way. */
   answered: (eventId: string) => Promise<void> = async () => {};
+  /** The AsyncAPI document. */
+  asyncApi: object = { asyncapi: '3.1.0', info: {}, servers: {}, channels: {}, operations: {}, components: {} };
   reload: ReloadPorts['reload'] = async () => ({ kind: 'applied', changed: [] });
   /** What the journal keeps; `commit` adds to it. */
   journal: JournalledEntry[] = [];
@@ -187,6 +189,7 @@ export class HttpFixture {
         operations: this.#operations(),
         drills: () => (this.isIdentified ? this.drills : null),
         streams: this.streams,
+        asyncApi: async () => Buffer.from(JSON.stringify(this.asyncApi)),
       },
       callers,
     );

@@ -6,6 +6,7 @@ import { reveal } from '../../../src/secrets/secret.ts';
 import { type Deps, deadline, now } from '../../../src/time/clock.ts';
 import { noAuthorization, type RequestAuthorization } from '../authorization.ts';
 import type { ConnectionOptions } from '../connections.ts';
+import { ageMs, DropLimit } from '../drop-limit.ts';
 import { Endpoint, type EndpointParts, USER_AGENT } from '../endpoint.ts';
 import { type HttpPlace, whoOf } from '../failures.ts';
 import { networkFault } from '../network-fault.ts';
@@ -36,8 +37,6 @@ export function oauthAuthorization(
 
 /** A token is renewed this long before it expires, or a tenth of its lifetime if that is less. */
 const MARGIN_MS = 60_000;
-/** A receiver that rejects every token must not cause a token request at each attempt. */
-const MIN_DROP_INTERVAL_MS = 60_000;
 
 interface CachedToken {
   readonly header: string;
@@ -56,24 +55,22 @@ class ClientCredentials implements RequestAuthorization {
   readonly #parts: AuthorizationParts;
   #cached: CachedToken | null = null;
   #pending: PendingToken | null = null;
-  #dropped: Instant | null = null;
+  readonly #drops: DropLimit;
 
   constructor(parts: AuthorizationParts) {
     this.#parts = parts;
+    this.#drops = new DropLimit(parts.deps);
   }
 
   async header(signal: AbortSignal): Promise<string> {
     signal.throwIfAborted();
-    if (this.#cached !== null && this.#age(this.#cached.since) < this.#cached.renewAfterMs) return this.#cached.header;
+    if (this.#cached !== null && ageMs(this.#cached.since, this.#parts.deps) < this.#cached.renewAfterMs) return this.#cached.header;
     this.#pending ??= this.#start();
     return (await this.#join(this.#pending, signal)).header;
   }
 
   refused(header: string): void {
-    const isTooSoon = this.#dropped !== null && this.#age(this.#dropped) < MIN_DROP_INTERVAL_MS;
-    if (this.#cached?.header !== header || isTooSoon) return;
-    this.#cached = null;
-    this.#dropped = now(this.#parts.deps);
+    if (this.#cached?.header === header && this.#drops.take()) this.#cached = null;
   }
 
   close(): void {
@@ -144,12 +141,6 @@ class ClientCredentials implements RequestAuthorization {
       ...(isBasic && { authorization: basic(id, clientSecret.reveal()) }),
     };
     return { headers, body };
-  }
-
-  /** Uses the larger of both clocks: after a freeze, only one of them may have advanced. */
-  #age({ wallMs, elapsedMs }: Instant): number {
-    const { deps } = this.#parts;
-    return Math.max(deps.wallMs() - wallMs, deps.elapsedMs() - (elapsedMs ?? 0));
   }
 
   #timeout(): BridgeError {

@@ -3,8 +3,13 @@ import type { Message } from 'kafkajs';
 import { DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
 import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
-import type { Delivery } from '../../../src/model/deliveries.ts';
+import type { EncodedEvent } from '../../channel.ts';
 import type { KafkaOptions } from '../options/kafka-options.ts';
+
+/** Begins the header of each attribute in binary mode. */
+export const HEADER_PREFIX = 'ce_';
+/** The header `content-type` of each mode. */
+export const CONTENT_TYPES = { binary: DATA_CONTENT_TYPE, structured: `${STRUCTURED_CONTENT_TYPE}; charset=UTF-8` } as const;
 
 /** A record of the bridge: it always has a value and a timestamp, and all its headers are strings. */
 export interface EncodedRecord extends Message {
@@ -21,7 +26,7 @@ const HEADER_FRAMING_BYTES = 6;
 
 /** Returns the same record at every attempt. @throws BridgeError BRIDGE_DELIVERY_UNENCODABLE, refused, if the mode cannot represent the event */
 export function encodeRecord(
-  { bytes, partitionKey, timeMs }: Delivery,
+  { bytes, partitionKey, timeMs }: EncodedEvent,
   { mode, keyed }: Pick<KafkaOptions, 'mode' | 'keyed'>,
   sink: string,
 ): EncodedRecord {
@@ -42,14 +47,14 @@ export function recordBytes({ key, value, headers }: EncodedRecord): number {
 }
 
 function structured(bytes: Uint8Array): Pick<EncodedRecord, 'headers' | 'value'> {
-  return { headers: { 'content-type': `${STRUCTURED_CONTENT_TYPE}; charset=UTF-8` }, value: bufferOf(bytes) };
+  return { headers: { 'content-type': CONTENT_TYPES.structured }, value: bufferOf(bytes) };
 }
 
 function binary(bytes: Uint8Array, sink: string): Pick<EncodedRecord, 'headers' | 'value'> {
   const event = toBinary(bytes);
   if ('fault' in event) throw unfitForBinary(event.fault, sink);
-  const attributes = Object.entries(event.attributes).map(([name, text]) => [`ce_${name}`, text]);
-  return { headers: { 'content-type': DATA_CONTENT_TYPE, ...Object.fromEntries(attributes) }, value: bufferOf(event.data) };
+  const attributes = Object.entries(event.attributes).map(([name, text]) => [`${HEADER_PREFIX}${name}`, text]);
+  return { headers: { 'content-type': CONTENT_TYPES.binary, ...Object.fromEntries(attributes) }, value: bufferOf(event.data) };
 }
 
 /** Returns a Buffer on the same memory: kafkajs accepts no other type. */

@@ -5,6 +5,7 @@ import { orAbort } from '../../../src/time/clock.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps, TakeMessage } from '../../approval-source.ts';
 import { kafkaClients } from '../client/kafka-client.ts';
 import { SocketGate } from '../client/socket-gate.ts';
+import { kafkaPlace } from '../kafka-channel.ts';
 import { showBroker } from '../options/broker-address.ts';
 import { connectionSettings, kafkaConnectionFaults } from '../options/connection-options.ts';
 import { type KafkaSourceOptions, kafkaSourceOptions } from '../options/kafka-source-options.ts';
@@ -22,6 +23,7 @@ export const kafkaSource: ApprovalSourceDefinition<KafkaSourceOptions> = {
   secretFaults: kafkaConnectionFaults,
   readersOf: ({ readers }) => readers,
   streamsOf: (options) => brokersOf(options).map((broker) => [broker, options.topic, options.groupId ?? GROUP_PREFIX].join(' ')),
+  channel: kafkaPlace,
   create: (options, deps) => new KafkaSource(options, deps),
 };
 

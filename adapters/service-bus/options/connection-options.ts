@@ -5,7 +5,7 @@ import { proxyEntry, proxyFault } from '../../../src/net/proxy-url.ts';
 import { pemFile, tlsFaults } from '../../../src/net/tls-options.ts';
 import type { OptionFault } from '../../../src/schema/faults.ts';
 import { choice, type EntriesOf, secret, timeLimit } from '../../../src/schema/pieces.ts';
-import { type ConnectionString, parseConnectionString, parseEndpoint } from './connection-string.ts';
+import { type ConnectionString, type NamespaceEndpoint, parseConnectionString, parseEndpoint } from './connection-string.ts';
 
 const NAMESPACE_FAULT = 'must be the host name of a namespace, such as my-ns.servicebus.windows.net, without sb:// or a path';
 const CREDENTIAL_KEYS = ['credential', 'clientId', 'tenantId', 'clientSecret', 'certificate'] as const;
@@ -75,6 +75,17 @@ export function connectionSecretFaults(
   const wrong = proxy === undefined ? null : proxyFault(proxy);
   if (wrong !== null) faults.push({ key: 'proxy', message: wrong });
   return tls === undefined ? faults : [...faults, ...tlsFaults(tls, 'tls')];
+}
+
+/** Returns the namespace. @param options with open secrets, without faults. @throws Error if they have a fault */
+export function namespaceOf({ namespace = '', connectionString }: ServiceBusConnectionOptions): {
+  readonly endpoint: NamespaceEndpoint;
+  readonly isEmulator: boolean;
+} {
+  const endpoint = parseEndpoint(namespace);
+  const parsed = connectionString === undefined ? { endpoint, isEmulator: false } : parseConnectionString(connectionString.reveal());
+  if ('fault' in parsed || parsed.endpoint === null) throw new Error('the namespace is not valid');
+  return { endpoint: parsed.endpoint, isEmulator: parsed.isEmulator };
 }
 
 /** Returns a connection string for this queue or topic, or a fault without any of its text. */

@@ -63,7 +63,7 @@ export const serviceBusOptions = v.pipe(
 );
 
 export type ServiceBusOptions = v.InferOutput<typeof serviceBusOptions>;
-type EntityOptions = Pick<Keys, 'queue' | 'topic'>;
+export type EntityOptions = Pick<Keys, 'queue' | 'topic'>;
 
 /** The queue or topic. */
 export interface Entity {

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import type { OptionFault } from '../../../src/schema/faults.ts';
 import { flag, rules } from '../../../src/schema/pieces.ts';
 import type { Readers } from '../../approval-source.ts';
-import { busConnectionEntries, busConnectionFaults, connectionSecretFaults } from './connection-options.ts';
-import { parseConnectionString, parseEndpoint, showEndpoint } from './connection-string.ts';
+import { busConnectionEntries, busConnectionFaults, connectionSecretFaults, namespaceOf } from './connection-options.ts';
+import { showEndpoint } from './connection-string.ts';
 import { entityName } from './service-bus-options.ts';
 
 /** Limits of a subscription's name (naming rules of Microsoft.ServiceBus). */
@@ -64,10 +64,7 @@ export function readersOf({ queue, readers }: ServiceBusSourceOptions): Readers 
 
 /** Returns the stream that messages come from; names of entities ignore case. @param options with open secrets, without faults */
 export function streamsOf(options: ServiceBusSourceOptions): readonly string[] {
-  const { namespace = '', connectionString } = options;
-  const parsed = connectionString === undefined ? { endpoint: parseEndpoint(namespace) } : parseConnectionString(connectionString.reveal());
-  const endpoint = 'endpoint' in parsed ? parsed.endpoint : null;
-  return endpoint === null ? [] : [`${showEndpoint(endpoint)} ${sourceEntityOf(options).path}`.toLowerCase()];
+  return [`${showEndpoint(namespaceOf(options).endpoint)} ${sourceEntityOf(options).path}`.toLowerCase()];
 }
 
 export function sourceSecretFaults(options: ServiceBusSourceOptions): readonly OptionFault[] {

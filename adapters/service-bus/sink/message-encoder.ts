@@ -4,16 +4,19 @@ import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../../src/clou
 import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
 import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
 import { sha256Hex } from '../../../src/formats/canonical-json.ts';
-import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Deps } from '../../../src/time/clock.ts';
+import type { EncodedEvent } from '../../channel.ts';
 import type { ServiceBusOptions } from '../options/service-bus-options.ts';
 
 type MessageOptions = Pick<ServiceBusOptions, 'mode' | 'sessions' | 'attributePrefix' | 'ttl'>;
 
 /** Encodes a delivery. @throws BridgeError with disposition `refused` */
-export type EncodeBusMessage = (delivery: Delivery) => ServiceBusMessage;
+export type EncodeBusMessage = (delivery: EncodedEvent) => ServiceBusMessage;
 
-const PREFIXES = { underscore: 'cloudEvents_', colon: 'cloudEvents:' } as const;
+/** Begins the application property of each attribute in binary mode, by `attributePrefix`. */
+export const PREFIXES = { underscore: 'cloudEvents_', colon: 'cloudEvents:' } as const;
+/** The property `contentType` of each mode. */
+export const CONTENT_TYPES = { binary: DATA_CONTENT_TYPE, structured: `${STRUCTURED_CONTENT_TYPE}; charset=utf-8` } as const;
 /** Limit of message, session and partition ids. */
 const LONGEST_ID = 128;
 /** Service Bus quotas for one application property, and for all of them. */
@@ -57,11 +60,11 @@ function binaryContent(event: ReturnType<typeof toBinary>, { attributePrefix }: 
       `its attributes need ${total} bytes of application properties, the largest ${largest}: the limits are 64 KiB and 32 KiB`,
       sink,
     );
-  return { body: bufferOf(event.data), contentType: DATA_CONTENT_TYPE, applicationProperties };
+  return { body: bufferOf(event.data), contentType: CONTENT_TYPES.binary, applicationProperties };
 }
 
-function structuredContent({ bytes }: Delivery): ServiceBusMessage {
-  return { body: bufferOf(bytes), contentType: `${STRUCTURED_CONTENT_TYPE}; charset=utf-8` };
+function structuredContent({ bytes }: EncodedEvent): ServiceBusMessage {
+  return { body: bufferOf(bytes), contentType: CONTENT_TYPES.structured };
 }
 
 function prefixed({ attributes }: BinaryEvent, prefix: string): Record<string, string> {

@@ -12,6 +12,7 @@ import {
   sourceSecretFaults,
   streamsOf,
 } from '../options/service-bus-source-options.ts';
+import { serviceBusPlace } from '../service-bus-channel.ts';
 import type { FaultPlace } from '../service-bus-fault.ts';
 import { streamMessages } from './message-stream.ts';
 import { Reception } from './reception.ts';
@@ -26,6 +27,7 @@ export const serviceBusSource: ApprovalSourceDefinition<ServiceBusSourceOptions>
   secretFaults: sourceSecretFaults,
   readersOf,
   streamsOf,
+  channel: serviceBusPlace,
   create: (options, deps) => new ServiceBusSource(options, deps),
 };
 

@@ -3,7 +3,7 @@ import type { GenericSchema } from 'valibot';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { convertSchema } from '../../schema/json-schema.ts';
 import type { ApiRoute } from '../route.ts';
-import { type DocumentedProblem, definitionOf, type SchemaNode } from './operation.ts';
+import { type DocumentedProblem, definitionOf, type SchemaNode, templateOf } from './operation.ts';
 import { problemResponses } from './problems.ts';
 
 /** Either of them. */
@@ -40,7 +40,7 @@ const SECURITY_SCHEMES: SchemaNode = {
 /** HEAD is as GET; any other method of a path is answered with 405. */
 export function openApiDocument(routes: readonly ApiRoute[]) {
   const paths = Object.fromEntries(
-    [...Map.groupBy(routes, templateOf)].map(([path, own]) => [
+    [...Map.groupBy(routes, ({ path }) => templateOf(path))].map(([path, own]) => [
       path,
       Object.fromEntries(own.map((route) => [route.method.toLowerCase(), operationObject(route)])),
     ]),
@@ -68,14 +68,6 @@ export function openApiDocument(routes: readonly ApiRoute[]) {
     paths,
     components: { schemas, securitySchemes: SECURITY_SCHEMES, responses },
   } as const;
-}
-
-/** `/v1/holds/:eventId` → `/v1/holds/{eventId}`. */
-function templateOf({ path }: ApiRoute): string {
-  return path
-    .split('/')
-    .map((segment) => (segment.startsWith(':') ? `{${segment.slice(1)}}` : segment))
-    .join('/');
 }
 
 function operationObject({ path, callers, operation }: ApiRoute): SchemaNode {

@@ -70,6 +70,14 @@ export function definitionOf(node: object): SchemaNode | GenericSchema | undefin
   return (node as { readonly [DEFINITION]?: SchemaNode | GenericSchema })[DEFINITION];
 }
 
+/** `/v1/holds/:eventId` → `/v1/holds/{eventId}`. */
+export function templateOf(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => (segment.startsWith(':') ? `{${segment.slice(1)}}` : segment))
+    .join('/');
+}
+
 export function jsonAnswer(description: string, schema: SchemaNode, example: unknown): SchemaNode {
   return { description, content: { 'application/json': { schema, example } } };
 }

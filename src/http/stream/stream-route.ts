@@ -15,11 +15,8 @@ export interface StreamPorts {
 
 export function streamRoute({ streams }: StreamPorts, callers: Callers): ApiRoute {
   return {
-    method: 'GET',
-    path: '/v1/stream',
-    callers: 'readers',
-    operation: STREAM,
-    handle: (request) => stream(request, streams, callers),
+    ...STREAM_ROUTE,
+    handle: (request: RouteRequest) => stream(request, streams, callers),
   };
 }
 
@@ -98,3 +95,5 @@ const STREAM: api.ApiOperation = {
   },
   problems: ['foreign-page', 'position', 'pruned', 'too-many-readers'],
 };
+
+export const STREAM_ROUTE = { method: 'GET', path: '/v1/stream', callers: 'readers', operation: STREAM } as const;

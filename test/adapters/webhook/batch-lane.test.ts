@@ -54,7 +54,7 @@ test('queued events are sent in one request, in order, as a batch (H-13)', async
   assert.ok(request);
   const members = Array.from({ length: 10 }, (_, seq) => sampleDelivery({ seq, partitionKey: keyOf(seq) }));
   assert.equal(request.body.toString(), `[${members.map(({ bytes }) => Buffer.from(bytes).toString()).join(',')}]`);
-  assert.equal(request.headers['content-type'], 'application/cloudevents-batch+json');
+  assert.equal(request.headers['content-type'], 'application/cloudevents-batch+json; charset=utf-8');
   assertIds([request]);
   assert.equal(store.accepted.length, 10);
 });

@@ -35,7 +35,13 @@ export class ChannelBridge {
   }
 
   /** `narrow` may approve a Freeze alone; a Terminate is never approved, a Redeploy takes all whose scope touches it. Resolves once messages can come. */
-  static async start(t: TestContext, azure: SimulatedAzure, sources: object = {}, secrets: Readonly<Record<string, string>> = {}) {
+  static async start(
+    t: TestContext,
+    azure: SimulatedAzure,
+    sources: object = {},
+    secrets: Readonly<Record<string, string>> = {},
+    sinks: object = {},
+  ) {
     const directory = folderOf(t);
     const tokens = Object.fromEntries(SPEAKERS.map((name) => [name, { token: { env: name.toUpperCase() } }]));
     const policy = [
@@ -49,7 +55,7 @@ export class ChannelBridge {
       store: { path: join(directory, 'store') },
       http: { listen: '127.0.0.1:0' },
       approvals: { approvers, policy, sources },
-      sinks: { audit: { type: 'stdout' } },
+      sinks: { audit: { type: 'stdout' }, ...sinks },
     };
     const checked = checkConfig(file, { adapters: ADAPTERS, env: { ...TOKENS, ...secrets }, directory, readFile: () => '' });
     if ('faults' in checked) throw configError(checked.faults);
