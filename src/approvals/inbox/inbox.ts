@@ -24,8 +24,6 @@ import { refuseUnreadable } from './unreadable-message.ts';
 const LEAST_PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 5000;
 
-const NO_BODY = new Uint8Array();
-
 /** At most one warning per source in this time. */
 const FULL_WARNING_INTERVAL_MS = 60_000;
 
@@ -91,7 +89,7 @@ export class Inbox implements Disposable {
    * longer act for its approver; the source must then deliver the message again
    */
   async take({ source, approver, canGiveBack }: MessageOrigin, message: ApprovalMessage): Promise<MessageVerdict> {
-    const received = { source, approver, ...message, body: message.body ?? NO_BODY, receivedAt: now(this.#parts.deps) };
+    const received = { source, approver, ...message, body: message.body ?? new Uint8Array(), receivedAt: now(this.#parts.deps) };
     const requests = requestsIn(received.body);
     if (typeof requests === 'string') return this.#unreadable(received, requests);
     // Holds and releases depend on the answer to a StartRequest in flight, in the order of the messages.
@@ -146,18 +144,11 @@ export class Inbox implements Disposable {
 
   /** Returns the verdict on a message that comes again, or null. @throws BridgeError BRIDGE_APPROVALS_CLOSED */
   #earlier(message: ReceivedMessage): MessageVerdict | null {
-    if (this.#stop.signal.aborted)
-      throw new BridgeError(
-        'BRIDGE_APPROVALS_CLOSED',
-        'The bridge is stopping and accepts no approvals. The source delivers the message again.',
-      );
+    if (this.#stop.signal.aborted) throw closed('The bridge is stopping and accepts no approvals.');
     const { store, ports } = this.#parts;
     const { source, approver, id } = message;
     if (!ports.isAuthorized({ approver, via: viaSource(source) }, null))
-      throw new BridgeError(
-        'BRIDGE_APPROVALS_CLOSED',
-        `Source ${source} may no longer act for ${approver}. The source delivers the message again.`,
-      );
+      throw closed(`Source ${source} may no longer act for ${approver}.`);
     const earlier = store.messages.find(source, id);
     return earlier && this.#told(source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
   }
@@ -253,4 +244,8 @@ export class Inbox implements Disposable {
     const pauseMs = LEAST_PAUSE_MS + deps.random() * (MOST_PAUSE_MS - LEAST_PAUSE_MS);
     await sleep(deps, pauseMs, this.#stop.signal).catch(() => {});
   }
+}
+
+function closed(why: string): BridgeError {
+  return new BridgeError('BRIDGE_APPROVALS_CLOSED', `${why} The source delivers the message again.`);
 }

@@ -32,7 +32,7 @@ interface StreamSettings {
   /** Called when everything up to this position is handled. Store it to resume in another process. Must not throw. */
   readonly onPosition?: (position: number) => void;
   /**
-   * Called for each break, failed handler and gap. After a gap (code `pruned`) all that is kept is read. If absent, the process emits a
+   * Called for each break, failed handler, gap and event that is not a CloudEvent, which is passed. After a gap (code `pruned`) all that is kept is read. If absent, the process emits a
    * warning.
    */
   readonly onError?: (error: unknown, event: CloudEvent | null) => void;
@@ -164,12 +164,23 @@ class StreamReader {
   }
 
   async #handle(data: string): Promise<void> {
-    const event = readStructured(readJson(Buffer.from(data), 'its data'), this.#dispatcher);
+    const event = this.#read(data);
+    if (event === null) return;
     try {
       await this.#dispatcher.handle(event);
     } catch (error) {
       this.#onError(error, event);
       throw HANDLER_FAILED;
+    }
+  }
+
+  /** Returns null for what is not a CloudEvent: it would not become one, and later events would wait. */
+  #read(data: string): CloudEvent | null {
+    try {
+      return readStructured(readJson(Buffer.from(data), 'its data'), this.#dispatcher);
+    } catch (error) {
+      this.#onError(error, null);
+      return null;
     }
   }
 

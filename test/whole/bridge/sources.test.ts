@@ -46,6 +46,31 @@ test('an approver without a token approves through its source, and the event sta
   assert.equal((await bridge.request('POST', '/v1/approvals', { body: {} })).status, 401, 'an approver is listed');
 });
 
+test('a sink that writes to the topic of a source does not go round in circles, in any mode, and a bad approval is answered once', async (t) => {
+  const bridge = bridgeWith(t);
+  const { EventId } = bridge.simulation.schedule();
+  await bridge.startFor(2 * SECOND);
+  const broker = bridge.source('topic');
+  const sink = bridge.sink('audit');
+  let written = 0;
+  const writeBack = async () => {
+    for (; written < sink.events.length; written++) {
+      broker.send(sink.events[written] ?? assert.fail());
+      broker.send(sink.events[written]?.data ?? assert.fail());
+    }
+    await bridge.advance(2 * SECOND);
+  };
+  await writeBack();
+  broker.send({ approve: [{ eventId: EventId.toLowerCase() }] });
+  await bridge.advance(SECOND);
+  broker.approve(EventId);
+  for (let round = 0; round < 5; round++) await writeBack();
+  assert.deepEqual(sink.changes, ['scheduled', 'approval.failed', 'approval.recorded', 'approval.submitted', 'started']);
+  assert.equal(sink.events[1]?.data.reason, 'bad-request');
+  assert.deepEqual(posts(bridge), [200]);
+  assert.equal(written, 5, 'all of it was written to the topic');
+});
+
 test('killed after the store and before the broker knew: the message comes again, and nothing happens twice', async (t) => {
   const bridge = bridgeWith(t);
   const { EventId } = bridge.simulation.schedule();

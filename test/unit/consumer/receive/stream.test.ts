@@ -130,6 +130,16 @@ test('isDrill depends on the data, and an event with a contradicting attribute r
   assert.deepEqual(shown, [true]);
 });
 
+test('an event that is not a CloudEvent is reported once and passed, and the next one is handled', async (t) => {
+  const fixture = await serve(t, { requireToken: true });
+  fixture.commit({ ...journalled(1), bytes: Buffer.from('{"hello":1}') }, { ...journalled(2), bytes: Buffer.from('hello') }, journalled(3));
+  const { ids, errors, until, consumer } = follow(t, fixture, { after: 0 });
+  await until(1);
+  assert.deepEqual([ids, errors], [['e3:1'], ['not-a-cloudevent', 'not-a-cloudevent']]);
+  await consumer.close();
+  assert.equal(consumer.position, 3);
+});
+
 test('if events were pruned, onError is called, and all that the bridge keeps is read', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   fixture.pruned = 5;
