@@ -9,6 +9,7 @@ import { connectionFault, type FaultPlace, serviceBusFault } from '../../adapter
 import { type BridgeError, ERROR_CODES } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import { createServiceBus } from '../adapters/service-bus/start-service-bus.ts';
+import { PYTHON, withoutPython } from '../consumers/python.ts';
 import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';
 import { serviceBusServer } from '../far-sides/service-bus/service-bus-server.ts';
 import { folderOf } from '../support/folder.ts';
@@ -32,15 +33,14 @@ interface Consumer {
   readonly skip?: string;
 }
 
-const hasPythonSdk = spawnSync('python3', ['-c', 'import azure.servicebus, azure.identity']).status === 0;
 const CONSUMERS: readonly Consumer[] = [
   { name: 'the consumer in Node', language: 'js', file: 'consumer.mjs', command: process.execPath },
   {
     name: 'the consumer in Python',
     language: 'python',
     file: 'consumer.py',
-    command: 'python3',
-    ...(hasPythonSdk ? {} : { skip: 'python3 has no azure-servicebus and azure-identity' }),
+    command: PYTHON,
+    ...(withoutPython === false ? {} : { skip: withoutPython }),
   },
 ];
 
