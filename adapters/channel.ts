@@ -29,7 +29,7 @@ export interface SinkChannel extends ChannelPlace {
   readonly hasTypeHeader: boolean;
   /** In binary mode, the name of an attribute's header without the attribute. */
   readonly prefix: string;
-  /** Headers that every message has besides, with their descriptions. */
+  /** The other headers of every message, with their descriptions. */
   readonly otherHeaders: Readonly<Record<string, string>>;
   /** The bindings of each message, if AsyncAPI defines any for the protocol. */
   readonly messageBindings?: object;

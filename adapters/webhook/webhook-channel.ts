@@ -4,7 +4,7 @@ import { reveal } from '../../src/secrets/secret.ts';
 import type { SinkChannel } from '../channel.ts';
 import { urlOf } from '../http/http-options.ts';
 import { CONTENT_TYPES, encoder } from './encoder.ts';
-import type { WebhookOptions } from './webhook.ts';
+import type { WebhookOptions } from './webhook-options.ts';
 
 const ID = 'Identifies the request, the same at every attempt. The id of the CloudEvent, except for a batch.';
 const SIGNATURE_HEADERS = {

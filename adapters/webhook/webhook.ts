@@ -1,51 +1,20 @@
 // The kind `webhook`: options → an adapter that posts CloudEvents to a URL.
-import * as v from 'valibot';
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Resolve } from '../../src/net/checked-lookup.ts';
-import type { OptionFault } from '../../src/schema/faults.ts';
-import { rule } from '../../src/schema/pieces.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';
-import { connectionEntries } from '../http/connections.ts';
 import type { Answer } from '../http/endpoint.ts';
 import { HttpClient } from '../http/http-client.ts';
-import { addressFaults, httpChecks, httpEntries, httpSecretFaults, httpTarget } from '../http/http-options.ts';
-import { oauthEntries } from '../http/oauth/oauth-options.ts';
-import { azureAuthorization, azureEntries, azureFaults } from './azure-identity.ts';
-import { type Consent, consentEntries, consentOf, handshakeFault, ORIGIN_FAULT } from './consent.ts';
-import { bodyEntries, bodyLimits, type EncodedRequest, encoder } from './encoder.ts';
-import { type Sign, signer, signingEntries, signingKeys, signingSecretFaults } from './signing.ts';
+import { addressFaults, httpTarget } from '../http/http-options.ts';
+import { azureAuthorization } from './azure-identity.ts';
+import { type Consent, consentOf, handshakeFault } from './consent.ts';
+import { bodyLimits, type EncodedRequest, encoder } from './encoder.ts';
+import { type Sign, signer, signingKeys } from './signing.ts';
 import { templateEncoder } from './template/template-encoder.ts';
 import { templateFaults } from './template/template-faults.ts';
-import { MODE_FAULT, templateEntries } from './template/template-options.ts';
 import { webhookChannel } from './webhook-channel.ts';
-
-const keys = v.strictObject({
-  type: v.pipe(v.optional(v.literal('webhook')), v.description('The kind of sink.')),
-  ...httpEntries,
-  ...bodyEntries,
-  ...templateEntries,
-  ...signingEntries,
-  ...consentEntries,
-  ...connectionEntries,
-  ...oauthEntries,
-  ...azureEntries,
-});
-
-/** The webhook sink's options (behaviour 2.9). */
-export const webhookOptions = v.pipe(
-  keys,
-  httpChecks<v.InferOutput<typeof keys>>(azureFaults),
-  rule('origin', ({ handshake, origin }) => !handshake || origin !== undefined, ORIGIN_FAULT),
-  rule('mode', ({ mode, body }) => body === undefined || mode === 'structured', MODE_FAULT),
-);
-
-export type WebhookOptions = v.InferOutput<typeof webhookOptions>;
-
-function webhookSecretFaults(options: WebhookOptions): readonly OptionFault[] {
-  return [...httpSecretFaults(options), ...signingSecretFaults(options)];
-}
+import { type WebhookOptions, webhookOptions, webhookSecretFaults } from './webhook-options.ts';
 
 const IN_FLIGHT = 16;
 /** The statuses of success in the CloudEvents webhook specification (section 2.2). */

@@ -76,7 +76,7 @@ resource topic 'Microsoft.ServiceBus/namespaces/topics@2024-01-01' = {
 resource all 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2024-01-01' = {
   parent: topic
   name: 'all'
-  properties: { lockDuration: 'PT1M', maxDeliveryCount: 10, deadLetteringOnMessageExpiration: true }
+  properties: { requiresSession: true, lockDuration: 'PT5S', maxDeliveryCount: 100, deadLetteringOnMessageExpiration: true }
 }
 
 resource approvals 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {

@@ -6,7 +6,6 @@ import { HOLD_ROUTE, RELEASE_ROUTE } from '../http/hold-routes.ts';
 import { type ApiOperation, object, optional, type SchemaNode, templateOf } from '../http/openapi/operation.ts';
 import { STREAM_ROUTE } from '../http/stream/stream-route.ts';
 import { CHANGE_NAMES } from '../model/change-names.ts';
-import type { ListenAddress } from '../net/guarded-server.ts';
 import { type Components, pascal } from './components.ts';
 import { eventSchema } from './envelope.ts';
 import { type DocumentPart, endpointPart } from './parts.ts';
@@ -23,7 +22,11 @@ const SERVER = 'bridge';
 const HTTP_BINDING = { bindingVersion: '0.3.0' };
 
 /** Returns the parts of `http.listen`. */
-export function httpParts(listen: ListenAddress, isTls: boolean, context: DocumentContext): readonly DocumentPart[] {
+export function httpParts(
+  listen: { readonly host: string; readonly port: number },
+  isTls: boolean,
+  context: DocumentContext,
+): readonly DocumentPart[] {
   const { host: name, port } = listen;
   const host = `${name.includes(':') ? `[${name}]` : name}:${port}`;
   const part = (key: string, route: DescribedRoute, messages: Readonly<Record<string, SchemaNode>>) =>

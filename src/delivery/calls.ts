@@ -40,8 +40,8 @@ export class Calls {
   }
 
   /**
-   * One batch; after a refusal of several its halves, one after the other, as long as the sink accepts; those that were refused beside one
-   * that was named go together, without it. Never rejects. @param superseded see `Adapter.deliver`
+   * Delivers one batch. If the sink refuses several deliveries, sends its halves one after the other, as long as the sink accepts. If it
+   * names one of them, sends the others together without it. Never rejects. @param superseded see `Adapter.deliver`
    */
   async deliver(batch: readonly Delivery[], isProbe: boolean, superseded: AbortSignal | undefined): Promise<void> {
     const { deps } = this.#options;

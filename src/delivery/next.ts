@@ -51,7 +51,7 @@ export interface QueueView {
   readonly limits: { readonly batch: number; readonly batchBytes: number };
   /** Too many outcomes wait to be stored. */
   isFull(): boolean;
-  /** How many calls may begin beside `running` ones. */
+  /** How many calls may begin in addition to `running` ones. */
   places(running: number): number;
   /** The same for urgent rows. */
   urgentPlaces(running: number): number;

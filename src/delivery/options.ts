@@ -21,7 +21,7 @@ const filter = v.pipe(
   v.description('What this sink is sent: all conditions given must match. Default: everything.'),
 );
 
-/** Of every sink, beside `type` and the adapter's own options. */
+/** Of every sink, in addition to `type` and the adapter's own options. */
 export const sinkCommon = v.strictObject({
   retry: v.optional(
     v.pipe(

@@ -10,7 +10,7 @@ import type { CancelTimer, Deps } from '../time/clock.ts';
 /** What a lane asks of the outbox's queue. */
 export type LaneStore = Omit<Queue, 'settleWithin' | 'backlog' | 'pause' | 'resume'>;
 
-/** So many outcomes may wait for their write; beyond them nothing more is sent, but beside those of one batch the next one is. */
+/** The most outcomes that may wait for their write. With more, nothing is sent; with those of one batch, the next batch is. */
 const MOST_UNWRITTEN = 64;
 
 interface OutcomeWriterOptions {

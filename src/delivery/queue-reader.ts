@@ -59,7 +59,7 @@ export class QueueReader implements QueueView {
     return this.#places(running, this.#options.adapter.limits.inFlight);
   }
 
-  /** Urgent rows have places of their own besides. */
+  /** Urgent rows have extra places. */
   urgentPlaces(running: number): number {
     const { inFlight, urgentInFlight = 0 } = this.#options.adapter.limits;
     return this.#places(running, inFlight + urgentInFlight);

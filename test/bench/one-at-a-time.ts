@@ -1,6 +1,7 @@
 // run --config FILE → the bridge, each webhook sink with one delivery in flight at a time.
 import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
-import { type WebhookOptions, webhookSink } from '../../adapters/webhook/webhook.ts';
+import { webhookSink } from '../../adapters/webhook/webhook.ts';
+import type { WebhookOptions } from '../../adapters/webhook/webhook-options.ts';
 import { runBridge } from './run-bridge.ts';
 
 const single: AdapterDefinition<WebhookOptions> = {

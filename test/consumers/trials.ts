@@ -84,7 +84,7 @@ export async function besideOthers(play: Maintenance, [first, second]: readonly 
 /** The preparation takes longer than the lock of a message: the program renews the lock, so nothing comes twice. */
 export async function slowPreparation(play: Maintenance): Promise<void> {
   await play.kill();
-  await play.start({ PREPARE_SECONDS: '8' });
+  await play.start({ PREPARE_SECONDS: '7' });
   const { EventId } = play.azure.schedule({ EventType: 'Reboot', Resources: [MACHINE] });
   await play.says(new RegExp(`^started ${EventId}$`, 'i'));
   play.azure.end(EventId);

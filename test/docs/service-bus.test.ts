@@ -9,6 +9,7 @@ import { connectionFault, type FaultPlace, serviceBusFault } from '../../adapter
 import { type BridgeError, ERROR_CODES } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import { createServiceBus } from '../adapters/service-bus/start-service-bus.ts';
+import { PYTHON, withoutPython } from '../consumers/python.ts';
 import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';
 import { serviceBusServer } from '../far-sides/service-bus/service-bus-server.ts';
 import { poll } from '../support/poll.ts';
@@ -24,10 +25,8 @@ const never = new AbortController().signal;
 /** Of a message that the page's filter lets through. */
 const FOREIGN = { cloudEvents_dataschema: 'https://scheduled-events-bridge.github.io/schemas/change.v1.json' };
 
-const hasPythonSdk = spawnSync('python3', ['-c', 'import azure.servicebus, azure.identity']).status === 0;
-const noSdk = !hasPythonSdk && 'python3 has no azure-servicebus and azure-identity';
 const NODE = { page: PAGE, language: 'js', file: 'consumer.mjs' };
-const PYTHON = { page: PAGE, language: 'python', file: 'consumer.py' };
+const IN_PYTHON = { page: PAGE, language: 'python', file: 'consumer.py' };
 
 /** The changes of one event, in order. */
 function deliveriesOf(eventId: string): readonly [Delivery, Delivery, Delivery] {
@@ -55,7 +54,7 @@ function linesOf(...deliveries: readonly Delivery[]): readonly string[] {
 
 for (const { name, command, skip, consumer } of [
   { name: 'the consumer in Node', command: process.execPath, skip: false, consumer: NODE },
-  { name: 'the consumer in Python', command: 'python3', skip: noSdk, consumer: PYTHON },
+  { name: 'the consumer in Python', command: PYTHON, skip: withoutPython, consumer: IN_PYTHON },
 ] as const) {
   test(`${name} reads binary and structured messages once each, in order, completes them, and dead-letters a message that is not a CloudEvent`, {
     skip,
@@ -108,7 +107,7 @@ test('after kill -9 in the middle of its work, the consumer in Node gets the sam
 });
 
 test('the consumer in Python compiles', { skip: spawnSync('python3', ['--version']).status !== 0 && 'there is no python3' }, (t) => {
-  const file = writeProgram(t, PYTHON);
+  const file = writeProgram(t, IN_PYTHON);
   const { status, stderr } = spawnSync('python3', ['-m', 'py_compile', file], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
 });

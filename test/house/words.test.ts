@@ -7,7 +7,7 @@ import test from 'node:test';
 const ROOT = join(import.meta.dirname, '../..');
 
 /** The most of each, as measured; lower one when there are fewer. */
-const CEILINGS = { whereInPages: 11, whereInCode: 7, privateWords: 13, longSentences: 3 };
+const CEILINGS = { whereInPages: 11, whereInCode: 7, privateWords: 0, longSentences: 3 };
 /** In words. No sentence may be longer than the second. */
 const [LONG, LONGEST] = [40, 60];
 

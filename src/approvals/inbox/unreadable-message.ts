@@ -1,17 +1,9 @@
 // A message that is not an approval → a warning, and `approval.failed` for its known event.
-import type { Logger } from 'pino';
 import type { MessageRefusal, ReceivedMessage } from '../../model/approvals.ts';
-import type { Deps } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
 import { refusedChange } from '../record/audit-trail.ts';
-import type { ApprovalStore } from '../store.ts';
+import type { RecordParts } from '../record/ledger.ts';
 
-export interface UnreadableParts {
-  readonly store: ApprovalStore;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'observerId'>;
-  readonly deps: Deps;
-  readonly logger: Logger;
-}
+type UnreadableParts = Pick<RecordParts, 'store' | 'ports' | 'deps' | 'logger'>;
 
 /**
  * Logs the message. If it names a known event, publishes `approval.failed` and stores the message, so that it is answered once.

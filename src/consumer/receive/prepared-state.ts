@@ -40,7 +40,7 @@ export interface PreparedState {
   /** Resolves once it is stored. */
   set(key: string, event: StoredEvent): Promise<void>;
   delete(key: string): Promise<void>;
-  /** Deletes the events that are not prepared and whose `lastEnd.keptUntilMs` has come. If absent, ends are kept for ever. */
+  /** Deletes the events that are not prepared and whose `lastEnd.keptUntilMs` has come. If absent, ends are never deleted. */
   deleteExpired?(nowMs: number): Promise<void>;
 }
 

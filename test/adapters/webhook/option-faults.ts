@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { webhookOptions } from '../../../adapters/webhook/webhook.ts';
+import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 
 export type OptionFaults = readonly (readonly [options: Readonly<Record<string, unknown>>, path: string, says: RegExp])[];
 

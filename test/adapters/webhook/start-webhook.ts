@@ -2,7 +2,8 @@
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { AdapterMemory, Outcome } from '../../../adapters/adapter.ts';
-import { WebhookAdapter, webhookOptions } from '../../../adapters/webhook/webhook.ts';
+import { WebhookAdapter } from '../../../adapters/webhook/webhook.ts';
+import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Resolve } from '../../../src/net/checked-lookup.ts';
 import type { Deps } from '../../../src/time/clock.ts';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { webhookOptions, webhookSink } from '../../../../adapters/webhook/webhook.ts';
+import { webhookSink } from '../../../../adapters/webhook/webhook.ts';
+import { webhookOptions } from '../../../../adapters/webhook/webhook-options.ts';
 import { adapterDeps } from '../../../adapters/adapter-deps.ts';
 import { openSecrets } from '../../../adapters/contract.ts';
 import { type OptionFaults, testOptionFaults } from '../../../adapters/webhook/option-faults.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { ADAPTERS } from '../../../../../adapters/index.ts';
 import { loadTemplate, renderBody, templateScope } from '../../../../../adapters/webhook/template/template-body.ts';
-import { webhookOptions } from '../../../../../adapters/webhook/webhook.ts';
+import { webhookOptions } from '../../../../../adapters/webhook/webhook-options.ts';
 import { readConfigFully } from '../../../../../src/config/read-config.ts';
 import { formatFault } from '../../../../../src/schema/faults.ts';
 import { Secret } from '../../../../../src/secrets/secret.ts';
