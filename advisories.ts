@@ -1,6 +1,6 @@
 // The bundle's bill of materials and npm's advisories → lines; exit code 1 for a grave one.
-// node advisories.ts [SBOM [ALLOWED]]. All packages are bundled, so `npm audit` in the checkout finds none: it is asked about a project that
-// depends on them. The registry, and the way to it, are those of npm's own configuration.
+// node advisories.ts [SBOM [ALLOWED]]. All packages are bundled, so `npm audit` in the checkout finds none: it is asked
+// about a project that depends on them. The registry, and the way to it, are those of npm's own configuration.
 import { execFile } from 'node:child_process';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,14 @@ const GRAVE = ['high', 'critical'];
 /** A weakness of 2022. A registry that does not report it has no advisories, though it may answer 200. */
 const CANARY: Package = { name: 'minimist', version: '0.0.8' };
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
-const NPM_OPTIONS = ['--json', '--package-lock-only', '--audit=true', '--offline=false', '--fetch-timeout=30000', '--fetch-retries=1'];
+const NPM_OPTIONS = [
+  '--json',
+  '--package-lock-only',
+  '--audit=true',
+  '--offline=false',
+  '--fetch-timeout=30000',
+  '--fetch-retries=1',
+];
 
 const bomSchema = v.object({
   components: v.array(v.object({ name: v.string(), version: v.string(), type: v.string(), purl: v.string() })),
@@ -40,7 +47,13 @@ const allowedSchema = v.array(
 );
 type Allowed = v.InferOutput<typeof allowedSchema>[number];
 
-const viaSchema = v.object({ name: v.string(), title: v.string(), url: v.string(), severity: v.string(), range: v.string() });
+const viaSchema = v.object({
+  name: v.string(),
+  title: v.string(),
+  url: v.string(),
+  severity: v.string(),
+  range: v.string(),
+});
 const reportSchema = v.object({
   auditReportVersion: v.number(),
   vulnerabilities: v.record(v.string(), v.object({ via: v.array(v.union([viaSchema, v.string()])) })),
@@ -72,7 +85,8 @@ async function run(): Promise<number> {
 async function readAllowed(file: string): Promise<readonly Allowed[] | null> {
   const read = v.safeParse(allowedSchema, JSON.parse(await readFile(file, 'utf8')));
   if (read.success) return read.output;
-  for (const issue of read.issues) process.stderr.write(`${file}: ${v.getDotPath(issue) ?? 'the list'}: ${issue.message}\n`);
+  for (const issue of read.issues)
+    process.stderr.write(`${file}: ${v.getDotPath(issue) ?? 'the list'}: ${issue.message}\n`);
   return null;
 }
 
@@ -83,7 +97,11 @@ function printAll(advisories: readonly Advisory[], allowed: readonly Allowed[]):
     const entry = allowed.find((each) => each.advisory === advisory.id && each.package === advisory.name);
     const isAllowed = entry !== undefined && entry.until >= today;
     const note =
-      entry === undefined ? '' : isAllowed ? `; allowed until ${entry.until}: ${entry.reason}` : `; was allowed until ${entry.until}`;
+      entry === undefined
+        ? ''
+        : isAllowed
+          ? `; allowed until ${entry.until}: ${entry.reason}`
+          : `; was allowed until ${entry.until}`;
     print(`${describe(advisory)}${note}`);
     return GRAVE.includes(advisory.severity) && !isAllowed;
   });
@@ -129,7 +147,11 @@ async function audit(packages: readonly Package[]): Promise<readonly Advisory[] 
     const dependencies = Object.fromEntries(packages.map(({ name, version }) => [name, version]));
     const locked = packages.map(({ name, version }) => [`node_modules/${name}`, { version }]);
     const project = { name: 'bundle', version: '0.0.0' };
-    const lock = { ...project, lockfileVersion: 3, packages: { '': { ...project, dependencies }, ...Object.fromEntries(locked) } };
+    const lock = {
+      ...project,
+      lockfileVersion: 3,
+      packages: { '': { ...project, dependencies }, ...Object.fromEntries(locked) },
+    };
     await writeFile(join(folder, 'package.json'), JSON.stringify({ ...project, dependencies }));
     await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
     // If it names a registry, that one counts.
@@ -143,7 +165,9 @@ async function audit(packages: readonly Package[]): Promise<readonly Advisory[] 
 /** Resolves with standard output, whatever the exit code: npm ends with 1 after a finding and after a failure. */
 function npmAudit(folder: string): Promise<string> {
   return new Promise((resolve) => {
-    execFile('npm', ['audit', ...NPM_OPTIONS], { cwd: folder, maxBuffer: LARGEST_ANSWER_BYTES }, (_error, stdout) => resolve(stdout));
+    execFile('npm', ['audit', ...NPM_OPTIONS], { cwd: folder, maxBuffer: LARGEST_ANSWER_BYTES }, (_error, stdout) =>
+      resolve(stdout),
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 // src/main.ts, src/simulator.ts, src/consumer.ts → dist/: ESM bundle, types, files, notices, SBOM.
-// The bundle is in chunks, so that what a verb or sink does not use is not read at start. Pages, their shared parts, the simulator's scenarios and the
-// webhook's templates are copied as they are; the types are those of the two libraries, which others import.
+// The bundle is in chunks, so that what a verb or sink does not use is not read at start. Pages, their shared parts,
+// the simulator's scenarios and the webhook's templates are copied as they are; the types are those of the two
+// libraries, which others import.
 import { execFile } from 'node:child_process';
 import { chmod, cp, glob, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -21,7 +22,9 @@ if (!process.argv.includes('--if-stale') || (await isStale())) {
   await chmod(COMMAND, 0o755);
 }
 
-/** For npm's hooks: `dependencies` after `npm ci` in a checkout, `prepack`; perhaps beside a process that reads dist/. */
+/**
+ * For npm's hooks: `dependencies` after `npm ci` in a checkout, `prepack`; perhaps beside a process that reads dist/.
+ */
 async function isStale(): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(COMMAND);
@@ -42,7 +45,8 @@ async function bundle(): Promise<void> {
     platform: 'node',
     target: 'node24',
     minifySyntax: true,
-    // Under Node both resolve to CommonJS, of which nothing can be left out: rxjs has 270 KB instead of 55, the Service Bus SDK 1250 instead of 580.
+    // Under Node both resolve to CommonJS, of which nothing can be left out: rxjs has 270 KB instead of 55, the Service
+    // Bus SDK 1250 instead of 580.
     alias: {
       rxjs: './node_modules/rxjs/dist/esm/index.js',
       '@azure/service-bus': './node_modules/@azure/service-bus/dist-esm/src/index.js',
@@ -51,14 +55,19 @@ async function bundle(): Promise<void> {
     logLevel: 'warning',
     metafile: true,
     // CommonJS packages inside the bundle ask for Node's own modules by require.
-    banner: { js: "import { createRequire as bundledRequire } from 'node:module'; const require = bundledRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as bundledRequire } from 'node:module'; const require = bundledRequire(import.meta.url);",
+    },
   });
   const packages = await bundledPackages(metafile);
   await writeFile('dist/THIRD-PARTY-NOTICES', thirdPartyNotices(packages));
   await writeFile('dist/sbom.cdx.json', sbom(packages));
 }
 
-/** Chunks lie flat in dist/, so that './parts/', './scenarios/', './page/' and the like are beside the code in dist/ as in their folders. */
+/**
+ * Chunks lie flat in dist/, so that './parts/', './scenarios/', './page/' and the like are beside the code in dist/ as
+ * in their folders.
+ */
 async function copyData(): Promise<void> {
   const folders = {
     parts: 'src/page',
@@ -67,7 +76,9 @@ async function copyData(): Promise<void> {
     page: 'src/simulator',
     templates: 'adapters/webhook/template',
   };
-  await Promise.all(Object.entries(folders).map(([name, parent]) => cp(`${parent}/${name}`, `dist/${name}`, { recursive: true })));
+  await Promise.all(
+    Object.entries(folders).map(([name, parent]) => cp(`${parent}/${name}`, `dist/${name}`, { recursive: true })),
+  );
 }
 
 /** Without checks, which are the business of `npm run types`: 0.2 s. */
@@ -78,10 +89,14 @@ async function emitTypes(): Promise<void> {
   for await (const path of glob(`${TYPES}/**/*.d.ts`)) if (!needed.has(path)) await rm(path);
 }
 
-/** Adds to `found` the declarations that a user of this one reads: tsc also writes those of everything that the code imports. */
+/**
+ * Adds to `found` the declarations that a user of this one reads: tsc also writes those of everything that the code
+ * imports.
+ */
 async function reachableFrom(path: string, found: Set<string>): Promise<void> {
   if (found.has(path)) return;
   found.add(path);
   const text = await readFile(path, 'utf8');
-  for (const [, target = ''] of text.matchAll(/\bfrom '(\.[^']+)\.ts'/g)) await reachableFrom(join(dirname(path), `${target}.d.ts`), found);
+  for (const [, target = ''] of text.matchAll(/\bfrom '(\.[^']+)\.ts'/g))
+    await reachableFrom(join(dirname(path), `${target}.d.ts`), found);
 }

@@ -4,7 +4,10 @@ import type { BundledPackage } from './third-party-notices.ts';
 
 type Component = Pick<BundledPackage, 'name' | 'version' | 'licence'>;
 
-/** JSON of CycloneDX 1.6. Without serial number and time, so that two builds are equal; `node`: the Node that goes along. */
+/**
+ * JSON of CycloneDX 1.6. Without serial number and time, so that two builds are equal; `node`: the Node that goes
+ * along.
+ */
 export function sbom(packages: readonly Component[], node: Component | null = null): string {
   const { name, version, license: licence } = packageJson;
   const component = { type: 'application', ...describe({ name, version, licence }) };
@@ -16,7 +19,12 @@ export function sbom(packages: readonly Component[], node: Component | null = nu
     { ref: component['bom-ref'], dependsOn: components.map((each) => each['bom-ref']) },
     ...components.map((each) => ({ ref: each['bom-ref'] })),
   ];
-  const head = { $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json', bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 };
+  const head = {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+  };
   return `${JSON.stringify({ ...head, metadata: { component }, components, dependencies }, null, 2)}\n`;
 }
 

@@ -44,7 +44,12 @@ async function readPackage(folder: string): Promise<BundledPackage> {
       `${name} ${version} is bundled and ships no text of its licence (${license}): bundle another version, or do without it`,
     );
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
-  return { name, version, licence: license, notices: texts.map((text) => text.replaceAll('\r\n', '\n').trim()).join('\n\n') };
+  return {
+    name,
+    version,
+    licence: license,
+    notices: texts.map((text) => text.replaceAll('\r\n', '\n').trim()).join('\n\n'),
+  };
 }
 
 function titleOf({ name, version, licence }: BundledPackage): string {

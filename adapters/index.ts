@@ -14,8 +14,8 @@ import { syslogSink } from './syslog/syslog.ts';
 import { webhookSink } from './webhook/webhook.ts';
 
 /**
- * A definition is light: it has options and a `create` without I/O. An adapter imports a heavy client on first use (`await import(…)` in
- * `check` and `deliver`), so that types that are not configured use no memory.
+ * A definition is light: it has options and a `create` without I/O. An adapter imports a heavy client on first use
+ * (`await import(…)` in `check` and `deliver`), so that types that are not configured use no memory.
  */
 export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [
   stdoutSink,

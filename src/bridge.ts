@@ -23,7 +23,10 @@ import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { now } from './time/clock.ts';
 import { closeParts, DELIVERIES_MS } from './time/stop.ts';
 
-/** Queued rows are sent when documents are handled, or after this time. Late deliveries are worse than rare rows of a copied disk. */
+/**
+ * Queued rows are sent when documents are handled, or after this time. Late deliveries are worse than rare rows of a
+ * copied disk.
+ */
 const LANES_WAIT_MS = 5000;
 
 /** @throws BridgeError BRIDGE_CONFIG_INVALID, BRIDGE_STORE_* or BRIDGE_HTTP_*; then nothing stays open */
@@ -99,7 +102,15 @@ class RunningBridge implements Bridge {
     });
     const create: VmFlowParts['create'] = (more) => this.#createFlow(more);
     const onFlow: VmFlowParts['onFlow'] = (flow) => this.status.began(flow);
-    this.#flow = new VmFlow({ identity: this.#identity, outbox, sinks: this.#sinks, create, onFlow, stop: this.#stopping.signal, logger });
+    this.#flow = new VmFlow({
+      identity: this.#identity,
+      outbox,
+      sinks: this.#sinks,
+      create,
+      onFlow,
+      stop: this.#stopping.signal,
+      logger,
+    });
     const current = () => this.#config;
     this.#reloads = new Reloads({
       ...options,
@@ -117,7 +128,12 @@ class RunningBridge implements Bridge {
       streams: this.#streams,
     };
     this.status = new Status({ ...options, ...shown, outbox });
-    this.#metrics = createMetrics({ version, ...namesIn(config), startedAtMs: deps.wallMs(), collect: () => this.status.snapshot() });
+    this.#metrics = createMetrics({
+      version,
+      ...namesIn(config),
+      startedAtMs: deps.wallMs(),
+      collect: () => this.status.snapshot(),
+    });
   }
 
   get url(): string {
@@ -152,7 +168,9 @@ class RunningBridge implements Bridge {
     this.#upkeep = startUpkeep({ outbox: this.#outbox, retainMs: config.store.retainMs, deps, logger, changedOutside });
     this.#cancels.push(() => polls.unsubscribe(), this.#upkeep.stop);
     this.#storeWork.doIn(LANES_WAIT_MS, () => this.#openLanes());
-    void this.#identity.run(this.#stopping.signal).catch((error: unknown) => logger.fatal({ err: error }, 'the VM cannot be identified'));
+    void this.#identity
+      .run(this.#stopping.signal)
+      .catch((error: unknown) => logger.fatal({ err: error }, 'the VM cannot be identified'));
     for (const known of [this.#identity.presumed, this.#identity.identified])
       void known.then(() => this.#storeWork.do(() => this.#begin()));
     this.#started.resolve();
@@ -170,7 +188,8 @@ class RunningBridge implements Bridge {
 
   /** Steps that can fail come first. */
   #apply(config: Config, paths: readonly string[]): { readonly settled: Promise<unknown> } {
-    if (this.#closed !== null) throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping; its next start reads the file.');
+    if (this.#closed !== null)
+      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping; its next start reads the file.');
     this.#sinks.prepare(config);
     this.#flow.current?.reload(config);
     this.#config = config;
@@ -178,7 +197,9 @@ class RunningBridge implements Bridge {
     this.#options.watch?.follows(config.metadata);
     this.#http?.reload(config, paths);
     this.#metrics.configured(namesIn(config));
-    return { settled: Promise.all([this.#sinks.reload(config, paths), this.#flow.current?.sources.reload(config, paths)]) };
+    return {
+      settled: Promise.all([this.#sinks.reload(config, paths), this.#flow.current?.sources.reload(config, paths)]),
+    };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -243,7 +264,8 @@ class RunningBridge implements Bridge {
   /** Returns whether nothing is left to do, because standard output is the only sink and its reader has closed it. */
   #sawState(sink: string, state: string): void {
     const { sinks } = this.#config;
-    if (state === 'retired' && sinks[sink]?.type === 'stdout' && Object.keys(sinks).length === 1) this.#ending.resolve();
+    if (state === 'retired' && sinks[sink]?.type === 'stdout' && Object.keys(sinks).length === 1)
+      this.#ending.resolve();
   }
 
   async #close(): Promise<void> {

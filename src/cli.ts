@@ -15,17 +15,26 @@ const CLOSE_LIMIT_MS = 2000;
 
 /** All verbs, by name; each is loaded when it is used. */
 export const VERBS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
-  run: { summary: 'runs the bridge: poll, compare, publish, serve approvals', load: async () => (await import('./verbs/run.ts')).runVerb },
+  run: {
+    summary: 'runs the bridge: poll, compare, publish, serve approvals',
+    load: async () => (await import('./verbs/run.ts')).runVerb,
+  },
   demo: {
     summary: 'runs one simulated maintenance from start to end and explains each step',
     load: async () => (await import('./verbs/demo.ts')).demoVerb,
   },
-  simulate: { summary: 'simulates the metadata service', load: async () => (await import('./verbs/simulate.ts')).simulateVerb },
+  simulate: {
+    summary: 'simulates the metadata service',
+    load: async () => (await import('./verbs/simulate.ts')).simulateVerb,
+  },
   check: {
     summary: 'validates a configuration; --connect also checks connections, --schema and --asyncapi print documents',
     load: async () => (await import('./verbs/check.ts')).checkVerb,
   },
-  events: { summary: "prints the metadata service's document", load: async () => (await import('./verbs/events.ts')).eventsVerb },
+  events: {
+    summary: "prints the metadata service's document",
+    load: async () => (await import('./verbs/events.ts')).eventsVerb,
+  },
   approve: {
     summary: 'approves events at the metadata service or through a bridge',
     load: async () => (await import('./verbs/approve.ts')).approveVerb,
@@ -38,8 +47,14 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
     summary: 'lists deliveries that were given up; retries or discards them',
     load: async () => (await import('./verbs/dead-letters.ts')).deadLettersVerb,
   },
-  replay: { summary: 'queues journalled CloudEvents for one sink again', load: async () => (await import('./verbs/replay.ts')).replayVerb },
-  resume: { summary: 'resumes a retired or paused sink', load: async () => (await import('./verbs/resume.ts')).resumeVerb },
+  replay: {
+    summary: 'queues journalled CloudEvents for one sink again',
+    load: async () => (await import('./verbs/replay.ts')).replayVerb,
+  },
+  resume: {
+    summary: 'resumes a retired or paused sink',
+    load: async () => (await import('./verbs/resume.ts')).resumeVerb,
+  },
   health: {
     summary: 'checks if a running bridge is ready (exit code 0 or 1)',
     load: async () => (await import('./verbs/bridge/health.ts')).healthVerb,
@@ -56,7 +71,10 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
     summary: 'prints CloudEvents as they are published',
     load: async () => (await import('./verbs/bridge/tail.ts')).tailVerb,
   },
-  secret: { summary: 'creates a secret or key pair for a webhook', load: async () => (await import('./verbs/secret.ts')).secretVerb },
+  secret: {
+    summary: 'creates a secret or key pair for a webhook',
+    load: async () => (await import('./verbs/secret.ts')).secretVerb,
+  },
 };
 
 /** SIGHUP: whether one has arrived, and the listener for the next ones. */
@@ -77,8 +95,8 @@ export async function main(stop: AbortController, hangups: Hangups): Promise<voi
 const IN_THREADS = /^(GetAddrInfo|GetNameInfo|FSReq)/;
 
 /**
- * Exits at once. `process.exit` waits for the threads of the pool, and a look-up at a dead name server can take more than a minute. Replacing
- * the process with one that only exits with the code ends these threads.
+ * Exits at once. `process.exit` waits for the threads of the pool, and a look-up at a dead name server can take more
+ * than a minute. Replacing the process with one that only exits with the code ends these threads.
  */
 function leave(code: number): never {
   if (process.execve && process.getActiveResourcesInfo().some((name) => IN_THREADS.test(name))) {
@@ -95,7 +113,11 @@ async function dispatch(argv: readonly string[], stop: AbortController, hangups:
   const [name, ...rest] = argv;
   if (name === '--version' || name === '-V') return say(process.stdout, packageJson.version, EXIT.fine);
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    return say(name === undefined ? process.stderr : process.stdout, overview(), name === undefined ? EXIT.usage : EXIT.fine);
+    return say(
+      name === undefined ? process.stderr : process.stdout,
+      overview(),
+      name === undefined ? EXIT.usage : EXIT.fine,
+    );
   }
   const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (!entry) return say(process.stderr, `${NAME}: unknown verb "${name}"\n\n${overview()}`, EXIT.usage);
@@ -131,7 +153,8 @@ async function cutOff(context: VerbContext, limitMs: number): Promise<number> {
 function contextOf(verb: Verb, args: readonly string[], stop: AbortController, hangups: Hangups): VerbContext {
   const { values, positionals } = parse(verb, args);
   // --bridge and --schema need no configuration.
-  if ('config' in verb.options && !values['bridge'] && !values['schema']) values['config'] ??= process.env[CONFIG_VARIABLE] || undefined;
+  if ('config' in verb.options && !values['bridge'] && !values['schema'])
+    values['config'] ??= process.env[CONFIG_VARIABLE] || undefined;
   return {
     values,
     positionals,
@@ -143,7 +166,13 @@ function contextOf(verb: Verb, args: readonly string[], stop: AbortController, h
     secureRandom,
     print: async (line, colour) => {
       const shown = visible(line);
-      if (await write(process.stdout, `${colour === undefined ? shown : styleText(colour, shown, { stream: process.stdout })}\n`)) return;
+      if (
+        await write(
+          process.stdout,
+          `${colour === undefined ? shown : styleText(colour, shown, { stream: process.stdout })}\n`,
+        )
+      )
+        return;
       stop.abort();
       stop.signal.throwIfAborted();
     },
@@ -156,10 +185,18 @@ function contextOf(verb: Verb, args: readonly string[], stop: AbortController, h
   };
 }
 
-function parse(verb: Verb, args: readonly string[]): { values: Record<string, string | boolean | undefined>; positionals: string[] } {
+function parse(
+  verb: Verb,
+  args: readonly string[],
+): { values: Record<string, string | boolean | undefined>; positionals: string[] } {
   const options = { ...parseArgsOptions(verb.options), help: { type: 'boolean', short: 'h' } } as const;
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: verb.takesWords ?? false, strict: true }) as ReturnType<typeof parse>;
+    return parseArgs({
+      args: [...args],
+      options,
+      allowPositionals: verb.takesWords ?? false,
+      strict: true,
+    }) as ReturnType<typeof parse>;
   } catch (error) {
     throw new BridgeError('BRIDGE_USAGE', messageOf(error), { cause: error });
   }
@@ -168,7 +205,12 @@ function parse(verb: Verb, args: readonly string[]): { values: Record<string, st
 function failed(verb: string, error: unknown): Promise<number> {
   if (isAbort(error)) return Promise.resolve(EXIT.fine);
   const code = error instanceof BridgeError ? error.code : 'BRIDGE_INTERNAL';
-  const detail = error instanceof BridgeError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const detail =
+    error instanceof BridgeError
+      ? error.message
+      : error instanceof Error
+        ? (error.stack ?? error.message)
+        : String(error);
   return say(process.stderr, `${NAME} ${verb}: ${detail} (${code})`, exitOf(code));
 }
 

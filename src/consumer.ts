@@ -40,7 +40,12 @@ export type { DeliveryMode } from './consumer/receive/http-event.ts';
 export { type KafkaMessage, parseKafkaMessage } from './consumer/receive/kafka-message.ts';
 export type { LastEnd } from './consumer/receive/last-end.ts';
 export { toNodeHandler } from './consumer/receive/node-handler.ts';
-export type { NoticeEvent, PreparationHandlers, PreparationOptions, PrepareContext } from './consumer/receive/preparation.ts';
+export type {
+  NoticeEvent,
+  PreparationHandlers,
+  PreparationOptions,
+  PrepareContext,
+} from './consumer/receive/preparation.ts';
 export {
   type Ended,
   type FileState,
@@ -58,9 +63,9 @@ export type { NodeRequest, NodeResponse } from './consumer/web-types.ts';
 export type { ChangeName } from './model/change-names.ts';
 
 /**
- * Returns a function from a web-standard `Request` to its `Response`, for the webhook sink of a bridge. It verifies deliveries, drops
- * repeats, keeps the order, calls the handlers, and answers 2xx once they have ended. `toNodeHandler` turns it into a listener for
- * `node:http`.
+ * Returns a function from a web-standard `Request` to its `Response`, for the webhook sink of a bridge. It verifies
+ * deliveries, drops repeats, keeps the order, calls the handlers, and answers 2xx once they have ended. `toNodeHandler`
+ * turns it into a listener for `node:http`.
  * @throws ConsumerError `usage` if an option is not valid, for example with neither `secrets` nor `unsigned: true`
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
@@ -68,8 +73,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 }
 
 /**
- * Returns a dispatcher for events that come another way, for example from Kafka. It drops repeats, keeps the order and calls the handlers.
- * Several receivers and consumers can share one.
+ * Returns a dispatcher for events that come another way, for example from Kafka. It drops repeats, keeps the order and
+ * calls the handlers. Several receivers and consumers can share one.
  * @throws ConsumerError `usage` for an unknown handler
  */
 export function createDispatcher(handlers: Handlers, options: DispatcherOptions = {}): Dispatcher {
@@ -77,8 +82,8 @@ export function createDispatcher(handlers: Handlers, options: DispatcherOptions 
 }
 
 /**
- * Returns handlers that prepare once for each event, and recover when it has ended. What has ended is not prepared for again, and old news
- * is passed.
+ * Returns handlers that prepare once for each event, and recover when it has ended. What has ended is not prepared for
+ * again, and old news is passed.
  * @throws ConsumerError `usage` if a time is not valid
  */
 export function preparation(options: PreparationOptions): PreparationHandlers {
@@ -102,8 +107,8 @@ export function http(options: HttpOptions): ApprovalChannel {
 }
 
 /**
- * Reads the stream of a bridge, for a consumer without a broker. It drops repeats, keeps the order and calls the handlers. After a break it
- * reconnects with back-off, and resumes after the last event that was handled.
+ * Reads the stream of a bridge, for a consumer without a broker. It drops repeats, keeps the order and calls the
+ * handlers. After a break it reconnects with back-off, and resumes after the last event that was handled.
  * @throws ConsumerError `usage` if the URL is not valid, or would expose the token
  */
 export function stream(options: StreamOptions): StreamConsumer {

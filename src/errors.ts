@@ -116,9 +116,8 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * What a failed delivery asks of its lane:
- * `retry` with back-off; `misconfigured`: retry slowly and report; `retired`: pause the sink; `refused`: dead-letter at once;
- * `expired`: too late for it, a dead letter as `expired`.
+ * What a failed delivery asks of its lane: `retry` with back-off; `misconfigured`: retry slowly and report; `retired`:
+ * pause the sink; `refused`: dead-letter at once; `expired`: too late for it, a dead letter as `expired`.
  */
 export type Disposition = 'retry' | 'misconfigured' | 'retired' | 'refused' | 'expired';
 
@@ -134,7 +133,10 @@ export interface BridgeErrorDetails {
   readonly retryWithinMs?: number;
   /** What the other side said: an HTTP status or an error code of its own. */
   readonly status?: number | string | undefined;
-  /** With `refused`: the other side named this very delivery, so that it is to blame whatever else was refused in the same call. */
+  /**
+   * With `refused`: the other side named this very delivery, so that it is to blame whatever else was refused in the
+   * same call.
+   */
   readonly isNamed?: boolean;
   /** With `retired`: until this process ends, not until the configuration changes or `resume` lifts it. */
   readonly untilRestart?: boolean;
@@ -175,12 +177,18 @@ export function isStoreFault(error: unknown): boolean {
   return error instanceof BridgeError && error.code.startsWith('BRIDGE_STORE_');
 }
 
-/** Returns an error with only the message: Node attaches raw answers and whole certificates to its errors, which must not be logged. */
+/**
+ * Returns an error with only the message: Node attaches raw answers and whole certificates to its errors, which must
+ * not be logged.
+ */
 export function withoutDetails(error: unknown): Error {
   return new Error(messageOf(error) || (codeOf(error) ?? 'unknown'));
 }
 
-/** The code that Node and the operating system give their errors, such as `ECONNRESET`, and we ours; undefined if there is none. */
+/**
+ * The code that Node and the operating system give their errors, such as `ECONNRESET`, and we ours; undefined if there
+ * is none.
+ */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -7,13 +7,16 @@ process.on('SIGUSR1', () => {});
 const OLDEST_NODE = 24;
 
 /**
- * V8 flags for `run`, which polls and sleeps: it needs no optimizing compiler and no large young generation. The maximum size of the young
- * generation is fixed at the start of the process, but these flags can still stop its growth.
+ * V8 flags for `run`, which polls and sleeps: it needs no optimizing compiler and no large young generation. The
+ * maximum size of the young generation is fixed at the start of the process, but these flags can still stop its growth.
  */
 const LEAN = ['--no-opt', '--no-maglev', '--semi-space-growth-factor=1'];
 
 /** On Windows SIGBREAK is Ctrl+Break, and SIGHUP a closed window, after which the process has a few seconds. */
-const ENDING = process.platform === 'win32' ? (['SIGTERM', 'SIGINT', 'SIGBREAK', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const);
+const ENDING =
+  process.platform === 'win32'
+    ? (['SIGTERM', 'SIGINT', 'SIGBREAK', 'SIGHUP'] as const)
+    : (['SIGTERM', 'SIGINT'] as const);
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   process.stderr.write(
@@ -22,8 +25,8 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   );
   process.exitCode = 1;
 } else {
-  // Installed before anything is loaded, so that a signal during the start ends the process cleanly. Repeated signals are ignored: npx passes
-  // Ctrl-C on a second time, and that must not cut off a clean end.
+  // Installed before anything is loaded, so that a signal during the start ends the process cleanly. Repeated signals
+  // are ignored: npx passes Ctrl-C on a second time, and that must not cut off a clean end.
   const stop = new AbortController();
   for (const name of ENDING) process.on(name, () => stop.abort());
   // A user's own flags replace these. They are set before the first import: later the compilers have already used 2 MB.

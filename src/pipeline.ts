@@ -112,20 +112,26 @@ function commitsOf(documents$: Observable<Document>, parts: PipelineParts): Obse
   );
 }
 
-/** Steps 3 to 5 for changes of events and their approvals, inside the transaction that stores them. Returns the work to do after it. */
+/**
+ * Steps 3 to 5 for changes of events and their approvals, inside the transaction that stores them. Returns the work to
+ * do after it.
+ */
 export function commitEvents(
   changes: readonly EventChange[],
   transaction: Transaction,
   publishing: Publishing,
   approvals: Pick<Approvals, 'observe' | 'approvalOf'>,
 ): () => void {
-  const preparing = publish(changes, transaction, publishing, (key, occurrence) => approvals.approvalOf(key, occurrence));
+  const preparing = publish(changes, transaction, publishing, (key, occurrence) =>
+    approvals.approvalOf(key, occurrence),
+  );
   return approvals.observe(forApprovals(transaction, publishing), changes, ({ id }) => preparing.get(id) ?? []);
 }
 
 /**
- * Steps 3 to 5 for any change, inside the transaction that stores it: its CloudEvent, and a row for each sink that receives it. Returns, by
- * the change's id, the sinks that hold its event from this change on, because it is the first change they receive and act on.
+ * Steps 3 to 5 for any change, inside the transaction that stores it: its CloudEvent, and a row for each sink that
+ * receives it. Returns, by the change's id, the sinks that hold its event from this change on, because it is the first
+ * change they receive and act on.
  */
 function publish(
   changes: readonly Change[],
@@ -159,7 +165,11 @@ export function forApprovals(transaction: Transaction, publishing: Publishing): 
   return { ...transaction, publish: (changes) => void publish(changes, transaction, publishing) };
 }
 
-function reportStepsBack(changes: readonly EventChange[], isUsed: DiffSettings['isUsed'], onStepBack: PipelineParts['onStepBack']): void {
+function reportStepsBack(
+  changes: readonly EventChange[],
+  isUsed: DiffSettings['isUsed'],
+  onStepBack: PipelineParts['onStepBack'],
+): void {
   for (const change of changes) {
     const step = stepBackOf(change, isUsed);
     if (step !== null) onStepBack(step, change);
@@ -169,7 +179,11 @@ function reportStepsBack(changes: readonly EventChange[], isUsed: DiffSettings['
 /** Publishes the loss of sight after too long a time without a good document. */
 function loseSight(parts: PipelineParts): void {
   const { store, metadata, firstRequestAt, clock } = parts;
-  const sight = { firstRequestAt, lastGoodAt: metadata.lastGoodPollAt ?? store.state.lastGoodAt, blindness: store.blindness };
+  const sight = {
+    firstRequestAt,
+    lastGoodAt: metadata.lastGoodPollAt ?? store.state.lastGoodAt,
+    blindness: store.blindness,
+  };
   const settings = { limitMs: metadata.blindAfterMs, reason: metadata.lastFailure, ...idsOf(parts) };
   commitSight(observeBlind(sight, now(clock), settings), parts);
 }

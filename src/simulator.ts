@@ -15,11 +15,20 @@ export { BridgeError, type ErrorCode } from './errors.ts';
 export type { GroupState, ListedEvent, PastEvent } from './simulator/control/describe-group.ts';
 export type { WireEvent } from './simulator/events/event.ts';
 export type { JournalledRequest } from './simulator/journal.ts';
-export type { EventOrder, FaultOrder, MachineUrl, SimulatedAzure, UntilOptions } from './simulator/test-api/simulated-azure.ts';
+export type {
+  EventOrder,
+  FaultOrder,
+  MachineUrl,
+  SimulatedAzure,
+  UntilOptions,
+} from './simulator/test-api/simulated-azure.ts';
 
 /** Every option can be omitted. */
 export interface StartOptions {
-  /** The number of machines in the group (NAME_0, NAME_1, …), or a list of their names. Default: the scenario's machines, or 1. */
+  /**
+   * The number of machines in the group (NAME_0, NAME_1, …), or a list of their names. Default: the scenario's
+   * machines, or 1.
+   */
   readonly vms?: number | readonly string[];
   /** The prefix of the machines' names. Default: the scenario's, or `sim`. */
   readonly name?: string;
@@ -28,15 +37,18 @@ export interface StartOptions {
   /** Simulated seconds per second. Default: 0, so the clock stands at the current time until the test advances it. */
   readonly speed?: number;
   /**
-   * Simulates the delays and limits of the real service: a first answer after 2 minutes, events after 5 minutes, a new document once a minute, 5 requests
-   * per second, and switching off after 24 hours without requests. Default: false.
+   * Simulates the delays and limits of the real service: a first answer after 2 minutes, events after 5 minutes, a new
+   * document once a minute, 5 requests per second, and switching off after 24 hours without requests. Default: false.
    */
   readonly strict?: boolean;
-  /** Simulates GPU machines in one fault domain: each sees only its own events. Default: the scenario's value, or false. */
+  /**
+   * Simulates GPU machines in one fault domain: each sees only its own events. Default: the scenario's value, or false.
+   */
   readonly gpu?: boolean;
   /**
-   * The clock in which NotBefore is listed: `simulated` (default), or `wall`, this machine's clock at the moment the event is scheduled. Use `wall` for
-   * clients that measure notice by the real time after the simulated clock was advanced.
+   * The clock in which NotBefore is listed: `simulated` (default), or `wall`, this machine's clock at the moment the
+   * event is scheduled. Use `wall` for clients that measure notice by the real time after the simulated clock was
+   * advanced.
    */
   readonly notBefore?: 'simulated' | 'wall';
   /** The api-versions of scheduled events that the host supports. Default: the scenario's, or all eight. */
@@ -45,14 +57,19 @@ export interface StartOptions {
   readonly unknownApiVersion?: 400 | 404;
   /** Default: `127.0.0.1`. Anyone who can reach the port can control the simulator. */
   readonly host?: string;
-  /** Additional names that requests on loopback may have in `Host`, such as `host.docker.internal` for a client in a container. */
+  /**
+   * Additional names that requests on loopback may have in `Host`, such as `host.docker.internal` for a client in a
+   * container.
+   */
   readonly allowHosts?: readonly string[];
   /** The port of the first machine; the others use the following ports. Default: 0, a free port for each machine. */
   readonly port?: number;
 }
 
 const startOptions = v.strictObject({
-  vms: v.exactOptional(v.union([wholeNumberFrom(1), v.array(v.string())], 'must be a number of 1 or more, or a list of names')),
+  vms: v.exactOptional(
+    v.union([wholeNumberFrom(1), v.array(v.string())], 'must be a number of 1 or more, or a list of names'),
+  ),
   name: v.exactOptional(v.string()),
   scenario: v.exactOptional(v.string()),
   speed: v.exactOptional(v.number()),
@@ -66,15 +83,19 @@ const startOptions = v.strictObject({
 }) satisfies v.GenericSchema<StartOptions>;
 
 /**
- * Starts the metadata service of a group of machines. It answers over HTTP as soon as the promise resolves, and keeps the process alive until it is
- * closed. Several simulators in one process are independent of each other.
- * @throws BridgeError BRIDGE_USAGE for invalid options or an unknown scenario; BRIDGE_SIMULATOR_SCENARIO with all faults of a scenario file;
+ * Starts the metadata service of a group of machines. It answers over HTTP as soon as the promise resolves, and keeps
+ * the process alive until it is closed. Several simulators in one process are independent of each other.
+ * @throws BridgeError BRIDGE_USAGE for invalid options or an unknown scenario; BRIDGE_SIMULATOR_SCENARIO with all
+ * faults of a scenario file;
  * BRIDGE_SIMULATOR_REFUSED for an invalid speed; BRIDGE_SIMULATOR_LISTEN if an address is not available
  */
 export async function startSimulator(options: StartOptions = {}): Promise<SimulatedAzure> {
   const { host = '127.0.0.1', port = 0, speed = 0, ...group } = checked(options);
   const deps = systemDeps();
-  const azure = new AzureControl(await startSimulatorServer({ ...group, speed: 0, listen: { host, port }, deps }), deps);
+  const azure = new AzureControl(
+    await startSimulatorServer({ ...group, speed: 0, listen: { host, port }, deps }),
+    deps,
+  );
   try {
     azure.setSpeed(speed);
   } catch (error) {
@@ -89,5 +110,8 @@ function checked(options: StartOptions): StartOptions {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const { output, faults } = validate(startOptions, given, [], 'options of startSimulator');
   if (output && faults.length === 0) return output;
-  throw new BridgeError('BRIDGE_USAGE', ['startSimulator cannot use these options:', ...faults.map(formatFault)].join('\n  '));
+  throw new BridgeError(
+    'BRIDGE_USAGE',
+    ['startSimulator cannot use these options:', ...faults.map(formatFault)].join('\n  '),
+  );
 }

@@ -27,7 +27,10 @@ export const LONGEST: readonly string[] = [
   'test/whole/simulator-page/page-orders.test.ts',
 ];
 
-/** Of many small files most of the price is a process that loads what they test: so many processes for all files of a folder. */
+/**
+ * Of many small files most of the price is a process that loads what they test: so many processes for all files of a
+ * folder.
+ */
 const PROCESSES: Readonly<Record<string, number>> = {
   'test/unit': 6,
   'test/whole/bridge': 4,

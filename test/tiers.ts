@@ -24,7 +24,10 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
   'every option of every verb': [
     'test/whole/cli/{drill,end-while-starting,health,hostile-texts,policy,reload,status,store-verbs,tail,unfit-files,usage}.test.ts',
   ],
-  'accessibility in a browser': ['test/whole/{console,simulator-page}/*-care.test.ts', 'test/whole/simulator-page/page-orders.test.ts'],
+  'accessibility in a browser': [
+    'test/whole/{console,simulator-page}/*-care.test.ts',
+    'test/whole/simulator-page/page-orders.test.ts',
+  ],
 };
 
 export const TIERS = ['quick', 'long'] as const;

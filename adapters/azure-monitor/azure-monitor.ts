@@ -75,7 +75,10 @@ const STATUSES: Readonly<Record<number, StatusMeaning>> = {
     ...MISCONFIGURED_STATUS,
     advice: 'give the identity the role Monitoring Metrics Publisher on the rule; a new role takes up to half an hour',
   },
-  404: { ...MISCONFIGURED_STATUS, advice: 'check endpoint, rule (its immutable id) and stream, and that the rule belongs to the endpoint' },
+  404: {
+    ...MISCONFIGURED_STATUS,
+    advice: 'check endpoint, rule (its immutable id) and stream, and that the rule belongs to the endpoint',
+  },
 };
 
 /** Posts arrays of records. The service does not find repeats: a repeat is a second row with the same EventId. */
@@ -97,7 +100,12 @@ export class LogsIngestion implements HttpSinkKind {
 
   encode(batch: readonly Delivery[]): SinkRequest {
     const records = batch.map(({ bytes }) => toColumns(logRecord(bytes)));
-    return { path: this.#path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(records), gzip: true };
+    return {
+      path: this.#path,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(records),
+      gzip: true,
+    };
   }
 
   async judge(first: HttpAnswer, batch: readonly Delivery[], context: SinkContext): Promise<readonly Outcome[]> {

@@ -25,14 +25,18 @@ const DIRECTORY_LIMIT_MS = 5_000;
  */
 export async function findAccount(user: string | number, sources: AccountSources): Promise<Account | null> {
   const lines = (await sources.passwd()).split('\n');
-  const local = lines.map(parseAccount).find((account) => account !== null && (account.name === user || account.uid === user));
+  const local = lines
+    .map(parseAccount)
+    .find((account) => account !== null && (account.name === user || account.uid === user));
   if (local) return local;
   const line = await sources.directory(String(user));
   const found = line === null ? null : parseAccount(line);
   return found !== null && (found.name === user || found.uid === user) ? found : null;
 }
 
-/** Reads /etc/passwd, then the sources in nsswitch.conf, such as LDAP (`getent`), or the directory of macOS (`id -P`). */
+/**
+ * Reads /etc/passwd, then the sources in nsswitch.conf, such as LDAP (`getent`), or the directory of macOS (`id -P`).
+ */
 export function accountSources(platform: NodeJS.Platform): AccountSources {
   return {
     passwd: () => readFile('/etc/passwd', 'utf8'),
@@ -82,8 +86,8 @@ export function maySwitchTo({ uid }: Pick<Account, 'uid'>, own: OwnRights): bool
 }
 
 /**
- * A process that may start a program as another user may lack the right to signal it. Then neither a limit nor a stop could end the
- * program.
+ * A process that may start a program as another user may lack the right to signal it. Then neither a limit nor a stop
+ * could end the program.
  */
 export function mayEnd({ uid }: Pick<Account, 'uid'>, own: OwnRights): boolean {
   return isOneself(uid, own) || (own.capabilities & CAP_KILL) === CAP_KILL;

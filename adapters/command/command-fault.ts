@@ -37,7 +37,11 @@ export function exitFault({ code, signal }: Exit, place: CommandPlace): BridgeEr
     const message = `${who} ended with exit code ${code}, which reports a wrong configuration; correct it: ${LINES}`;
     return new BridgeError('BRIDGE_COMMAND_MISCONFIGURED', message, { disposition: 'misconfigured', status: code });
   }
-  return new BridgeError('BRIDGE_COMMAND_FAILED', `${who} ended with exit code ${code}; the bridge runs it again; ${LINES}`, retry(code));
+  return new BridgeError(
+    'BRIDGE_COMMAND_FAILED',
+    `${who} ended with exit code ${code}; the bridge runs it again; ${LINES}`,
+    retry(code),
+  );
 }
 
 /** @param isGone whether its whole process group has ended */
@@ -58,7 +62,9 @@ export function tooLateFault(place: CommandPlace, beforeStartMs: number): Bridge
   return new BridgeError('BRIDGE_COMMAND_TOO_LATE', message, { disposition: 'expired', status: 'beforeStart' });
 }
 
-/** Returns the error if an earlier run of the same event could not be ended: an event must not have two runs at once. */
+/**
+ * Returns the error if an earlier run of the same event could not be ended: an event must not have two runs at once.
+ */
 export function stillRunsFault(place: CommandPlace, group: number): BridgeError {
   const message = `${whoOf(place)} is not run: its last run for this event continues and could not be ended; end its process group ${group}`;
   return new BridgeError('BRIDGE_COMMAND_FAILED', message, retry('still runs'));

@@ -10,8 +10,8 @@ export interface CommandLine {
 }
 
 /**
- * Characters without a meaning for cmd.exe, inside and outside quotes. cmd.exe parses the command line of a batch file first, and no
- * quoting protects `%`, `!`, `^` and `"` in every case (CVE-2024-27980).
+ * Characters without a meaning for cmd.exe, inside and outside quotes. cmd.exe parses the command line of a batch file
+ * first, and no quoting protects `%`, `!`, `^` and `"` in every case (CVE-2024-27980).
  */
 const PLAIN = /^[A-Za-z0-9 _.:\\/=@+,()-]*$/;
 

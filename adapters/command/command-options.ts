@@ -33,14 +33,19 @@ function runEntry(platform: NodeJS.Platform) {
         ...texts.flatMap((message, index) => (message === null ? [] : [{ path: [index], message }])),
       ];
     }),
-    v.description('The program and its arguments, without a shell. An absolute path, or a name that is looked up in PATH.'),
+    v.description(
+      'The program and its arguments, without a shell. An absolute path, or a name that is looked up in PATH.',
+    ),
   );
 }
 
 function userEntry(platform: NodeJS.Platform) {
   return v.pipe(
     v.union(
-      [v.pipe(v.string(), v.regex(/^(?!-)[^\s:/\0]{1,256}$/, 'must be the name of a user, or a uid')), wholeNumber(0, 2 ** 32 - 2)],
+      [
+        v.pipe(v.string(), v.regex(/^(?!-)[^\s:/\0]{1,256}$/, 'must be the name of a user, or a uid')),
+        wholeNumber(0, 2 ** 32 - 2),
+      ],
       'must be the name of a user, or a uid',
     ),
     v.check(() => platform !== 'win32', 'is not supported on Windows: run the bridge as that user'),
@@ -62,11 +67,17 @@ const env = v.pipe(
     ),
     {},
   ),
-  v.description('Variables for the program, in addition to PATH, HOME, LANG, TZ and those about the event: texts or secrets.'),
+  v.description(
+    'Variables for the program, in addition to PATH, HOME, LANG, TZ and those about the event: texts or secrets.',
+  ),
 );
 
 const beforeStart = v.pipe(
-  durationBetween('0s', LONGEST, 'How long before NotBefore the bridge ends a run for scheduled or updated, and starts no new one.'),
+  durationBetween(
+    '0s',
+    LONGEST,
+    'How long before NotBefore the bridge ends a run for scheduled or updated, and starts no new one.',
+  ),
   v.description(
     'How long before NotBefore the bridge ends a run for scheduled or updated, and starts no new one. From 0s to 24h. Default: no such limit.',
   ),
@@ -88,13 +99,17 @@ export function commandOptions(platform: NodeJS.Platform) {
         v.pipe(
           v.string(),
           v.check((text) => text !== '' && !text.includes('\0'), 'must be the path of a folder'),
-          v.description("Where the program runs. Relative to the configuration file. Default: the bridge's own folder."),
+          v.description(
+            "Where the program runs. Relative to the configuration file. Default: the bridge's own folder.",
+          ),
         ),
       ),
       user: v.exactOptional(userEntry(platform)),
       timeout: v.pipe(
         v.optional(timeout, '10m'),
-        v.description('How long a run may take. Its process group then gets TERM, and KILL after 5 s. From 10ms to 24h. Default 10m.'),
+        v.description(
+          'How long a run may take. Its process group then gets TERM, and KILL after 5 s. From 10ms to 24h. Default 10m.',
+        ),
       ),
       concurrency: v.pipe(
         v.optional(wholeNumber(1, 64), 4),
@@ -103,11 +118,16 @@ export function commandOptions(platform: NodeJS.Platform) {
       approve: v.exactOptional(
         v.pipe(
           name(),
-          v.description('The approver in whose name the sink approves: exit code 0 of a run for scheduled or updated is a yes.'),
+          v.description(
+            'The approver in whose name the sink approves: exit code 0 of a run for scheduled or updated is a yes.',
+          ),
         ),
       ),
       hold: v.exactOptional(
-        v.pipe(name(), v.description('The same name as approve: every other approval of the event waits for that yes.')),
+        v.pipe(
+          name(),
+          v.description('The same name as approve: every other approval of the event waits for that yes.'),
+        ),
       ),
       beforeStart: v.exactOptional(beforeStart),
       cancel: flag(
@@ -129,7 +149,9 @@ export function variableFaults({ env }: CommandOptions): readonly OptionFault[] 
 
 /** Returns the values that no log may show, the longest first, because one may contain another. */
 export function secretValues({ env }: CommandOptions): readonly string[] {
-  const values = Object.values<string | Secret>(env).flatMap((value) => (typeof value === 'string' ? [] : [value.reveal()]));
+  const values = Object.values<string | Secret>(env).flatMap((value) =>
+    typeof value === 'string' ? [] : [value.reveal()],
+  );
   return values.filter(({ length }) => length >= SHORTEST_SECRET).sort((one, other) => other.length - one.length);
 }
 

@@ -4,8 +4,21 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import { orAbort } from '../../src/time/clock.ts';
 import { Running } from '../../src/time/running.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, LeftBehindDeps, Outcome } from '../adapter.ts';
-import { type CommandPlace, cutShortFault, exitFault, runTimeoutFault, stillRunsFault, tooLateFault } from './command-fault.ts';
-import { type CommandOptions, commandApprover, commandOptions, secretValues, variableFaults } from './command-options.ts';
+import {
+  type CommandPlace,
+  cutShortFault,
+  exitFault,
+  runTimeoutFault,
+  stillRunsFault,
+  tooLateFault,
+} from './command-fault.ts';
+import {
+  type CommandOptions,
+  commandApprover,
+  commandOptions,
+  secretValues,
+  variableFaults,
+} from './command-options.ts';
 import { FormerRuns } from './former-runs.ts';
 import { logOutputs } from './output-tail.ts';
 import { type GroupSystem, groupSystem, ProcessGroup, WINDOWS_FOLDER } from './process-group.ts';
@@ -24,7 +37,8 @@ const CLOSE_MS = 7_000;
 const BATCH_BYTES = 1024 ** 2;
 /** The changes that ask for preparation. Only their runs can approve, and only they have a `beforeStart`. */
 const PREPARES: ReadonlySet<string> = new Set(['scheduled', 'updated']);
-const LEFT = 'the program could not be ended and continues after the bridge: end its process group, which has the number `pid`';
+const LEFT =
+  'the program could not be ended and continues after the bridge: end its process group, which has the number `pid`';
 const SUPERSEDED: Outcome = { result: 'accepted', status: 'superseded' };
 
 class CommandAdapter implements Adapter {
@@ -112,7 +126,8 @@ class CommandAdapter implements Adapter {
   /** @throws BridgeError if it is too late for a run */
   #limitOf({ change }: Delivery, { notBeforeMs }: EventVariables): Limits['limit'] {
     const { timeout, beforeStart } = this.#options;
-    if (beforeStart === undefined || notBeforeMs === null || !PREPARES.has(change)) return { ms: timeout, cause: 'timeout' };
+    if (beforeStart === undefined || notBeforeMs === null || !PREPARES.has(change))
+      return { ms: timeout, cause: 'timeout' };
     const leftMs = notBeforeMs - beforeStart - this.#deps.wallMs();
     if (leftMs <= 0) throw tooLateFault(this.#place, beforeStart);
     return leftMs < timeout ? { ms: leftMs, cause: 'beforeStart' } : { ms: timeout, cause: 'timeout' };
@@ -185,5 +200,9 @@ export const commandSink: AdapterDefinition<CommandOptions> = {
 };
 
 function formerRuns(deps: LeftBehindDeps): FormerRuns {
-  return new FormerRuns(new RunNotes(deps.notes, deps.random), groupSystem(process.platform, new Processes(), WINDOWS_FOLDER), deps);
+  return new FormerRuns(
+    new RunNotes(deps.notes, deps.random),
+    groupSystem(process.platform, new Processes(), WINDOWS_FOLDER),
+    deps,
+  );
 }

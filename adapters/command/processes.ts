@@ -43,7 +43,10 @@ export class Processes {
     return seen.filter((each) => each !== null && !each.isZombie) as ProcessSeen[];
   }
 
-  /** Returns whether it was started with this variable. False also for a process of another user, whose environment cannot be read. */
+  /**
+   * Returns whether it was started with this variable. False also for a process of another user, whose environment
+   * cannot be read.
+   */
   async hasVariable(pid: number, variable: string): Promise<boolean> {
     const text = await this.#text(`${pid}/environ`);
     return text?.split('\0').includes(variable) ?? false;

@@ -11,8 +11,8 @@ const KEY = 'run';
 const MOST_INTERPRETERS = 5;
 
 /**
- * Returns the program, its interpreters, files among its arguments, and the folders of PATH in which another program with its name would be
- * found first. Skips files that do not exist. Runs nothing and never rejects.
+ * Returns the program, its interpreters, files among its arguments, and the folders of PATH in which another program
+ * with its name would be found first. Skips files that do not exist. Runs nothing and never rejects.
  */
 export async function programFiles(
   { run, env }: CommandOptions,
@@ -32,7 +32,9 @@ export async function programFiles(
 }
 
 function earlier(folders: readonly string[], program: string): readonly DecisiveFile[] {
-  return folders.slice(0, folders.indexOf(dirname(program))).map((path) => ({ key: KEY, kind: 'folder of PATH', path }));
+  return folders
+    .slice(0, folders.indexOf(dirname(program)))
+    .map((path) => ({ key: KEY, kind: 'folder of PATH', path }));
 }
 
 async function interpreters(program: string, search: readonly string[]): Promise<readonly DecisiveFile[]> {

@@ -28,14 +28,22 @@ export class ProgramSetting {
   /** The version of the file that was last recognized as a program. */
   #seen: string | null = null;
 
-  constructor(options: CommandOptions, deps: Pick<AdapterDeps, 'env' | 'directory'>, place: CommandPlace, platform: NodeJS.Platform) {
+  constructor(
+    options: CommandOptions,
+    deps: Pick<AdapterDeps, 'env' | 'directory'>,
+    place: CommandPlace,
+    platform: NodeJS.Platform,
+  ) {
     this.#options = options;
     this.#deps = deps;
     this.#place = place;
     this.#platform = platform;
   }
 
-  /** @throws BridgeError BRIDGE_COMMAND_MISCONFIGURED if PATH has no such program, the file is not a program, or the user does not exist */
+  /**
+   * @throws BridgeError BRIDGE_COMMAND_MISCONFIGURED if PATH has no such program, the file is not a program, or the
+   * user does not exist
+   */
   async now(): Promise<Setting> {
     const { run, env } = this.#options;
     const { env: own } = this.#deps;
@@ -51,7 +59,8 @@ export class ProgramSetting {
     const [program, account] = [await this.#find(), await this.#account()];
     const fault = await startFaultOf(program, this.#conditions(account));
     if (fault !== null) throw unstartable(this.#place, fault);
-    if (account !== null && !mayEnd(account, await ownRights(this.#platform))) throw unendable(this.#place, account.name);
+    if (account !== null && !mayEnd(account, await ownRights(this.#platform)))
+      throw unendable(this.#place, account.name);
     return null;
   }
 
@@ -67,9 +76,16 @@ export class ProgramSetting {
   async #find(): Promise<string> {
     const { run } = this.#options;
     const { env } = this.#deps;
-    this.#program ??= await findProgram(run[0] as string, searchPath(env, this.#platform), programExtensions(env, this.#platform));
+    this.#program ??= await findProgram(
+      run[0] as string,
+      searchPath(env, this.#platform),
+      programExtensions(env, this.#platform),
+    );
     if (this.#program === null)
-      throw unstartable(this.#place, 'no folder of PATH has a program with this name: install it, or set its path in run');
+      throw unstartable(
+        this.#place,
+        'no folder of PATH has a program with this name: install it, or set its path in run',
+      );
     return this.#program;
   }
 
@@ -97,7 +113,10 @@ export class ProgramSetting {
   }
 
   #conditions(account: Account | null): Conditions {
-    const env = { ...this.#deps.env, ...(typeof this.#options.env['PATH'] === 'string' ? { PATH: this.#options.env['PATH'] } : {}) };
+    const env = {
+      ...this.#deps.env,
+      ...(typeof this.#options.env['PATH'] === 'string' ? { PATH: this.#options.env['PATH'] } : {}),
+    };
     return { search: searchPath(env, this.#platform), directory: this.#directory, account, platform: this.#platform };
   }
 }

@@ -10,7 +10,9 @@ type Variables = Readonly<Record<string, string | undefined>>;
 const LARGEST_BYTES = 32 * 1024;
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TZ'];
 /** Few programs start without these on Windows. */
-const INHERITED_ON_WINDOWS = 'PATH PATHEXT LANG TZ SystemRoot SystemDrive windir ComSpec TEMP TMP USERPROFILE'.split(' ');
+const INHERITED_ON_WINDOWS = 'PATH PATHEXT LANG TZ SystemRoot SystemDrive windir ComSpec TEMP TMP USERPROFILE'.split(
+  ' ',
+);
 /** Attributes that are not extensions (CloudEvents 1.0.2), and `data`. */
 const NOT_TOLD = new Set(['specversion', 'datacontenttype', 'dataschema', 'data', 'data_base64']);
 /** Members of `data`, by the names of their variables. */
@@ -44,7 +46,9 @@ export function eventVariables({ bytes, change }: Pick<Delivery, 'bytes' | 'chan
     ['EVENT_CHANGE', change],
     ['EVENT_AFFECTED', objectOf(data['observer'])['affected']],
   ];
-  const texts = told.flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, textOf(value)] as const]));
+  const texts = told.flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [[name, textOf(value)] as const],
+  );
   const notBeforeMs = typeof data['notBefore'] === 'string' ? Date.parse(data['notBefore']) : Number.NaN;
   return {
     variables: Object.fromEntries(texts.filter(([, text]) => fits(text))),
@@ -70,7 +74,9 @@ export function ownVariables(
 /** Returns the folders in which a program is looked up, in order. */
 export function searchPath(own: Variables, platform: NodeJS.Platform): readonly string[] {
   const isWindows = platform === 'win32';
-  const folders = (own['PATH'] ?? (isWindows ? '' : '/usr/local/bin:/usr/bin:/bin')).split(isWindows ? win32.delimiter : ':');
+  const folders = (own['PATH'] ?? (isWindows ? '' : '/usr/local/bin:/usr/bin:/bin')).split(
+    isWindows ? win32.delimiter : ':',
+  );
   return folders.filter((folder) => folder !== '');
 }
 

@@ -66,7 +66,10 @@ export class RunNotes {
     return { attempt, mark };
   }
 
-  /** Removes a run whose program could not be started from the count. @throws BridgeError BRIDGE_STORE_*; the run then still counts */
+  /**
+   * Removes a run whose program could not be started from the count.
+   * @throws BridgeError BRIDGE_STORE_*; the run then still counts
+   */
   notBegun(seq: number): void {
     const note = this.#known.notes.get(seq);
     if (note?.open) this.#write(seq, { runs: note.runs - 1, open: null });
@@ -88,7 +91,8 @@ export class RunNotes {
   }
 
   /**
-   * Forgets a delivery that was accepted. The store keeps the count until the acceptance is stored, because the delivery could come again.
+   * Forgets a delivery that was accepted. The store keeps the count until the acceptance is stored, because the
+   * delivery could come again.
    */
   dismiss(seq: number): void {
     const { notes, own } = this.#known;
@@ -138,9 +142,13 @@ function parsed(seq: number, text: string): [number, Note][] {
   }
   if (!isObject(note) || typeof note['runs'] !== 'number') return [];
   const { runs, open } = note;
-  if (!isObject(open) || typeof open['key'] !== 'string' || typeof open['mark'] !== 'string') return [[seq, { runs, open: null }]];
+  if (!isObject(open) || typeof open['key'] !== 'string' || typeof open['mark'] !== 'string')
+    return [[seq, { runs, open: null }]];
   const { key, mark, boot, pid, startedAt } = open;
   const numbers = { pid: typeof pid === 'number' ? pid : null };
-  const texts = { boot: typeof boot === 'string' ? boot : null, startedAt: typeof startedAt === 'string' ? startedAt : null };
+  const texts = {
+    boot: typeof boot === 'string' ? boot : null,
+    startedAt: typeof startedAt === 'string' ? startedAt : null,
+  };
   return [[seq, { runs, open: { seq, key, mark, ...numbers, ...texts } }]];
 }

@@ -8,7 +8,10 @@ import { OutputTail } from './output-tail.ts';
 /** How long a daemon that keeps a pipe open may delay the log of the output. It delays nothing else. */
 const LAST_OUTPUT_MS = 100;
 
-/** After this much output, reading pauses briefly. A program that writes without end then leaves time for the bridge: at most 128 MB/s. */
+/**
+ * After this much output, reading pauses briefly. A program that writes without end then leaves time for the bridge: at
+ * most 128 MB/s.
+ */
 const PIECE_BYTES = 256 * 1024;
 const PAUSE_MS = 2;
 
@@ -33,14 +36,17 @@ export interface RunningProgram {
   /** Resolves when the process itself exits, even if others keep its pipes open. Never rejects. */
   readonly exit: Promise<Exit>;
   /**
-   * Resolves with the complete outputs when the pipes are closed: at the exit or, if others keep them open, shortly after it. Never
-   * rejects.
+   * Resolves with the complete outputs when the pipes are closed: at the exit or, if others keep them open, shortly
+   * after it. Never rejects.
    */
   readonly outputs: Promise<{ readonly stdout: OutputTail; readonly stderr: OutputTail }>;
 }
 
 /** @throws the error of the system if the program cannot be started */
-export async function startProgram({ line, env, directory, account, input }: Start, deps: Pick<Deps, 'after'>): Promise<RunningProgram> {
+export async function startProgram(
+  { line, env, directory, account, input }: Start,
+  deps: Pick<Deps, 'after'>,
+): Promise<RunningProgram> {
   const { spawn } = await import('node:child_process');
   const child = spawn(line.file, line.args, {
     env,
@@ -61,7 +67,11 @@ export async function startProgram({ line, env, directory, account, input }: Sta
 }
 
 /** Reads all output to its end, so that no program blocks for long. */
-async function readOutputs(child: ChildProcessByStdio<Writable, Readable, Readable>, exit: Promise<Exit>, deps: Pick<Deps, 'after'>) {
+async function readOutputs(
+  child: ChildProcessByStdio<Writable, Readable, Readable>,
+  exit: Promise<Exit>,
+  deps: Pick<Deps, 'after'>,
+) {
   const [stdout, stderr] = [readTail(child.stdout, deps), readTail(child.stderr, deps)];
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   await exit;

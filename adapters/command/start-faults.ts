@@ -17,7 +17,11 @@ export interface Conditions {
  * Returns the path of a program by its name, or null if no folder has it.
  * @param extensions those of Windows, such as `.EXE`
  */
-export async function findProgram(program: string, search: readonly string[], extensions: readonly string[] = []): Promise<string | null> {
+export async function findProgram(
+  program: string,
+  search: readonly string[],
+  extensions: readonly string[] = [],
+): Promise<string | null> {
   if (isAbsolute(program)) return program;
   for (const folder of search) {
     for (const extension of ['', ...extensions]) {
@@ -32,7 +36,10 @@ export async function findProgram(program: string, search: readonly string[], ex
  * @param program its absolute path
  * @returns the fault and what to do, or null if none was found
  */
-export async function startFaultOf(program: string, { search, directory, account, platform }: Conditions): Promise<string | null> {
+export async function startFaultOf(
+  program: string,
+  { search, directory, account, platform }: Conditions,
+): Promise<string | null> {
   if (directory !== undefined) {
     const folder = await statOf(directory);
     if (!folder?.isDirectory()) return `the folder ${directory} does not exist: create it, or correct directory`;
@@ -55,7 +62,8 @@ export async function startFaultOf(program: string, { search, directory, account
 }
 
 /**
- * Finds a file that the kernel would not start. The C library would run such a file with a shell, so an empty file would be a success.
+ * Finds a file that the kernel would not start. The C library would run such a file with a shell, so an empty file
+ * would be a success.
  */
 export async function executableFault(program: string, platform: NodeJS.Platform): Promise<string | null> {
   if (platform !== 'linux') return null;
@@ -69,9 +77,12 @@ async function interpreterFault(program: string, search: readonly string[]): Pro
   const named = await interpreterOf(program);
   if (named === null) return null;
   const { path: interpreter, name } = named;
-  if (interpreter.endsWith('\r')) return 'its first line has a line end of Windows, so its interpreter is not found: convert its line ends';
-  if ((await statOf(interpreter)) === null) return `its interpreter ${interpreter} does not exist: install it, or correct the first line`;
-  if (!(await mayRun(interpreter, null))) return `its interpreter ${interpreter} may not be executed: correct the first line`;
+  if (interpreter.endsWith('\r'))
+    return 'its first line has a line end of Windows, so its interpreter is not found: convert its line ends';
+  if ((await statOf(interpreter)) === null)
+    return `its interpreter ${interpreter} does not exist: install it, or correct the first line`;
+  if (!(await mayRun(interpreter, null)))
+    return `its interpreter ${interpreter} may not be executed: correct the first line`;
   const isThere = name === null || (await findProgram(name, search)) !== null;
   return isThere ? null : `its interpreter ${name} is not in PATH: install it, or correct the first line`;
 }
@@ -130,7 +141,8 @@ export interface Interpreter {
 
 /** Returns null if the file is not a script or cannot be read. */
 export async function interpreterOf(program: string): Promise<Interpreter | null> {
-  const [, path = '', argument = ''] = /^#![ \t]*([^ \t\n]+)[ \t]*([^ \t\n]*)/.exec((await beginningOf(program)) ?? '') ?? [];
+  const [, path = '', argument = ''] =
+    /^#![ \t]*([^ \t\n]+)[ \t]*([^ \t\n]*)/.exec((await beginningOf(program)) ?? '') ?? [];
   if (path === '') return null;
   const isName = path.endsWith('/env') && argument !== '' && !argument.startsWith('-') && !argument.includes('=');
   return { path, name: isName ? argument : null };

@@ -18,12 +18,20 @@ export interface RunEnd {
   readonly exit: Exit | null;
   /** Null if it ended by itself. Only then does its exit code count. */
   readonly cause: Cause | null;
-  /** Whether the group has ended, if the bridge ended the run. A program that exits by itself may leave child processes behind. */
+  /**
+   * Whether the group has ended, if the bridge ended the run. A program that exits by itself may leave child processes
+   * behind.
+   */
   readonly isGone: boolean;
 }
 
 /** Never rejects. */
-export async function supervise(program: RunningProgram, group: ProcessGroup, limits: Limits, deps: Pick<Deps, 'after'>): Promise<RunEnd> {
+export async function supervise(
+  program: RunningProgram,
+  group: ProcessGroup,
+  limits: Limits,
+  deps: Pick<Deps, 'after'>,
+): Promise<RunEnd> {
   const { limit, stop, superseded } = limits;
   const ended = Promise.withResolvers<Cause>();
   const cancel = deps.after(limit.ms, () => ended.resolve(limit.cause));
@@ -36,7 +44,10 @@ export async function supervise(program: RunningProgram, group: ProcessGroup, li
     signal?.addEventListener('abort', end, { once: true });
   }
   try {
-    const first = await Promise.race([program.exit.then((exit) => ({ exit, cause: null })), ended.promise.then((cause) => ({ cause }))]);
+    const first = await Promise.race([
+      program.exit.then((exit) => ({ exit, cause: null })),
+      ended.promise.then((cause) => ({ cause })),
+    ]);
     if (first.cause === null) return { exit: first.exit, cause: null, isGone: true };
     const isGone = await group.end();
     // A process that cannot be ended, because it waits for a disk, must not delay the result.

@@ -26,11 +26,16 @@ interface BulkRequest {
  * Returns the outcome of each document, in order.
  * @throws BridgeError if the status is a failure, or if the answer does not have one item for each of the ids, in order
  */
-export function bulkOutcomes(answer: HttpAnswer, { ids, pipeline }: BulkRequest, faults: AnswerFaults): readonly Outcome[] {
+export function bulkOutcomes(
+  answer: HttpAnswer,
+  { ids, pipeline }: BulkRequest,
+  faults: AnswerFaults,
+): readonly Outcome[] {
   const fault = faults.ofStatus(answer);
   if (fault !== null) throw fault;
   const results = readItems(answer.body, ids);
-  if (typeof results === 'string') throw faults.noAnswer(answer.status, `one item for each document of the bulk request (${results})`);
+  if (typeof results === 'string')
+    throw faults.noAnswer(answer.status, `one item for each document of the bulk request (${results})`);
   return results.map((result) => outcomeOf(result, pipeline, faults));
 }
 
@@ -60,16 +65,22 @@ function readItems(body: Buffer | null, ids: readonly string[]): readonly ItemRe
 }
 
 /**
- * Only the status of an item decides. Some gateways omit the `_id` (Fluent Bit, VictoriaLogs) or name another operation than the requested
- * `create` (Quickwit: `index`).
+ * Only the status of an item decides. Some gateways omit the `_id` (Fluent Bit, VictoriaLogs) or name another operation
+ * than the requested `create` (Quickwit: `index`).
  */
 function readItem(item: unknown, id: string | undefined): ItemResult | string {
   const [result] = isObject(item) ? Object.values(item) : [];
   if (!isObject(result) || !Number.isSafeInteger(result['status'])) return 'no status';
   const { _id: itemId = null, status, error = null } = result;
   if (itemId !== null && itemId !== id) return 'the _id of another document';
-  const errorType = isObject(error) && typeof error['type'] === 'string' && ERROR_TYPE.test(error['type']) ? error['type'] : '';
-  return { status: Number(status), hasError: error !== null, errorType, reason: isObject(error) ? error['reason'] : undefined };
+  const errorType =
+    isObject(error) && typeof error['type'] === 'string' && ERROR_TYPE.test(error['type']) ? error['type'] : '';
+  return {
+    status: Number(status),
+    hasError: error !== null,
+    errorType,
+    reason: isObject(error) ? error['reason'] : undefined,
+  };
 }
 
 function counted(count: number, noun: string): string {
@@ -77,10 +88,14 @@ function counted(count: number, noun: string): string {
 }
 
 /**
- * Returns the outcome of one item. Success is 201 in Elasticsearch, and 200 for a document that an ingest pipeline dropped. OpenObserve always
- * answers 200.
+ * Returns the outcome of one item. Success is 201 in Elasticsearch, and 200 for a document that an ingest pipeline
+ * dropped. OpenObserve always answers 200.
  */
-function outcomeOf({ status, hasError, errorType, reason }: ItemResult, pipeline: string | undefined, faults: AnswerFaults): Outcome {
+function outcomeOf(
+  { status, hasError, errorType, reason }: ItemResult,
+  pipeline: string | undefined,
+  faults: AnswerFaults,
+): Outcome {
   const isStored = status >= 200 && status <= 299 && !hasError;
   if (isStored || status === CONFLICT) return 'accepted';
   const details = (advice: string) => ({
@@ -88,13 +103,16 @@ function outcomeOf({ status, hasError, errorType, reason }: ItemResult, pipeline
     advice,
     status,
   });
-  if (INDEX_ERRORS.has(errorType)) return faults.misconfigured(details('check index, and if it is open in the cluster'));
+  if (INDEX_ERRORS.has(errorType))
+    return faults.misconfigured(details('check index, and if it is open in the cluster'));
   if (reason === `pipeline with id [${pipeline}] does not exist`)
     return faults.misconfigured(details('create pipeline there, or correct the name'));
   if (status === 401 || status === 403)
     return faults.misconfigured(details('check the rights of the credentials on index, and the blocks of index'));
   if (status === 404) return faults.misconfigured(details('create index there, or correct the name'));
   if (TEMPORARY.has(status) || status < 400 || status > 499)
-    return faults.unavailable(details('the delivery is retried; if this persists, check the disks and load of the cluster'));
+    return faults.unavailable(
+      details('the delivery is retried; if this persists, check the disks and load of the cluster'),
+    );
   return faults.refused(details('it rejects this event, which is a dead letter now: check the mapping of index'), true);
 }

@@ -11,7 +11,10 @@ interface BulkLines {
   readonly body: Uint8Array;
 }
 
-export function encodeBulk(batch: readonly Delivery[], { index, format }: Pick<ElasticsearchOptions, 'index' | 'format'>): BulkLines {
+export function encodeBulk(
+  batch: readonly Delivery[],
+  { index, format }: Pick<ElasticsearchOptions, 'index' | 'format'>,
+): BulkLines {
   const ids: string[] = [];
   const pieces = batch.flatMap(({ bytes }) => {
     const record = logRecord(bytes);
@@ -25,7 +28,9 @@ export function encodeBulk(batch: readonly Delivery[], { index, format }: Pick<E
   return { ids, body: Buffer.concat(pieces) };
 }
 
-/** Returns an id that depends only on the CloudEvent's source and id, so that repeats and other VMs give the same id. */
+/**
+ * Returns an id that depends only on the CloudEvent's source and id, so that repeats and other VMs give the same id.
+ */
 function documentId({ attributes }: LogRecord): string {
   return sha256Hex(`${attributes['source']}\n${attributes['id']}`);
 }

@@ -3,7 +3,13 @@ import * as v from 'valibot';
 import type { OptionFault } from '../../src/schema/faults.ts';
 import { choice, rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
-import { headerFault, noAuthorization, type RenewedDeps, type RequestAuthorization, secretAuthorization } from '../http/authorization.ts';
+import {
+  headerFault,
+  noAuthorization,
+  type RenewedDeps,
+  type RequestAuthorization,
+  secretAuthorization,
+} from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
 import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorization } from '../http/http-options.ts';
 
@@ -33,16 +39,24 @@ export const elasticsearchOptions = v.pipe(
       'ecs',
       'Content of a document: ecs, the Elastic Common Schema; json, the CloudEvent with @timestamp added. Default ecs.',
     ),
-    apiKey: v.exactOptional(v.pipe(secret(), v.description('An API key in its encoded form: { env: NAME } or { file: PATH }.'))),
+    apiKey: v.exactOptional(
+      v.pipe(secret(), v.description('An API key in its encoded form: { env: NAME } or { file: PATH }.')),
+    ),
     username: v.exactOptional(
       v.pipe(
         v.union([v.pipe(v.string(), v.minLength(1)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
         v.description('The user of basic authentication; needs password.'),
       ),
     ),
-    password: v.exactOptional(v.pipe(secret(), v.description('The password of username: { env: NAME } or { file: PATH }.'))),
+    password: v.exactOptional(
+      v.pipe(secret(), v.description('The password of username: { env: NAME } or { file: PATH }.')),
+    ),
     pipeline: v.exactOptional(
-      v.pipe(v.string(), v.minLength(1), v.description('The ingest pipeline for each document. Default: that of the index.')),
+      v.pipe(
+        v.string(),
+        v.minLength(1),
+        v.description('The ingest pipeline for each document. Default: that of the index.'),
+      ),
     ),
     compression: compressionEntry('none'),
     ...batchEntries('', { members: 500, bytes: '1MiB', isCompressible: true }),
@@ -50,9 +64,21 @@ export const elasticsearchOptions = v.pipe(
   }),
   httpChecks(),
   ownAuthorization('apiKey', 'username'),
-  rule('apiKey', ({ apiKey, username }) => !apiKey || !username, 'cannot be combined with username: remove one of the two'),
-  rule('username', ({ username, password }) => username !== undefined || password === undefined, 'is missing: password needs it'),
-  rule('password', ({ username, password }) => username === undefined || password !== undefined, 'is missing: username needs it'),
+  rule(
+    'apiKey',
+    ({ apiKey, username }) => !apiKey || !username,
+    'cannot be combined with username: remove one of the two',
+  ),
+  rule(
+    'username',
+    ({ username, password }) => username !== undefined || password === undefined,
+    'is missing: password needs it',
+  ),
+  rule(
+    'password',
+    ({ username, password }) => username === undefined || password !== undefined,
+    'is missing: username needs it',
+  ),
 );
 
 export type ElasticsearchOptions = v.InferOutput<typeof elasticsearchOptions>;
@@ -68,7 +94,10 @@ export function credentialFaults({ apiKey, username }: ElasticsearchOptions): re
 }
 
 /** Returns an authorization by API key, by name and password, or none if only `headers` authenticate. */
-export function authorizationOf({ apiKey, username, password }: ElasticsearchOptions, deps: RenewedDeps): RequestAuthorization {
+export function authorizationOf(
+  { apiKey, username, password }: ElasticsearchOptions,
+  deps: RenewedDeps,
+): RequestAuthorization {
   if (apiKey !== undefined) return secretAuthorization([['apiKey', apiKey]], ([key]) => `ApiKey ${key}`, deps);
   if (username === undefined || password === undefined) return noAuthorization;
   if (username instanceof Secret)

@@ -8,7 +8,12 @@ import { type HttpSinkKind, httpSink, type SinkContext, type SinkRequest } from 
 import { jsonMembers } from '../http/json-body.ts';
 import { bulkOutcomes } from './bulk-answer.ts';
 import { encodeBulk } from './document-encoder.ts';
-import { authorizationOf, credentialFaults, type ElasticsearchOptions, elasticsearchOptions } from './elasticsearch-options.ts';
+import {
+  authorizationOf,
+  credentialFaults,
+  type ElasticsearchOptions,
+  elasticsearchOptions,
+} from './elasticsearch-options.ts';
 
 const UNKNOWN_REJECTION =
   'answered 400 to a bulk request without documents, but not with an error of Elasticsearch; only a first document shows if it accepts any';
@@ -44,8 +49,9 @@ class BulkIndex implements HttpSinkKind {
   }
 
   /**
-   * Posts a bulk request without documents. Elasticsearch rejects it with a JSON error. Gateways accept it, or reject it with other errors.
-   * It is never compressed, because Fluent Bit closes the connection after a compressed empty body.
+   * Posts a bulk request without documents. Elasticsearch rejects it with a JSON error. Gateways accept it, or reject
+   * it with other errors. It is never compressed, because Fluent Bit closes the connection after a compressed empty
+   * body.
    */
   async check({ post, faults }: SinkContext): Promise<string | null> {
     const answer = await post(bulk(''));
@@ -71,7 +77,8 @@ function isPage(body: Buffer | null): boolean {
 function bulkBase(url: URL, pipeline: string | undefined): URL {
   const base = new URL(url);
   base.pathname = url.pathname.replace(/\/_bulk\/*$/, '');
-  if (pipeline !== undefined) base.search = `${url.search === '' ? '?' : `${url.search}&`}pipeline=${encodeURIComponent(pipeline)}`;
+  if (pipeline !== undefined)
+    base.search = `${url.search === '' ? '?' : `${url.search}&`}pipeline=${encodeURIComponent(pipeline)}`;
   return base;
 }
 

@@ -32,7 +32,10 @@ export function fileFault(cause: unknown, sink: string, path: string): BridgeErr
   const details = { cause, scope: 'sink', status } as const;
   const correction = cause instanceof UnfitFile ? 'correct `path`' : CORRECTIONS[status ?? ''];
   if (correction !== undefined) {
-    return new BridgeError('BRIDGE_FILE_MISCONFIGURED', `${said}; ${correction}`, { ...details, disposition: 'misconfigured' });
+    return new BridgeError('BRIDGE_FILE_MISCONFIGURED', `${said}; ${correction}`, {
+      ...details,
+      disposition: 'misconfigured',
+    });
   }
   const remedy = REMEDIES[status ?? ''] ?? 'check the disk and its mount';
   return new BridgeError('BRIDGE_FILE_FAILED', `${said}; ${remedy}`, { ...details, disposition: 'retry' });

@@ -13,14 +13,18 @@ const rotate = v.pipe(
   v.strictObject({
     size: v.pipe(
       sizeBetween('4KiB', '1024GiB'),
-      v.description('The maximum size of the file, such as 10MiB. Lines are never split: a larger line gets a file for itself.'),
+      v.description(
+        'The maximum size of the file, such as 10MiB. Lines are never split: a larger line gets a file for itself.',
+      ),
     ),
     keep: v.pipe(
       v.optional(wholeNumber(1, MOST_KEPT), 7),
       v.description('How many older files are kept. PATH.1 is the newest. From 1 to 1000. Default 7.'),
     ),
   }),
-  v.description('Renames the file before it grows too large, and deletes the oldest one. Default: no rotation by the bridge.'),
+  v.description(
+    'Renames the file before it grows too large, and deletes the oldest one. Default: no rotation by the bridge.',
+  ),
 );
 
 /** The file sink's options (behaviour 9.2). */
@@ -29,7 +33,9 @@ export const fileOptions = v.strictObject({
   path: v.pipe(
     v.string(PATH_FAULT),
     v.check((path) => path !== '' && !path.endsWith('/') && !path.includes('\0'), PATH_FAULT),
-    v.description('The file to append to. The sink creates the file, but not its folder. Relative to the configuration file.'),
+    v.description(
+      'The file to append to. The sink creates the file, but not its folder. Relative to the configuration file.',
+    ),
   ),
   format: choice(
     LOG_FORMATS,
@@ -38,14 +44,19 @@ export const fileOptions = v.strictObject({
     `must be one of ${LOG_FORMATS.join(', ')}`,
   ),
   rotate: v.exactOptional(rotate),
-  maxBatch: v.pipe(v.optional(wholeNumber(1, MOST_MEMBERS), 500), v.description('The maximum number of lines in one write. Default 500.')),
+  maxBatch: v.pipe(
+    v.optional(wholeNumber(1, MOST_MEMBERS), 500),
+    v.description('The maximum number of lines in one write. Default 500.'),
+  ),
   maxBatchBytes: v.pipe(
     v.optional(sizeBetween('4KiB', '64MiB'), '1MiB'),
     v.description('The maximum size of one write. A larger CloudEvent is written alone. Default 1MiB.'),
   ),
   timeout: v.pipe(
     v.optional(timeLimit(), '10s'),
-    v.description('How long the disk may take to write and flush a batch. After that, the bridge writes it again. Default 10s.'),
+    v.description(
+      'How long the disk may take to write and flush a batch. After that, the bridge writes it again. Default 10s.',
+    ),
   ),
 });
 

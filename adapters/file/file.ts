@@ -42,7 +42,8 @@ export class FileAdapter implements Adapter {
     const lines = members.map(({ made }) => made);
     const { durable, failure } = await this.#within(signal, () => this.#file.append(lines));
     const failed = failure === undefined ? null : fileFault(failure, this.#deps.name, this.#path);
-    for (const [place, { index }] of members.entries()) outcomes[index] = place >= durable && failed !== null ? failed : 'accepted';
+    for (const [place, { index }] of members.entries())
+      outcomes[index] = place >= durable && failed !== null ? failed : 'accepted';
     return outcomes;
   }
 
@@ -51,7 +52,9 @@ export class FileAdapter implements Adapter {
     await this.#turn;
   }
 
-  /** Runs one call at a time, with a time limit. A call to the disk cannot be canceled, so the next one waits for it. */
+  /**
+   * Runs one call at a time, with a time limit. A call to the disk cannot be canceled, so the next one waits for it.
+   */
   async #within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { timeout } = this.#options;
     using limit = deadline(this.#deps, timeout, () => tooSlow(this.#deps.name, this.#path, timeout), signal);

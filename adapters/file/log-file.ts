@@ -21,13 +21,16 @@ interface Found {
 }
 
 const LINE_END = Buffer.from('\n');
-/** O_NONBLOCK: if a pipe replaces the file after the check, opening it does not block. Windows lacks the last two flags. */
-const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+/**
+ * O_NONBLOCK: if a pipe replaces the file after the check, opening it does not block. Windows lacks the last two flags.
+ */
+const FLAGS =
+  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 const MODE = 0o640;
 
 /**
- * Opens and closes the file for each append. It therefore writes to the current file, even if the old one was moved, truncated or deleted,
- * and does not block unmounting. One `append` at a time.
+ * Opens and closes the file for each append. It therefore writes to the current file, even if the old one was moved,
+ * truncated or deleted, and does not block unmounting. One `append` at a time.
  */
 export class LogFile {
   readonly #path: string;
@@ -86,7 +89,10 @@ export class LogFile {
     return await this.#disk.open(this.#path, FLAGS, MODE);
   }
 
-  /** Returns whether a line end is missing. If the file has changed since the last append, it may be new: its name is then made durable. */
+  /**
+   * Returns whether a line end is missing. If the file has changed since the last append, it may be new: its name is
+   * then made durable.
+   */
   async #isTorn(handle: FileHandle, { dev, ino, size }: Found): Promise<boolean> {
     const left = this.#left;
     if (left && left.dev === dev && left.ino === ino && left.size === size) return false;
@@ -112,7 +118,11 @@ export class LogFile {
  * Writes and flushes once. If a write fails, whole lines before the failure count.
  * @throws if the flush fails; the state of the lines is then unknown
  */
-async function write(handle: FileHandle, isTorn: boolean, lines: readonly Uint8Array[]): Promise<Appended & { readonly bytes: number }> {
+async function write(
+  handle: FileHandle,
+  isTorn: boolean,
+  lines: readonly Uint8Array[],
+): Promise<Appended & { readonly bytes: number }> {
   const chunk = Buffer.concat([...(isTorn ? [LINE_END] : []), ...lines.flatMap((line) => [line, LINE_END])]);
   let bytes = 0;
   let stopped: { readonly failure: unknown } | null = null;

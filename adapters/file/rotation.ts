@@ -6,8 +6,8 @@ import { MOST_KEPT } from './file-options.ts';
 const NUMBER = /^[1-9]\d{0,3}$/;
 
 /**
- * Renames each older file to the next number, up to the first free number. An interrupted rotation therefore continues, and files that it
- * had moved do not move again. The oldest file is deleted only if no number up to `keep` is free.
+ * Renames each older file to the next number, up to the first free number. An interrupted rotation therefore continues,
+ * and files that it had moved do not move again. The oldest file is deleted only if no number up to `keep` is free.
  * @param file the real path, not that of a link
  */
 export async function rotateFile(file: string, keep: number, disk: Disk): Promise<void> {
@@ -20,7 +20,9 @@ export async function rotateFile(file: string, keep: number, disk: Disk): Promis
 
 async function numbersBehind(file: string, disk: Disk): Promise<ReadonlySet<number>> {
   const beginning = `${basename(file)}.`;
-  const names = (await disk.readdir(dirname(file), { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name);
+  const names = (await disk.readdir(dirname(file), { withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
   const ends = names.filter((name) => name.startsWith(beginning)).map((name) => name.slice(beginning.length));
   return new Set(ends.filter((end) => NUMBER.test(end) && Number(end) <= MOST_KEPT).map(Number));
 }

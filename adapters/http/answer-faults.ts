@@ -5,7 +5,10 @@ import type { Answer } from './endpoint.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
 import { statusFault } from './status-fault.ts';
 
-/** What the service answered, and the remedy, for people. It contains no text of the service, except words of a closed list. */
+/**
+ * What the service answered, and the remedy, for people. It contains no text of the service, except words of a closed
+ * list.
+ */
 interface AnswerReport {
   readonly said: string;
   readonly advice: string;
@@ -28,7 +31,9 @@ export class AnswerFaults {
     return statusFault(answer, this.#place, this.#wallMs());
   }
 
-  /** Returns the fault of a success without a result for the batch: probably another program answered, such as a proxy. */
+  /**
+   * Returns the fault of a success without a result for the batch: probably another program answered, such as a proxy.
+   */
   noAnswer(status: number, expected: string): BridgeError {
     const message = `${whoOf(this.#place)} answered ${status}, but not with ${expected}: the bridge retries; if this lasts, check that ${this.#place.key} points to the service itself`;
     return new BridgeError('BRIDGE_SINK_ANSWER', message, { disposition: 'retry', status });
@@ -45,7 +50,10 @@ export class AnswerFaults {
     return this.#fault(this.#place.codes.unavailable, said, { disposition: 'retry', retryAfterMs });
   }
 
-  /** Returns a fault that makes a dead letter. @param isNamed whether exactly this member is at fault; if not, the lane halves the batch and retries */
+  /**
+   * Returns a fault that makes a dead letter.
+   * @param isNamed whether exactly this member is at fault; if not, the lane halves the batch and retries
+   */
   refused(said: AnswerReport, isNamed: boolean): BridgeError {
     return this.#fault(this.#place.codes.refused, said, { disposition: 'refused', isNamed });
   }

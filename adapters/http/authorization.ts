@@ -20,7 +20,10 @@ export function headerValue(text: string): string {
 }
 
 export interface RequestAuthorization {
-  /** Returns null if the configured headers are enough. @throws BridgeError, or the signal's reason, if no credential is available */
+  /**
+   * Returns null if the configured headers are enough.
+   * @throws BridgeError, or the signal's reason, if no credential is available
+   */
   header(signal: AbortSignal): Promise<string | null>;
   /** Reports that the receiver rejected this header (401). The next call of `header` returns a new one if possible. */
   refused(header: string): void;
@@ -36,7 +39,8 @@ export const noAuthorization: RequestAuthorization = {
 };
 
 /**
- * Returns a header composed of secrets, such as `Splunk TOKEN`. The header is composed again when the file of a secret changes.
+ * Returns a header composed of secrets, such as `Splunk TOKEN`. The header is composed again when the file of a secret
+ * changes.
  * @param make composes the header from the values, in their order
  */
 export function secretAuthorization(
@@ -60,7 +64,10 @@ export class RenewedSecrets<T> {
   readonly #make: (values: readonly string[]) => T;
   readonly #watched: WatchedFile<{ readonly values: readonly string[]; readonly made: T }>;
 
-  /** @param secrets open, each with its key, without fault @param make composes the values in that order; throws with a reason if they are unusable */
+  /**
+   * @param secrets open, each with its key, without fault
+   * @param make composes the values in that order; throws with a reason if they are unusable
+   */
   constructor(secrets: readonly Named[], make: (values: readonly string[]) => T, { logger, elapsedMs }: RenewedDeps) {
     this.#secrets = secrets;
     this.#make = make;
@@ -72,10 +79,13 @@ export class RenewedSecrets<T> {
         initial: () => this.#made(secrets.map(([, secret]) => secret.reveal())),
         parse: (texts, before) => {
           const values = this.#values(texts);
-          return before !== null && values.every((value, index) => value === before.values[index]) ? before : this.#made(values);
+          return before !== null && values.every((value, index) => value === before.values[index])
+            ? before
+            : this.#made(values);
         },
         onChanged: () => logger.info(`the file of ${keys} changed and was read again`),
-        onUnusable: (reason) => logger.warn({ reason }, `the file of ${keys} is unusable: the previous value stays in use`),
+        onUnusable: (reason) =>
+          logger.warn({ reason }, `the file of ${keys} is unusable: the previous value stays in use`),
       },
       { elapsedMs },
     );

@@ -28,8 +28,15 @@ interface TunnelTarget {
 }
 
 /** Returns an open connection on which no byte has arrived yet. @throws BridgeError, or the signal's reason */
-export async function openCheckedTunnel({ server, place }: SinkProxy, { host, port, lookup, signal }: TunnelTarget): Promise<Socket> {
-  const faults = { code: place.codes.proxy, target: CHECKED, faultOf: (error: unknown) => ofTheWholeSink(networkFault(error, place)) };
+export async function openCheckedTunnel(
+  { server, place }: SinkProxy,
+  { host, port, lookup, signal }: TunnelTarget,
+): Promise<Socket> {
+  const faults = {
+    code: place.codes.proxy,
+    target: CHECKED,
+    faultOf: (error: unknown) => ofTheWholeSink(networkFault(error, place)),
+  };
   const addresses = await addressesOf(host, lookup);
   for (const [index, { address, family }] of addresses.entries()) {
     signal.throwIfAborted();
@@ -56,7 +63,9 @@ async function addressesOf(host: string, lookup: LookupFunction): Promise<readon
   return found.slice(0, MOST_ADDRESSES);
 }
 
-/** Null for a broken connection, which neither TLS nor the network explains: the other side may not be an HTTP proxy. */
+/**
+ * Null for a broken connection, which neither TLS nor the network explains: the other side may not be an HTTP proxy.
+ */
 function ofTheWholeSink(fault: BridgeError): BridgeError | null {
   return fault.scope === 'delivery' ? null : fault;
 }

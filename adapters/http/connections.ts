@@ -15,7 +15,10 @@ import { openCheckedTunnel, type SinkProxy } from './checked-tunnel.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
 import { targetGuard } from './network-fault.ts';
 
-/** Shorter than the idle time-out of servers (5 s with Node, more elsewhere), so that requests rarely meet a connection that was just closed. */
+/**
+ * Shorter than the idle time-out of servers (5 s with Node, more elsewhere), so that requests rarely meet a connection
+ * that was just closed.
+ */
 const IDLE_MS = 4000;
 
 export const connectionEntries = {
@@ -25,20 +28,31 @@ export const connectionEntries = {
       v.description('TLS of the connection to an https:// url. The files are read again when they change.'),
     ),
   ),
-  proxy: proxyEntry('An HTTP proxy that connects to the url by CONNECT: http://host:port. With a user and password only as a secret.'),
+  proxy: proxyEntry(
+    'An HTTP proxy that connects to the url by CONNECT: http://host:port. With a user and password only as a secret.',
+  ),
 };
 
 export type ConnectionOptions = EntriesOf<typeof connectionEntries>;
 
-/** Returns the faults of open files and secrets. @param url null if the URL itself is faulty @param key the key that contains it */
-export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | null, key: string): readonly OptionFault[] {
+/**
+ * Returns the faults of open files and secrets.
+ * @param url null if the URL itself is faulty
+ * @param key the key that contains it
+ */
+export function connectionFaults(
+  { tls, proxy }: ConnectionOptions,
+  url: URL | null,
+  key: string,
+): readonly OptionFault[] {
   const faults: OptionFault[] = tls === undefined ? [] : [...tlsFaults(tls, 'tls')];
   if (proxy !== undefined) {
     const fault = proxyFault(proxy);
     if (fault !== null) return [...faults, { key: 'proxy', message: fault }];
   }
   const isTls = url?.protocol !== 'http:' || (proxy !== undefined && proxyUrl(proxy).protocol === 'https:');
-  if (tls !== undefined && !isTls) faults.push({ key: 'tls', message: `has no effect with an http:// ${key}: use https://, or remove it` });
+  if (tls !== undefined && !isTls)
+    faults.push({ key: 'tls', message: `has no effect with an http:// ${key}: use https://, or remove it` });
   return faults;
 }
 

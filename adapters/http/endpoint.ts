@@ -2,7 +2,14 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { type AddressGuard, checkedLookup, checkLiteral } from '../../src/net/checked-lookup.ts';
-import { exchange, type HttpAnswer, type HttpRequest, hostOf, sendRequest, UnexpectedUpgrade } from '../../src/net/http-exchange.ts';
+import {
+  exchange,
+  type HttpAnswer,
+  type HttpRequest,
+  hostOf,
+  sendRequest,
+  UnexpectedUpgrade,
+} from '../../src/net/http-exchange.ts';
 import type { Deps } from '../../src/time/clock.ts';
 import { type ConnectionOptions, type ConnectionParts, HttpConnections } from './connections.ts';
 import { type AddressJudge, targetGuard } from './network-fault.ts';
@@ -35,7 +42,10 @@ export class Endpoint {
     this.#connections = new HttpConnections(options, { ...parts, lookup: this.#lookup });
   }
 
-  /** Checks a host that is a literal address; the addresses of a name are checked at look-up. @throws BridgeError if the address is forbidden */
+  /**
+   * Checks a host that is a literal address; the addresses of a name are checked at look-up.
+   * @throws BridgeError if the address is forbidden
+   */
   checkAddress(): void {
     checkLiteral(this.#guard, hostOf(this.#parts.url));
   }
@@ -62,7 +72,12 @@ export class Endpoint {
   #request({ path, ...request }: EndpointRequest): HttpRequest {
     this.checkAddress();
     const { url } = this.#parts;
-    return { ...request, url: path === undefined ? url : below(url, path), agent: this.#connections.agent(), lookup: this.#lookup };
+    return {
+      ...request,
+      url: path === undefined ? url : below(url, path),
+      agent: this.#connections.agent(),
+      lookup: this.#lookup,
+    };
   }
 }
 
@@ -81,8 +96,9 @@ const DRAIN_MS = 1000;
 export type Answer = Pick<HttpAnswer, 'status' | 'headers'>;
 
 /**
- * Resolves with the status and headers. Later errors are ignored: the body is read up to a limit, so that the connection can be
- * reused, and otherwise the connection is closed. Rejects with the signal's reason, or with what Node throws.
+ * Resolves with the status and headers. Later errors are ignored: the body is read up to a limit, so that the
+ * connection can be reused, and otherwise the connection is closed. Rejects with the signal's reason, or with what Node
+ * throws.
  */
 async function requestStatus(request: HttpRequest, deps: Pick<Deps, 'after'>, signal: AbortSignal): Promise<Answer> {
   try {
@@ -97,7 +113,12 @@ async function requestStatus(request: HttpRequest, deps: Pick<Deps, 'after'>, si
   }
 }
 
-function drain(incoming: IncomingMessage, outgoing: ClientRequest, deps: Pick<Deps, 'after'>, signal: AbortSignal): Promise<void> {
+function drain(
+  incoming: IncomingMessage,
+  outgoing: ClientRequest,
+  deps: Pick<Deps, 'after'>,
+  signal: AbortSignal,
+): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const finish = () => {
     cancel();

@@ -22,7 +22,11 @@ interface EntraParts {
 }
 
 /** Requests a token at first use, and keeps it until shortly before it expires. */
-export function entraAuthorization(options: AzureCredentialOptions, deps: AzureCredentialDeps, parts: EntraParts): RequestAuthorization {
+export function entraAuthorization(
+  options: AzureCredentialOptions,
+  deps: AzureCredentialDeps,
+  parts: EntraParts,
+): RequestAuthorization {
   const { scope, host, place, timeout, mayDrop = () => true } = parts;
   const credential = new AzureCredential({ ...options, ...azureAuthorityOf(host) }, deps, place);
   let last: string | null = null;

@@ -1,7 +1,10 @@
 // A sink and its target → codes and names for its failures.
 import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 
-/** The error code of each failure. All kinds share these codes, because the remedies are the same. Only messages and `status` differ. */
+/**
+ * The error code of each failure. All kinds share these codes, because the remedies are the same. Only messages and
+ * `status` differ.
+ */
 export const SINK_CODES = {
   unreachable: 'BRIDGE_SINK_UNREACHABLE',
   broken: 'BRIDGE_SINK_BROKEN',

@@ -41,7 +41,14 @@ export class HttpClient {
     const { target, inFlight, deps, credentials = 'headers or oauth2', statuses, resolve } = given;
     const { url, headers } = target;
     const judge = addressJudge(options.allowPrivate);
-    this.#place = { codes: SINK_CODES, sink: deps.name, target: url.origin, key: urlOf(options).key, credentials, statuses };
+    this.#place = {
+      codes: SINK_CODES,
+      sink: deps.name,
+      target: url.origin,
+      key: urlOf(options).key,
+      credentials,
+      statuses,
+    };
     this.#headers = { 'user-agent': USER_AGENT, ...headers };
     this.#renewed = renewedHeaders(options.headers, deps);
     this.#timeoutMs = options.timeout;
@@ -63,7 +70,12 @@ export class HttpClient {
 
   /** Runs `work` with the time limit of one request. @throws BridgeError with a remedy, or the signal's reason */
   async attempt<T>(signal: AbortSignal, work: (limited: AbortSignal) => Promise<T>): Promise<T> {
-    using limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(this.#place, formatDuration(this.#timeoutMs)), signal);
+    using limit = deadline(
+      this.#deps,
+      this.#timeoutMs,
+      () => timeoutFault(this.#place, formatDuration(this.#timeoutMs)),
+      signal,
+    );
     try {
       this.#endpoint.checkAddress();
       return await work(limit.signal);
@@ -72,13 +84,19 @@ export class HttpClient {
     }
   }
 
-  /** Returns the header `authorization` of `oauth2`, if configured. Call it before `send` and `exchange`, because it may request a token. */
+  /**
+   * Returns the header `authorization` of `oauth2`, if configured. Call it before `send` and `exchange`, because it may
+   * request a token.
+   */
   async authorization(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
     const header = await this.#authorization.header(signal);
     return header === null ? {} : { authorization: header };
   }
 
-  /** Sends a request with the given and the configured headers. Resolves with the status, regardless of the body. Call it inside `attempt`. */
+  /**
+   * Sends a request with the given and the configured headers. Resolves with the status, regardless of the body. Call
+   * it inside `attempt`.
+   */
   async send(request: EndpointRequest, signal: AbortSignal): Promise<Answer> {
     const answer = await this.#endpoint.send(this.#complete(request), signal);
     this.#dropIfRejected(answer.status, request);
@@ -122,14 +140,18 @@ export class HttpClient {
 }
 
 /** Returns the headers with values from files, which may change. */
-function renewedHeaders(headers: HttpTargetOptions['headers'], deps: AdapterDeps): RenewedSecrets<Readonly<Record<string, string>>> {
+function renewedHeaders(
+  headers: HttpTargetOptions['headers'],
+  deps: AdapterDeps,
+): RenewedSecrets<Readonly<Record<string, string>>> {
   const secrets = Object.entries(headers).flatMap(([name, value]) =>
     value instanceof Secret && value.file !== null ? [[name, value] as const] : [],
   );
   const named = secrets.map(([name, secret]) => [`headers.${name}`, secret] as const);
   return new RenewedSecrets(
     named,
-    (values) => Object.fromEntries(secrets.map(([name], index) => [name.toLowerCase(), headerValue(values[index] ?? '')])),
+    (values) =>
+      Object.fromEntries(secrets.map(([name], index) => [name.toLowerCase(), headerValue(values[index] ?? '')])),
     deps,
   );
 }

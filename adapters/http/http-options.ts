@@ -22,13 +22,15 @@ import { holdsAuthorization, type OAuthOptions, oauthFaults } from './oauth/oaut
 /** A field name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Headers that the bridge or the connection sets. */
-const RESERVED_HEADERS = /^(host|content-.*|ce-.*|webhook-.*|connection|keep-alive|expect|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+const RESERVED_HEADERS =
+  /^(host|content-.*|ce-.*|webhook-.*|connection|keep-alive|expect|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 const MOST_MEMBERS = 1000;
 const SCHEME = /^https?:\/\//i;
 const INSECURE = /^http:/i;
 const NO_URL = 'must be a complete URL such as https://example.com/hook';
 const CREDENTIALS = 'must not contain user:password@: put credentials into headers, as secrets';
-const SCHEME_FAULT = 'must start with https:// (or with http:// and allowInsecure: true, which sends everything in the clear)';
+const SCHEME_FAULT =
+  'must start with https:// (or with http:// and allowInsecure: true, which sends everything in the clear)';
 
 const url = v.pipe(
   v.union(
@@ -43,7 +45,9 @@ const url = v.pipe(
     ],
     'must be a URL, { env: NAME } or { file: PATH }',
   ),
-  v.description('The URL to post to. Many such URLs are secrets: { env: NAME } or { file: PATH } hides all but scheme and host.'),
+  v.description(
+    'The URL to post to. Many such URLs are secrets: { env: NAME } or { file: PATH } hides all but scheme and host.',
+  ),
 );
 
 const headers = v.pipe(
@@ -53,9 +57,15 @@ const headers = v.pipe(
         v.pipe(
           v.string(),
           v.regex(TOKEN, 'must be a header name'),
-          v.check((name) => !RESERVED_HEADERS.test(name), 'is set by the bridge or belongs to the connection: remove it'),
+          v.check(
+            (name) => !RESERVED_HEADERS.test(name),
+            'is set by the bridge or belongs to the connection: remove it',
+          ),
         ),
-        v.union([v.pipe(v.string(), v.regex(HEADER_VALUE, HEADER_VALUE_FAULT)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
+        v.union(
+          [v.pipe(v.string(), v.regex(HEADER_VALUE, HEADER_VALUE_FAULT)), secret()],
+          'must be text, { env: NAME } or { file: PATH }',
+        ),
       ),
       v.check(
         (record) => new Set(Object.keys(record).map((name) => name.toLowerCase())).size === Object.keys(record).length,
@@ -64,7 +74,9 @@ const headers = v.pipe(
     ),
     {},
   ),
-  v.description('Headers of every request, such as authorization: { env: NAME }. Never host, content-*, ce-* or webhook-*.'),
+  v.description(
+    'Headers of every request, such as authorization: { env: NAME }. Never host, content-*, ce-* or webhook-*.',
+  ),
 );
 
 export function timeoutEntry(usual: string, description: string) {
@@ -77,19 +89,32 @@ const commonEntries = {
   timeout: timeoutEntry('10s', 'How long one request may take, from the connection to the status of the answer.'),
   allowInsecure: flag(false, 'Allow http://. Default false.'),
   allowPrivate: v.pipe(
-    v.optional(v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be a range such as 10.0.0.0/8 or fd00::/8'))), []),
-    v.description('Private, loopback or link-local ranges that the sink may post to, such as [127.0.0.0/8]. Default none.'),
+    v.optional(
+      v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be a range such as 10.0.0.0/8 or fd00::/8'))),
+      [],
+    ),
+    v.description(
+      'Private, loopback or link-local ranges that the sink may post to, such as [127.0.0.0/8]. Default none.',
+    ),
   ),
 };
 
 export const httpEntries = { url, ...commonEntries };
 
 /** The common keys with `endpoint` instead of `url`, for services that use that term. */
-export const endpointEntries = (description: string) => ({ endpoint: v.pipe(url, v.description(description)), ...commonEntries });
+export const endpointEntries = (description: string) => ({
+  endpoint: v.pipe(url, v.description(description)),
+  ...commonEntries,
+});
 
 /** The key `compression`. */
 export function compressionEntry(usual: 'gzip' | 'none') {
-  return choice(['gzip', 'none'], usual, `Compression of every body: gzip or none. Default ${usual}.`, 'must be gzip or none');
+  return choice(
+    ['gzip', 'none'],
+    usual,
+    `Compression of every body: gzip or none. Default ${usual}.`,
+    'must be gzip or none',
+  );
 }
 
 interface BatchDefaults {
@@ -128,12 +153,17 @@ export interface HttpTargetOptions extends EntriesOf<typeof commonEntries>, Conn
 }
 
 /** Returns the key that contains the URL, and its value. */
-export function urlOf({ url, endpoint }: HttpTargetOptions): { readonly key: 'url' | 'endpoint'; readonly value: string | Secret } {
+export function urlOf({ url, endpoint }: HttpTargetOptions): {
+  readonly key: 'url' | 'endpoint';
+  readonly value: string | Secret;
+} {
   return endpoint === undefined ? { key: 'url', value: url ?? '' } : { key: 'endpoint', value: endpoint };
 }
 
 /** Checks combinations of keys, in the pipe of a sink's schema. @param own the kind's own faults */
-export function httpChecks<Options extends HttpTargetOptions>(own: (options: Options) => readonly MappingFault[] = () => []) {
+export function httpChecks<Options extends HttpTargetOptions>(
+  own: (options: Options) => readonly MappingFault[] = () => [],
+) {
   return rules<Options>((options) => [...crossFaults(options), ...own(options)]);
 }
 
@@ -203,7 +233,10 @@ export function addressFaults(options: HttpTargetOptions): readonly OptionFault[
   const { oauth2, allowPrivate } = options;
   const { key, value } = urlOf(options);
   const judge = addressJudge(allowPrivate);
-  const targets = [{ key, text: reveal(value) }, ...(oauth2 ? [{ key: 'oauth2.tokenUrl', text: oauth2.tokenUrl }] : [])];
+  const targets = [
+    { key, text: reveal(value) },
+    ...(oauth2 ? [{ key: 'oauth2.tokenUrl', text: oauth2.tokenUrl }] : []),
+  ];
   return targets.flatMap(({ key: named, text }) => {
     const target = URL.parse(text);
     const verdict = target === null ? 'allowed' : judgeLiteral(target, judge);

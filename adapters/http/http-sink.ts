@@ -54,8 +54,15 @@ export interface HttpSinkKind extends Pick<HttpClientParts, 'authorization' | 'c
   before?(context: SinkContext): Promise<void>;
   /** Returns the same request at every attempt, without clock or random. An error makes the batch refused. */
   encode(batch: readonly Delivery[]): SinkRequest | Promise<SinkRequest>;
-  /** Returns one outcome for each member; by default the status table decides for all. @throws BridgeError that is the outcome of all members */
-  judge?(answer: HttpAnswer, batch: readonly Delivery[], context: SinkContext): readonly Outcome[] | Promise<readonly Outcome[]>;
+  /**
+   * Returns one outcome for each member; by default the status table decides for all.
+   * @throws BridgeError that is the outcome of all members
+   */
+  judge?(
+    answer: HttpAnswer,
+    batch: readonly Delivery[],
+    context: SinkContext,
+  ): readonly Outcome[] | Promise<readonly Outcome[]>;
   /** Like `Adapter.check`; by default it connects. */
   check?(context: SinkContext): Promise<string | null>;
 }
@@ -71,7 +78,9 @@ interface HttpSinkDefinition<Options extends HttpSinkOptions> {
   make(options: Options, deps: AdapterDeps): HttpSinkKind;
 }
 
-export function httpSink<Options extends HttpSinkOptions>(definition: HttpSinkDefinition<Options>): AdapterDefinition<Options> {
+export function httpSink<Options extends HttpSinkOptions>(
+  definition: HttpSinkDefinition<Options>,
+): AdapterDefinition<Options> {
   const { type, options, make } = definition;
   const own = (given: Options) => definition.secretFaults?.(given) ?? [];
   const secretFaults = (given: Options) => [...httpSecretFaults(given), ...own(given)];
@@ -150,7 +159,12 @@ class HttpSink implements Adapter {
     const authorization = await this.#http.authorization(signal);
     const bytes = gzip ? await compressed(body) : body;
     const framing = { 'content-length': Buffer.byteLength(bytes), ...(gzip && { 'content-encoding': 'gzip' }) };
-    const request = { method: 'POST', path, headers: { ...authorization, ...headers, ...framing }, body: bytes } as const;
+    const request = {
+      method: 'POST',
+      path,
+      headers: { ...authorization, ...headers, ...framing },
+      body: bytes,
+    } as const;
     return await this.#http.exchange(request, MOST_ANSWER_BYTES, signal);
   }
 

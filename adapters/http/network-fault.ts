@@ -15,11 +15,20 @@ export function networkFault(error: unknown, place: HttpPlace): BridgeError {
   const code = codeOf(error);
   const reason = code ?? messageOf(error);
   const fault = (is: ErrorCode, scope: 'delivery' | 'sink', said: string) =>
-    new BridgeError(is, `${whoOf(place)} ${said}`, { disposition: 'retry', scope, cause: withoutDetails(error), status: code });
+    new BridgeError(is, `${whoOf(place)} ${said}`, {
+      disposition: 'retry',
+      scope,
+      cause: withoutDetails(error),
+      status: code,
+    });
   const advice = code && tlsAdvice(code, { target: `the ${key}`, section: 'tls', plain: `the ${key} is http://` });
   if (advice) return fault(codes.tls, 'sink', `${advice} (${reason})`);
   if (code && isUnreachableFault(code))
-    return fault(codes.unreachable, 'sink', `cannot be reached (${reason}): check that it is running, its name and the firewall`);
+    return fault(
+      codes.unreachable,
+      'sink',
+      `cannot be reached (${reason}): check that it is running, its name and the firewall`,
+    );
   const said = `closed the connection without an answer (${reason}): the bridge retries; if this lasts, check the receiver`;
   return fault(codes.broken, 'delivery', said);
 }

@@ -30,13 +30,17 @@ export async function touch(agent: Agent, { url, lookup, deps }: TouchTarget, si
   try {
     // The socket of a tunnel to an http:// url may be the TLS socket of the proxy, which is already open.
     if (secured && socket instanceof tls.TLSSocket) await secure(socket, deps, signal);
-    else if (socket instanceof process.getBuiltinModule('node:net').Socket && socket.connecting) await untilOpen(socket, 'connect', signal);
+    else if (socket instanceof process.getBuiltinModule('node:net').Socket && socket.connecting)
+      await untilOpen(socket, 'connect', signal);
   } finally {
     socket.destroy();
   }
 }
 
-/** Waits for the handshake and, in TLS 1.3, for the receiver's verdict on the client certificate: a resumable session means acceptance. */
+/**
+ * Waits for the handshake and, in TLS 1.3, for the receiver's verdict on the client certificate: a resumable session
+ * means acceptance.
+ */
 async function secure(socket: TLSSocket, deps: TouchTarget['deps'], signal: AbortSignal): Promise<void> {
   const session = untilOpen(socket, 'session', signal);
   // If the connection fails, the handshake below throws the reason.

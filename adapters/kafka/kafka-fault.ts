@@ -21,16 +21,29 @@ export interface FaultContext {
   readonly limit?: string;
 }
 
-const WORDS: TlsWords = { target: 'brokers (or in advertised.listeners there)', section: 'ssl', plain: 'that port is one without TLS' };
+const WORDS: TlsWords = {
+  target: 'brokers (or in advertised.listeners there)',
+  section: 'ssl',
+  plain: 'that port is one without TLS',
+};
 /** Codes of connections that received another protocol. */
 const FOREIGN_PROTOCOLS: Readonly<Record<string, readonly [code: ErrorCode, advice: string]>> = {
-  BROKER_SPEAKS_TLS: ['BRIDGE_KAFKA_TLS', 'speaks TLS at this port: set ssl: true, or configure a port without TLS in brokers'],
-  NOT_A_BROKER: ['BRIDGE_KAFKA_MISCONFIGURED', "does not speak Kafka's protocol at this port: correct the host and port in brokers"],
+  BROKER_SPEAKS_TLS: [
+    'BRIDGE_KAFKA_TLS',
+    'speaks TLS at this port: set ssl: true, or configure a port without TLS in brokers',
+  ],
+  NOT_A_BROKER: [
+    'BRIDGE_KAFKA_MISCONFIGURED',
+    "does not speak Kafka's protocol at this port: correct the host and port in brokers",
+  ],
 };
 /** kafkajs wraps errors once or twice. */
 const DEEPEST_CAUSE = 5;
 /** Codes that are newer than kafkajs, which has their number only in its message. */
-const YOUNGER_CODES: Readonly<Record<string, string>> = { 89: 'THROTTLING_QUOTA_EXCEEDED', 90: 'INVALID_PRODUCER_EPOCH' };
+const YOUNGER_CODES: Readonly<Record<string, string>> = {
+  89: 'THROTTLING_QUOTA_EXCEEDED',
+  90: 'INVALID_PRODUCER_EPOCH',
+};
 
 interface Broken {
   readonly code?: string;
@@ -39,7 +52,10 @@ interface Broken {
   readonly isClosed: boolean;
 }
 
-/** Returns the BridgeError for any error; a BridgeError unchanged. Ignores kafkajs's `retriable`, which is wrong too often. */
+/**
+ * Returns the BridgeError for any error; a BridgeError unchanged. Ignores kafkajs's `retriable`, which is wrong too
+ * often.
+ */
 export function kafkaFault(error: unknown, context: FaultContext): BridgeError {
   const chain = causesOf(error);
   const ours = chain.find((cause) => cause instanceof BridgeError);
@@ -48,9 +64,11 @@ export function kafkaFault(error: unknown, context: FaultContext): BridgeError {
   if (type !== undefined) return protocolFault(type, error, context);
   const sasl = chain.find(({ name }) => name === 'KafkaJSSASLAuthenticationError');
   if (sasl) return saslFault(sasl, error, context);
-  if (chain.some(({ name }) => name === 'KafkaJSServerDoesNotSupportApiKey')) return protocolFault('UNSUPPORTED_VERSION', error, context);
+  if (chain.some(({ name }) => name === 'KafkaJSServerDoesNotSupportApiKey'))
+    return protocolFault('UNSUPPORTED_VERSION', error, context);
   if (chain.some(isTimeout)) return kafkaTimeoutFault(context);
-  if (chain.some(({ name }) => name === 'KafkaJSBrokerNotFound')) return protocolFault('LEADER_NOT_AVAILABLE', error, context);
+  if (chain.some(({ name }) => name === 'KafkaJSBrokerNotFound'))
+    return protocolFault('LEADER_NOT_AVAILABLE', error, context);
   const broken = firstOf(chain, connectionOf);
   return broken === undefined ? unknownFault(error, context) : connectionFault(broken, error, context);
 }
@@ -71,10 +89,13 @@ function protocolFault(type: string, error: unknown, { who, ...subject }: FaultC
 /** Returns the fault of a failed login. The broker's message about credentials contains no secret. */
 function saslFault(sasl: Error, error: unknown, { who }: FaultContext): BridgeError {
   const isMechanism = /mechanism is not supported/i.test(sasl.message);
-  const { code, advice, ...details } = meaningOf(isMechanism ? 'UNSUPPORTED_SASL_MECHANISM' : 'SASL_AUTHENTICATION_FAILED', {
-    topic: '',
-    operation: 'connect',
-  });
+  const { code, advice, ...details } = meaningOf(
+    isMechanism ? 'UNSUPPORTED_SASL_MECHANISM' : 'SASL_AUTHENTICATION_FAILED',
+    {
+      topic: '',
+      operation: 'connect',
+    },
+  );
   const status = isMechanism ? 'UNSUPPORTED_SASL_MECHANISM' : 'SASL_AUTHENTICATION_FAILED';
   return fault(code, `${who}: ${advice} (${sasl.message})`, { ...details, status }, error);
 }
@@ -85,7 +106,12 @@ function connectionFault({ code, address, isClosed }: Broken, error: unknown, co
   const advice = code === undefined ? undefined : tlsAdvice(code, WORDS);
   const [name, remedy] = (code === undefined ? undefined : FOREIGN_PROTOCOLS[code]) ?? [];
   if (name !== undefined)
-    return fault(name, `${broker} ${remedy}`, { disposition: 'misconfigured', scope: 'sink', status: code ?? '' }, error);
+    return fault(
+      name,
+      `${broker} ${remedy}`,
+      { disposition: 'misconfigured', scope: 'sink', status: code ?? '' },
+      error,
+    );
   if (code !== undefined && advice !== undefined)
     return fault('BRIDGE_KAFKA_TLS', `${broker} ${advice} (${code})`, { scope: 'sink', status: code }, error);
   const others = connected.filter((other) => other !== address);
@@ -158,7 +184,11 @@ function fault(
 /** Returns the error and its causes, the outermost first. Of an AggregateError, follows the first error. */
 function causesOf(error: unknown): readonly Error[] {
   const chain: Error[] = [];
-  for (let next = error; next instanceof Error && chain.length < DEEPEST_CAUSE && !chain.includes(next); next = causeOf(next))
+  for (
+    let next = error;
+    next instanceof Error && chain.length < DEEPEST_CAUSE && !chain.includes(next);
+    next = causeOf(next)
+  )
     chain.push(next);
   return chain;
 }
@@ -184,7 +214,9 @@ function protocolType(error: Error): string | undefined {
 
 /** Returns whether this request, or an earlier one on the same connection, timed out. */
 function isTimeout({ name, message }: Error): boolean {
-  return name === 'KafkaJSRequestTimeoutError' || name === 'KafkaJSLockTimeout' || message.startsWith('Connection given up');
+  return (
+    name === 'KafkaJSRequestTimeoutError' || name === 'KafkaJSLockTimeout' || message.startsWith('Connection given up')
+  );
 }
 
 function connectionOf(error: Error): Broken | undefined {

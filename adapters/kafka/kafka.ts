@@ -52,7 +52,9 @@ class KafkaAdapter implements Adapter {
       const sender = this.#open();
       const choose = await sender.choosePartition(signal);
       const groups = Map.groupBy(members, ({ key }) => choose(key));
-      const sending = [...groups].map(async ([partition, some]) => settle(some, await this.#send(sender, partition, some, signal)));
+      const sending = [...groups].map(async ([partition, some]) =>
+        settle(some, await this.#send(sender, partition, some, signal)),
+      );
       await Promise.all(sending);
     } catch (error) {
       if (signal.aborted || !(error instanceof BridgeError)) throw error;
@@ -66,7 +68,12 @@ class KafkaAdapter implements Adapter {
   }
 
   /** @throws errors that are not answers of the brokers, such as an abort */
-  async #send(sender: KafkaSender, partition: number, members: readonly Encoded<EncodedRecord>[], signal: AbortSignal): Promise<Outcome> {
+  async #send(
+    sender: KafkaSender,
+    partition: number,
+    members: readonly Encoded<EncodedRecord>[],
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     try {
       await sender.send(
         partition,

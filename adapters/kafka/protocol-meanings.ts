@@ -1,7 +1,10 @@
 // The name of a Kafka protocol error → the delivery's disposition, and advice for operators.
 import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 
-/** The running operation: `connect` to the cluster, `find` or `create` the topic, `produce` to a partition of it, `consume` from it. */
+/**
+ * The running operation: `connect` to the cluster, `find` or `create` the topic, `produce` to a partition of it,
+ * `consume` from it.
+ */
 export type KafkaOperation = 'connect' | 'find' | 'create' | 'produce' | 'consume';
 
 interface Subject {
@@ -57,7 +60,8 @@ const MISCONFIGURED: readonly (readonly [ErrorCode, Readonly<Record<string, Advi
       SASL_AUTHENTICATION_FAILED: 'the brokers reject these credentials: correct sasl, or the user at the brokers',
       UNSUPPORTED_SASL_MECHANISM:
         "the brokers do not offer this mechanism at this listener: correct sasl.mechanism, or the broker's sasl.enabled.mechanisms",
-      ILLEGAL_SASL_STATE: 'the brokers do not use SASL at this listener: remove sasl, or configure another port in brokers',
+      ILLEGAL_SASL_STATE:
+        'the brokers do not use SASL at this listener: remove sasl, or configure another port in brokers',
     },
   ],
   [
@@ -73,7 +77,8 @@ const MISCONFIGURED: readonly (readonly [ErrorCode, Readonly<Record<string, Advi
       INVALID_PARTITIONS: 'the cluster rejects createTopic.partitions: correct it',
       INVALID_REPLICATION_FACTOR:
         'the cluster has fewer running brokers than createTopic.replicationFactor: start more brokers, or lower it',
-      INVALID_RECORD: ({ topic }) => `topic ${topic} rejects such records: check its configuration (a compacted topic needs keyed: true)`,
+      INVALID_RECORD: ({ topic }) =>
+        `topic ${topic} rejects such records: check its configuration (a compacted topic needs keyed: true)`,
       POLICY_VIOLATION: 'a policy of the cluster forbids it: check the policy',
       INVALID_CONFIG: 'the cluster rejects createTopic.config: correct it',
       THROTTLING_QUOTA_EXCEEDED: "the user's quota is used up: raise it",
@@ -84,7 +89,8 @@ const MISCONFIGURED: readonly (readonly [ErrorCode, Readonly<Record<string, Advi
 /** Errors that make the record a dead letter. */
 const REFUSED: Readonly<Record<string, Explain>> = {
   MESSAGE_TOO_LARGE: ({ topic }) => `the record is too large for topic ${topic}: raise its max.message.bytes`,
-  RECORD_LIST_TOO_LARGE: ({ topic }) => `the request is too large for topic ${topic}: raise its segment.bytes or max.message.bytes`,
+  RECORD_LIST_TOO_LARGE: ({ topic }) =>
+    `the request is too large for topic ${topic}: raise its segment.bytes or max.message.bytes`,
 };
 
 /** Errors that may concern only this record. */
@@ -113,7 +119,8 @@ const PASSING: Readonly<Record<string, string>> = {
 export function meaningOf(type: string, subject: Subject): Meaning {
   const { operation } = subject;
   const refused = operation === 'produce' ? REFUSED[type] : undefined;
-  if (refused) return { code: 'BRIDGE_KAFKA_REFUSED', advice: refused(subject), disposition: 'refused', scope: 'delivery' };
+  if (refused)
+    return { code: 'BRIDGE_KAFKA_REFUSED', advice: refused(subject), disposition: 'refused', scope: 'delivery' };
   // If the topic was found before, a broker without it may only be behind the others.
   const misconfigured = MISCONFIGURED.find(([, errors]) => Object.hasOwn(errors, type));
   const isPassing = operation === 'produce' || misconfigured === undefined;
@@ -125,7 +132,13 @@ export function meaningOf(type: string, subject: Subject): Meaning {
     return { code, advice: typeof advice === 'string' ? advice : advice(subject), disposition: 'misconfigured', scope };
   }
   const forbidden = REFUSED[type];
-  if (forbidden) return { code: 'BRIDGE_KAFKA_MISCONFIGURED', advice: forbidden(subject), disposition: 'misconfigured', scope: 'sink' };
+  if (forbidden)
+    return {
+      code: 'BRIDGE_KAFKA_MISCONFIGURED',
+      advice: forbidden(subject),
+      disposition: 'misconfigured',
+      scope: 'sink',
+    };
   return {
     code: 'BRIDGE_KAFKA_UNAVAILABLE',
     advice: PLEASE_REPORT,

@@ -44,7 +44,10 @@ export class Drain {
   readonly #asking = new Set<string>();
   /** By the pod's uid. */
   readonly #refused = new Map<string, Refusal>();
-  /** By the uid of a controller with an evicted pod: until when its other pods are left alone, because it may create them here again. */
+  /**
+   * By the uid of a controller with an evicted pod: until when its other pods are left alone, because it may create
+   * them here again.
+   */
   readonly #pauses = new Map<string, number>();
 
   constructor(parts: DrainParts) {
@@ -92,7 +95,9 @@ export class Drain {
     const found: Pod[] = [];
     for (let next = ''; ; ) {
       const more = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
-      const list = readPods(await api.get({ method: 'GET', path: `/api/v1/pods?fieldSelector=${selector}&limit=${PAGE}${more}` }, signal));
+      const list = readPods(
+        await api.get({ method: 'GET', path: `/api/v1/pods?fieldSelector=${selector}&limit=${PAGE}${more}` }, signal),
+      );
       if (list === null) throw api.unreadable({ status: 200 });
       found.push(...list.pods);
       if (list.next === '') return found;
@@ -102,7 +107,9 @@ export class Drain {
 
   async #evict(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
     const nowMs = this.#parts.deps.elapsedMs();
-    const next = pods.filter((pod) => !pod.isTerminating && !this.#asking.has(pod.uid) && this.#againAtMs(pod) <= nowMs).values();
+    const next = pods
+      .filter((pod) => !pod.isTerminating && !this.#asking.has(pod.uid) && this.#againAtMs(pod) <= nowMs)
+      .values();
     const work = async () => {
       for (const pod of next) await this.#evictOnce(pod, signal);
     };
@@ -128,14 +135,18 @@ export class Drain {
   /** @throws BridgeError if no eviction of any pod can succeed */
   async #evictOne({ namespace, name, uid, controllerUid }: Pod, signal: AbortSignal): Promise<void> {
     const { api, options, deps } = this.#parts;
-    const grace = options.gracePeriod === undefined ? {} : { gracePeriodSeconds: Math.ceil(options.gracePeriod / 1000) };
+    const grace =
+      options.gracePeriod === undefined ? {} : { gracePeriodSeconds: Math.ceil(options.gracePeriod / 1000) };
     const body = {
       apiVersion: 'policy/v1',
       kind: 'Eviction',
       metadata: { name, namespace },
       deleteOptions: { ...grace, preconditions: { uid } },
     };
-    const answer = await api.ask({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, body }, signal);
+    const answer = await api.ask(
+      { method: 'POST', path: `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, body },
+      signal,
+    );
     const { status } = answer;
     // 404 and 409: the pod is gone, or another pod has its name.
     if ((status >= 200 && status <= 299) || status === 404 || status === 409) {
@@ -143,7 +154,8 @@ export class Drain {
       return void this.#refused.delete(uid);
     }
     const fault = api.faultOf(answer);
-    if (fault !== null && (status === 401 || (status === 403 && !(await this.#isOfThisPod(answer, namespace, signal))))) throw fault;
+    if (fault !== null && (status === 401 || (status === 403 && !(await this.#isOfThisPod(answer, namespace, signal)))))
+      throw fault;
     const askedMs = parseRetryAfter(answer.headers['retry-after'], deps.wallMs());
     const pauseMs = Math.min(Math.max(askedMs ?? REFUSED_MS, LOOK_MS), LONGEST_PAUSE_MS);
     this.#refused.set(uid, { status, againAtMs: deps.elapsedMs() + pauseMs });
@@ -152,7 +164,8 @@ export class Drain {
   /** Returns whether an admission webhook or policy, not a missing right, caused a 403. */
   async #isOfThisPod(answer: ApiAnswer, namespace: string, signal: AbortSignal): Promise<boolean> {
     return (
-      isNamespaceEnding(answer) || (await isAllowed(this.#parts.api, { resource: 'pods/eviction', verb: 'create', namespace }, signal))
+      isNamespaceEnding(answer) ||
+      (await isAllowed(this.#parts.api, { resource: 'pods/eviction', verb: 'create', namespace }, signal))
     );
   }
 }

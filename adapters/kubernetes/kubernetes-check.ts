@@ -33,12 +33,18 @@ interface CheckParts {
 /** Checks the access without changing anything. @throws BridgeError whose message says what to do */
 export async function checkAccess({ api, options, node, deps }: CheckParts, signal: AbortSignal): Promise<string> {
   const who = await whoami(api, signal);
-  const needed = [READ, ...options.prepare.flatMap((step) => RIGHTS[step])].filter((right, index, all) => all.indexOf(right) === index);
+  const needed = [READ, ...options.prepare.flatMap((step) => RIGHTS[step])].filter(
+    (right, index, all) => all.indexOf(right) === index,
+  );
   const allowed = await Promise.all(needed.map((right) => isAllowed(api, right, signal)));
   const missing = needed.filter((_, index) => !allowed[index]).map(({ resource, verb }) => `${verb} ${resource}`);
   if (missing.length > 0) {
     const message = `sink ${deps.name}: ${who} may not ${missing.join(', ')}: add to its ClusterRole ${missing.map(ruleOf).join(', ')}`;
-    throw new BridgeError('BRIDGE_KUBERNETES_MISCONFIGURED', message, { disposition: 'misconfigured', scope: 'sink', status: 403 });
+    throw new BridgeError('BRIDGE_KUBERNETES_MISCONFIGURED', message, {
+      disposition: 'misconfigured',
+      scope: 'sink',
+      status: 403,
+    });
   }
   if (node === null) return `as ${who}; the sink derives the node from the name of the VM in each event`;
   await new NodeKeeper(node, api, deps).read(signal);
@@ -48,7 +54,10 @@ export async function checkAccess({ api, options, node, deps }: CheckParts, sign
 /** Returns the name of the bridge's account; API servers before 1.28 do not return it. */
 async function whoami(api: ApiClient, signal: AbortSignal): Promise<string> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-  const answer = await api.ask({ method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body }, signal);
+  const answer = await api.ask(
+    { method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body },
+    signal,
+  );
   const fault = api.faultOf(answer);
   if (fault !== null && answer.status !== 404) throw fault;
   const user = objectOf(objectOf(answer.body?.['status'])['userInfo'])['username'];

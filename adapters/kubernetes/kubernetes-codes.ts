@@ -23,7 +23,10 @@ const STATUSES: Readonly<Record<number, StatusMeaning>> = {
     ...MISCONFIGURED,
     advice: 'it does not accept the token or certificate: check the service account, or the user of the kubeconfig',
   },
-  403: { ...MISCONFIGURED, advice: 'a right is missing: `check --connect` names it, and deploy/kubernetes/rbac.yaml has all rights' },
+  403: {
+    ...MISCONFIGURED,
+    advice: 'a right is missing: `check --connect` names it, and deploy/kubernetes/rbac.yaml has all rights',
+  },
   404: { ...MISCONFIGURED, advice: 'the node does not exist: set node to the name that `kubectl get nodes` shows' },
   409: { ...AGAIN, advice: 'other writers changed it at the same time, repeatedly; the bridge retries' },
   410: AGAIN,

@@ -23,9 +23,16 @@ const path = () => v.pipe(v.string(), v.minLength(1, 'must not be empty'));
 
 const drain = v.pipe(
   v.strictObject({
-    timeout: v.optional(durationBetween('1s', '24h', 'How long the sink evicts pods and waits for them. Default 10m.'), '10m'),
+    timeout: v.optional(
+      durationBetween('1s', '24h', 'How long the sink evicts pods and waits for them. Default 10m.'),
+      '10m',
+    ),
     gracePeriod: v.exactOptional(
-      durationBetween('1s', '24h', 'The grace period of each pod, in whole seconds, instead of the period in its spec.'),
+      durationBetween(
+        '1s',
+        '24h',
+        'The grace period of each pod, in whole seconds, instead of the period in its spec.',
+      ),
     ),
     deleteEmptyDirData: flag(true, 'Whether to evict pods with an emptyDir, which lose its data. Default true.'),
     force: flag(true, 'Whether to evict pods that no controller creates again elsewhere. Default true.'),
@@ -44,7 +51,10 @@ export const kubernetesOptions = v.pipe(
     type: v.pipe(v.optional(v.literal('kubernetes')), v.description('The kind of sink.')),
     node: v.exactOptional(
       v.pipe(
-        v.union([v.pipe(v.string(), v.regex(NODE_NAME, NODE_FAULT)), secret()], 'must be the name of a node or { env: NAME }'),
+        v.union(
+          [v.pipe(v.string(), v.regex(NODE_NAME, NODE_FAULT)), secret()],
+          'must be the name of a node or { env: NAME }',
+        ),
         v.description(
           'The name of the node of this VM, such as { env: NODE_NAME }. Default: derived from the name of the VM, as AKS names its nodes.',
         ),
@@ -58,9 +68,15 @@ export const kubernetesOptions = v.pipe(
     ),
     recover: flag(true, 'Whether the sink undoes its steps when the event has ended. Default true.'),
     drain: v.optional(drain, {}),
-    approve: v.exactOptional(v.pipe(name(), v.description('The approver in whose name the sink approves when every pod has gone.'))),
-    hold: v.exactOptional(v.pipe(name(), v.description('The same name as approve: every other approval of the event waits for that yes.'))),
-    beforeStart: v.exactOptional(durationBetween('0s', '1h', 'How long before NotBefore the sink stops waiting for pods.')),
+    approve: v.exactOptional(
+      v.pipe(name(), v.description('The approver in whose name the sink approves when every pod has gone.')),
+    ),
+    hold: v.exactOptional(
+      v.pipe(name(), v.description('The same name as approve: every other approval of the event waits for that yes.')),
+    ),
+    beforeStart: v.exactOptional(
+      durationBetween('0s', '1h', 'How long before NotBefore the sink stops waiting for pods.'),
+    ),
     cancel: flag(true, 'Whether a delivery ends early if its event has changed, started or ended since. Default true.'),
     drills: flag(true, 'Whether drills also prepare the node. Default true.'),
     kubeconfig: v.exactOptional(
@@ -74,9 +90,16 @@ export const kubernetesOptions = v.pipe(
       v.optional(path(), ACCOUNT_FOLDER),
       v.description(`The folder with token and ca.crt of the service account. Default ${ACCOUNT_FOLDER}.`),
     ),
-    timeout: v.optional(durationBetween('100ms', '1m', 'How long one request to the API server may take. Default 10s.'), '10s'),
+    timeout: v.optional(
+      durationBetween('100ms', '1m', 'How long one request to the API server may take. Default 10s.'),
+      '10s',
+    ),
   }),
-  rule('approve', ({ approve, prepare }) => !approve || prepare.includes('drain'), 'has no effect unless prepare contains drain'),
+  rule(
+    'approve',
+    ({ approve, prepare }) => !approve || prepare.includes('drain'),
+    'has no effect unless prepare contains drain',
+  ),
   rule('hold', ({ approve, hold }) => hold === undefined || hold === approve, 'must be the same name as approve'),
   v.transform((options) => ({ ...options, cluster: options.kubeconfig === undefined ? inCluster() : null })),
 );
@@ -92,11 +115,18 @@ export function kubernetesSecretFaults({ node, cluster }: KubernetesOptions): re
   ];
 }
 
-/** Returns the files of the credentials, also those that a kubeconfig names. The kubeconfig itself is a secret, so it is not included. */
+/**
+ * Returns the files of the credentials, also those that a kubeconfig names. The kubeconfig itself is a secret, so it is
+ * not included.
+ */
 export async function accessFiles({ kubeconfig, serviceAccount }: KubernetesOptions): Promise<readonly DecisiveFile[]> {
   if (kubeconfig?.file) {
     const { filesNamedIn } = await import('./access/kubeconfig.ts');
-    return filesNamedIn(kubeconfig.file, kubeconfig.reveal()).map((file) => ({ key: 'kubeconfig', kind: 'file', ...file }));
+    return filesNamedIn(kubeconfig.file, kubeconfig.reveal()).map((file) => ({
+      key: 'kubeconfig',
+      kind: 'file',
+      ...file,
+    }));
   }
   return ['ca.crt', 'token'].map((name) => ({ key: 'serviceAccount', kind: 'file', path: join(serviceAccount, name) }));
 }

@@ -43,7 +43,12 @@ export class KubernetesAdapter implements Adapter {
     const drainMs = options.prepare.includes('drain') ? options.drain.timeout : 0;
     // One drain at a time, and a second one for an event with little notice: see `NodeKeeper` and `Drain`.
     const places = { inFlight: 1, urgentInFlight: 1 };
-    this.limits = { ...places, batch: 1, batchBytes: 64 * 1024 ** 2, callMs: drainMs + MOST_REQUESTS * options.timeout };
+    this.limits = {
+      ...places,
+      batch: 1,
+      batchBytes: 64 * 1024 ** 2,
+      callMs: drainMs + MOST_REQUESTS * options.timeout,
+    };
     this.#options = options;
     this.#deps = deps;
     this.#api = new ApiClient(options, deps);
@@ -70,7 +75,11 @@ export class KubernetesAdapter implements Adapter {
     this.#api.close();
   }
 
-  async #deliver([delivery]: readonly Delivery[], signal: AbortSignal, superseded?: AbortSignal): Promise<readonly Outcome[]> {
+  async #deliver(
+    [delivery]: readonly Delivery[],
+    signal: AbortSignal,
+    superseded?: AbortSignal,
+  ): Promise<readonly Outcome[]> {
     if (delivery === undefined) return [];
     const facts = eventFacts(delivery);
     const name = this.#node ?? (facts?.vm ? nodeNameOf(facts.vm) : null);
@@ -109,10 +118,17 @@ export class KubernetesAdapter implements Adapter {
     return isYes ? { result: 'accepted', approves: true } : 'accepted';
   }
 
-  async #take(step: Exclude<PreparationStep, 'drain'>, { delivery, facts, keeper }: Preparing, signal: AbortSignal): Promise<void> {
+  async #take(
+    step: Exclude<PreparationStep, 'drain'>,
+    { delivery, facts, keeper }: Preparing,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (step === 'event') {
       const body = nodeEvent(await keeper.read(signal), facts, delivery);
-      const answer = await this.#api.ask({ method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/events`, body }, signal);
+      const answer = await this.#api.ask(
+        { method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/events`, body },
+        signal,
+      );
       const fault = this.#api.faultOf(answer);
       // 409: an earlier attempt created it.
       if (fault !== null && answer.status !== 409) throw fault;
@@ -131,14 +147,18 @@ export class KubernetesAdapter implements Adapter {
       .slice(0, MOST_NAMES)
       .map(({ pod, status }) => `${pod.namespace}/${pod.name}${status === null ? '' : ` (${status})`}`);
     if (left.length > 0)
-      this.#deps.logger.warn({ node: name, count: left.length, pods: names }, 'the node is not drained: pods are left on it');
+      this.#deps.logger.warn(
+        { node: name, count: left.length, pods: names },
+        'the node is not drained: pods are left on it',
+      );
     else this.#deps.logger.info({ node: name }, 'the node is drained');
     return left;
   }
 
   /** Returns the drain of a node. Two events share it, and with it the state of the pods. */
   #drainOf(node: string): Drain {
-    const drain = this.#drains.get(node) ?? new Drain({ node, api: this.#api, options: this.#options.drain, deps: this.#deps });
+    const drain =
+      this.#drains.get(node) ?? new Drain({ node, api: this.#api, options: this.#options.drain, deps: this.#deps });
     this.#drains.set(node, drain);
     return drain;
   }

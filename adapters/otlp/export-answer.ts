@@ -18,8 +18,8 @@ interface ExportAnswer {
 const NOTHING: ExportAnswer = { rejected: 0, message: '' };
 
 /**
- * Reads a success in either encoding, whatever the request's: protobuf of an answer never begins like a JSON object. Returns null if the body is
- * neither.
+ * Reads a success in either encoding, whatever the request's: protobuf of an answer never begins like a JSON object.
+ * Returns null if the body is neither.
  */
 export function readSuccess(body: Buffer | null): ExportAnswer | null {
   if (body === null) return null;

@@ -31,10 +31,14 @@ function keyValues(attributes: Iterable<readonly [string, OtelValue]>): unknown 
   return Array.from(attributes, ([key, value]) => ({ key: key.toWellFormed(), value: anyValue(value) }));
 }
 
-/** Encodes one value. 64-bit integers are texts. U+FFFD replaces a lone surrogate, which UTF-8 cannot encode, as in the protobuf encoding. */
+/**
+ * Encodes one value. 64-bit integers are texts. U+FFFD replaces a lone surrogate, which UTF-8 cannot encode, as in the
+ * protobuf encoding.
+ */
 function anyValue(value: OtelValue): unknown {
   if (typeof value === 'string') return { stringValue: value.toWellFormed() };
   if (typeof value === 'boolean') return { boolValue: value };
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
   return { arrayValue: { values: value.map(anyValue) } };
 }

@@ -41,7 +41,8 @@ const GRPC_PORT = '4317';
 
 /** Returns warnings for a URL that looks copied from a gRPC exporter: without a path, or with the port for gRPC. */
 function urlWarnings({ pathname, port }: URL): readonly string[] {
-  const noPath = 'has no path, so the sink posts to /v1/logs: write the whole URL, such as https://otel.example.com:4318/v1/logs';
+  const noPath =
+    'has no path, so the sink posts to /v1/logs: write the whole URL, such as https://otel.example.com:4318/v1/logs';
   const grpc = 'has port 4317, which is for gRPC: this sink uses HTTP, so use port 4318';
   return [...(pathname === '/' ? [noPath] : []), ...(port === GRPC_PORT ? [grpc] : [])];
 }
@@ -76,7 +77,9 @@ class LogExporter implements HttpSinkKind {
     this.#gzip = compression === 'gzip';
     this.#logger = logger;
     this.growth = this.#encoding.growth;
-    this.statuses = { 415: takesNoSuchBody(`encoding: ${this.#encoding.other}${this.#gzip ? ', or compression: none' : ''}`) };
+    this.statuses = {
+      415: takesNoSuchBody(`encoding: ${this.#encoding.other}${this.#gzip ? ', or compression: none' : ''}`),
+    };
   }
 
   encode(batch: readonly Delivery[]): SinkRequest {

@@ -3,7 +3,10 @@ import type { OtelRecord, OtelValue } from '../../src/log-record/otel.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { type ResourceGroup, SCOPE } from './resource-groups.ts';
 
-/** Field numbers from opentelemetry.proto's collector/logs/v1, logs/v1, resource/v1 and common/v1; only the fields that are written. */
+/**
+ * Field numbers from opentelemetry.proto's collector/logs/v1, logs/v1, resource/v1 and common/v1; only the fields that
+ * are written.
+ */
 const EXPORT_LOGS_SERVICE_REQUEST = { resourceLogs: 1 };
 const RESOURCE_LOGS = { resource: 1, scopeLogs: 2 };
 const RESOURCE = { attributes: 1 };
@@ -26,7 +29,8 @@ const ARRAY_VALUE = { values: 1 };
 
 export function encodeProtobuf(groups: readonly ResourceGroup[]): Uint8Array {
   const writer = new ProtobufWriter();
-  for (const group of groups) writer.message(EXPORT_LOGS_SERVICE_REQUEST.resourceLogs, () => resourceLogs(writer, group));
+  for (const group of groups)
+    writer.message(EXPORT_LOGS_SERVICE_REQUEST.resourceLogs, () => resourceLogs(writer, group));
   return writer.finish();
 }
 

@@ -13,7 +13,8 @@ export interface ResourceGroup {
 
 /** Groups the records in order. If a resource returns after another one, it starts a new group. */
 export function resourceGroups(batch: readonly Delivery[]): readonly ResourceGroup[] {
-  const groups: { readonly resource: OtelRecord['resource']; readonly key: string; readonly records: OtelRecord[] }[] = [];
+  const groups: { readonly resource: OtelRecord['resource']; readonly key: string; readonly records: OtelRecord[] }[] =
+    [];
   for (const { bytes } of batch) {
     const record = otelRecord(logRecord(bytes));
     const key = JSON.stringify(record.resource);

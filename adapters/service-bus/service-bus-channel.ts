@@ -33,7 +33,9 @@ export function serviceBusChannel(options: ServiceBusOptions): SinkChannel {
     otherHeaders: {},
     encode: (delivery) => {
       // The time to live is not among the headers.
-      const { applicationProperties = {}, body } = busMessageEncoder(options, '', { wallMs: () => delivery.timeMs })(delivery);
+      const { applicationProperties = {}, body } = busMessageEncoder(options, '', { wallMs: () => delivery.timeMs })(
+        delivery,
+      );
       return { headers: applicationProperties as Readonly<Record<string, string>>, body: body as Uint8Array };
     },
   };

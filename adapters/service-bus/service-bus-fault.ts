@@ -36,9 +36,14 @@ const BUSY: Row = {
   code: 'BRIDGE_SERVICE_BUS_BUSY',
   ...RETRY_SINK,
   retryAfterMs: BUSY_MS,
-  what: () => 'is busy and asks for a pause: the bridge retries; if this lasts, check what else uses the namespace, or add units',
+  what: () =>
+    'is busy and asks for a pause: the bridge retries; if this lasts, check what else uses the namespace, or add units',
 };
-const TIMEOUT: Row = { code: 'BRIDGE_SERVICE_BUS_TIMEOUT', ...RETRY_DELIVERY, what: () => 'gave no answer in time: the bridge retries' };
+const TIMEOUT: Row = {
+  code: 'BRIDGE_SERVICE_BUS_TIMEOUT',
+  ...RETRY_DELIVERY,
+  what: () => 'gave no answer in time: the bridge retries',
+};
 const NO_ENTITY: Row = {
   code: 'BRIDGE_SERVICE_BUS_ENTITY',
   ...MISCONFIGURED,
@@ -64,7 +69,8 @@ const CODES: Readonly<Record<string, Row>> = {
   QuotaExceeded: {
     code: 'BRIDGE_SERVICE_BUS_QUOTA',
     ...MISCONFIGURED,
-    what: ({ entity }) => `has no space left for the ${entity}: check that consumers read it and its dead letters, or raise its size`,
+    what: ({ entity }) =>
+      `has no space left for the ${entity}: check that consumers read it and its dead letters, or raise its size`,
   },
   MessageSizeExceeded: {
     code: 'BRIDGE_SERVICE_BUS_TOO_LARGE',
@@ -97,14 +103,23 @@ const CLOSED: Row = {
 
 /** Codes of OpenSSL's verification and of node:tls. */
 const TLS: readonly (readonly [code: RegExp, advice: string])[] = [
-  [/^CERT_HAS_EXPIRED$/, 'shows a certificate that has expired: renew it there; if it is new, set the clock of this machine'],
+  [
+    /^CERT_HAS_EXPIRED$/,
+    'shows a certificate that has expired: renew it there; if it is new, set the clock of this machine',
+  ],
   [/^CERT_NOT_YET_VALID$/, 'shows a certificate that is not valid yet: set the clock of this machine'],
-  [/^(ERR_TLS_CERT_ALTNAME_|HOSTNAME_MISMATCH$)/, 'shows a certificate for another name: correct the host, or check what answers instead'],
+  [
+    /^(ERR_TLS_CERT_ALTNAME_|HOSTNAME_MISMATCH$)/,
+    'shows a certificate for another name: correct the host, or check what answers instead',
+  ],
   [
     /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED$|CERT_SIGNATURE_FAILURE$|INVALID_CA$)/,
     'shows a certificate of an authority that this machine does not trust: if a proxy intercepts TLS, set tls.ca to its authority',
   ],
-  [/^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|INVALID_PURPOSE$|CRL_|PATH_LENGTH_)/, 'does not speak valid TLS: check host and port'],
+  [
+    /^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|INVALID_PURPOSE$|CRL_|PATH_LENGTH_)/,
+    'does not speak valid TLS: check host and port',
+  ],
 ];
 
 /** Returns the BridgeError for any error; a BridgeError unchanged. */
@@ -143,7 +158,10 @@ export function busTimeoutFault({ who, entity }: FaultPlace, limit: string): Bri
 /** Returns the fault of a message that exceeds the link's limit. Nothing was sent. */
 export function tooLargeFault({ who, entity }: FaultPlace, bytes: number, limit: number): BridgeError {
   const message = `${who} accepts messages of ${limit} bytes for the ${entity}, and this one has at least ${bytes}: it becomes a dead letter`;
-  return new BridgeError('BRIDGE_SERVICE_BUS_TOO_LARGE', message, { disposition: 'refused', status: 'MessageSizeExceeded' });
+  return new BridgeError('BRIDGE_SERVICE_BUS_TOO_LARGE', message, {
+    disposition: 'refused',
+    status: 'MessageSizeExceeded',
+  });
 }
 
 /** Returns the error of the last attempt. */
@@ -166,11 +184,16 @@ function broken(code: ErrorCode, message: string, status: string): BridgeError {
   return new BridgeError(code, message, { ...RETRY_SINK, status });
 }
 
-/** Returns the BridgeError of a row. The service's text may contain anything, so only its code and tracking id are shown. */
+/**
+ * Returns the BridgeError of a row. The service's text may contain anything, so only its code and tracking id are
+ * shown.
+ */
 function fault(row: Row, error: unknown, place: FaultPlace, status: string | undefined): BridgeError {
   const words = messageOf(error);
   const tracking = /\bTrackingId:([0-9A-Za-z_-]{8,80})/.exec(words)?.[1];
-  const text = [status, tracking && `TrackingId ${tracking}`].filter((part) => part !== undefined && part !== '').join(', ');
+  const text = [status, tracking && `TrackingId ${tracking}`]
+    .filter((part) => part !== undefined && part !== '')
+    .join(', ');
   const pauseSeconds = row.retryAfterMs === undefined ? undefined : PAUSE.exec(words)?.[1];
   const retryAfterMs = pauseSeconds === undefined ? row.retryAfterMs : Number(pauseSeconds) * 1000;
   const message = `${place.who} ${row.what(place, words)}${text === '' ? '' : ` (${text})`}`;

@@ -3,7 +3,12 @@ import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { type CredentialOf, NamespaceAccess } from './connection/access.ts';
-import { entityOf, type ServiceBusOptions, serviceBusOptions, sinkSecretFaults } from './options/service-bus-options.ts';
+import {
+  entityOf,
+  type ServiceBusOptions,
+  serviceBusOptions,
+  sinkSecretFaults,
+} from './options/service-bus-options.ts';
 import { serviceBusChannel } from './service-bus-channel.ts';
 import type { FaultPlace } from './service-bus-fault.ts';
 import { busMessageEncoder, type EncodeBusMessage } from './sink/message-encoder.ts';
@@ -15,7 +20,10 @@ import { serviceBusSource } from './source/service-bus-source.ts';
 const LIMITS: AdapterLimits = { inFlight: 8, batch: 32, batchBytes: 192 * 1024 };
 const SENDER_ROLE = 'Azure Service Bus Data Sender';
 
-/** Sends the messages of one key in sequence, and of different keys in parallel. Loads the SDK and connects at the first use. */
+/**
+ * Sends the messages of one key in sequence, and of different keys in parallel. Loads the SDK and connects at the first
+ * use.
+ */
 export class ServiceBusAdapter implements Adapter {
   readonly limits = LIMITS;
   readonly #deps: AdapterDeps;
@@ -31,10 +39,23 @@ export class ServiceBusAdapter implements Adapter {
     this.#options = options;
     this.#deps = deps;
     const name = `sink ${deps.name}`;
-    this.#access = new NamespaceAccess(options, { owner: `sinks.${deps.name}`, name, entity: path }, deps, credentialOf);
-    this.#place = { who: `${name}: ${this.#access.host}`, entity: `${kind} ${path}`, operation: 'send', role: SENDER_ROLE };
+    this.#access = new NamespaceAccess(
+      options,
+      { owner: `sinks.${deps.name}`, name, entity: path },
+      deps,
+      credentialOf,
+    );
+    this.#place = {
+      who: `${name}: ${this.#access.host}`,
+      entity: `${kind} ${path}`,
+      operation: 'send',
+      role: SENDER_ROLE,
+    };
     this.#encode = busMessageEncoder(options, deps.name, deps);
-    this.#sender = new BusSender({ entity: path, timeout: options.timeout, place: this.#place, access: this.#access }, deps);
+    this.#sender = new BusSender(
+      { entity: path, timeout: options.timeout, place: this.#place, access: this.#access },
+      deps,
+    );
   }
 
   /** Resolves the name, opens TLS, requests a token, presents it and attaches a sender link; sends no message. */

@@ -8,7 +8,9 @@ import { type CollectorAnswer, collectorFault, readAnswer } from './collector-an
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5000;
 
-/** Polls for the acknowledgement of this process's batches, on a separate channel. Without a delivery there is no timer. */
+/**
+ * Polls for the acknowledgement of this process's batches, on a separate channel. Without a delivery there is no timer.
+ */
 export class Acknowledgement {
   readonly headers: Readonly<Record<string, string>>;
   readonly #path: string;
@@ -51,11 +53,17 @@ export class Acknowledgement {
     }
   }
 
-  async #poll(id: number, { post, faults }: SinkContext): Promise<Pick<CollectorAnswer, 'acks'> & { readonly fault: BridgeError | null }> {
+  async #poll(
+    id: number,
+    { post, faults }: SinkContext,
+  ): Promise<Pick<CollectorAnswer, 'acks'> & { readonly fault: BridgeError | null }> {
     const headers = { 'content-type': 'application/json', ...this.headers };
     const answer = await post({ path: this.#path, headers, body: JSON.stringify({ acks: [id] }) });
     const { acks } = readAnswer(answer);
-    return { acks, fault: acks === null ? (collectorFault(answer, faults, false) ?? faults.noAnswer(answer.status, 'acks')) : null };
+    return {
+      acks,
+      fault: acks === null ? (collectorFault(answer, faults, false) ?? faults.noAnswer(answer.status, 'acks')) : null,
+    };
   }
 }
 

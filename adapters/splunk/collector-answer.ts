@@ -68,16 +68,27 @@ export function collectorFault(answer: HttpAnswer, faults: AnswerFaults, isAlone
   return ofCode ?? ofStatus ?? faults.noAnswer(answer.status, "HEC's code 0");
 }
 
-/** Returns the fault of a code, or null for an unknown code. Ignores the status, because gateways with HEC's API use other statuses. */
+/**
+ * Returns the fault of a code, or null for an unknown code. Ignores the status, because gateways with HEC's API use
+ * other statuses.
+ */
 function codeFault(code: number, answer: HttpAnswer, faults: AnswerFaults, isAlone: boolean): BridgeError | null {
-  const details = (words: string, advice: string) => ({ said: `answered ${answer.status}, code ${code} (${words})`, advice, status: code });
+  const details = (words: string, advice: string) => ({
+    said: `answered ${answer.status}, code ${code} (${words})`,
+    advice,
+    status: code,
+  });
   const wrong = MISCONFIGURED[code];
   if (wrong !== undefined) return faults.misconfigured(details(...wrong));
   const refused = REFUSED[code];
-  if (refused !== undefined) return faults.refused(details(refused, 'it rejects this event, which is a dead letter now'), isAlone);
+  if (refused !== undefined)
+    return faults.refused(details(refused, 'it rejects this event, which is a dead letter now'), isAlone);
   const passing = UNAVAILABLE[code];
   if (passing === undefined) return null;
-  return faults.unavailable(details(passing, 'the delivery is retried; if this persists, check the queues of the indexers'), answer);
+  return faults.unavailable(
+    details(passing, 'the delivery is retried; if this persists, check the queues of the indexers'),
+    answer,
+  );
 }
 
 function wholeNumber(value: unknown): number | null {

@@ -10,7 +10,10 @@ export function eventEncoder(options: Pick<SplunkOptions, 'index' | 'source' | '
 }
 
 /** Returns the JSON object of one event, around the stored bytes of its CloudEvent. */
-function envelope({ bytes, timeMs }: Delivery, { index, source, sourcetype }: Parameters<typeof eventEncoder>[0]): readonly Uint8Array[] {
+function envelope(
+  { bytes, timeMs }: Delivery,
+  { index, source, sourcetype }: Parameters<typeof eventEncoder>[0],
+): readonly Uint8Array[] {
   const { host, attributes } = logRecord(bytes);
   const metadata = JSON.stringify({
     time: timeMs / 1000,
@@ -19,7 +22,11 @@ function envelope({ bytes, timeMs }: Delivery, { index, source, sourcetype }: Pa
     sourcetype,
     ...(index !== undefined && { index }),
   });
-  return [Buffer.from(`${metadata.slice(0, -1)},"event":`), bytes, Buffer.from(`,"fields":${JSON.stringify(fieldsOf(attributes))}}`)];
+  return [
+    Buffer.from(`${metadata.slice(0, -1)},"event":`),
+    bytes,
+    Buffer.from(`,"fields":${JSON.stringify(fieldsOf(attributes))}}`),
+  ];
 }
 
 /** Returns the attributes as texts: indexed fields must be flat texts. */

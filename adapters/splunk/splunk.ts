@@ -54,8 +54,8 @@ class EventCollector implements HttpSinkKind {
   }
 
   /**
-   * Posts an empty body. The collector rejects it as empty, or accepts it, only if token and channel are valid and it accepts events. The body
-   * is never compressed, because it would then not be empty.
+   * Posts an empty body. The collector rejects it as empty, or accepts it, only if token and channel are valid and it
+   * accepts events. The body is never compressed, because it would then not be empty.
    */
   async check(context: SinkContext): Promise<null> {
     const answer = await context.post(this.#request(''));
@@ -65,7 +65,9 @@ class EventCollector implements HttpSinkKind {
     return null;
   }
 
-  /** Sends the event that the answer names alone. Not all releases count from 0, so the number may mean another event. */
+  /**
+   * Sends the event that the answer names alone. Not all releases count from 0, so the number may mean another event.
+   */
   async #sendAlone(delivery: Delivery, context: SinkContext): Promise<Outcome> {
     try {
       const [outcome] = await this.judge(await context.post(this.encode([delivery])), [delivery], context);

@@ -5,13 +5,16 @@ import { visible } from '../../src/formats/visible-text.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, Outcome } from '../adapter.ts';
 
-/** Codes of temporary failures: a full disk or no memory. After any other error the stream is closed for the life of the process. */
+/**
+ * Codes of temporary failures: a full disk or no memory. After any other error the stream is closed for the life of the
+ * process.
+ */
 const TEMPORARY = new Set(['ENOSPC', 'EDQUOT', 'ENOBUFS', 'ENOMEM', 'EAGAIN', 'EINTR']);
 const LINE_END = Buffer.from('\n');
 
 /**
- * Writes each batch as one chunk and waits for the stream's callback. So a slow reader slows the lane, and memory does not grow. Never ends the
- * stream. An abort rejects at once, but does not undo the write.
+ * Writes each batch as one chunk and waits for the stream's callback. So a slow reader slows the lane, and memory does
+ * not grow. Never ends the stream. An abort rejects at once, but does not undo the write.
  */
 class StdoutAdapter implements Adapter {
   readonly limits = { inFlight: 1, batch: 100, batchBytes: 1024 ** 2 };
@@ -98,12 +101,25 @@ class StdoutAdapter implements Adapter {
     return this.#error('BRIDGE_STDOUT_CLOSED', problem, 'retired', cause);
   }
 
-  #error(code: 'BRIDGE_STDOUT_CLOSED' | 'BRIDGE_STDOUT_FAILED', problem: string, disposition: 'retry' | 'retired', cause: unknown) {
-    const details = { disposition, scope: 'sink', untilRestart: disposition === 'retired', cause, status: codeOf(cause) } as const;
+  #error(
+    code: 'BRIDGE_STDOUT_CLOSED' | 'BRIDGE_STDOUT_FAILED',
+    problem: string,
+    disposition: 'retry' | 'retired',
+    cause: unknown,
+  ) {
+    const details = {
+      disposition,
+      scope: 'sink',
+      untilRestart: disposition === 'retired',
+      cause,
+      status: codeOf(cause),
+    } as const;
     return new BridgeError(code, `sink ${this.#deps.name} ${problem}`, details);
   }
 
-  /** Adds an `error` listener: without one, a broken pipe would end the process. The write's callback reports the error. */
+  /**
+   * Adds an `error` listener: without one, a broken pipe would end the process. The write's callback reports the error.
+   */
   #listen(): void {
     if (this.#listening) return;
     this.#listening = true;
@@ -131,7 +147,10 @@ const options = v.strictObject({
 
 type StdoutOptions = v.InferOutput<typeof options>;
 
-/** Defines the sink type `stdout`: structured CloudEvents on standard output, one JSON object for each line. It has no options. */
+/**
+ * Defines the sink type `stdout`: structured CloudEvents on standard output, one JSON object for each line. It has no
+ * options.
+ */
 export const stdoutSink: AdapterDefinition<StdoutOptions> = {
   type: 'stdout',
   options,

@@ -32,7 +32,9 @@ export function serverFault(text: string): string | null {
   const server = networkServer(text);
   if (server === null) return EXPECTED;
   if (server.port === 0 || server.port > 65_535) return `${EXPECTED}: the port must be between 1 and 65535`;
-  return isMetadataAddress(server.host) ? 'is an address of the metadata service, and the bridge sends no events there: correct it' : null;
+  return isMetadataAddress(server.host)
+    ? 'is an address of the metadata service, and the bridge sends no events there: correct it'
+    : null;
 }
 
 /**

@@ -1,5 +1,12 @@
 // Errors of sockets, TLS and DNS → BridgeErrors with sink, server and advice.
-import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf, withoutDetails } from '../../src/errors.ts';
+import {
+  BridgeError,
+  type BridgeErrorDetails,
+  codeOf,
+  type ErrorCode,
+  messageOf,
+  withoutDetails,
+} from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
 import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';

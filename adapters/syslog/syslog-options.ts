@@ -3,7 +3,16 @@ import * as v from 'valibot';
 import { LOG_FORMATS } from '../../src/log-record/formats.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { choice, durationBetween, flag, rule, sizeBetween, timeLimit, wholeNumber, withoutFault } from '../../src/schema/pieces.ts';
+import {
+  choice,
+  durationBetween,
+  flag,
+  rule,
+  sizeBetween,
+  timeLimit,
+  wholeNumber,
+  withoutFault,
+} from '../../src/schema/pieces.ts';
 import { FACILITIES, type Facility } from './message/header.ts';
 import { parseServer, type SyslogServer, serverFault } from './server-address.ts';
 
@@ -80,7 +89,10 @@ const entries = {
     v.optional(timeLimit(MAX_TIMEOUT), '10s'),
     v.description('Limit for connecting and sending a batch, without settle. Default 10s.'),
   ),
-  maxBatch: v.pipe(v.optional(wholeNumber(1, MAX_BATCH), 500), v.description('Maximum number of CloudEvents in one write. Default 500.')),
+  maxBatch: v.pipe(
+    v.optional(wholeNumber(1, MAX_BATCH), 500),
+    v.description('Maximum number of CloudEvents in one write. Default 500.'),
+  ),
   maxBatchBytes: v.pipe(
     v.optional(sizeBetween('4KiB', '64MiB'), '1MiB'),
     v.description('Maximum bytes of CloudEvents in one write; a larger CloudEvent goes alone. Default 1MiB.'),
@@ -92,7 +104,11 @@ const isUdp = (text: string) => text.startsWith('udp:');
 
 export const syslogOptions = v.pipe(
   v.strictObject(entries),
-  rule('tls', ({ server, tls }) => tls === undefined || server.startsWith('tls:'), 'only applies to a tls:// server: remove it'),
+  rule(
+    'tls',
+    ({ server, tls }) => tls === undefined || server.startsWith('tls:'),
+    'only applies to a tls:// server: remove it',
+  ),
   rule('maxBytes', ({ server, maxBytes = 0 }) => !isUdp(server) || maxBytes <= MAX_DATAGRAM_BYTES, TOO_LONG_DATAGRAM),
   v.transform(({ server, maxBytes, ...rest }) => ({
     ...rest,

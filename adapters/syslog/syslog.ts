@@ -12,7 +12,10 @@ import { Datagrams } from './transport/datagrams.ts';
 import { Stream } from './transport/stream.ts';
 import type { SyslogTransport, TransportParts } from './transport/transport.ts';
 
-/** Several deliveries wait for `settle` at the same time, so that it does not delay the next event. They share the connection. */
+/**
+ * Several deliveries wait for `settle` at the same time, so that it does not delay the next event. They share the
+ * connection.
+ */
 const IN_FLIGHT = 16;
 
 /** Sends deliveries to one syslog server. Connects at the first delivery. */

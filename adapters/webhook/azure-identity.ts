@@ -41,15 +41,26 @@ interface AzureOptions extends OAuthOptions {
 export function azureFaults({ azure, oauth2, headers }: AzureOptions): readonly MappingFault[] {
   if (azure === undefined) return [];
   const inKeys = azureCredentialFaults(azure).map(({ key, message }) => ({ path: ['azure', key] as const, message }));
-  if (oauth2 !== undefined) return [...inKeys, { path: ['azure'], message: 'cannot be combined with oauth2: remove one of the two' }];
+  if (oauth2 !== undefined)
+    return [...inKeys, { path: ['azure'], message: 'cannot be combined with oauth2: remove one of the two' }];
   if (!holdsAuthorization(headers)) return inKeys;
   return [...inKeys, { path: ['headers'], message: 'contains authorization, which azure sets: remove one of the two' }];
 }
 
 /** Returns the authorization of `azure`; undefined without this key. Loads the library of Azure at first use. */
-export function azureAuthorization({ azure, timeout }: AzureOptions, host: string, deps: AdapterDeps): RequestAuthorization | undefined {
+export function azureAuthorization(
+  { azure, timeout }: AzureOptions,
+  host: string,
+  deps: AdapterDeps,
+): RequestAuthorization | undefined {
   if (azure === undefined) return undefined;
   const { scope, ...credential } = azure;
   const drops = new DropLimit(deps);
-  return entraAuthorization(credential, deps, { scope, host, place: `sinks.${deps.name}.azure`, timeout, mayDrop: () => drops.take() });
+  return entraAuthorization(credential, deps, {
+    scope,
+    host,
+    place: `sinks.${deps.name}.azure`,
+    timeout,
+    mayDrop: () => drops.take(),
+  });
 }

@@ -13,7 +13,10 @@ const NAME_FAULT = 'must be a DNS name such as bridge.example.com, without schem
 const RATE_FAULT = 'must be a whole number of requests a minute, 1 or more';
 
 export const consentEntries = {
-  handshake: flag(false, 'Ask the receiver for its consent (an OPTIONS request) before the first delivery; needs origin. Default false.'),
+  handshake: flag(
+    false,
+    'Ask the receiver for its consent (an OPTIONS request) before the first delivery; needs origin. Default false.',
+  ),
   origin: v.exactOptional(
     v.pipe(
       v.string(NAME_FAULT),
@@ -47,14 +50,23 @@ const ASK_WITHIN_MS = 10_000;
 const REJECTIONS: ReadonlySet<string> = new Set(['BRIDGE_SINK_MISCONFIGURED', 'BRIDGE_SINK_GONE']);
 
 export interface Consent {
-  /** Whether `ask` must succeed before a delivery. @throws BridgeError BRIDGE_STORE_* if the stored consent cannot be read */
+  /**
+   * Whether `ask` must succeed before a delivery.
+   * @throws BridgeError BRIDGE_STORE_* if the stored consent cannot be read
+   */
   readonly isNeeded: boolean;
   /** Maximum number of requests in any 60 s; null: no limit now; undefined: never a limit. @throws like `isNeeded` */
   readonly perMinute: number | null | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** Asks the receiver, and stores its consent. Rejects with the signal's reason, the request's error, or BridgeError BRIDGE_WEBHOOK_NO_CONSENT. */
+  /**
+   * Asks the receiver, and stores its consent. Rejects with the signal's reason, the request's error, or BridgeError
+   * BRIDGE_WEBHOOK_NO_CONSENT.
+   */
   ask(signal: AbortSignal): Promise<void>;
-  /** Asks without storing the answer. Resolves with a description of it, or null without a handshake. Rejects like `ask`. */
+  /**
+   * Asks without storing the answer. Resolves with a description of it, or null without a handshake. Rejects like
+   * `ask`.
+   */
   probe(signal: AbortSignal): Promise<string | null>;
   /** Reports a failed delivery. A rejected delivery puts the consent in doubt. */
   failed(error: unknown): void;
@@ -85,7 +97,10 @@ function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
   };
 }
 
-/** Returns the fault of a failed handshake: it concerns the whole sink, and the lane retries soon, however old the queue is. */
+/**
+ * Returns the fault of a failed handshake: it concerns the whole sink, and the lane retries soon, however old the queue
+ * is.
+ */
 export function handshakeFault(error: BridgeError): BridgeError {
   const { code, message, disposition = 'retry', status, cause } = error;
   const text = code === 'BRIDGE_WEBHOOK_NO_CONSENT' ? message : `the request for consent failed: ${message}`;
@@ -152,10 +167,12 @@ class Handshake implements Consent {
   /** Sends the request. The status of the answer has no meaning (section 4.2). */
   async #request(signal: AbortSignal): Promise<ConsentAnswer> {
     const { ratePerMinute } = this.#options;
-    const rate: Record<string, string> = ratePerMinute === undefined ? {} : { 'webhook-request-rate': String(ratePerMinute) };
+    const rate: Record<string, string> =
+      ratePerMinute === undefined ? {} : { 'webhook-request-rate': String(ratePerMinute) };
     const { status, headers } = await this.#parts.options({ ...this.headers, ...rate }, signal);
     const allowed = textOf(headers['webhook-allowed-origin']);
-    if (allowed !== '*' && allowed?.toLowerCase() !== this.#options.origin?.toLowerCase()) throw this.#refused(status, allowed !== null);
+    if (allowed !== '*' && allowed?.toLowerCase() !== this.#options.origin?.toLowerCase())
+      throw this.#refused(status, allowed !== null);
     return allowedRate(textOf(headers['webhook-allowed-rate']), ratePerMinute ?? null);
   }
 
@@ -183,11 +200,17 @@ class Handshake implements Consent {
     try {
       memory.write(text);
     } catch (error) {
-      logger.warn({ reason: messageOf(error) }, "the receiver's consent could not be stored: the bridge may ask again after a restart");
+      logger.warn(
+        { reason: messageOf(error) },
+        "the receiver's consent could not be stored: the bridge may ask again after a restart",
+      );
     }
   }
 
-  /** Logs an answer at `info` only if it differs from the last: a receiver that consents and then rejects deliveries is asked often. */
+  /**
+   * Logs an answer at `info` only if it differs from the last: a receiver that consents and then rejects deliveries is
+   * asked often.
+   */
   #logAnswer({ perMinute, rate }: ConsentAnswer): void {
     const { logger } = this.#parts.deps;
     const requested = this.#options.ratePerMinute ?? null;

@@ -37,7 +37,10 @@ export const CONTENT_TYPES = {
   batch: `${BATCH_CONTENT_TYPE}; charset=utf-8`,
 } as const;
 
-/** Encodes deliveries as one request. @throws BridgeError with disposition `refused` if a delivery cannot be encoded for this sink */
+/**
+ * Encodes deliveries as one request.
+ * @throws BridgeError with disposition `refused` if a delivery cannot be encoded for this sink
+ */
 export type Encode = (batch: readonly EncodedEvent[]) => EncodedRequest;
 
 /** Many servers accept only 8 KiB of headers, including those of the connection, signatures and configuration. */
@@ -52,7 +55,11 @@ export function encoder({ mode }: Pick<BodyOptions, 'mode'>, sink: string): Enco
 }
 
 /** Returns the limits of one request. */
-export function bodyLimits({ mode, maxBatch, maxBatchBytes }: BodyOptions): Pick<Adapter['limits'], 'batch' | 'batchBytes'> {
+export function bodyLimits({
+  mode,
+  maxBatch,
+  maxBatchBytes,
+}: BodyOptions): Pick<Adapter['limits'], 'batch' | 'batchBytes'> {
   if (mode !== 'batch') return { batch: 1, batchBytes: Number.MAX_SAFE_INTEGER };
   // A lane counts only the members' bytes.
   return { batch: maxBatch, batchBytes: maxBatchBytes - framingBytes(maxBatch) };
@@ -67,7 +74,10 @@ function encodeBinary({ id, bytes }: EncodedEvent, sink: string): EncodedRequest
   const event = toBinary(bytes);
   if ('fault' in event) throw unfitForBinary(event.fault, sink);
   const headers = httpHeaders(event);
-  const size = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + HEADER_FRAMING_BYTES, 0);
+  const size = Object.entries(headers).reduce(
+    (sum, [name, value]) => sum + name.length + value.length + HEADER_FRAMING_BYTES,
+    0,
+  );
   if (size > MOST_ATTRIBUTE_BYTES)
     throw unfitForBinary(`its attributes need ${size} bytes of headers, more than ${MOST_ATTRIBUTE_BYTES}`, sink);
   return { id, headers, body: event.data };

@@ -33,7 +33,10 @@ export function signingSecretFaults({ secrets = [] }: SigningOptions): readonly 
 /** Returns the value of `webhook-signature`, or null without secrets. @param timestampS whole seconds since 1970 */
 export type Sign = (id: string, timestampS: number, body: Uint8Array) => string | null;
 
-/** Returns a function that signs with every key, in order. During a key rotation a receiver may have the old or the new secret. */
+/**
+ * Returns a function that signs with every key, in order. During a key rotation a receiver may have the old or the new
+ * secret.
+ */
 export function signer(keys: readonly SigningKey[]): Sign {
   if (keys.length === 0) return () => null;
   return (id, timestampS, body) => keys.map((key) => signature(key, `${id}.${timestampS}.`, body)).join(' ');

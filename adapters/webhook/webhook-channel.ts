@@ -12,7 +12,10 @@ const SIGNATURE_HEADERS = {
   'webhook-signature': 'One signature for each secret, separated by spaces (Standard Webhooks).',
 };
 
-/** Returns the channel of a webhook. Its path and query may be secrets. @param options with open secrets, without faults */
+/**
+ * Returns the channel of a webhook. Its path and query may be secrets.
+ * @param options with open secrets, without faults
+ */
 export function webhookChannel(options: WebhookOptions): SinkChannel {
   const { mode, body, secrets, origin } = options;
   const { protocol, host } = new URL(reveal(urlOf(options).value));

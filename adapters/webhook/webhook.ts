@@ -20,7 +20,9 @@ const IN_FLIGHT = 16;
 /** The statuses of success in the CloudEvents webhook specification (section 2.2). */
 const USUAL_STATUSES: ReadonlySet<number> = new Set([200, 201, 202, 204]);
 
-/** Posts one delivery or a batch, with the same bytes and `webhook-id` at every attempt. Connects at the first delivery. */
+/**
+ * Posts one delivery or a batch, with the same bytes and `webhook-id` at every attempt. Connects at the first delivery.
+ */
 export class WebhookAdapter implements Adapter {
   readonly preparation: Preparation;
   readonly #limits: AdapterLimits;
@@ -41,7 +43,11 @@ export class WebhookAdapter implements Adapter {
     this.#http = new HttpClient(options, { target, inFlight: IN_FLIGHT, deps, resolve, ...authorization });
     this.#encode = options.body === undefined ? encoder(options, deps.name) : templateEncoder(options.body, deps.name);
     this.#sign = signer(signingKeys(options));
-    this.#consent = consentOf(options, { deps, who: this.#http.who, options: (headers, limited) => this.#ask(headers, limited) });
+    this.#consent = consentOf(options, {
+      deps,
+      who: this.#http.who,
+      options: (headers, limited) => this.#ask(headers, limited),
+    });
     const consent = this.#consent;
     this.preparation = {
       get isNeeded() {
@@ -56,7 +62,10 @@ export class WebhookAdapter implements Adapter {
     return perMinute === undefined ? this.#limits : { ...this.#limits, perMinute };
   }
 
-  /** Connects, gets a token if `oauth2` or `azure` is configured, asks for consent if `handshake` is set, and sends no event. */
+  /**
+   * Connects, gets a token if `oauth2` or `azure` is configured, asks for consent if `handshake` is set, and sends no
+   * event.
+   */
   async check(signal: AbortSignal): Promise<string | null> {
     return await this.#http.attempt(signal, async (limited) => {
       return (await this.#consent.probe(limited)) ?? (await this.#http.touch(limited));
@@ -120,12 +129,18 @@ export class WebhookAdapter implements Adapter {
   }
 }
 
-/** Returns the default headers. A URL with a token must not be cached (CloudEvents webhook specification 1.0.2, section 3.2). */
+/**
+ * Returns the default headers. A URL with a token must not be cached (CloudEvents webhook specification 1.0.2, section
+ * 3.2).
+ */
 function defaultsFor({ searchParams }: URL): Record<string, string> {
   return searchParams.has('access_token') ? { 'cache-control': 'no-store' } : {};
 }
 
-/** Posts CloudEvents, one or a batch in each request, or a template's body (CloudEvents webhook specification 1.0.2, section 2). */
+/**
+ * Posts CloudEvents, one or a batch in each request, or a template's body (CloudEvents webhook specification 1.0.2,
+ * section 2).
+ */
 export const webhookSink: AdapterDefinition<WebhookOptions> = {
   type: 'webhook',
   options: webhookOptions,

@@ -4,7 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import type { DebianPackage } from '../../sbom.ts';
 import { run } from '../packages/run.ts';
 
-/** The libraries that Node links to, and the files that identify them for scanners. Node has its own certificate authorities and time zones. */
+/**
+ * The libraries that Node links to, and the files that identify them for scanners. Node has its own certificate
+ * authorities and time zones.
+ */
 const PACKAGES = ['base-files', 'gcc-12-base', 'libc6', 'libgcc-s1', 'libstdc++6'];
 const DEBIAN = '12';
 /** The files of the packages that go into the image. The rest of libc6 is for locales, NIS and tracing. */
@@ -61,7 +64,8 @@ async function debianPackages(work: string, cache: string): Promise<readonly str
     const names = (await readdir(given)).sort();
     return PACKAGES.map((name) => {
       const archive = names.find((each) => each.startsWith(`${name}_`) && each.endsWith('.deb'));
-      if (archive === undefined) throw new Error(`CONTAINER_BASE: ${given} has no ${name}_VERSION.deb of Debian ${DEBIAN}`);
+      if (archive === undefined)
+        throw new Error(`CONTAINER_BASE: ${given} has no ${name}_VERSION.deb of Debian ${DEBIAN}`);
       return join(given, archive);
     });
   }
@@ -70,9 +74,11 @@ async function debianPackages(work: string, cache: string): Promise<readonly str
   // Run in an empty folder, because apt does not list files that it has already downloaded.
   const listed = await run('apt-get', ['download', '--quiet', '--print-uris', ...PACKAGES], { cwd: work });
   const archives = [...listed.matchAll(/^'[^']+' (\S+\.deb) /gm)].map(([, name = '']) => name).sort();
-  if (archives.length !== PACKAGES.length) throw new Error(`apt does not know all of ${PACKAGES.join(' ')}: run apt-get update`);
+  if (archives.length !== PACKAGES.length)
+    throw new Error(`apt does not know all of ${PACKAGES.join(' ')}: run apt-get update`);
   const there = new Set(await readdir(cache));
-  if (archives.some((name) => !there.has(name))) await run('apt-get', ['download', '--quiet', ...PACKAGES], { cwd: cache });
+  if (archives.some((name) => !there.has(name)))
+    await run('apt-get', ['download', '--quiet', ...PACKAGES], { cwd: cache });
   return archives.map((name) => join(cache, name));
 }
 

@@ -12,7 +12,9 @@ import { writeLayout } from './layout.ts';
 const NAME = packageJson.name;
 const HOME = `usr/lib/${NAME}`;
 
-/** Makes three layers: Debian's libraries, Node, the program. A new version of the program changes only the third layer. */
+/**
+ * Makes three layers: Debian's libraries, Node, the program. A new version of the program changes only the third layer.
+ */
 export async function makeImage({ root, version, program, work, out, at }: PackageParts): Promise<void> {
   const layer = (name: string) => join(work, 'image', name);
   const cache = join(root, 'node_modules/.cache/container-base');
@@ -74,7 +76,13 @@ interface Entries {
 }
 
 /** Options for modes, times, owners and an order that do not depend on the user and time of the build. */
-async function tar(action: '--create' | '--append', file: string, folder: string, at: Date, entries?: Entries): Promise<void> {
+async function tar(
+  action: '--create' | '--append',
+  file: string,
+  folder: string,
+  at: Date,
+  entries?: Entries,
+): Promise<void> {
   const { names, mode, owner } = entries ?? { names: (await readdir(folder)).sort(), mode: 'u=rwX,go=rX', owner: 0 };
   const sameForAll = ['--format=ustar', '--sort=name', '--numeric-owner', `--mtime=@${epoch(at).SOURCE_DATE_EPOCH}`];
   await run('tar', [

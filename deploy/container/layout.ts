@@ -13,7 +13,8 @@ const LABELS = {
   description: packageJson.description,
   licenses: packageJson.license,
   source: 'https://github.com/scheduled-events-bridge/scheduled-events-bridge',
-  documentation: 'https://github.com/scheduled-events-bridge/scheduled-events-bridge/blob/main/docs/operate/container.md',
+  documentation:
+    'https://github.com/scheduled-events-bridge/scheduled-events-bridge/blob/main/docs/operate/container.md',
 };
 
 interface LayoutParts {
@@ -50,7 +51,10 @@ export async function writeLayout({ folder, layers, name, version, at, user }: L
   }
   const annotations = labels(version, at);
   const config = await blob('config.v1+json', json(imageConfig({ name, user, at, annotations, diffIds })));
-  const manifest = await blob('manifest.v1+json', json({ ...index('manifest.v1+json'), config, layers: packed, annotations }));
+  const manifest = await blob(
+    'manifest.v1+json',
+    json({ ...index('manifest.v1+json'), config, layers: packed, annotations }),
+  );
   // The first is for podman and skopeo, the second for containerd and Docker.
   const names = {
     'org.opencontainers.image.ref.name': `${name}:${version}`,
@@ -92,7 +96,14 @@ function imageConfig({ name, user, at, annotations, diffIds }: ConfigParts) {
       User: `${user}:${user}`,
       Env: ['PATH=/usr/bin', `SCHEDULED_EVENTS_BRIDGE_CONFIG=/etc/${name}/bridge.yaml`],
       // The command, with the flags that the packages' launcher gives `run`.
-      Entrypoint: [`${home}/bin/node`, '--disable-sigusr1', '--no-opt', '--no-maglev', '--max-semi-space-size=1', `${home}/dist/main.js`],
+      Entrypoint: [
+        `${home}/bin/node`,
+        '--disable-sigusr1',
+        '--no-opt',
+        '--no-maglev',
+        '--max-semi-space-size=1',
+        `${home}/dist/main.js`,
+      ],
       Cmd: ['run'],
       WorkingDir: '/',
       Volumes: { [`/var/lib/${name}`]: {} },

@@ -34,4 +34,5 @@ export const dashboard = {
   panels: placed([...NOW, ...SIGHT, ...EVENTS, ...DELIVERY, ...APPROVALS, ...PROCESS]),
 };
 
-if (import.meta.main) writeFileSync(join(import.meta.dirname, 'dashboard.json'), `${JSON.stringify(dashboard, null, 2)}\n`);
+if (import.meta.main)
+  writeFileSync(join(import.meta.dirname, 'dashboard.json'), `${JSON.stringify(dashboard, null, 2)}\n`);

@@ -60,7 +60,8 @@ export const APPROVALS: readonly Drawn[] = [
   values(
     {
       title: 'NotBefore of undecided events',
-      description: 'Time until the earliest NotBefore of an event that waits for an approver or is held; negative if it is past.',
+      description:
+        'Time until the earliest NotBefore of an event that waits for an approver or is held; negative if it is past.',
       queries: { '{{state}}': `min by (state) (${metric('approval_earliest_not_before_timestamp_seconds')}) - time()` },
       unit: 's',
       width: 8,

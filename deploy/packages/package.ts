@@ -1,5 +1,6 @@
 // dist/ → dist/packages/: .deb, .rpm, .tar.gz, .zip, .tgz, image, SHA256SUMS; always the same.
-// Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION] [--without-windows]; `npm run package` builds dist/ first.
+// Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION] [--without-windows]; `npm run package`
+// builds dist/ first.
 import { createHash } from 'node:crypto';
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,10 +17,15 @@ import { WINDOWS } from './reference-config.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** For a source without git and without SOURCE_DATE_EPOCH: 1980-01-01, the oldest time that every archive format supports. */
+/**
+ * For a source without git and without SOURCE_DATE_EPOCH: 1980-01-01, the oldest time that every archive format
+ * supports.
+ */
 const NO_TIME = 315_532_800;
 
-const { values } = parseArgs({ options: { out: { type: 'string' }, version: { type: 'string' }, 'without-windows': { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { out: { type: 'string' }, version: { type: 'string' }, 'without-windows': { type: 'boolean' } },
+});
 const out = resolve(values.out ?? join(ROOT, 'dist/packages'));
 const version = values.version ?? packageJson.version;
 const work = await mkdtemp(join(tmpdir(), 'packages-'));
@@ -56,9 +62,18 @@ async function makeArchive(program: string, at: Date): Promise<void> {
   await mkdir(folder);
   await cp(program, folder, { recursive: true });
   await cp(join(work, 'bridge.yaml'), join(folder, 'bridge.yaml'));
-  await cp(join(ROOT, 'deploy/systemd/scheduled-events-bridge.service'), join(folder, 'scheduled-events-bridge.service'));
+  await cp(
+    join(ROOT, 'deploy/systemd/scheduled-events-bridge.service'),
+    join(folder, 'scheduled-events-bridge.service'),
+  );
   await normalize(folder, at);
-  const sameForAll = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=@${epoch(at).SOURCE_DATE_EPOCH}`];
+  const sameForAll = [
+    '--sort=name',
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    `--mtime=@${epoch(at).SOURCE_DATE_EPOCH}`,
+  ];
   await run('tar', [
     '--create',
     ...sameForAll,
@@ -73,7 +88,12 @@ async function makeArchive(program: string, at: Date): Promise<void> {
 /** Packs with npm from a copy, because npm keeps the file modes of the checkout, which depend on the user. */
 async function makeTarball(folder: string, at: Date): Promise<void> {
   const packages = join(ROOT, 'dist/packages');
-  for (const name of ['package.json', 'README.md', 'LICENSE', ...packageJson.files.filter((each) => !each.startsWith('!'))])
+  for (const name of [
+    'package.json',
+    'README.md',
+    'LICENSE',
+    ...packageJson.files.filter((each) => !each.startsWith('!')),
+  ])
     await cp(join(ROOT, name), join(folder, name), { recursive: true, filter: (path) => path !== packages });
   await normalize(folder, at);
   await chmod(join(folder, packageJson.bin['scheduled-events-bridge']), 0o755);

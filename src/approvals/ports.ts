@@ -6,8 +6,8 @@ export interface ApprovalPorts {
   /** The last committed state, by EventId in lower case. */
   events(): ReadonlyMap<string, KnownEvent>;
   /**
-   * When this process read the last good document whose changes are committed; null before the first. Returns the same object until a newer
-   * document is committed.
+   * When this process read the last good document whose changes are committed; null before the first. Returns the same
+   * object until a newer document is committed.
    */
   lastReadAt(): Instant | null;
   /** When this process or, after a restart, an earlier one read the last good document; null if none was ever read. */
@@ -15,11 +15,15 @@ export interface ApprovalPorts {
   /** Whether the bridge cannot see the metadata service, as `source.blind` reports. */
   isBlind(): boolean;
   /**
-   * Reads the document again, with the back-off that the metadata service's status codes require. Resolves when a response to a request
-   * that began after this call has been handled: its changes are committed, or failed. Rejects only on abort.
+   * Reads the document again, with the back-off that the metadata service's status codes require. Resolves when a
+   * response to a request that began after this call has been handled: its changes are committed, or failed. Rejects
+   * only on abort.
    */
   read(signal: AbortSignal): Promise<void>;
-  /** How many POSTs of StartRequests may be sent now, if each needs `reads` reads of the document first; leaves room for polls. */
+  /**
+   * How many POSTs of StartRequests may be sent now, if each needs `reads` reads of the document first; leaves room for
+   * polls.
+   */
   room(reads: number): { readonly posts: number; readonly inMs: number };
   /** Sends one request with all these ids, in the metadata service's letter case. Rejects only on abort. */
   post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult>;

@@ -42,9 +42,16 @@ export function connectStages(parts: ApprovalsParts) {
   const shared = { ...parts, rules, auditTrail, ledger, turnMs };
   decideWhenDue({ ...shared, deadlines });
   const commands = new Commands(shared);
-  const reviews = new Reviews({ ...shared, mayHavePosted: (approval) => !isDrill(approval.key) && turn.mayHaveCome(approval) });
+  const reviews = new Reviews({
+    ...shared,
+    mayHavePosted: (approval) => !isDrill(approval.key) && turn.mayHaveCome(approval),
+  });
   const refusals = new Refusals(shared);
   const answers = new Answers({ ...shared, reviews, refusals });
-  const submissions = new Submitter({ ...shared, answers, isProtected: (approval) => isProtected(approval, rules.approvers) });
+  const submissions = new Submitter({
+    ...shared,
+    answers,
+    isProtected: (approval) => isProtected(approval, rules.approvers),
+  });
   return { rules, turn, deadlines, ledger, commands, reviews, refusals, submissions, views: new Queries(shared) };
 }

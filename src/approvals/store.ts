@@ -3,7 +3,8 @@ import type { ApprovalChange } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
 
-export interface ApprovalTransaction extends Pick<Transaction, 'saveApproval' | 'addSteps' | 'parkMessage' | 'handleMessage' | 'settle'> {
+export interface ApprovalTransaction
+  extends Pick<Transaction, 'saveApproval' | 'addSteps' | 'parkMessage' | 'handleMessage' | 'settle'> {
   /** Creates the CloudEvents of these changes and queues them for every sink that selects them. */
   publish(changes: readonly ApprovalChange[]): void;
 }

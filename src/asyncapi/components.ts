@@ -2,8 +2,8 @@
 import { definitionOf, type SchemaNode } from '../http/openapi/operation.ts';
 
 /**
- * Keywords that generators misread or that draft-07 does not have. They say more than a type can: the JSON Schemas in docs/schemas keep
- * them for validation.
+ * Keywords that generators misread or that draft-07 does not have. They say more than a type can: the JSON Schemas in
+ * docs/schemas keep them for validation.
  */
 const DROPPED: ReadonlySet<string> = new Set([
   '$schema',
@@ -28,20 +28,31 @@ const SHARED_TITLES: Readonly<Record<string, string>> = {
   outcome: 'Outcome',
 };
 
-/** The schemas of a document by title. Each object and each `enum` has a title; two schemas with one title are equal. */
+/**
+ * The schemas of a document by title. Each object and each `enum` has a title; two schemas with one title are equal.
+ */
 export class Components {
   readonly schemas: Record<string, SchemaNode> = {};
 
-  /** Adds a schema that is already in the form for generators. @returns a reference to it. @throws Error if the title means another schema */
+  /**
+   * Adds a schema that is already in the form for generators.
+   * @returns a reference to it.
+   * @throws Error if the title means another schema
+   */
   add(title: string, schema: SchemaNode): SchemaNode {
     const added = { title, ...schema };
     const known = this.schemas[title];
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(added)) throw new Error(`two schemas have the title ${title}`);
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(added))
+      throw new Error(`two schemas have the title ${title}`);
     this.schemas[title] = added;
     return { $ref: `#/components/schemas/${title}` };
   }
 
-  /** Converts a schema and the schemas in it, and adds them. @param title for an object or an `enum`. @returns the schema, or a reference */
+  /**
+   * Converts a schema and the schemas in it, and adds them.
+   * @param title for an object or an `enum`.
+   * @returns the schema, or a reference
+   */
   convert(schema: SchemaNode, title: string): SchemaNode {
     const definition = definitionOf(schema);
     if (definition !== undefined) return this.convert(definition as SchemaNode, lastPartOf(schema));
@@ -108,7 +119,11 @@ function withoutEnum({ enum: list, ...rest }: SchemaNode): SchemaNode {
 function constantOf(schema: SchemaNode): SchemaNode {
   if (!('const' in schema)) return {};
   const { const: value } = schema;
-  return { type: typeof value, ...(typeof value === 'string' && { pattern: `^${escaped(value)}$` }), examples: [value] };
+  return {
+    type: typeof value,
+    ...(typeof value === 'string' && { pattern: `^${escaped(value)}$` }),
+    examples: [value],
+  };
 }
 
 function escaped(text: string): string {

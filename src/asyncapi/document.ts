@@ -25,7 +25,8 @@ export function asyncApiDocument({ cloudevents, http, approvals, sinks }: Descri
     ...sourceParts(approvals.sources, context),
     ...httpParts(http.listen, http.tls !== null, context),
   ];
-  const merged = <Key extends keyof DocumentPart>(key: Key) => Object.assign({}, ...parts.map((part) => part[key])) as SchemaNode;
+  const merged = <Key extends keyof DocumentPart>(key: Key) =>
+    Object.assign({}, ...parts.map((part) => part[key])) as SchemaNode;
   return {
     asyncapi: '3.1.0',
     info: {

@@ -23,7 +23,8 @@ const DATA: readonly { readonly title: string; readonly schema: SchemaNode }[] =
 /** Adds the schema of `data`, from docs/schemas. @returns a reference to it */
 export function dataSchema(change: ChangeName, components: Components): SchemaNode {
   const [kind] = change.split('.');
-  const { title, schema } = DATA.find((each) => each.title === `${pascal(kind ?? '')}Data`) ?? (DATA.at(-1) as (typeof DATA)[number]);
+  const { title, schema } =
+    DATA.find((each) => each.title === `${pascal(kind ?? '')}Data`) ?? (DATA.at(-1) as (typeof DATA)[number]);
   return components.convert(schema, title);
 }
 
@@ -34,19 +35,33 @@ export function eventSchema(change: ChangeName, typePrefix: string, components: 
   const title = `${pascal(change)}CloudEvent`;
   // Tells the classes of one channel apart: their members alone do not.
   const discriminator = 'type';
-  return components.convert({ type: 'object', discriminator, required: [...requiredOf(attributes), 'data'], properties }, title);
+  return components.convert(
+    { type: 'object', discriminator, required: [...requiredOf(attributes), 'data'], properties },
+    title,
+  );
 }
 
 /** Adds the schema of the headers in binary mode: each attribute as text. @returns a reference to it */
-export function binaryHeaders(change: ChangeName, typePrefix: string, channel: SinkChannel, components: Components): SchemaNode {
+export function binaryHeaders(
+  change: ChangeName,
+  typePrefix: string,
+  channel: SinkChannel,
+  components: Components,
+): SchemaNode {
   const { datacontenttype: _, ...attributes } = attributesOf(change, typePrefix, components);
   const named = Object.fromEntries(
-    Object.entries(attributes).map(([name, { schema, isRequired }]) => [channel.prefix + name, { schema: asText(schema), isRequired }]),
+    Object.entries(attributes).map(([name, { schema, isRequired }]) => [
+      channel.prefix + name,
+      { schema: asText(schema), isRequired },
+    ]),
   );
   return headersSchema(named, channel, `${pascal(change)}${channel.form}Headers`, components);
 }
 
-/** Adds the schema of the headers in the other modes. @returns a reference to it, or null if a message has no headers */
+/**
+ * Adds the schema of the headers in the other modes.
+ * @returns a reference to it, or null if a message has no headers
+ */
 export function plainHeaders(channel: SinkChannel, components: Components): SchemaNode | null {
   const { mode, form, hasTypeHeader, otherHeaders } = channel;
   if (!hasTypeHeader && Object.keys(otherHeaders).length === 0) return null;
@@ -65,7 +80,9 @@ function headersSchema(
   const properties = {
     ...(hasTypeHeader && { 'content-type': type }),
     ...schemasOf(attributes),
-    ...Object.fromEntries(Object.entries(otherHeaders).map(([name, description]) => [name, { type: 'string', description }])),
+    ...Object.fromEntries(
+      Object.entries(otherHeaders).map(([name, description]) => [name, { type: 'string', description }]),
+    ),
   };
   const optional = Object.keys(attributes).filter((name) => !attributes[name]?.isRequired);
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
@@ -73,7 +90,11 @@ function headersSchema(
 }
 
 /** Returns all attributes that a CloudEvent of this change can have, in the order of its structured form. */
-function attributesOf(change: ChangeName, typePrefix: string, components: Components): Readonly<Record<string, Attribute>> {
+function attributesOf(
+  change: ChangeName,
+  typePrefix: string,
+  components: Components,
+): Readonly<Record<string, Attribute>> {
   const isSight = change.startsWith('source.');
   const schema = isSight ? 'source' : change.startsWith('approval.') ? 'approval' : 'change';
   const ofEvent = {
@@ -81,18 +102,28 @@ function attributesOf(change: ChangeName, typePrefix: string, components: Compon
     impact: optional(text('The EventType in lower case.', 'freeze', 'reboot', 'redeploy', 'preempt', 'terminate')),
     initiator: optional(text('The EventSource in lower case.', 'platform', 'user')),
     ...(change === 'ended' && { outcome: required(components.convert(changeSchema.properties.outcome, 'Outcome')) }),
-    ...((change === 'scheduled' || change === 'updated') && { expirytime: optional(time('NotBefore, while it is in the future.')) }),
+    ...((change === 'scheduled' || change === 'updated') && {
+      expirytime: optional(time('NotBefore, while it is in the future.')),
+    }),
     drill: optional({ type: 'boolean', description: 'Only for a drill: the event is made up.', examples: [true] }),
   };
   const traceparent = optional(
-    text("The event's EventId as trace id, if it is a GUID.", '00-c7061bacafdc4513b24baa5f13a16123-e6e69a738fa3f503-01'),
+    text(
+      "The event's EventId as trace id, if it is a GUID.",
+      '00-c7061bacafdc4513b24baa5f13a16123-e6e69a738fa3f503-01',
+    ),
   );
   return {
     specversion: required({ type: 'string', const: '1.0' }),
     id: required(text('Together with source, the same for each repeat.', `${EID}:${change.replace('.', '-')}`)),
-    source: required({ ...text('The scope of the events.', '/subscriptions/S/resourcegroups/G'), format: 'uri-reference' }),
+    source: required({
+      ...text('The scope of the events.', '/subscriptions/S/resourcegroups/G'),
+      format: 'uri-reference',
+    }),
     type: required({ type: 'string', const: `${typePrefix}.${change}.v1` }),
-    subject: required(text('The event; for source.*, scheduledevents.', isSight ? 'scheduledevents' : `scheduledevents/${EID}`)),
+    subject: required(
+      text('The event; for source.*, scheduledevents.', isSight ? 'scheduledevents' : `scheduledevents/${EID}`),
+    ),
     time: required(time('When the bridge saw the change.')),
     datacontenttype: required({ type: 'string', const: DATA_CONTENT_TYPE }),
     dataschema: required({

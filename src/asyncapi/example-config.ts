@@ -25,7 +25,10 @@ const FILE = {
   },
 };
 
-/** Returns the configuration for a document without a file. @throws BridgeError BRIDGE_CONFIG_INVALID if a type is missing */
+/**
+ * Returns the configuration for a document without a file.
+ * @throws BridgeError BRIDGE_CONFIG_INVALID if a type is missing
+ */
 export function exampleConfig(adapters: readonly AdapterDefinition<unknown>[]): DescribedConfig {
   const readFile = () => {
     throw new Error('the example names no file');

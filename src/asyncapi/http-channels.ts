@@ -37,7 +37,9 @@ export function httpParts(
     part('v1.stream', STREAM_ROUTE, streamMessages(context)),
     part('v1.approvals', APPROVE_ROUTE, ofBody(APPROVE_ROUTE)),
     part('v1.holds', HOLD_ROUTE, ofBody(HOLD_ROUTE)),
-    part('v1.releases', RELEASE_ROUTE, { Release: { name: 'Release', title: 'Release', summary: 'A request without a body.' } }),
+    part('v1.releases', RELEASE_ROUTE, {
+      Release: { name: 'Release', title: 'Release', summary: 'A request without a body.' },
+    }),
   ];
 }
 
@@ -50,7 +52,11 @@ function routePart(
 ): DocumentPart {
   const { operationId, summary, description = summary, parameters = [] } = operation;
   const query = parameters.filter((each) => each['in'] === 'query');
-  const place = { ...server, address: templateOf(path), description: `${description} Answers and proofs: GET /v1/openapi.json.` };
+  const place = {
+    ...server,
+    address: templateOf(path),
+    description: `${description} Answers and proofs: GET /v1/openapi.json.`,
+  };
   const own = endpointPart(place, {
     channel: key,
     server: SERVER,
@@ -76,9 +82,14 @@ function routePart(
 function streamMessages({ typePrefix, components, samples }: DocumentContext): Readonly<Record<string, SchemaNode>> {
   const messages = CHANGE_NAMES.map((change) => {
     const sample = samples.find((entry) => entry.change === change);
-    const examples = sample && [{ name: 'sample', payload: JSON.parse(Buffer.from(sample.bytes).toString()) as unknown }];
+    const examples = sample && [
+      { name: 'sample', payload: JSON.parse(Buffer.from(sample.bytes).toString()) as unknown },
+    ];
     const payload = eventSchema(change, typePrefix, components);
-    return [pascal(change), { ...nameOf(change), contentType: STRUCTURED_CONTENT_TYPE, payload, ...(examples && { examples }) }] as const;
+    return [
+      pascal(change),
+      { ...nameOf(change), contentType: STRUCTURED_CONTENT_TYPE, payload, ...(examples && { examples }) },
+    ] as const;
   });
   return Object.fromEntries(messages);
 }
@@ -94,7 +105,10 @@ export function bodyMessages(
   const messages = content.map(([contentType, { schema, example, examples = {} }]) => {
     const payload = components.convert(schema as SchemaNode, '');
     const name = String(payload['$ref']).split('/').at(-1) ?? '';
-    const values = example === undefined ? Object.values(examples as SchemaNode).map((each) => (each as SchemaNode)['value']) : [example];
+    const values =
+      example === undefined
+        ? Object.values(examples as SchemaNode).map((each) => (each as SchemaNode)['value'])
+        : [example];
     const isPlain = contentType === 'application/json';
     const headers = isPlain && inHeader.length > 0 && components.convert(ofParameters(inHeader), `${name}Headers`);
     const shown = values.map((value, index) => ({ name: `example-${index + 1}`, payload: value }));
@@ -106,7 +120,10 @@ export function bodyMessages(
 function ofParameters(parameters: readonly SchemaNode[]): SchemaNode {
   return object(
     Object.fromEntries(
-      parameters.map(({ name, description, schema }) => [String(name), optional({ ...(schema as SchemaNode), description })]),
+      parameters.map(({ name, description, schema }) => [
+        String(name),
+        optional({ ...(schema as SchemaNode), description }),
+      ]),
     ),
   );
 }

@@ -26,7 +26,9 @@ export interface EndpointParts {
 export function endpointPart(place: ChannelPlace, parts: EndpointParts): DocumentPart {
   const { protocol, hosts, address, description, bindings } = place;
   const { channel, server, operation, action, summary, messages, operationBindings } = parts;
-  const servers = hosts.map((host, index) => [hosts.length === 1 ? server : `${server}-${index + 1}`, { host, protocol }] as const);
+  const servers = hosts.map(
+    (host, index) => [hosts.length === 1 ? server : `${server}-${index + 1}`, { host, protocol }] as const,
+  );
   const references = servers.map(([key]) => ({ $ref: `#/servers/${key}` }));
   return {
     servers: Object.fromEntries(servers),

@@ -38,10 +38,16 @@ function sinkPart(name: string, { filter }: SinkConfig, channel: SinkChannel, co
   });
 }
 
-function messageOf(change: ChangeName, changes: readonly ChangeName[], channel: SinkChannel, context: DocumentContext): SchemaNode {
+function messageOf(
+  change: ChangeName,
+  changes: readonly ChangeName[],
+  channel: SinkChannel,
+  context: DocumentContext,
+): SchemaNode {
   const { typePrefix, components, samples } = context;
   const { mode, contentType, messageBindings } = channel;
-  const headers = mode === 'binary' ? binaryHeaders(change, typePrefix, channel, components) : plainHeaders(channel, components);
+  const headers =
+    mode === 'binary' ? binaryHeaders(change, typePrefix, channel, components) : plainHeaders(channel, components);
   const sample = samples.find((entry) => entry.change === change);
   return {
     ...nameOf(change, mode === 'structured' ? '' : pascal(mode)),
@@ -70,13 +76,25 @@ const SUMMARIES: Readonly<Record<ChangeName, string>> = {
   'source.restored': 'The bridge sees the metadata service again.',
 };
 
-function payloadOf(change: ChangeName, changes: readonly ChangeName[], mode: SinkChannel['mode'], context: DocumentContext): SchemaNode {
+function payloadOf(
+  change: ChangeName,
+  changes: readonly ChangeName[],
+  mode: SinkChannel['mode'],
+  context: DocumentContext,
+): SchemaNode {
   const { typePrefix, components } = context;
   if (mode === 'template') return { description: 'Any: the template of the sink decides.' };
   if (mode === 'binary') return dataSchema(change, components);
   if (mode === 'structured') return eventSchema(change, typePrefix, components);
-  const members = CHANGE_NAMES.filter((name) => changes.includes(name)).map((name) => eventSchema(name, typePrefix, components));
-  return { type: 'array', minItems: 1, items: { oneOf: members }, contains: eventSchema(change, typePrefix, components) };
+  const members = CHANGE_NAMES.filter((name) => changes.includes(name)).map((name) =>
+    eventSchema(name, typePrefix, components),
+  );
+  return {
+    type: 'array',
+    minItems: 1,
+    items: { oneOf: members },
+    contains: eventSchema(change, typePrefix, components),
+  };
 }
 
 function exampleOf(sample: EncodedEvent, channel: SinkChannel): SchemaNode {

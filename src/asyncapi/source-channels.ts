@@ -12,7 +12,11 @@ const RELEASE_REQUEST = named(
   'ReleaseRequest',
   object({
     EventId: { ...id, maxLength: 256 },
-    approver: optional({ ...id, maxLength: 256, description: 'Whose hold. Only an admin may release the hold of another approver.' }),
+    approver: optional({
+      ...id,
+      maxLength: 256,
+      description: 'Whose hold. Only an admin may release the hold of another approver.',
+    }),
   }),
 );
 
@@ -30,7 +34,10 @@ const MESSAGE = approverBody(
 );
 
 /** Returns a part for each source at a broker. */
-export function sourceParts(sources: Config['approvals']['sources'], { components }: DocumentContext): readonly DocumentPart[] {
+export function sourceParts(
+  sources: Config['approvals']['sources'],
+  { components }: DocumentContext,
+): readonly DocumentPart[] {
   return Object.entries(sources).flatMap(([name, { definition, options }]) => {
     const place = definition.channel?.(options);
     if (place === undefined) return [];

@@ -20,7 +20,10 @@ export interface AuthenticatorParts {
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Returns a function that identifies callers. It checks configured tokens first, so that they do not depend on an identity provider. */
+/**
+ * Returns a function that identifies callers. It checks configured tokens first, so that they do not depend on an
+ * identity provider.
+ */
 export function createAuthenticator(parts: AuthenticatorParts): (credentials: Credentials) => Promise<Authentication> {
   const { approvers, jwt, keys, deps, logger } = parts;
   const tokens = new TokenStore(parts, deps, logger);
@@ -29,7 +32,8 @@ export function createAuthenticator(parts: AuthenticatorParts): (credentials: Cr
   );
   const verifier = jwt && keys && new JwtVerifier(jwt, subjects, deps, logger, keys);
   return async ({ token, certificate, network }) => {
-    if (token === null) return certificate === null ? nobody('Send Authorization: Bearer TOKEN.') : byCertificate(certificate, approvers);
+    if (token === null)
+      return certificate === null ? nobody('Send Authorization: Bearer TOKEN.') : byCertificate(certificate, approvers);
     const owner = tokens.ownerOf(token);
     if (owner !== null) return { outcome: 'known', caller: { ...owner, via: 'token' } };
     if (verifier !== null && looksLikeJwt(token)) return await byJwt(verifier, token, network);
@@ -43,16 +47,21 @@ function byCertificate({ exact, dns }: ClientCertificate, approvers: Authenticat
     certificate !== null && isNamed(certificate) ? [owner] : [],
   );
   if (name === undefined)
-    return nobody('No approver has a name of this client certificate, and the request has no Authorization: Bearer TOKEN.');
+    return nobody(
+      'No approver has a name of this client certificate, and the request has no Authorization: Bearer TOKEN.',
+    );
   if (others.length > 0)
-    return nobody('This client certificate has the names of several approvers; use a certificate with the name of one.');
+    return nobody(
+      'This client certificate has the names of several approvers; use a certificate with the name of one.',
+    );
   return { outcome: 'known', caller: { kind: 'approver', name, via: 'certificate' } };
 }
 
 async function byJwt(verifier: JwtVerifier, token: string, network: string): Promise<Authentication> {
   try {
     const verdict = await verifier.verify(token, network);
-    if (verdict.kind === 'approver') return { outcome: 'known', caller: { kind: 'approver', name: verdict.name, via: 'jwt' } };
+    if (verdict.kind === 'approver')
+      return { outcome: 'known', caller: { kind: 'approver', name: verdict.name, via: 'jwt' } };
     return nobody(`This token is rejected: ${verdict.reason}.`);
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;

@@ -22,7 +22,10 @@ export interface Credentials {
   readonly network: string;
 }
 
-/** `nobody`: the credentials are rejected. `unavailable`: they cannot be verified now, and the caller is not at fault. `detail` says what to do. */
+/**
+ * `nobody`: the credentials are rejected. `unavailable`: they cannot be verified now, and the caller is not at fault.
+ * `detail` says what to do.
+ */
 export type Authentication =
   | { readonly outcome: 'known'; readonly caller: Caller }
   | { readonly outcome: 'nobody'; readonly detail: string }

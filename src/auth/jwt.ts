@@ -11,10 +11,15 @@ import type { JwtOptions } from './options.ts';
 /** The most verified tokens in memory, so that their signatures are not verified again. */
 const MOST_VERIFIED = 256;
 const EXPIRED = 'it has expired or is not valid yet: get a new one';
-/** The same text for signature and subject, so that a caller without a valid signature does not learn which subjects exist. */
+/**
+ * The same text for signature and subject, so that a caller without a valid signature does not learn which subjects
+ * exist.
+ */
 const UNVERIFIED = 'its signature or its subject is not accepted here';
 
-type JwtVerdict = { readonly kind: 'approver'; readonly name: string } | { readonly kind: 'refused'; readonly reason: string };
+type JwtVerdict =
+  | { readonly kind: 'approver'; readonly name: string }
+  | { readonly kind: 'refused'; readonly reason: string };
 
 interface VerifiedToken {
   readonly name: string;
@@ -59,8 +64,8 @@ export class JwtVerifier {
   }
 
   /**
-   * Returns the approver of a token, or why it is rejected. Runs cheap checks first, so that it neither fetches a key nor verifies a signature
-   * for a token that cannot be valid.
+   * Returns the approver of a token, or why it is rejected. Runs cheap checks first, so that it neither fetches a key
+   * nor verifies a signature for a token that cannot be valid.
    * @param network the sender's: verifications take turns by network
    * @throws BridgeError BRIDGE_JWT_* if the keys are not available
    */
@@ -86,7 +91,8 @@ export class JwtVerifier {
       if (generation !== this.#keys.generation) continue;
       if (typeof payload === 'string') return this.#refuse(payload, UNVERIFIED);
       const [name, ...others] = this.#ownersIn(payload);
-      if (name === undefined || others.length > 0) return this.#refuse('its claim names no approver, or several', UNVERIFIED);
+      if (name === undefined || others.length > 0)
+        return this.#refuse('its claim names no approver, or several', UNVERIFIED);
       this.#remember(hash, name, payload, generation);
       return { kind: 'approver', name };
     }
@@ -113,7 +119,8 @@ export class JwtVerifier {
     const { algorithms, types, issuer, audiences, clockToleranceMs, maxLifetimeMs } = this.#options;
     const { iss, aud, exp, nbf } = payload;
     const nowMs = this.#deps.wallMs();
-    if (!algorithms.includes(header.alg)) return this.#refuse('another algorithm', 'its signature algorithm is not accepted here');
+    if (!algorithms.includes(header.alg))
+      return this.#refuse('another algorithm', 'its signature algorithm is not accepted here');
     if (types.length > 0 && !types.some((type) => plainType(type) === plainType(header.typ ?? '')))
       return this.#refuse('another type', 'its type (typ) is not accepted here');
     if (iss !== issuer) return this.#refuse('another issuer', 'its issuer (iss) is not trusted here');
@@ -127,7 +134,10 @@ export class JwtVerifier {
       return this.#refuse('not yet valid', EXPIRED);
     const owners = this.#ownersIn(payload);
     if (owners.length === 1) return null;
-    return this.#refuse(owners.length === 0 ? 'its claim names no approver' : 'its claim names several approvers', UNVERIFIED);
+    return this.#refuse(
+      owners.length === 0 ? 'its claim names no approver' : 'its claim names several approvers',
+      UNVERIFIED,
+    );
   }
 
   #ownersIn(payload: JWTPayload): string[] {

@@ -30,7 +30,9 @@ interface KeySetTarget {
 /** Returns the text of the key set. @throws BridgeError BRIDGE_JWT_KEYS or BRIDGE_JWT_FORBIDDEN_ADDRESS */
 export async function requestKeySet(target: KeySetTarget, deps: Pick<Deps, 'after'>): Promise<string> {
   const who = `the key set of approvals.jwt at ${target.url.origin}`;
-  const limit = deadline(deps, TIMEOUT_MS, () => keysFault(`${who} did not arrive within 5s: check the network between`));
+  const limit = deadline(deps, TIMEOUT_MS, () =>
+    keysFault(`${who} did not arrive within 5s: check the network between`),
+  );
   try {
     return await keySetOf(target, who, limit.signal);
   } catch (error) {
@@ -40,18 +42,28 @@ export async function requestKeySet(target: KeySetTarget, deps: Pick<Deps, 'afte
   }
 }
 
-async function keySetOf({ url, allowPrivate, trust, serverName }: KeySetTarget, who: string, signal: AbortSignal): Promise<string> {
+async function keySetOf(
+  { url, allowPrivate, trust, serverName }: KeySetTarget,
+  who: string,
+  signal: AbortSignal,
+): Promise<string> {
   const guard = guardOf(allowPrivate, who);
   const host = hostOf(url);
   checkLiteral(guard, host);
   const context = url.protocol === 'https:' ? trust() : null;
   // NODE_TLS_REJECT_UNAUTHORIZED must not turn verification off.
-  const tls = { rejectUnauthorized: true, servername: serverName ?? serverNameOf(host), ...(context && { secureContext: context }) };
+  const tls = {
+    rejectUnauthorized: true,
+    servername: serverName ?? serverNameOf(host),
+    ...(context && { secureContext: context }),
+  };
   const request: HttpRequest = { method: 'GET', url, headers: HEADERS, lookup: checkedLookup(guard), tls };
   return await sendRequest(request, signal, async (incoming) => {
     const { statusCode } = incoming;
     if (statusCode !== 200)
-      throw keysFault(`${who} answered ${statusCode} instead of 200: correct approvals.jwt.jwks; the bridge follows no redirect`);
+      throw keysFault(
+        `${who} answered ${statusCode} instead of 200: correct approvals.jwt.jwks; the bridge follows no redirect`,
+      );
     const body = await readBody(incoming, LARGEST_BYTES);
     if (body === null) throw keysFault(`${who} is longer than 1 MiB: correct approvals.jwt.jwks`);
     return body.toString('utf8');
@@ -76,7 +88,8 @@ function networkFault(error: unknown, who: string): BridgeError {
   const said = code ?? messageOf(error);
   const advice = code && tlsAdvice(code, WORDS);
   if (advice) return keysFault(`${who} ${advice} (${said})`);
-  if (code && isUnreachableFault(code)) return keysFault(`${who} cannot be reached (${said}): check its name and the firewall`);
+  if (code && isUnreachableFault(code))
+    return keysFault(`${who} cannot be reached (${said}): check its name and the firewall`);
   return keysFault(`${who} broke off (${said}): check its server`);
 }
 

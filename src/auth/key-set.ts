@@ -22,11 +22,17 @@ const PAUSE_MS = 5000;
 type KeySetDeps = Pick<Deps, 'elapsedMs' | 'after'>;
 
 export interface KeySet {
-  /** Grows with each new set of keys. Tokens verified with older keys must be verified again. @throws BridgeError BRIDGE_JWT_KEYS */
+  /**
+   * Grows with each new set of keys. Tokens verified with older keys must be verified again.
+   * @throws BridgeError BRIDGE_JWT_KEYS
+   */
   readonly generation: number;
   /** False if the keys must be fetched again before use, also for tokens verified before. */
   readonly areFresh: boolean;
-  /** Returns null if no key, or more than one, matches the header. @throws BridgeError BRIDGE_JWT_* if the keys are not available */
+  /**
+   * Returns null if no key, or more than one, matches the header.
+   * @throws BridgeError BRIDGE_JWT_* if the keys are not available
+   */
   keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null>;
   /** Fetches or reads the keys. @throws BridgeError BRIDGE_JWT_* */
   check(): Promise<void>;
@@ -39,9 +45,15 @@ export function openKeySet(options: JwtOptions, deps: KeySetDeps, logger: Logger
   const { jwks } = options;
   if (typeof jwks !== 'string') return new FileKeySet(jwks, deps, logger);
   const files =
-    options.tls && new TlsFiles(options.tls, { owner: 'approvals.jwt', section: 'tls', code: 'BRIDGE_JWT_KEYS' }, { ...deps, logger });
+    options.tls &&
+    new TlsFiles(options.tls, { owner: 'approvals.jwt', section: 'tls', code: 'BRIDGE_JWT_KEYS' }, { ...deps, logger });
   const trust = () => files?.context() ?? null;
-  const target = { url: new URL(jwks), allowPrivate: options.allowPrivate, trust, serverName: options.tls?.serverName ?? null };
+  const target = {
+    url: new URL(jwks),
+    allowPrivate: options.allowPrivate,
+    trust,
+    serverName: options.tls?.serverName ?? null,
+  };
   return new RemoteKeySet(() => requestKeySet(target, deps), target.url.origin, deps, logger);
 }
 
@@ -119,7 +131,9 @@ class RemoteKeySet implements KeySet {
   }
 }
 
-/** Reads the file again when it changes. If it is unusable, the last good keys stay in use, and one log line says so. */
+/**
+ * Reads the file again when it changes. If it is unusable, the last good keys stay in use, and one log line says so.
+ */
 class FileKeySet implements KeySet {
   readonly #file: WatchedFile<JSONWebKeySet>;
   #found: { readonly set: JSONWebKeySet; readonly find: Promise<Find> } | null = null;

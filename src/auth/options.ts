@@ -11,7 +11,9 @@ const tokenEntries = {
   token: v.exactOptional(
     v.pipe(
       secret(),
-      v.description('The bearer token, { env: NAME } or { file: PATH }, at least 16 characters; no other caller may have the same.'),
+      v.description(
+        'The bearer token, { env: NAME } or { file: PATH }, at least 16 characters; no other caller may have the same.',
+      ),
     ),
   ),
   tokens: v.exactOptional(
@@ -30,7 +32,10 @@ interface Tokens {
 
 const isEither = ({ token, tokens }: Tokens) => (token === undefined) !== (tokens === undefined);
 /** `listed`: the key is `tokens`. */
-const tokensOf = ({ token, tokens }: Tokens) => ({ tokens: tokens ?? (token ? [token] : []), listed: tokens !== undefined });
+const tokensOf = ({ token, tokens }: Tokens) => ({
+  tokens: tokens ?? (token ? [token] : []),
+  listed: tokens !== undefined,
+});
 
 export const reader = v.pipe(
   v.strictObject(tokenEntries),
@@ -38,7 +43,9 @@ export const reader = v.pipe(
   v.transform((given) => tokensOf(given)),
 );
 
-/** The credentials of an approver, as keys of a strict object. An approver without any can only act through a source. */
+/**
+ * The credentials of an approver, as keys of a strict object. An approver without any can only act through a source.
+ */
 export const credentialEntries = {
   ...tokenEntries,
   certificate: v.exactOptional(
@@ -49,7 +56,9 @@ export const credentialEntries = {
       ),
     ),
   ),
-  subject: v.exactOptional(v.pipe(text(), v.description('The value of the claim in a token of approvals.jwt, or a member of its list.'))),
+  subject: v.exactOptional(
+    v.pipe(text(), v.description('The value of the claim in a token of approvals.jwt, or a member of its list.')),
+  ),
 };
 
 interface Credentials extends Tokens {
@@ -84,18 +93,26 @@ const file = v.pipe(
 
 const keySet = v.pipe(
   v.union([v.pipe(v.string(), withoutFault(urlFault)), file], 'must be an https:// URL or { file: PATH }'),
-  v.description('The key set of the issuer (RFC 7517): an https:// URL, or { file: PATH }, which is read again when it changes.'),
+  v.description(
+    'The key set of the issuer (RFC 7517): an https:// URL, or { file: PATH }, which is read again when it changes.',
+  ),
 );
 
 export const jwtSection = v.pipe(
   v.strictObject({
     issuer: v.pipe(text(), v.description('The issuer of the tokens: their iss, case-sensitive.')),
     audience: v.pipe(
-      v.union([text(), v.pipe(v.array(text()), v.minLength(1, 'must name at least one'))], 'must be text or a list of texts'),
+      v.union(
+        [text(), v.pipe(v.array(text()), v.minLength(1, 'must name at least one'))],
+        'must be text or a list of texts',
+      ),
       v.description('The audience of the tokens: one of these must be in their aud.'),
     ),
     jwks: keySet,
-    claim: v.optional(v.pipe(text(), v.description('The claim that is compared with the subject of each approver.')), 'sub'),
+    claim: v.optional(
+      v.pipe(text(), v.description('The claim that is compared with the subject of each approver.')),
+      'sub',
+    ),
     algorithms: v.exactOptional(
       v.pipe(
         v.array(v.picklist(ALGORITHMS)),
@@ -111,14 +128,23 @@ export const jwtSection = v.pipe(
       ),
     ),
     maxLifetime: v.optional(
-      durationBetween('1m', '366d', 'The maximum time until exp: a token that never expires is a password that cannot be revoked.'),
+      durationBetween(
+        '1m',
+        '366d',
+        'The maximum time until exp: a token that never expires is a password that cannot be revoked.',
+      ),
       '30d',
     ),
-    clockTolerance: v.optional(durationBetween('0s', '5m', 'The accepted difference between the clocks of issuer and bridge.'), '30s'),
+    clockTolerance: v.optional(
+      durationBetween('0s', '5m', 'The accepted difference between the clocks of issuer and bridge.'),
+      '30s',
+    ),
     allowPrivate: v.exactOptional(
       v.pipe(
         v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be an address or a range such as 10.0.0.0/8'))),
-        v.description('Ranges of private, loopback or link-local addresses from which the key set may be fetched. Default none.'),
+        v.description(
+          'Ranges of private, loopback or link-local addresses from which the key set may be fetched. Default none.',
+        ),
       ),
     ),
     allowInsecure: v.optional(v.pipe(v.boolean(), v.description('true: jwks may be an http:// URL.')), false),
@@ -130,19 +156,24 @@ export const jwtSection = v.pipe(
     ),
   }),
   v.forward(
-    v.check(({ jwks, allowInsecure }) => allowInsecure || typeof jwks !== 'string' || !/^http:/i.test(jwks), INSECURE_FAULT),
+    v.check(
+      ({ jwks, allowInsecure }) => allowInsecure || typeof jwks !== 'string' || !/^http:/i.test(jwks),
+      INSECURE_FAULT,
+    ),
     ['jwks'],
   ),
-  v.transform(({ audience, algorithms, types, allowPrivate, clockTolerance, maxLifetime, tls, allowInsecure: _, ...rest }) => ({
-    ...rest,
-    algorithms: algorithms ?? ALGORITHMS,
-    allowPrivate: allowPrivate ?? [],
-    audiences: typeof audience === 'string' ? [audience] : audience,
-    types: types ?? [],
-    clockToleranceMs: clockTolerance,
-    maxLifetimeMs: maxLifetime,
-    tls: tls ?? null,
-  })),
+  v.transform(
+    ({ audience, algorithms, types, allowPrivate, clockTolerance, maxLifetime, tls, allowInsecure: _, ...rest }) => ({
+      ...rest,
+      algorithms: algorithms ?? ALGORITHMS,
+      allowPrivate: allowPrivate ?? [],
+      audiences: typeof audience === 'string' ? [audience] : audience,
+      types: types ?? [],
+      clockToleranceMs: clockTolerance,
+      maxLifetimeMs: maxLifetime,
+      tls: tls ?? null,
+    }),
+  ),
   v.description(
     'JSON Web Tokens of an identity provider, such as Microsoft Entra ID, as credentials of approvers. Default: JWTs are rejected.',
   ),

@@ -29,16 +29,27 @@ export class TokenStore {
   readonly #files: WatchedFile<null>;
   readonly #logger: Logger;
 
-  constructor(callers: { readonly approvers: TokenOwners; readonly readers: TokenOwners }, deps: Pick<Deps, 'elapsedMs'>, logger: Logger) {
+  constructor(
+    callers: { readonly approvers: TokenOwners; readonly readers: TokenOwners },
+    deps: Pick<Deps, 'elapsedMs'>,
+    logger: Logger,
+  ) {
     this.#entries = [...entriesOf('approver', callers.approvers), ...entriesOf('reader', callers.readers)];
     this.#inFiles = this.#entries.filter(({ secret }) => secret.file !== null);
     const paths = this.#inFiles.map(({ secret }) => secret.file ?? '');
     const parse = (files: readonly FileText[]) => this.#readAgain(files);
-    this.#files = new WatchedFile(paths, { initial: () => null, parse, onChanged: () => {}, onUnusable: () => {} }, deps);
+    this.#files = new WatchedFile(
+      paths,
+      { initial: () => null, parse, onChanged: () => {}, onUnusable: () => {} },
+      deps,
+    );
     this.#logger = logger;
   }
 
-  /** Returns the owner, or null for an unknown token. A token that was replaced in its file becomes unknown within a second. */
+  /**
+   * Returns the owner, or null for an unknown token. A token that was replaced in its file becomes unknown within a
+   * second.
+   */
   ownerOf(token: string, isEqual: (one: Buffer, other: Buffer) => boolean = timingSafeEqual): Owner | null {
     this.#files.current();
     const given = digest(token);
@@ -67,7 +78,8 @@ export class TokenStore {
   #dropShared(fresh: Map<Entry, Buffer>): void {
     const hashOf = (entry: Entry) => fresh.get(entry) ?? entry.hash;
     const isShared = ([entry, hash]: [Entry, Buffer]) =>
-      !entry.hash.equals(hash) && this.#entries.some((other) => !isSameOwner(other.owner, entry.owner) && hashOf(other).equals(hash));
+      !entry.hash.equals(hash) &&
+      this.#entries.some((other) => !isSameOwner(other.owner, entry.owner) && hashOf(other).equals(hash));
     for (let shared = [...fresh].filter(isShared); shared.length > 0; shared = [...fresh].filter(isShared)) {
       for (const [entry] of shared) {
         fresh.delete(entry);
@@ -85,7 +97,10 @@ export class TokenStore {
 
   #keep(entry: Entry, reason: string): void {
     if (entry.loggedFault !== reason)
-      this.#logger.error({ ...logFields(entry), reason }, 'the file of a token cannot be used: the last good token stays valid');
+      this.#logger.error(
+        { ...logFields(entry), reason },
+        'the file of a token cannot be used: the last good token stays valid',
+      );
     entry.loggedFault = reason;
   }
 }

@@ -15,7 +15,10 @@ const MARGIN_MS = 240_000;
 /** A token is kept for at least this time, so that a short-lived one is not requested again at each use. */
 const LEAST_KEPT_MS = 30_000;
 const TIMEOUT_MS = 30_000;
-/** The metadata service, which issues the tokens of managed identities, accepts five requests a second, and the bridge polls it too. */
+/**
+ * The metadata service, which issues the tokens of managed identities, accepts five requests a second, and the bridge
+ * polls it too.
+ */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -49,7 +52,10 @@ interface Account {
   failure: Failure | null;
 }
 
-/** Loads the library and requests a token at first use. Sends one request at a time for each scope, which all callers share. */
+/**
+ * Loads the library and requests a token at first use. Sends one request at a time for each scope, which all callers
+ * share.
+ */
 export class AzureCredential {
   readonly #options: AzureCredentialOptions;
   readonly #deps: AzureCredentialDeps;
@@ -70,9 +76,10 @@ export class AzureCredential {
   }
 
   /**
-   * Returns a token for a scope, such as `https://NAMESPACE.servicebus.windows.net/.default`. If it cannot be renewed, returns the old one until
-   * it expires.
-   * @throws BridgeError BRIDGE_AZURE_REFUSED or BRIDGE_AZURE_UNAVAILABLE, repeated during the pause after a failure; or the signal's reason
+   * Returns a token for a scope, such as `https://NAMESPACE.servicebus.windows.net/.default`. If it cannot be renewed,
+   * returns the old one until it expires.
+   * @throws BridgeError BRIDGE_AZURE_REFUSED or BRIDGE_AZURE_UNAVAILABLE, repeated during the pause after a failure; or
+   * the signal's reason
    */
   async token(scope: string, signal: AbortSignal): Promise<AzureToken> {
     signal.throwIfAborted();
@@ -80,7 +87,8 @@ export class AzureCredential {
     const { held, failure } = account;
     const ageMs = held === null ? 0 : this.#ageMs(held.since);
     if (held !== null && ageMs < held.renewAfterMs) return held.token;
-    const usable = held !== null && ageMs < held.lifetimeMs - Math.min(LEAST_KEPT_MS, held.lifetimeMs / 20) ? held.token : null;
+    const usable =
+      held !== null && ageMs < held.lifetimeMs - Math.min(LEAST_KEPT_MS, held.lifetimeMs / 20) ? held.token : null;
     if (failure !== null && this.#deps.elapsedMs() < failure.untilMs) {
       if (usable !== null) return usable;
       throw failure.error;
@@ -120,7 +128,10 @@ export class AzureCredential {
         const times = (account.failure?.times ?? 0) + 1;
         const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (times - 1)) * (0.5 + this.#deps.random() / 2);
         account.failure = { error, times, untilMs: this.#deps.elapsedMs() + pauseMs };
-        this.#deps.logger.debug({ reason: error.message, pauseMs: Math.round(pauseMs) }, 'no token from Microsoft Entra ID');
+        this.#deps.logger.debug(
+          { reason: error.message, pauseMs: Math.round(pauseMs) },
+          'no token from Microsoft Entra ID',
+        );
         throw error;
       })
       .finally(() => {
@@ -141,7 +152,10 @@ export class AzureCredential {
       const given = await orAbort(answer, limit.signal);
       if (given === null) throw new Error('no credential is set up');
       const lifetimeMs = given.expiresOnTimestamp - since.wallMs;
-      const renewAfterMs = Math.max(lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 10), Math.min(LEAST_KEPT_MS, lifetimeMs / 2));
+      const renewAfterMs = Math.max(
+        lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 10),
+        Math.min(LEAST_KEPT_MS, lifetimeMs / 2),
+      );
       return { token: { token: given.token, expiresAtMs: given.expiresOnTimestamp }, since, lifetimeMs, renewAfterMs };
     } catch (error) {
       if (error instanceof BridgeError) throw error;
@@ -154,7 +168,8 @@ export class AzureCredential {
   #open(): Promise<TokenCredential> {
     if (this.#isStale) this.#credential = null;
     const pem = this.#options.certificate === undefined ? '' : pemOf(this.#options.certificate, this.#place);
-    if (this.#credential?.pem !== pem) this.#credential = { pem, credential: createCredential(this.#options, pem, this.#isStale) };
+    if (this.#credential?.pem !== pem)
+      this.#credential = { pem, credential: createCredential(this.#options, pem, this.#isStale) };
     this.#isStale = false;
     // A failure to load the library, or options that it rejects, is reported at each use.
     this.#credential.credential.catch(() => {
@@ -170,7 +185,11 @@ export class AzureCredential {
 }
 
 /** Disables the library's retries, and its request to Microsoft that validates the authority. */
-async function createCredential(options: AzureCredentialOptions, pem: string, isStale: boolean): Promise<TokenCredential> {
+async function createCredential(
+  options: AzureCredentialOptions,
+  pem: string,
+  isStale: boolean,
+): Promise<TokenCredential> {
   const azure = await import('./identity-library.ts');
   if (isStale) azure.forgetIdentityTokens();
   const { credential = 'default', clientId, tenantId, clientSecret, authorityHost } = options;
@@ -187,7 +206,10 @@ async function createCredential(options: AzureCredentialOptions, pem: string, is
     case 'client-certificate':
       return new azure.ClientCertificateCredential(tenantId ?? '', clientId ?? '', { certificate: pem }, common);
     case 'azure-cli':
-      return new azure.AzureCliCredential({ processTimeoutInMs: TIMEOUT_MS, ...(tenantId !== undefined && { tenantId }) });
+      return new azure.AzureCliCredential({
+        processTimeoutInMs: TIMEOUT_MS,
+        ...(tenantId !== undefined && { tenantId }),
+      });
     case 'environment':
       return new azure.EnvironmentCredential(common);
     case 'default':

@@ -12,8 +12,8 @@ export {
 } from '@azure/identity';
 
 /**
- * Clears the cached tokens of managed identities. The library keeps them for the whole process and has no function to clear them, so this uses
- * its internals; a test checks that they exist. Other credentials have their own cache.
+ * Clears the cached tokens of managed identities. The library keeps them for the whole process and has no function to
+ * clear them, so this uses its internals; a test checks that they exist. Other credentials have their own cache.
  */
 export function forgetIdentityTokens(): void {
   const application: unknown = Reflect.get(new ManagedIdentityCredential(), 'managedIdentityApp');

@@ -40,15 +40,23 @@ export const azureCredentialEntries = {
   ),
   tenantId: named('Tenant (directory) id. Default: AZURE_TENANT_ID.'),
   clientSecret: v.exactOptional(
-    v.pipe(secret(), v.description("The application's secret, { env: NAME } or { file: PATH }, for credential client-secret.")),
+    v.pipe(
+      secret(),
+      v.description("The application's secret, { env: NAME } or { file: PATH }, for credential client-secret."),
+    ),
   ),
   certificate: v.exactOptional(
-    pemFile("PEM file of the application's certificate and private key, for credential client-certificate; read again when it changes."),
+    pemFile(
+      "PEM file of the application's certificate and private key, for credential client-certificate; read again when it changes.",
+    ),
   ),
 };
 
 export interface AzureCredentialOptions extends EntriesOf<typeof azureCredentialEntries> {
-  /** The authority of a national cloud; absent: AZURE_AUTHORITY_HOST, or the public cloud. Not a key of the configuration. */
+  /**
+   * The authority of a national cloud; absent: AZURE_AUTHORITY_HOST, or the public cloud. Not a key of the
+   * configuration.
+   */
   readonly authorityHost?: string;
 }
 
@@ -59,7 +67,10 @@ const AUTHORITIES: readonly (readonly [host: RegExp, authorityHost: string])[] =
   [/\.(?:monitor|eventgrid)\.azure\.us\.?$/i, 'https://login.microsoftonline.us'],
 ];
 
-/** Returns the authority of a Service Bus or Event Hubs namespace, of an Azure Monitor endpoint or of Event Grid, by its host; empty except for national clouds. */
+/**
+ * Returns the authority of a Service Bus or Event Hubs namespace, of an Azure Monitor endpoint or of Event Grid, by its
+ * host; empty except for national clouds.
+ */
 export function azureAuthorityOf(host: string): Pick<AzureCredentialOptions, 'authorityHost'> {
   const authorityHost = AUTHORITIES.find(([suffix]) => suffix.test(host))?.[1];
   return authorityHost === undefined ? {} : { authorityHost };
@@ -68,18 +79,21 @@ export function azureAuthorityOf(host: string): Pick<AzureCredentialOptions, 'au
 type Key = 'clientId' | 'tenantId' | 'clientSecret' | 'certificate';
 
 /** The required and the optional keys of each kind. */
-const KEYS: Readonly<Record<AzureCredentialKind, { readonly needs: readonly Key[]; readonly takes: readonly Key[] }>> = {
-  default: { needs: [], takes: ['clientId', 'tenantId'] },
-  'managed-identity': { needs: [], takes: ['clientId'] },
-  'workload-identity': { needs: [], takes: ['clientId', 'tenantId'] },
-  'client-secret': { needs: ['tenantId', 'clientId', 'clientSecret'], takes: [] },
-  'client-certificate': { needs: ['tenantId', 'clientId', 'certificate'], takes: [] },
-  'azure-cli': { needs: [], takes: ['tenantId'] },
-  environment: { needs: [], takes: [] },
-};
+const KEYS: Readonly<Record<AzureCredentialKind, { readonly needs: readonly Key[]; readonly takes: readonly Key[] }>> =
+  {
+    default: { needs: [], takes: ['clientId', 'tenantId'] },
+    'managed-identity': { needs: [], takes: ['clientId'] },
+    'workload-identity': { needs: [], takes: ['clientId', 'tenantId'] },
+    'client-secret': { needs: ['tenantId', 'clientId', 'clientSecret'], takes: [] },
+    'client-certificate': { needs: ['tenantId', 'clientId', 'certificate'], takes: [] },
+    'azure-cli': { needs: [], takes: ['tenantId'] },
+    environment: { needs: [], takes: [] },
+  };
 
 /** Returns a fault for each missing key, and for each key that this kind does not use. */
-export function azureCredentialFaults(options: AzureCredentialOptions): readonly { readonly key: Key; readonly message: string }[] {
+export function azureCredentialFaults(
+  options: AzureCredentialOptions,
+): readonly { readonly key: Key; readonly message: string }[] {
   const kind = options.credential ?? 'default';
   const { needs, takes } = KEYS[kind];
   const missing = needs.filter((key) => options[key] === undefined);
@@ -87,6 +101,9 @@ export function azureCredentialFaults(options: AzureCredentialOptions): readonly
   const useless = keys.filter((key) => options[key] !== undefined && !needs.includes(key) && !takes.includes(key));
   return [
     ...missing.map((key) => ({ key, message: `is missing: credential ${kind} needs ${needs.join(', ')}` })),
-    ...useless.map((key) => ({ key, message: `has no effect with credential ${kind}: remove it, or choose the credential that uses it` })),
+    ...useless.map((key) => ({
+      key,
+      message: `has no effect with credential ${kind}: remove it, or choose the credential that uses it`,
+    })),
   ];
 }

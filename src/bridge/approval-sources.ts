@@ -33,7 +33,10 @@ export class Sources implements AsyncDisposable {
     for (const name of Object.keys(this.#config.approvals.sources)) this.#begin(name, observerId);
   }
 
-  /** Applies a new configuration. Unchanged sources continue. New ones start when the old ones are closed, after 2 s at most. */
+  /**
+   * Applies a new configuration. Unchanged sources continue. New ones start when the old ones are closed, after 2 s at
+   * most.
+   */
   async reload(config: SourcesParts['config'], paths: readonly string[]): Promise<void> {
     this.#config = config;
     const names = [...this.#loops.keys(), ...Object.keys(config.approvals.sources)];
@@ -63,7 +66,10 @@ export class Sources implements AsyncDisposable {
     const logger = this.#parts.logger.child({ source: name });
     const stopping = new AbortController();
     const made = createSource(name, this.#config, { deps, logger, observerId });
-    this.#loops.set(name, { stopping, loop: new SourceLoop({ ...made, approvals, deps, logger, stop: stopping.signal }) });
+    this.#loops.set(name, {
+      stopping,
+      loop: new SourceLoop({ ...made, approvals, deps, logger, stop: stopping.signal }),
+    });
   }
 }
 
@@ -89,7 +95,10 @@ interface SourceParts extends Pick<SourcesParts, 'deps'> {
   readonly observerId: string;
 }
 
-/** Creates a source, without I/O. @throws BridgeError BRIDGE_CONFIG_INVALID if options that fit the schema contradict each other */
+/**
+ * Creates a source, without I/O.
+ * @throws BridgeError BRIDGE_CONFIG_INVALID if options that fit the schema contradict each other
+ */
 export function createSource(
   name: string,
   config: Pick<Config, 'approvals'>,

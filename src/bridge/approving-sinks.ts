@@ -25,7 +25,12 @@ export function holdingSinks({ sinks }: Pick<Config, 'sinks'>): ReadonlyMap<stri
 }
 
 /** Returns whether a sink acts on an event, or null while that is unknown. */
-export function actsOn({ sinks }: Pick<Config, 'sinks'>, sink: string, event: ScheduledEvent, ownName: string | null): boolean | null {
+export function actsOn(
+  { sinks }: Pick<Config, 'sinks'>,
+  sink: string,
+  event: ScheduledEvent,
+  ownName: string | null,
+): boolean | null {
   const config = sinks[sink];
   const actsOnEvent = config && sinkApprover(config)?.actsOn;
   return actsOnEvent === undefined ? true : actsOnEvent(event, ownName);

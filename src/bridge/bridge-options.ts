@@ -36,15 +36,21 @@ interface PollWatch {
 }
 
 /**
- * A running bridge. Disposal stops polling, waits for running deliveries and closes everything, within 10 s, or 16 s if adapters need
- * longer.
+ * A running bridge. Disposal stops polling, waits for running deliveries and closes everything, within 10 s, or 16 s if
+ * adapters need longer.
  */
 export interface Bridge extends AsyncDisposable {
   /** `http://HOST:PORT`, `https://` with `http.tls`. */
   readonly url: string;
-  /** Resolves when there is nothing left to do, because standard output is the only sink and its reader has closed it. */
+  /**
+   * Resolves when there is nothing left to do, because standard output is the only sink and its reader has closed it.
+   */
   readonly ended: Promise<void>;
   readonly status: Status;
-  /** Reads the configuration again. Does not delay polls. @param by the requester, for the log @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Reads the configuration again. Does not delay polls.
+   * @param by the requester, for the log
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   reload(by: string): ReturnType<Reloads['request']>;
 }

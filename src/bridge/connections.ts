@@ -31,11 +31,14 @@ interface ReachParts {
 }
 
 /**
- * Creates all adapters and sources at once, so that faults in their options show. Then checks one after another, as the result is read.
+ * Creates all adapters and sources at once, so that faults in their options show. Then checks one after another, as the
+ * result is read.
  * @throws BridgeError BRIDGE_CONFIG_INVALID
  */
 export function checkConnections(config: Config, parts: ReachParts): AsyncIterable<Finding> {
-  const adapters = Object.keys(config.sinks).map((name): Named => [`sinks.${name}`, createAdapter(name, config, parts)]);
+  const adapters = Object.keys(config.sinks).map(
+    (name): Named => [`sinks.${name}`, createAdapter(name, config, parts)],
+  );
   sourcesOf(config, parts, UNKNOWN_OBSERVER);
   return reach(config, adapters, parts);
 }
@@ -44,7 +47,8 @@ export function checkConnections(config: Config, parts: ReachParts): AsyncIterab
 export async function checkLocally(config: Config, parts: ReachParts): Promise<readonly Finding[]> {
   const local = Object.entries(config.sinks).filter(([, { adapter }]) => adapter.isLocal);
   const reached: Finding[] = [];
-  for (const [name] of local) reached.push(await reachOne([`sinks.${name}`, createAdapter(name, config, parts)], parts));
+  for (const [name] of local)
+    reached.push(await reachOne([`sinks.${name}`, createAdapter(name, config, parts)], parts));
   return reached;
 }
 
@@ -56,14 +60,18 @@ const UNKNOWN_OBSERVER = 'unknown';
 async function* reach(config: Config, adapters: readonly Named[], parts: ReachParts): AsyncGenerator<Finding> {
   const { machine = MACHINE_PROBE, deps, env } = parts;
   const { store, http } = config;
-  yield* await placeFindings({ store: store.path, addresses: { 'http.listen': http.listen, 'http.health': http.health } }, machine);
+  yield* await placeFindings(
+    { store: store.path, addresses: { 'http.listen': http.listen, 'http.health': http.health } },
+    machine,
+  );
   const metadata = await reachMetadata(config, parts);
   yield { name: 'metadata', error: metadata.error, found: null };
   const { endpoint } = config.metadata;
   if (isAzure(endpoint)) yield* clockFindings(metadata.date, deps.wallMs());
   if (metadata.error !== null && endpoint !== 'discover') yield* await networkFindings(endpoint, machine);
   let isReached = metadata.error === null;
-  if (config.approvals.jwt !== null) yield { name: 'approvals.jwt', error: await keySetError(config.approvals.jwt, parts), found: null };
+  if (config.approvals.jwt !== null)
+    yield { name: 'approvals.jwt', error: await keySetError(config.approvals.jwt, parts), found: null };
   for (const named of [...adapters, ...sourcesOf(config, parts, metadata.observerId)]) {
     const finding = await reachOne(named, parts);
     isReached &&= finding.error === null;

@@ -55,14 +55,25 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
     return opened;
   };
   try {
-    const ports: HealthPorts = { readiness: parts.readiness, drain: parts.drain, metrics: onceASecond(() => metricsBytes(parts), deps) };
-    const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts, known, ports, () => hasConsole) });
+    const ports: HealthPorts = {
+      readiness: parts.readiness,
+      drain: parts.drain,
+      metrics: onceASecond(() => metricsBytes(parts), deps),
+    };
+    const { port } = await start({
+      setting: 'http.listen',
+      listen,
+      tls,
+      routes: mainRoutes(parts, known, ports, () => hasConsole),
+    });
     const healthOnly = healthRoutes(ports, async () => false);
     if (health !== null) await start({ setting: 'http.health', listen: health, tls: null, routes: healthOnly });
     const url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
     logger.info({ url }, 'listening');
     if (tls === null && !isLoopback(listen.host))
-      logger.warn('http.listen is not a loopback address and has no TLS, which http.allowInsecure allows: tokens are sent in clear text');
+      logger.warn(
+        'http.listen is not a loopback address and has no TLS, which http.allowInsecure allows: tokens are sent in clear text',
+      );
     const reload = (next: Pick<Config, 'http' | 'approvals'>, paths: readonly string[]) => {
       known.reload(next, (path) => touches(paths, path));
       hasConsole = next.http.console;
@@ -86,13 +97,28 @@ async function metricsBytes(ports: Pick<HealthPorts, 'metrics'>) {
   return { contentType, body: Buffer.from(body) };
 }
 
-function mainRoutes(parts: HttpInterfaceParts, known: ConfiguredCallers, ports: HealthPorts, hasConsole: () => boolean) {
+function mainRoutes(
+  parts: HttpInterfaceParts,
+  known: ConfiguredCallers,
+  ports: HealthPorts,
+  hasConsole: () => boolean,
+) {
   const { config, events, approvals, reload, operations, drills, streams, asyncApi, onUnauthorized, deps } = parts;
   const logger = parts.logger.child({ area: 'http' });
   const { host } = config.http.listen;
   const onFlood = (address: string) =>
-    logger.warn({ address }, 'too many requests without a valid token from this address: answering 429; valid tokens are not affected');
-  const callers = new Callers({ known, requireToken: !isLoopback(host), host, deps, onRefused: onUnauthorized, onFlood });
+    logger.warn(
+      { address },
+      'too many requests without a valid token from this address: answering 429; valid tokens are not affected',
+    );
+  const callers = new Callers({
+    known,
+    requireToken: !isLoopback(host),
+    host,
+    deps,
+    onRefused: onUnauthorized,
+    onFlood,
+  });
   const served: BridgePorts = { ...ports, events, approvals, reload, operations, drills, streams, asyncApi };
   return [...bridgeRoutes(served, callers), ...consoleRoutes(hasConsole, callers)];
 }

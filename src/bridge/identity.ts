@@ -7,10 +7,14 @@ import type { Observer } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { type Deps, sleep } from '../time/clock.ts';
 
-/** After this time without an answer of the instance route, a stored state is compared without the vmId (behaviour 4.12). */
+/**
+ * After this time without an answer of the instance route, a stored state is compared without the vmId (behaviour
+ * 4.12).
+ */
 const SILENT_AFTER_MS = 60_000;
 /**
- * After this time, new events are published without the vmId, because an event may give 30 s of notice. Such a comparison ends no event.
+ * After this time, new events are published without the vmId, because an event may give 30 s of notice. Such a
+ * comparison ends no event.
  */
 const PRESUMED_AFTER_MS = 5_000;
 /** How long the first CloudEvents of a new store wait for the VM's name if their source is configured. */
@@ -34,7 +38,10 @@ interface IdentityParts {
   readonly foreign: (vmId: string) => Promise<void>;
 }
 
-/** Asks until the VM is identified. After `presumed` and `identified`, documents may be compared and CloudEvents created. */
+/**
+ * Asks until the VM is identified. After `presumed` and `identified`, documents may be compared and CloudEvents
+ * created.
+ */
 export class Identity {
   readonly #parts: IdentityParts;
   readonly #presumed = Promise.withResolvers<void>();
@@ -54,7 +61,9 @@ export class Identity {
     this.#parts = parts;
   }
 
-  /** Resolves when the source is known and the store presumably belongs to this VM. No event ends before `identified`. */
+  /**
+   * Resolves when the source is known and the store presumably belongs to this VM. No event ends before `identified`.
+   */
   get presumed(): Promise<void> {
     return this.#presumed.promise;
   }
@@ -124,7 +133,8 @@ export class Identity {
       }
       this.#settle();
       if (this.#isIdentified) return true;
-      if (!this.#isNameless) logger.error('instance metadata has no scope for the source of the CloudEvents: set cloudevents.source');
+      if (!this.#isNameless)
+        logger.error('instance metadata has no scope for the source of the CloudEvents: set cloudevents.source');
       this.#isNameless = true;
       return false;
     }
@@ -150,7 +160,10 @@ export class Identity {
     const stored = outbox.identity.current;
     if (stored.vmId !== null && vmId !== null && stored.vmId !== vmId) {
       if (this.#isIdentified)
-        logger.error({ stored: stored.vmId, vmId }, 'the store belonged to another VM, which was learned too late to set its state aside');
+        logger.error(
+          { stored: stored.vmId, vmId },
+          'the store belonged to another VM, which was learned too late to set its state aside',
+        );
       else await this.#setAside(vmId);
     }
     outbox.identity.save({
@@ -169,7 +182,10 @@ export class Identity {
     this.#isForeign = false;
   }
 
-  /** Updates the metadata of the VM. Its name and the source stay until the next start, so that all changes of an event have the same. */
+  /**
+   * Updates the metadata of the VM. Its name and the source stay until the next start, so that all changes of an event
+   * have the same.
+   */
   async #refresh(signal: AbortSignal): Promise<void> {
     const { outbox, observerFields, logger } = this.#parts;
     const answer = await this.#parts.instance(signal);

@@ -86,7 +86,10 @@ export class MetadataSource {
     return this.#lastGoodPollAt;
   }
 
-  /** The time without a good document after which the bridge is blind; `firstTimeout` if there was none in the last 24 h. */
+  /**
+   * The time without a good document after which the bridge is blind; `firstTimeout` if there was none in the last 24
+   * h.
+   */
   get blindAfterMs(): number {
     const isFirst = !isAwake(this.#lastGoodAt, now(this.#parts.deps));
     return isFirst ? this.#times.firstTimeoutMs : BLIND_AFTER_MS;
@@ -111,9 +114,9 @@ export class MetadataSource {
   }
 
   /**
-   * Resolves when the answer to a request that started after this call has been handled. Sends the request at once if the service answers
-   * and the rate allows it, else after the pause that the last answer requires. One request serves all calls before it. Rejects only on
-   * abort.
+   * Resolves when the answer to a request that started after this call has been handled. Sends the request at once if
+   * the service answers and the rate allows it, else after the pause that the last answer requires. One request serves
+   * all calls before it. Rejects only on abort.
    */
   async read(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -129,7 +132,10 @@ export class MetadataSource {
     await answered;
   }
 
-  /** Sends all these StartRequests in one request. After a 429, no other request is sent for as long as the service asks. */
+  /**
+   * Sends all these StartRequests in one request. After a 429, no other request is sent for as long as the service
+   * asks.
+   */
   async post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult> {
     this.rate.sent('POST');
     const result = await this.client.post(eventIds, signal);
@@ -160,7 +166,10 @@ export class MetadataSource {
 
 function discoverBy(transport: MetadataTransport, logger: Logger): (signal: AbortSignal) => Promise<string> {
   return async (signal) => {
-    const endpoint = await discoverEndpoint({ probe: probeBy(transport), optionAddress: () => readOptionAddress() }, signal);
+    const endpoint = await discoverEndpoint(
+      { probe: probeBy(transport), optionAddress: () => readOptionAddress() },
+      signal,
+    );
     logger.info({ area: 'metadata', endpoint }, 'found the metadata service');
     return endpoint;
   };

@@ -2,7 +2,14 @@
 import type { Logger } from 'pino';
 import { toRfc3339 } from '../formats/dates.ts';
 import type { OperatorActions } from '../http/operators/sink-routes.ts';
-import type { DeadLetterPage, DeadLetterRange, JournalPage, JournalRange, OperatorAct, SinkView } from '../model/operators.ts';
+import type {
+  DeadLetterPage,
+  DeadLetterRange,
+  JournalPage,
+  JournalRange,
+  OperatorAct,
+  SinkView,
+} from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Deps } from '../time/clock.ts';
 import { untilNextTurn } from '../time/turn.ts';
@@ -42,7 +49,12 @@ export class Operations implements OperatorActions {
     return this.#parts.outbox.deadLetters.page(range);
   }
 
-  decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], by: string): number | readonly string[] | null {
+  decide(
+    act: 'retry' | 'discard',
+    sink: string,
+    ids: readonly string[],
+    by: string,
+  ): number | readonly string[] | null {
     const { outbox, sinks } = this.#parts;
     // The dead letters of a removed sink can be discarded, but not retried.
     if (!sinks.types().has(sink) && (act === 'retry' || outbox.queue.backlog(sink).dead === 0)) return null;
@@ -52,7 +64,10 @@ export class Operations implements OperatorActions {
       this.#note({ operator: by, act, subject: sink, detail: { count, ids } });
     });
     if (unknown !== null) return unknown;
-    this.#logger.info({ operator: by, sink, count: done }, act === 'retry' ? 'dead letters queued again' : 'dead letters discarded');
+    this.#logger.info(
+      { operator: by, sink, count: done },
+      act === 'retry' ? 'dead letters queued again' : 'dead letters discarded',
+    );
     if (act === 'retry') sinks.wake();
     return done;
   }
@@ -66,12 +81,20 @@ export class Operations implements OperatorActions {
     this.#note({ operator: by, act: 'reload', subject: null, detail: { changed } });
   }
 
-  async #change(sink: string, by: string, act: 'pause' | 'resume', work: (note: () => void) => unknown): Promise<SinkView | null> {
+  async #change(
+    sink: string,
+    by: string,
+    act: 'pause' | 'resume',
+    work: (note: () => void) => unknown,
+  ): Promise<SinkView | null> {
     const { sinks } = this.#parts;
     const type = sinks.types().get(sink);
     if (type === undefined) return null;
     work(() => this.#note({ operator: by, act, subject: sink, detail: {} }));
-    this.#logger.info({ operator: by, sink }, act === 'pause' ? 'an operator paused the sink' : 'an operator resumed the sink');
+    this.#logger.info(
+      { operator: by, sink },
+      act === 'pause' ? 'an operator paused the sink' : 'an operator resumed the sink',
+    );
     sinks.wake();
     // The lane has the new state already.
     await untilNextTurn();
@@ -87,7 +110,9 @@ export class Operations implements OperatorActions {
     const { queued, oldestQueuedAtMs, dead } = outbox.queue.backlog(name);
     const { pause, lastAcceptedAtMs, lastError } = outbox.queue.record(name);
     const state =
-      pause !== null ? 'paused' : (sinks.status().get(name)?.state ?? (outbox.queue.retirement(name) ? 'retired' : 'delivering'));
+      pause !== null
+        ? 'paused'
+        : (sinks.status().get(name)?.state ?? (outbox.queue.retirement(name) ? 'retired' : 'delivering'));
     return {
       ...{ name, type, state, queued },
       oldestAt: oldestQueuedAtMs === null ? null : toRfc3339(oldestQueuedAtMs),

@@ -28,7 +28,10 @@ export interface ReloadsParts extends OptionParts {
   readonly ready: Promise<void>;
   /** The configuration in force. */
   readonly current: () => Config;
-  /** Puts it in force, completely or not at all. `settled`: another reload may begin. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Puts it in force, completely or not at all. `settled`: another reload may begin.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   readonly apply: (config: Config, paths: readonly string[]) => { readonly settled: Promise<unknown> };
   readonly onReload: (result: ReloadResult) => void;
 }
@@ -103,7 +106,9 @@ export class Reloads {
     try {
       const [outcome, settled] = file === null ? [NO_FILE, null] : await this.#tryOut(file);
       void Promise.resolve(settled)
-        .catch((error: unknown) => this.#logger.error({ err: error, by }, 'the parts that the reload replaced did not end cleanly'))
+        .catch((error: unknown) =>
+          this.#logger.error({ err: error, by }, 'the parts that the reload replaced did not end cleanly'),
+        )
         .then(settle);
       if (outcome.kind !== 'no-file') onReload(outcome.kind);
       if (outcome.kind === 'applied') {
@@ -116,7 +121,10 @@ export class Reloads {
       return outcome;
     } catch (error) {
       onReload('failed');
-      this.#logger.error({ err: error, by }, 'the new configuration could not be put in force: the previous one stays in force');
+      this.#logger.error(
+        { err: error, by },
+        'the new configuration could not be put in force: the previous one stays in force',
+      );
       throw error;
     }
   }
@@ -148,8 +156,10 @@ export class Reloads {
 
   #log(by: string, outcome: AllowedOutcome): void {
     const logger = this.#logger;
-    if (outcome.kind === 'applied') logger.info({ by, changed: outcome.changed }, 'the configuration was read again and is in force');
-    else if (outcome.kind === 'no-file') logger.warn({ by }, 'there is no configuration file to reload, so nothing changes: see --config');
+    if (outcome.kind === 'applied')
+      logger.info({ by, changed: outcome.changed }, 'the configuration was read again and is in force');
+    else if (outcome.kind === 'no-file')
+      logger.warn({ by }, 'there is no configuration file to reload, so nothing changes: see --config');
     else if (outcome.kind === 'needs-restart') {
       const { restart } = outcome;
       logger.error(
@@ -157,8 +167,12 @@ export class Reloads {
         'the configuration has changes that need a restart: none of it is applied, the previous one stays in force',
       );
     } else {
-      for (const fault of outcome.faults) logger.error({ by, path: fault.path }, `the configuration is rejected: ${formatFault(fault)}`);
-      logger.error({ by, faults: outcome.faults.length }, 'the configuration has faults: the previous one stays in force');
+      for (const fault of outcome.faults)
+        logger.error({ by, path: fault.path }, `the configuration is rejected: ${formatFault(fault)}`);
+      logger.error(
+        { by, faults: outcome.faults.length },
+        'the configuration has faults: the previous one stays in force',
+      );
     }
   }
 }
@@ -168,5 +182,6 @@ const NO_FILE: AllowedOutcome = { kind: 'no-file' };
 /** Finds contradictions in options that fit their schemas. No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID */
 export function checkOptions(config: Config, { deps, logger, stdout }: OptionParts): void {
   for (const name of Object.keys(config.sinks)) createAdapter(name, config, { deps, logger, stdout });
-  for (const name of Object.keys(config.approvals.sources)) createSource(name, config, { deps, logger, observerId: '' });
+  for (const name of Object.keys(config.approvals.sources))
+    createSource(name, config, { deps, logger, observerId: '' });
 }

@@ -24,10 +24,12 @@ const RETRY_MS = 1000;
 
 /** Changes that Azure rules out (protocol 10.3), and how the bridge handles them. */
 const STEPS_BACK: Readonly<Record<StepBack, string>> = {
-  unstarted: 'an event went back from Started to Scheduled, which Azure says never happens: it counts as Scheduled again',
+  unstarted:
+    'an event went back from Started to Scheduled, which Azure says never happens: it counts as Scheduled again',
   returned: 'an event came back after its end, which Azure says never happens: it counts as a new occurrence',
 };
-const STEP_BACK_ADVICE = 'if this happens again, check what answers at metadata.endpoint, such as a proxy or two alternating hosts';
+const STEP_BACK_ADVICE =
+  'if this happens again, check what answers at metadata.endpoint, such as a proxy or two alternating hosts';
 
 export interface RunningFlowParts {
   readonly config: Config;
@@ -65,7 +67,11 @@ export class RunningFlow implements AsyncDisposable {
     this.#routes = this.#routesOf(config);
     const store = new Committer({ outbox, logger: logger.child({ area: 'store' }), onCommitted });
     this.#publishing = {
-      speaker: () => ({ source: identity.source ?? '', typePrefix: this.#config.cloudevents.typePrefix, observer: identity.observer }),
+      speaker: () => ({
+        source: identity.source ?? '',
+        typePrefix: this.#config.cloudevents.typePrefix,
+        observer: identity.observer,
+      }),
       known: () => store.state.events,
       routes: () => this.#routes,
       outbox,
@@ -106,7 +112,12 @@ export class RunningFlow implements AsyncDisposable {
       }),
       logger: logger.child({ area: 'drills' }),
     });
-    this.sources = new Sources({ config, approvals: this.approvals, deps, logger: logger.child({ area: 'approvals' }) });
+    this.sources = new Sources({
+      config,
+      approvals: this.approvals,
+      deps,
+      logger: logger.child({ area: 'approvals' }),
+    });
   }
 
   /** Resumes open work, then handles the last poll and all later ones. @throws BridgeError BRIDGE_STORE_* */
@@ -126,7 +137,10 @@ export class RunningFlow implements AsyncDisposable {
       .pipe(
         tap({
           error: (error: unknown) =>
-            logger.fatal({ err: error }, 'a bug in the bridge prevented the handling of a poll: the bridge retries in a second'),
+            logger.fatal(
+              { err: error },
+              'a bug in the bridge prevented the handling of a poll: the bridge retries in a second',
+            ),
         }),
         retry({ delay: () => timer(RETRY_MS, deps.scheduler) }),
       )
@@ -134,8 +148,8 @@ export class RunningFlow implements AsyncDisposable {
   }
 
   /**
-   * Called when the store belongs to this VM: resumes its drills, and receives approvals from brokers. A consumer group may contain the
-   * VM's name: under the wrong name, this bridge would take messages of another VM.
+   * Called when the store belongs to this VM: resumes its drills, and receives approvals from brokers. A consumer group
+   * may contain the VM's name: under the wrong name, this bridge would take messages of another VM.
    * @throws BridgeError BRIDGE_STORE_*
    */
   confirm(): void {
@@ -203,7 +217,9 @@ export class RunningFlow implements AsyncDisposable {
         "approvals.group.submit is leader, but the VM's own name is unknown: this bridge posts nothing that the group decides until it is known",
       );
     if (config.approvals.dryRun)
-      logger.warn('approvals.dryRun is true: decisions are recorded and published, but the bridge posts no StartRequest');
+      logger.warn(
+        'approvals.dryRun is true: decisions are recorded and published, but the bridge posts no StartRequest',
+      );
   }
 }
 

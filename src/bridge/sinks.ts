@@ -48,8 +48,8 @@ export class Sinks {
   #isClosing = false;
   #lanes = new Map<string, SinkLane>();
   /**
-   * Lanes of sinks that were removed, by name, until the store has dropped the sink. One that is configured again before keeps its lane and
-   * queue.
+   * Lanes of sinks that were removed, by name, until the store has dropped the sink. One that is configured again
+   * before keeps its lane and queue.
    */
   readonly #leaving = new Map<string, SinkLane>();
 
@@ -80,8 +80,8 @@ export class Sinks {
   }
 
   /**
-   * Applies a new configuration. A sink keeps its lane if it is unchanged or only its filter has changed. Resolves when no delivery to a
-   * removed sink runs.
+   * Applies a new configuration. A sink keeps its lane if it is unchanged or only its filter has changed. Resolves when
+   * no delivery to a removed sink runs.
    */
   async reload({ sinks }: Pick<Config, 'sinks'>, paths: readonly string[]): Promise<void> {
     const before = this.#sinks;
@@ -89,7 +89,10 @@ export class Sinks {
     if (this.#reports === null || this.#isClosing) return;
     const gone = Object.keys(before).filter((name) => !Object.hasOwn(sinks, name));
     const removed = gone.map((name) => this.#remove(name));
-    const touched = Object.entries(sinks).map((sink) => ({ sink, own: paths.filter((path) => touches([path], `sinks.${sink[0]}`)) }));
+    const touched = Object.entries(sinks).map((sink) => ({
+      sink,
+      own: paths.filter((path) => touches([path], `sinks.${sink[0]}`)),
+    }));
     const isChanged = ({ sink: [name], own }: (typeof touched)[number]) => own.some((path) => !isOfFilter(path, name));
     this.#change(touched.filter(isChanged).map(({ sink }) => sink));
     for (const each of touched) if (each.own.length > 0 && !isChanged(each)) this.#refilter(...each.sink);
@@ -147,7 +150,10 @@ export class Sinks {
     });
   }
 
-  #create([name, config]: readonly [string, SinkConfig], { logger, notes, requests, heldKeys, isInForce }: LaneMakings): Lane {
+  #create(
+    [name, config]: readonly [string, SinkConfig],
+    { logger, notes, requests, heldKeys, isInForce }: LaneMakings,
+  ): Lane {
     const { outbox, deps, stdout } = this.#parts;
     const approver = sinkApprover(config);
     const reports = this.#reports;
@@ -159,7 +165,10 @@ export class Sinks {
       ...{ name, adapter, retry: config.retry, deps, logger, requests, heldKeys },
       store: outbox.queue,
       settle: approver
-        ? settleApproving(approver.name, { queue: outbox.queue, approvals: () => this.#parts.flow()?.approvals ?? null })
+        ? settleApproving(approver.name, {
+            queue: outbox.queue,
+            approvals: () => this.#parts.flow()?.approvals ?? null,
+          })
         : undefined,
       cancels: config.adapter.cancels?.(config.options) ?? false,
       onAttempt: reports.onAttempt.bind(null, name),
@@ -193,7 +202,10 @@ export class Sinks {
       this.#logChanged(this.#parts.outbox.sinks.put([configuredSink([name, config])]));
       this.#lanes.get(name)?.wake();
     } catch (error) {
-      this.#parts.logger.error({ err: error, sink: name }, 'the changed filter of this sink could not be stored: the next start stores it');
+      this.#parts.logger.error(
+        { err: error, sink: name },
+        'the changed filter of this sink could not be stored: the next start stores it',
+      );
     }
   }
 
@@ -206,7 +218,8 @@ export class Sinks {
   #logChanged({ added, unretired }: SinkNews): void {
     const { logger } = this.#parts;
     for (const sink of added) logger.info({ sink }, 'new sink: it receives events from now on');
-    for (const sink of unretired) logger.info({ sink }, 'the sink was retired; it starts again, because its configuration has changed');
+    for (const sink of unretired)
+      logger.info({ sink }, 'the sink was retired; it starts again, because its configuration has changed');
   }
 
   #logRemoved(removed: readonly { readonly sink: string; readonly deadLettered: number }[]): void {

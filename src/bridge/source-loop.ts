@@ -65,7 +65,9 @@ export class SourceLoop {
       stop.throwIfAborted();
       return await approvals.take(origin, message);
     };
-    const error = await source.receive(take, stop, () => this.#ready()).then(endedByItself, (reason: unknown) => reason);
+    const error = await source
+      .receive(take, stop, () => this.#ready())
+      .then(endedByItself, (reason: unknown) => reason);
     this.#isUp = false;
     if (stop.aborted) return;
     this.#failures = deps.elapsedMs() - sinceMs >= STEADY_MS ? 1 : this.#failures + 1;
@@ -86,7 +88,8 @@ export class SourceLoop {
   #logFault(error: unknown): void {
     const { logger } = this.#parts;
     const isNew = !isStoreFault(error) && !this.#isFaultLogged;
-    if (isNew) logger.warn({ err: error }, 'the source cannot receive approvals: the bridge retries, at most 10 s apart');
+    if (isNew)
+      logger.warn({ err: error }, 'the source cannot receive approvals: the bridge retries, at most 10 s apart');
     else logger.debug({ reason: messageOf(error) }, 'the source cannot receive approvals: the bridge retries');
     this.#isFaultLogged ||= isNew;
   }

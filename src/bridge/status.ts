@@ -62,8 +62,8 @@ export class Status {
   }
 
   /**
-   * Returns whether the bridge reads documents and stores. Sink states are shown but do not count. Hosts, paths and errors only if
-   * `isWhole`.
+   * Returns whether the bridge reads documents and stores. Sink states are shown but do not count. Hosts, paths and
+   * errors only if `isWhole`.
    */
   readiness(isWhole: boolean): Readiness {
     const { deps, identity, sinks } = this.#parts;
@@ -71,14 +71,18 @@ export class Status {
     const lastGoodAt = store?.state.lastGoodAt ?? null;
     const reasons: string[] = [];
     if (!identity.isPresumed)
-      reasons.push('it is not known yet which VM this is, or what to name as source: see instance metadata and cloudevents.source');
+      reasons.push(
+        'it is not known yet which VM this is, or what to name as source: see instance metadata and cloudevents.source',
+      );
     else if (!identity.isIdentified)
       reasons.push(
         'it is not known yet which VM this is, as instance metadata do not answer: events are published, and none ends until then',
       );
     else if (lastGoodAt === null) reasons.push('no good document of the metadata service yet');
-    else if (ageMs(lastGoodAt, now(deps)) >= STALE_AFTER_MS) reasons.push('the last good document is 60 s old or older');
-    if (store !== null && store.fault !== null) reasons.push(isWhole ? `nothing can be stored: ${store.fault}` : 'nothing can be stored');
+    else if (ageMs(lastGoodAt, now(deps)) >= STALE_AFTER_MS)
+      reasons.push('the last good document is 60 s old or older');
+    if (store !== null && store.fault !== null)
+      reasons.push(isWhole ? `nothing can be stored: ${store.fault}` : 'nothing can be stored');
     const states = [...sinks.status()].map(([name, { state, reason, sinceMs, untilMs }]) => [
       name,
       {
@@ -88,7 +92,11 @@ export class Status {
         ...(untilMs !== null && { until: toRfc3339Seconds(untilMs) }),
       },
     ]);
-    const details = { ...(isWhole && this.#machine), configuration: this.#configuration(isWhole), sinks: Object.fromEntries(states) };
+    const details = {
+      ...(isWhole && this.#machine),
+      configuration: this.#configuration(isWhole),
+      sinks: Object.fromEntries(states),
+    };
     return { ready: reasons.length === 0, reasons, details };
   }
 
@@ -124,17 +132,28 @@ export class Status {
     return `watching: ${listed} ${listed === 1 ? 'event' : 'events'} listed${limits}`;
   }
 
-  /** Returns the answer of `GET /drainz`. A bridge that is blind or has not identified its VM does not drain the machine. */
+  /**
+   * Returns the answer of `GET /drainz`. A bridge that is blind or has not identified its VM does not drain the
+   * machine.
+   */
   drain(options: Config['http']['drain']): DrainState | null {
     if (options === null) return null;
     const { outbox, identity, deps } = this.#parts;
-    const { state, blindness } = this.#flow?.store ?? { state: outbox.known.load(), blindness: outbox.known.blindness() };
+    const { state, blindness } = this.#flow?.store ?? {
+      state: outbox.known.load(),
+      blindness: outbox.known.blindness(),
+    };
     const { name } = identity.observer;
     if (blindness !== null || name === null) return { state: 'serving' };
     const event = drainingEvent(listedEvents(state), options, name, deps.wallMs());
     if (event === null) return { state: 'serving' };
     const { eventId, eventType, eventStatus, notBefore } = event;
-    return { state: 'draining', eventId, impact: eventType.toLowerCase(), notBefore: eventStatus === 'Started' ? null : notBefore };
+    return {
+      state: 'draining',
+      eventId,
+      impact: eventType.toLowerCase(),
+      notBefore: eventStatus === 'Started' ? null : notBefore,
+    };
   }
 
   /** The answer of `GET /v1/events` (behaviour 6.2). */
@@ -157,7 +176,10 @@ export class Status {
     };
   }
 
-  /** Returns the events of `GET /v1/events`; null while events are stored, and it is not known if the store is of this VM. */
+  /**
+   * Returns the events of `GET /v1/events`; null while events are stored, and it is not known if the store is of this
+   * VM.
+   */
   listed(): readonly Occurrence[] | null {
     if (this.#flow !== null) return [...this.#flow.store.state.events.values()];
     return this.#parts.outbox.known.load().events.size === 0 ? [] : null;

@@ -61,8 +61,9 @@ export function startUpkeep({ outbox, retainMs, deps, logger, changedOutside }: 
 }
 
 /**
- * Runs once a second: together with a poll if one begins in time, so that the process wakes only once, else by a timer. The timer is
- * postponed in the turn of the poll's timer. If it were postponed later, Node would still wake at the old time.
+ * Runs once a second: together with a poll if one begins in time, so that the process wakes only once, else by a timer.
+ * The timer is postponed in the turn of the poll's timer. If it were postponed later, Node would still wake at the old
+ * time.
  */
 function startLooking(deps: Deps, look: () => void): Upkeep {
   let dueMs = 0;
@@ -137,7 +138,10 @@ function careful(work: () => void, logger: Logger): () => void {
     try {
       work();
     } catch (error) {
-      logger.debug({ area: 'store', reason: messageOf(error) }, 'maintenance of the store failed: the bridge retries later');
+      logger.debug(
+        { area: 'store', reason: messageOf(error) },
+        'maintenance of the store failed: the bridge retries later',
+      );
     }
   };
 }

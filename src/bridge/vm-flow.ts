@@ -44,7 +44,10 @@ export class VmFlow implements AsyncDisposable {
     return this.#isConfirmed ? (this.#flow?.drills ?? null) : null;
   }
 
-  /** Handles documents as far as the store may be compared. May be called repeatedly. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Handles documents as far as the store may be compared. May be called repeatedly.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   begin(): void {
     const { identity, logger } = this.#parts;
     if (!identity.isPresumed) return;
@@ -62,7 +65,10 @@ export class VmFlow implements AsyncDisposable {
     if (!this.#parts.identity.isIdentified) for (const { id } of entries) this.#published.push(id);
   }
 
-  /** Stops the flow of another VM's store. `begin` then handles documents with a new, empty store. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Stops the flow of another VM's store. `begin` then handles documents with a new, empty store.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   async setAside(vmId: string): Promise<void> {
     const { sinks, outbox, stop, logger } = this.#parts;
     await this.#end();
@@ -92,7 +98,8 @@ export class VmFlow implements AsyncDisposable {
     try {
       flow.start();
     } catch (error) {
-      // Nothing uses this flow yet, and the next attempt creates another one: a flow without the stored state would give wrong answers.
+      // Nothing uses this flow yet, and the next attempt creates another one: a flow without the stored state would
+      // give wrong answers.
       void flow[Symbol.asyncDispose]();
       throw error;
     }

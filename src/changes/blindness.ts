@@ -38,7 +38,9 @@ export function observeBlind(sight: Sight, at: Instant, settings: SightSettings)
   return { change: sightChange('blind', now, at, settings), blindness: now };
 }
 
-/** At a good document: returns `restored` if `blind` was reported before, also by an earlier process; otherwise null. */
+/**
+ * At a good document: returns `restored` if `blind` was reported before, also by an earlier process; otherwise null.
+ */
 export function observeRestored(
   blindness: Blindness | null,
   at: Instant,
@@ -48,7 +50,10 @@ export function observeRestored(
   return { change: sightChange('restored', blindness, at, { ...settings, reason: null }), blindness: null };
 }
 
-/** A good document of an earlier process is always older than this one's first request, even if the wall clock jumped in between. */
+/**
+ * A good document of an earlier process is always older than this one's first request, even if the wall clock jumped in
+ * between.
+ */
 function laterOf(firstRequestAt: Instant, lastGoodAt: Instant | null): Instant {
   if (lastGoodAt === null || lastGoodAt.elapsedMs === null) return firstRequestAt;
   return ageMs(firstRequestAt, lastGoodAt) > 0 ? lastGoodAt : firstRequestAt;

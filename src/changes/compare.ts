@@ -22,11 +22,16 @@ export function contentNow(listed: DocumentEvent, known: KnownEvent | undefined)
   return { ...event, ...Object.fromEntries(unreadable.map((field) => [field, known.event[field]])) };
 }
 
-/** Returns the fields in which `event`, read with `apiVersion`, differs from the known content: sorted, without fields that either version lacks. */
+/**
+ * Returns the fields in which `event`, read with `apiVersion`, differs from the known content: sorted, without fields
+ * that either version lacks.
+ */
 export function changedFields(known: KnownEvent, event: ScheduledEvent, apiVersion: string): readonly EventField[] {
   return FIELDS.filter((field) => {
     if (lacksField(known.apiVersion, field) || lacksField(apiVersion, field)) return false;
-    return field === 'resources' ? !sameNames(sortedResources(known.event), sortedResources(event)) : known.event[field] !== event[field];
+    return field === 'resources'
+      ? !sameNames(sortedResources(known.event), sortedResources(event))
+      : known.event[field] !== event[field];
   });
 }
 
@@ -34,7 +39,9 @@ export function changedFields(known: KnownEvent, event: ScheduledEvent, apiVersi
 export function isIdentical(one: ScheduledEvent, other: ScheduledEvent): boolean {
   return (
     one.eventId === other.eventId &&
-    FIELDS.every((field) => (field === 'resources' ? sameNames(one.resources, other.resources) : one[field] === other[field]))
+    FIELDS.every((field) =>
+      field === 'resources' ? sameNames(one.resources, other.resources) : one[field] === other[field],
+    )
   );
 }
 

@@ -31,14 +31,25 @@ export interface DiffSettings {
 
 interface Difference {
   readonly state: KnownState;
-  /** First the changes of listed events in the order of the document, then ended events in the order in which they were first seen. */
+  /**
+   * First the changes of listed events in the order of the document, then ended events in the order in which they were
+   * first seen.
+   */
   readonly changes: readonly EventChange[];
   /** Whether a change must be stored durably; if not, only `lastGoodAt` and the row of empty answers changed. */
   readonly news: boolean;
 }
 
-/** Compares a good document, read at `at`, with the known state. Modifies neither: the caller replaces its state once the difference is stored. */
-export function diff(state: KnownState, document: ScheduledEventsDocument, at: Instant, settings: DiffSettings): Difference {
+/**
+ * Compares a good document, read at `at`, with the known state. Modifies neither: the caller replaces its state once
+ * the difference is stored.
+ */
+export function diff(
+  state: KnownState,
+  document: ScheduledEventsDocument,
+  at: Instant,
+  settings: DiffSettings,
+): Difference {
   const comparison = new Comparison(state, document, at, settings);
   comparison.compareListed();
   comparison.compareMissing();
@@ -103,7 +114,11 @@ class Comparison {
       nextOccurrence: this.#nextOccurrence,
     };
     const whole = [...this.#events.values()].every((known) => known.listed);
-    return { state: whole ? { ...state, document: this.#document } : state, changes: this.#changes, news: this.#isNews(state) };
+    return {
+      state: whole ? { ...state, document: this.#document } : state,
+      changes: this.#changes,
+      news: this.#isNews(state),
+    };
   }
 
   get #incarnation(): number | null {
@@ -122,7 +137,8 @@ class Comparison {
   #compare(known: KnownEvent, listed: DocumentEvent): void {
     const event = contentNow(listed, known);
     const fields = changedFields(known, event, this.#document.apiVersion);
-    const isSameSight = known.listed && known.epoch === this.#epoch.number && known.apiVersion === this.#document.apiVersion;
+    const isSameSight =
+      known.listed && known.epoch === this.#epoch.number && known.apiVersion === this.#document.apiVersion;
     if (isSameSight && isIdentical(known.event, event)) return;
     const now = { ...known, ...this.#sight, event };
     this.#keep(now);
@@ -133,7 +149,13 @@ class Comparison {
 
   /** The common fields of all events that this document lists. */
   get #sight() {
-    return { apiVersion: this.#document.apiVersion, epoch: this.#epoch.number, listed: true, lastListedAt: null, missing: null };
+    return {
+      apiVersion: this.#document.apiVersion,
+      epoch: this.#epoch.number,
+      listed: true,
+      lastListedAt: null,
+      missing: null,
+    };
   }
 
   #unlisted(known: KnownEvent): KnownEvent {
@@ -143,7 +165,8 @@ class Comparison {
   #miss(unlisted: KnownEvent): void {
     const missing = unlisted.missing ?? missingSince(unlisted, this.#epoch, this.#at);
     const missingAt = pinned(missing.at, this.#at);
-    const known = unlisted.missing?.at === missingAt ? unlisted : { ...unlisted, missing: { ...missing, at: missingAt } };
+    const known =
+      unlisted.missing?.at === missingAt ? unlisted : { ...unlisted, missing: { ...missing, at: missingAt } };
     if (this.#settings.isOurs && this.#hasEnded(known, missingAt)) this.#end(known);
     else this.#keep(known);
   }
@@ -162,7 +185,8 @@ class Comparison {
 
   #hasEnded(known: KnownEvent, missingAt: Instant): boolean {
     const { settleMs } = this.#settings;
-    const isProven = hasSettled(this.#epoch, this.#at, settleMs) || hasOutlasted(missingAt, this.#epoch, this.#at, settleMs);
+    const isProven =
+      hasSettled(this.#epoch, this.#at, settleMs) || hasOutlasted(missingAt, this.#epoch, this.#at, settleMs);
     if (known.epoch !== this.#epoch.number && !isProven) return false;
     return this.#emptyRow === null || isConvincing(this.#emptyRow, this.#at);
   }
@@ -177,17 +201,31 @@ class Comparison {
     previousStatus: EventChange['previousStatus'],
     more: { changedFields?: readonly EventField[]; outcome?: EndOutcome; withoutNotice?: boolean } = {},
   ): void {
-    const id = unusedId(eventChangeId(phase, known.event), (used) => this.#usedIds.has(used) || this.#settings.isUsed(used));
+    const id = unusedId(
+      eventChangeId(phase, known.event),
+      (used) => this.#usedIds.has(used) || this.#settings.isUsed(used),
+    );
     this.#usedIds.add(id);
     const { key, occurrence, event } = known;
-    const usual = { changedFields: [], outcome: null, withoutNotice: false, incarnation: this.#incarnation, at: this.#at };
+    const usual = {
+      changedFields: [],
+      outcome: null,
+      withoutNotice: false,
+      incarnation: this.#incarnation,
+      at: this.#at,
+    };
     this.#changes.push({ kind: 'event', phase, id, key, occurrence, event, previousStatus, ...usual, ...more });
   }
 
   /** A new api-version is covered by its new epoch, and an added or removed event by its change. */
   #isNews(after: KnownState): boolean {
     const before = this.#state;
-    if (this.#changes.length > 0 || before.incarnation !== after.incarnation || before.epoch?.number !== after.epoch?.number) return true;
+    if (
+      this.#changes.length > 0 ||
+      before.incarnation !== after.incarnation ||
+      before.epoch?.number !== after.epoch?.number
+    )
+      return true;
     return [...after.events].some(([key, known]) => before.events.get(key) !== known);
   }
 }

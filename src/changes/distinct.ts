@@ -4,11 +4,12 @@ import type { Instant, KnownState, ScheduledEventsDocument } from '../model/even
 import { wasSwitchedOff } from './epoch.ts';
 
 /**
- * Drops a document without changes since the last committed state, `known()`, and passes the state with its new `lastGoodAt` to `unchanged`,
- * which must keep it: ages count from it. Passes all other documents, also unchanged ones while a missing event is undecided (settle, an empty
- * answer).
+ * Drops a document without changes since the last committed state, `known()`, and passes the state with its new
+ * `lastGoodAt` to `unchanged`, which must keep it: ages count from it. Passes all other documents, also unchanged ones
+ * while a missing event is undecided (settle, an empty answer).
  *
- * Not `distinctUntilChanged`, which compares with the last emitted document: after a failed commit, the document must be emitted again.
+ * Not `distinctUntilChanged`, which compares with the last emitted document: after a failed commit, the document must
+ * be emitted again.
  */
 export function distinctByIncarnation<T extends { readonly document: ScheduledEventsDocument; readonly at: Instant }>(
   known: () => KnownState,
@@ -27,8 +28,9 @@ export function observeFailure(state: KnownState): KnownState {
 }
 
 /**
- * Returns the state after an unchanged document, which is the same object as that of `state`; null for any other document. The metadata client
- * returns the same object while the bytes are the same, so the cost of an unchanged poll does not depend on the number of events.
+ * Returns the state after an unchanged document, which is the same object as that of `state`; null for any other
+ * document. The metadata client returns the same object while the bytes are the same, so the cost of an unchanged poll
+ * does not depend on the number of events.
  */
 function seenAgain(state: KnownState, document: ScheduledEventsDocument, at: Instant): KnownState | null {
   if (state.document !== document || wasSwitchedOff(state, at)) return null;

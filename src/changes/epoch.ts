@@ -16,11 +16,20 @@ type EmptyRow = NonNullable<KnownState['emptyRow']>;
 /** Returns the current epoch or a new one (behaviour 4.4). The very first document begins the first epoch. */
 export function epochOf(state: KnownState, document: ScheduledEventsDocument, at: Instant, settleMs: number): Epoch {
   if (state.epoch === null) return { number: 1, startedAt: at, rowStartedAt: at };
-  const epoch = { ...state.epoch, startedAt: pinned(state.epoch.startedAt, at), rowStartedAt: pinned(state.epoch.rowStartedAt, at) };
-  const restarted = document.incarnation !== null && state.incarnation !== null && document.incarnation < state.incarnation;
+  const epoch = {
+    ...state.epoch,
+    startedAt: pinned(state.epoch.startedAt, at),
+    rowStartedAt: pinned(state.epoch.rowStartedAt, at),
+  };
+  const restarted =
+    document.incarnation !== null && state.incarnation !== null && document.incarnation < state.incarnation;
   const otherVersion = document.apiVersion !== state.apiVersion;
   if (!restarted && !otherVersion && !wasSwitchedOff(state, at)) return isPinned(state.epoch) ? state.epoch : epoch;
-  return { number: epoch.number + 1, startedAt: at, rowStartedAt: hasSettled(epoch, at, settleMs) ? at : epoch.rowStartedAt };
+  return {
+    number: epoch.number + 1,
+    startedAt: at,
+    rowStartedAt: hasSettled(epoch, at, settleMs) ? at : epoch.rowStartedAt,
+  };
 }
 
 /** Whether the last good document is more than 24 h old. */
@@ -34,16 +43,17 @@ export function hasSettled(epoch: Epoch, at: Instant, settleMs: number): boolean
 }
 
 /**
- * Whether an event that is missing since `missingAt` may end although epochs change too quickly to settle, for example because two hosts with
- * different incarnations answer in turn: no document of these epochs has listed it for three settle times.
+ * Whether an event that is missing since `missingAt` may end although epochs change too quickly to settle, for example
+ * because two hosts with different incarnations answer in turn: no document of these epochs has listed it for three
+ * settle times.
  */
 export function hasOutlasted(missingAt: Instant, { rowStartedAt }: Epoch, at: Instant, settleMs: number): boolean {
   return [missingAt, rowStartedAt].every((since) => ageMs(since, at) >= LONGEST_ROW * settleMs);
 }
 
 /**
- * Converts a stored moment to this process's monotonic clock, so that later jumps of the wall clock do not change ages. A moment in the future
- * of the wall clock counts as now.
+ * Converts a stored moment to this process's monotonic clock, so that later jumps of the wall clock do not change ages.
+ * A moment in the future of the wall clock counts as now.
  */
 export function pinned(moment: Instant, at: Instant): Instant {
   const { wallMs, elapsedMs } = moment;

@@ -5,7 +5,10 @@ import { ageMs } from '../time/clock.ts';
 /** The greatest age of a good document that counts as just before the next one. */
 const JUST_BEFORE_MS = 10_000;
 
-/** Whether a good document at `earlier` is at most 10 s older than `at`. False for one in the future, after the clock was set back. */
+/**
+ * Whether a good document at `earlier` is at most 10 s older than `at`. False for one in the future, after the clock
+ * was set back.
+ */
 export function isJustBefore(earlier: Instant | null, at: Instant): boolean {
   if (earlier === null) return false;
   const age = ageMs(earlier, at);
@@ -20,12 +23,18 @@ export function missingSince(known: KnownEvent, epoch: Epoch, at: Instant): NonN
 
 /**
  * Returns how a missing event ended, or `unknown`.
- * @param end `byEmptyAnswer`: the service sent an empty answer; `isApproved`: this bridge has an approval, so the event may have run between two
+ * @param end `byEmptyAnswer`: the service sent an empty answer; `isApproved`: this bridge has an approval, so the event
+ * may have run between two
  *   documents
  */
 export function outcomeOf(
   known: KnownEvent,
-  end: { readonly epoch: Epoch; readonly at: Instant; readonly byEmptyAnswer: boolean; readonly isApproved: () => boolean },
+  end: {
+    readonly epoch: Epoch;
+    readonly at: Instant;
+    readonly byEmptyAnswer: boolean;
+    readonly isApproved: () => boolean;
+  },
 ): EndOutcome {
   if (known.epoch !== end.epoch.number) return 'unknown';
   if (known.event.eventStatus === 'Started') return 'completed';

@@ -11,6 +11,7 @@ export type StepBack = 'unstarted' | 'returned';
  */
 export function stepBackOf(change: EventChange, isUsed: (id: string) => boolean): StepBack | null {
   const { phase, previousStatus, event } = change;
-  if (phase === 'updated') return previousStatus === 'Started' && event.eventStatus === 'Scheduled' ? 'unstarted' : null;
+  if (phase === 'updated')
+    return previousStatus === 'Started' && event.eventStatus === 'Scheduled' ? 'unstarted' : null;
   return previousStatus === null && isUsed(eventChangeId('ended', event)) ? 'returned' : null;
 }

@@ -34,8 +34,8 @@ export function severityOf(change: Change): Severity {
 }
 
 /**
- * Returns true if an event started without notice and was not expected (behaviour 3.10). Azure may approve a user's operation by itself,
- * and another VM may approve a Freeze of some seconds between two polls (protocol 10.1).
+ * Returns true if an event started without notice and was not expected (behaviour 3.10). Azure may approve a user's
+ * operation by itself, and another VM may approve a Freeze of some seconds between two polls (protocol 10.1).
  */
 function isUnexpectedStart({ phase, withoutNotice, event }: EventChange): boolean {
   if (phase !== 'started' || !withoutNotice) return false;
@@ -54,7 +54,10 @@ export function expiryOf(change: EventChange): string | undefined {
   return Date.parse(notBefore) > change.at.wallMs ? notBefore : undefined;
 }
 
-/** Returns the traceparent, or undefined if the EventId is not a GUID. All CloudEvents of an event have the same trace id, its EventId. */
+/**
+ * Returns the traceparent, or undefined if the EventId is not a GUID. All CloudEvents of an event have the same trace
+ * id, its EventId.
+ */
 export function traceparentOf(eventId: string, id: string): string | undefined {
   const guid = eventId.toLowerCase();
   return GUID.test(guid) ? `00-${guid.replaceAll('-', '')}-${sha256Hex(id, 16)}-01` : undefined;

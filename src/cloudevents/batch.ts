@@ -8,7 +8,9 @@ const [OPEN, COMMA, CLOSE] = [0x5b, 0x2c, 0x5d];
 
 /** Returns a JSON array of the members, with their bytes unchanged. */
 export function encodeBatch(members: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(members.reduce((sum, { byteLength }) => sum + byteLength, 0) + framingBytes(members.length));
+  const bytes = new Uint8Array(
+    members.reduce((sum, { byteLength }) => sum + byteLength, 0) + framingBytes(members.length),
+  );
   bytes[0] = OPEN;
   let at = 1;
   for (const member of members) {
@@ -25,7 +27,10 @@ export function framingBytes(members: number): number {
   return 2 + Math.max(members - 1, 0);
 }
 
-/** Returns `batch:` and 32 hex digits of the SHA-256 of the ids in their order, joined by line feeds. Other members give another id. */
+/**
+ * Returns `batch:` and 32 hex digits of the SHA-256 of the ids in their order, joined by line feeds. Other members give
+ * another id.
+ */
 export function batchId(ids: readonly string[]): string {
   return `batch:${sha256Hex(ids.join('\n'), 32)}`;
 }

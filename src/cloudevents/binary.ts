@@ -7,7 +7,10 @@ export const HEADER_PREFIX = 'ce-';
 export const DATA_CONTENT_TYPE = 'application/json';
 
 export interface BinaryEvent {
-  /** All attributes and extensions that are set, by name, in the order of the structured form; without `datacontenttype`. */
+  /**
+   * All attributes and extensions that are set, by name, in the order of the structured form; without
+   * `datacontenttype`.
+   */
   readonly attributes: Readonly<Record<string, string>>;
   /** The data as JSON in UTF-8; null counts as data. The same event always gives the same bytes. */
   readonly data: Uint8Array;
@@ -21,7 +24,10 @@ const REQUIRED = ['specversion', 'id', 'source', 'type'];
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Returns a `fault`, without values, if the event cannot be sent in binary mode. No event that the bridge makes today has one. */
+/**
+ * Returns a `fault`, without values, if the event cannot be sent in binary mode. No event that the bridge makes today
+ * has one.
+ */
 export function toBinary(bytes: Uint8Array): BinaryEvent | { readonly fault: string } {
   const event = parse(bytes);
   if (event === null) return { fault: 'it is not a JSON object' };
@@ -46,7 +52,9 @@ export function toBinary(bytes: Uint8Array): BinaryEvent | { readonly fault: str
 function parse(bytes: Uint8Array): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(decoder.decode(bytes));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
   } catch {
     return null;
   }
@@ -60,7 +68,8 @@ function canonical(value: unknown): string | null {
 }
 
 /**
- * Returns `content-type`, and `ce-NAME` for each attribute; values are percent-encoded once (CloudEvents HTTP binding 1.0.2, section 3.1).
+ * Returns `content-type`, and `ce-NAME` for each attribute; values are percent-encoded once (CloudEvents HTTP binding
+ * 1.0.2, section 3.1).
  */
 export function httpHeaders({ attributes }: Pick<BinaryEvent, 'attributes'>): Record<string, string> {
   const own = Object.entries(attributes).map(([name, value]) => [`${HEADER_PREFIX}${name}`, percentEncode(value)]);

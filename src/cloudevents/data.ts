@@ -4,7 +4,15 @@ import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
 import { affects } from '../model/content.ts';
 import { isDrill } from '../model/drills.ts';
-import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SightChange } from '../model/events.ts';
+import type {
+  ApprovalChange,
+  EndOutcome,
+  EventField,
+  EventStatus,
+  Observer,
+  ScheduledEvent,
+  SightChange,
+} from '../model/events.ts';
 import type { VmMetadata } from '../model/vm-metadata.ts';
 
 /** The approval that let an event start. Only on `started`, if this bridge has it. */
@@ -48,7 +56,10 @@ interface ApprovalChangeData extends Pick<ApprovalChange, 'eventId' | 'approver'
   readonly at: string;
   /** Only for a drill. */
   readonly drill?: true;
-  /** Without an incarnation, because no single document made the change. `affected` is null also for an event that is not listed. */
+  /**
+   * Without an incarnation, because no single document made the change. `affected` is null also for an event that is
+   * not listed.
+   */
   readonly observer: Pick<EventObserverData, 'name' | 'vm' | 'affected'>;
 }
 
@@ -71,7 +82,10 @@ interface EventView {
   readonly approval?: EventApprovalData | null;
 }
 
-/** Returns the `data` of a change of an event, which is also what `GET /v1/events` shows. The members have the order of behaviour 3.11. */
+/**
+ * Returns the `data` of a change of an event, which is also what `GET /v1/events` shows. The members have the order of
+ * behaviour 3.11.
+ */
 export function eventData(event: ScheduledEvent, view: EventView): EventData {
   const { eventId, eventType, resourceType, resources, notBefore, description, eventSource, durationInSeconds } = event;
   const eventStatus = view.outcome === undefined ? event.eventStatus : 'Ended';
@@ -93,7 +107,11 @@ export function eventData(event: ScheduledEvent, view: EventView): EventData {
 /** Returns the approval that let an event start, or null if it waits, is held or failed. */
 export function eventApprovalData(approval: EventApproval | null): EventApprovalData | null {
   if (approval === null || ['waiting', 'held', 'failed'].includes(approval.state)) return null;
-  return { approvedBy: approval.votes.map((vote) => vote.approver), policy: approval.policy, at: toRfc3339(approval.at.wallMs) };
+  return {
+    approvedBy: approval.votes.map((vote) => vote.approver),
+    policy: approval.policy,
+    at: toRfc3339(approval.at.wallMs),
+  };
 }
 
 export function approvalChangeData(

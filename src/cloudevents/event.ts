@@ -7,7 +7,14 @@ import { isDrill } from '../model/drills.ts';
 import type { ApprovalChange, Change, EventChange, JournalEntry, Observer } from '../model/events.ts';
 import { eidOf } from '../model/ids.ts';
 import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
-import { approvalChangeData, type CloudEventData, type EventData, eventApprovalData, eventData, sightChangeData } from './data.ts';
+import {
+  approvalChangeData,
+  type CloudEventData,
+  type EventData,
+  eventApprovalData,
+  eventData,
+  sightChangeData,
+} from './data.ts';
 import { encodeStructured } from './structured.ts';
 
 const SCHEMAS = 'https://scheduled-events-bridge.github.io/schemas';
@@ -23,7 +30,10 @@ export interface EventContext {
 }
 
 /** `docs/schemas/NAME.v1.json` describes the `data` of each kind. */
-const SCHEMA_NAMES = { event: 'change', approval: 'approval', sight: 'source' } as const satisfies Record<Change['kind'], string>;
+const SCHEMA_NAMES = { event: 'change', approval: 'approval', sight: 'source' } as const satisfies Record<
+  Change['kind'],
+  string
+>;
 
 /** Returns the CloudEvent of a change, without the attributes that are not set. Valid by CloudEvents 1.0. */
 export function toCloudEvent(change: Change, context: EventContext): CloudEventV1<CloudEventData> {
@@ -75,7 +85,9 @@ function eventAttributes(change: EventChange | ApprovalChange) {
 
 function dataOf(change: Change, context: EventContext): CloudEventData {
   if (change.kind === 'event') return eventChangeData(change, context);
-  return change.kind === 'approval' ? approvalChangeData(change, context.observer) : sightChangeData(change, context.observer);
+  return change.kind === 'approval'
+    ? approvalChangeData(change, context.observer)
+    : sightChangeData(change, context.observer);
 }
 
 function eventChangeData(change: EventChange, { observer, approval }: EventContext): EventData {
@@ -92,5 +104,7 @@ function eventChangeData(change: EventChange, { observer, approval }: EventConte
 
 /** Leaves out the members that are undefined, because an unset attribute is absent. */
 function set(attributes: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.fromEntries(
+    Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }

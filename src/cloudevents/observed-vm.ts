@@ -5,8 +5,8 @@ import { VM_FIELDS, type VmMetadata } from '../model/vm-metadata.ts';
 export const TAG_PREFIX = 'tags.';
 
 /**
- * Returns the wanted fields and tags that are known, in the order of the configuration, or null if there are none. A tag has its name from
- * the configuration; its letter case does not count when it is looked up.
+ * Returns the wanted fields and tags that are known, in the order of the configuration, or null if there are none. A
+ * tag has its name from the configuration; its letter case does not count when it is looked up.
  */
 export function toObservedVm(metadata: VmMetadata | null, wanted: readonly string[]): VmMetadata | null {
   const fields = wanted.flatMap((name): readonly [string, string][] => {

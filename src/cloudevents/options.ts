@@ -6,13 +6,16 @@ import { TAG_PREFIX } from './observed-vm.ts';
 
 /** The characters of a URI; `isUriReference` checks their order. */
 const URI_CHARACTERS = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/;
-const NOT_ENCODED = 'has a character that is not allowed in a URI, such as a space or é: percent-encode it (%20, %C3%A9)';
+const NOT_ENCODED =
+  'has a character that is not allowed in a URI, such as a space or é: percent-encode it (%20, %C3%A9)';
 const NO_REFERENCE = 'must be empty (~), "vm" or a URI reference (RFC 3986), such as /subscriptions/S/resourcegroups/G';
 
 /** Azure allows 50 tags. */
 const MOST_FIELDS = VM_FIELDS.length + 50;
 /** A field, or a tag without control characters and those that Azure forbids in its name. */
-const VM_FIELD = new RegExp(`^(?:${VM_FIELDS.join('|')}|${TAG_PREFIX.replace('.', '\\.')}[^<>%&\\\\?/\\u0000-\\u001f\\u007f]{1,512})$`);
+const VM_FIELD = new RegExp(
+  `^(?:${VM_FIELDS.join('|')}|${TAG_PREFIX.replace('.', '\\.')}[^<>%&\\\\?/\\u0000-\\u001f\\u007f]{1,512})$`,
+);
 
 /** `cloudevents.observer`. */
 const observerFields = v.pipe(

@@ -1,6 +1,14 @@
 // A type prefix and a source → a sample CloudEvent of each type, always the same bytes.
 import type { EventApproval } from '../model/approvals.ts';
-import type { ApprovalChange, Change, EventChange, Instant, JournalEntry, ScheduledEvent, SightChange } from '../model/events.ts';
+import type {
+  ApprovalChange,
+  Change,
+  EventChange,
+  Instant,
+  JournalEntry,
+  ScheduledEvent,
+  SightChange,
+} from '../model/events.ts';
 import { approvalChangeId, eventChangeId, sightChangeId } from '../model/ids.ts';
 import type { EventContext } from './event.ts';
 import { toJournalEntry } from './event.ts';
@@ -36,12 +44,25 @@ const APPROVAL: EventApproval = {
   at: at('22:14:02.240'),
 };
 
-/** One maintenance from its announcement to its end, a refused approval, and a loss of sight; in the order of `CHANGE_NAMES`. */
+/**
+ * One maintenance from its announcement to its end, a refused approval, and a loss of sight; in the order of
+ * `CHANGE_NAMES`.
+ */
 const CHANGES: readonly Change[] = [
   ofEvent('scheduled', EVENT, { at: at('22:11:58.402'), incarnation: 3 }),
-  ofEvent('updated', MOVED, { at: at('22:13:10.951'), incarnation: 4, previousStatus: 'Scheduled', changedFields: ['notBefore'] }),
+  ofEvent('updated', MOVED, {
+    at: at('22:13:10.951'),
+    incarnation: 4,
+    previousStatus: 'Scheduled',
+    changedFields: ['notBefore'],
+  }),
   ofEvent('started', STARTED, { at: at('22:14:06.518'), incarnation: 5, previousStatus: 'Scheduled' }),
-  ofEvent('ended', STARTED, { at: at('22:14:21.733'), incarnation: 6, previousStatus: 'Started', outcome: 'completed' }),
+  ofEvent('ended', STARTED, {
+    at: at('22:14:21.733'),
+    incarnation: 6,
+    previousStatus: 'Started',
+    outcome: 'completed',
+  }),
   ofApproval('recorded', { at: at('22:14:02.117') }),
   ofApproval('submitted', { at: at('22:14:02.240') }),
   ofApproval('failed', { at: at('22:14:03.005'), reason: 'scope' }),
@@ -67,13 +88,35 @@ function ofEvent(
   return { kind: 'event', phase, id: eventChangeId(phase, event), key: KEY, occurrence: 1, event, ...none, ...fields };
 }
 
-function ofApproval(phase: ApprovalChange['phase'], fields: Pick<ApprovalChange, 'at'> & Partial<ApprovalChange>): Change {
+function ofApproval(
+  phase: ApprovalChange['phase'],
+  fields: Pick<ApprovalChange, 'at'> & Partial<ApprovalChange>,
+): Change {
   const approver = phase === 'failed' ? 'billing' : 'orders';
   const id = approvalChangeId(phase, KEY, approver, OBSERVER.id);
   const { eventId } = EVENT;
-  return { kind: 'approval', phase, id, key: KEY, eventId, occurrence: 1, event: MOVED, approver, policy: null, reason: null, ...fields };
+  return {
+    kind: 'approval',
+    phase,
+    id,
+    key: KEY,
+    eventId,
+    occurrence: 1,
+    event: MOVED,
+    approver,
+    policy: null,
+    reason: null,
+    ...fields,
+  };
 }
 
 function ofSight(phase: SightChange['phase'], fields: Pick<SightChange, 'at' | 'reason'>): Change {
-  return { kind: 'sight', phase, id: sightChangeId(phase, OBSERVER.id, SINCE), since: SINCE, lastDocumentAt: SINCE, ...fields };
+  return {
+    kind: 'sight',
+    phase,
+    id: sightChangeId(phase, OBSERVER.id, SINCE),
+    since: SINCE,
+    lastDocumentAt: SINCE,
+    ...fields,
+  };
 }

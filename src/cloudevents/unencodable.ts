@@ -35,14 +35,16 @@ export function encodeEach<Made>(
 }
 
 /**
- * Returns the refusal for any error of an encoder, because the same bytes would fail at every attempt. A BridgeError passes unchanged. Of
- * other errors only the name is shown, because their messages may quote the payload.
+ * Returns the refusal for any error of an encoder, because the same bytes would fail at every attempt. A BridgeError
+ * passes unchanged. Of other errors only the name is shown, because their messages may quote the payload.
  * @param made what could not be made from the event
  */
 export function unencodable(cause: unknown, sink: string, made: Part): BridgeError {
   if (cause instanceof BridgeError) return cause;
   const kind = cause instanceof Error ? cause.name : typeof cause;
-  return refused(`sink ${sink}: cannot make the ${made} from this CloudEvent (${kind}); it becomes a dead letter; please report it`);
+  return refused(
+    `sink ${sink}: cannot make the ${made} from this CloudEvent (${kind}); it becomes a dead letter; please report it`,
+  );
 }
 
 /** Returns the refusal of an event that cannot be sent in binary mode. */

@@ -32,7 +32,9 @@ export const drainSection = v.pipe(
     'has a notice without effect: with from: started, leave it out',
   ),
   v.transform(({ impacts, from, notice }) => ({ impacts, from, belowMs: notice?.below ?? Number.POSITIVE_INFINITY })),
-  v.description('When GET /drainz answers 503, so that a load balancer takes this machine out of its pool. Default: /drainz is 404.'),
+  v.description(
+    'When GET /drainz answers 503, so that a load balancer takes this machine out of its pool. Default: /drainz is 404.',
+  ),
 );
 
 type DrainOptions = OptionsOf<typeof drainSection>;
@@ -47,7 +49,9 @@ export function drainingEvent(
   const isImpact = oneOf(impacts);
   const isFarEnough = (event: ScheduledEvent) =>
     event.eventStatus === 'Started' || (from === 'scheduled' && noticeMs(event, nowMs) < belowMs);
-  const draining = [...events].filter((event) => isImpact(event.eventType) && affects(event, vmName) && isFarEnough(event));
+  const draining = [...events].filter(
+    (event) => isImpact(event.eventType) && affects(event, vmName) && isFarEnough(event),
+  );
   const leftMs = (event: ScheduledEvent) => (event.eventStatus === 'Started' ? -1 : noticeMs(event, nowMs));
   return draining.sort((one, other) => leftMs(one) - leftMs(other))[0] ?? null;
 }

@@ -10,7 +10,8 @@ const FOREIGN_SIGNS = ['[', ']', '{', '}', '(', ')', '\\'];
 
 /** Returns a fault if a glob contains a character of another glob syntax, with what to write instead, or null. */
 export function globFault(glob: string): string | null {
-  if (glob.startsWith('!')) return 'begins with !, but a glob cannot exclude names: list the names that must match, using only * and ?';
+  if (glob.startsWith('!'))
+    return 'begins with !, but a glob cannot exclude names: list the names that must match, using only * and ?';
   const sign = FOREIGN_SIGNS.find((foreign) => glob.includes(foreign));
   if (sign === undefined) return null;
   return `holds ${sign}, but only * (any text) and ? (any one character) have a meaning: write a glob for each alternative, or ? in its place`;
@@ -28,9 +29,10 @@ export function compileGlobs(globs: readonly string[]): Readonly<Record<Reach, (
 const [STAR, QUESTION_MARK, CAPITAL_A, CAPITAL_Z] = [0x2a, 0x3f, 0x41, 0x5a];
 
 /**
- * Some globs as one automaton. It follows every way through all of them at once and never goes back: one bit stands for each place in a
- * glob, and is set if the name so far matches the glob up to there. A name takes one step for each of its characters, of three operations
- * on as many bits as the globs have characters, whatever both hold (Baeza-Yates and Gonnet, "A new approach to text searching", 1992).
+ * Some globs as one automaton. It follows every way through all of them at once and never goes back: one bit stands for
+ * each place in a glob, and is set if the name so far matches the glob up to there. A name takes one step for each of
+ * its characters, of three operations on as many bits as the globs have characters, whatever both hold (Baeza-Yates and
+ * Gonnet, "A new approach to text searching", 1992).
  */
 class Automaton {
   /** The first place of each glob, and the last. */
@@ -61,8 +63,15 @@ class Automaton {
       // No character follows the last place, so no way leads from one glob into the next.
       last.push(place++);
     }
-    [this.#first, this.#last, this.#stars, this.#questionMarks] = [bitsOf(first), bitsOf(last), bitsOf(stars), bitsOf(questionMarks)];
-    this.#following = new Map([...following].map(([character, places]) => [character, bitsOf(places) | this.#questionMarks]));
+    [this.#first, this.#last, this.#stars, this.#questionMarks] = [
+      bitsOf(first),
+      bitsOf(last),
+      bitsOf(stars),
+      bitsOf(questionMarks),
+    ];
+    this.#following = new Map(
+      [...following].map(([character, places]) => [character, bitsOf(places) | this.#questionMarks]),
+    );
   }
 
   /** Returns whether one of the globs matches a whole name. */
@@ -77,7 +86,10 @@ class Automaton {
   }
 }
 
-/** The number that has these bits, given in ascending order. Built at once, as a step for each bit would take the square of the time. */
+/**
+ * The number that has these bits, given in ascending order. Built at once, as a step for each bit would take the square
+ * of the time.
+ */
 function bitsOf(places: readonly number[]): bigint {
   const bytes = Buffer.alloc(((places.at(-1) ?? 0) >>> 3) + 1);
   for (const place of places) bytes[place >>> 3] = (bytes[place >>> 3] as number) | (1 << (place & 7));

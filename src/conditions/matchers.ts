@@ -11,10 +11,12 @@ export interface EventMatcher {
 }
 
 /**
- * The comparison of each condition; undefined if it has no limit. A condition without an entry here does not compile, because it would
- * match all.
+ * The comparison of each condition; undefined if it has no limit. A condition without an entry here does not compile,
+ * because it would match all.
  */
-const MATCHES: Readonly<Record<ConditionName, (conditions: EventConditions, reach: Reach) => EventMatcher['matches'] | undefined>> = {
+const MATCHES: Readonly<
+  Record<ConditionName, (conditions: EventConditions, reach: Reach) => EventMatcher['matches'] | undefined>
+> = {
   impacts: ({ impacts }) => {
     const isImpact = impacts && oneOf(impacts);
     return isImpact && (({ eventType }) => isImpact(eventType));

@@ -3,7 +3,10 @@ import * as v from 'valibot';
 import { durationBetween, type OptionsOf, texts, withoutFault } from '../schema/pieces.ts';
 import { globFault, LONGEST_GLOB } from './globs.ts';
 
-/** The maximum number of globs in a list. Matching them with a thousand names takes less than half a second, for any content. */
+/**
+ * The maximum number of globs in a list. Matching them with a thousand names takes less than half a second, for any
+ * content.
+ */
 const MOST_GLOBS = 1000;
 
 export function globs(description: string) {
@@ -42,8 +45,14 @@ const duration = v.pipe(
     min: v.exactOptional(durationBetween('0s', '365d', 'It is at least so long.')),
     below: v.exactOptional(durationBetween('0s', '365d', 'It is shorter than this.')),
   }),
-  v.check(({ min, below }) => min !== undefined || below !== undefined, 'has no limit: give min or below, or leave the key out'),
-  v.check(({ min = 0, below = Number.POSITIVE_INFINITY }) => min < below, 'lets nothing pass: min must be less than below'),
+  v.check(
+    ({ min, below }) => min !== undefined || below !== undefined,
+    'has no limit: give min or below, or leave the key out',
+  ),
+  v.check(
+    ({ min = 0, below = Number.POSITIVE_INFINITY }) => min < below,
+    'lets nothing pass: min must be less than below',
+  ),
   v.transform(({ min, below }): { minMs?: number; belowMs?: number } => ({
     ...(min === undefined ? {} : { minMs: min }),
     ...(below === undefined ? {} : { belowMs: below }),

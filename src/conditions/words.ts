@@ -9,7 +9,8 @@ import type { ConditionName, EventConditions } from './options.ts';
 export const askedFor: Readonly<Record<ConditionName, (conditions: EventConditions, reach: Reach) => string>> = {
   impacts: ({ impacts }) => alternatives(impacts),
   initiators: ({ initiators }) => alternatives(initiators),
-  resources: ({ resources }, reach) => `${reach === 'every' ? 'every name' : 'a name'} to match ${alternatives(resources)}`,
+  resources: ({ resources }, reach) =>
+    `${reach === 'every' ? 'every name' : 'a name'} to match ${alternatives(resources)}`,
   notice: ({ notice = {} }) => noticeAsked(notice),
   duration: ({ duration = {} }) => durationAsked(duration),
 };

@@ -25,14 +25,19 @@ const RESTARTS: readonly (readonly [path: string, settingOf: (config: Config) =>
   ['http.health', ({ http }) => http.health],
 ];
 
-/** Returns the settings of `RESTARTS` that differ. Values include defaults, so writing a default into the file is not a change. */
+/**
+ * Returns the settings of `RESTARTS` that differ. Values include defaults, so writing a default into the file is not a
+ * change.
+ */
 export function needsRestart(before: Config, after: Config): readonly string[] {
-  return RESTARTS.flatMap(([path, settingOf]) => (isDeepStrictEqual(settingOf(before), settingOf(after)) ? [] : [path]));
+  return RESTARTS.flatMap(([path, settingOf]) =>
+    isDeepStrictEqual(settingOf(before), settingOf(after)) ? [] : [path],
+  );
 }
 
 /**
- * Returns the longest paths that contain each difference, such as `sinks.hooks.url`. Lists, secrets (also if only the value differs), and added
- * or removed entries are reported as a whole.
+ * Returns the longest paths that contain each difference, such as `sinks.hooks.url`. Lists, secrets (also if only the
+ * value differs), and added or removed entries are reported as a whole.
  */
 export function configChanges(before: Written, after: Written): readonly string[] {
   return differences(before, after, []).map((path) => formatPath(path));

@@ -7,7 +7,14 @@ import { type Fault, formatFault, formatPath, type OptionFault, type Path, unkno
 import { isMapping, validate } from '../schema/validate.ts';
 import type { Written } from './changes.ts';
 import type { Config, SinkConfig, SourceConfig } from './config.ts';
-import { callerTokenFaults, httpFaults, proofFaults, quorumFaults, serverTlsFaults, unreachableRules } from './cross-checks.ts';
+import {
+  callerTokenFaults,
+  httpFaults,
+  proofFaults,
+  quorumFaults,
+  serverTlsFaults,
+  unreachableRules,
+} from './cross-checks.ts';
 import { areOpen, fingerprint, openSecrets, type Surroundings, withHashes } from './secrets.ts';
 import { SECTIONS, type Sections } from './sections.ts';
 import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
@@ -37,13 +44,15 @@ export function checkConfig(file: unknown, around: ConfigSurroundings): CheckedC
 }
 
 /**
- * Like `checkConfig`, with the checks for which sinks must load something, such as a template. Reports all faults in one run. Warns of programs
- * that others may change.
+ * Like `checkConfig`, with the checks for which sinks must load something, such as a template. Reports all faults in
+ * one run. Warns of programs that others may change.
  */
 export async function checkConfigFully(file: unknown, around: ConfigSurroundings): Promise<CheckedConfig> {
   const { checked, checkable } = inspect(file, around);
   const found = await Promise.all(
-    checkable.map(async ({ name, definition, options }) => inEntry(['sinks', name], (await definition.contentFaults?.(options)) ?? [])),
+    checkable.map(async ({ name, definition, options }) =>
+      inEntry(['sinks', name], (await definition.contentFaults?.(options)) ?? []),
+    ),
   );
   const faults = [...('faults' in checked ? checked.faults : []), ...found.flat()];
   if (faults.length > 0 || 'faults' in checked) return { faults: distinct(faults) };
@@ -58,7 +67,10 @@ export async function checkConfigFully(file: unknown, around: ConfigSurroundings
 /** Returns a BRIDGE_CONFIG_INVALID with one line for each fault. */
 export function configError(faults: readonly Fault[]): BridgeError {
   const count = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
-  return new BridgeError('BRIDGE_CONFIG_INVALID', [`the configuration has ${count}:`, ...faults.map(formatFault)].join('\n  '));
+  return new BridgeError(
+    'BRIDGE_CONFIG_INVALID',
+    [`the configuration has ${count}:`, ...faults.map(formatFault)].join('\n  '),
+  );
 }
 
 /** Returns the configuration with all defaults and one sink: stdout. */
@@ -100,13 +112,25 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   faults.push(...secrets.faults, ...secretFaults(['sinks'], checkable), ...sourceSecrets);
   if (sourceSecrets.length === 0) faults.push(...sharedStreams(sources.filter(isOpen)));
   const folder = store && storeFolder(store, around);
-  faults.push(...sharedFiles(checkable, { directory: around.directory, ...(folder === undefined ? {} : { store: folder }) }));
+  faults.push(
+    ...sharedFiles(checkable, { directory: around.directory, ...(folder === undefined ? {} : { store: folder }) }),
+  );
   if (http) faults.push(...httpFaults(http, file['http']), ...serverTlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']), ...unreachableRules(approvals));
   if (approvals) faults.push(...proofFaults(approvals, file, secrets.opened));
   faults.push(...callerTokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
 
-  if (faults.length > 0 || !metadata || !cloudevents || !publish || !store || folder === undefined || !http || !approvals || !log)
+  if (
+    faults.length > 0 ||
+    !metadata ||
+    !cloudevents ||
+    !publish ||
+    !store ||
+    folder === undefined ||
+    !http ||
+    !approvals ||
+    !log
+  )
     return { checked: { faults: distinct(faults) }, checkable };
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
   const withSources = { ...approvals, sources: Object.fromEntries(sources.flatMap(sourceConfig)) };
@@ -121,7 +145,11 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     sinks: named,
     kinds: around.adapters,
   };
-  const warnings = [...similarNames(approvals, http), ...sinkWarnings(checkable), ...exposedFiles(outputs, file, around)];
+  const warnings = [
+    ...similarNames(approvals, http),
+    ...sinkWarnings(checkable),
+    ...exposedFiles(outputs, file, around),
+  ];
   return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, checkable };
 }
 
@@ -131,7 +159,12 @@ function readSections(
   faults: Fault[],
 ): { readonly [Key in keyof Sections]: Sections[Key] | undefined } {
   const section = <T>(key: keyof typeof SECTIONS, schema: v.GenericSchema<unknown, T>): T | undefined => {
-    const { output, faults: found } = validate(schema, file[key] === undefined ? {} : file[key], [key], 'configuration');
+    const { output, faults: found } = validate(
+      schema,
+      file[key] === undefined ? {} : file[key],
+      [key],
+      'configuration',
+    );
     faults.push(...found);
     return output;
   };
@@ -148,26 +181,45 @@ function readSections(
 
 function versionFaults(version: unknown): Fault[] {
   if (version === 1) return [];
-  return [{ path: 'version', message: version === undefined ? 'is missing' : 'is not a version that this bridge supports', allowed: '1' }];
+  return [
+    {
+      path: 'version',
+      message: version === undefined ? 'is missing' : 'is not a version that this bridge supports',
+      allowed: '1',
+    },
+  ];
 }
 
 /** Returns an absolute path. systemd puts the folders of StateDirectory= into STATE_DIRECTORY, separated by colons. */
-export function storeFolder({ path }: Sections['store'], { directory, env }: Pick<ConfigSurroundings, 'directory' | 'env'>): string {
+export function storeFolder(
+  { path }: Sections['store'],
+  { directory, env }: Pick<ConfigSurroundings, 'directory' | 'env'>,
+): string {
   return resolve(directory, path ?? (env['STATE_DIRECTORY']?.split(':')[0] || './scheduled-events-bridge-data'));
 }
 
 function secretFaults(section: Path, entries: readonly (ReadSink | ReadSource)[]): Fault[] {
-  return entries.flatMap(({ name, definition, options }) => inEntry([...section, name], definition.secretFaults?.(options) ?? []));
+  return entries.flatMap(({ name, definition, options }) =>
+    inEntry([...section, name], definition.secretFaults?.(options) ?? []),
+  );
 }
 
 function inEntry(at: Path, faults: readonly OptionFault[]): Fault[] {
   return faults.map(({ key, message }) => ({ path: formatPath([...at, key]), message }));
 }
 
-function sinkConfig({ name, type, definition, common, options, written }: ReadSink, around: Surroundings): [string, SinkConfig][] {
+function sinkConfig(
+  { name, type, definition, common, options, written }: ReadSink,
+  around: Surroundings,
+): [string, SinkConfig][] {
   if (!common) return [];
   const { directory, env } = around;
-  return [[name, { type, adapter: definition, options, directory, env, ...common, fingerprint: fingerprint(written, around) }]];
+  return [
+    [
+      name,
+      { type, adapter: definition, options, directory, env, ...common, fingerprint: fingerprint(written, around) },
+    ],
+  ];
 }
 
 function sourceConfig({ name, type, definition, common, options }: ReadSource): [string, SourceConfig][] {

@@ -20,14 +20,16 @@ export function httpFaults(http: HttpSection, file: unknown): Fault[] {
   if (!isLoopback(http.listen.host) && written['tls'] === undefined && !http.allowInsecure) {
     faults.push({
       path: 'http.listen',
-      message: 'is not a loopback address, so tokens would be sent in clear text: set http.tls, or http.allowInsecure: true',
+      message:
+        'is not a loopback address, so tokens would be sent in clear text: set http.tls, or http.allowInsecure: true',
     });
   }
   const { listen, health } = http;
   if (health && health.port !== 0 && health.port === listen.port && health.host === listen.host) {
     faults.push({
       path: 'http.health',
-      message: 'is the address of http.listen, which already serves health and metrics: leave it out or use another port',
+      message:
+        'is the address of http.listen, which already serves health and metrics: leave it out or use another port',
     });
   }
   return faults;
@@ -35,7 +37,9 @@ export function httpFaults(http: HttpSection, file: unknown): Fault[] {
 
 /** Faults of files that a TLS server cannot use, except unreadable ones, which are reported elsewhere. */
 export function serverTlsFaults({ tls }: HttpSection, opened: ReadonlyMap<Secret, string>): Fault[] {
-  const [cert, key, ca] = tls ? [opened.get(tls.cert), opened.get(tls.key), tls.clientCa && opened.get(tls.clientCa)] : [];
+  const [cert, key, ca] = tls
+    ? [opened.get(tls.cert), opened.get(tls.key), tls.clientCa && opened.get(tls.clientCa)]
+    : [];
   return pemFaults({ cert, key, ca: ca ?? undefined }, 'http.tls').map(({ key: path, message }) => ({
     path: path.replace(/\.ca$/, '.clientCa'),
     message,
@@ -48,13 +52,20 @@ export function quorumFaults({ required, policy }: ApprovalsSection, file: unkno
   const rules = Array.isArray(policy) ? policy : [];
   return [
     ...unfillable(required, ['approvals', 'required'], approvers),
-    ...rules.flatMap((rule, index) => unfillable(rule.required ?? 'any', ['approvals', 'policy', index, 'required'], approvers)),
+    ...rules.flatMap((rule, index) =>
+      unfillable(rule.required ?? 'any', ['approvals', 'policy', index, 'required'], approvers),
+    ),
   ];
 }
 
 function unfillable(required: ApprovalsSection['required'], at: Path, approvers: readonly string[]): Fault[] {
   if (typeof required === 'number' && required > approvers.length) {
-    return [{ path: formatPath(at), message: `needs more approvers than are configured (${approvers.length} in approvals.approvers)` }];
+    return [
+      {
+        path: formatPath(at),
+        message: `needs more approvers than are configured (${approvers.length} in approvals.approvers)`,
+      },
+    ];
   }
   if (!Array.isArray(required)) return [];
   return required.flatMap((name, index) => {
@@ -119,19 +130,30 @@ export function proofFaults(
   const hasClientCa = inFile(file, ['http', 'tls', 'clientCa']) !== undefined;
   const hasJwt = inFile(file, ['approvals', 'jwt']) !== undefined;
   const faults: Fault[] = [
-    ...proofs(approvers, 'certificate', hasClientCa, 'needs http.tls.clientCa: the authorities that sign client certificates'),
+    ...proofs(
+      approvers,
+      'certificate',
+      hasClientCa,
+      'needs http.tls.clientCa: the authorities that sign client certificates',
+    ),
     ...proofs(approvers, 'subject', hasJwt, 'needs approvals.jwt: the issuer of accepted tokens'),
   ];
   if (jwt === null) return faults;
   if (!Object.values(approvers).some(({ subject }) => subject !== null)) {
-    const message = 'has no effect without approvers that use it: give each of them a subject, the value of the claim in their tokens';
+    const message =
+      'has no effect without approvers that use it: give each of them a subject, the value of the claim in their tokens';
     faults.push({ path: 'approvals.jwt', message });
   }
   return [...faults, ...keySetFaults(jwt, opened)];
 }
 
 /** Names that nothing verifies, and names that two approvers share. */
-function proofs(approvers: Approvers, key: 'certificate' | 'subject', isVerified: boolean, unverified: string): Fault[] {
+function proofs(
+  approvers: Approvers,
+  key: 'certificate' | 'subject',
+  isVerified: boolean,
+  unverified: string,
+): Fault[] {
   const owners = new Map<string, string>();
   return Object.entries(approvers).flatMap(([name, { [key]: proof }]) => {
     if (proof === null) return [];
@@ -142,14 +164,24 @@ function proofs(approvers: Approvers, key: 'certificate' | 'subject', isVerified
     const owner = owners.get(compared);
     owners.set(compared, owner ?? name);
     if (owner === undefined) return [];
-    return [{ path, message: `is the same as ${formatPath(['approvals', 'approvers', owner, key])}: each approver needs its own` }];
+    return [
+      {
+        path,
+        message: `is the same as ${formatPath(['approvals', 'approvers', owner, key])}: each approver needs its own`,
+      },
+    ];
   });
 }
 
-function keySetFaults({ jwks, tls, allowPrivate }: NonNullable<ApprovalsSection['jwt']>, opened: ReadonlyMap<Secret, string>): Fault[] {
+function keySetFaults(
+  { jwks, tls, allowPrivate }: NonNullable<ApprovalsSection['jwt']>,
+  opened: ReadonlyMap<Secret, string>,
+): Fault[] {
   const at = 'approvals.jwt.jwks';
   const isOpen = tls !== null && [tls.ca, tls.cert, tls.key].every((file) => file === undefined || opened.has(file));
-  const faults: Fault[] = isOpen ? tlsFaults(tls, 'approvals.jwt.tls').map(({ key: path, message }) => ({ path, message })) : [];
+  const faults: Fault[] = isOpen
+    ? tlsFaults(tls, 'approvals.jwt.tls').map(({ key: path, message }) => ({ path, message }))
+    : [];
   if (typeof jwks !== 'string') {
     const text = opened.get(jwks);
     return text === undefined || isKeySet(text)
@@ -157,7 +189,8 @@ function keySetFaults({ jwks, tls, allowPrivate }: NonNullable<ApprovalsSection[
       : [...faults, { path: at, message: 'is not a file with a key set in JSON: { "keys": [ … ] }' }];
   }
   const verdict = judgeLiteral(new URL(jwks), addressJudge(allowPrivate));
-  if (verdict === 'metadata') faults.push({ path: at, message: 'is an address of the metadata service, which has no key set: correct it' });
+  if (verdict === 'metadata')
+    faults.push({ path: at, message: 'is an address of the metadata service, which has no key set: correct it' });
   if (verdict === 'private')
     faults.push({
       path: at,

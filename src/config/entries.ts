@@ -62,7 +62,10 @@ function readEntry<Definition, Common>(
   }
   const kind = kinds.types.find(({ type }) => type === written['type']);
   if (!kind) {
-    faults.push(unknownType(written['type'], at, kinds), ...validate(kinds.common, commonPart(written, kinds), at, 'configuration').faults);
+    faults.push(
+      unknownType(written['type'], at, kinds),
+      ...validate(kinds.common, commonPart(written, kinds), at, 'configuration').faults,
+    );
     if (written['type'] === undefined) faults.push(...keysOfNoType(written, at, kinds));
     return [];
   }
@@ -88,11 +91,18 @@ function readOptions<Definition, Common>(
   return { common: common.output, options: options.output };
 }
 
-function commonPart<Common>(written: Readonly<Record<string, unknown>>, { common }: { readonly common: Schema<Common> }) {
+function commonPart<Common>(
+  written: Readonly<Record<string, unknown>>,
+  { common }: { readonly common: Schema<Common> },
+) {
   return Object.fromEntries(Object.entries(written).filter(([key]) => Object.hasOwn(entriesOf(common), key)));
 }
 
-function unknownType<Definition, Common>(type: unknown, at: Path, { noun, types }: EntryKinds<Definition, Common>): Fault {
+function unknownType<Definition, Common>(
+  type: unknown,
+  at: Path,
+  { noun, types }: EntryKinds<Definition, Common>,
+): Fault {
   const known = types.map((each) => each.type);
   const path = formatPath([...at, 'type']);
   const allowed = known.join(', ');
@@ -109,5 +119,7 @@ function keysOfNoType<Definition, Common>(
 ): Fault[] {
   const own = types.flatMap(({ options }) => Object.keys(entriesOf(options)));
   const known = [...new Set(['type', ...own, ...Object.keys(entriesOf(common))])];
-  return Object.keys(written).flatMap((key) => (known.includes(key) ? [] : [unknownKey([...at, key], known, 'configuration')]));
+  return Object.keys(written).flatMap((key) =>
+    known.includes(key) ? [] : [unknownKey([...at, key], known, 'configuration')],
+  );
 }

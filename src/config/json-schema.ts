@@ -8,7 +8,10 @@ import type { EntryType } from './entries.ts';
 import { SECTIONS } from './sections.ts';
 import { sourceCommon, sourceTypes } from './sources.ts';
 
-/** Returns the schema of the file, with descriptions and defaults. Faults that involve more than one key are left to `check`. */
+/**
+ * Returns the schema of the file, with descriptions and defaults. Faults that involve more than one key are left to
+ * `check`.
+ */
 export function jsonSchema(adapters: readonly AdapterDefinition<unknown>[]): JsonSchema {
   const sections = Object.fromEntries(
     Object.entries<v.GenericSchema>(SECTIONS).map(([key, schema]) => [key, { ...convert(schema), default: {} }]),
@@ -19,7 +22,11 @@ export function jsonSchema(adapters: readonly AdapterDefinition<unknown>[]): Jso
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Configuration of scheduled-events-bridge',
     type: 'object',
-    properties: { version: { description: 'The version of this format: 1.', const: 1 }, ...sections, sinks: sinksSchema(adapters) },
+    properties: {
+      version: { description: 'The version of this format: 1.', const: 1 },
+      ...sections,
+      sinks: sinksSchema(adapters),
+    },
     required: ['version'],
     additionalProperties: false,
   };

@@ -1,10 +1,21 @@
 // A sink type's name in other programs → the type of this bridge that was probably meant.
 
-/** Keys have only letters and digits, in lower case: `splunkheclogs` for Vector's `splunk_hec_logs`. Typing errors are found by `nearest`. */
+/**
+ * Keys have only letters and digits, in lower case: `splunkheclogs` for Vector's `splunk_hec_logs`. Typing errors are
+ * found by `nearest`.
+ */
 export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...named('elasticsearch', 'opensearch', 'elastic', 'es'),
   ...named('splunk', 'splunkhec', 'splunkheclogs', 'hec'),
-  ...named('azure-monitor', 'sentinel', 'azuresentinel', 'microsoftsentinel', 'azuremonitorlogs', 'azurelogsingestion', 'loganalytics'),
+  ...named(
+    'azure-monitor',
+    'sentinel',
+    'azuresentinel',
+    'microsoftsentinel',
+    'azuremonitorlogs',
+    'azurelogsingestion',
+    'loganalytics',
+  ),
   ...named('otlp', 'opentelemetry', 'otel', 'otlphttp', 'loki', 'datadog', 'datadoglogs', 'newrelic', 'dynatrace'),
   ...named('syslog', 'rsyslog', 'syslogng', 'rfc5424', 'cef'),
   ...named('webhook', 'http', 'https', 'eventgrid', 'slack', 'teams', 'pagerduty'),

@@ -6,7 +6,10 @@ import { parseYaml } from '../schema/yaml.ts';
 import { type CheckedConfig, type ConfigSurroundings, checkConfig, checkConfigFully } from './check-config.ts';
 import { SECTIONS, type Sections } from './sections.ts';
 
-/** Reads and checks a file and resolves its secrets, without checks that need to load something. Reports all faults in one run. */
+/**
+ * Reads and checks a file and resolves its secrets, without checks that need to load something. Reports all faults in
+ * one run.
+ */
 export function readConfig(text: string, around: ConfigSurroundings): CheckedConfig {
   const { value, faults } = parseYaml(text, 'configuration');
   return value === undefined ? { faults } : together(faults, checkConfig(value, around));

@@ -27,7 +27,8 @@ export function openSecrets(outputs: readonly unknown[], file: unknown, around: 
   const opened = new Map<Secret, string>();
   const faults = outputs.flatMap(secretsIn).flatMap((secret) => {
     const value = valueOrAbsent(secret, around);
-    if ('fault' in value) return places(file, secret.reference, []).map((path) => ({ path: formatPath(path), message: value.fault }));
+    if ('fault' in value)
+      return places(file, secret.reference, []).map((path) => ({ path: formatPath(path), message: value.fault }));
     secret.open(value.text, 'file' in secret.reference ? resolve(around.directory, secret.reference.file) : null);
     opened.set(secret, value.text);
     return [];
@@ -46,9 +47,14 @@ export function areOpen(output: unknown, { opened }: OpenedSecrets): boolean {
 }
 
 /** Returns all places in `file`, the configuration as written, that name a file whose text is handled as a secret. */
-export function fileReferences(outputs: readonly unknown[], file: unknown): { readonly reference: FileReference; readonly path: Path }[] {
+export function fileReferences(
+  outputs: readonly unknown[],
+  file: unknown,
+): { readonly reference: FileReference; readonly path: Path }[] {
   const references = outputs.flatMap(secretsIn).map((secret) => secret.reference);
-  const files = new Map(references.flatMap((reference) => ('file' in reference ? [[reference.file, reference] as const] : [])));
+  const files = new Map(
+    references.flatMap((reference) => ('file' in reference ? [[reference.file, reference] as const] : [])),
+  );
   return [...files.values()].flatMap((reference) => places(file, reference, []).map((path) => ({ reference, path })));
 }
 
@@ -56,13 +62,25 @@ export function fileReferences(outputs: readonly unknown[], file: unknown): { re
 function isReference(value: unknown): value is SecretReference {
   if (!isMapping(value)) return false;
   const [first, ...more] = Object.entries(value);
-  return more.length === 0 && first !== undefined && (first[0] === 'env' || first[0] === 'file') && typeof first[1] === 'string';
+  return (
+    more.length === 0 &&
+    first !== undefined &&
+    (first[0] === 'env' || first[0] === 'file') &&
+    typeof first[1] === 'string'
+  );
 }
 
 /** Returns the value of a reference, or why there is none. */
-export function lookUp(reference: SecretReference, around: Surroundings): { readonly text: string } | { readonly fault: string } {
-  const text = 'env' in reference ? around.env[reference.env] : fileText(resolve(around.directory, reference.file), around);
-  const origin = 'env' in reference ? `the environment variable ${reference.env}` : `the file ${resolve(around.directory, reference.file)}`;
+export function lookUp(
+  reference: SecretReference,
+  around: Surroundings,
+): { readonly text: string } | { readonly fault: string } {
+  const text =
+    'env' in reference ? around.env[reference.env] : fileText(resolve(around.directory, reference.file), around);
+  const origin =
+    'env' in reference
+      ? `the environment variable ${reference.env}`
+      : `the file ${resolve(around.directory, reference.file)}`;
   if (text === undefined) return { fault: `${origin} is not set` };
   if (text instanceof Error) return { fault: `${origin} ${text.message}` };
   const value = 'file' in reference ? text.replace(/\r?\n$/, '') : text;
@@ -89,20 +107,31 @@ function places(value: unknown, reference: SecretReference, at: Path): Path[] {
   if (isReference(value)) return sameReference(value, reference) ? [at] : [];
   if (typeof value === 'string') return 'file' in reference && value === reference.file ? [at] : [];
   if (Array.isArray(value)) return value.flatMap((member, index) => places(member, reference, [...at, index]));
-  return isMapping(value) ? Object.entries(value).flatMap(([key, member]) => places(member, reference, [...at, key])) : [];
+  return isMapping(value)
+    ? Object.entries(value).flatMap(([key, member]) => places(member, reference, [...at, key]))
+    : [];
 }
 
 function sameReference(a: SecretReference, b: SecretReference): boolean {
   return 'env' in a ? 'env' in b && a.env === b.env : 'file' in b && a.file === b.file;
 }
 
-/** Returns a SHA-256 in hex. Secrets are included as hashes, so a rotated one changes the result and none can be read back. */
+/**
+ * Returns a SHA-256 in hex. Secrets are included as hashes, so a rotated one changes the result and none can be read
+ * back.
+ */
 export function fingerprint(sink: Readonly<Record<string, unknown>>, around: Surroundings): string {
   return sha256Hex(canonicalJson(withHashes(sink, around)));
 }
 
-/** Returns the configuration with `sha256` next to each secret's reference: the hash of its value in hex, or null without a value. */
-export function withHashes(written: Readonly<Record<string, unknown>>, around: Surroundings): Readonly<Record<string, unknown>> {
+/**
+ * Returns the configuration with `sha256` next to each secret's reference: the hash of its value in hex, or null
+ * without a value.
+ */
+export function withHashes(
+  written: Readonly<Record<string, unknown>>,
+  around: Surroundings,
+): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(written).map(([key, member]) => [key, hashed(member, around)]));
 }
 

@@ -1,7 +1,13 @@
 // The schemas of all stages → the sections of the configuration except sinks: schemas and types.
 import * as v from 'valibot';
 import { group, policy, required, scope } from '../approvals/rules/options.ts';
-import { configuredCredentials, credentialEntries, hasOneKindOfTokens, jwtSection, ONE_KIND_OF_TOKENS } from '../auth/options.ts';
+import {
+  configuredCredentials,
+  credentialEntries,
+  hasOneKindOfTokens,
+  jwtSection,
+  ONE_KIND_OF_TOKENS,
+} from '../auth/options.ts';
 import { cloudeventsSection } from '../cloudevents/options.ts';
 import { publishSection } from '../delivery/options.ts';
 import { httpSection } from '../http/options.ts';
@@ -43,7 +49,10 @@ const approvalsSection = v.pipe(
     policy: v.exactOptional(policy),
     group: v.optional(group, {}),
     dryRun: v.optional(
-      v.pipe(v.boolean(), v.description('true: does everything except sending StartRequests and publishing approval.submitted.')),
+      v.pipe(
+        v.boolean(),
+        v.description('true: does everything except sending StartRequests and publishing approval.submitted.'),
+      ),
       false,
     ),
     jwt: v.exactOptional(jwtSection),

@@ -22,7 +22,8 @@ export function readSinks(
   section: unknown,
   adapters: readonly AdapterDefinition<unknown>[],
 ): { readonly sinks: readonly ReadSink[]; readonly faults: readonly Fault[] } {
-  if (!isMapping(section)) return { sinks: [], faults: [{ path: 'sinks', message: 'must be a mapping from names to sinks' }] };
+  if (!isMapping(section))
+    return { sinks: [], faults: [{ path: 'sinks', message: 'must be a mapping from names to sinks' }] };
   const types = adapters.map((definition) => ({ type: definition.type, options: definition.options, definition }));
   const { entries, faults } = readEntries(section, { at: ['sinks'], noun: 'sink', types, common: sinkCommon });
   return { sinks: entries, faults: [...emptyFaults(section), ...secondStdout(section), ...faults] };
@@ -50,8 +51,14 @@ interface FilesAround {
   readonly platform?: NodeJS.Platform;
 }
 
-/** Files that two sinks would write, or that are in the folder of the store. @param sinks valid ones with resolved secrets */
-export function sharedFiles(sinks: readonly Pick<ReadSink, 'name' | 'definition' | 'options'>[], around: FilesAround): Fault[] {
+/**
+ * Files that two sinks would write, or that are in the folder of the store.
+ * @param sinks valid ones with resolved secrets
+ */
+export function sharedFiles(
+  sinks: readonly Pick<ReadSink, 'name' | 'definition' | 'options'>[],
+  around: FilesAround,
+): Fault[] {
   // On Windows, paths that differ only in case name the same file.
   const same = (path: string) => ((around.platform ?? process.platform) === 'win32' ? path.toLowerCase() : path);
   const writers = new Map<string, string>();
@@ -61,9 +68,13 @@ export function sharedFiles(sinks: readonly Pick<ReadSink, 'name' | 'definition'
     const faults: Fault[] = [];
     const shared = files.find((file) => writers.has(same(file)));
     if (shared !== undefined)
-      faults.push({ path, message: `writes ${shared}, and so does sinks.${writers.get(same(shared))}: give each sink its own file` });
+      faults.push({
+        path,
+        message: `writes ${shared}, and so does sinks.${writers.get(same(shared))}: give each sink its own file`,
+      });
     const stored = files.find((file) => around.store !== undefined && same(dirname(file)) === same(around.store));
-    if (stored !== undefined) faults.push({ path, message: `writes ${stored}, in the folder of the store: use another folder` });
+    if (stored !== undefined)
+      faults.push({ path, message: `writes ${stored}, in the folder of the store: use another folder` });
     for (const file of files) writers.set(same(file), name);
     return faults;
   });

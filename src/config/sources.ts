@@ -24,8 +24,12 @@ export type SourceCommon = v.InferOutput<typeof sourceCommon>;
 export type ReadSource = ReadEntry<ApprovalSourceDefinition<unknown>, SourceCommon>;
 
 /** Returns the types that can be approval sources. */
-export function sourceTypes(adapters: readonly AdapterDefinition<unknown>[]): readonly EntryType<ApprovalSourceDefinition<unknown>>[] {
-  return adapters.flatMap(({ type, source }) => (source ? [{ type, options: source.options, definition: source }] : []));
+export function sourceTypes(
+  adapters: readonly AdapterDefinition<unknown>[],
+): readonly EntryType<ApprovalSourceDefinition<unknown>>[] {
+  return adapters.flatMap(({ type, source }) =>
+    source ? [{ type, options: source.options, definition: source }] : [],
+  );
 }
 
 /** @param approvals in the form of the file */
@@ -36,7 +40,8 @@ export function readSources(
   const section = sourcesIn(approvals);
   if (section === undefined) return { sources: [], faults: [] };
   const at = ['approvals', 'sources'];
-  if (!isMapping(section)) return { sources: [], faults: [{ path: formatPath(at), message: 'must be a mapping from names to sources' }] };
+  if (!isMapping(section))
+    return { sources: [], faults: [{ path: formatPath(at), message: 'must be a mapping from names to sources' }] };
   const kinds = { at, noun: 'source of approvals', types: sourceTypes(adapters), common: sourceCommon };
   const { entries, faults } = readEntries(section, kinds);
   return { sources: entries, faults: [...faults, ...approverFaults(section, approversIn(approvals))] };
@@ -82,7 +87,9 @@ export function speakerFaults(sinks: readonly ReadSink[], approvals: unknown): F
   const approvers = approversIn(approvals);
   return sinks.flatMap(({ name, definition, options }) => {
     const approver = definition.approverOf?.(options)?.name;
-    return approver === undefined || Object.hasOwn(approvers, approver) ? [] : [unlisted(['sinks', name, 'approve'], approver, approvers)];
+    return approver === undefined || Object.hasOwn(approvers, approver)
+      ? []
+      : [unlisted(['sinks', name, 'approve'], approver, approvers)];
   });
 }
 
@@ -92,7 +99,10 @@ function unlisted(at: Path, approver: string, approvers: Readonly<Record<string,
   return { path: formatPath(at), message, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 
-function approverFaults(section: Readonly<Record<string, unknown>>, approvers: Readonly<Record<string, unknown>>): Fault[] {
+function approverFaults(
+  section: Readonly<Record<string, unknown>>,
+  approvers: Readonly<Record<string, unknown>>,
+): Fault[] {
   return Object.entries(section).flatMap(([name, source]) => {
     const approver = isMapping(source) ? source['approver'] : undefined;
     if (typeof approver !== 'string' || approver === '' || Object.hasOwn(approvers, approver)) return [];

@@ -21,7 +21,10 @@ export function similarNames(
   { approvers }: Pick<Sections['approvals'], 'approvers'>,
   { readers }: Pick<Sections['http'], 'readers'>,
 ): Warning[] {
-  return [...similar(['approvals', 'approvers'], Object.keys(approvers)), ...similar(['http', 'readers'], Object.keys(readers))];
+  return [
+    ...similar(['approvals', 'approvers'], Object.keys(approvers)),
+    ...similar(['http', 'readers'], Object.keys(readers)),
+  ];
 }
 
 function similar(section: Path, names: readonly string[]): Warning[] {
@@ -36,7 +39,11 @@ function similar(section: Path, names: readonly string[]): Warning[] {
 /** Options of sinks that are probably a mistake. @param sinks valid ones with resolved secrets */
 export function sinkWarnings(sinks: readonly Pick<ReadSink, 'name' | 'definition' | 'options'>[]): Warning[] {
   return sinks.flatMap(({ name, definition, options }) =>
-    (definition.warnings?.(options) ?? []).map(({ key, message }) => ({ path: formatPath(['sinks', name, key]), message, isGrave: false })),
+    (definition.warnings?.(options) ?? []).map(({ key, message }) => ({
+      path: formatPath(['sinks', name, key]),
+      message,
+      isGrave: false,
+    })),
   );
 }
 
@@ -46,7 +53,11 @@ export function exposedFiles(outputs: readonly unknown[], file: unknown, around:
 }
 
 /** Files whose content decides what the sink at `section` does. */
-export function exposedDecisions(files: readonly DecisiveFile[], section: Path, { exposureOf }: Surroundings): Warning[] {
+export function exposedDecisions(
+  files: readonly DecisiveFile[],
+  section: Path,
+  { exposureOf }: Surroundings,
+): Warning[] {
   return files.flatMap(({ key, path, kind, isSecret = false }) => {
     const found = `the ${kind} ${path}`;
     const who = `who could decide what this sink does: allow only its owner to write to it, and to the folders above it`;

@@ -25,11 +25,16 @@ interface ConsumerErrorDetails {
   readonly status?: number;
 }
 
-/** An error of the library. Its message says what failed and what to do; it has no secrets and nothing from a message. */
+/**
+ * An error of the library. Its message says what failed and what to do; it has no secrets and nothing from a message.
+ */
 export class ConsumerError extends Error {
   override readonly name = 'ConsumerError';
   readonly code: ConsumerErrorCode;
-  /** For `refused`: the `type` of the bridge's problem, such as `changed` or `scope` (docs/approve/approvals.md lists them). */
+  /**
+   * For `refused`: the `type` of the bridge's problem, such as `changed` or `scope` (docs/approve/approvals.md lists
+   * them).
+   */
   readonly type: string | undefined;
   /** For `refused` and `unreachable`: the status of the bridge's answer, if there was one. */
   readonly status: number | undefined;

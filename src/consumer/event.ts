@@ -31,8 +31,8 @@ export interface CloudEvent<Data = unknown> {
   /** Only for a drill. */
   readonly drill?: boolean;
   /**
-   * True for a drill, a made-up event. Check it before you do something that cannot be undone. Handlers always have it. It is not a member
-   * of the CloudEvent, so JSON.stringify leaves it out.
+   * True for a drill, a made-up event. Check it before you do something that cannot be undone. Handlers always have it.
+   * It is not a member of the CloudEvent, so JSON.stringify leaves it out.
    */
   readonly isDrill?: boolean;
   readonly data: Data;
@@ -65,6 +65,10 @@ export function changeOf(event: Pick<CloudEvent, 'type'>, typePrefix = DEFAULT_T
 }
 
 /** Returns true if a CloudEvent that this library parsed is that change. Its `data` is then typed. */
-export function isChange<Name extends ChangeName>(event: CloudEvent, name: Name, typePrefix?: string): event is EventOf<Name> {
+export function isChange<Name extends ChangeName>(
+  event: CloudEvent,
+  name: Name,
+  typePrefix?: string,
+): event is EventOf<Name> {
   return changeOf(event, typePrefix) === name;
 }

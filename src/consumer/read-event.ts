@@ -9,7 +9,10 @@ export interface ReadOptions {
   readonly typePrefix?: string;
 }
 
-/** An event in binary mode: attributes as texts, by their names without prefix; data as bytes, or as a value if it was parsed before. */
+/**
+ * An event in binary mode: attributes as texts, by their names without prefix; data as bytes, or as a value if it was
+ * parsed before.
+ */
 interface BinaryParts {
   readonly attributes: Readonly<Record<string, unknown>>;
   /** The media type of the data, if it was given. */
@@ -31,7 +34,8 @@ export function readStructured(value: unknown, options: ReadOptions = {}): Cloud
   if (!isObject(value)) throw notAnEvent('it is not a JSON object');
   const { data, data_base64: base64, ...attributes } = value;
   if (base64 === undefined || base64 === null) return checked({ ...attributesOf(attributes), data }, options);
-  if (data !== undefined || typeof base64 !== 'string') throw notAnEvent('it has both data and data_base64, or data_base64 is not a text');
+  if (data !== undefined || typeof base64 !== 'string')
+    throw notAnEvent('it has both data and data_base64, or data_base64 is not a text');
   const bytes = Buffer.from(base64, 'base64');
   const { datacontenttype } = value;
   const isJson = typeof datacontenttype === 'string' && isJsonType(datacontenttype);
@@ -42,7 +46,8 @@ export function readStructured(value: unknown, options: ReadOptions = {}): Cloud
 export function readBinary({ attributes, contentType, data }: BinaryParts, options: ReadOptions = {}): CloudEvent {
   const known = attributesOf(attributes);
   for (const name of INTEGERS) if (/^-?\d+$/.test(String(known[name]))) known[name] = Number(known[name]);
-  for (const name of BOOLEANS) if (/^(?:true|false)$/.test(String(known[name]))) known[name] = String(known[name]) === 'true';
+  for (const name of BOOLEANS)
+    if (/^(?:true|false)$/.test(String(known[name]))) known[name] = String(known[name]) === 'true';
   const type = contentType === undefined ? {} : { datacontenttype: contentType };
   return checked({ ...known, ...type, data: dataOf(data, contentType) }, options);
 }
@@ -54,7 +59,9 @@ export function readJson(bytes: Uint8Array, what = 'its body'): unknown {
   return read.value;
 }
 
-/** Returns the mode of a content type, without case and parameters: `structured`, `batch`, or `binary` for all others. */
+/**
+ * Returns the mode of a content type, without case and parameters: `structured`, `batch`, or `binary` for all others.
+ */
 export function modeOf(contentType: string | undefined): 'structured' | 'batch' | 'binary' {
   const type = (contentType ?? '').trim().toLowerCase();
   if (type.startsWith('application/cloudevents-batch')) return 'batch';
@@ -64,7 +71,10 @@ export function modeOf(contentType: string | undefined): 'structured' | 'batch' 
 /** @throws ConsumerError `unsupported-media-type` for an event format other than JSON */
 export function expectJsonFormat(contentType: string | undefined): void {
   if (!/^application\/cloudevents(-batch)?\+json\s*(;|$)/i.test((contentType ?? '').trim()))
-    throw new ConsumerError('unsupported-media-type', 'only the JSON format of CloudEvents is supported: application/cloudevents+json');
+    throw new ConsumerError(
+      'unsupported-media-type',
+      'only the JSON format of CloudEvents is supported: application/cloudevents+json',
+    );
 }
 
 export function notAnEvent(why: string): ConsumerError {
@@ -87,9 +97,13 @@ function isJsonType(contentType: string): boolean {
   return /^[^;\s]+[/+]json\s*(;|$)/i.test(contentType.trim());
 }
 
-function checked(event: Readonly<Record<string, unknown>>, { typePrefix = DEFAULT_TYPE_PREFIX }: ReadOptions): CloudEvent {
+function checked(
+  event: Readonly<Record<string, unknown>>,
+  { typePrefix = DEFAULT_TYPE_PREFIX }: ReadOptions,
+): CloudEvent {
   if (event['specversion'] !== '1.0') throw notAnEvent('its specversion is not 1.0');
-  for (const name of REQUIRED) if (typeof event[name] !== 'string' || event[name] === '') throw notAnEvent(`it has no ${name}`);
+  for (const name of REQUIRED)
+    if (typeof event[name] !== 'string' || event[name] === '') throw notAnEvent(`it has no ${name}`);
   for (const [name, value] of Object.entries(event)) if (name !== 'data') checkAttribute(name, value);
   const read = withDrill(event as unknown as CloudEvent);
   checkData(read, typePrefix);
@@ -98,7 +112,9 @@ function checked(event: Readonly<Record<string, unknown>>, { typePrefix = DEFAUL
 
 /** Returns the same object with `isDrill`, which is taken from the data: attributes are not signed in binary mode. */
 export function withDrill(event: CloudEvent): CloudEvent {
-  return Object.hasOwn(event, 'isDrill') ? event : Object.defineProperty(event, 'isDrill', { value: isOfDrill(event.data) });
+  return Object.hasOwn(event, 'isDrill')
+    ? event
+    : Object.defineProperty(event, 'isDrill', { value: isOfDrill(event.data) });
 }
 
 function isOfDrill(data: unknown): boolean {
@@ -120,11 +136,15 @@ function checkData(event: CloudEvent, typePrefix: string): void {
   const { data } = event;
   if (!isObject(data)) throw notAnEvent(`the data of ${name} must be a JSON object`);
   for (const [member, types] of Object.entries<readonly string[]>(SHAPES[kind]))
-    if (!types.includes(jsonTypeOf(data[member]))) throw notAnEvent(`the data of ${name} must have ${member}: ${types.join(' or ')}`);
+    if (!types.includes(jsonTypeOf(data[member])))
+      throw notAnEvent(`the data of ${name} must have ${member}: ${types.join(' or ')}`);
   // Compared as texts, because not every client keeps the types of attributes.
-  if ((String(event.drill) === 'true') !== isOfDrill(data)) throw notAnEvent('its attribute drill and its data contradict each other');
-  if (name === 'ended' && typeof data['outcome'] !== 'string') throw notAnEvent('the data of ended must have outcome: string');
-  if (name === 'updated' && !Array.isArray(data['changedFields'])) throw notAnEvent('the data of updated must have changedFields: array');
+  if ((String(event.drill) === 'true') !== isOfDrill(data))
+    throw notAnEvent('its attribute drill and its data contradict each other');
+  if (name === 'ended' && typeof data['outcome'] !== 'string')
+    throw notAnEvent('the data of ended must have outcome: string');
+  if (name === 'updated' && !Array.isArray(data['changedFields']))
+    throw notAnEvent('the data of updated must have changedFields: array');
 }
 
 function jsonTypeOf(value: unknown): string {

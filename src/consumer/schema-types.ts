@@ -26,7 +26,14 @@ export interface ChangeData {
   readonly durationInSeconds: number;
   /** Only on updated: the members of this object that changed, sorted. */
   readonly changedFields?: readonly (
-    'description' | 'durationInSeconds' | 'eventSource' | 'eventStatus' | 'eventType' | 'notBefore' | 'resourceType' | 'resources'
+    | 'description'
+    | 'durationInSeconds'
+    | 'eventSource'
+    | 'eventStatus'
+    | 'eventType'
+    | 'notBefore'
+    | 'resourceType'
+    | 'resources'
   )[];
   /** Only on ended. completed: it was last seen Started. canceled: it disappeared while Scheduled, before its time and without an approval, so undo the preparation. unknown: all other cases. */
   readonly outcome?: 'completed' | 'canceled' | 'unknown';

@@ -5,7 +5,9 @@ export type WebRequest = typeof globalThis extends { Request: { prototype: infer
 /** The global `Response`. */
 export type WebResponse = typeof globalThis extends { Response: { prototype: infer T } } ? T : object;
 /** The global `AbortSignal`. */
-export type WebAbortSignal = typeof globalThis extends { AbortSignal: { prototype: infer T } } ? T : { readonly aborted: boolean };
+export type WebAbortSignal = typeof globalThis extends { AbortSignal: { prototype: infer T } }
+  ? T
+  : { readonly aborted: boolean };
 
 /** The members of a `node:http` request that the library reads. */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {

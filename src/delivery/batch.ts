@@ -11,10 +11,14 @@ interface BatchLimits {
 }
 
 /**
- * Takes rows in queue order into at most `slots` batches. A key is in one batch alone, there with its rows in order, so that no two calls
- * hold the same key at once; its rows that do not fit stay queued.
+ * Takes rows in queue order into at most `slots` batches. A key is in one batch alone, there with its rows in order, so
+ * that no two calls hold the same key at once; its rows that do not fit stay queued.
  */
-export function planBatches(rows: readonly Delivery[], limits: BatchLimits, slots: number): readonly (readonly Delivery[])[] {
+export function planBatches(
+  rows: readonly Delivery[],
+  limits: BatchLimits,
+  slots: number,
+): readonly (readonly Delivery[])[] {
   const batches: Delivery[][] = [];
   const placed = new Map<string, number>();
   let bytes = 0;
@@ -22,7 +26,12 @@ export function planBatches(rows: readonly Delivery[], limits: BatchLimits, slot
     let last = batches.length - 1;
     if ((placed.get(row.partitionKey) ?? last) < last) continue;
     let current = batches[last];
-    if (!current || current.length >= limits.batch || bytes + row.bytes.length > limits.batchBytes || !suits(current, row, limits)) {
+    if (
+      !current ||
+      current.length >= limits.batch ||
+      bytes + row.bytes.length > limits.batchBytes ||
+      !suits(current, row, limits)
+    ) {
       if (placed.has(row.partitionKey)) {
         // The key's next row does not fit: none of its later ones may pass it.
         placed.set(row.partitionKey, -1);

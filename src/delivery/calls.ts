@@ -40,8 +40,9 @@ export class Calls {
   }
 
   /**
-   * Delivers one batch. If the sink refuses several deliveries, sends its halves one after the other, as long as the sink accepts. If it
-   * names one of them, sends the others together without it. Never rejects. @param superseded see `Adapter.deliver`
+   * Delivers one batch. If the sink refuses several deliveries, sends its halves one after the other, as long as the
+   * sink accepts. If it names one of them, sends the others together without it. Never rejects. @param superseded see
+   * `Adapter.deliver`
    */
   async deliver(batch: readonly Delivery[], isProbe: boolean, superseded: AbortSignal | undefined): Promise<void> {
     const { deps } = this.#options;
@@ -58,10 +59,13 @@ export class Calls {
   }
 
   /**
-   * One call. An adapter that is not prepared is prepared first; if that fails, nothing is sent, and every member fails with its error.
-   * `aborted`: nothing is known of the members.
+   * One call. An adapter that is not prepared is prepared first; if that fails, nothing is sent, and every member fails
+   * with its error. `aborted`: nothing is known of the members.
    */
-  async #send(part: readonly Delivery[], superseded: AbortSignal | undefined): Promise<readonly Outcome[] | 'aborted' | 'cut short'> {
+  async #send(
+    part: readonly Delivery[],
+    superseded: AbortSignal | undefined,
+  ): Promise<readonly Outcome[] | 'aborted' | 'cut short'> {
     const { name, adapter, queue, end } = this.#options;
     if (adapter.preparation?.isNeeded) {
       const failure = await this.#prepare(adapter.preparation);
@@ -106,7 +110,12 @@ export class Calls {
   }
 
   /** The outcome of each member is stored in any case; under an earlier configuration it says nothing of the sink. */
-  #concluded(part: readonly Delivery[], outcomes: readonly Outcome[], isProbe: boolean, startedMs: number): readonly Verdict[] {
+  #concluded(
+    part: readonly Delivery[],
+    outcomes: readonly Outcome[],
+    isProbe: boolean,
+    startedMs: number,
+  ): readonly Verdict[] {
     const { lane, queue, writer, report, end, deps } = this.#options;
     const verdicts = judge(part, outcomes, this.#options.oldestMs());
     writer.add(verdicts.flatMap((verdict) => ('settlement' in verdict ? [verdict.settlement] : [])));
@@ -126,7 +135,8 @@ export class Calls {
     lane.state = state;
     for (const each of news) {
       report.changed(each);
-      if (each.kind === 'retired' && !each.error.untilRestart) writer.retire({ reason: each.error.message, atMs: deps.wallMs() });
+      if (each.kind === 'retired' && !each.error.untilRestart)
+        writer.retire({ reason: each.error.message, atMs: deps.wallMs() });
     }
   }
 
@@ -152,7 +162,10 @@ export class Calls {
 }
 
 /** What of a batch goes again after one of its parts: a key that failed does not go on in another part. */
-function remaining(verdicts: readonly Verdict[], rest: readonly (readonly Delivery[])[]): readonly (readonly Delivery[])[] {
+function remaining(
+  verdicts: readonly Verdict[],
+  rest: readonly (readonly Delivery[])[],
+): readonly (readonly Delivery[])[] {
   const failed = new Set(verdicts.filter(isFailure).map(({ row }) => row.partitionKey));
   const inOrder = (rows: readonly Delivery[]) => rows.filter((row) => !failed.has(row.partitionKey));
   const again = inOrder(verdicts.filter(({ outcome }) => outcome === 'again').map(({ row }) => row));

@@ -49,7 +49,10 @@ export class LaneEnd {
     this.#onReleased?.();
   }
 
-  /** Lets running calls end for `graceMs`, then aborts them. Never rejects. If it is called again, the grace that ends first counts. */
+  /**
+   * Lets running calls end for `graceMs`, then aborts them. Never rejects. If it is called again, the grace that ends
+   * first counts.
+   */
   close(graceMs: number): Promise<void> {
     this.#closing.resolve();
     return this.#within(graceMs);

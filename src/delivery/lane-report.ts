@@ -65,7 +65,8 @@ export class LaneReport {
 
   #reportPause(wasPaused: boolean, isPaused: boolean, reason: string | null): void {
     const { logger } = this.#options;
-    if (isPaused && !wasPaused) logger.warn({ reason }, 'the sink is paused: nothing goes out to it until an operator resumes it');
+    if (isPaused && !wasPaused)
+      logger.warn({ reason }, 'the sink is paused: nothing goes out to it until an operator resumes it');
     if (wasPaused && !isPaused) logger.info('the sink is no longer paused');
   }
 
@@ -113,14 +114,18 @@ export class LaneReport {
 
   /** The events of queued rows have changed, started or ended since: they are not attempted any more. */
   superseded(count: number): void {
-    this.#options.logger.info({ count }, 'deliveries are superseded, as their events have changed, started or ended since');
+    this.#options.logger.info(
+      { count },
+      'deliveries are superseded, as their events have changed, started or ended since',
+    );
     this.#options.onAttempt?.({ outcome: 'accepted', count, durationMs: 0 });
   }
 
   #troubled({ by, error }: Extract<News, { kind: 'troubled' }>): void {
     const { logger } = this.#options;
     const log = { code: error.code, status: error.status, reason: error.message };
-    if (by.has('misconfigured')) logger.warn(log, 'the sink looks misconfigured: mend what the reason says; tried slowly until then');
+    if (by.has('misconfigured'))
+      logger.warn(log, 'the sink looks misconfigured: mend what the reason says; tried slowly until then');
     else logger.warn(log, 'the sink fails as a whole: one delivery at a time until one is accepted');
   }
 
@@ -140,7 +145,10 @@ export class LaneReport {
 
   foundRetired({ reason, atMs }: Retirement): void {
     const log = { reason, since: new Date(atMs).toISOString() };
-    this.#options.logger.warn(log, `the sink is retired and stays paused until ${RESUMED_BY}; what is queued for it waits`);
+    this.#options.logger.warn(
+      log,
+      `the sink is retired and stays paused until ${RESUMED_BY}; what is queued for it waits`,
+    );
   }
 
   resumed(): void {
@@ -152,12 +160,16 @@ export class LaneReport {
     if (isShort === this.#isShort) return;
     this.#isShort = isShort;
     const { logger } = this.#options;
-    if (isShort) logger.info({ perMinute }, 'more is queued than the rate of this sink lets out: the most urgent goes first');
+    if (isShort)
+      logger.info({ perMinute }, 'more is queued than the rate of this sink lets out: the most urgent goes first');
     else logger.info('nothing waits for the rate of this sink any more');
   }
 
   unreadable(reason: string, failures: number): void {
-    this.#options.logger[failures > 1 ? 'debug' : 'error']({ reason }, 'queued deliveries could not be read; tried again');
+    this.#options.logger[failures > 1 ? 'debug' : 'error'](
+      { reason },
+      'queued deliveries could not be read; tried again',
+    );
   }
 
   disposeFailed(reason: string): void {

@@ -17,7 +17,10 @@ export const URGENT_CAP_MS = 2_000;
 export interface Moment {
   readonly elapsedMs: number;
   readonly wallMs: number;
-  /** `key` is for all keys of one call: those that failed together are due together, so that the same batch goes again, under the same id. */
+  /**
+   * `key` is for all keys of one call: those that failed together are due together, so that the same batch goes again,
+   * under the same id.
+   */
   readonly chance: { readonly key: number; readonly sink: number };
 }
 
@@ -70,7 +73,10 @@ export interface LaneState {
   readonly isUnprepared: boolean;
   readonly lastFailure: string | null;
   readonly wasProbeUrgent: boolean;
-  /** Members of a batch that make sense now: fewer while a refused batch could not be halved at once, so that the next one is smaller. */
+  /**
+   * Members of a batch that make sense now: fewer while a refused batch could not be halved at once, so that the next
+   * one is smaller.
+   */
   readonly largestBatch: number;
   /** Calls that run. */
   readonly calls: number;
@@ -86,8 +92,23 @@ export interface StateHolder {
 }
 
 export const INITIAL: LaneState = {
-  ...{ pause: null, retired: null, heldUntilMs: 0, opening: null, streak: new Set(), isMisconfigured: false, isUnprepared: false },
-  ...{ lastFailure: null, wasProbeUrgent: false, largestBatch: Number.POSITIVE_INFINITY, calls: 0, busy: new Set(), keys: new Map() },
+  ...{
+    pause: null,
+    retired: null,
+    heldUntilMs: 0,
+    opening: null,
+    streak: new Set(),
+    isMisconfigured: false,
+    isUnprepared: false,
+  },
+  ...{
+    lastFailure: null,
+    wasProbeUrgent: false,
+    largestBatch: Number.POSITIVE_INFINITY,
+    calls: 0,
+    busy: new Set(),
+    keys: new Map(),
+  },
 };
 
 const NO_FAILURE: KeyState = { failures: 0, dueMs: 0, wasCutShort: false, isCause: false, probed: null };
@@ -111,7 +132,9 @@ export function succeeded(state: LaneState, rows: readonly Pick<Delivery, 'parti
   if (![...free].some((key) => state.keys.has(key))) return state;
   return {
     ...state,
-    keys: mapped(state.keys, (each, key) => (free.has(key) ? { ...each, failures: 0, wasCutShort: false, isCause: false } : each)),
+    keys: mapped(state.keys, (each, key) =>
+      free.has(key) ? { ...each, failures: 0, wasCutShort: false, isCause: false } : each,
+    ),
   };
 }
 
@@ -126,10 +149,17 @@ export function failedKey(
 }
 
 /**
- * A key failed, and perhaps the sink as a whole. @param key null if others of the same call were accepted: the sink works
+ * A key failed, and perhaps the sink as a whole. @param key null if others of the same call were accepted: the sink
+ * works
  * @param isProbe whether the call was the probe of an open breaker
  */
-export function failedSink(state: LaneState, key: string | null, error: BridgeError, isProbe: boolean, now: Moment): LaneState {
+export function failedSink(
+  state: LaneState,
+  key: string | null,
+  error: BridgeError,
+  isProbe: boolean,
+  now: Moment,
+): LaneState {
   const { disposition, retryAfterMs, scope } = error;
   const holdMs = retryAfterMs === undefined ? 0 : now.elapsedMs + Math.min(retryAfterMs, LONGEST_HOLD_MS);
   const failed: LaneState = {
@@ -155,8 +185,9 @@ export function refusedProbe(state: LaneState, now: Moment): LaneState {
 }
 
 /**
- * The sink accepted a delivery, or could be prepared. If the breaker was open, keys that back off may go at once. One that could go early
- * before and failed since keeps its own back-off: it is the cause, and the others must not wait for it at each recovery.
+ * The sink accepted a delivery, or could be prepared. If the breaker was open, keys that back off may go at once. One
+ * that could go early before and failed since keeps its own back-off: it is the cause, and the others must not wait for
+ * it at each recovery.
  */
 export function afterRecovery(state: LaneState): LaneState {
   const { opening, isMisconfigured, streak } = state;
@@ -241,6 +272,7 @@ function mapped(keys: Keys, change: (state: KeyState, key: string) => KeyState):
 
 /** The same map if nothing goes. */
 function without(keys: Keys, goes: (key: string, state: KeyState) => boolean): Keys {
-  for (const [key, state] of keys) if (goes(key, state)) return new Map([...keys].filter(([each, its]) => !goes(each, its)));
+  for (const [key, state] of keys)
+    if (goes(key, state)) return new Map([...keys].filter(([each, its]) => !goes(each, its)));
   return keys;
 }

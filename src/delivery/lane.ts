@@ -45,9 +45,10 @@ export interface LaneOptions {
 /**
  * Delivers at least once, to one sink, independently of all others (behaviour 5.1).
  *
- * A key is in one call at a time, and free again once the outcomes of its rows are stored. If an adapter accepts a later member of a key
- * although an earlier one of the same call failed, the later one counts: the other side has it. Adapters of brokers send none behind a failed one.
- * Holds no rows but those of running calls and some that come next; without queued rows it has no timer and does nothing.
+ * A key is in one call at a time, and free again once the outcomes of its rows are stored. If an adapter accepts a
+ * later member of a key although an earlier one of the same call failed, the later one counts: the other side has it.
+ * Adapters of brokers send none behind a failed one. Holds no rows but those of running calls and some that come next;
+ * without queued rows it has no timer and does nothing.
  */
 export class Lane implements AsyncDisposable {
   readonly #options: LaneOptions;
@@ -68,7 +69,17 @@ export class Lane implements AsyncDisposable {
   #onIdle: () => void = () => {};
 
   constructor(options: LaneOptions) {
-    const { name, adapter, store, deps, logger, onAttempt, onState, cancels = false, heldKeys = () => NO_KEYS } = options;
+    const {
+      name,
+      adapter,
+      store,
+      deps,
+      logger,
+      onAttempt,
+      onState,
+      cancels = false,
+      heldKeys = () => NO_KEYS,
+    } = options;
     const lane = this.#lane;
     this.#options = options;
     const settle: LaneStore['settle'] = options.settle ?? ((...outcomes) => store.settle(...outcomes));
@@ -116,23 +127,26 @@ export class Lane implements AsyncDisposable {
   }
 
   /**
-   * Begins nothing more, lets running calls end for `graceMs`, aborts them, then disposes the adapter. Never rejects. If it is called again,
-   * the grace that ends first counts.
+   * Begins nothing more, lets running calls end for `graceMs`, aborts them, then disposes the adapter. Never rejects.
+   * If it is called again, the grace that ends first counts.
    */
   close(graceMs = 10_000): Promise<void> {
     return this.#end.close(graceMs);
   }
 
   /**
-   * The sink is configured otherwise now: begins nothing more. Running calls may take as long as they take; their outcomes count for their
-   * rows, and for nothing else. Resolves once they are stored and the adapter is disposed, or at the end of `close`. Never rejects.
-   * `onReleased` is called when keys of theirs are free.
+   * The sink is configured otherwise now: begins nothing more. Running calls may take as long as they take; their
+   * outcomes count for their rows, and for nothing else. Resolves once they are stored and the adapter is disposed, or
+   * at the end of `close`. Never rejects. `onReleased` is called when keys of theirs are free.
    */
   leave(onReleased: () => void): Promise<void> {
     return this.#end.leave(onReleased);
   }
 
-  /** After `leave`: gives running calls `graceMs`, then aborts them. Resolves once none runs and the adapter is disposed. */
+  /**
+   * After `leave`: gives running calls `graceMs`, then aborts them. Resolves once none runs and the adapter is
+   * disposed.
+   */
   disposed(graceMs: number): Promise<void> {
     return this.#end.disposed(graceMs);
   }
@@ -173,14 +187,17 @@ export class Lane implements AsyncDisposable {
         for (const batch of step.batches) this.#begin(batch, step.kind === 'probe');
       }
       this.#lane.state = step.state;
-      if (step.kind === 'wait' && step.hold !== undefined) this.#report.short(step.hold !== null, this.#queue.rate.perMinute);
+      if (step.kind === 'wait' && step.hold !== undefined)
+        this.#report.short(step.hold !== null, this.#queue.rate.perMinute);
       hold = (step.kind === 'wait' && step.hold) || null;
       untilMs = step.kind === 'wait' ? step.untilMs : this.#unattempted.expire(now);
       this.#readFailures = 0;
     } catch (error) {
       this.#readFailures += 1;
       this.#report.unreadable(messageOf(error), this.#readFailures);
-      untilMs = now.elapsedMs + backoffMs({ failures: this.#readFailures, disposition: 'retry', longEnded: false }, now.chance.sink);
+      untilMs =
+        now.elapsedMs +
+        backoffMs({ failures: this.#readFailures, disposition: 'retry', longEnded: false }, now.chance.sink);
     }
     if (untilMs !== null) this.#cancelTimer = this.#options.deps.after(untilMs - now.elapsedMs, this.#step);
     this.#report.update(shown(this.#lane.state, now.elapsedMs, hold), now, this.#lane.state.calls);
@@ -200,7 +217,8 @@ export class Lane implements AsyncDisposable {
       this.#step();
       return;
     }
-    // After the outcomes that arrived with it are stored: these keys are free then, and may be more urgent than those that wait.
+    // After the outcomes that arrived with it are stored: these keys are free then, and may be more urgent than those
+    // that wait.
     this.#cancelTimer?.();
     this.#cancelTimer = this.#options.deps.after(0, this.#step);
   }
@@ -219,11 +237,15 @@ export class Lane implements AsyncDisposable {
 
   /** Somebody may have paused or resumed the sink. @throws BridgeError BRIDGE_STORE_* */
   #readPause(): void {
-    if (this.#isPauseStale) this.#lane.state = { ...this.#lane.state, pause: this.#options.store.record(this.#options.name).pause };
+    if (this.#isPauseStale)
+      this.#lane.state = { ...this.#lane.state, pause: this.#options.store.record(this.#options.name).pause };
     this.#isPauseStale = false;
   }
 
-  /** At the start the store says whether the sink is retired; later, whether it still is: another process may have lifted it. */
+  /**
+   * At the start the store says whether the sink is retired; later, whether it still is: another process may have
+   * lifted it.
+   */
   #readRetirement(): void {
     const { retired } = this.#lane.state;
     const canResume = retired !== null && !retired.untilRestart && !this.#writer.isRetiring;

@@ -3,7 +3,9 @@ import type { Adapter, Outcome, Preparation } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import { Running } from '../time/running.ts';
 
-/** An adapter as lanes and checks use it. Disposal refuses new work, lets running work end, then closes; harmless twice. */
+/**
+ * An adapter as lanes and checks use it. Disposal refuses new work, lets running work end, then closes; harmless twice.
+ */
 export interface ManagedAdapter extends Omit<Adapter, 'close'>, AsyncDisposable {}
 
 /** @param sink its name, for messages */
@@ -64,7 +66,11 @@ function closed(sink: string): BridgeError {
 }
 
 /** Only an adapter with a mistake in it causes these. */
-const CONTRACT_BREACHES: ReadonlySet<string> = new Set(['BRIDGE_DELIVERY_FAILED', 'BRIDGE_DELIVERY_OUTCOMES', 'BRIDGE_DELIVERY_TIMEOUT']);
+const CONTRACT_BREACHES: ReadonlySet<string> = new Set([
+  'BRIDGE_DELIVERY_FAILED',
+  'BRIDGE_DELIVERY_OUTCOMES',
+  'BRIDGE_DELIVERY_TIMEOUT',
+]);
 
 export function isContractBreach(error: BridgeError): boolean {
   return CONTRACT_BREACHES.has(error.code);
@@ -87,8 +93,12 @@ export function miscounted(sink: string, members: number, outcomes: number): Bri
 export function broken(sink: string, cause: unknown): BridgeError {
   const kind = cause instanceof Error ? cause.name : typeof cause;
   const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-  return new BridgeError('BRIDGE_DELIVERY_FAILED', `the adapter of sink ${sink} failed with a ${kind}${code}; it will be tried again`, {
-    cause,
-    disposition: 'retry',
-  });
+  return new BridgeError(
+    'BRIDGE_DELIVERY_FAILED',
+    `the adapter of sink ${sink} failed with a ${kind}${code}; it will be tried again`,
+    {
+      cause,
+      disposition: 'retry',
+    },
+  );
 }

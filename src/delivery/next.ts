@@ -14,7 +14,8 @@ import {
 } from './lane-state.ts';
 
 /*
- * The states of a lane. The first row that applies counts, except that `misconfigured` is shown before `held`, `probing` and `backing off`.
+ * The states of a lane. The first row that applies counts, except that `misconfigured` is shown before `held`,
+ * `probing` and `backing off`.
  *
  * | state                      | shown as               | what may go                                       | until                                   |
  * | -------------------------- | ---------------------- | ------------------------------------------------- | --------------------------------------- |
@@ -45,7 +46,10 @@ export interface Hold {
   readonly untilMs: number | null;
 }
 
-/** What is asked of a sink's queue, its limits and its rate. The same question has the same answer until rows are sent or queued. */
+/**
+ * What is asked of a sink's queue, its limits and its rate. The same question has the same answer until rows are sent
+ * or queued.
+ */
 export interface QueueView {
   /** Of one call. */
   readonly limits: { readonly batch: number; readonly batchBytes: number };
@@ -55,11 +59,21 @@ export interface QueueView {
   places(running: number): number;
   /** The same for urgent rows. */
   urgentPlaces(running: number): number;
-  /** Rows of keys not named in `except`, the oldest first; the most urgent first if the rate is short. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Rows of keys not named in `except`, the oldest first; the most urgent first if the rate is short.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   rows(except: readonly string[], limit: number): readonly Delivery[];
-  /** Rows of urgent events, the most urgent first. `except` is called only if there may be some. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Rows of urgent events, the most urgent first. `except` is called only if there may be some.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   urgentRows(except: () => readonly string[], limit: number): readonly Delivery[];
-  /** Null if rows of keys not named in `except` do not wait for the rate alone. `except` is called only if it is used up. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Null if rows of keys not named in `except` do not wait for the rate alone. `except` is called only if it is used
+   * up.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   hold(except: () => readonly string[]): Hold | null;
   /** When (elapsed time) to look whether an event has become urgent; null if none will. */
   nextUrgentMs(): number | null;
@@ -73,7 +87,10 @@ type Next =
   | { readonly kind: 'send'; readonly state: LaneState; readonly batches: readonly (readonly Delivery[])[] }
   | { readonly kind: 'probe'; readonly state: LaneState; readonly batches: readonly (readonly Delivery[])[] }
   | { readonly kind: 'expire'; readonly state: LaneState }
-  /** Elapsed time; null: until a call ends, rows are queued or an operator acts. `hold` is absent if the rate was not asked. */
+  /**
+   * Elapsed time; null: until a call ends, rows are queued or an operator acts. `hold` is absent if the rate was not
+   * asked.
+   */
   | { readonly kind: 'wait'; readonly state: LaneState; readonly untilMs: number | null; readonly hold?: Hold | null };
 
 /** @throws BridgeError BRIDGE_STORE_* */
@@ -101,12 +118,17 @@ export function shown(
   if (elapsedMs < heldUntilMs) return { state: 'held', reason, untilMs: heldUntilMs };
   if (state.opening) return { state: 'probing', reason, untilMs: null };
   if (hold !== null) return { state: 'held', ...hold };
-  for (const { failures } of state.keys.values()) if (failures > 0) return { state: 'backing off', reason, untilMs: null };
+  for (const { failures } of state.keys.values())
+    if (failures > 0) return { state: 'backing off', reason, untilMs: null };
   return { state: 'delivering', reason: null, untilMs: null };
 }
 
 /** Keys of which no row may go now: in a call, or backing off. */
-export function blockedKeys({ busy, keys }: LaneState, elapsedMs: number, heldKeys: ReadonlySet<string>): readonly string[] {
+export function blockedKeys(
+  { busy, keys }: LaneState,
+  elapsedMs: number,
+  heldKeys: ReadonlySet<string>,
+): readonly string[] {
   return namesOf(busy, keys, heldKeys, ({ dueMs }) => dueMs > elapsedMs);
 }
 
@@ -154,8 +176,8 @@ function nextDueMs({ busy, keys }: LaneState, { elapsedMs }: Moment): number | n
 }
 
 /**
- * Of each key in turn, so that one that the sink refuses does not hide that it accepts others; those that failed least come first, so that
- * they do not wait behind keys that fail.
+ * Of each key in turn, so that one that the sink refuses does not hide that it accepts others; those that failed least
+ * come first, so that they do not wait behind keys that fail.
  */
 function probe(before: LaneState, now: Moment, queue: QueueView): Next {
   const hold = queue.hold(() => []);
@@ -179,8 +201,8 @@ function sendingProbe(state: LaneState, row: Delivery, turn: Parameters<typeof p
 }
 
 /**
- * One that has not had its turn comes before everything else. One that has, and whose own back-off has passed, is every other probe at most:
- * it must not hide that the sink accepts others.
+ * One that has not had its turn comes before everything else. One that has, and whose own back-off has passed, is every
+ * other probe at most: it must not hide that the sink accepts others.
  */
 function urgentProbe(state: LaneState, now: Moment, queue: QueueView): Delivery | undefined {
   const [first] = queue.urgentRows(() => triedKeys(state, queue), 1);
@@ -189,17 +211,24 @@ function urgentProbe(state: LaneState, now: Moment, queue: QueueView): Delivery 
 }
 
 /** Rows of keys that had no turn as a probe; a new round begins when all had one. */
-function untried(state: LaneState, queue: QueueView): { readonly state: LaneState; readonly rows: readonly Delivery[] } {
+function untried(
+  state: LaneState,
+  queue: QueueView,
+): { readonly state: LaneState; readonly rows: readonly Delivery[] } {
   const rows = queue.rows(triedKeys(state, queue), SAMPLE);
   const again = rows.length === 0 ? newRound(state) : state;
   return again === state ? { state, rows } : { state: again, rows: queue.rows(triedKeys(again, queue), SAMPLE) };
 }
 
-/** The first row of the key that failed least often in a row: among these rows, or one of a key that never failed behind them. */
+/**
+ * The first row of the key that failed least often in a row: among these rows, or one of a key that never failed behind
+ * them.
+ */
 function leastTroubled({ busy, keys }: LaneState, rows: readonly Delivery[], queue: QueueView): Delivery | undefined {
   const failuresOf = ({ partitionKey }: Delivery) => keys.get(partitionKey)?.failures ?? 0;
   const least = Math.min(...rows.map(failuresOf));
-  const troubled = () => namesOf(busy, keys, queue.heldKeys(), ({ failures, probed }) => failures > 0 || probed !== null);
+  const troubled = () =>
+    namesOf(busy, keys, queue.heldKeys(), ({ failures, probed }) => failures > 0 || probed !== null);
   const behind = least > 0 && rows.length === SAMPLE ? queue.rows(troubled(), 1)[0] : undefined;
   return behind ?? rows.find((row) => failuresOf(row) === least);
 }

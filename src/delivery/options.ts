@@ -26,7 +26,10 @@ export const sinkCommon = v.strictObject({
   retry: v.optional(
     v.pipe(
       v.strictObject({
-        maxAge: v.optional(durationBetween('100ms', '365d', 'How long after it was queued a delivery is still tried again.'), '24h'),
+        maxAge: v.optional(
+          durationBetween('100ms', '365d', 'How long after it was queued a delivery is still tried again.'),
+          '24h',
+        ),
       }),
       v.transform(({ maxAge }) => ({ maxAgeMs: maxAge })),
       v.description('When a delivery is given up.'),
@@ -44,7 +47,9 @@ export const publishSection = v.pipe(
     resources: v.optional(
       v.pipe(
         v.picklist(['all', 'own']),
-        v.description('"own": only events that name this VM, or named it earlier in this occurrence. "all": those of its siblings too.'),
+        v.description(
+          '"own": only events that name this VM, or named it earlier in this occurrence. "all": those of its siblings too.',
+        ),
       ),
       'all',
     ),

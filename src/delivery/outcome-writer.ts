@@ -10,7 +10,10 @@ import type { CancelTimer, Deps } from '../time/clock.ts';
 /** What a lane asks of the outbox's queue. */
 export type LaneStore = Omit<Queue, 'settleWithin' | 'backlog' | 'pause' | 'resume'>;
 
-/** The most outcomes that may wait for their write. With more, nothing is sent; with those of one batch, the next batch is. */
+/**
+ * The most outcomes that may wait for their write. With more, nothing is sent; with those of one batch, the next batch
+ * is.
+ */
 const MOST_UNWRITTEN = 64;
 
 interface OutcomeWriterOptions {
@@ -22,7 +25,9 @@ interface OutcomeWriterOptions {
   readonly onWritten: () => void;
 }
 
-/** Keeps outcomes in memory until the store has them, so that what was accepted is not sent again while a disk is full. */
+/**
+ * Keeps outcomes in memory until the store has them, so that what was accepted is not sent again while a disk is full.
+ */
 export class OutcomeWriter {
   readonly #options: OutcomeWriterOptions;
   #settlements: Settlement[] = [];
@@ -118,7 +123,8 @@ export class OutcomeWriter {
     } catch (error) {
       this.#failures += 1;
       const log = { count: this.#settlements.length, reason: messageOf(error) };
-      if (this.#failures === 1) logger.error(log, 'outcomes could not be stored; kept in memory and tried again, their keys wait');
+      if (this.#failures === 1)
+        logger.error(log, 'outcomes could not be stored; kept in memory and tried again, their keys wait');
       else logger.debug(log, 'outcomes could still not be stored');
       return false;
     }

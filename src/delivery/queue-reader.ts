@@ -67,7 +67,8 @@ export class QueueReader implements QueueView {
 
   rows(except: readonly string[], limit: number): readonly Delivery[] {
     const { name, adapter, store } = this.#options;
-    const isShort = adapter.limits.perMinute !== undefined && (adapter.preparation?.isNeeded || this.rate.free() < PLENTY);
+    const isShort =
+      adapter.limits.perMinute !== undefined && (adapter.preparation?.isNeeded || this.rate.free() < PLENTY);
     if (!isShort) return this.#readAhead.rows(except, limit);
     this.#readAhead.invalidate();
     return store.queuedByUrgency(name, except, limit);
@@ -78,7 +79,10 @@ export class QueueReader implements QueueView {
     return keys.length === 0 ? [] : this.#urgentRows.rows(keys, except(), limit);
   }
 
-  /** Whether the next row of the key may come before those of others: it is urgent, or the rate is to be spent on the most urgent. */
+  /**
+   * Whether the next row of the key may come before those of others: it is urgent, or the rate is to be spent on the
+   * most urgent.
+   */
   isChosen(key: string): boolean {
     return this.rate.perMinute !== null || this.isUrgent(key);
   }
@@ -88,7 +92,10 @@ export class QueueReader implements QueueView {
     return keys.length > 0 && this.#urgentRows.has(keys, key);
   }
 
-  /** Whether an urgent row waits and every place is taken. A store that cannot be read now is reported when rows are fetched. */
+  /**
+   * Whether an urgent row waits and every place is taken. A store that cannot be read now is reported when rows are
+   * fetched.
+   */
   lacksPlace(running: number, except: () => readonly string[]): boolean {
     try {
       return this.urgentPlaces(running) <= 0 && this.urgentRows(except, 1).length > 0;
@@ -111,7 +118,10 @@ export class QueueReader implements QueueView {
     if (perMinute === null || adapter.preparation?.isNeeded || this.rate.free() >= 1) return null;
     if (store.queued(name, except(), 1).length === 0) return null;
     const requests = perMinute === 1 ? '1 request' : `${perMinute} requests`;
-    return { reason: `its rate of ${requests} a minute is used up; the most urgent goes first`, untilMs: this.rate.nextMs() };
+    return {
+      reason: `its rate of ${requests} a minute is used up; the most urgent goes first`,
+      untilMs: this.rate.nextMs(),
+    };
   }
 
   /** By the wall clock at the first look, by elapsed time from then on: a clock that jumps changes nothing. */
@@ -143,7 +153,10 @@ export class QueueReader implements QueueView {
   }
 }
 
-/** Rows that were read in blocks. The result of a row decides if the next one of its key may follow: that one is read again then. */
+/**
+ * Rows that were read in blocks. The result of a row decides if the next one of its key may follow: that one is read
+ * again then.
+ */
 export class ReadAhead {
   readonly #read: (except: readonly string[], limit: number) => readonly Delivery[];
   /** No row of a key that had one sent since they were read. */
@@ -157,8 +170,8 @@ export class ReadAhead {
   }
 
   /**
-   * Rows of keys not named in `except`, in queue order within each key; less than `limit` only if the store has no more. Between keys
-   * the order is that of the queue, except for those that were not free when the store was read.
+   * Rows of keys not named in `except`, in queue order within each key; less than `limit` only if the store has no
+   * more. Between keys the order is that of the queue, except for those that were not free when the store was read.
    */
   rows(except: readonly string[], limit: number): readonly Delivery[] {
     const blocked = new Set(except);
@@ -202,7 +215,10 @@ export class UrgentRows {
     this.#read = read;
   }
 
-  /** Rows of `keys` that are not named in `except`, by the order of `keys`; at most `limit`. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Rows of `keys` that are not named in `except`, by the order of `keys`; at most `limit`.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   rows(keys: readonly string[], except: readonly string[], limit: number): readonly Delivery[] {
     this.#use(keys);
     return this.#readAhead.rows(except, limit);

@@ -23,9 +23,10 @@ interface Stored {
 }
 
 /**
- * A window that slides. A request counts from its beginning until 60 s after its end, since the other side may have taken it at any moment
- * between; a failed one counts like any other. What a killed process had running counts as ended when the next one starts.
- * One for each sink: lanes that follow each other, as its configuration changes, count in the same one.
+ * A window that slides. A request counts from its beginning until 60 s after its end, since the other side may have
+ * taken it at any moment between; a failed one counts like any other. What a killed process had running counts as ended
+ * when the next one starts. One for each sink: lanes that follow each other, as its configuration changes, count in the
+ * same one.
  */
 export class RequestWindow {
   readonly #options: RequestWindowOptions;
@@ -51,7 +52,10 @@ export class RequestWindow {
     return used;
   }
 
-  /** When (elapsed time) so many of them count no more, if no running one ends before; null if one of them has to end first. */
+  /**
+   * When (elapsed time) so many of them count no more, if no running one ends before; null if one of them has to end
+   * first.
+   */
   expiryMs(count: number): number | null {
     let left = count;
     for (const [endMs, ended] of this.#ended) {
@@ -71,7 +75,9 @@ export class RequestWindow {
     this.#count(this.#options.deps.elapsedMs(), 1);
   }
 
-  /** Stores the window. A failing store is reported once and delays nothing urgent: the window in memory still holds. */
+  /**
+   * Stores the window. A failing store is reported once and delays nothing urgent: the window in memory still holds.
+   */
   save(): void {
     // What was not read yet is not to be written over.
     if (!this.#isLoaded) return;
@@ -86,7 +92,8 @@ export class RequestWindow {
       this.#isUnsaved = false;
     } catch (error) {
       const log = { reason: messageOf(error) };
-      if (!this.#isUnsaved) logger.warn(log, 'requests could not be counted in the store: a restart may exceed the rate of this sink');
+      if (!this.#isUnsaved)
+        logger.warn(log, 'requests could not be counted in the store: a restart may exceed the rate of this sink');
       this.#isUnsaved = true;
     }
   }
@@ -112,15 +119,18 @@ export class RequestWindow {
 }
 
 interface RateLimiterOptions {
-  /** Requests in any 60 s; null: no limit now, though one may come; undefined: never one, so that nothing is counted. May change at any time. */
+  /**
+   * Requests in any 60 s; null: no limit now, though one may come; undefined: never one, so that nothing is counted.
+   * May change at any time.
+   */
   readonly perMinute: () => number | null | undefined;
   readonly requests: RequestWindow;
   readonly deps: Pick<Deps, 'elapsedMs'>;
 }
 
 /**
- * Never more requests in any 60 s than allowed, seen from here and from the other side. Each beginning is written down before it happens, each
- * end after it.
+ * Never more requests in any 60 s than allowed, seen from here and from the other side. Each beginning is written down
+ * before it happens, each end after it.
  */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
@@ -140,7 +150,10 @@ export class RateLimiter {
     return perMinute === null ? Number.POSITIVE_INFINITY : Math.max(0, perMinute - this.#options.requests.used());
   }
 
-  /** When (elapsed time) the next request may begin, if none of the running ones ends before; null if one of them has to end first. */
+  /**
+   * When (elapsed time) the next request may begin, if none of the running ones ends before; null if one of them has to
+   * end first.
+   */
   nextMs(): number | null {
     const { perMinute } = this;
     if (perMinute === null) return null;

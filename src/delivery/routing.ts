@@ -39,11 +39,20 @@ interface RoutePorts {
 
 const NO_EVENT = { event: null, occurrence: null };
 
-export function compileRoutes(sinks: Readonly<Record<string, { readonly filter: SinkFilter }>>, resources: Routes['resources']): Routes {
-  return { sinks: Object.entries(sinks).map(([name, { filter }]) => ({ name, passes: compileFilter(filter) })), resources };
+export function compileRoutes(
+  sinks: Readonly<Record<string, { readonly filter: SinkFilter }>>,
+  resources: Routes['resources'],
+): Routes {
+  return {
+    sinks: Object.entries(sinks).map(([name, { filter }]) => ({ name, passes: compileFilter(filter) })),
+    resources,
+  };
 }
 
-/** Asked inside the transaction that stores the change. A sink that was sent an earlier change of its event gets it in any case that its `changes` allow. */
+/**
+ * Asked inside the transaction that stores the change. A sink that was sent an earlier change of its event gets it in
+ * any case that its `changes` allow.
+ */
 export function route(
   change: Change,
   transaction: Pick<Transaction, 'markOwn'>,
@@ -51,7 +60,8 @@ export function route(
   { outbox, ownName, nowMs }: RouteFacts,
 ): readonly string[] {
   const { event, occurrence } = change.kind === 'sight' ? NO_EVENT : change;
-  if (occurrence !== null && event !== null && ownName !== null && affects(event, ownName)) transaction.markOwn(occurrence);
+  if (occurrence !== null && event !== null && ownName !== null && affects(event, ownName))
+    transaction.markOwn(occurrence);
   const wasSent = (sink: string, of: number) => outbox.sinks.wasSent(sink, of);
   const wanted = routeTo(change, sinks, { wasSent, nowMs });
   const namedBefore = occurrence !== null && outbox.known.isOwn(occurrence);
@@ -59,7 +69,10 @@ export function route(
   return wanted.filter((sink) => occurrence !== null && wasSent(sink, occurrence));
 }
 
-/** In the order of `sinks`. Asks the store only if the answer matters: for a change that the filter alone would keep back. */
+/**
+ * In the order of `sinks`. Asks the store only if the answer matters: for a change that the filter alone would keep
+ * back.
+ */
 export function routeTo(change: Change, sinks: readonly RoutedSink[], { wasSent, nowMs }: RoutePorts): string[] {
   const occurrence = change.kind === 'sight' ? null : change.occurrence;
   const goesTo = ({ name, passes }: RoutedSink) =>
@@ -69,7 +82,9 @@ export function routeTo(change: Change, sinks: readonly RoutedSink[], { wasSent,
 }
 
 interface FilterFacts {
-  /** Whether the sink was sent a change of the same occurrence before: then `changes` alone can keep this one from it. */
+  /**
+   * Whether the sink was sent a change of the same occurrence before: then `changes` alone can keep this one from it.
+   */
   readonly sentBefore: boolean;
   /** Wall time. */
   readonly nowMs: number;
@@ -78,8 +93,8 @@ interface FilterFacts {
 type CompiledFilter = (change: Change, facts: FilterFacts) => boolean;
 
 /**
- * Compiles a filter. `source.*` are judged by `changes` alone, approvals by their event: one for an unknown event passes if the filter
- * has no condition on events.
+ * Compiles a filter. `source.*` are judged by `changes` alone, approvals by their event: one for an unknown event
+ * passes if the filter has no condition on events.
  */
 export function compileFilter({ changes: wanted, ...conditions }: SinkFilter): CompiledFilter {
   const changes = wanted && new Set(wanted);
@@ -93,8 +108,8 @@ export function compileFilter({ changes: wanted, ...conditions }: SinkFilter): C
 }
 
 /**
- * `publish.resources`: `own` lets pass the events that name this VM, without case, or named it earlier in this occurrence (`namedBefore`);
- * all of them while the VM's own name is unknown; `source.*` always.
+ * `publish.resources`: `own` lets pass the events that name this VM, without case, or named it earlier in this
+ * occurrence (`namedBefore`); all of them while the VM's own name is unknown; `source.*` always.
  */
 export function publishes(
   mode: 'all' | 'own',

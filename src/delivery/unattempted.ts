@@ -5,7 +5,9 @@ import { type Moment, occupied, released, succeeded } from './lane-state.ts';
 import type { LaneStore } from './outcome-writer.ts';
 
 const AT_ONCE = 500;
-/** Rows of a retired sink are looked at when the first is too old; no later than that, as the first may go otherwise. */
+/**
+ * Rows of a retired sink are looked at when the first is too old; no later than that, as the first may go otherwise.
+ */
 const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
 
 interface UnattemptedOptions extends Pick<CallsOptions, 'name' | 'lane' | 'queue' | 'writer' | 'report' | 'oldestMs'> {
@@ -57,7 +59,10 @@ export class Unattempted {
     return superseded;
   }
 
-  /** Ends all superseded rows: those in a call by its signal, the others as accepted. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Ends all superseded rows: those in a call by its signal, the others as accepted.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   supersede(): void {
     const { lane, queue, report } = this.#options;
     const waiting = this.endRunning().filter((row) => !this.#isBusy(row));
@@ -70,7 +75,10 @@ export class Unattempted {
     queue.invalidate();
   }
 
-  /** Rows of a retired sink that are too old become dead letters, a chunk at a time. @returns when (elapsed time) to look again */
+  /**
+   * Rows of a retired sink that are too old become dead letters, a chunk at a time.
+   * @returns when (elapsed time) to look again
+   */
   expire({ elapsedMs }: Moment): number | null {
     const { name, store, queue, report } = this.#options;
     queue.invalidate();
@@ -86,7 +94,10 @@ export class Unattempted {
     return elapsedMs + Math.min(Math.max(leftMs, EXPIRY_CHECK_MS.least), EXPIRY_CHECK_MS.most);
   }
 
-  /** Looks at what has moved on since the last look, not at the whole queue; a key whose rows could not end yet is looked at again. */
+  /**
+   * Looks at what has moved on since the last look, not at the whole queue; a key whose rows could not end yet is
+   * looked at again.
+   */
   #superseded(): readonly Row[] {
     const { name, store } = this.#options;
     if (this.#isStale) {

@@ -28,12 +28,14 @@ export type Verdict =
   | { readonly row: Delivery; readonly outcome: 'again' };
 
 /**
- * One verdict for each member, in order. Two or more refused in one call may be the fault of one of them, so none of them is judged, except
- * those that the other side named.
- * A failed row expires if it was queued at `oldestMs` of the store's time or before.
+ * One verdict for each member, in order. Two or more refused in one call may be the fault of one of them, so none of
+ * them is judged, except those that the other side named. A failed row expires if it was queued at `oldestMs` of the
+ * store's time or before.
  */
 export function judge(rows: readonly Delivery[], outcomes: readonly Outcome[], oldestMs: number): readonly Verdict[] {
-  const refusals = outcomes.filter((outcome) => outcome instanceof BridgeError && outcome.disposition === 'refused').length;
+  const refusals = outcomes.filter(
+    (outcome) => outcome instanceof BridgeError && outcome.disposition === 'refused',
+  ).length;
   return rows.map((row, index): Verdict => {
     const { seq } = row;
     const outcome = outcomes[index];
@@ -43,10 +45,20 @@ export function judge(rows: readonly Delivery[], outcomes: readonly Outcome[], o
     const disposition = outcome.disposition ?? 'retry';
     if (disposition === 'refused') {
       if (refusals > 1 && !outcome.isNamed) return { row, outcome: 'again' };
-      return { row, outcome: 'refused', settlement: { seq, result: 'dead', reason: 'refused', status }, error: outcome };
+      return {
+        row,
+        outcome: 'refused',
+        settlement: { seq, result: 'dead', reason: 'refused', status },
+        error: outcome,
+      };
     }
     if (disposition === 'expired' || row.queuedAtMs <= oldestMs) {
-      return { row, outcome: 'expired', settlement: { seq, result: 'dead', reason: 'expired', status }, error: outcome };
+      return {
+        row,
+        outcome: 'expired',
+        settlement: { seq, result: 'dead', reason: 'expired', status },
+        error: outcome,
+      };
     }
     return { row, outcome: disposition, settlement: { seq, result: 'failed', status }, error: outcome };
   });
@@ -69,7 +81,9 @@ function isTaken({ outcome, ...rest }: Verdict): boolean {
   return outcome === 'accepted' && 'settlement' in rest && rest.settlement.status !== SUPERSEDED;
 }
 
-/** Failed, and so to be tried again or given up for its age. What came too late for its event says nothing of the sink. */
+/**
+ * Failed, and so to be tried again or given up for its age. What came too late for its event says nothing of the sink.
+ */
 export function isFailure(verdict: Verdict): verdict is Extract<Verdict, { error: BridgeError }> {
   return 'error' in verdict && verdict.outcome !== 'refused' && verdict.error.disposition !== 'expired';
 }
@@ -82,7 +96,13 @@ export type News =
   | { readonly kind: 'recovered'; readonly from: ReadonlySet<Trouble> }
   | { readonly kind: 'troubled'; readonly by: ReadonlySet<Trouble>; readonly error: BridgeError }
   /** A key failed so often in a row. `isKnown`: the sink's own trouble explains it. */
-  | { readonly kind: 'failed'; readonly row: Delivery; readonly error: BridgeError; readonly failures: number; readonly isKnown: boolean }
+  | {
+      readonly kind: 'failed';
+      readonly row: Delivery;
+      readonly error: BridgeError;
+      readonly failures: number;
+      readonly isKnown: boolean;
+    }
   | { readonly kind: 'given up'; readonly row: Delivery; readonly error: BridgeError; readonly outcome: AttemptOutcome }
   | { readonly kind: 'retired'; readonly error: BridgeError };
 
@@ -103,8 +123,17 @@ export function withRecovery(state: LaneState): Changed {
   return { state: afterRecovery(state), news: from.size === 0 ? [] : [{ kind: 'recovered', from }] };
 }
 
-/** The state after one call. Of several rows of a key the first that failed counts. @param isProbe the call tested a sink whose breaker is open */
-export function concluded(before: LaneState, verdicts: readonly Verdict[], isProbe: boolean, facts: EventFacts, now: Moment): Changed {
+/**
+ * The state after one call. Of several rows of a key the first that failed counts.
+ * @param isProbe the call tested a sink whose breaker is open
+ */
+export function concluded(
+  before: LaneState,
+  verdicts: readonly Verdict[],
+  isProbe: boolean,
+  facts: EventFacts,
+  now: Moment,
+): Changed {
   const isAccepted = verdicts.some(isTaken);
   const start = isAccepted ? withRecovery(before) : { state: before, news: [] };
   const news: News[] = [...start.news];
@@ -156,7 +185,13 @@ function afterFailure(
   const state = failedSink(before, counts ? key : null, error, isProbe, now);
   const known = troublesOf(before);
   const by = new Set([...troublesOf(state)].filter((trouble) => !known.has(trouble)));
-  news.push({ kind: 'failed', row, error, failures: ofKey.failures, isKnown: before.opening !== null || by.has('misconfigured') });
+  news.push({
+    kind: 'failed',
+    row,
+    error,
+    failures: ofKey.failures,
+    isKnown: before.opening !== null || by.has('misconfigured'),
+  });
   if (by.size > 0) news.push({ kind: 'troubled', by, error });
   if (state.opening || (keys?.size ?? 0) < MOST_FAILING_KEYS || failingOf(keys) < MOST_FAILING_KEYS) return state;
   news.push({ kind: 'troubled', by: new Set(['open']), error });
@@ -174,5 +209,8 @@ function succeed(keys: Map<string, KeyState> | null, key: string): void {
 }
 
 function troublesOf({ opening, isMisconfigured }: LaneState): ReadonlySet<Trouble> {
-  return new Set<Trouble>([...(opening ? ['open' as const] : []), ...(isMisconfigured ? ['misconfigured' as const] : [])]);
+  return new Set<Trouble>([
+    ...(opening ? ['open' as const] : []),
+    ...(isMisconfigured ? ['misconfigured' as const] : []),
+  ]);
 }

@@ -26,7 +26,10 @@ export class ClockOffset {
     if (this.#offsetsMs.length > READINGS) this.#offsetsMs.shift();
   }
 
-  /** The median of the last ten answers, in seconds with one decimal. Positive: this machine is behind. Null before the first answer. */
+  /**
+   * The median of the last ten answers, in seconds with one decimal. Positive: this machine is behind. Null before the
+   * first answer.
+   */
   get seconds(): number | null {
     const medianMs = this.#medianMs;
     return medianMs === null ? null : Math.round(medianMs / 100) / 10;
@@ -45,7 +48,10 @@ export class ClockOffset {
   }
 }
 
-/** Returns what is wrong and what to do if the clocks are more than 5 s apart, otherwise null. @param offsetMs positive: this machine is behind */
+/**
+ * Returns what is wrong and what to do if the clocks are more than 5 s apart, otherwise null.
+ * @param offsetMs positive: this machine is behind
+ */
 export function clockFault(offsetMs: number): string | null {
   if (!(Math.abs(offsetMs) > TOLERATED_MS)) return null;
   const off = `${Math.round(Math.abs(offsetMs) / 1000)} s ${offsetMs < 0 ? 'ahead of' : 'behind'}`;

@@ -1,7 +1,10 @@
 // One check of `check --connect` → its finding: fine, a note, or an error with a remedy.
 
 export interface Finding {
-  /** `metadata`, `clock`, `network`, `container`, `proxy`, `store`, `http.listen`, `http.health`, `approvals.jwt`, `sinks.NAME`, `approvals.sources.NAME`. */
+  /**
+   * `metadata`, `clock`, `network`, `container`, `proxy`, `store`, `http.listen`, `http.health`, `approvals.jwt`,
+   * `sinks.NAME`, `approvals.sources.NAME`.
+   */
   readonly name: string;
   /** What failed and what to do; null if nothing failed. */
   readonly error: string | null;

@@ -27,7 +27,9 @@ export const MACHINE_PROBE: MachineProbe = {
         const failed = (error: unknown) => resolve({ code: codeOf(error) ?? 'unknown error' });
         socket.once('error', failed);
         // The callback receives the error, although its type lacks it.
-        socket.connect(ANY_PORT, address, (error?: unknown) => (error ? failed(error) : resolve({ address: socket.address().address })));
+        socket.connect(ANY_PORT, address, (error?: unknown) =>
+          error ? failed(error) : resolve({ address: socket.address().address }),
+        );
       });
     } finally {
       socket.close();

@@ -48,14 +48,18 @@ function otherThanUsual(host: string, own: string, address: string, usual: strin
 }
 
 function nameOf(address: string, machine: MachineProbe): string | null {
-  const found = Object.entries(machine.interfaces()).find(([, own = []]) => own.some((each) => each.address === address));
+  const found = Object.entries(machine.interfaces()).find(([, own = []]) =>
+    own.some((each) => each.address === address),
+  );
   return found?.[0] ?? null;
 }
 
 /** Returns the interface of the default route on Linux; null elsewhere, or without a default route. */
 function defaultInterface(machine: MachineProbe): string | null {
   const routes = (machine.text('/proc/net/route') ?? '').split('\n').map((line) => line.split('\t'));
-  const defaults = routes.filter(([, destination, , , , , , mask]) => destination === '00000000' && mask === '00000000');
+  const defaults = routes.filter(
+    ([, destination, , , , , , mask]) => destination === '00000000' && mask === '00000000',
+  );
   defaults.sort((one, other) => Number(one[6]) - Number(other[6]));
   return defaults[0]?.[0] ?? null;
 }
@@ -67,7 +71,10 @@ function isContained(own: string | null, machine: MachineProbe): boolean {
   return index !== undefined && peer !== undefined && index !== peer;
 }
 
-/** For a check that could not reach something. @param env only names are shown, because a proxy's URL may contain a password */
+/**
+ * For a check that could not reach something.
+ * @param env only names are shown, because a proxy's URL may contain a password
+ */
 export function proxyFindings(env: Readonly<Record<string, string | undefined>>): readonly Finding[] {
   const set = PROXY_VARIABLES.flatMap((name) => [name, name.toLowerCase()]).filter((name) => (env[name] ?? '') !== '');
   if (set.length === 0) return [];

@@ -23,7 +23,10 @@ export async function placeFindings({ store, addresses }: Places, machine: Machi
     const place = `${address.host}:${address.port}`;
     if (code === 'EADDRINUSE' && holder !== null)
       findings.push(note(setting, `${place} is in use, by that bridge if it uses this configuration`));
-    else findings.push(fault(setting, `${place}: ${REASONS[code] ?? `no program can listen there (${code}): choose another address`}`));
+    else
+      findings.push(
+        fault(setting, `${place}: ${REASONS[code] ?? `no program can listen there (${code}): choose another address`}`),
+      );
   }
   return findings;
 }
@@ -43,7 +46,8 @@ function heldBy(holder: string): string {
 function storeFaults(store: string): readonly Finding[] {
   const folder = nearest(store);
   try {
-    if (!statSync(folder).isDirectory()) return [fault('store', `${folder} is not a folder: set store.path to another one`)];
+    if (!statSync(folder).isDirectory())
+      return [fault('store', `${folder} is not a folder: set store.path to another one`)];
     accessSync(folder, constants.W_OK | constants.X_OK);
     return [];
   } catch (error) {

@@ -12,7 +12,12 @@ const NO_DOCUMENT = 'drill';
 const SECOND_MS = 1000;
 
 /** Returns the event as the service would announce it. NotBefore is rounded up to a whole second. */
-export function drillEvent(id: string, request: DrillRequest, resources: readonly string[], nowMs: number): ScheduledEvent {
+export function drillEvent(
+  id: string,
+  request: DrillRequest,
+  resources: readonly string[],
+  nowMs: number,
+): ScheduledEvent {
   return {
     eventId: drillEventId(id),
     eventStatus: 'Scheduled',
@@ -27,7 +32,11 @@ export function drillEvent(id: string, request: DrillRequest, resources: readonl
 }
 
 /** Returns the known event of a drill. @param event its current content */
-export function knownDrill({ occurrence }: Pick<Drill, 'occurrence'>, event: ScheduledEvent, epoch: number): KnownEvent {
+export function knownDrill(
+  { occurrence }: Pick<Drill, 'occurrence'>,
+  event: ScheduledEvent,
+  epoch: number,
+): KnownEvent {
   const sight = { apiVersion: NO_DOCUMENT, epoch, listed: true, lastListedAt: null, missing: null };
   return { key: event.eventId.toLowerCase(), occurrence, event, ...sight };
 }
@@ -40,7 +49,11 @@ export function startedEvent(event: ScheduledEvent): ScheduledEvent {
 export function drillChange(
   phase: Exclude<EventChange['phase'], 'updated'>,
   { key, occurrence, event }: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>,
-  { at, isUsed, outcome = null }: { readonly at: Instant; readonly isUsed: (id: string) => boolean; readonly outcome?: Drill['outcome'] },
+  {
+    at,
+    isUsed,
+    outcome = null,
+  }: { readonly at: Instant; readonly isUsed: (id: string) => boolean; readonly outcome?: Drill['outcome'] },
 ): EventChange {
   const previous = { scheduled: null, started: 'Scheduled', ended: event.eventStatus } as const;
   return {

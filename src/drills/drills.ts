@@ -20,10 +20,16 @@ const MOST_CHANGES = 1000;
 interface DrillsParts {
   readonly store: Pick<Committer, 'state' | 'step'>;
   readonly outbox: Pick<Outbox, 'drills' | 'journal' | 'journalPages' | 'approvals' | 'operatorActs'>;
-  /** Stores the CloudEvents of the changes and their effect on approvals in the transaction; returns a function to call once it is on disk. */
+  /**
+   * Stores the CloudEvents of the changes and their effect on approvals in the transaction; returns a function to call
+   * once it is on disk.
+   */
   readonly publish: (changes: readonly EventChange[], transaction: Transaction) => () => void;
   /** Returns the missing approvers of a Scheduled event, and whether its StartRequest would have been accepted. */
-  readonly approval: (key: string, occurrence: number) => { readonly missing: readonly string[]; readonly isSubmitted: boolean };
+  readonly approval: (
+    key: string,
+    occurrence: number,
+  ) => { readonly missing: readonly string[]; readonly isSubmitted: boolean };
   readonly ownName: () => string | null;
   readonly deps: Deps;
   readonly logger: Logger;
@@ -61,7 +67,11 @@ export class Drills implements Disposable {
     this.#goOn();
   }
 
-  /** Announces a drill. @param operator the requester @throws BridgeError BRIDGE_STORE_*, in which case no drill begins */
+  /**
+   * Announces a drill.
+   * @param operator the requester
+   * @throws BridgeError BRIDGE_STORE_*, in which case no drill begins
+   */
   begin(operator: string, request: DrillRequest): Drill | DrillRefusal {
     const { store, deps, logger, ownName } = this.#parts;
     const isListed = [...store.state.events.keys()].some((key) => !isDrill(key));
@@ -74,15 +84,22 @@ export class Drills implements Disposable {
     const fresh = { startedMs: null, endedMs: null, outcome: null, missing: [] };
     const drill: Drill = { id, occurrence: state.nextOccurrence, event, operator, madeMs: at.wallMs, ...fresh };
     const known = knownDrill(drill, event, state.epoch?.number ?? 0);
-    this.#step(drill, { ...withEvent(state, known), nextOccurrence: drill.occurrence + 1 }, this.#change('scheduled', known), () =>
-      this.#note(operator, 'drill', drill, request),
+    this.#step(
+      drill,
+      { ...withEvent(state, known), nextOccurrence: drill.occurrence + 1 },
+      this.#change('scheduled', known),
+      () => this.#note(operator, 'drill', drill, request),
     );
     logger.info({ eventId: event.eventId, operator }, 'a drill begins: nothing of it is sent to the metadata service');
     this.#goOn();
     return drill;
   }
 
-  /** Cancels a drill. @returns null for an unknown id; an ended drill is returned unchanged @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Cancels a drill.
+   * @returns null for an unknown id; an ended drill is returned unchanged
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   cancel(operator: string, id: string): Drill | null {
     const drill = this.#open.get(drillEventId(id));
     if (drill === undefined) return this.#parts.outbox.drills.find(id);
@@ -133,14 +150,17 @@ export class Drills implements Disposable {
     }
     if (this.#open.size === 0) return;
     // Wall clocks jump, so it checks at least as often as it retries.
-    const nextMs = failed.size > 0 ? RETRY_MS : Math.min(...[...this.#open.values()].map((drill) => this.#remainingMs(drill)));
+    const nextMs =
+      failed.size > 0 ? RETRY_MS : Math.min(...[...this.#open.values()].map((drill) => this.#remainingMs(drill)));
     this.#cancelTimer = this.#parts.deps.after(Math.min(Math.max(nextMs, 1), RETRY_MS), () => this.#goOn());
   }
 
   /** Returns the drill that is due for the longest time, except those that have just failed. */
   #due(failed: ReadonlySet<string>): Drill | undefined {
     const waiting = [...this.#open.values()].filter(({ id }) => !failed.has(id));
-    const due = waiting.map((drill) => ({ drill, remainingMs: this.#remainingMs(drill) })).filter(({ remainingMs }) => remainingMs <= 0);
+    const due = waiting
+      .map((drill) => ({ drill, remainingMs: this.#remainingMs(drill) }))
+      .filter(({ remainingMs }) => remainingMs <= 0);
     return due.sort((one, other) => one.remainingMs - other.remainingMs)[0]?.drill;
   }
 
@@ -169,7 +189,10 @@ export class Drills implements Disposable {
     );
   }
 
-  /** Stores in one transaction: the drill, the known events, the CloudEvent, its deliveries, and the effect on approvals. */
+  /**
+   * Stores in one transaction: the drill, the known events, the CloudEvent, its deliveries, and the effect on
+   * approvals.
+   */
   #step(drill: Drill, state: KnownState, change: EventChange, note: () => void = () => {}): void {
     const { store, publish } = this.#parts;
     store.step(
@@ -186,7 +209,12 @@ export class Drills implements Disposable {
   }
 
   /** Adds a line to the record of operators, in the transaction of the step. */
-  #note(operator: string, act: 'drill' | 'cancel-drill', { id, event: { resources } }: Drill, request?: DrillRequest): void {
+  #note(
+    operator: string,
+    act: 'drill' | 'cancel-drill',
+    { id, event: { resources } }: Drill,
+    request?: DrillRequest,
+  ): void {
     const { outbox, deps } = this.#parts;
     outbox.operatorActs.add({
       atMs: deps.wallMs(),
@@ -204,7 +232,10 @@ export class Drills implements Disposable {
     return known;
   }
 
-  /** Returns the time until the next step; 0 or less if it is due. NotBefore counts in wall time, the duration in elapsed time. */
+  /**
+   * Returns the time until the next step; 0 or less if it is due. NotBefore counts in wall time, the duration in
+   * elapsed time.
+   */
   #remainingMs(drill: Drill): number {
     const { deps, approval } = this.#parts;
     const [key, at] = [drillEventId(drill.id), now(deps)];
@@ -216,7 +247,10 @@ export class Drills implements Disposable {
     return approval(key, drill.occurrence).isSubmitted ? Math.min(untilMs, 0) : untilMs;
   }
 
-  /** Converts a wall time of this or an earlier process; a time in the future, after the clock was set back, counts as now. */
+  /**
+   * Converts a wall time of this or an earlier process; a time in the future, after the clock was set back, counts as
+   * now.
+   */
   #instant(wallMs: number): Instant {
     const { deps } = this.#parts;
     return { wallMs, elapsedMs: deps.elapsedMs() - Math.max(0, deps.wallMs() - wallMs) };
@@ -238,6 +272,8 @@ function withEvent(state: KnownState, known: KnownEvent): KnownState {
 
 /** Returns a version 4 UUID, random enough for a unique name in one bridge. */
 function newGuid(random: Deps['random']): string {
-  const hex = [...'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'].map((place) => (place === 'x' ? Math.floor(random() * 16).toString(16) : place));
+  const hex = [...'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'].map((place) =>
+    place === 'x' ? Math.floor(random() * 16).toString(16) : place,
+  );
   return hex.join('');
 }

@@ -22,7 +22,10 @@ export const drillRequest = v.strictObject({
   ),
   notice: v.optional(durationBetween('0s', '1d', 'The time from announcement to NotBefore.'), '2m'),
   duration: v.optional(durationBetween('0s', '1d', 'The time from start to end.'), '30s'),
-  force: v.optional(v.pipe(v.boolean('must be true or false'), v.description('Also while a real event is listed.')), false),
+  force: v.optional(
+    v.pipe(v.boolean('must be true or false'), v.description('Also while a real event is listed.')),
+    false,
+  ),
 });
 
 /** Times in milliseconds. */

@@ -17,7 +17,10 @@ export interface DrillReport {
     readonly sinks: readonly { readonly name: string; readonly acceptedAt: string | null; readonly attempts: number }[];
   }[];
   readonly approvers: readonly { readonly name: string; readonly at: string }[];
-  /** The approvers that were missing when it started or was cancelled; while it is scheduled, those that are missing now. */
+  /**
+   * The approvers that were missing when it started or was cancelled; while it is scheduled, those that are missing
+   * now.
+   */
   readonly missing: readonly string[];
 }
 

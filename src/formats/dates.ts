@@ -3,8 +3,10 @@
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
-const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})([.,]\d+)?)?\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
-const RFC_1123 = /^(?:[^\d\s,]+,?\s*)?(\d{1,2})\s+([a-z]{3})\s+(\d{4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*(gmt|utc?|z|[+-]\d{4}))?$/i;
+const ISO_8601 =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})([.,]\d+)?)?\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
+const RFC_1123 =
+  /^(?:[^\d\s,]+,?\s*)?(\d{1,2})\s+([a-z]{3})\s+(\d{4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*(gmt|utc?|z|[+-]\d{4}))?$/i;
 /** The two obsolete forms of an HTTP date (RFC 9110, section 5.6.7). */
 const RFC_850 = /^[a-z]+,\s+(\d{2})-([a-z]{3})-(\d{2})\s+(\d{2}):(\d{2}):(\d{2})\s+gmt$/i;
 const ASCTIME = /^[a-z]{3}\s+([a-z]{3})\s+(\d{1,2})\s+(\d{2}):(\d{2}):(\d{2})\s+(\d{4})$/i;
@@ -36,8 +38,8 @@ export function parseInstant(text: string): number | null {
 }
 
 /**
- * Parses a NotBefore as the metadata service or an imitation of it writes it: RFC 1123 (the weekday is ignored) or ISO 8601. A date without
- * a zone is UTC, and fractions are cut (behaviour 3.3).
+ * Parses a NotBefore as the metadata service or an imitation of it writes it: RFC 1123 (the weekday is ignored) or ISO
+ * 8601. A date without a zone is UTC, and fractions are cut (behaviour 3.3).
  * @returns RFC 3339 UTC in whole seconds, or null if the text is not a date
  */
 export function parseNotBefore(text: string): string | null {
@@ -78,7 +80,14 @@ function parseObsoleteHttpDate(text: string, wallMs: number): number | null {
   const rfc850 = RFC_850.exec(text);
   if (rfc850) {
     const [, day, month, shortYear, hour, minute, second] = rfc850;
-    return instant({ year: String(fullYear(Number(shortYear), wallMs)), month: monthOf(month), day, hour, minute, second });
+    return instant({
+      year: String(fullYear(Number(shortYear), wallMs)),
+      month: monthOf(month),
+      day,
+      hour,
+      minute,
+      second,
+    });
   }
   const asctime = ASCTIME.exec(text);
   if (!asctime) return null;

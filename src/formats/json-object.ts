@@ -33,7 +33,11 @@ function withoutNull(this: unknown, _: string, value: unknown): unknown {
   return value === null && !Array.isArray(this) ? undefined : value;
 }
 
-function parsed(bytes: Uint8Array, what: string, revive?: (this: unknown, name: string, value: unknown) => unknown): BodyValue {
+function parsed(
+  bytes: Uint8Array,
+  what: string,
+  revive?: (this: unknown, name: string, value: unknown) => unknown,
+): BodyValue {
   try {
     return { value: (JSON.parse(decoder.decode(bytes), revive) as unknown) ?? null };
   } catch {

@@ -4,8 +4,8 @@
 export const CONTROLS = /[[\p{Cc}\p{Bidi_Control}\u2028\u2029]--[\n\t]]/gv;
 
 /**
- * Escapes the control characters of a text of one or several lines. JSON stays the same JSON, because it has such characters only inside
- * texts.
+ * Escapes the control characters of a text of one or several lines. JSON stays the same JSON, because it has such
+ * characters only inside texts.
  */
 export function visible(text: string): string {
   return text.replace(CONTROLS, escaped);
@@ -16,7 +16,9 @@ export function visibleLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n');
 }
 
-/** Replaces each control character, tab and line feed by a blank: for a sentence that people read and machines search. */
+/**
+ * Replaces each control character, tab and line feed by a blank: for a sentence that people read and machines search.
+ */
 export function asBlanks(text: string): string {
   return text.replace(CONTROLS, ' ').replace(/[\n\t]/g, ' ');
 }

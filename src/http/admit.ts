@@ -25,9 +25,9 @@ function handlerOf(route: ApiRoute, callers: Callers): Route['handle'] {
 }
 
 /**
- * Judges the caller before the body is read, and again when it has arrived: a body may take 30 s, and a right that was revoked meanwhile no
- * longer counts (behaviour 6.6). A route that waits for anything else before it records must call `readmit`.
- * Answers with the problem of the caller, or 415, 413 or 400 for the body, in this order.
+ * Judges the caller before the body is read, and again when it has arrived: a body may take 30 s, and a right that was
+ * revoked meanwhile no longer counts (behaviour 6.6). A route that waits for anything else before it records must call
+ * `readmit`. Answers with the problem of the caller, or 415, 413 or 400 for the body, in this order.
  */
 function approverHandler({ callers: kind, operation, handle }: ApproverRoute, callers: Callers): Route['handle'] {
   return async (request) => {

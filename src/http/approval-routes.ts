@@ -91,7 +91,12 @@ const APPROVE: api.ApiOperation = {
   problems: ['unknown', 'ended', 'started', 'forbidden', 'scope', 'seen-unknown', 'changed', 'refused'],
 };
 
-export const APPROVE_ROUTE = { method: 'POST', path: '/v1/approvals', callers: 'approvers', operation: APPROVE } as const;
+export const APPROVE_ROUTE = {
+  method: 'POST',
+  path: '/v1/approvals',
+  callers: 'approvers',
+  operation: APPROVE,
+} as const;
 
 const rule: api.SchemaNode = {
   type: ['string', 'null'],
@@ -119,7 +124,11 @@ const STEP = api.shape('Step', {
   policy: rule,
   status: { type: ['integer', 'string', 'null'], description: 'What the metadata service answered.' },
   reason: api.textOrNull,
-  times: api.optional({ type: 'integer', minimum: 2, description: 'How many steps this line stands for; absent: one.' }),
+  times: api.optional({
+    type: 'integer',
+    minimum: 2,
+    description: 'How many steps this line stands for; absent: one.',
+  }),
 });
 const UNWRITTEN = api.shape('UnwrittenSteps', {
   approver: api.textOrNull,
@@ -131,11 +140,18 @@ const UNWRITTEN = api.shape('UnwrittenSteps', {
 const LIFE = api.shape('Life', {
   eventId: api.id,
   ...SUMMARY,
-  state: { enum: ['none', ...APPROVAL_STATES], description: '`none`: there is no approval and no hold, and no rule names approvers.' },
+  state: {
+    enum: ['none', ...APPROVAL_STATES],
+    description: '`none`: there is no approval and no hold, and no rule names approvers.',
+  },
   at: api.timeOrNull,
   decidedBy: { enum: ['quorum', 'policy', 'deadline', null] },
   deadline: api.orNull(api.object({ at: api.time, then: { enum: ['approve', 'leave'] } })),
-  rank: { type: ['integer', 'null'], minimum: 0, description: "The place of this machine in its group; null without a group's leader." },
+  rank: {
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: "The place of this machine in its group; null without a group's leader.",
+  },
   submitsAt: api.timeOrNull,
   submittedAt: api.timeOrNull,
   notStartedForSeconds: {
@@ -144,7 +160,11 @@ const LIFE = api.shape('Life', {
     description: 'Seconds since it was submitted, while the event is not Started.',
   },
   steps: api.list(STEP),
-  next: { type: ['integer', 'null'], minimum: 1, description: 'The `after` of the next part of the record; null at its end.' },
+  next: {
+    type: ['integer', 'null'],
+    minimum: 1,
+    description: 'The `after` of the next part of the record; null at its end.',
+  },
   unwritten: { ...api.list(UNWRITTEN), description: 'Steps that are only counted: their approver has too many lines.' },
   drill: api.optional(DRILL),
 });
@@ -167,7 +187,14 @@ const GET_APPROVAL: api.ApiOperation = {
         at: '2026-01-01T00:00:00.200Z',
         waitingFor: [],
       },
-      ...{ holds: [], decidedBy: 'quorum', deadline: null, rank: null, submitsAt: null, submittedAt: '2026-01-01T00:00:00.200Z' },
+      ...{
+        holds: [],
+        decidedBy: 'quorum',
+        deadline: null,
+        rank: null,
+        submitsAt: null,
+        submittedAt: '2026-01-01T00:00:00.200Z',
+      },
       notStartedForSeconds: 3,
       steps: [
         { ...NO_STEP, at: '2026-01-01T00:00:00.100Z', step: 'recorded', approver: 'orders', via: 'token' },

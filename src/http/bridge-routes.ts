@@ -18,7 +18,14 @@ import type { ApiRoute, Route } from './route.ts';
 import type { ApprovalRoutePorts } from './served-approvals.ts';
 import { type StreamPorts, streamRoute } from './stream/stream-route.ts';
 
-export interface BridgePorts extends HealthPorts, ApprovalRoutePorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts, AsyncApiPorts {
+export interface BridgePorts
+  extends HealthPorts,
+    ApprovalRoutePorts,
+    ReloadPorts,
+    OperatorPorts,
+    DrillPorts,
+    StreamPorts,
+    AsyncApiPorts {
   events(): EventsView;
 }
 

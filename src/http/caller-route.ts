@@ -18,7 +18,11 @@ export function callerRoute(callers: Pick<KnownCallers, 'isAdmin'>): ApiRoute {
   };
 }
 
-const CALLER = api.shape('Caller', { name: api.textOrNull, role: { enum: ['approver', 'reader', null] }, admin: { type: 'boolean' } });
+const CALLER = api.shape('Caller', {
+  name: api.textOrNull,
+  role: { enum: ['approver', 'reader', null] },
+  admin: { type: 'boolean' },
+});
 
 const GET_CALLER: api.ApiOperation = {
   operationId: 'getCaller',

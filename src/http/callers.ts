@@ -62,7 +62,8 @@ export class Callers {
   /** Returns the approver who calls, or 403, 401 or 429, 403, in this order (behaviour 6.3). */
   async approver(request: Identifiable): Promise<ApprovalOrigin | Refused> {
     if (!this.#options.known.hasApprovers) {
-      const detail = 'No approvers are configured: name them under approvals.approvers in the configuration of the bridge.';
+      const detail =
+        'No approvers are configured: name them under approvals.approvers in the configuration of the bridge.';
       return { reply: problem('no-approvers', detail) };
     }
     const caller = await this.identify(request);
@@ -77,7 +78,12 @@ export class Callers {
     const origin = await this.approver(request);
     if ('reply' in origin) return origin;
     if (!this.isAdmin(origin.approver))
-      return { reply: problem('not-admin', `${origin.approver} is not an admin: give it admin: true under approvals.approvers.`) };
+      return {
+        reply: problem(
+          'not-admin',
+          `${origin.approver} is not an admin: give it admin: true under approvals.approvers.`,
+        ),
+      };
     // A browser shows a client certificate to any page that asks for it.
     return isFromElsewhere(request) ? { reply: foreignPage() } : origin;
   }
@@ -86,7 +92,10 @@ export class Callers {
     return this.#options.known.isAdmin(approver);
   }
 
-  /** Returns the caller, null if nothing is shown and reading needs no proof, or the refusal. A proof is judged even if none is needed. */
+  /**
+   * Returns the caller, null if nothing is shown and reading needs no proof, or the refusal. A proof is judged even if
+   * none is needed.
+   */
   async named(request: Identifiable): Promise<Caller | null | Refused> {
     if (isAnonymous(request)) {
       const reply = await this.refuseReading(request);
@@ -106,7 +115,9 @@ export class Callers {
     return foreignHost();
   }
 
-  /** Returns who sends a request that may read, or null if nothing proves it. A proof that is not valid counts as none. */
+  /**
+   * Returns who sends a request that may read, or null if nothing proves it. A proof that is not valid counts as none.
+   */
   async readerOf(request: Identifiable): Promise<Caller | null> {
     const result = await this.#judge(request);
     return result.outcome === 'known' ? result.caller : null;
@@ -188,7 +199,8 @@ export class ConfiguredCallers implements KnownCallers {
    */
   reload(config: CallersConfig, hasChanged: (path: string) => boolean): void {
     if (hasChanged('approvals.jwt')) this.#keys = this.#keysOf(config);
-    if (['approvals.jwt', 'approvals.approvers', 'http.readers'].some(hasChanged)) this.#authenticate = this.#authenticatorOf(config);
+    if (['approvals.jwt', 'approvals.approvers', 'http.readers'].some(hasChanged))
+      this.#authenticate = this.#authenticatorOf(config);
     this.#approvers = config.approvals.approvers;
   }
 
@@ -204,7 +216,10 @@ export class ConfiguredCallers implements KnownCallers {
 /** On another port or another name of the same site, too: any local program can serve such a page. */
 const ELSEWHERE: readonly unknown[] = ['cross-site', 'same-site'];
 
-/** Returns whether a page of another origin sent it, by the browser's own headers (Fetch Metadata, section 2.4; a GET has no Origin). */
+/**
+ * Returns whether a page of another origin sent it, by the browser's own headers (Fetch Metadata, section 2.4; a GET
+ * has no Origin).
+ */
 export function isFromElsewhere({ headers }: Pick<RouteRequest, 'headers'>): boolean {
   const { origin, host } = headers;
   return ELSEWHERE.includes(headers['sec-fetch-site']) || (origin !== undefined && URL.parse(origin)?.host !== host);
@@ -214,7 +229,9 @@ export function foreignPage(): Reply {
   return problem('foreign-page', 'A page of another origin sent this request. The bridge answers only its own pages.');
 }
 
-/** A web page can make a name of its own resolve to 127.0.0.1 and then read what needs no token. That name is in Host. */
+/**
+ * A web page can make a name of its own resolve to 127.0.0.1 and then read what needs no token. That name is in Host.
+ */
 function foreignHost(): Reply {
   return problem('host', 'Without a token, use a loopback address or the host of http.listen in the URL.');
 }

@@ -6,7 +6,17 @@ import type { Route } from './route.ts';
 /** In the same folder as this file, in the source tree and in the bundle. */
 const FOLDER = new URL('./console/', import.meta.url);
 
-const NAMES = ['acts.js', 'bridge.js', 'configuration.js', 'console.css', 'console.js', 'dialogs.js', 'drill.js', 'events.js', 'icon.svg'];
+const NAMES = [
+  'acts.js',
+  'bridge.js',
+  'configuration.js',
+  'console.css',
+  'console.js',
+  'dialogs.js',
+  'drill.js',
+  'events.js',
+  'icon.svg',
+];
 const FILES = pageFiles(FOLDER, [
   'index.html',
   ...NAMES,

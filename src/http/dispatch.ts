@@ -9,7 +9,16 @@ import type { ClientConnection } from '../net/guard.ts';
 import { type GuardedServerOptions, receiveBody } from '../net/guarded-server.ts';
 import type { Deps } from '../time/clock.ts';
 import { ReadingTurns } from './reading-turns.ts';
-import { type AnswerStream, METHODS, type Method, problem, type Reply, type Route, type RouteRequest, type StreamedBody } from './route.ts';
+import {
+  type AnswerStream,
+  METHODS,
+  type Method,
+  problem,
+  type Reply,
+  type Route,
+  type RouteRequest,
+  type StreamedBody,
+} from './route.ts';
 
 const FIXED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /** As long as the server's headers may be, so that the route judges a long parameter. */
@@ -35,12 +44,22 @@ interface DispatchParts {
   readonly logger: Logger;
 }
 
-export function createDispatch({ routes, isLast, certificateOf, deps, logger }: DispatchParts): GuardedServerOptions['handle'] {
+export function createDispatch({
+  routes,
+  isLast,
+  certificateOf,
+  deps,
+  logger,
+}: DispatchParts): GuardedServerOptions['handle'] {
   const find = createFind(routes);
   const turns = new ReadingTurns(deps);
 
   /** Resolves with null if the caller closed the connection. */
-  const replyTo = async (request: IncomingMessage, response: ServerResponse, connection: ClientConnection): Promise<Reply | null> => {
+  const replyTo = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: ClientConnection,
+  ): Promise<Reply | null> => {
     const url = request.url ?? '/';
     const method = METHODS.find((own) => own === (request.method === 'HEAD' ? 'GET' : request.method));
     const found = method === undefined ? null : find(method, url);
@@ -49,11 +68,20 @@ export function createDispatch({ routes, isLast, certificateOf, deps, logger }: 
     const { headers } = request;
     const { address, socket } = connection;
     const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
-    if ((route.path.startsWith('/v1/') || route.path === '/') && TOKENS.some((name) => query.has(name))) return tokenInUrl();
+    if ((route.path.startsWith('/v1/') || route.path === '/') && TOKENS.some((name) => query.has(name)))
+      return tokenInUrl();
     const body = (limitBytes: number) => receiveBody(request, connection, limitBytes);
     try {
       const certificate = () => certificateOf(socket);
-      return await route.handle({ headers, address, certificate, params, query, body, inTurn: inTurn(turns, response, connection) });
+      return await route.handle({
+        headers,
+        address,
+        certificate,
+        params,
+        query,
+        body,
+        inTurn: inTurn(turns, response, connection),
+      });
     } catch (error) {
       return socket.destroyed || response.destroyed ? null : failure(error, route, logger);
     }
@@ -78,7 +106,12 @@ export function createDispatch({ routes, isLast, certificateOf, deps, logger }: 
 }
 
 /** Resolves when the stream has ended. Not chunked: it ends with the connection. */
-async function sendStream(reply: Reply, { begin }: StreamedBody, response: ServerResponse, connection: ClientConnection): Promise<void> {
+async function sendStream(
+  reply: Reply,
+  { begin }: StreamedBody,
+  response: ServerResponse,
+  connection: ClientConnection,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => response.once('close', resolve));
   connection.enter('streaming');
   response.useChunkedEncodingByDefault = false;
@@ -89,8 +122,8 @@ async function sendStream(reply: Reply, { begin }: StreamedBody, response: Serve
 }
 
 /**
- * Past the response and its gate, which cost each piece more than the socket does: the body is not chunked, the head has gone through, and
- * nothing else is answered on this connection.
+ * Past the response and its gate, which cost each piece more than the socket does: the body is not chunked, the head
+ * has gone through, and nothing else is answered on this connection.
  */
 function answerStream(response: ServerResponse, connection: ClientConnection): AnswerStream {
   const { socket } = connection;
@@ -144,21 +177,33 @@ function createFind(routes: readonly Route[]): Find {
 
 /** Proxies and browser histories keep URLs. */
 function tokenInUrl(): Reply {
-  return problem('bad-request', 'Send the token in the Authorization header, not in the URL. This token may be exposed: replace it.');
+  return problem(
+    'bad-request',
+    'Send the token in the Authorization header, not in the URL. This token may be exposed: replace it.',
+  );
 }
 
 function noRoute(find: Find, url: string): Reply {
   const found = METHODS.map((method) => [method, find(method, url)] as const);
-  if (found.some(([, match]) => match === 'malformed')) return problem('bad-request', 'The path has an escape that is not UTF-8.');
-  const allowed = found.flatMap(([method, match]) => (match === null ? [] : method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+  if (found.some(([, match]) => match === 'malformed'))
+    return problem('bad-request', 'The path has an escape that is not UTF-8.');
+  const allowed = found
+    .flatMap(([method, match]) => (match === null ? [] : method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .join(', ');
   if (allowed === '') return problem('not-found', 'This server has no such route.');
   return problem('method-not-allowed', `This route takes ${allowed}.`, { allow: allowed });
 }
 
 function failure(error: unknown, { method, path }: Route, logger: Logger): Reply {
-  if (error instanceof BridgeError && (error.code.startsWith('BRIDGE_STORE_') || error.code.startsWith('BRIDGE_APPROVALS_'))) {
+  if (
+    error instanceof BridgeError &&
+    (error.code.startsWith('BRIDGE_STORE_') || error.code.startsWith('BRIDGE_APPROVALS_'))
+  ) {
     const isReading = method === 'GET';
-    logger.error({ err: error, method, path }, isReading ? 'a request could not be answered' : 'a request could not be stored');
+    logger.error(
+      { err: error, method, path },
+      isReading ? 'a request could not be answered' : 'a request could not be stored',
+    );
     const detail = `${error.code}: ${isReading ? 'the bridge cannot answer now' : 'nothing was recorded'}. Retry.`;
     return problem('unavailable', detail, { 'retry-after': String(RETRY_AFTER_SECONDS) });
   }

@@ -53,7 +53,8 @@ const EVENT = api.shape('Event', {
   }),
   cloudEventId: {
     ...api.textOrNull,
-    description: 'The id of the newest `scheduled` or `updated` CloudEvent of this occurrence, as `Seen` takes it; null if there is none.',
+    description:
+      'The id of the newest `scheduled` or `updated` CloudEvent of this occurrence, as `Seen` takes it; null if there is none.',
   },
   approval: api.orNull(APPROVAL),
   drill: api.optional(DRILL),
@@ -68,9 +69,23 @@ const EVENTS = api.shape('Events', {
 });
 
 const EXAMPLE = {
-  ...{ eventId: api.EXAMPLE_ID, eventType: 'Freeze', eventStatus: 'Scheduled', previousStatus: null, resourceType: 'VirtualMachine' },
-  ...{ resources: ['web_0', 'web_1'], notBefore: '2026-01-01T00:15:00Z', description: 'Host server is undergoing maintenance.' },
-  ...{ eventSource: 'Platform', durationInSeconds: 5, observer: { name: 'web_0', documentIncarnation: 2, affected: true } },
+  ...{
+    eventId: api.EXAMPLE_ID,
+    eventType: 'Freeze',
+    eventStatus: 'Scheduled',
+    previousStatus: null,
+    resourceType: 'VirtualMachine',
+  },
+  ...{
+    resources: ['web_0', 'web_1'],
+    notBefore: '2026-01-01T00:15:00Z',
+    description: 'Host server is undergoing maintenance.',
+  },
+  ...{
+    eventSource: 'Platform',
+    durationInSeconds: 5,
+    observer: { name: 'web_0', documentIncarnation: 2, affected: true },
+  },
   cloudEventId: `${api.EXAMPLE_ID.toLowerCase()}:scheduled`,
   approval: {
     ...{ state: 'waiting', approvedBy: ['orders'], policy: null, at: '2026-01-01T00:00:00.000Z' },

@@ -5,7 +5,10 @@ import type { Deps } from '../time/clock.ts';
 const WINDOW_MS = 60_000;
 /** From this failure of an address within a minute. */
 const LIMIT = 20;
-/** Above this number, one with the fewest failures is removed: a flood from many addresses must not clear the record of a persistent one. */
+/**
+ * Above this number, one with the fewest failures is removed: a flood from many addresses must not clear the record of
+ * a persistent one.
+ */
 const ADDRESSES = 1024;
 
 interface Minute {

@@ -16,7 +16,12 @@ export interface Readiness {
 /** What `GET /drainz` shows. `impact` is in lower case; `notBefore` RFC 3339, null once the event has started. */
 export type DrainState =
   | { readonly state: 'serving' }
-  | { readonly state: 'draining'; readonly eventId: string; readonly impact: string; readonly notBefore: string | null };
+  | {
+      readonly state: 'draining';
+      readonly eventId: string;
+      readonly impact: string;
+      readonly notBefore: string | null;
+    };
 
 export interface HealthPorts {
   /** Without `isWhole`, the answer names no host and no path, and quotes no error. */
@@ -27,9 +32,18 @@ export interface HealthPorts {
 }
 
 /** @param mayRead whether a caller may see all of `/readyz` */
-export function healthRoutes(ports: HealthPorts, mayRead: (request: RouteRequest) => Promise<boolean>): readonly OpenRoute[] {
+export function healthRoutes(
+  ports: HealthPorts,
+  mayRead: (request: RouteRequest) => Promise<boolean>,
+): readonly OpenRoute[] {
   return [
-    { method: 'GET', path: '/healthz', callers: 'anyone', operation: GET_HEALTH, handle: () => json(200, { status: 'ok' }) },
+    {
+      method: 'GET',
+      path: '/healthz',
+      callers: 'anyone',
+      operation: GET_HEALTH,
+      handle: () => json(200, { status: 'ok' }),
+    },
     {
       method: 'GET',
       path: '/readyz',
@@ -47,7 +61,8 @@ export function healthRoutes(ports: HealthPorts, mayRead: (request: RouteRequest
       operation: GET_DRAIN,
       handle: () => {
         const drain = ports.drain();
-        if (drain === null) return problem('not-found', 'http.drain is not configured on this bridge: configure it first.');
+        if (drain === null)
+          return problem('not-found', 'http.drain is not configured on this bridge: configure it first.');
         return json(drain.state === 'serving' ? 200 : 503, drain);
       },
     },
@@ -73,7 +88,12 @@ const GET_HEALTH: api.ApiOperation = {
 
 const REFUSED_RELOAD = api.named('RefusedReload', {
   description: 'The last reload, if it was refused. The configuration before it is in force.',
-  ...api.object({ at: api.time, by: api.optional(api.id), faults: api.optional(api.list(FAULT)), restart: api.optional(api.names) }),
+  ...api.object({
+    at: api.time,
+    by: api.optional(api.id),
+    faults: api.optional(api.list(FAULT)),
+    restart: api.optional(api.names),
+  }),
 });
 
 /** The schemas of a MachineView. */
@@ -87,7 +107,8 @@ export const MACHINE = {
   clock: api.object({
     offsetSeconds: {
       type: ['number', 'null'],
-      description: "The clock of the metadata service minus this machine's, the median of ten answers. Positive: this machine is behind.",
+      description:
+        "The clock of the metadata service minus this machine's, the median of ten answers. Positive: this machine is behind.",
     },
   }),
 } as const;
@@ -131,7 +152,12 @@ const GET_READINESS: api.ApiOperation = {
       sinks: { audit: { state: 'delivering', reason: null, since: '2026-01-01T00:00:00Z' } },
     }),
     503: api.jsonAnswer('Not ready; see `reasons`.', READINESS, {
-      ...{ ready: false, reasons: ['no good document of the metadata service yet'], configuration: CONFIGURATION, sinks: {} },
+      ...{
+        ready: false,
+        reasons: ['no good document of the metadata service yet'],
+        configuration: CONFIGURATION,
+        sinks: {},
+      },
     }),
   },
 };
@@ -161,5 +187,7 @@ const GET_METRICS: api.ApiOperation = {
   operationId: 'getMetrics',
   tag: 'health',
   summary: 'Metrics for Prometheus.',
-  answers: { 200: { description: 'Metrics in the text format of Prometheus.', content: { 'text/plain': { schema: api.text } } } },
+  answers: {
+    200: { description: 'Metrics in the text format of Prometheus.', content: { 'text/plain': { schema: api.text } } },
+  },
 };

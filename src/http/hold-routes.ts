@@ -30,7 +30,10 @@ async function release({ params, query, readmit }: ApproverRequest, ports: Appro
   const [before, ...more] = query.getAll('before');
   const beforeMs = before === undefined ? null : parseInstant(before);
   if (more.length > 0 || (before !== undefined && beforeMs === null))
-    return problem('bad-request', 'Give ?before= one time as in RFC 3339, such as 2026-01-01T00:00:00.000Z, or leave it out.');
+    return problem(
+      'bad-request',
+      'Give ?before= one time as in RFC 3339, such as 2026-01-01T00:00:00.000Z, or leave it out.',
+    );
   const eventId = params['eventId'] ?? '';
   await ports.approvals()?.answered(eventId);
   const origin = await readmit();
@@ -68,10 +71,14 @@ const HOLD_EVENT: api.ApiOperation = {
   parameters: BINARY_MODE,
   requestBody: approverBody('HoldRequest', HOLD_REQUEST, { EventId: api.EXAMPLE_ID, reason: REASON }),
   answers: {
-    201: api.jsonAnswer('The event is held. All its holds.', api.shape('Holds', { eventId: api.id, holds: api.list(HOLD) }), {
-      eventId: api.EXAMPLE_ID,
-      holds: [{ approver: 'orders', reason: REASON, at: '2026-01-01T00:00:00.000Z' }],
-    }),
+    201: api.jsonAnswer(
+      'The event is held. All its holds.',
+      api.shape('Holds', { eventId: api.id, holds: api.list(HOLD) }),
+      {
+        eventId: api.EXAMPLE_ID,
+        holds: [{ approver: 'orders', reason: REASON, at: '2026-01-01T00:00:00.000Z' }],
+      },
+    ),
   },
   problems: ['unknown', 'ended', 'started', 'submitted', 'submitting', 'forbidden', 'scope'],
 };
@@ -82,16 +89,28 @@ const RELEASE: api.ApiOperation = {
   summary: 'Releases a hold: your own if you have one; otherwise, for an admin, all holds of the event.',
   parameters: [
     api.EVENT_ID_IN_PATH,
-    api.inQuery('approver', 'Whose hold. Only an admin may release the hold of another approver.', { ...api.id, maxLength: 256 }),
+    api.inQuery('approver', 'Whose hold. Only an admin may release the hold of another approver.', {
+      ...api.id,
+      maxLength: 256,
+    }),
     api.inQuery(
       'before',
       'Only holds set at this time or before; a client that repeats a release sends the time of its first try.',
       api.time,
     ),
   ],
-  answers: { 204: { description: 'The hold is released. After the last hold, the bridge submits what has been decided by that time.' } },
+  answers: {
+    204: {
+      description: 'The hold is released. After the last hold, the bridge submits what has been decided by that time.',
+    },
+  },
   problems: ['unknown', 'not-held', 'ended', 'started', 'changed', 'forbidden'],
 };
 
 export const HOLD_ROUTE = { method: 'POST', path: '/v1/holds', callers: 'approvers', operation: HOLD_EVENT } as const;
-export const RELEASE_ROUTE = { method: 'DELETE', path: '/v1/holds/:eventId', callers: 'approvers', operation: RELEASE } as const;
+export const RELEASE_ROUTE = {
+  method: 'DELETE',
+  path: '/v1/holds/:eventId',
+  callers: 'approvers',
+  operation: RELEASE,
+} as const;

@@ -45,17 +45,34 @@ export const httpSection = v.pipe(
         v.description('Serves HTTPS on listen. The files are read again when they change. Default: plain HTTP.'),
       ),
     ),
-    readers: v.optional(v.pipe(v.record(name(), reader), v.description('By name: who may read /v1/*, not approve.')), {}),
+    readers: v.optional(
+      v.pipe(v.record(name(), reader), v.description('By name: who may read /v1/*, not approve.')),
+      {},
+    ),
     health: v.exactOptional(
       address('Serves healthz, readyz, drainz and metrics alone, in plain HTTP, on a second address. Default: none.'),
     ),
     drain: v.exactOptional(drainSection),
-    console: v.optional(v.pipe(v.boolean(), v.description('true: the console, a page for operators, is served at / on listen.')), false),
-    allowInsecure: v.optional(v.pipe(v.boolean(), v.description('true: listen may lie beyond loopback without tls.')), false),
+    console: v.optional(
+      v.pipe(v.boolean(), v.description('true: the console, a page for operators, is served at / on listen.')),
+      false,
+    ),
+    allowInsecure: v.optional(
+      v.pipe(v.boolean(), v.description('true: listen may lie beyond loopback without tls.')),
+      false,
+    ),
   }),
-  v.transform(({ tls, health, drain, ...rest }) => ({ ...rest, tls: tls ?? null, health: health ?? null, drain: drain ?? null })),
+  v.transform(({ tls, health, drain, ...rest }) => ({
+    ...rest,
+    tls: tls ?? null,
+    health: health ?? null,
+    drain: drain ?? null,
+  })),
   v.description('The HTTP interface.'),
 );
 
-/** PEM files: secrets that reveal their texts and say where they are. `clientCa` is null if no client is asked for a certificate. */
+/**
+ * PEM files: secrets that reveal their texts and say where they are. `clientCa` is null if no client is asked for a
+ * certificate.
+ */
 export type ServerTls = NonNullable<OptionsOf<typeof httpSection>['tls']>;

@@ -20,7 +20,10 @@ export function numberIn(query: URLSearchParams, name: string, absent: number): 
   return value !== null && /^\d{1,15}$/.test(value) ? Number(value) : null;
 }
 
-/** Returns an RFC 3339 time as milliseconds since 1970, `absent` without the parameter, or null if it is not a time or is repeated. */
+/**
+ * Returns an RFC 3339 time as milliseconds since 1970, `absent` without the parameter, or null if it is not a time or
+ * is repeated.
+ */
 export function timeIn(query: URLSearchParams, name: string, absent: number): number | null {
   const value = oneIn(query, name);
   if (value === undefined) return absent;
@@ -37,10 +40,15 @@ export function oneIn(query: URLSearchParams, name: string): string | null | und
 /** Returns what is wrong if there is a parameter that the route does not have, or null. */
 export function strayIn(query: URLSearchParams, known: readonly string[]): string | null {
   const stray = [...query.keys()].find((name) => !known.includes(name));
-  return stray === undefined ? null : `This route has no such parameter; it has ${known.map((name) => `?${name}=`).join(', ')}.`;
+  return stray === undefined
+    ? null
+    : `This route has no such parameter; it has ${known.map((name) => `?${name}=`).join(', ')}.`;
 }
 
-/** Reads `?limit=`, from 1 to `most`, and `?after=`. Returns a text if one of them is wrong: which one, and what is allowed. */
+/**
+ * Reads `?limit=`, from 1 to `most`, and `?after=`. Returns a text if one of them is wrong: which one, and what is
+ * allowed.
+ */
 export function pageIn(query: URLSearchParams, most: number): Page | string {
   const limit = numberIn(query, 'limit', LIMIT);
   if (limit === null || limit < 1 || limit > most) return `?limit= is a number from 1 to ${most}, once.`;
@@ -49,10 +57,18 @@ export function pageIn(query: URLSearchParams, most: number): Page | string {
 }
 
 /** What `pageIn` reads, for the OpenAPI document. */
-export function pageParameters(most: number, limitDescription = 'Items of one answer at most.'): readonly api.SchemaNode[] {
+export function pageParameters(
+  most: number,
+  limitDescription = 'Items of one answer at most.',
+): readonly api.SchemaNode[] {
   return [
     api.inQuery('limit', limitDescription, { type: 'integer', minimum: 1, maximum: most, default: LIMIT }),
-    api.inQuery('after', 'What `next` gave in the answer before.', { type: 'integer', minimum: 0, maximum: LARGEST_POSITION, default: 0 }),
+    api.inQuery('after', 'What `next` gave in the answer before.', {
+      type: 'integer',
+      minimum: 0,
+      maximum: LARGEST_POSITION,
+      default: 0,
+    }),
   ];
 }
 

@@ -3,7 +3,10 @@ import { type Deps, sleep } from '../time/clock.ts';
 import { FairQueue } from '../time/fair-queue.ts';
 import { untilNextTurn } from '../time/turn.ts';
 
-/** Of the pause behind a reading: one that was long because the machine slept must not keep the others waiting as long again. */
+/**
+ * Of the pause behind a reading: one that was long because the machine slept must not keep the others waiting as long
+ * again.
+ */
 const LONGEST_PAUSE_MS = 1000;
 
 /** One for each listener. */
@@ -16,9 +19,10 @@ export class ReadingTurns {
   }
 
   /**
-   * Resolves with the result of `work`, which runs when the network has its turn. Behind it the queue pauses as long as the work took, 1 s at
-   * most: so a crowd of readers leaves half of the time to polls, approvals and the garbage collection of what was read.
-   * Rejects with the error of `work`, or with the signal's reason if the signal aborts before `work` begins.
+   * Resolves with the result of `work`, which runs when the network has its turn. Behind it the queue pauses as long as
+   * the work took, 1 s at most: so a crowd of readers leaves half of the time to polls, approvals and the garbage
+   * collection of what was read. Rejects with the error of `work`, or with the signal's reason if the signal aborts
+   * before `work` begins.
    */
   take<T>(network: string, work: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();

@@ -15,14 +15,21 @@ export type ReloadOutcome =
 export interface ReloadPorts {
   /**
    * @param by the approver's name, for the log
-   * @param isAllowed called when the reloads before it are done; false: `not-allowed`, and the configuration is not read
+   * @param isAllowed called when the reloads before it are done; false: `not-allowed`, and the configuration is not
+   * read
    * @throws BridgeError BRIDGE_STORE_*, and then nothing has changed
    */
   readonly reload: (by: string, isAllowed: () => Promise<boolean>) => Promise<ReloadOutcome>;
 }
 
 export function reloadRoute(ports: ReloadPorts): ApiRoute {
-  return { method: 'POST', path: '/v1/reload', callers: 'admins', operation: RELOAD, handle: (request) => reload(request, ports) };
+  return {
+    method: 'POST',
+    path: '/v1/reload',
+    callers: 'admins',
+    operation: RELOAD,
+    handle: (request) => reload(request, ports),
+  };
 }
 
 async function reload({ origin: first, readmit }: ApproverRequest, ports: ReloadPorts): Promise<Reply> {

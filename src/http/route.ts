@@ -15,12 +15,15 @@ export interface RouteRequest {
   /** The values of the path's `:NAME` segments, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Resolves with the whole body, or null if it is longer than `limitBytes`. Rejects if the caller closes the connection. */
+  /**
+   * Resolves with the whole body, or null if it is longer than `limitBytes`. Rejects if the caller closes the
+   * connection.
+   */
   readonly body: (limitBytes: number) => Promise<Uint8Array | null>;
   /**
-   * Runs work that reads the store at length: one piece at a time for a listener, by the networks of the callers in turn. Until its turn a
-   * request holds nothing, and its connection may be closed to make room for others. The signal aborts if the caller closes the connection.
-   * Rejects with the signal's reason if that happens before the turn.
+   * Runs work that reads the store at length: one piece at a time for a listener, by the networks of the callers in
+   * turn. Until its turn a request holds nothing, and its connection may be closed to make room for others. The signal
+   * aborts if the caller closes the connection. Rejects with the signal's reason if that happens before the turn.
    */
   readonly inTurn: <T>(work: (signal: AbortSignal) => T | Promise<T>) => Promise<T>;
 }
@@ -123,7 +126,11 @@ export interface Problem {
 }
 
 export function problemReply(problem: Problem, headers: Readonly<Record<string, string>> = {}): Reply {
-  return { status: problem.status, headers: { ...headers, 'content-type': 'application/problem+json' }, body: JSON.stringify(problem) };
+  return {
+    status: problem.status,
+    headers: { ...headers, 'content-type': 'application/problem+json' },
+    body: JSON.stringify(problem),
+  };
 }
 
 /** A problem that the HTTP interface itself finds. */

@@ -16,7 +16,10 @@ export interface ApprovalRoutePorts {
 export function ready({ approvals }: ApprovalRoutePorts): ServedApprovals {
   const served = approvals();
   if (served !== null) return served;
-  throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'no document has been handled yet; ask again when /readyz says ready');
+  throw new BridgeError(
+    'BRIDGE_APPROVALS_NOT_READY',
+    'no document has been handled yet; ask again when /readyz says ready',
+  );
 }
 
 export function refusedReply({ kind: _, ...refused }: Refusal): Reply {

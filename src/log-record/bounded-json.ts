@@ -2,11 +2,15 @@
 import { isObject, type JsonObject } from '../formats/json-object.ts';
 import { shortenedText } from '../formats/visible-text.ts';
 
-/** In UTF-16 units. Names of machines, ids, times and types are not longer, and are never cut: they would name something else then. */
+/**
+ * In UTF-16 units. Names of machines, ids, times and types are not longer, and are never cut: they would name something
+ * else then.
+ */
 const SHORT = 64;
 
 /**
- * Returns the JSON, with the longest texts cut to one length if it is too long. A cut text ends in `…`, and no character is cut in two.
+ * Returns the JSON, with the longest texts cut to one length if it is too long. A cut text ends in `…`, and no
+ * character is cut in two.
  * @param mayCut true for the members with texts that may be cut, at any depth
  * @returns null if that is not enough
  */
@@ -14,7 +18,8 @@ export function boundedJson(value: JsonObject, maxBytes: number, mayCut: (member
   const fits = (json: string) => Buffer.byteLength(json) <= maxBytes;
   const whole = JSON.stringify(value);
   if (fits(whole)) return whole;
-  const within = (most: number) => JSON.stringify(mapMembers(value, (inner, member) => (mayCut(member) ? cutTexts(inner, most) : inner)));
+  const within = (most: number) =>
+    JSON.stringify(mapMembers(value, (inner, member) => (mayCut(member) ? cutTexts(inner, most) : inner)));
   const shortest = within(SHORT);
   if (!fits(shortest)) return null;
   let made = shortest;

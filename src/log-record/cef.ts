@@ -10,8 +10,9 @@ import { changeInType } from './message.ts';
 const DEVICE = 'scheduled-events-bridge|scheduled-events-bridge|2';
 
 /**
- * The most characters of each field, by the dictionary of CEF (Common Event Format, version 0, revision 23). If one is longer, receivers
- * that check refuse the whole line. Others cut it, so that two changes of one event may get the same `externalId`.
+ * The most characters of each field, by the dictionary of CEF (Common Event Format, version 0, revision 23). If one is
+ * longer, receivers that check refuse the whole line. Others cut it, so that two changes of one event may get the same
+ * `externalId`.
  */
 const LONGEST = {
   ...{ signature: 1023, name: 512 },
@@ -36,8 +37,8 @@ const SEVERITIES: Readonly<Record<LogSeverity, number>> = { INFO: 3, WARN: 6, ER
 type Field = readonly [key: string, value: unknown];
 
 /**
- * Returns the line of CEF. Fields without a value are left out, with their labels. A field that is too long is cut and ends in `…`. The
- * same record always gives the same text.
+ * Returns the line of CEF. Fields without a value are left out, with their labels. A field that is too long is cut and
+ * ends in `…`. The same record always gives the same text.
  */
 export function toCef(record: LogRecord): string {
   const type = String(record.attributes['type']);
@@ -112,7 +113,12 @@ const NEEDS_ESCAPES = /[\\=\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 /** Escapes a value. CEF has no escapes for other control characters, so they become blanks. */
 function extensionValue(text: string): string {
   if (!NEEDS_ESCAPES.test(text)) return text;
-  return text.replaceAll(/[\\=]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', ' ').replaceAll(CONTROLS, ' ');
+  return text
+    .replaceAll(/[\\=]/g, '\\$&')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\t', ' ')
+    .replaceAll(CONTROLS, ' ');
 }
 
 /** An escape is one piece, and so is a character of two UTF-16 units. */

@@ -9,7 +9,10 @@ import { type ObservingVm, observingVm, traceOf } from './vm.ts';
 /** The version of ECS that defines these fields and values. */
 const ECS_VERSION = '9.4.0';
 
-/** `ignore_above` of ECS, in UTF-16 units: a longer keyword is stored, and no search finds it. The message has the whole reason. */
+/**
+ * `ignore_above` of ECS, in UTF-16 units: a longer keyword is stored, and no search finds it. The message has the whole
+ * reason.
+ */
 const LONGEST_KEYWORD = 1024;
 
 /** Values of `event.type` that ECS expects in the category host. */
@@ -23,8 +26,8 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the ECS document. All attributes are under `cloudevents`, and all data under `scheduled_events`. The same record always gives the
- * same document.
+ * Returns the ECS document. All attributes are under `cloudevents`, and all data under `scheduled_events`. The same
+ * record always gives the same document.
  */
 export function toEcs(record: LogRecord): JsonObject {
   const { time, severity, message, attributes, data } = record;

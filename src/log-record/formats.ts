@@ -22,8 +22,17 @@ export function logText(record: LogRecord, format: Exclude<LogFormat, 'json'>): 
   return format === 'cef' ? toCef(record) : toText(record);
 }
 
-/** `severity`, `message`, each attribute under its name, and the members of data with dots in their names. No value is an object. */
-export function flatRecord({ time, severity, message, attributes, data }: LogRecord): Readonly<Record<string, unknown>> {
+/**
+ * `severity`, `message`, each attribute under its name, and the members of data with dots in their names. No value is
+ * an object.
+ */
+export function flatRecord({
+  time,
+  severity,
+  message,
+  attributes,
+  data,
+}: LogRecord): Readonly<Record<string, unknown>> {
   return {
     time,
     severity,
@@ -34,7 +43,10 @@ export function flatRecord({ time, severity, message, attributes, data }: LogRec
 }
 
 /** Returns every member that is not an object, with its path; an array is one value. */
-export function flatten(value: unknown, path: readonly string[]): readonly (readonly [path: readonly string[], value: unknown])[] {
+export function flatten(
+  value: unknown,
+  path: readonly string[],
+): readonly (readonly [path: readonly string[], value: unknown])[] {
   if (!isObject(value)) return [[path, value]];
   return Object.entries(value).flatMap(([name, member]) => flatten(member, [...path, name]));
 }

@@ -23,11 +23,15 @@ export interface LogRecord {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws SyntaxError or TypeError for bytes that are not a CloudEvent in structured mode; the store never has such bytes */
+/**
+ * @throws SyntaxError or TypeError for bytes that are not a CloudEvent in structured mode; the store never has such
+ * bytes
+ */
 export function logRecord(bytes: Uint8Array): LogRecord {
   const event: unknown = JSON.parse(decoder.decode(bytes));
   const data = isObject(event) ? event['data'] : undefined;
-  if (!isObject(event) || !isObject(data)) throw new TypeError('this is not a CloudEvent with a JSON object as its data');
+  if (!isObject(event) || !isObject(data))
+    throw new TypeError('this is not a CloudEvent with a JSON object as its data');
   const attributes = attributesOf(event);
   const { observer } = data;
   const name = isObject(observer) ? observer['name'] : null;
@@ -44,7 +48,8 @@ export function logRecord(bytes: Uint8Array): LogRecord {
 }
 
 function attributesOf(event: JsonObject): LogRecord['attributes'] {
-  const isSet = ([name, value]: [string, unknown]): boolean => name !== 'data' && ['string', 'number', 'boolean'].includes(typeof value);
+  const isSet = ([name, value]: [string, unknown]): boolean =>
+    name !== 'data' && ['string', 'number', 'boolean'].includes(typeof value);
   return Object.fromEntries(Object.entries(event).filter(isSet)) as LogRecord['attributes'];
 }
 

@@ -18,7 +18,8 @@ type Sentence = (data: JsonObject, attributes: Attributes) => string;
 
 const SENTENCES: Readonly<Record<ChangeName, Sentence>> = {
   scheduled: (data) => `${sourceOf(data)} will ${actionOf(data)}, ${whenOf(data)}${afterColon(data['description'])}`,
-  updated: (data) => `The ${maintenanceNounOf(data)} has changed${inBrackets(data['changedFields'])}${timeAndReason(data)}`,
+  updated: (data) =>
+    `The ${maintenanceNounOf(data)} has changed${inBrackets(data['changedFields'])}${timeAndReason(data)}`,
   started: (data) => `${sourceOf(data)} has begun to ${actionOf(data)}${afterColon(data['description'])}`,
   ended: (data) => `The ${maintenanceNounOf(data)} is over${inBrackets(data['outcome'])}`,
   'approval.recorded': (data, attributes) => `The ${approvedMaintenance(data, attributes)} was approved${byWhom(data)}`,
@@ -32,7 +33,9 @@ const SENTENCES: Readonly<Record<ChangeName, Sentence>> = {
     `The bridge on ${observerOf(data)} has a good document of the metadata service again, the first since ${sinceOf(data)}`,
 };
 
-/** Returns the change that a CloudEvent's type names, whatever its prefix, or null if it is not a type of the bridge. */
+/**
+ * Returns the change that a CloudEvent's type names, whatever its prefix, or null if it is not a type of the bridge.
+ */
 export function changeInType(type: string): ChangeName | null {
   return CHANGE_NAMES.find((name) => type.endsWith(`.${name}.v1`)) ?? null;
 }
@@ -41,7 +44,9 @@ export function logMessage(attributes: Attributes, data: JsonObject): string {
   const type = String(attributes['type']);
   const change = changeInType(type);
   const sentence =
-    change === null ? `A CloudEvent of the type ${type}${afterColon(data['description'])}` : SENTENCES[change](data, attributes);
+    change === null
+      ? `A CloudEvent of the type ${type}${afterColon(data['description'])}`
+      : SENTENCES[change](data, attributes);
   return asBlanks(isDrill(data) ? `Drill, nothing happens to a machine: ${sentence}` : sentence);
 }
 

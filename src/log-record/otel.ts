@@ -7,8 +7,8 @@ export type OtelValue = string | number | boolean | readonly string[];
 
 export interface OtelRecord {
   /**
-   * Attributes of the resource: the VM that made the CloudEvent, and this program. Equal for all records of a VM until its name or metadata
-   * change.
+   * Attributes of the resource: the VM that made the CloudEvent, and this program. Equal for all records of a VM until
+   * its name or metadata change.
    */
   readonly resource: Readonly<Record<string, string>>;
   readonly attributes: ReadonlyMap<string, OtelValue>;
@@ -75,7 +75,8 @@ function resourceOf(record: LogRecord): OtelRecord['resource'] {
 }
 
 /**
- * Attributes without a convention, and the members of data, have names with our prefix. Null is left out, because OpenTelemetry has none.
+ * Attributes without a convention, and the members of data, have names with our prefix. Null is left out, because
+ * OpenTelemetry has none.
  */
 function attributesOf({ attributes, data }: LogRecord): OtelRecord['attributes'] {
   const found = new Map<string, OtelValue>();
@@ -97,19 +98,23 @@ function addMembers(found: Map<string, OtelValue>, prefix: string, value: JsonOb
 
 /** Keeps the names of tags unchanged. */
 function addTags(found: Map<string, OtelValue>, prefix: string, tags: JsonObject): void {
-  for (const [name, value] of Object.entries(tags)) if (typeof value === 'string') found.set(`${prefix}.${name}`, value);
+  for (const [name, value] of Object.entries(tags))
+    if (typeof value === 'string') found.set(`${prefix}.${name}`, value);
 }
 
 /** Writes members of an array that are not texts as JSON, because an array may have only texts. */
 function otelValue(value: unknown): OtelValue {
-  if (Array.isArray(value)) return value.map((member) => (typeof member === 'string' ? member : JSON.stringify(member)));
+  if (Array.isArray(value))
+    return value.map((member) => (typeof member === 'string' ? member : JSON.stringify(member)));
   return value as string | number | boolean;
 }
 
 /** By prefix, then by name. Members of data are a closed set, so this does not grow without end. */
 const PATHS = new Map<string, Map<string, string>>();
 
-/** Returns `event_type` for `eventType`, as OpenTelemetry writes names. Cached, because many events have the same names. */
+/**
+ * Returns `event_type` for `eventType`, as OpenTelemetry writes names. Cached, because many events have the same names.
+ */
 function pathOf(prefix: string, name: string): string {
   const known = PATHS.get(prefix)?.get(name);
   if (known !== undefined) return known;

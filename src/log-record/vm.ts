@@ -6,7 +6,10 @@ import type { LogRecord } from './log-record.ts';
 export interface ObservingVm {
   readonly name: string | null;
   readonly vmId: string | null;
-  /** As instance metadata writes it; else in lower case, from `source` and the VM's name. Resource ids are compared without case. */
+  /**
+   * As instance metadata writes it; else in lower case, from `source` and the VM's name. Resource ids are compared
+   * without case.
+   */
   readonly resourceId: string | null;
   readonly subscriptionId: string | null;
   readonly location: string | null;
@@ -15,9 +18,11 @@ export interface ObservingVm {
   readonly tags: Readonly<Record<string, unknown>>;
 }
 
-const SCOPE = /^(\/subscriptions\/([^/]+)\/resourcegroups\/[^/]+)(?:\/providers\/microsoft\.compute\/virtualmachinescalesets\/([^/]+))?/;
+const SCOPE =
+  /^(\/subscriptions\/([^/]+)\/resourcegroups\/[^/]+)(?:\/providers\/microsoft\.compute\/virtualmachinescalesets\/([^/]+))?/;
 /**
- * The name of a machine in a scale set with uniform orchestration: NAME_NUMBER. In flexible orchestration eight letters and digits follow.
+ * The name of a machine in a scale set with uniform orchestration: NAME_NUMBER. In flexible orchestration eight letters
+ * and digits follow.
  */
 const INSTANCE = /^(.+)_(\d{1,7})$/;
 
@@ -49,7 +54,9 @@ function resourceOf(source: RegExpExecArray | null, host: string | null): string
   const compute = `${group}/providers/microsoft.compute`;
   const [, stem, instance] = INSTANCE.exec(name) ?? [];
   const isUniform = scaleSet !== undefined && stem === scaleSet;
-  return isUniform ? `${compute}/virtualmachinescalesets/${scaleSet}/virtualmachines/${instance}` : `${compute}/virtualmachines/${name}`;
+  return isUniform
+    ? `${compute}/virtualmachinescalesets/${scaleSet}/virtualmachines/${instance}`
+    : `${compute}/virtualmachines/${name}`;
 }
 
 /** Returns the trace and span id of a W3C `traceparent`, or null if there is none. */

@@ -6,7 +6,14 @@ import { isDrill } from '../model/drills.ts';
 import type { Instant, PollResult, ScheduledEventsDocument } from '../model/events.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
 import { parseDocument } from './document.ts';
-import { MISCONFIGURED_STATUSES, mayHaveArrived, networkError, notTheService, resultLabel, statusError } from './faults.ts';
+import {
+  MISCONFIGURED_STATUSES,
+  mayHaveArrived,
+  networkError,
+  notTheService,
+  resultLabel,
+  statusError,
+} from './faults.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
 import type { MetadataOptions } from './options.ts';
@@ -20,7 +27,10 @@ const DAY_MS = 86_400_000;
 export type MetadataTimes = Pick<MetadataOptions, 'pollIntervalMs' | 'timeoutMs' | 'firstTimeoutMs'>;
 
 export interface MetadataClientOptions extends MetadataTimes {
-  /** The base address, such as `http://169.254.169.254`, or a function that finds it: called for each request until it resolves once. */
+  /**
+   * The base address, such as `http://169.254.169.254`, or a function that finds it: called for each request until it
+   * resolves once.
+   */
   readonly endpoint: string | ((signal: AbortSignal) => Promise<string>);
   /** An api-version or `newest`. */
   readonly apiVersion: string;
@@ -66,7 +76,10 @@ export class MetadataClient {
     this.#postSchedule.intervalMs = pollIntervalMs;
   }
 
-  /** Reads the document once. Rejects only when `signal` aborts. While the body's bytes stay the same, so does the document object. */
+  /**
+   * Reads the document once. Rejects only when `signal` aborts. While the body's bytes stay the same, so does the
+   * document object.
+   */
   async poll(signal: AbortSignal): Promise<PollResult> {
     const startedMs = this.#deps.elapsedMs();
     try {
@@ -87,7 +100,8 @@ export class MetadataClient {
   /** Starts events: one POST for all of them. Rejects only when `signal` aborts. */
   async post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult> {
     // The last check, for every caller: a drill is never sent to the metadata service.
-    if (eventIds.some(isDrill)) throw new BridgeError('BRIDGE_USAGE', 'a drill exists only in its bridge: approve it with --bridge');
+    if (eventIds.some(isDrill))
+      throw new BridgeError('BRIDGE_USAGE', 'a drill exists only in its bridge: approve it with --bridge');
     const startedMs = this.#deps.elapsedMs();
     const body = JSON.stringify({ StartRequests: eventIds.map((EventId) => ({ EventId })) });
     try {
@@ -110,21 +124,32 @@ export class MetadataClient {
   async instance(signal: AbortSignal): Promise<InstanceAnswer> {
     try {
       const path = `/metadata/instance?api-version=${INSTANCE_API_VERSION}`;
-      const answer = await this.#request({ method: 'GET', headers: {}, timeoutMs: this.#options.timeoutMs }, path, signal);
+      const answer = await this.#request(
+        { method: 'GET', headers: {}, timeoutMs: this.#options.timeoutMs },
+        path,
+        signal,
+      );
       return { kind: 'known', ...parseInstance(answer.body) };
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
       const error = asFault(thrown);
-      return error.status === 404 || error.status === 405 ? { kind: 'absent', status: error.status } : { kind: 'failed', error };
+      return error.status === 404 || error.status === 405
+        ? { kind: 'absent', status: error.status }
+        : { kind: 'failed', error };
     }
   }
 
-  /** Refuses new requests and closes the connection once the running ones have ended. A transport that was passed in stays open. Idempotent. */
+  /**
+   * Refuses new requests and closes the connection once the running ones have ended. A transport that was passed in
+   * stays open. Idempotent.
+   */
   close(): void {
     this.#closeTransport();
   }
 
-  async #read(signal: AbortSignal): Promise<{ readonly document: ScheduledEventsDocument; readonly date: string | undefined }> {
+  async #read(
+    signal: AbortSignal,
+  ): Promise<{ readonly document: ScheduledEventsDocument; readonly date: string | undefined }> {
     let first: BridgeError | undefined;
     for (const version of this.#versions.candidates()) {
       try {
@@ -144,7 +169,8 @@ export class MetadataClient {
   }
 
   #parse(body: Uint8Array, version: string): ScheduledEventsDocument {
-    if (this.#last?.document.apiVersion === version && Buffer.compare(this.#last.body, body) === 0) return this.#last.document;
+    if (this.#last?.document.apiVersion === version && Buffer.compare(this.#last.body, body) === 0)
+      return this.#last.document;
     const document = parseDocument(body, version);
     this.#last = { body, document };
     return document;
@@ -190,17 +216,26 @@ export class MetadataClient {
     if (result === this.#reported) return;
     this.#reported = result;
     if (!error) this.#deps.logger.info('the metadata service is reachable again');
-    else this.#deps.logger[MISCONFIGURED_STATUSES.has(error.status) ? 'error' : 'warn']({ result, code: error.code }, error.message);
+    else
+      this.#deps.logger[MISCONFIGURED_STATUSES.has(error.status) ? 'error' : 'warn'](
+        { result, code: error.code },
+        error.message,
+      );
   }
 }
 
 function asFault(thrown: unknown): BridgeError {
   return thrown instanceof BridgeError
     ? thrown
-    : new BridgeError('BRIDGE_INTERNAL', 'a request to the metadata service failed because of a bug in the bridge', { cause: thrown });
+    : new BridgeError('BRIDGE_INTERNAL', 'a request to the metadata service failed because of a bug in the bridge', {
+        cause: thrown,
+      });
 }
 
-/** Whether the service, last read at `lastGoodAt`, must still be enabled at `at` (protocol 1.4); otherwise `firstTimeout` applies. */
+/**
+ * Whether the service, last read at `lastGoodAt`, must still be enabled at `at` (protocol 1.4); otherwise
+ * `firstTimeout` applies.
+ */
 export function isAwake(lastGoodAt: Instant | null, at: Instant): boolean {
   return lastGoodAt !== null && Math.abs(ageMs(lastGoodAt, at)) <= DAY_MS;
 }

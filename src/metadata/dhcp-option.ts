@@ -1,19 +1,26 @@
 // DHCP lease files as text → the IPv4 address in option 245 (protocol 1.5).
 
-/** `option unknown-245 a8:3f:81:10;` of dhclient; `OPTION_245=a83f8110` of systemd-networkd; `private_245=`, `unknown_245=` of NetworkManager. */
+/**
+ * `option unknown-245 a8:3f:81:10;` of dhclient; `OPTION_245=a83f8110` of systemd-networkd; `private_245=`,
+ * `unknown_245=` of NetworkManager.
+ */
 const IN_LEASE = /^(?:option\s+([\w.-]+)\s+(\S.*);|(?:option|private|unknown)[_-]245\s*=\s*(\S.*))$/i;
 const UNDECLARED = ['unknown-245', 'private-245'];
 /** `option azure-host code 245 = ip-address;` */
 const DECLARATION = /^[ \t]*option\s+([\w.-]+)\s+code\s+245\s*=/gim;
 const IN_REGISTRY = /\bREG_BINARY\s+([0-9a-f]+)/gi;
 
-/** Returns the names, in lower case, that a dhclient.conf declares for option 245. dhclient uses them in its leases (dhcp-options(5)). */
+/**
+ * Returns the names, in lower case, that a dhclient.conf declares for option 245. dhclient uses them in its leases
+ * (dhcp-options(5)).
+ */
 export function declaredNames(conf: string): readonly string[] {
   return [...conf.matchAll(DECLARATION)].map(([, name = '']) => name.toLowerCase());
 }
 
 /**
- * Returns the address of the last (newest) lease in a lease file of dhclient, NetworkManager or systemd-networkd; null if none has the option.
+ * Returns the address of the last (newest) lease in a lease file of dhclient, NetworkManager or systemd-networkd; null
+ * if none has the option.
  * @param names those that dhclient.conf declares for the option
  */
 export function addressInLease(text: string, names: readonly string[] = []): string | null {
@@ -35,7 +42,9 @@ export function addressInRegistry(output: string): string | null {
   return null;
 }
 
-/** Returns four bytes in hex, decimal, or a quoted string with octal escapes as dotted decimal; null for anything else. */
+/**
+ * Returns four bytes in hex, decimal, or a quoted string with octal escapes as dotted decimal; null for anything else.
+ */
 export function decodeAddress(value: string): string | null {
   const text = value.trim();
   const bytes = fromQuoted(text) ?? fromDecimal(text) ?? fromHex(text);

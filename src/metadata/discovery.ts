@@ -49,7 +49,10 @@ export async function discoverEndpoint({ probe, optionAddress }: DiscoveryPorts,
   );
 }
 
-/** Returns a probe of the route that needs no api-version and does not enable the service. Any answer counts except a redirect. */
+/**
+ * Returns a probe of the route that needs no api-version and does not enable the service. Any answer counts except a
+ * redirect.
+ */
 export function probeBy(transport: MetadataTransport): DiscoveryPorts['probe'] {
   return async (baseUrl, signal) => {
     try {
@@ -126,10 +129,18 @@ async function changedMs(path: string): Promise<number> {
 async function queryRegistry(): Promise<string> {
   const { execFile } = await import('node:child_process');
   return new Promise((resolve, reject) => {
-    execFile('reg', ['query', INTERFACES_KEY, '/s', '/v', 'DhcpInterfaceOptions'], { windowsHide: true }, (error, stdout) =>
-      error
-        ? reject(new BridgeError('BRIDGE_METADATA_UNDISCOVERED', `cannot read the registry: ${messageOf(error)}`, { cause: error }))
-        : resolve(stdout),
+    execFile(
+      'reg',
+      ['query', INTERFACES_KEY, '/s', '/v', 'DhcpInterfaceOptions'],
+      { windowsHide: true },
+      (error, stdout) =>
+        error
+          ? reject(
+              new BridgeError('BRIDGE_METADATA_UNDISCOVERED', `cannot read the registry: ${messageOf(error)}`, {
+                cause: error,
+              }),
+            )
+          : resolve(stdout),
     );
   });
 }

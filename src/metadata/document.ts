@@ -8,8 +8,9 @@ import type { DocumentEvent, ScheduledEventsDocument } from '../model/events.ts'
 import { readEntry } from './listed-event.ts';
 
 /**
- * Returns a good document (behaviour 4.2): valid UTF-8 (a byte order mark is ignored), `DocumentIncarnation` an integer from 0 to 2^53-1 or its
- * decimal string, `Events` an array. An empty body is a document without events and without an incarnation.
+ * Returns a good document (behaviour 4.2): valid UTF-8 (a byte order mark is ignored), `DocumentIncarnation` an integer
+ * from 0 to 2^53-1 or its decimal string, `Events` an array. An empty body is a document without events and without an
+ * incarnation.
  * @throws BridgeError BRIDGE_METADATA_INVALID
  */
 export function parseDocument(body: Uint8Array, apiVersion: string): ScheduledEventsDocument {
@@ -58,7 +59,10 @@ function readIncarnation(value: unknown): number | null {
   return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) + 0 : null;
 }
 
-function readEvents(entries: readonly unknown[], apiVersion: string): Pick<ScheduledEventsDocument, 'events' | 'statusless' | 'complete'> {
+function readEvents(
+  entries: readonly unknown[],
+  apiVersion: string,
+): Pick<ScheduledEventsDocument, 'events' | 'statusless' | 'complete'> {
   // A Map keeps the position of the first entry when a later one replaces it.
   const events = new Map<string, DocumentEvent>();
   const statusless = new Set<string>();
@@ -81,8 +85,8 @@ function readEvents(entries: readonly unknown[], apiVersion: string): Pick<Sched
 }
 
 /**
- * Chooses between two entries with the same EventId: `Started` wins, then the larger canonical JSON of the content. The last part of the weight
- * makes the choice independent of the order of the list.
+ * Chooses between two entries with the same EventId: `Started` wins, then the larger canonical JSON of the content. The
+ * last part of the weight makes the choice independent of the order of the list.
  */
 function weightier(a: DocumentEvent, b: DocumentEvent): DocumentEvent {
   const [first, second] = [weight(a), weight(b)];

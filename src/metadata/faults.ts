@@ -24,12 +24,21 @@ const ADVICE: Readonly<Record<number, string>> = {
 const NOT_STARTED = 'it does not list the event, or rejected the request: check which events it lists now';
 
 /** Returns an error for a status other than 200, with `status` and, if the answer has a Retry-After, `retryAfterMs`. */
-export function statusError(answer: TransportAnswer, url: string, wallMs: number, method: 'GET' | 'POST' = 'GET'): BridgeError {
+export function statusError(
+  answer: TransportAnswer,
+  url: string,
+  wallMs: number,
+  method: 'GET' | 'POST' = 'GET',
+): BridgeError {
   const { status, headers } = answer;
   const retryAfterMs = parseRetryAfter(headers['retry-after'], wallMs);
   const via =
-    headers['via'] === undefined ? '' : '; the answer came through a proxy (it has a Via header): exclude the service from the proxy';
-  const html = headers['content-type']?.includes('html') ? '; it sent an HTML page, so a proxy may have answered instead' : '';
+    headers['via'] === undefined
+      ? ''
+      : '; the answer came through a proxy (it has a Via header): exclude the service from the proxy';
+  const html = headers['content-type']?.includes('html')
+    ? '; it sent an HTML page, so a proxy may have answered instead'
+    : '';
   const details: BridgeErrorDetails = retryAfterMs === null ? { status } : { status, retryAfterMs };
   return new BridgeError(
     'BRIDGE_METADATA_STATUS',
@@ -41,7 +50,10 @@ export function statusError(answer: TransportAnswer, url: string, wallMs: number
 function adviceFor(status: number): string {
   if (isRedirect(status))
     return 'the service never redirects, so something else answered (a proxy, a captive portal); redirects are not followed';
-  return ADVICE[status] ?? (status >= 500 ? 'a fault of the service; the bridge retries' : 'an unexpected answer; the bridge retries');
+  return (
+    ADVICE[status] ??
+    (status >= 500 ? 'a fault of the service; the bridge retries' : 'an unexpected answer; the bridge retries')
+  );
 }
 
 /** Returns an error of the network as a BridgeError; a BridgeError passes unchanged. */
@@ -54,12 +66,17 @@ export function networkError(error: unknown, url: string): BridgeError {
   const what = CUT.has(code)
     ? `the connection to the metadata service at ${origin} was closed early`
     : `cannot reach the metadata service at ${origin}`;
-  return new BridgeError('BRIDGE_METADATA_UNREACHABLE', `${what} (${code}): ${routeAdvice(origin)}`, { cause: error, status: code });
+  return new BridgeError('BRIDGE_METADATA_UNREACHABLE', `${what} (${code}): ${routeAdvice(origin)}`, {
+    cause: error,
+    status: code,
+  });
 }
 
 /** Returns an error for an answer that cannot come from the metadata service; `why` continues "the answer of …". */
 export function notTheService(url: string, why: string, cause?: unknown): BridgeError {
-  return new BridgeError('BRIDGE_METADATA_INVALID', `the answer of ${originOf(url)} ${why}: check metadata.endpoint`, { cause });
+  return new BridgeError('BRIDGE_METADATA_INVALID', `the answer of ${originOf(url)} ${why}: check metadata.endpoint`, {
+    cause,
+  });
 }
 
 /** Whether the service may have read the failed request: false if it answered, or if no connection was made. */

@@ -15,7 +15,10 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** Identifies the program in the logs of the service. */
 const USER_AGENT = `scheduled-events-bridge/${packageJson.version}`;
 
-/** Shorter than a server's idle time-out, so that requests rarely meet a closed connection: a failed one is retried only by the schedule. */
+/**
+ * Shorter than a server's idle time-out, so that requests rarely meet a closed connection: a failed one is retried only
+ * by the schedule.
+ */
 const IDLE_MS = 4000;
 
 interface HttpTransport {
@@ -38,7 +41,11 @@ export function createHttpTransport(deps: Pick<Deps, 'after' | 'elapsedMs'>): Ht
   };
 
   const send: MetadataTransport = async (request, signal) => {
-    if (closed) throw new BridgeError('BRIDGE_METADATA_CLOSED', 'the client of the metadata service is closed: nothing more is sent');
+    if (closed)
+      throw new BridgeError(
+        'BRIDGE_METADATA_CLOSED',
+        'the client of the metadata service is closed: nothing more is sent',
+      );
     signal.throwIfAborted();
     // A dedicated agent ignores HTTP_PROXY and NODE_USE_ENV_PROXY.
     agent ??= new (process.getBuiltinModule('node:http').Agent)({ keepAlive: true, maxFreeSockets: 1 });
@@ -115,14 +122,18 @@ class Answer implements TransportAnswer {
     this.#incoming = incoming;
   }
 
-  // A class, because V8 creates a hidden class for each object literal with a getter, which keeps the answer alive until a full collection.
+  // A class, because V8 creates a hidden class for each object literal with a getter, which keeps the answer alive
+  // until a full collection.
   get headers(): TransportAnswer['headers'] {
     return firstValues(this.#incoming);
   }
 }
 
 function tooLarge(url: string): BridgeError {
-  return new BridgeError('BRIDGE_METADATA_TOO_LARGE', `the answer of ${new URL(url).origin} is larger than 4 MiB: check metadata.endpoint`);
+  return new BridgeError(
+    'BRIDGE_METADATA_TOO_LARGE',
+    `the answer of ${new URL(url).origin} is larger than 4 MiB: check metadata.endpoint`,
+  );
 }
 
 function firstValues(incoming: IncomingMessage): Record<string, string | undefined> {

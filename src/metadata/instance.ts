@@ -6,7 +6,9 @@ import { invalid, parseJsonBody } from './document.ts';
 
 export const INSTANCE_API_VERSION = '2021-02-01';
 
-/** Characters of one field or tag, because each CloudEvent contains it. Azure allows 512 characters for a tag's name. */
+/**
+ * Characters of one field or tag, because each CloudEvent contains it. Azure allows 512 characters for a tag's name.
+ */
 const LONGEST_VALUE = 1024;
 
 interface Instance {
@@ -14,7 +16,10 @@ interface Instance {
   readonly vmId: string | null;
   /** The name of this VM in `Resources` of events; null if absent. */
   readonly name: string | null;
-  /** The ARM scope in lower case (behaviour 3.7): the scale set, or the resource group; null without subscription or resource group. */
+  /**
+   * The ARM scope in lower case (behaviour 3.7): the scale set, or the resource group; null without subscription or
+   * resource group.
+   */
   readonly source: string | null;
   /** All fields that CloudEvents may contain, whether selected or not. */
   readonly vm: VmMetadata;
@@ -44,9 +49,13 @@ export function parseInstance(body: Uint8Array): Instance {
 }
 
 function vmMetadata(compute: JsonObject): VmMetadata {
-  const fields = VM_FIELDS.map((field) => [field, compute[field]] as const).filter(([, value]) => value !== '' && isUsable(value));
+  const fields = VM_FIELDS.map((field) => [field, compute[field]] as const).filter(
+    ([, value]) => value !== '' && isUsable(value),
+  );
   const listed: readonly unknown[] = Array.isArray(compute['tagsList']) ? compute['tagsList'] : [];
-  const tags = listed.filter(isObject).flatMap(({ name, value }) => (isUsable(name) && isUsable(value) ? [[name, value]] : []));
+  const tags = listed
+    .filter(isObject)
+    .flatMap(({ name, value }) => (isUsable(name) && isUsable(value) ? [[name, value]] : []));
   const entries = [...fields, ...(tags.length > 0 ? [['tags', Object.fromEntries(tags)] as const] : [])];
   return Object.fromEntries(entries) as VmMetadata;
 }

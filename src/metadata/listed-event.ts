@@ -22,11 +22,15 @@ const STATUSES: ReadonlyMap<string, EventStatus> = new Map([
 const UNREADABLE = Symbol('unreadable');
 type Read<T> = T | typeof UNREADABLE;
 
-/** Reads the content (behaviour 3.3) of a usable entry (behaviour 4.8 and 4.9); `ScheduledEvent` has the values of absent fields. */
+/**
+ * Reads the content (behaviour 3.3) of a usable entry (behaviour 4.8 and 4.9); `ScheduledEvent` has the values of
+ * absent fields.
+ */
 export function readEntry(entry: unknown, apiVersion: string): DocumentEntry {
   if (!isObject(entry) || typeof entry['EventId'] !== 'string' || entry['EventId'] === '') return { kind: 'unusable' };
   const eventId = entry['EventId'].toWellFormed();
-  const status = typeof entry['EventStatus'] === 'string' ? STATUSES.get(entry['EventStatus'].toLowerCase()) : undefined;
+  const status =
+    typeof entry['EventStatus'] === 'string' ? STATUSES.get(entry['EventStatus'].toLowerCase()) : undefined;
   if (status === undefined) return { kind: 'statusless', key: eventId.toLowerCase() };
   return { kind: 'event', event: readEvent(entry, eventId, status, apiVersion) };
 }

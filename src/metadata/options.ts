@@ -15,7 +15,10 @@ export const metadataSection = v.pipe(
     endpoint: v.optional(
       v.pipe(
         v.string(),
-        v.check(isEndpoint, 'must be "discover" or an http URL with only host and port, such as http://169.254.169.254'),
+        v.check(
+          isEndpoint,
+          'must be "discover" or an http URL with only host and port, such as http://169.254.169.254',
+        ),
         v.description(
           'The address of the metadata service: an http URL without a path, or "discover" for a VM outside a virtual network, which gets the address by DHCP.',
         ),
@@ -32,7 +35,10 @@ export const metadataSection = v.pipe(
       ),
       '2020-07-01',
     ),
-    pollInterval: v.optional(durationBetween('50ms', '30s', 'The time from the start of one poll to the start of the next.'), '1s'),
+    pollInterval: v.optional(
+      durationBetween('50ms', '30s', 'The time from the start of one poll to the start of the next.'),
+      '1s',
+    ),
     timeout: v.optional(durationBetween('100ms', '5m', 'How long an answer of the metadata service may take.'), '10s'),
     firstTimeout: v.optional(
       durationBetween(
@@ -42,7 +48,10 @@ export const metadataSection = v.pipe(
       ),
       '130s',
     ),
-    settle: v.optional(durationBetween('0s', '1h', 'How long a missing event does not count as ended in a new epoch.'), '5m'),
+    settle: v.optional(
+      durationBetween('0s', '1h', 'How long a missing event does not count as ended in a new epoch.'),
+      '5m',
+    ),
   }),
   v.transform(({ endpoint, apiVersion, pollInterval, timeout, firstTimeout, settle }) => ({
     endpoint,

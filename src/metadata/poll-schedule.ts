@@ -24,8 +24,8 @@ export class PollSchedule {
   }
 
   /**
-   * Returns the milliseconds from now to the next request. The normal and the slow interval count from the start of the last request, `tookMs`
-   * ago; back-off counts from now.
+   * Returns the milliseconds from now to the next request. The normal and the slow interval count from the start of the
+   * last request, `tookMs` ago; back-off counts from now.
    * @param error null after a success; an error without a known status counts as a 5xx
    */
   next(error: Error | null, tookMs: number): number {
@@ -47,7 +47,8 @@ export class PollSchedule {
 
   /** Never less than the normal interval: `Retry-After: 0` must not add load to a busy service. */
   #whenThrottled(error: Error): number {
-    const requestedMs = (error instanceof BridgeError ? error.retryAfterMs : undefined) ?? THROTTLED_MS[this.#throttled++] ?? SLOW_MS;
+    const requestedMs =
+      (error instanceof BridgeError ? error.retryAfterMs : undefined) ?? THROTTLED_MS[this.#throttled++] ?? SLOW_MS;
     return Math.min(Math.max(requestedMs, this.intervalMs), SLOW_MS);
   }
 }

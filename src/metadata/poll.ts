@@ -13,11 +13,14 @@ interface PollerOptions {
 
 export interface Poller {
   /**
-   * Every result; never completes. Polls while there is a subscriber, the first time at once; unsubscribing aborts the running poll.
-   * A result is handled by its subscribers before the wait for the next poll begins.
+   * Every result; never completes. Polls while there is a subscriber, the first time at once; unsubscribing aborts the
+   * running poll. A result is handled by its subscribers before the wait for the next poll begins.
    */
   readonly results$: Observable<PollResult>;
-  /** Starts the next poll now or, while one is running, right after it; after a failure it keeps the pause of `schedule`. */
+  /**
+   * Starts the next poll now or, while one is running, right after it; after a failure it keeps the pause of
+   * `schedule`.
+   */
   refresh(): void;
   /** Shortens a wait for the next poll to at most this interval after the start of the last one. */
   startWithin(intervalMs: number): void;
@@ -38,7 +41,10 @@ export function createPoller(options: PollerOptions): Poller {
   };
 }
 
-/** One subscription. All polls share one signal: an abort ends all of them, and a signal for each poll would be costly at one poll a second. */
+/**
+ * One subscription. All polls share one signal: an abort ends all of them, and a signal for each poll would be costly
+ * at one poll a second.
+ */
 class Polling {
   readonly #options: PollerOptions;
   readonly #subscriber: Subscriber<PollResult>;

@@ -24,10 +24,13 @@ export class RequestRate {
   #restUntilMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * If polls leave no room, StartRequests are still sent: one a second, or as many as polls if polls alone use the whole limit, because such a
-   * service cannot have this limit.
+   * If polls leave no room, StartRequests are still sent: one a second, or as many as polls if polls alone use the
+   * whole limit, because such a service cannot have this limit.
    */
-  constructor({ pollIntervalMs, elapsedMs }: { readonly pollIntervalMs: number; readonly elapsedMs: Deps['elapsedMs'] }) {
+  constructor({
+    pollIntervalMs,
+    elapsedMs,
+  }: { readonly pollIntervalMs: number; readonly elapsedMs: Deps['elapsedMs'] }) {
     this.#elapsedMs = elapsedMs;
     this.pollEvery(pollIntervalMs);
   }
@@ -45,7 +48,10 @@ export class RequestRate {
     if (method === 'GET') this.#isReadDue = false;
   }
 
-  /** Reserves room for a GET outside the polls until one is sent. @returns false if one is already reserved, which serves both */
+  /**
+   * Reserves room for a GET outside the polls until one is sent.
+   * @returns false if one is already reserved, which serves both
+   */
   expectRead(): boolean {
     const isNew = !this.#isReadDue;
     this.#isReadDue = true;
@@ -77,7 +83,9 @@ export class RequestRate {
   #free(reads: number): number {
     const nowMs = this.#elapsedMs();
     const starts = [...this.#sent.map(({ atMs }) => atMs), nowMs];
-    const taken = starts.map((fromMs, index) => this.#sent.length - index + reads + this.#pollsBefore(fromMs + WINDOW_MS, reads > 0));
+    const taken = starts.map(
+      (fromMs, index) => this.#sent.length - index + reads + this.#pollsBefore(fromMs + WINDOW_MS, reads > 0),
+    );
     return this.#most - Math.max(...taken);
   }
 

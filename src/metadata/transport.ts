@@ -17,5 +17,8 @@ export interface TransportAnswer {
   readonly body: Uint8Array;
 }
 
-/** Rejects with a BridgeError BRIDGE_METADATA_* or, on abort, at once with the signal's reason. Any status is an answer, even a redirect. */
+/**
+ * Rejects with a BridgeError BRIDGE_METADATA_* or, on abort, at once with the signal's reason. Any status is an answer,
+ * even a redirect.
+ */
 export type MetadataTransport = (request: TransportRequest, signal: AbortSignal) => Promise<TransportAnswer>;

@@ -6,9 +6,10 @@ const [NEWEST, ...OLDER] = API_VERSIONS;
 const MOST_TRIES = 3;
 
 /**
- * A fixed api-version, or `newest`: the newest one until an older one is accepted while all newer ones are rejected. A single rejection means
- * little (the service also answers 404 while it is being updated), so each trial starts with the newest version, then continues with older ones
- * after the last one tried. This object keeps the first accepted version.
+ * A fixed api-version, or `newest`: the newest one until an older one is accepted while all newer ones are rejected. A
+ * single rejection means little (the service also answers 404 while it is being updated), so each trial starts with the
+ * newest version, then continues with older ones after the last one tried. This object keeps the first accepted
+ * version.
  */
 export class VersionChoice {
   #accepted: string | undefined;
@@ -21,7 +22,10 @@ export class VersionChoice {
   /** Returns the versions to try now, in order, until one is accepted. */
   candidates(): readonly string[] {
     if (this.#accepted !== undefined) return [this.#accepted];
-    const next = Array.from({ length: MOST_TRIES - 1 }, (_, place) => OLDER[(this.#older + place) % OLDER.length] ?? NEWEST);
+    const next = Array.from(
+      { length: MOST_TRIES - 1 },
+      (_, place) => OLDER[(this.#older + place) % OLDER.length] ?? NEWEST,
+    );
     return [NEWEST, ...next];
   }
 

@@ -23,7 +23,9 @@ const ADDED: Partial<Record<EventField, string>> = {
   durationInSeconds: '2020-07-01',
 };
 
-/** Returns true if documents of this api-version never have the field. An unknown version is taken to have every field. */
+/**
+ * Returns true if documents of this api-version never have the field. An unknown version is taken to have every field.
+ */
 export function lacksField(apiVersion: string, field: EventField): boolean {
   const added = ADDED[field];
   return added !== undefined && /^\d{4}-\d{2}-\d{2}/.test(apiVersion) && apiVersion.slice(0, 10) < added;

@@ -8,7 +8,8 @@ export interface ApprovalOrigin {
   /** How it came: `token`, `certificate` or `jwt` by HTTP, `source:NAME` through a broker, `sink:NAME` from a sink. */
   readonly via: string;
   /**
-   * True if every bridge of the group receives it, so that the leader posts. False: only this bridge, which posts at once (behaviour 8.9).
+   * True if every bridge of the group receives it, so that the leader posts. False: only this bridge, which posts at
+   * once (behaviour 8.9).
    */
   readonly isShared: boolean;
 }
@@ -35,7 +36,10 @@ export interface ApprovalHold extends ApprovalOrigin {
 
 /** What makes a StartRequest right: a full quorum, a rule that approves, or the deadline of one that waits. */
 export interface ApprovalDecision {
-  /** Null: nothing does. It is what is left of a dry run that is over, whose rules and deadlines decide this occurrence no more. */
+  /**
+   * Null: nothing does. It is what is left of a dry run that is over, whose rules and deadlines decide this occurrence
+   * no more.
+   */
   readonly by: 'quorum' | 'policy' | 'deadline' | null;
   /** Since when without a break. */
   readonly at: Instant;
@@ -43,9 +47,14 @@ export interface ApprovalDecision {
   readonly atOnce: boolean;
   /** The deadline that fell due and says to approve, in milliseconds since 1970; null if none did. */
   readonly dueMs: number | null;
-  /** The content of the rule that governed, by `ruleId`; null without one, and in decisions that earlier versions stored. */
+  /**
+   * The content of the rule that governed, by `ruleId`; null without one, and in decisions that earlier versions
+   * stored.
+   */
   readonly rule: string | null;
-  /** A dry run has decided this occurrence, now or before: no rule and no deadline decides it once more, approvers do. */
+  /**
+   * A dry run has decided this occurrence, now or before: no rule and no deadline decides it once more, approvers do.
+   */
   readonly isSpent: boolean;
 }
 
@@ -60,21 +69,40 @@ export interface ApprovalDecision {
  * - `failed`: refused by the metadata service.
  * - `dry-run`: decided while `approvals.dryRun` was set, so it is never posted.
  */
-export const APPROVAL_STATES = ['waiting', 'held', 'submitting', 'submitted', 'confirmed', 'moot', 'unknown', 'failed', 'dry-run'] as const;
+export const APPROVAL_STATES = [
+  'waiting',
+  'held',
+  'submitting',
+  'submitted',
+  'confirmed',
+  'moot',
+  'unknown',
+  'failed',
+  'dry-run',
+] as const;
 
 export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
 /**
- * The state of one approval in the answer to its approver. `started`: it came before the event's start. `moot`: the event started or went
- * away without it. `unknown`: perhaps by it.
+ * The state of one approval in the answer to its approver. `started`: it came before the event's start. `moot`: the
+ * event started or went away without it. `unknown`: perhaps by it.
  */
-export const APPROVAL_RESULT_STATES = ['submitted', 'started', 'dry-run', 'moot', 'unknown', 'waiting', 'held', 'submitting'] as const;
+export const APPROVAL_RESULT_STATES = [
+  'submitted',
+  'started',
+  'dry-run',
+  'moot',
+  'unknown',
+  'waiting',
+  'held',
+  'submitting',
+] as const;
 
 export type ApprovalResultState = (typeof APPROVAL_RESULT_STATES)[number];
 
 /**
- * The result of a message of a source, as a metric counts it. A `parked` message counts again when it is settled; a `repeated` one was
- * received before.
+ * The result of a message of a source, as a metric counts it. A `parked` message counts again when it is settled; a
+ * `repeated` one was received before.
  */
 export const MESSAGE_RESULTS = ['settled', 'refused', 'parked', 'given_back', 'invalid', 'repeated'] as const;
 
@@ -100,12 +128,16 @@ export interface EventApproval {
   readonly at: Instant;
 }
 
-/** `reason` of a step `answered` if no answer came, or the process ended before it was stored. So the doubt survives a restart. */
+/**
+ * `reason` of a step `answered` if no answer came, or the process ended before it was stored. So the doubt survives a
+ * restart.
+ */
 export const LOST_ANSWER = 'lost';
 
 /**
- * `reason` of a step `answered` if a StartRequest is on its way while its approval stops being `submitting`, or rules are reloaded. The next
- * step `answered` says what came of it. If there is none, the process was killed, and the answer is lost.
+ * `reason` of a step `answered` if a StartRequest is on its way while its approval stops being `submitting`, or rules
+ * are reloaded. The next step `answered` says what came of it. If there is none, the process was killed, and the answer
+ * is lost.
  */
 export const AWAITED_ANSWER = 'awaited';
 
@@ -194,8 +226,13 @@ export interface MessageRefusal {
   readonly description: string;
 }
 
-/** The state of a message in the store: it waits for its event, or it is settled for good. `refusal` is null if it was not refused. */
-export type MessageState = { readonly kind: 'parked' } | { readonly kind: 'handled'; readonly refusal: MessageRefusal | null };
+/**
+ * The state of a message in the store: it waits for its event, or it is settled for good. `refusal` is null if it was
+ * not refused.
+ */
+export type MessageState =
+  | { readonly kind: 'parked' }
+  | { readonly kind: 'handled'; readonly refusal: MessageRefusal | null };
 
 /** The metadata service's answer to a StartRequest. */
 export type PostResult =

@@ -16,5 +16,9 @@ export const CHANGE_NAMES = [
 export type ChangeName = (typeof CHANGE_NAMES)[number];
 
 export function changeName(change: Change): ChangeName {
-  return change.kind === 'event' ? change.phase : change.kind === 'approval' ? `approval.${change.phase}` : `source.${change.phase}`;
+  return change.kind === 'event'
+    ? change.phase
+    : change.kind === 'approval'
+      ? `approval.${change.phase}`
+      : `source.${change.phase}`;
 }

@@ -2,7 +2,10 @@
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import type { EventStatus, ScheduledEvent } from './events.ts';
 
-/** Nine fields of an event and nothing else. Two events are equal for every VM if these fields are. The recipe is frozen. */
+/**
+ * Nine fields of an event and nothing else. Two events are equal for every VM if these fields are. The recipe is
+ * frozen.
+ */
 interface EventContent {
   readonly Description: string;
   readonly DurationInSeconds: number;

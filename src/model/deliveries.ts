@@ -19,7 +19,15 @@ export interface Delivery {
 }
 
 /** The states of a sink's lane, as `/readyz` and metrics show them. */
-export const LANE_STATES = ['delivering', 'backing off', 'probing', 'held', 'misconfigured', 'retired', 'paused'] as const;
+export const LANE_STATES = [
+  'delivering',
+  'backing off',
+  'probing',
+  'held',
+  'misconfigured',
+  'retired',
+  'paused',
+] as const;
 export type SinkState = (typeof LANE_STATES)[number];
 
 /** The results of an attempt, as metrics count them. */
@@ -29,17 +37,25 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 /** Why a delivery was given up. */
 export type DeadLetterReason = 'refused' | 'expired' | 'sink removed';
 
-/** The `status` of an accepted delivery that was not carried out, or not fully, because its event has changed, started or ended since. */
+/**
+ * The `status` of an accepted delivery that was not carried out, or not fully, because its event has changed, started
+ * or ended since.
+ */
 export const SUPERSEDED = 'superseded';
 
 /**
- * The result of one attempt; `accepted` and `dead` end the row. `approves`: the id of the CloudEvent that the sink's approver approves by
- * it.
+ * The result of one attempt; `accepted` and `dead` end the row. `approves`: the id of the CloudEvent that the sink's
+ * approver approves by it.
  */
 export type Settlement =
   | { readonly seq: number; readonly result: 'accepted'; readonly status?: string; readonly approves?: string }
   | { readonly seq: number; readonly result: 'failed'; readonly status: number | string | null }
-  | { readonly seq: number; readonly result: 'dead'; readonly reason: DeadLetterReason; readonly status: number | string | null };
+  | {
+      readonly seq: number;
+      readonly result: 'dead';
+      readonly reason: DeadLetterReason;
+      readonly status: number | string | null;
+    };
 
 /** The last positions of journal and queue at some moment. Later rows have higher numbers. */
 export interface QueuePosition {
@@ -47,7 +63,9 @@ export interface QueuePosition {
   readonly delivery: number;
 }
 
-/** Why and since when a sink is retired: it gets nothing until its configuration changes or an operator runs `resume`. */
+/**
+ * Why and since when a sink is retired: it gets nothing until its configuration changes or an operator runs `resume`.
+ */
 export interface Retirement {
   readonly reason: string;
   readonly atMs: number;

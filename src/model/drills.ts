@@ -12,7 +12,10 @@ export function drillEventId(id: string): string {
   return `${PREFIX}${id}`;
 }
 
-/** Returns true for the EventId of a drill, in any letter case. The metadata service uses GUIDs, and never gets one of these. */
+/**
+ * Returns true for the EventId of a drill, in any letter case. The metadata service uses GUIDs, and never gets one of
+ * these.
+ */
 export function isDrill(eventId: string): boolean {
   return KEY.test(eventId.toLowerCase());
 }

@@ -1,7 +1,10 @@
 // Types of events: polls, documents, known state, changes, entries of the journal.
 import type { VmMetadata } from './vm-metadata.ts';
 
-/** A moment. Ages within one process use `elapsedMs`, which clock changes do not affect; a moment read from the store has null there. */
+/**
+ * A moment. Ages within one process use `elapsedMs`, which clock changes do not affect; a moment read from the store
+ * has null there.
+ */
 export interface Instant {
   /** Milliseconds since 1970-01-01T00:00:00Z, by the machine's clock. */
   readonly wallMs: number;
@@ -11,7 +14,10 @@ export interface Instant {
 
 export type EventStatus = 'Scheduled' | 'Started';
 
-/** One event of a checked document. Every field is present; a field that the service omits has the value of behaviour 3.3. */
+/**
+ * One event of a checked document. Every field is present; a field that the service omits has the value of behaviour
+ * 3.3.
+ */
 export interface ScheduledEvent {
   /** In the service's letter case. */
   readonly eventId: string;
@@ -59,7 +65,13 @@ export type PollResult =
       /** The `Date` of the answer, if it has one. */
       readonly date?: string | undefined;
     }
-  | { readonly kind: 'failure'; readonly at: Instant; readonly durationMs: number; readonly error: Error; readonly result: string };
+  | {
+      readonly kind: 'failure';
+      readonly at: Instant;
+      readonly durationMs: number;
+      readonly error: Error;
+      readonly result: string;
+    };
 
 /** One lifetime of an event. */
 export type Occurrence = Pick<KnownEvent, 'key' | 'occurrence'>;
@@ -78,13 +90,21 @@ export interface KnownEvent {
   readonly epoch: number;
   /** True while the last good document listed it with a usable status. */
   readonly listed: boolean;
-  /** The last good document that listed it with a usable status; null while `listed`, because that is then the newest one. */
+  /**
+   * The last good document that listed it with a usable status; null while `listed`, because that is then the newest
+   * one.
+   */
   readonly lastListedAt: Instant | null;
-  /** The first good document without it, and true if one at most 10 s older listed it as Scheduled in the same epoch. */
+  /**
+   * The first good document without it, and true if one at most 10 s older listed it as Scheduled in the same epoch.
+   */
   readonly missing: { readonly at: Instant; readonly scheduledJustBefore: boolean } | null;
 }
 
-/** A run of incarnations that only grow. For `metadata.settle` after its start, a missing event does not count as ended (behaviour 4.4). */
+/**
+ * A run of incarnations that only grow. For `metadata.settle` after its start, a missing event does not count as ended
+ * (behaviour 4.4).
+ */
 export interface Epoch {
   readonly number: number;
   readonly startedAt: Instant;
@@ -105,8 +125,8 @@ export interface KnownState {
   readonly events: ReadonlyMap<string, KnownEvent>;
   readonly nextOccurrence: number;
   /**
-   * The document that `events` reflect completely, so that the same object again brings nothing new. Absent after a start, and while an
-   * event is missing. Not stored.
+   * The document that `events` reflect completely, so that the same object again brings nothing new. Absent after a
+   * start, and while an event is missing. Not stored.
    */
   readonly document?: ScheduledEventsDocument;
 }

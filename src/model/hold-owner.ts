@@ -27,7 +27,9 @@ export function sourceOf({ via }: Pick<Origin, 'via'>): string | null {
   return via.startsWith(SOURCE) ? via.slice(SOURCE.length) : null;
 }
 
-/** Returns true if both are the approver itself, or the same sink of the same approver. Each of these has its own hold. */
+/**
+ * Returns true if both are the approver itself, or the same sink of the same approver. Each of these has its own hold.
+ */
 export function isSameOwner(one: Origin, other: Origin): boolean {
   return one.approver === other.approver && sinkOf(one) === sinkOf(other);
 }

@@ -6,16 +6,16 @@ import type { ApprovalPhase, Phase, ScheduledEvent, SightChange } from './events
 const PLAIN_EVENT_ID = /^[0-9a-z_-]{1,64}$/;
 
 /**
- * Returns the `eid` of an EventId in lower case: the EventId if it is short and plain, else `h` and 32 hex digits of its hash (behaviour
- * 3.5).
+ * Returns the `eid` of an EventId in lower case: the EventId if it is short and plain, else `h` and 32 hex digits of
+ * its hash (behaviour 3.5).
  */
 export function eidOf(key: string): string {
   return PLAIN_EVENT_ID.test(key) ? key : `h${sha256Hex(key, 32)}`;
 }
 
 /**
- * Returns the id of a change of an event, before `unusedId`. It has no clock, VM name, incarnation or array order in it, so every VM makes
- * the same.
+ * Returns the id of a change of an event, before `unusedId`. It has no clock, VM name, incarnation or array order in
+ * it, so every VM makes the same.
  */
 export function eventChangeId(phase: Phase, event: ScheduledEvent): string {
   const eid = eidOf(event.eventId.toLowerCase());
@@ -32,7 +32,12 @@ export function isUpdateId(id: string, key: string): boolean {
  * Returns the id of an approval's CloudEvent at this bridge, before `unusedId`.
  * @param approver null if several approved or a policy decided
  */
-export function approvalChangeId(phase: ApprovalPhase, key: string, approver: string | null, observerId: string): string {
+export function approvalChangeId(
+  phase: ApprovalPhase,
+  key: string,
+  approver: string | null,
+  observerId: string,
+): string {
   const hash = sha256Hex(canonicalJson({ approver: approver ?? '', observer: observerId }), 16);
   return `${eidOf(key)}:approval-${phase}:${hash}`;
 }
@@ -45,7 +50,10 @@ export function sightChangeId(phase: SightChange['phase'], observerId: string, s
   return `source-${phase}:${sha256Hex(canonicalJson({ observer: observerId, since }), 16)}`;
 }
 
-/** Names a rule by its content: the same for two rules that say the same, whatever the order of their lists. 16 hex digits. */
+/**
+ * Names a rule by its content: the same for two rules that say the same, whatever the order of their lists. 16 hex
+ * digits.
+ */
 export function ruleId(rule: object): string {
   return sha256Hex(canonicalJson(inOrder(rule)), 16);
 }
@@ -57,7 +65,10 @@ function inOrder(value: object): object {
   );
 }
 
-/** So many numbers are tried one by one. After that the step doubles, so that an id that was used very often needs few look-ups. */
+/**
+ * So many numbers are tried one by one. After that the step doubles, so that an id that was used very often needs few
+ * look-ups.
+ */
 const ONE_BY_ONE = 16;
 
 /**

@@ -8,7 +8,10 @@ export interface MachineView {
   readonly version: string;
   /** `approvals.dryRun`. */
   readonly dryRun: boolean;
-  /** The clock of the metadata service minus this machine's. Positive: this machine is behind. Null before the first answer. */
+  /**
+   * The clock of the metadata service minus this machine's. Positive: this machine is behind. Null before the first
+   * answer.
+   */
   readonly clock: { readonly offsetSeconds: number | null };
 }
 

@@ -6,8 +6,8 @@ const RANKED = IMPACTS.map((impact) => impact.toLowerCase());
 type Seen = Pick<ScheduledEvent, 'eventType' | 'durationInSeconds' | 'resources' | 'notBefore'>;
 
 /**
- * Returns true for a harder impact, or another impact that is not in IMPACTS; a longer or newly unknown duration; a new name in Resources;
- * or a NotBefore that is earlier or was removed. Impacts and names are compared without case.
+ * Returns true for a harder impact, or another impact that is not in IMPACTS; a longer or newly unknown duration; a new
+ * name in Resources; or a NotBefore that is earlier or was removed. Impacts and names are compared without case.
  */
 export function hasWorsened(before: Seen, now: Seen): boolean {
   return hasWorseImpact(before, now) || isLonger(before, now) || hasNewName(before, now) || isEarlier(before, now);

@@ -26,7 +26,8 @@ export function pemFaults({ ca, cert, key }: PemTexts, at: string): readonly Pem
   const faults: PemFault[] = [];
   if (ca !== undefined && !holdsCertificates(ca))
     faults.push({ key: `${at}.ca`, message: 'is not a file with certificates in PEM format' });
-  if (certificate === null) faults.push({ key: `${at}.cert`, message: 'is not a file with a certificate in PEM format' });
+  if (certificate === null)
+    faults.push({ key: `${at}.cert`, message: 'is not a file with a certificate in PEM format' });
   if (privateKey === null) faults.push({ key: `${at}.key`, message: privateKeyFault(key ?? '') });
   if (certificate && privateKey && !certificate.checkPrivateKey(privateKey))
     faults.push({ key: `${at}.key`, message: `is not the key of the certificate in ${at}.cert` });

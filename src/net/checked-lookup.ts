@@ -17,10 +17,13 @@ export interface AddressGuard {
 }
 
 /**
- * Returns a lookup for connections. It checks every address of the name and passes on only the allowed ones, so no connection can use an
- * unchecked address. Fails with the guard's error if none is allowed.
+ * Returns a lookup for connections. It checks every address of the name and passes on only the allowed ones, so no
+ * connection can use an unchecked address. Fails with the guard's error if none is allowed.
  */
-export function checkedLookup({ isAllowed, forbidden }: AddressGuard, resolve: Resolve = systemResolve): LookupFunction {
+export function checkedLookup(
+  { isAllowed, forbidden }: AddressGuard,
+  resolve: Resolve = systemResolve,
+): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error) return done(error, '');

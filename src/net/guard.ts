@@ -56,7 +56,10 @@ export class Guard {
     this.options = options;
   }
 
-  /** @param tcp before any TLS. Returns null if there is no room, or if the client has reset the connection; it is then closed. */
+  /**
+   * @param tcp before any TLS. Returns null if there is no room, or if the client has reset the connection; it is then
+   * closed.
+   */
   admit(tcp: Socket): ClientConnection | null {
     // A reset connection has no address any more.
     const network = tcp.remoteAddress && networkOf(tcp.remoteAddress);
@@ -195,7 +198,9 @@ export class ClientConnection {
     this.close();
   }
 
-  /** Resets it, so that no unread answer is kept. A quiet one is ended: its client may still be reading the last answer. */
+  /**
+   * Resets it, so that no unread answer is kept. A quiet one is ended: its client may still be reading the last answer.
+   */
   close(): void {
     const { isQuiet } = this;
     this.#end();

@@ -31,7 +31,10 @@ export interface HttpRequest {
   readonly limit?: ((pass: (reason: unknown) => void) => () => void) | undefined;
   /** Resolves at the status line: later aborts, time-outs and connection errors are ignored. */
   readonly statusDecides?: boolean | undefined;
-  /** Sends the request again if its kept connection turns out to be closed before any answer. For requests that may arrive twice. */
+  /**
+   * Sends the request again if its kept connection turns out to be closed before any answer. For requests that may
+   * arrive twice.
+   */
   readonly retryStale?: boolean | undefined;
 }
 
@@ -58,7 +61,10 @@ export class UnexpectedUpgrade extends Error {
   }
 }
 
-/** Returns the complete answer. If the body of a failure breaks off, it is null. Rejects at once with the signal's reason, or with Node's error. */
+/**
+ * Returns the complete answer. If the body of a failure breaks off, it is null. Rejects at once with the signal's
+ * reason, or with Node's error.
+ */
 export function exchange(request: HttpRequest, maxBodyBytes: number, signal: AbortSignal): Promise<HttpAnswer> {
   return sendRequest(request, signal, async (incoming) => {
     const { statusCode: status = 0, headers } = incoming;
@@ -70,7 +76,10 @@ export function exchange(request: HttpRequest, maxBodyBytes: number, signal: Abo
   });
 }
 
-/** Returns the result of `receive`, which gets the answer after its head. Rejects at once with the signal's reason, Node's error or that of `receive`. */
+/**
+ * Returns the result of `receive`, which gets the answer after its head. Rejects at once with the signal's reason,
+ * Node's error or that of `receive`.
+ */
 export function sendRequest<T>(
   request: HttpRequest,
   signal: AbortSignal,
@@ -121,7 +130,8 @@ export function sendRequest<T>(
 }
 
 /**
- * Returns the body, or null if it is longer than `maxBytes`; it then closes the connection. Rejects if the body breaks off. Call it at once.
+ * Returns the body, or null if it is longer than `maxBytes`; it then closes the connection. Rejects if the body breaks
+ * off. Call it at once.
  * @param chunks is filled with the body as it arrives, for callers that use a part of it
  */
 export function readBody(incoming: IncomingMessage, maxBytes: number, chunks: Buffer[] = []): Promise<Buffer | null> {

@@ -27,8 +27,15 @@ export function connectTls(to: TlsDestination, context: SecureContext | null, se
   });
 }
 
-/** Resolves when the socket emits `event`. If it fails, closes or the signal aborts first, destroys it and rejects with the reason. */
-export function untilOpen<Opening extends Duplex>(socket: Opening, event: string, signal: AbortSignal): Promise<Opening> {
+/**
+ * Resolves when the socket emits `event`. If it fails, closes or the signal aborts first, destroys it and rejects with
+ * the reason.
+ */
+export function untilOpen<Opening extends Duplex>(
+  socket: Opening,
+  event: string,
+  signal: AbortSignal,
+): Promise<Opening> {
   return new Promise((resolve, reject) => {
     const settle = (error?: unknown) => {
       signal.removeEventListener('abort', abort);

@@ -4,8 +4,8 @@ import type { TLSSocket } from 'node:tls';
 import { hostOf } from './http-exchange.ts';
 
 /**
- * Opens a connection that trusts only this certificate. Its key identifies the server, so CA, name and dates are not checked. Rejects if the
- * server shows another certificate, with the signal's reason, or with Node's error.
+ * Opens a connection that trusts only this certificate. Its key identifies the server, so CA, name and dates are not
+ * checked. Rejects if the server shows another certificate, with the signal's reason, or with Node's error.
  */
 export function connectPinned(url: URL, certificate: X509Certificate, signal: AbortSignal): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {

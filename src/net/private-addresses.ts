@@ -9,7 +9,9 @@ const METADATA = listOf(['169.254.169.254', '168.63.129.16']);
 
 const LOOPBACK = listOf(['127.0.0.0/8', '::1/128']);
 
-/** Ranges of this machine, its link or its network. `::/96` contains `::`, `::1` and the obsolete IPv4-compatible form. */
+/**
+ * Ranges of this machine, its link or its network. `::/96` contains `::`, `::1` and the obsolete IPv4-compatible form.
+ */
 const PRIVATE = listOf([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['::/96', '64:ff9b:1::/48', 'fc00::/7', 'fe80::/10', 'fec0::/10'],
@@ -24,9 +26,11 @@ export function isAddressRange(text: string): boolean {
 }
 
 /**
- * Returns a function that classifies addresses. `allowedRanges` are allowed although they are private. For embedded IPv4, only the embedded
- * address counts: mapped, translated (RFC 2765), NAT64 (RFC 6052, and the /96 form of RFC 8215's prefix) or 6to4.
- * @throws TypeError if a range is invalid (`isAddressRange`); the returned function throws it if the text is not an IP address
+ * Returns a function that classifies addresses. `allowedRanges` are allowed although they are private. For embedded
+ * IPv4, only the embedded address counts: mapped, translated (RFC 2765), NAT64 (RFC 6052, and the /96 form of RFC
+ * 8215's prefix) or 6to4.
+ * @throws TypeError if a range is invalid (`isAddressRange`); the returned function throws it if the text is not an IP
+ * address
  */
 export function addressJudge(allowedRanges: readonly string[]): (address: string) => AddressVerdict {
   const allowed = listOf(allowedRanges);
@@ -39,7 +43,9 @@ export function addressJudge(allowedRanges: readonly string[]): (address: string
   };
 }
 
-/** Classifies the host of a URL if it is an address. Returns `allowed` for a name, which is checked when it is resolved. */
+/**
+ * Classifies the host of a URL if it is an address. Returns `allowed` for a name, which is checked when it is resolved.
+ */
 export function judgeLiteral(url: URL, judge: (address: string) => AddressVerdict): AddressVerdict {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 ? 'allowed' : judge(host);
@@ -47,7 +53,9 @@ export function judgeLiteral(url: URL, judge: (address: string) => AddressVerdic
 
 /** Returns whether a host (a name, or an address without brackets) is the loopback interface. */
 export function isLoopback(host: string): boolean {
-  return host.toLowerCase() === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, isIPv4(host) ? 'ipv4' : 'ipv6'));
+  return (
+    host.toLowerCase() === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, isIPv4(host) ? 'ipv4' : 'ipv6'))
+  );
 }
 
 function listOf(ranges: readonly string[]): BlockList {
@@ -69,12 +77,19 @@ function embeddedIpv4(address: string): string | null {
   const between = groups.slice(2, 6);
   const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
   const translated = groups.slice(0, 4).every((group) => group === 0) && groups[4] === 0xffff && groups[5] === 0;
-  const nat64 = first === 0x64 && second === 0xff9b && (third === 0 || third === 1) && between.slice(1).every((group) => group === 0);
+  const nat64 =
+    first === 0x64 &&
+    second === 0xff9b &&
+    (third === 0 || third === 1) &&
+    between.slice(1).every((group) => group === 0);
   if (mapped || translated || nat64) return dotted(groups[6], groups[7]);
   return first === 0x2002 ? dotted(second, third) : null;
 }
 
-/** Returns whether an address hides a metadata address in another form: a NAT64 prefix shorter than /96 (RFC 6052), or IPv4-compatible. */
+/**
+ * Returns whether an address hides a metadata address in another form: a NAT64 prefix shorter than /96 (RFC 6052), or
+ * IPv4-compatible.
+ */
 function hidesMetadata(address: string): boolean {
   if (isIPv4(address)) return false;
   const bytes = groupsOf(address).flatMap((group) => [group >> 8, group & 0xff]);
@@ -102,7 +117,10 @@ function dotted(high = 0, low = 0): string {
 
 const beyondMetadata = addressJudge(['0.0.0.0/0', '::/0']);
 
-/** Returns whether a host is an address of the metadata service, which only the metadata client may use. False for a name. */
+/**
+ * Returns whether a host is an address of the metadata service, which only the metadata client may use. False for a
+ * name.
+ */
 export function isMetadataAddress(host: string): boolean {
   return isIP(host) !== 0 && beyondMetadata(host) === 'metadata';
 }
@@ -119,7 +137,9 @@ export function isOwnHost(hostHeader: string, listenHost: string): boolean {
   return isLoopback(address) || address === listenHost.toLowerCase();
 }
 
-/** An IPv4 address of an IPv6 socket counts as the IPv4 address. A text that is not an address is returned unchanged. */
+/**
+ * An IPv4 address of an IPv6 socket counts as the IPv4 address. A text that is not an address is returned unchanged.
+ */
 export function networkOf(address: string): string {
   const plain = address.replace(/%.*/, '');
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];

@@ -19,7 +19,10 @@ interface TunnelFaults {
   readonly code: ErrorCode;
   /** What the proxy has to allow, for messages. */
   readonly target: string;
-  /** The fault of a failed connection to the proxy. By default, and if it returns null, the proxy's answer counts as invalid. */
+  /**
+   * The fault of a failed connection to the proxy. By default, and if it returns null, the proxy's answer counts as
+   * invalid.
+   */
   readonly faultOf?: (error: unknown) => BridgeError | null;
 }
 
@@ -36,14 +39,23 @@ interface ConnectAnswer {
  * @param authority `host:port`
  * @throws BridgeError with `status` if the proxy refuses, or the signal's reason
  */
-export async function openTunnel(proxy: ProxyServer, authority: string, faults: TunnelFaults, signal: AbortSignal): Promise<Socket> {
+export async function openTunnel(
+  proxy: ProxyServer,
+  authority: string,
+  faults: TunnelFaults,
+  signal: AbortSignal,
+): Promise<Socket> {
   const { status, socket, hasEarlyData } = await sendConnect(proxy, authority, signal).catch((error: unknown) => {
-    throw signal.aborted ? signal.reason : (faults.faultOf?.(error) ?? invalidAnswer(proxy, faults, codeOf(error) ?? messageOf(error)));
+    throw signal.aborted
+      ? signal.reason
+      : (faults.faultOf?.(error) ?? invalidAnswer(proxy, faults, codeOf(error) ?? messageOf(error)));
   });
   const isOpen = status >= 200 && status <= 299;
   if (isOpen && !hasEarlyData) return socket;
   socket.destroy();
-  throw isOpen ? invalidAnswer(proxy, faults, 'it sent more than its answer') : connectRefusal(proxy, faults, authority, status);
+  throw isOpen
+    ? invalidAnswer(proxy, faults, 'it sent more than its answer')
+    : connectRefusal(proxy, faults, authority, status);
 }
 
 /** @throws what node throws, or the signal's reason. */
@@ -85,7 +97,12 @@ async function sendConnect(proxy: ProxyServer, authority: string, signal: AbortS
   }
 }
 
-function connectRefusal({ who }: ProxyServer, { code, target }: TunnelFaults, authority: string, status: number): BridgeError {
+function connectRefusal(
+  { who }: ProxyServer,
+  { code, target }: TunnelFaults,
+  authority: string,
+  status: number,
+): BridgeError {
   const isPassing = status === 408 || status === 429 || status < 300 || status > 499;
   const advice = isPassing
     ? 'the bridge retries; if it persists, check whether the proxy can reach the target'

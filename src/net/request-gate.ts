@@ -8,7 +8,9 @@ import type { ClientConnection } from './guard.ts';
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 /** How much of the socket's bytes is looked through at once. */
 const LOOK_BYTES = 4096;
-/** So much of a body at once: behind its end other requests may follow, and Node makes objects of all that it is given. */
+/**
+ * So much of a body at once: behind its end other requests may follow, and Node makes objects of all that it is given.
+ */
 const BODY_BYTES = 1024;
 const NOTHING = Buffer.alloc(0);
 
@@ -20,8 +22,9 @@ interface Asked {
 }
 
 /**
- * Node parses all that one read brought, up to 64 KiB with 2,000 requests, before anything else has its turn. Here each slice ends with the
- * head of a request, a slice goes in once a turn of the event loop, and none while an answer is made or waits to be read.
+ * Node parses all that one read brought, up to 64 KiB with 2,000 requests, before anything else has its turn. Here each
+ * slice ends with the head of a request, a slice goes in once a turn of the event loop, and none while an answer is
+ * made or waits to be read.
  */
 export class RequestGate extends Duplex {
   readonly connection: ClientConnection;
@@ -74,7 +77,10 @@ export class RequestGate extends Duplex {
     this.#socket.write(chunk, encoding, done);
   }
 
-  override _writev(chunks: { chunk: string | Buffer; encoding: BufferEncoding }[], done: (error?: Error | null) => void): void {
+  override _writev(
+    chunks: { chunk: string | Buffer; encoding: BufferEncoding }[],
+    done: (error?: Error | null) => void,
+  ): void {
     this.#socket.cork();
     for (const [index, { chunk, encoding }] of chunks.entries())
       this.#socket.write(chunk, encoding, index === chunks.length - 1 ? done : undefined);
@@ -110,7 +116,8 @@ export class RequestGate extends Duplex {
 
   #feed(): void {
     // Also if nothing may go in, to notice that the caller has gone, unless it sent more before that.
-    if (this.#held.length === 0) this.#held = this.#socket.read(Math.min(LOOK_BYTES, this.#socket.readableLength)) ?? NOTHING;
+    if (this.#held.length === 0)
+      this.#held = this.#socket.read(Math.min(LOOK_BYTES, this.#socket.readableLength)) ?? NOTHING;
     if (this.#held.length === 0) {
       if (this.#hasEnded) this.push(null);
       return;
@@ -132,7 +139,8 @@ export class RequestGate extends Duplex {
       return at === -1 ? this.#held.length : at + END_OF_HEAD.length;
     }
     const { request, response } = current;
-    const isStopped = request.complete || response.writableEnded || request.readableLength >= request.readableHighWaterMark;
+    const isStopped =
+      request.complete || response.writableEnded || request.readableLength >= request.readableHighWaterMark;
     return isStopped ? 0 : Math.min(BODY_BYTES, this.#held.length);
   }
 }

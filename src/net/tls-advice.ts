@@ -14,7 +14,10 @@ type Advice = (words: TlsWords) => string;
 
 /** The first match applies. */
 const ADVICE: readonly (readonly [code: RegExp, advice: Advice])[] = [
-  [/^CERT_HAS_EXPIRED$/, () => 'shows a certificate that has expired: renew it there; if it is new, correct the clock of this machine'],
+  [
+    /^CERT_HAS_EXPIRED$/,
+    () => 'shows a certificate that has expired: renew it there; if it is new, correct the clock of this machine',
+  ],
   [
     /^CERT_NOT_YET_VALID$/,
     () => 'shows a certificate that is not valid yet: correct the clock of this machine, or replace the certificate',
@@ -50,7 +53,10 @@ const ADVICE: readonly (readonly [code: RegExp, advice: Advice])[] = [
   ],
 ];
 
-/** Returns the message after the name of the server: `BROKER shows a certificate …`. Undefined if the code is not a TLS error. */
+/**
+ * Returns the message after the name of the server: `BROKER shows a certificate …`. Undefined if the code is not a TLS
+ * error.
+ */
 export function tlsAdvice(code: string, words: TlsWords): string | undefined {
   return ADVICE.find(([pattern]) => pattern.test(code))?.[1](words);
 }

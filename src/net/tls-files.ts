@@ -60,8 +60,8 @@ export class TlsFiles {
   }
 
   /**
-   * Returns the same object while the files do not change, or null if none is configured. If the files are unusable (for example, a
-   * certificate is written before its key), the old ones stay in use, and one log line says so.
+   * Returns the same object while the files do not change, or null if none is configured. If the files are unusable
+   * (for example, a certificate is written before its key), the old ones stay in use, and one log line says so.
    * @throws BridgeError with the code of `TlsFilesPlace` if there are no old ones: misconfigured, for the whole sink
    */
   context(): SecureContext | null {
@@ -80,7 +80,8 @@ export class TlsFiles {
   }
 
   #textOf(kind: PemFile['kind'], file: FileText | undefined): string {
-    if (file === undefined || 'fault' in file) throw this.#fault(`${this.#place.section}.${this.#keyOf(kind)}`, file?.fault ?? '');
+    if (file === undefined || 'fault' in file)
+      throw this.#fault(`${this.#place.section}.${this.#keyOf(kind)}`, file?.fault ?? '');
     return file.text;
   }
 

@@ -26,8 +26,12 @@ interface TlsSectionWords {
 export function tlsSection({ shownTo, host }: TlsSectionWords) {
   return v.pipe(
     v.strictObject({
-      ca: v.exactOptional(pemFile('PEM file of the certificate authorities to trust, instead of those of the machine.')),
-      cert: v.exactOptional(pemFile(`PEM file of the certificate, and its chain, that the bridge shows to ${shownTo}.`)),
+      ca: v.exactOptional(
+        pemFile('PEM file of the certificate authorities to trust, instead of those of the machine.'),
+      ),
+      cert: v.exactOptional(
+        pemFile(`PEM file of the certificate, and its chain, that the bridge shows to ${shownTo}.`),
+      ),
       key: v.exactOptional(pemFile('PEM file of the private key of cert, without a passphrase.')),
       serverName: v.exactOptional(
         v.pipe(
@@ -52,7 +56,10 @@ export function tlsSection({ shownTo, host }: TlsSectionWords) {
 export type TlsOptions = OptionsOf<ReturnType<typeof tlsSection>>;
 
 /** Returns the faults of the opened files, without quoting them. @param at the section with the files, such as `tls` */
-export function tlsFaults({ ca, cert, key }: TlsOptions, at: string): readonly { readonly key: string; readonly message: string }[] {
+export function tlsFaults(
+  { ca, cert, key }: TlsOptions,
+  at: string,
+): readonly { readonly key: string; readonly message: string }[] {
   const texts: PemTexts = { ca: ca?.reveal(), cert: cert?.reveal(), key: key?.reveal() };
   const faults = pemFaults(texts, at);
   if (faults.length > 0) return faults;

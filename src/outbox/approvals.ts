@@ -15,7 +15,10 @@ import {
 import type { Instant } from '../model/events.ts';
 import { countWithin, type Database, type Statements } from './database.ts';
 
-/** The most lines of one approver in the audit trail of an occurrence. Further steps still take effect, but are only counted. */
+/**
+ * The most lines of one approver in the audit trail of an occurrence. Further steps still take effect, but are only
+ * counted.
+ */
 const MOST_STEPS = 200;
 /** The most steps without an approver: decisions and answers of the metadata service. */
 const MOST_WITHOUT_APPROVER = 500;
@@ -24,7 +27,8 @@ const ALWAYS: ReadonlySet<ApprovalStepName> = new Set(['submitted', 'confirmed',
 /** The most bytes of JSON in one part of the record, whatever its `limit`. */
 const PART_BYTES = 128 * 1024;
 
-const COLUMNS = 'a.occurrence, a.key, a.state, a.policy, a.at_ms AS atMs, a.votes, a.holds, a.decision, a.dry_run AS isDryRun';
+const COLUMNS =
+  'a.occurrence, a.key, a.state, a.policy, a.at_ms AS atMs, a.votes, a.holds, a.decision, a.dry_run AS isDryRun';
 
 export const APPROVALS_SQL = {
   open: `SELECT ${COLUMNS} FROM known_events k CROSS JOIN approvals a ON a.occurrence = k.occurrence ORDER BY k.occurrence`,
@@ -55,9 +59,11 @@ type StepRow = Omit<ApprovalStep, 'times'> & { readonly seq: number; readonly ti
 /** As stored in JSON, without the monotonic time, which is meaningless in another process. */
 type Stored<T extends { readonly at: Instant }> = Omit<T, 'at'> & { readonly atMs: number };
 /** Version 3 did not store `via` and `isShared`, version 4 did not store `hasSeen`. */
-type StoredVote = Omit<Stored<ApprovalVote>, 'via' | 'isShared' | 'hasSeen'> & Partial<Pick<ApprovalVote, 'via' | 'isShared' | 'hasSeen'>>;
+type StoredVote = Omit<Stored<ApprovalVote>, 'via' | 'isShared' | 'hasSeen'> &
+  Partial<Pick<ApprovalVote, 'via' | 'isShared' | 'hasSeen'>>;
 /** Version 4 did not store `replaced` and `sentMs`. */
-type StoredHold = Omit<Stored<ApprovalHold>, 'replaced' | 'sentMs'> & Partial<Pick<ApprovalHold, 'replaced' | 'sentMs'>>;
+type StoredHold = Omit<Stored<ApprovalHold>, 'replaced' | 'sentMs'> &
+  Partial<Pick<ApprovalHold, 'replaced' | 'sentMs'>>;
 /** Version 7 did not keep the content of the rule at first. */
 type StoredDecision = Omit<Stored<ApprovalDecision>, 'rule'> & Partial<Pick<ApprovalDecision, 'rule'>>;
 
@@ -101,7 +107,9 @@ export class ApprovalTable {
   addSteps(occurrence: number, steps: readonly ApprovalStep[]): void {
     for (const step of steps) {
       const of = step.approver ?? '';
-      const isFull = (this.#sql.written.get(occurrence, of)?.written ?? 0) >= (step.approver === null ? MOST_WITHOUT_APPROVER : MOST_STEPS);
+      const isFull =
+        (this.#sql.written.get(occurrence, of)?.written ?? 0) >=
+        (step.approver === null ? MOST_WITHOUT_APPROVER : MOST_STEPS);
       if (isFull && !isAlwaysWritten(step)) this.#sql.countUnwritten.run(step.atMs, occurrence, of);
       else this.#write(occurrence, step, of);
     }
@@ -120,7 +128,11 @@ export class ApprovalTable {
     };
   }
 
-  #write(occurrence: number, { step, atMs, approver, via, policy, status, reason, times }: ApprovalStep, of: string): void {
+  #write(
+    occurrence: number,
+    { step, atMs, approver, via, policy, status, reason, times }: ApprovalStep,
+    of: string,
+  ): void {
     this.#sql.addStep.run(occurrence, step, atMs, approver, via, policy, status, reason, times ?? null);
     this.#sql.countWritten.run(occurrence, of);
   }

@@ -18,7 +18,10 @@ interface NextState {
   readonly blindness?: Blindness | null;
 }
 
-/** Opens all transactions of the flow and of approvals. Has the last committed state, which only a commit replaces. One for each bridge. */
+/**
+ * Opens all transactions of the flow and of approvals. Has the last committed state, which only a commit replaces. One
+ * for each bridge.
+ */
 export class Committer {
   readonly #parts: CommitterParts;
   #state: KnownState;
@@ -46,7 +49,10 @@ export class Committer {
     return this.#fault;
   }
 
-  /** Commits all writes of `work`, or none. They are on disk when it returns. @throws BridgeError BRIDGE_STORE_*, and the errors of `work` */
+  /**
+   * Commits all writes of `work`, or none. They are on disk when it returns.
+   * @throws BridgeError BRIDGE_STORE_*, and the errors of `work`
+   */
   commit<T>(work: (transaction: Transaction) => T): T {
     const { result, entries } = this.#transact(work);
     this.#parts.onCommitted(entries);
@@ -54,8 +60,8 @@ export class Committer {
   }
 
   /**
-   * Commits for the flow, which must not end: never throws. `work` returns a function to run after the commit. After a failure the last state
-   * stays, so that the next poll compares again.
+   * Commits for the flow, which must not end: never throws. `work` returns a function to run after the commit. After a
+   * failure the last state stays, so that the next poll compares again.
    */
   advance(next: NextState, work: (transaction: Transaction) => () => void): void {
     try {
@@ -66,7 +72,11 @@ export class Committer {
     }
   }
 
-  /** Commits for a waiting caller. @param atMs the time at which events came or went; default: the last document's @throws as `commit`; the last state then stays */
+  /**
+   * Commits for a waiting caller.
+   * @param atMs the time at which events came or went; default: the last document's
+   * @throws as `commit`; the last state then stays
+   */
   step(next: NextState, work: (transaction: Transaction) => () => void, atMs?: number): void {
     const { result: settle, entries } = this.#transact((transaction) => {
       if (next.state) transaction.saveState(next.state, atMs);
@@ -91,7 +101,10 @@ export class Committer {
     this.#state = state;
   }
 
-  #transact<T>(work: (transaction: Transaction) => T): { readonly result: T; readonly entries: readonly JournalledEntry[] } {
+  #transact<T>(work: (transaction: Transaction) => T): {
+    readonly result: T;
+    readonly entries: readonly JournalledEntry[];
+  } {
     const entries: JournalledEntry[] = [];
     try {
       const result = this.#parts.outbox.transact((transaction) =>
@@ -112,7 +125,10 @@ export class Committer {
     }
   }
 
-  /** Logs the begin and the end of a fault once. A heartbeat needs no space on a full disk, so its success does not end a fault of transactions. */
+  /**
+   * Logs the begin and the end of a fault once. A heartbeat needs no space on a full disk, so its success does not end
+   * a fault of transactions.
+   */
   #logFault(fault: string | null, of: 'heartbeat' | 'transaction'): void {
     const { logger } = this.#parts;
     const wasLogged = this.#logged !== null;

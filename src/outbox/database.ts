@@ -3,7 +3,10 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { BridgeError } from '../errors.ts';
 import { storeError } from './errors.ts';
 
-/** Verbs that run next to a bridge commit in steps of some milliseconds, so a longer wait means that the other process hangs. */
+/**
+ * Verbs that run next to a bridge commit in steps of some milliseconds, so a longer wait means that the other process
+ * hangs.
+ */
 const BUSY_TIMEOUT_MS = 5000;
 /** SQLite's default, used by every store. */
 const PAGE_BYTES = 4096;
@@ -82,7 +85,9 @@ export class Statement<Row = never> {
 }
 
 /** Prepared statements by name. `Rows` has the row type of each one that returns rows. */
-export type Statements<Name extends string, Rows> = { readonly [Each in Name]: Statement<Each extends keyof Rows ? Rows[Each] : never> };
+export type Statements<Name extends string, Rows> = {
+  readonly [Each in Name]: Statement<Each extends keyof Rows ? Rows[Each] : never>;
+};
 
 /** One connection. Closing it is idempotent. */
 export class Database implements Disposable {
@@ -148,13 +153,15 @@ export class Database implements Disposable {
 
   /** Prepares each text of `sql`. @throws BridgeError BRIDGE_STORE_* */
   prepareAll<Name extends string, Rows>(sql: Readonly<Record<Name, string>>): Statements<Name, Rows> {
-    return Object.fromEntries(Object.entries<string>(sql).map(([name, text]) => [name, this.prepare(text)])) as unknown as Statements<
-      Name,
-      Rows
-    >;
+    return Object.fromEntries(
+      Object.entries<string>(sql).map(([name, text]) => [name, this.prepare(text)]),
+    ) as unknown as Statements<Name, Rows>;
   }
 
-  /** Commits all writes of `work`, or none. They are on disk when it returns. @throws the errors of `work`, and BridgeError BRIDGE_STORE_* */
+  /**
+   * Commits all writes of `work`, or none. They are on disk when it returns.
+   * @throws the errors of `work`, and BridgeError BRIDGE_STORE_*
+   */
   transaction<T>(work: () => T): T {
     if (this.#db.isOpen && this.#db.isTransaction)
       throw new BridgeError('BRIDGE_INTERNAL', `a transaction of the store ${this.file} was started inside another`);
@@ -170,7 +177,10 @@ export class Database implements Disposable {
     }
   }
 
-  /** Runs `work` with commits that survive the process, but perhaps not a power failure, and so need no fsync. Without `wait` a locked store fails at once. */
+  /**
+   * Runs `work` with commits that survive the process, but perhaps not a power failure, and so need no fsync. Without
+   * `wait` a locked store fails at once.
+   */
   relaxed<T>(work: () => T, { wait = true } = {}): T {
     const before = this.#mode;
     this.#mode = {
@@ -184,7 +194,10 @@ export class Database implements Disposable {
     }
   }
 
-  /** Called before each statement. A PRAGMA takes longer than a small UPDATE, so the mode only changes if the next statement needs another. */
+  /**
+   * Called before each statement. A PRAGMA takes longer than a small UPDATE, so the mode only changes if the next
+   * statement needs another.
+   */
   setMode(): void {
     const { synchronous, busyTimeoutMs } = this.#mode;
     if (synchronous !== this.#modeSet.synchronous) this.#db.exec(`PRAGMA synchronous = ${synchronous}`);
@@ -192,7 +205,9 @@ export class Database implements Disposable {
     this.#modeSet = this.#mode;
   }
 
-  /** Closes the connection. SQLite moves the write-ahead log into the file only if no other process has the store open. */
+  /**
+   * Closes the connection. SQLite moves the write-ahead log into the file only if no other process has the store open.
+   */
   close(): void {
     if (this.#db.isOpen) this.#db.close();
   }

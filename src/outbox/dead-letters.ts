@@ -77,13 +77,16 @@ export class DeadLetters {
     this.#sql = database.prepareAll(SQL);
   }
 
-  /** Yields dead letters by sink, oldest first. Reads in steps on demand, so that a slow consumer keeps nothing open. */
+  /**
+   * Yields dead letters by sink, oldest first. Reads in steps on demand, so that a slow consumer keeps nothing open.
+   */
   *list(choice: DeadLetterChoice = {}): Generator<DeadLetterWithEvent> {
     for (const rows of this.#steps(choice)) yield* rows.map(toDeadLetter);
   }
 
   /**
-   * Queues dead letters again as new rows behind their key, with no attempts. Skips rows of removed sinks. Returns how many it queued.
+   * Queues dead letters again as new rows behind their key, with no attempts. Skips rows of removed sinks. Returns how
+   * many it queued.
    * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN if `choice` names a removed sink
    */
   retry(choice: DeadLetterChoice = {}): number {
@@ -113,7 +116,12 @@ export class DeadLetters {
    * Returns the ids that are not dead letters of the sink, or null if it has acted.
    * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN for a retry to a removed sink
    */
-  decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], note: (count: number) => void): readonly string[] | null {
+  decide(
+    act: 'retry' | 'discard',
+    sink: string,
+    ids: readonly string[],
+    note: (count: number) => void,
+  ): readonly string[] | null {
     if (act === 'retry') this.#sinks.expect(sink);
     const atMs = this.#clock.wallMs();
     return this.#database.transaction(() => {
@@ -167,5 +175,15 @@ function withoutEvent({ cloudEvent: _, ...letter }: DeadLetterWithEvent): DeadLe
 function toDeadLetter({ bytes, id, sink, reason, status, attempts, atMs }: DeadRow): DeadLetterWithEvent {
   const cloudEvent = parseCloudEvent(bytes) as { readonly type: string; readonly data?: { readonly eventId?: string } };
   const { type, data } = cloudEvent;
-  return { id, eventId: data?.eventId ?? null, sink, type, reason, status, attempts, at: toRfc3339Seconds(atMs), cloudEvent };
+  return {
+    id,
+    eventId: data?.eventId ?? null,
+    sink,
+    type,
+    reason,
+    status,
+    attempts,
+    at: toRfc3339Seconds(atMs),
+    cloudEvent,
+  };
 }

@@ -12,7 +12,10 @@ export const DELIVERY_NOTES_SQL = {
 export class DeliveryNoteTable {
   readonly #database: Database;
   readonly #wallMs: Deps['wallMs'];
-  readonly #sql: Statements<keyof typeof DELIVERY_NOTES_SQL, { all: { seq: number; text: string }; nextSink: { sink: string } }>;
+  readonly #sql: Statements<
+    keyof typeof DELIVERY_NOTES_SQL,
+    { all: { seq: number; text: string }; nextSink: { sink: string } }
+  >;
 
   constructor(database: Database, wallMs: Deps['wallMs']) {
     this.#database = database;
@@ -28,11 +31,15 @@ export class DeliveryNoteTable {
   /** Returns the sinks with notes, including removed sinks. */
   sinks(): readonly string[] {
     const found: string[] = [];
-    for (let next = this.#sql.nextSink.get(''); next !== undefined; next = this.#sql.nextSink.get(next.sink)) found.push(next.sink);
+    for (let next = this.#sql.nextSink.get(''); next !== undefined; next = this.#sql.nextSink.get(next.sink))
+      found.push(next.sink);
     return found;
   }
 
-  /** Writes a note; null deletes it. It survives the process. A power failure may lose it, but also ends the programs it is about, so it needs no fsync. */
+  /**
+   * Writes a note; null deletes it. It survives the process. A power failure may lose it, but also ends the programs it
+   * is about, so it needs no fsync.
+   */
   write(sink: string, seq: number, text: string | null): void {
     this.#database.relaxed(() => {
       if (text === null) this.#sql.forget.run(sink, seq);

@@ -22,7 +22,10 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && [SQLITE.BUSY, SQLITE.LOCKED].some((code) => code === (error.errcode & 0xff));
 }
 
-/** Wraps an error of SQLite or the file system in a BridgeError BRIDGE_STORE_* or BRIDGE_INTERNAL about `file`. Returns other errors unchanged. */
+/**
+ * Wraps an error of SQLite or the file system in a BridgeError BRIDGE_STORE_* or BRIDGE_INTERNAL about `file`. Returns
+ * other errors unchanged.
+ */
 export function storeError(error: unknown, file: string): unknown {
   if (isSqliteError(error)) return fromSqlite(error, file);
   if (!(error instanceof Error) || !('code' in error)) return error;
@@ -48,7 +51,9 @@ function fromSqlite(error: SqliteError, file: string): BridgeError {
         { cause: error },
       );
     case SQLITE.CONSTRAINT:
-      return new BridgeError('BRIDGE_INTERNAL', `the store ${file} rejected a row: ${messageOf(error)}`, { cause: error });
+      return new BridgeError('BRIDGE_INTERNAL', `the store ${file} rejected a row: ${messageOf(error)}`, {
+        cause: error,
+      });
     default:
       return failed(file, error);
   }

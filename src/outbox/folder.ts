@@ -9,7 +9,10 @@ import { checkFolder, createPrivateFile, restrictModes } from './private-folder.
 
 export const DATABASE_FILE = 'outbox.db';
 
-/** Creates a missing folder with mode 0700, whatever the umask, and restricts files that an earlier release left open. @throws BridgeError BRIDGE_STORE_UNSAFE, _FULL or _FAILED */
+/**
+ * Creates a missing folder with mode 0700, whatever the umask, and restricts files that an earlier release left open.
+ * @throws BridgeError BRIDGE_STORE_UNSAFE, _FULL or _FAILED
+ */
 export function makeFolder(folder: string): void {
   try {
     if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700);
@@ -21,8 +24,9 @@ export function makeFolder(folder: string): void {
 }
 
 /**
- * Creates an empty store if it is missing. The file gets its name when it is complete. So an empty file, or a log without its file, counts as
- * damaged, and not as a new store (as in SQLite). @throws BridgeError BRIDGE_STORE_DAMAGED, _FULL or _FAILED
+ * Creates an empty store if it is missing. The file gets its name when it is complete. So an empty file, or a log
+ * without its file, counts as damaged, and not as a new store (as in SQLite). @throws BridgeError BRIDGE_STORE_DAMAGED,
+ * _FULL or _FAILED
  */
 export function makeStore(folder: string, synchronous: DatabaseOptions['synchronous']): void {
   if (hasStore(folder)) return;
@@ -30,7 +34,8 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
   const unfinished = `${file}.new`;
   try {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${unfinished}${suffix}`, { force: true });
-    // Created before SQLite does it, because log and index inherit its mode, and an existing folder may be open to others.
+    // Created before SQLite does it, because log and index inherit its mode, and an existing folder may be open to
+    // others.
     createPrivateFile(unfinished);
     const database = new Database(unfinished, { synchronous });
     try {
@@ -44,7 +49,11 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
   }
 }
 
-/** Requires an existing store. A verb never creates one: as another user, it would leave files that the bridge cannot write. @throws BridgeError BRIDGE_STORE_MISSING, _UNSAFE or _DAMAGED */
+/**
+ * Requires an existing store. A verb never creates one: as another user, it would leave files that the bridge cannot
+ * write.
+ * @throws BridgeError BRIDGE_STORE_MISSING, _UNSAFE or _DAMAGED
+ */
 export function requireStore(folder: string): void {
   checkFolder(folder);
   if (hasStore(folder)) return;
@@ -70,7 +79,11 @@ function sizeOf(file: string): number | null {
   }
 }
 
-/** Moves `file` and its write-ahead log into `set-aside-<YYYYMMDDTHHMMSSZ>-<vmId>` in the same folder. Returns that folder. @throws BridgeError BRIDGE_STORE_* */
+/**
+ * Moves `file` and its write-ahead log into `set-aside-<YYYYMMDDTHHMMSSZ>-<vmId>` in the same folder. Returns that
+ * folder.
+ * @throws BridgeError BRIDGE_STORE_*
+ */
 export function moveAside(
   folder: string,
   file: string,

@@ -29,7 +29,9 @@ export class IdentityTable {
   constructor(database: Database, random: Deps['random']) {
     this.#random = random;
     this.#row = database.prepare('SELECT vm_id AS vmId, name, source, vm, observer_id AS observerId FROM identity');
-    this.#save = database.prepare('INSERT OR REPLACE INTO identity (id, vm_id, name, source, vm, observer_id) VALUES (1, ?, ?, ?, ?, ?)');
+    this.#save = database.prepare(
+      'INSERT OR REPLACE INTO identity (id, vm_id, name, source, vm, observer_id) VALUES (1, ?, ?, ?, ?, ?)',
+    );
     this.#current = this.#load();
   }
 

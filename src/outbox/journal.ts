@@ -35,7 +35,8 @@ const EVENT_CHANGES: ReadonlySet<string> = new Set(['scheduled', 'updated', 'sta
 
 const SQL = {
   ...JOURNAL_SQL,
-  append: 'INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq',
+  append:
+    'INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq',
   use: 'INSERT INTO used_ids (seq, id, occurrence, used_ms) VALUES (?, ?, ?, ?)',
   queue: `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state) VALUES (?, ?, ?, ?, ?, 'queued')`,
   remember: 'INSERT OR IGNORE INTO sink_occurrences (occurrence, sink) VALUES (?, ?)',
@@ -50,7 +51,10 @@ export class Journal {
     this.#sql = database.prepareAll(SQL);
   }
 
-  /** Appends a CloudEvent, inside a transaction. Returns its position. @throws BridgeError BRIDGE_INTERNAL if the id was used before */
+  /**
+   * Appends a CloudEvent, inside a transaction. Returns its position.
+   * @throws BridgeError BRIDGE_INTERNAL if the id was used before
+   */
   append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): number {
     const { id, change, key, occurrence, partitionKey, timeMs, bytes } = entry;
     const seq = this.#sql.append.get(id, change, key, occurrence, partitionKey, timeMs, bytes)?.seq ?? 0;
@@ -86,5 +90,15 @@ export function parseCloudEvent(bytes: Uint8Array): object {
 function toEvent(data: ChangeData): ScheduledEvent {
   const { eventId, eventType, resourceType, resources, notBefore, description, eventSource, durationInSeconds } = data;
   const eventStatus = data.eventStatus === 'Ended' ? (data.previousStatus ?? 'Started') : data.eventStatus;
-  return { eventId, eventStatus, eventType, resourceType, resources, notBefore, description, eventSource, durationInSeconds };
+  return {
+    eventId,
+    eventStatus,
+    eventType,
+    resourceType,
+    resources,
+    notBefore,
+    description,
+    eventSource,
+    durationInSeconds,
+  };
 }

@@ -13,7 +13,8 @@ export const KNOWN_STATE_SQL = {
   markOwn: 'UPDATE occurrences SET own = 1 WHERE occurrence = ? AND own = 0',
   isOwn: 'SELECT 1 AS found FROM occurrences WHERE occurrence = ? AND own = 1',
   lastEnded: 'SELECT ended_ms FROM occurrences WHERE key = ? AND ended_ms IS NOT NULL ORDER BY ended_ms DESC LIMIT 1',
-  lastOccurrence: 'SELECT occurrence, ended_ms AS endedMs FROM occurrences WHERE key = ? ORDER BY occurrence DESC LIMIT 1',
+  lastOccurrence:
+    'SELECT occurrence, ended_ms AS endedMs FROM occurrences WHERE key = ? ORDER BY occurrence DESC LIMIT 1',
   blindness: 'SELECT since, last_document_at AS lastDocumentAt FROM blindness WHERE id = 1',
 } as const;
 
@@ -140,7 +141,17 @@ export class KnownStateTables {
     const content = JSON.stringify(event);
     const missingScheduled = missing === null ? null : Number(missing.scheduledJustBefore);
     const [lastListedMs, missingMs] = [lastListedAt?.wallMs ?? null, missing?.at.wallMs ?? null];
-    this.#sql.saveEvent.run(occurrence, key, content, apiVersion, epoch, Number(listed), lastListedMs, missingMs, missingScheduled);
+    this.#sql.saveEvent.run(
+      occurrence,
+      key,
+      content,
+      apiVersion,
+      epoch,
+      Number(listed),
+      lastListedMs,
+      missingMs,
+      missingScheduled,
+    );
   }
 }
 
@@ -166,7 +177,10 @@ function toKnownEvent({ event, listed, last_listed_ms, missing_ms, missing_sched
   };
 }
 
-/** Compares contents by identity. A document without changes of an event keeps its content object, and a superfluous row does no harm. */
+/**
+ * Compares contents by identity. A document without changes of an event keeps its content object, and a superfluous row
+ * does no harm.
+ */
 function isSame(before: KnownEvent, now: KnownEvent): boolean {
   return (
     before === now ||

@@ -35,7 +35,10 @@ export class StoreLock implements Disposable {
   }
 }
 
-/** Returns the holder of a store's lock: `process 812` or `another process`. Null if it is free or there is no store. Creates no file. */
+/**
+ * Returns the holder of a store's lock: `process 812` or `another process`. Null if it is free or there is no store.
+ * Creates no file.
+ */
 export function lockHolder(folder: string): string | null {
   let database: DatabaseSync | undefined;
   try {
@@ -49,7 +52,10 @@ export function lockHolder(folder: string): string | null {
   }
 }
 
-/** Returns whether no `run` uses the store, or there is no store; null if this process may not find out. Creates no file. */
+/**
+ * Returns whether no `run` uses the store, or there is no store; null if this process may not find out. Creates no
+ * file.
+ */
 export function isUnused(folder: string): boolean | null {
   try {
     accessSync(join(folder, LOCK_FILE), constants.R_OK);

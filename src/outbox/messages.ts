@@ -2,7 +2,10 @@
 import type { MessageRefusal, MessageState, ReceivedMessage } from '../model/approvals.ts';
 import type { Database, Statements } from './database.ts';
 
-/** The most handled messages of one source, so that a flood does not fill the disk. Brokers redeliver only much newer messages. */
+/**
+ * The most handled messages of one source, so that a flood does not fill the disk. Brokers redeliver only much newer
+ * messages.
+ */
 const MOST_HANDLED = 100_000;
 /** Old ones are deleted once in so many messages. */
 const FORGET_EACH = 1000;
@@ -10,9 +13,13 @@ const FORGET_EACH = 1000;
 export const MESSAGES_SQL = {
   handled: 'SELECT refused_reason, refused_description FROM handled_messages WHERE source = ? AND id = ?',
   isParked: 'SELECT 1 AS found FROM parked_messages WHERE source = ? AND id = ?',
-  parked: 'SELECT source, id, approver, place, body, sent_ms AS sentMs, received_ms AS receivedMs FROM parked_messages ORDER BY seq',
+  parked:
+    'SELECT source, id, approver, place, body, sent_ms AS sentMs, received_ms AS receivedMs FROM parked_messages ORDER BY seq',
   unpark: 'DELETE FROM parked_messages WHERE source = ? AND id = ?',
-  /** Deletes the oldest beyond the limit: more than arrive between two runs, so that a table that grew under an earlier release shrinks. */
+  /**
+   * Deletes the oldest beyond the limit: more than arrive between two runs, so that a table that grew under an earlier
+   * release shrinks.
+   */
   forget: `DELETE FROM handled_messages WHERE (source, id) IN
     (SELECT source, id FROM handled_messages INDEXED BY handled_messages_source WHERE source = ?1 AND handled_ms <
       (SELECT handled_ms FROM handled_messages INDEXED BY handled_messages_source WHERE source = ?1 ORDER BY handled_ms DESC LIMIT 1 OFFSET ?2)
@@ -22,7 +29,8 @@ export const MESSAGES_SQL = {
 const SQL = {
   ...MESSAGES_SQL,
   park: 'INSERT INTO parked_messages (source, id, approver, place, body, sent_ms, received_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  handle: 'INSERT INTO handled_messages (source, id, handled_ms, refused_reason, refused_description) VALUES (?, ?, ?, ?, ?)',
+  handle:
+    'INSERT INTO handled_messages (source, id, handled_ms, refused_reason, refused_description) VALUES (?, ?, ?, ?, ?)',
 } as const;
 
 interface HandledRow {
@@ -79,5 +87,9 @@ function toRefusal({ refused_reason: reason, refused_description: description }:
 }
 
 function toMessage({ place, receivedMs, ...row }: ParkedRow): ReceivedMessage {
-  return { ...row, place: JSON.parse(place) as ReceivedMessage['place'], receivedAt: { wallMs: receivedMs, elapsedMs: null } };
+  return {
+    ...row,
+    place: JSON.parse(place) as ReceivedMessage['place'],
+    receivedAt: { wallMs: receivedMs, elapsedMs: null },
+  };
 }

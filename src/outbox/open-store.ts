@@ -71,7 +71,10 @@ export interface OpenStore {
 }
 
 /** Opens the database and migrates it. @throws BridgeError BRIDGE_STORE_DAMAGED, _NEWER, _FULL or _FAILED */
-export function openStore(folder: string, { deps, synchronous = 'FULL', maxPages, maxBytes }: OutboxOptions): OpenStore {
+export function openStore(
+  folder: string,
+  { deps, synchronous = 'FULL', maxPages, maxBytes }: OutboxOptions,
+): OpenStore {
   const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages, maxBytes });
   try {
     migrate(database);

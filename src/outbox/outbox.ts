@@ -27,7 +27,11 @@ export function openOutbox(folder: string, options: OutboxOptions): Outbox {
   }
 }
 
-/** The store with its parts. Read a part again after `setAside`, which replaces the file. All methods are synchronous and @throws BridgeError BRIDGE_STORE_* if the disk fails. */
+/**
+ * The store with its parts. Read a part again after `setAside`, which replaces the file. All methods are synchronous
+ * and
+ * @throws BridgeError BRIDGE_STORE_* if the disk fails.
+ */
 export class Outbox implements Disposable {
   readonly #folder: string;
   readonly #options: OutboxOptions;
@@ -115,14 +119,17 @@ export class Outbox implements Disposable {
     return this.#open.tables.retention;
   }
 
-  /** Commits all writes of `work`, or none. They are on disk when it returns. Cannot be nested. @throws also the errors of `work` */
+  /**
+   * Commits all writes of `work`, or none. They are on disk when it returns. Cannot be nested.
+   * @throws also the errors of `work`
+   */
   transact<T>(work: (transaction: Transaction) => T): T {
     return transact(this.#open, this.#options.deps, work);
   }
 
   /**
-   * Stores the time of the last good document every second poll, without an fsync. A kill -9 loses at most 2 s of it, a power failure some more.
-   * Never throws and never waits. Returns false if the last write failed.
+   * Stores the time of the last good document every second poll, without an fsync. A kill -9 loses at most 2 s of it, a
+   * power failure some more. Never throws and never waits. Returns false if the last write failed.
    */
   heartbeat(at: Instant): boolean {
     return this.#heartbeat.beat(at);
@@ -148,7 +155,10 @@ export class Outbox implements Disposable {
     return this.#open.dataVersion !== before;
   }
 
-  /** Moves the store into a subfolder, with a file for the reason, and starts an empty one. Keeps the lock. Returns the subfolder. */
+  /**
+   * Moves the store into a subfolder, with a file for the reason, and starts an empty one. Keeps the lock. Returns the
+   * subfolder.
+   */
   setAside(reason: string): string {
     this.#open.database.close();
     try {

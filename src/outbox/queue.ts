@@ -1,5 +1,13 @@
 // A sink's delivery rows → those due next; outcomes → the rows; the lane's other stored state.
-import type { Delivery, Pause, QueuePosition, Retirement, Settlement, SinkError, SinkRecord } from '../model/deliveries.ts';
+import type {
+  Delivery,
+  Pause,
+  QueuePosition,
+  Retirement,
+  Settlement,
+  SinkError,
+  SinkRecord,
+} from '../model/deliveries.ts';
 import type { Urgent } from '../model/urgency.ts';
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statements } from './database.ts';
@@ -38,7 +46,10 @@ export class Queue {
     return this.#sql.queued.all(sink, JSON.stringify(except), limit).map((row) => ({ ...row }));
   }
 
-  /** As `queued`, but deliveries of currently known events come first, by urgency, then the bridge's own; each key in queue order. */
+  /**
+   * As `queued`, but deliveries of currently known events come first, by urgency, then the bridge's own; each key in
+   * queue order.
+   */
   queuedByUrgency(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
     const not = new Set(except);
     const keys = this.#parts.keysByUrgency().filter((key) => !not.has(key));
@@ -48,7 +59,10 @@ export class Queue {
     return [...rows, ...this.queued(sink, [...except, ...here], limit - rows.length)];
   }
 
-  /** Returns queued deliveries of `sink` with these keys, in the order of the keys, those of a key in queue order; at most `limit`. */
+  /**
+   * Returns queued deliveries of `sink` with these keys, in the order of the keys, those of a key in queue order; at
+   * most `limit`.
+   */
   queuedOf(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
     return this.#sql.queuedOf.all(sink, JSON.stringify(keys), limit).map((row) => ({ ...row }));
   }
@@ -61,14 +75,17 @@ export class Queue {
   /** Returns the store's own time, which `queuedAtMs` of a delivery uses. */
   readonly nowMs = (): number => this.#parts.clock.nowMs();
 
-  /** Returns deliveries queued at or before this moment of the store's time, the oldest first, at most `limit`. For a retired sink: its old deliveries expire without an attempt. */
+  /**
+   * Returns deliveries queued at or before this moment of the store's time, the oldest first, at most `limit`. For a
+   * retired sink: its old deliveries expire without an attempt.
+   */
   queuedBefore(sink: string, beforeMs: number, limit: number): readonly Delivery[] {
     return this.#sql.queuedBefore.all(sink, beforeMs, limit).map((row) => ({ ...row }));
   }
 
   /**
-   * Writes outcomes in one transaction. It is durable if it has a dead letter; a power failure may lose an acceptance, which causes a duplicate.
-   * Skips rows that another process has removed. @param error of the last failed delivery
+   * Writes outcomes in one transaction. It is durable if it has a dead letter; a power failure may lose an acceptance,
+   * which causes a duplicate. Skips rows that another process has removed. @param error of the last failed delivery
    */
   settle(sink: string, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     const write = () => this.#database.transaction(() => this.settleWithin(sink, settlements, atMs, error));
@@ -81,10 +98,14 @@ export class Queue {
   settleWithin(sink: string, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     for (const settlement of settlements) this.#settle(sink, settlement, atMs);
     const isAccepted = settlements.some(({ result }) => result === 'accepted');
-    if (isAccepted || error !== null) this.#sql.recordOutcome.run(isAccepted ? atMs : null, error && JSON.stringify(error), sink);
+    if (isAccepted || error !== null)
+      this.#sql.recordOutcome.run(isAccepted ? atMs : null, error && JSON.stringify(error), sink);
   }
 
-  /** Returns queued deliveries of `sink` with these keys and an event that has changed, started or ended since; at most `limit`. */
+  /**
+   * Returns queued deliveries of `sink` with these keys and an event that has changed, started or ended since; at most
+   * `limit`.
+   */
   superseded(sink: string, keys: readonly string[], limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
     return this.#sql.superseded.all(sink, JSON.stringify(keys), limit).map((row) => ({ ...row }));
   }
@@ -95,14 +116,17 @@ export class Queue {
   }
 
   /**
-   * Returns the keys with deliveries of `sink` that may have been superseded since these positions; null: with any superseded delivery. A key may
-   * be returned twice.
+   * Returns the keys with deliveries of `sink` that may have been superseded since these positions; null: with any
+   * superseded delivery. A key may be returned twice.
    */
   movedOn(sink: string, since: QueuePosition | null): readonly string[] {
     const rows =
       since === null
         ? this.#sql.supersededKeys.all(sink)
-        : [...this.#sql.movedKeys.all(since.journal), ...this.#sql.requeuedKeys.all(sink, since.delivery, since.journal)];
+        : [
+            ...this.#sql.movedKeys.all(since.journal),
+            ...this.#sql.requeuedKeys.all(sink, since.delivery, since.journal),
+          ];
     return rows.map(({ partition_key }) => partition_key);
   }
 
@@ -128,12 +152,20 @@ export class Queue {
   /** Returns the record of a sink. It is empty for an unknown sink. */
   record(sink: string): SinkRecord {
     const row = this.#sql.record.get(sink);
-    const pause: Pause | null = row === undefined || row.paused_ms === null ? null : { by: row.paused_by, atMs: row.paused_ms };
+    const pause: Pause | null =
+      row === undefined || row.paused_ms === null ? null : { by: row.paused_by, atMs: row.paused_ms };
     const lastAcceptedAtMs = row?.accepted_ms ?? null;
-    return { pause, lastAcceptedAtMs, lastError: row?.last_error == null ? null : (JSON.parse(row.last_error) as SinkError) };
+    return {
+      pause,
+      lastAcceptedAtMs,
+      lastError: row?.last_error == null ? null : (JSON.parse(row.last_error) as SinkError),
+    };
   }
 
-  /** Pauses a sink durably, in one transaction with `note`. Does nothing if it is already paused. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  /**
+   * Pauses a sink durably, in one transaction with `note`. Does nothing if it is already paused.
+   * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN
+   */
   pause(sink: string, { by, atMs }: Pause, note: () => void = () => {}): void {
     this.#parts.sinks.expect(sink);
     this.#database.transaction(() => {
@@ -141,7 +173,10 @@ export class Queue {
     });
   }
 
-  /** Resumes a retired or paused sink, in one transaction with `note`. Returns the lifted retirement, else the lifted pause, or null. */
+  /**
+   * Resumes a retired or paused sink, in one transaction with `note`. Returns the lifted retirement, else the lifted
+   * pause, or null.
+   */
   resume(sink: string, note: () => void = () => {}): Retirement | null {
     this.#parts.sinks.expect(sink);
     return this.#database.transaction(() => {
@@ -157,7 +192,9 @@ export class Queue {
     return this.#sql.requests.get(sink)?.requests ?? null;
   }
 
-  /** Stores the requests of the last minute. After a power failure the rate may be exceeded once, so it needs no fsync. */
+  /**
+   * Stores the requests of the last minute. After a power failure the rate may be exceeded once, so it needs no fsync.
+   */
   saveRequests(sink: string, requests: string): void {
     this.#database.relaxed(() => this.#sql.saveRequests.run(requests, sink));
   }

@@ -36,7 +36,10 @@ export class Replay {
     this.#sql = database.prepareAll(SQL);
   }
 
-  /** Queues the CloudEvents again in journal order, with the same bytes and ids. Returns how many. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  /**
+   * Queues the CloudEvents again in journal order, with the same bytes and ids. Returns how many.
+   * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN
+   */
   queue({ sink, sinceMs, untilMs, eventKey }: ReplayRange): number {
     const nowMs = this.#clock.wallMs();
     this.#sinks.expect(sink);

@@ -4,7 +4,8 @@ import type { Database, Statement, Statements } from './database.ts';
 /** For used ids and data about ended events (behaviour 3.6), and for messages, because brokers store them for long. */
 const MEMORY_MS = 400 * 24 * 60 * 60 * 1000;
 
-const IS_LIVE = (occurrence: string): string => `SELECT 1 FROM occurrences o WHERE o.occurrence = ${occurrence} AND o.ended_ms IS NULL`;
+const IS_LIVE = (occurrence: string): string =>
+  `SELECT 1 FROM occurrences o WHERE o.occurrence = ${occurrence} AND o.ended_ms IS NULL`;
 
 export const RETENTION_SQL = {
   delivered: `DELETE FROM deliveries WHERE seq IN
@@ -64,8 +65,9 @@ export class Retention {
   }
 
   /**
-   * Deletes old rows in one short step, without an fsync. Call it again, a little later, until it returns 0. Returns how many rows it deleted or
-   * skipped. It skips rows that are still needed: undelivered, dead-lettered, or of an event that has not ended.
+   * Deletes old rows in one short step, without an fsync. Call it again, a little later, until it returns 0. Returns
+   * how many rows it deleted or skipped. It skips rows that are still needed: undelivered, dead-lettered, or of an
+   * event that has not ended.
    */
   prune({ retainMs, nowMs, limit = 500 }: PruneOptions): number {
     const retained = nowMs - retainMs;
@@ -100,7 +102,8 @@ export class Retention {
   #pruneOccurrences(beforeMs: number, limit: number): number {
     const ended = this.#sql.ended.all(beforeMs, limit);
     return ended.reduce(
-      (sum, { occurrence }) => this.#forgetOccurrence.reduce((rows, statement) => rows + statement.run(occurrence), sum),
+      (sum, { occurrence }) =>
+        this.#forgetOccurrence.reduce((rows, statement) => rows + statement.run(occurrence), sum),
       0,
     );
   }

@@ -17,7 +17,8 @@ const SQL = {
   ...SINKS_SQL,
   all: 'SELECT name, type, fingerprint, retired_ms FROM sinks ORDER BY name',
   add: 'INSERT INTO sinks (name, type, fingerprint, added_ms) VALUES (?, ?, ?, ?)',
-  change: 'UPDATE sinks SET type = ?, fingerprint = ?, retired_reason = NULL, retired_ms = NULL, consent = NULL WHERE name = ?',
+  change:
+    'UPDATE sinks SET type = ?, fingerprint = ?, retired_reason = NULL, retired_ms = NULL, consent = NULL WHERE name = ?',
   remove: 'DELETE FROM sinks WHERE name = ?',
   forget: 'DELETE FROM sink_occurrences WHERE sink = ?',
   saveConsent: 'UPDATE sinks SET consent = ? WHERE name = ?',
@@ -80,7 +81,10 @@ export class SinkTables {
     return new Map(this.#sql.all.all().map(({ name, type }) => [name, type]));
   }
 
-  /** Makes the sinks of the store match the configuration: new ones start now, deliveries of removed ones are dead-lettered, changed ones start again. */
+  /**
+   * Makes the sinks of the store match the configuration: new ones start now, deliveries of removed ones are
+   * dead-lettered, changed ones start again.
+   */
   sync(configured: readonly ConfiguredSink[]): SinkDifferences {
     const names = new Set(configured.map(({ name }) => name));
     const gone = this.names().filter((name) => !names.has(name));
@@ -93,7 +97,9 @@ export class SinkTables {
     const atMs = this.#wallMs();
     const stored = new Map(this.#sql.all.all().map((row) => [row.name, row]));
     const added = configured.filter(({ name }) => !stored.has(name));
-    const changed = configured.filter(({ name, fingerprint }) => stored.has(name) && stored.get(name)?.fingerprint !== fingerprint);
+    const changed = configured.filter(
+      ({ name, fingerprint }) => stored.has(name) && stored.get(name)?.fingerprint !== fingerprint,
+    );
     if (added.length + changed.length > 0) {
       this.#database.transaction(() => {
         for (const { name, type, fingerprint } of added) this.#sql.add.run(name, type, fingerprint, atMs);
@@ -109,7 +115,10 @@ export class SinkTables {
     return this.#sql.wasSent.get(occurrence, sink) !== undefined;
   }
 
-  /** Returns the receiver's consent as the adapter stored it, or null before that and after a change of the sink's configuration. */
+  /**
+   * Returns the receiver's consent as the adapter stored it, or null before that and after a change of the sink's
+   * configuration.
+   */
   consent(sink: string): string | null {
     return this.#sql.consent.get(sink)?.consent ?? null;
   }
@@ -118,11 +127,15 @@ export class SinkTables {
     this.#sql.saveConsent.run(consent, sink);
   }
 
-  /** Dead-letters the sink's deliveries, then deletes it. If the process dies, the next start continues. Returns how many. */
+  /**
+   * Dead-letters the sink's deliveries, then deletes it. If the process dies, the next start continues. Returns how
+   * many.
+   */
   remove(sink: string): number {
     const atMs = this.#wallMs();
     let deadLettered = 0;
-    for (let step = STEP; step === STEP; deadLettered += step) step = this.#database.transaction(() => this.#sql.bury.run(atMs, sink));
+    for (let step = STEP; step === STEP; deadLettered += step)
+      step = this.#database.transaction(() => this.#sql.bury.run(atMs, sink));
     this.#database.transaction(() => {
       this.#sql.forget.run(sink);
       this.#sql.remove.run(sink);

@@ -9,13 +9,19 @@ import type { OpenStore } from './open-store.ts';
 import type { Queue } from './queue.ts';
 
 export interface Transaction {
-  /** Writes the differences from the state on disk. @param atMs the time at which events came or went; default: `lastGoodAt` */
+  /**
+   * Writes the differences from the state on disk.
+   * @param atMs the time at which events came or went; default: `lastGoodAt`
+   */
   saveState(next: KnownState, atMs?: number): void;
   saveDrill(drill: Drill): void;
   saveBlindness(blindness: Blindness | null): void;
   /** Records that this occurrence named this VM. */
   markOwn(occurrence: number): void;
-  /** Journals a CloudEvent and queues it for these sinks. Returns its position in the journal. @throws BridgeError BRIDGE_INTERNAL if its id was used before */
+  /**
+   * Journals a CloudEvent and queues it for these sinks. Returns its position in the journal.
+   * @throws BridgeError BRIDGE_INTERNAL if its id was used before
+   */
   append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): number;
   /** Replaces the approvals of one occurrence. */
   saveApproval(approval: EventApproval): void;
@@ -38,8 +44,15 @@ function expectRoom(database: Database): void {
   if (maxBytes !== null && bytes > maxBytes * (1 - RESERVE)) throw tooLarge(database.file, maxBytes);
 }
 
-/** Commits all writes of `work`, or none, within `store.maxSize`. They are on disk when it returns. @throws also the errors of `work` */
-export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, work: (transaction: Transaction) => T): T {
+/**
+ * Commits all writes of `work`, or none, within `store.maxSize`. They are on disk when it returns.
+ * @throws also the errors of `work`
+ */
+export function transact<T>(
+  store: OpenStore,
+  { wallMs }: Pick<Deps, 'wallMs'>,
+  work: (transaction: Transaction) => T,
+): T {
   const { known, journal, approvals, messages, queue, drills } = store.tables;
   let events = known.stored;
   const transaction: Transaction = {

@@ -8,10 +8,19 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml; charset=utf-8',
 };
 
-/** The files that every page uses, under `parts/`. The relative path holds in the source tree and in the bundle, whose chunks are in one folder. */
-const PARTS = { folder: new URL('./parts/', import.meta.url), names: ['base.css', 'dom.js', 'text.js', 'time-line.js'] };
+/**
+ * The files that every page uses, under `parts/`. The relative path holds in the source tree and in the bundle, whose
+ * chunks are in one folder.
+ */
+const PARTS = {
+  folder: new URL('./parts/', import.meta.url),
+  names: ['base.css', 'dom.js', 'text.js', 'time-line.js'],
+};
 
-/** A page shows foreign text and its buttons act, so it runs only its own scripts, connects only to its own server and cannot be framed. */
+/**
+ * A page shows foreign text and its buttons act, so it runs only its own scripts, connects only to its own server and
+ * cannot be framed.
+ */
 const HEADERS = {
   'content-security-policy': [
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'",
@@ -32,7 +41,10 @@ interface PageFile {
   readonly body: Uint8Array;
 }
 
-/** Returns the files by their path relative to the page; `''` is the page itself. No other file is read, and an edited file needs only a reload. */
+/**
+ * Returns the files by their path relative to the page; `''` is the page itself. No other file is read, and an edited
+ * file needs only a reload.
+ */
 export function pageFiles(folder: URL, names: readonly string[]): ReadonlyMap<string, () => Promise<PageFile>> {
   const own = names.map((name) => [name === 'index.html' ? '' : name, new URL(name, folder)] as const);
   const parts = PARTS.names.map((name) => [`parts/${name}`, new URL(name, PARTS.folder)] as const);

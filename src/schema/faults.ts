@@ -11,7 +11,10 @@ export type FileKind = string | 'body';
 
 /** One fault of a file. Never quotes a value of the file, which might be a misplaced secret. */
 export interface Fault {
-  /** `sinks.audit.url`, `approvals.approvers.orders.tokens[0]`; `line 3, column 5` if the file is not valid YAML; empty for the whole file. */
+  /**
+   * `sinks.audit.url`, `approvals.approvers.orders.tokens[0]`; `line 3, column 5` if the file is not valid YAML; empty
+   * for the whole file.
+   */
   readonly path: string;
   readonly message: string;
   readonly allowed?: string;
@@ -34,7 +37,10 @@ export function formatPath(path: Path): string {
 
 /** Returns one readable line. */
 export function formatFault({ path, message, allowed, suggestion }: Fault): string {
-  const hints = [allowed === undefined ? '' : ` (allowed: ${allowed})`, suggestion === undefined ? '' : `; did you mean ${suggestion}?`];
+  const hints = [
+    allowed === undefined ? '' : ` (allowed: ${allowed})`,
+    suggestion === undefined ? '' : `; did you mean ${suggestion}?`,
+  ];
   return visibleLine(`${path === '' ? '' : `${path}: `}${message}${hints.join('')}`);
 }
 
@@ -53,7 +59,9 @@ export function unknownKey(path: Path, known: readonly string[], kind: FileKind)
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   if (candidates.length === 0) return undefined;
   const best = closest(text.toLowerCase(), [...candidates]);
-  return distance(text.toLowerCase(), best.toLowerCase()) <= Math.max(1, Math.floor(best.length / 3)) ? best : undefined;
+  return distance(text.toLowerCase(), best.toLowerCase()) <= Math.max(1, Math.floor(best.length / 3))
+    ? best
+    : undefined;
 }
 
 /** Returns a schema's issue as a fault. */
@@ -66,7 +74,10 @@ export function faultOf(issue: v.BaseIssue<unknown>, path: Path): Fault {
   if (issue.input === null) return { path: at, message: 'is empty: set a value or remove the key' };
   const options = optionsOf(issue.expected);
   if (options === null)
-    return { path: at, message: `must be ${NOUNS[issue.expected ?? ''] ?? 'something else'}, not ${nounOf(issue.input)}` };
+    return {
+      path: at,
+      message: `must be ${NOUNS[issue.expected ?? ''] ?? 'something else'}, not ${nounOf(issue.input)}`,
+    };
   const suggestion = typeof issue.input === 'string' ? nearest(issue.input, options) : undefined;
   return {
     path: at,
@@ -87,10 +98,18 @@ const NOUNS: Readonly<Record<string, string>> = {
 
 function nounOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
-  return value === null ? 'empty' : typeof value === 'object' ? 'a mapping' : typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+  return value === null
+    ? 'empty'
+    : typeof value === 'object'
+      ? 'a mapping'
+      : typeof value === 'string'
+        ? 'a text'
+        : `a ${typeof value}`;
 }
 
-/** Returns the members of `("all" | "own")`, nested ones too; null if the schema expects a type instead of fixed values. */
+/**
+ * Returns the members of `("all" | "own")`, nested ones too; null if the schema expects a type instead of fixed values.
+ */
 function optionsOf(expected: string | null): string[] | null {
   const members = expected?.replaceAll(/[()]/g, '').split(' | ') ?? [];
   const isLiteral = members.every((member) => /^(".*"|-?\d+)$/.test(member));

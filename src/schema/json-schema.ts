@@ -15,12 +15,19 @@ export interface JsonSchema {
 
 /** Returns the JSON Schema, without the checks that JSON Schema cannot express. */
 export function convertSchema(schema: v.GenericSchema, target: 'draft-07' | 'draft-2020-12'): JsonSchema {
-  const { $schema: _, ...converted } = toJsonSchema(schema, { typeMode: 'input', target, errorMode: 'ignore' }) as JsonSchema;
+  const { $schema: _, ...converted } = toJsonSchema(schema, {
+    typeMode: 'input',
+    target,
+    errorMode: 'ignore',
+  }) as JsonSchema;
   describe(converted, schema);
   return converted;
 }
 
-/** Adds descriptions that the conversion loses: it stops at the first transformation of a schema, and a description may follow later. */
+/**
+ * Adds descriptions that the conversion loses: it stops at the first transformation of a schema, and a description may
+ * follow later.
+ */
 function describe(converted: JsonSchema, schema: v.GenericSchema): void {
   const inner = 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema;
   const description = v.getDescription(inner as v.GenericSchema & { pipe?: never });

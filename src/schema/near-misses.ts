@@ -1,7 +1,10 @@
 // The keys of an object → a known name that one of them misspells. Pure.
 import type { JsonObject } from '../formats/json-object.ts';
 
-/** Returns a pattern that ignores case, other characters than letters, and a final s: `seen`, `event_id`, `EventIDs`. Linear in the key's length. */
+/**
+ * Returns a pattern that ignores case, other characters than letters, and a final s: `seen`, `event_id`, `EventIDs`.
+ * Linear in the key's length.
+ */
 export function nearMissPattern(name: string): string {
   const letters = [...name.replace(/s$/, '')].map((letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);
   return `^[^A-Za-z]*${letters.join('[^A-Za-z]*')}[^A-Za-z]*(?:[sS][^A-Za-z]*)?$`;

@@ -5,7 +5,9 @@ import { parseSize, SIZE_PATTERN } from '../formats/sizes.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Path } from './faults.ts';
 
-/** A schema provides types, validation, defaults, `check --schema` and documentation: give every key a `v.description`. */
+/**
+ * A schema provides types, validation, defaults, `check --schema` and documentation: give every key a `v.description`.
+ */
 export type Schema<Output> = v.GenericSchema<unknown, Output>;
 
 /** The read-only output of a schema: an absent key and an undefined one are the same. */
@@ -124,14 +126,21 @@ export function wholeNumber(least: number, most: number) {
 
 /** A time limit in milliseconds, below the five minutes after which a lane abandons a delivery. */
 export function timeLimit(most = '4m') {
-  return v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(parseDuration(most) as number, `must be at most ${most}`));
+  return v.pipe(
+    duration(),
+    v.minValue(1, 'must be at least 1ms'),
+    v.maxValue(parseDuration(most) as number, `must be at most ${most}`),
+  );
 }
 
 /** `{ env: NAME }` or `{ file: PATH }` → Secret; a literal is rejected. */
 export function secret() {
   return v.pipe(
     v.union(
-      [v.strictObject({ env: v.pipe(v.string(), v.minLength(1)) }), v.strictObject({ file: v.pipe(v.string(), v.minLength(1)) })],
+      [
+        v.strictObject({ env: v.pipe(v.string(), v.minLength(1)) }),
+        v.strictObject({ file: v.pipe(v.string(), v.minLength(1)) }),
+      ],
       'must be { env: NAME } or { file: PATH }: do not write secrets into the configuration',
     ),
     v.transform((reference) => new Secret(reference)),
@@ -140,17 +149,25 @@ export function secret() {
 
 /** The name of a sink, an approver or a reader, which becomes part of paths, labels and log lines. */
 export function name() {
-  return v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not a valid name: use 1 to 64 letters, digits, _ or -'));
+  return v.pipe(
+    v.string(),
+    v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not a valid name: use 1 to 64 letters, digits, _ or -'),
+  );
 }
 
 /** A list of at least one text, none of them empty. */
 export function texts(description: string) {
   const text = v.pipe(v.string(), v.minLength(1));
-  return v.pipe(v.array(text), v.minLength(1, 'must not be empty: remove the key to set no condition'), v.description(description));
+  return v.pipe(
+    v.array(text),
+    v.minLength(1, 'must not be empty: remove the key to set no condition'),
+    v.description(description),
+  );
 }
 
 /**
- * `true`, `false`, or a mapping. The value's type selects the schema, so that a fault inside the mapping has its own path.
+ * `true`, `false`, or a mapping. The value's type selects the schema, so that a fault inside the mapping has its own
+ * path.
  * @param message for a value that is neither
  */
 export function flagOr<const Section extends v.GenericSchema>(section: Section, message: string) {

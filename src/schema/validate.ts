@@ -9,10 +9,15 @@ interface Validated<T> {
 }
 
 /**
- * Finds all faults. A schema stops at an unknown key and skips checks if a part has the wrong type, so this removes unknown keys first, and then
- * removes invalid parts until the rest is valid.
+ * Finds all faults. A schema stops at an unknown key and skips checks if a part has the wrong type, so this removes
+ * unknown keys first, and then removes invalid parts until the rest is valid.
  */
-export function validate<T>(schema: v.GenericSchema<unknown, T>, value: unknown, at: Path, kind: FileKind): Validated<T> {
+export function validate<T>(
+  schema: v.GenericSchema<unknown, T>,
+  value: unknown,
+  at: Path,
+  kind: FileKind,
+): Validated<T> {
   const faults: Fault[] = [];
   const removed: Path[] = [];
   let rest = knownPart(schema, value, at, kind, faults);
@@ -53,7 +58,9 @@ export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, kin
   const schemaOf = membersOf(schema);
   if (Array.isArray(value)) {
     if ('item' in schema)
-      return value.map((member, index) => knownPart(schema.item as v.GenericSchema, member, [...at, index], kind, faults));
+      return value.map((member, index) =>
+        knownPart(schema.item as v.GenericSchema, member, [...at, index], kind, faults),
+      );
     // The schema would accept a list as a mapping.
     if (schemaOf === null) return value;
     faults.push({ path: formatPath(at), message: 'must be a mapping, not a list' });
@@ -63,7 +70,11 @@ export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, kin
   const pairs = Object.entries(value).flatMap(([key, member]) => {
     const own = schemaOf(key);
     if (own !== undefined) return [[key, knownPart(own, member, [...at, key], kind, faults)]];
-    faults.push('entries' in schema ? unknownKey([...at, key], Object.keys(entriesOf(schema)), kind) : forbiddenName([...at, key]));
+    faults.push(
+      'entries' in schema
+        ? unknownKey([...at, key], Object.keys(entriesOf(schema)), kind)
+        : forbiddenName([...at, key]),
+    );
     return [];
   });
   return Object.fromEntries(pairs);
@@ -77,10 +88,13 @@ export function forbiddenName(path: Path): Fault {
 /** Returns the option that applies to a mapping: by its discriminator, or the only option that accepts a mapping. */
 function optionFor(schema: v.GenericSchema, value: Readonly<Record<string, unknown>>): v.GenericSchema | undefined {
   const options = ('options' in schema && Array.isArray(schema.options) ? schema.options : []).filter(
-    (option): option is v.GenericSchema => isMapping(option) && membersOf(option as unknown as v.GenericSchema) !== null,
+    (option): option is v.GenericSchema =>
+      isMapping(option) && membersOf(option as unknown as v.GenericSchema) !== null,
   );
   const fitting =
-    'key' in schema && typeof schema.key === 'string' ? options.filter((option) => takes(option, schema.key as string, value)) : options;
+    'key' in schema && typeof schema.key === 'string'
+      ? options.filter((option) => takes(option, schema.key as string, value))
+      : options;
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
@@ -115,11 +129,16 @@ function isWithin(gone: Path, path: Path): boolean {
   return path.every((key, index) => index >= gone.length || gone[index] === key);
 }
 
-/** Returns the longest beginning of `path` that can be removed: a list is removed as a whole, because its positions would move. */
+/**
+ * Returns the longest beginning of `path` that can be removed: a list is removed as a whole, because its positions
+ * would move.
+ */
 function present(value: unknown, path: Path): Path {
   const listAt = path.findIndex((key) => typeof key === 'number');
   const keys = listAt === -1 ? path : path.slice(0, listAt);
-  const holder = keys.slice(0, -1).reduce<unknown>((inner, key) => (isMapping(inner) ? inner[String(key)] : undefined), value);
+  const holder = keys
+    .slice(0, -1)
+    .reduce<unknown>((inner, key) => (isMapping(inner) ? inner[String(key)] : undefined), value);
   const isThere = isMapping(holder) && Object.hasOwn(holder, String(keys.at(-1)));
   return isThere || keys.length === 0 ? keys : present(value, keys.slice(0, -1));
 }

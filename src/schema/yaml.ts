@@ -31,7 +31,10 @@ export function parseYaml(text: string, kind: FileKind): ParsedYaml {
   try {
     return { value: document.toJS({ maxAliasCount: 100 }), faults };
   } catch (error) {
-    return { value: undefined, faults: [...faults, { path: '', message: `the ${kind} is not usable YAML: ${messageOf(error)}` }] };
+    return {
+      value: undefined,
+      faults: [...faults, { path: '', message: `the ${kind} is not usable YAML: ${messageOf(error)}` }],
+    };
   }
 }
 
@@ -43,8 +46,12 @@ export function yamlText(value: unknown): string {
 function faultOf({ pos, code, message }: YAMLError, document: Document, lines: LineCounter, kind: FileKind): Fault {
   const { line, col } = lines.linePos(pos[0]);
   const place = `line ${line}, column ${col}`;
-  if (code === 'DUPLICATE_KEY') return { path: formatPath(keysAt(document, pos[0])), message: `is a duplicate key, repeated at ${place}` };
-  return { path: place, message: code === 'MULTIPLE_DOCS' ? `a second document begins here: a file holds one ${kind}` : message };
+  if (code === 'DUPLICATE_KEY')
+    return { path: formatPath(keysAt(document, pos[0])), message: `is a duplicate key, repeated at ${place}` };
+  return {
+    path: place,
+    message: code === 'MULTIPLE_DOCS' ? `a second document begins here: a file holds one ${kind}` : message,
+  };
 }
 
 /** Returns the path of the key at `offset`. */

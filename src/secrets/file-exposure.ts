@@ -26,8 +26,8 @@ interface LocatedEntry {
 }
 
 /**
- * Returns null if the file does not exist, or if files have no modes (Windows). A user with write access to a folder above the file, or above a
- * link to it, can replace the file, unless the folder is sticky.
+ * Returns null if the file does not exist, or if files have no modes (Windows). A user with write access to a folder
+ * above the file, or above a link to it, can replace the file, unless the folder is sticky.
  */
 export function exposureOf(path: string): Exposure | null {
   if (!process.getegid) return null;
@@ -45,7 +45,9 @@ function judged(file: LocatedEntry, links: readonly LocatedEntry[], ownGid: numb
   const isForeign = ({ gid }: Rights) => gid !== 0 && gid !== ownGid;
   const may = ({ mode }: Rights, right: number, whose: number) => (mode & (right * whose)) !== 0;
   const reachable = ({ folders }: LocatedEntry, gid: number | null) =>
-    folders.every((folder) => may(folder, SEARCH, OTHERS) || (gid !== null && folder.gid === gid && may(folder, SEARCH, OWN_GROUP)));
+    folders.every(
+      (folder) => may(folder, SEARCH, OTHERS) || (gid !== null && folder.gid === gid && may(folder, SEARCH, OWN_GROUP)),
+    );
   const everybody = (right: number, way: LocatedEntry) => reachable(way, null) && may(way.entry, right, OTHERS);
   const group = (right: number, way: LocatedEntry) =>
     isForeign(way.entry) && reachable(way, way.entry.gid) && may(way.entry, right, OWN_GROUP);
@@ -58,7 +60,10 @@ function judged(file: LocatedEntry, links: readonly LocatedEntry[], ownGid: numb
   return { writers: who(WRITE, [file, ...replaceable]), readers: who(READ, [file]) };
 }
 
-/** Returns the folders above an entry. Access to what is in a folder needs the right to search it, so each folder counts as inside itself. */
+/**
+ * Returns the folders above an entry. Access to what is in a folder needs the right to search it, so each folder counts
+ * as inside itself.
+ */
 function foldersOf({ folders }: LocatedEntry): LocatedEntry[] {
   return folders.map((entry, index) => ({ entry, folders: folders.slice(index) }));
 }

@@ -3,7 +3,10 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSy
 import { codeOf } from '../errors.ts';
 
 const LARGEST_BYTES = 1024 * 1024;
-/** If a pipe replaces the file between the check and the opening, these flags prevent waiting for it. Windows has neither flag. */
+/**
+ * If a pipe replaces the file between the check and the opening, these flags prevent waiting for it. Windows has
+ * neither flag.
+ */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** The path does not lead to a usable file; the message has the reason. */
@@ -11,7 +14,8 @@ export class UnfitFile extends Error {}
 
 /**
  * Reads a file that a user names: a configuration, a secret, a certificate.
- * @throws if it does not exist, is a pipe, a device or a folder, or is longer than 1 MiB; `fileReadFault` returns a message for it
+ * @throws if it does not exist, is a pipe, a device or a folder, or is longer than 1 MiB; `fileReadFault` returns a
+ * message for it
  */
 export function readRegularFile(path: string): string {
   // Checked before opening, because opening some devices has an effect.
@@ -25,9 +29,14 @@ export function readRegularFile(path: string): string {
   }
 }
 
-/** Returns the message for an error of `readRegularFile`, to follow the file's name: `cannot be read (ENOENT)`. Never quotes the file. */
+/**
+ * Returns the message for an error of `readRegularFile`, to follow the file's name: `cannot be read (ENOENT)`. Never
+ * quotes the file.
+ */
 export function fileReadFault(error: unknown): string {
-  return error instanceof UnfitFile ? `cannot be read: ${error.message}` : `cannot be read (${codeOf(error) ?? 'unreadable'})`;
+  return error instanceof UnfitFile
+    ? `cannot be read: ${error.message}`
+    : `cannot be read (${codeOf(error) ?? 'unreadable'})`;
 }
 
 /** @throws UnfitFile for a pipe, a device, a socket or a folder */

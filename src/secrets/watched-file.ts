@@ -7,13 +7,18 @@ import { fileReadFault, readRegularFile } from './regular-file.ts';
 /** The shortest time between two checks of the files. */
 const CHECK_AGAIN_MS = 1000;
 
-/** The text of a file without its last line end, as in the configuration; or why it cannot be read, without quoting it. */
+/**
+ * The text of a file without its last line end, as in the configuration; or why it cannot be read, without quoting it.
+ */
 export type FileText = { readonly text: string } | { readonly fault: string };
 
 interface WatchedFileParts<T> {
   /** Returns the value from when the configuration was read; called once. */
   readonly initial: () => T;
-  /** Returns the value of the files, given in the order of the paths, or `before` if it did not change. @throws with the reason if they are unusable */
+  /**
+   * Returns the value of the files, given in the order of the paths, or `before` if it did not change.
+   * @throws with the reason if they are unusable
+   */
   readonly parse: (files: readonly FileText[], before: T | null) => T;
   readonly onChanged: () => void;
   /** Called once for each reason why the files are unusable; the old value stays. */
@@ -26,7 +31,10 @@ export class WatchedFile<T> {
   readonly #parts: WatchedFileParts<T>;
   readonly #deps: Pick<Deps, 'elapsedMs'>;
   #held: { readonly value: T } | null = null;
-  /** The state of the files before they were read for `#held`, so that a change during the read is noticed at the next check. */
+  /**
+   * The state of the files before they were read for `#held`, so that a change during the read is noticed at the next
+   * check.
+   */
   #stamp: string | null = null;
   #checkedAtMs = Number.NEGATIVE_INFINITY;
   #reportedReason: string | null = null;

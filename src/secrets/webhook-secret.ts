@@ -21,7 +21,8 @@ const NO_BASE64 = 'must have base64 after its prefix: the standard alphabet, pad
 export function readWebhookSecret(text: string): SigningKey | { readonly fault: string } {
   if (text.startsWith(SYMMETRIC)) return symmetric(text.slice(SYMMETRIC.length));
   if (text.startsWith(PRIVATE)) return ed25519(text.slice(PRIVATE.length));
-  if (text.startsWith(PUBLIC)) return { fault: `is a public key, which belongs to the receiver: use the private key (${PRIVATE}…)` };
+  if (text.startsWith(PUBLIC))
+    return { fault: `is a public key, which belongs to the receiver: use the private key (${PRIVATE}…)` };
   if (text.trimStart().startsWith('-----BEGIN ')) return pem(text);
   return { fault: SHAPES };
 }
@@ -50,7 +51,10 @@ function symmetric(base64: string): SigningKey | { readonly fault: string } {
   return { version: 'v1', key: createSecretKey(bytes) };
 }
 
-/** The specification does not define the content of `whsk_`: this accepts the seed, or seed and public key, as many libraries write it. */
+/**
+ * The specification does not define the content of `whsk_`: this accepts the seed, or seed and public key, as many
+ * libraries write it.
+ */
 function ed25519(base64: string): SigningKey | { readonly fault: string } {
   const bytes = decode(base64);
   if (bytes === null) return { fault: NO_BASE64 };
@@ -60,7 +64,8 @@ function ed25519(base64: string): SigningKey | { readonly fault: string } {
   const der = Buffer.concat([PKCS8_HEAD, bytes.subarray(0, SEED_BYTES)]);
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   const given = bytes.subarray(SEED_BYTES);
-  if (given.length > 0 && !given.equals(publicBytes(key))) return { fault: 'has a public key that does not match its seed' };
+  if (given.length > 0 && !given.equals(publicBytes(key)))
+    return { fault: 'has a public key that does not match its seed' };
   return { version: 'v1a', key };
 }
 
@@ -69,7 +74,9 @@ function pem(text: string): SigningKey | { readonly fault: string } {
     return { fault: 'must be an unencrypted private key in PEM (PKCS#8)' };
   try {
     const key = createPrivateKey(text);
-    return key.asymmetricKeyType === 'ed25519' ? { version: 'v1a', key } : { fault: 'must be an Ed25519 key, not another type of key' };
+    return key.asymmetricKeyType === 'ed25519'
+      ? { version: 'v1a', key }
+      : { fault: 'must be an Ed25519 key, not another type of key' };
   } catch {
     return { fault: 'has PEM that is not a private key' };
   }

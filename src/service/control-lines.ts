@@ -7,7 +7,10 @@ interface Controls {
   readonly reload: () => void;
 }
 
-/** Reads `stop` and `reload`, one on each line; ignores other lines. The end of the input stops too, because the service manager is gone. */
+/**
+ * Reads `stop` and `reload`, one on each line; ignores other lines. The end of the input stops too, because the service
+ * manager is gone.
+ */
 export function followControlLines(input: Readable, { stop, reload }: Controls): void {
   const lines = createInterface({ input });
   lines.on('line', (line) => {

@@ -47,6 +47,9 @@ export class Notifier {
     });
     if (error === null || this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#parts.logger.warn({ err: error }, `${COMMAND} failed: systemd receives no notifications from the bridge, and may stop it`);
+    this.#parts.logger.warn(
+      { err: error },
+      `${COMMAND} failed: systemd receives no notifications from the bridge, and may stop it`,
+    );
   }
 }

@@ -67,7 +67,10 @@ export class ServiceManager {
     await this.#parts.notifier.send(['STOPPING=1', 'STATUS=stopping: waiting for running deliveries']);
   }
 
-  /** Ready at the first request, or at the end of the first poll if none could be sent: the bridge runs, whatever the answer. */
+  /**
+   * Ready at the first request, or at the end of the first poll if none could be sent: the bridge runs, whatever the
+   * answer.
+   */
   #ready(): void {
     if (this.#phase !== 'starting') return;
     this.#phase = 'ready';

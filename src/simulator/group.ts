@@ -16,7 +16,9 @@ type SimulatorDeps = Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
 
 export interface SimulatorGroupOptions extends HostVersionOptions {
   readonly deps: SimulatorDeps;
-  /** The machines' names, at least one. Default: `sim_0`. A name that ends in `_` and digits is a member of a scale set. */
+  /**
+   * The machines' names, at least one. Default: `sim_0`. A name that ends in `_` and digits is a member of a scale set.
+   */
   readonly vms?: readonly string[];
   /** Simulated seconds per second. Default: 1. */
   readonly speed?: number;
@@ -65,7 +67,9 @@ export class Group {
     this.versions = hostVersions(host);
     this.scenarios = scenarios;
     this.clock = new VirtualClock(deps, speed);
-    this.events = new EventStore(this.machines, deps.random, gpu, () => (this.notBefore === 'wall' ? this.clock.aheadMs() : 0));
+    this.events = new EventStore(this.machines, deps.random, gpu, () =>
+      this.notBefore === 'wall' ? this.clock.aheadMs() : 0,
+    );
     this.activation = new Activation(this.events.view, strict);
     this.documents = new DocumentCache(this.events.view);
     this.player = new ScriptPlayer(this);
@@ -76,8 +80,8 @@ export class Group {
   }
 
   /**
-   * Runs everything that became due since the last call, in order, each at its own time. What is due at the same time makes one change.
-   * Every request calls it first, so nothing here needs a timer.
+   * Runs everything that became due since the last call, in order, each at its own time. What is due at the same time
+   * makes one change. Every request calls it first, so nothing here needs a timer.
    * @returns the simulated time, in milliseconds since 1970
    */
   catchUp(): number {
@@ -96,7 +100,9 @@ export class Group {
 
   /** The simulated time of the next change that happens by itself, or null if there is none. */
   nextDueMs(): number | null {
-    const moments = [this.events.nextDueMs(), this.player.nextDueMs(), this.activation.nextDueMs()].filter((ms) => ms !== null);
+    const moments = [this.events.nextDueMs(), this.player.nextDueMs(), this.activation.nextDueMs()].filter(
+      (ms) => ms !== null,
+    );
     return moments.length === 0 ? null : Math.min(...moments);
   }
 

@@ -4,7 +4,9 @@ const LONGEST = 10_000;
 /** Characters kept of each body; a StartRequest has a few dozen. */
 const BODY_LENGTH = 16 * 1024;
 
-/** How an answer ended: sent whole; reset or truncated by a fault; or the client disconnected before it had all of it. */
+/**
+ * How an answer ended: sent whole; reset or truncated by a fault; or the client disconnected before it had all of it.
+ */
 export type AnswerOutcome = 'answered' | 'reset' | 'truncated' | 'gave-up';
 
 export interface JournalledRequest {
@@ -30,11 +32,17 @@ type RequestRecord = Omit<JournalledRequest, 'at' | 'outcome' | 'status'> & { re
 /** Identifies a request of the journal, for `settle`. */
 type RequestNumber = number & { readonly journal: unique symbol };
 
-const OUTCOMES = ['waiting', 'answered', 'reset', 'truncated', 'gave-up'] as const satisfies readonly JournalledRequest['outcome'][];
+const OUTCOMES = [
+  'waiting',
+  'answered',
+  'reset',
+  'truncated',
+  'gave-up',
+] as const satisfies readonly JournalledRequest['outcome'][];
 
 /**
- * Keeps the last 10,000 requests, in a ring. Equal polls of a machine share one record, so hours of polling leave no work for the garbage
- * collector.
+ * Keeps the last 10,000 requests, in a ring. Equal polls of a machine share one record, so hours of polling leave no
+ * work for the garbage collector.
  */
 export class RequestJournal {
   readonly #atMs = new Float64Array(LONGEST);
@@ -98,7 +106,11 @@ export class RequestJournal {
 function isSame(one: RequestRecord, other: RequestRecord): boolean {
   const { method, path, body, status } = other;
   return (
-    one.status === status && one.path === path && one.method === method && one.body === body && hasSameHeaders(one.headers, other.headers)
+    one.status === status &&
+    one.path === path &&
+    one.method === method &&
+    one.body === body &&
+    hasSameHeaders(one.headers, other.headers)
   );
 }
 

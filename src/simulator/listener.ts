@@ -11,7 +11,10 @@ import { rfc1123 } from './events/event.ts';
 import type { VirtualTimers } from './events/virtual-clock.ts';
 import type { AnswerOutcome } from './journal.ts';
 
-export type RequestHandler = (request: SimRequest, client: Pick<Client, 'address' | 'closed' | 'onEnd'>) => SimAnswer | Promise<SimAnswer>;
+export type RequestHandler = (
+  request: SimRequest,
+  client: Pick<Client, 'address' | 'closed' | 'onEnd'>,
+) => SimAnswer | Promise<SimAnswer>;
 
 export interface Listener extends AsyncDisposable {
   /** `http://HOST:PORT`. */
@@ -22,7 +25,10 @@ const LONGEST_BODY = 1024 * 1024;
 /** Longer than any poll interval, so that a poll does not use a connection that the server is about to close. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** The `Host` of unmodified clients whose requests are forwarded to this port. It is safe to allow: no web page has this host. */
+/**
+ * The `Host` of unmodified clients whose requests are forwarded to this port. It is safe to allow: no web page has this
+ * host.
+ */
 const REAL_HOST = '169.254.169.254';
 
 /** Listens and answers requests. @throws BridgeError BRIDGE_SIMULATOR_LISTEN if the address is not available */
@@ -40,7 +46,9 @@ export async function listen(address: ListenAddress, handler: RequestHandler, pa
       const client = new Client(response, connection, waiting);
       const isElsewhere = isLoopback(listening.address) && isMisdirected(request, hosts);
       // The client disconnected before its request was complete or its answer was ready.
-      await answer(request, response, isElsewhere ? misdirected : handler, parts, client).catch(() => response.destroy());
+      await answer(request, response, isElsewhere ? misdirected : handler, parts, client).catch(() =>
+        response.destroy(),
+      );
     },
   });
   const listening = await server.listen(address).catch((cause) => {
@@ -56,8 +64,9 @@ export async function listen(address: ListenAddress, handler: RequestHandler, pa
 }
 
 /**
- * Detects DNS rebinding: a web page can resolve its own name to a loopback address and then send requests there, with that name in `Host`.
- * Beyond loopback every client that reaches the port may send requests. A request without `Host` does not come from a browser.
+ * Detects DNS rebinding: a web page can resolve its own name to a loopback address and then send requests there, with
+ * that name in `Host`. Beyond loopback every client that reaches the port may send requests. A request without `Host`
+ * does not come from a browser.
  */
 function isMisdirected({ headers: { host } }: IncomingMessage, hosts: readonly string[]): boolean {
   return host !== undefined && !hosts.some((own) => isOwnHost(host, own));
@@ -114,7 +123,8 @@ function urlOf({ address, family, port }: AddressInfo): string {
 
 function toSimRequest(request: IncomingMessage, body: Uint8Array): SimRequest {
   const headers: Record<string, string | undefined> = {};
-  for (const [name, value] of Object.entries(request.headers)) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  for (const [name, value] of Object.entries(request.headers))
+    headers[name] = Array.isArray(value) ? value.join(', ') : value;
   return { method: request.method ?? '', url: request.url ?? '', headers, body };
 }
 
@@ -142,7 +152,8 @@ function write(
   { status, headers, body, truncate }: SimAnswer,
   dateMs: number | undefined,
 ): 'answered' | 'truncated' {
-  const date: Record<string, string> = dateMs === undefined || headers['date'] !== undefined ? {} : { Date: rfc1123(dateMs) };
+  const date: Record<string, string> =
+    dateMs === undefined || headers['date'] !== undefined ? {} : { Date: rfc1123(dateMs) };
   const length: Record<string, number> = status === 204 || status === 304 ? {} : { 'content-length': body.length };
   response.writeHead(status, { ...date, ...length, ...headers });
   if (truncate === undefined || truncate >= body.length) {

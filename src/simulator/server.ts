@@ -18,11 +18,15 @@ import { Simulator } from './simulator.ts';
 export interface SimulatorServerOptions
   extends MachineOptions,
     Pick<SimulatorGroupOptions, 'speed' | 'strict' | 'gpu' | 'notBefore' | 'apiVersions' | 'unknownApiVersion'> {
-  /** The first machine's address; the others use PORT + 1, …, or free ports if the port is 0. A list has each machine's own address. */
+  /**
+   * The first machine's address; the others use PORT + 1, …, or free ports if the port is 0. A list has each machine's
+   * own address.
+   */
   readonly listen: ListenAddress | readonly ListenAddress[];
   /**
-   * The IP address of each machine's client. All machines then answer at the first one's address: each its own client, and the first one all others.
-   * Without `vms`, the number of clients, or of addresses in `listen`, is the number of machines.
+   * The IP address of each machine's client. All machines then answer at the first one's address: each its own client,
+   * and the first one all others. Without `vms`, the number of clients, or of addresses in `listen`, is the number of
+   * machines.
    */
   readonly clients?: readonly string[];
   /** Additional addresses of the first machine. */
@@ -49,7 +53,8 @@ export interface SimulatorServer extends AsyncDisposable {
 
 /**
  * Starts the group and listens for each machine.
- * @throws BridgeError BRIDGE_USAGE for an unknown scenario, for machines without a unique name, or for fewer ports, addresses or clients than machines;
+ * @throws BridgeError BRIDGE_USAGE for an unknown scenario, for machines without a unique name, or for fewer ports,
+ * addresses or clients than machines;
  * BRIDGE_SIMULATOR_SCENARIO for an invalid file; BRIDGE_SIMULATOR_LISTEN if an address is not available
  */
 export async function startSimulatorServer(options: SimulatorServerOptions): Promise<SimulatorServer> {
@@ -60,7 +65,10 @@ export async function startSimulatorServer(options: SimulatorServerOptions): Pro
   const listenAt = async (address: ListenAddress, simulatorFor: (client: string) => Simulator): Promise<string> => {
     const { url } = open.use(await listen(address, requestHandler(simulatorFor, options), parts));
     if (!isLoopback(address.host))
-      options.logger?.warn({ url }, 'the simulator listens beyond loopback: anyone who can reach this port can control it');
+      options.logger?.warn(
+        { url },
+        'the simulator listens beyond loopback: anyone who can reach this port can control it',
+      );
     return url;
   };
   const simulators = group.machines.map((machine) => new Simulator(group, machine));
@@ -68,12 +76,20 @@ export async function startSimulatorServer(options: SimulatorServerOptions): Pro
   for (const [index, simulator] of simulators.entries()) {
     const isShared = options.clients !== undefined && index > 0;
     const url = isShared ? group.urls.get(group.first.name) : null;
-    group.urls.set(simulator.vmName, url ?? (await listenAt(addressOf(index, options), index === 0 ? first : () => simulator)));
+    group.urls.set(
+      simulator.vmName,
+      url ?? (await listenAt(addressOf(index, options), index === 0 ? first : () => simulator)),
+    );
   }
   for (const address of options.also ?? []) await listenAt(address, first);
   const [url = ''] = group.urls.values();
   const moved = open.move();
-  return { url, urls: [...group.urls].map(([vm, url]) => ({ vm, url })), group, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+  return {
+    url,
+    urls: [...group.urls].map(([vm, url]) => ({ vm, url })),
+    group,
+    [Symbol.asyncDispose]: () => moved.disposeAsync(),
+  };
 }
 
 /** Creates the group and starts its script. */
@@ -84,7 +100,10 @@ async function createGroup(options: SimulatorServerOptions): Promise<Group> {
   const { gpu = script?.group?.gpu ?? false, apiVersions = script?.group?.apiVersions } = options;
   const { unknownApiVersion = script?.group?.unknownApiVersion } = options;
   const host = { ...(apiVersions && { apiVersions }), ...(unknownApiVersion && { unknownApiVersion }) };
-  const vms = machineNames({ ...options, ...(options.vms === undefined ? machinesByAddress(options) : {}) }, script?.group);
+  const vms = machineNames(
+    { ...options, ...(options.vms === undefined ? machinesByAddress(options) : {}) },
+    script?.group,
+  );
   const group = new Group({ deps, vms, speed, strict, gpu, notBefore, scenarios, ...host });
   checkAddresses(options, vms.length);
   if (script) group.play(script);
@@ -93,7 +112,9 @@ async function createGroup(options: SimulatorServerOptions): Promise<Group> {
 
 /** Adds the user's script at the end; it replaces a shipped one of the same name. */
 function withUserScript(shipped: readonly Script[], script: Script | undefined): readonly Script[] {
-  return script === undefined || shipped.includes(script) ? shipped : [...shipped.filter(({ name }) => name !== script.name), script];
+  return script === undefined || shipped.includes(script)
+    ? shipped
+    : [...shipped.filter(({ name }) => name !== script.name), script];
 }
 
 /** The number of machines that several addresses or clients imply. */
@@ -122,7 +143,10 @@ function checkAddresses({ listen, clients }: SimulatorServerOptions, count: numb
       `the number of addresses, ${given.length}, is not the number of machines, ${count}: give one address for each machine`,
     );
   if (new Set(clients).size < (clients ?? []).length)
-    throw new BridgeError('BRIDGE_USAGE', 'each machine needs its own client: the addresses given with --client must differ');
+    throw new BridgeError(
+      'BRIDGE_USAGE',
+      'each machine needs its own client: the addresses given with --client must differ',
+    );
 }
 
 function checkPorts({ port }: ListenAddress, count: number): void {
@@ -150,14 +174,18 @@ function simulatorByClient(
   return (client) => byClient.get(client) ?? (first as Simulator);
 }
 
-function requestHandler(simulatorFor: (client: string) => Simulator, { onAnswer }: SimulatorServerOptions): RequestHandler {
+function requestHandler(
+  simulatorFor: (client: string) => Simulator,
+  { onAnswer }: SimulatorServerOptions,
+): RequestHandler {
   return (request, client) => {
     const simulator = simulatorFor(client.address);
     const [path] = pathAndQuery(request.url);
     const page = answerPage(request.method, path);
     if (page !== null) return page;
     const answer = simulator.handle(request, client);
-    if (onAnswer && isMetadataRoute(request.url)) onAnswer(request, answer, simulator.group.clock.nowMs(), simulator.vmName);
+    if (onAnswer && isMetadataRoute(request.url))
+      onAnswer(request, answer, simulator.group.clock.nowMs(), simulator.vmName);
     return answer;
   };
 }
@@ -165,12 +193,25 @@ function requestHandler(simulatorFor: (client: string) => Simulator, { onAnswer 
 /** The same relative path holds in the source tree and in the bundle, whose chunks are in one folder. */
 const FOLDER = new URL('./page/', import.meta.url);
 
-const FILES = pageFiles(FOLDER, ['index.html', 'page.css', 'page.js', 'forms.js', 'lists.js', 'time-line.js', 'text.js', 'icon.svg']);
+const FILES = pageFiles(FOLDER, [
+  'index.html',
+  'page.css',
+  'page.js',
+  'forms.js',
+  'lists.js',
+  'time-line.js',
+  'text.js',
+  'icon.svg',
+]);
 
-/** Returns the page or one of its files, or null for any other path. @throws a file system error, if the installation is incomplete */
+/**
+ * Returns the page or one of its files, or null for any other path.
+ * @throws a file system error, if the installation is incomplete
+ */
 function answerPage(method: string, path: string): SimAnswer | Promise<SimAnswer> | null {
   const read = path.startsWith('/') ? FILES.get(path.slice(1)) : undefined;
   if (read === undefined) return null;
-  if (method !== 'GET' && method !== 'HEAD') return answerProblem({ status: 405, detail: `${path} accepts GET.` }, { allow: 'GET, HEAD' });
+  if (method !== 'GET' && method !== 'HEAD')
+    return answerProblem({ status: 405, detail: `${path} accepts GET.` }, { allow: 'GET, HEAD' });
   return read();
 }

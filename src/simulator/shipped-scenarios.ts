@@ -74,7 +74,8 @@ async function bytesOf(path: string): Promise<Uint8Array> {
   } catch (error) {
     throw scenarioError(`the scenario ${path} cannot be read: ${messageOf(error)}`, error);
   }
-  if (length > LONGEST_BYTES) throw scenarioError(`the scenario ${path} is larger than 1 MiB: split it into several scenarios`);
+  if (length > LONGEST_BYTES)
+    throw scenarioError(`the scenario ${path} is larger than 1 MiB: split it into several scenarios`);
   return Buffer.concat(chunks);
 }
 

@@ -37,7 +37,10 @@ export class Simulator {
     const normalized = { ...request, headers: lowerCased(request.headers) };
     if (isMetadataRoute(request.url)) return this.#metadata(normalized, nowMs, client);
     if (isControlRoute(request.url)) return answerControl(this.group, normalized, nowMs);
-    return answerProblem({ status: 404, detail: 'There is no such path: the simulator serves /metadata, /simulator and a page at /.' });
+    return answerProblem({
+      status: 404,
+      detail: 'There is no such path: the simulator serves /metadata, /simulator and a page at /.',
+    });
   }
 
   #metadata(request: LowerCasedRequest, nowMs: number, client: Pick<Client, 'onEnd'> | undefined): SimAnswer {
@@ -70,7 +73,9 @@ function expectedOutcome({ reset, truncate, body }: SimAnswer): AnswerOutcome {
 }
 
 function lowerCased(headers: SimRequest['headers']): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), value]])));
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), value]])),
+  );
 }
 
 /** Limits one machine to 5 requests in any second (protocol 1.7). */

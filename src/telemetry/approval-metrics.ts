@@ -27,7 +27,11 @@ export function createApprovalMetrics(of: NamedMetric): ApprovalMetrics {
   const total = new Counter(of('approvals_total', 'Approvals, by result.', ['result']));
   const events = new Gauge(of('approval_events', 'Events that have approvals or holds, by state.', ['state']));
   const age = new Gauge(
-    of('approval_not_started_seconds', 'How long the oldest accepted StartRequest has waited for its event to start; 0 without one.', []),
+    of(
+      'approval_not_started_seconds',
+      'How long the oldest accepted StartRequest has waited for its event to start; 0 without one.',
+      [],
+    ),
   );
   const notBefore = new Gauge(
     of(

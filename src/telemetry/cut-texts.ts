@@ -23,7 +23,9 @@ function cutValue(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return cutList(value.slice(0, MOST_MEMBERS), value.length, depth);
   const members = Object.entries(value);
   const kept = members.slice(0, MOST_MEMBERS).map(([name, member]) => [cutText(name), cutValue(member, depth + 1)]);
-  return Object.fromEntries(members.length > MOST_MEMBERS ? [...kept, ['…', `${members.length - MOST_MEMBERS} more`]] : kept);
+  return Object.fromEntries(
+    members.length > MOST_MEMBERS ? [...kept, ['…', `${members.length - MOST_MEMBERS} more`]] : kept,
+  );
 }
 
 function cutList(kept: readonly unknown[], length: number, depth: number): unknown[] {

@@ -42,5 +42,8 @@ function causesOf(error: Error): unknown[] {
 
 /** Replaces credentials in headers and URLs, which foreign messages may quote, then cuts the text. */
 function masked(text: string, longest = LONGEST_MESSAGE): string {
-  return cutText(text.replace(/\b(Bearer|Basic)\s+[^\s"',]+/gi, '$1 [secret]').replace(/(\w:\/\/)[^/\s@]+@/g, '$1[secret]@'), longest);
+  return cutText(
+    text.replace(/\b(Bearer|Basic)\s+[^\s"',]+/gi, '$1 [secret]').replace(/(\w:\/\/)[^/\s@]+@/g, '$1[secret]@'),
+    longest,
+  );
 }

@@ -103,7 +103,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const change = boundedLabel(CHANGE_NAMES.length, CHANGE_NAMES);
   const approvals = createApprovalMetrics(namedIn(registry));
   const configured: Metrics['configured'] = (names) => {
-    for (const sink of names.sinks) for (const each of ATTEMPT_OUTCOMES) counters.deliveries.inc({ sink, result: each }, 0);
+    for (const sink of names.sinks)
+      for (const each of ATTEMPT_OUTCOMES) counters.deliveries.inc({ sink, result: each }, 0);
     sources.configured(names.sources);
   };
   configured(options);
@@ -140,15 +141,21 @@ function createCounters(registry: Registry) {
       ...of('poll_duration_seconds', 'How long a poll took, from the request to the whole answer.', []),
       buckets: POLL_BUCKETS,
     }),
-    changes: new Counter(of('changes_total', 'Changes stored, by CloudEvent type without prefix and version.', ['change'])),
+    changes: new Counter(
+      of('changes_total', 'Changes stored, by CloudEvent type without prefix and version.', ['change']),
+    ),
     deliveries: new Counter(of('deliveries_total', 'Deliveries attempted, by sink and result.', ['sink', 'result'])),
     deliveryDuration: new Histogram({
       ...of('delivery_duration_seconds', 'How long an attempt took, by sink.', ['sink']),
       buckets: DELIVERY_BUCKETS,
     }),
-    unauthorized: new Counter(of('unauthorized_total', 'Requests to /v1 without a valid token, certificate or JWT.', [])),
+    unauthorized: new Counter(
+      of('unauthorized_total', 'Requests to /v1 without a valid token, certificate or JWT.', []),
+    ),
     droppedConnections: new Counter(
-      of('http_connections_dropped_total', 'Connections of clients that were closed or rejected, by reason.', ['reason']),
+      of('http_connections_dropped_total', 'Connections of clients that were closed or rejected, by reason.', [
+        'reason',
+      ]),
     ),
   };
   for (const reason of DROP_REASONS) counters.droppedConnections.inc({ reason }, 0);
@@ -161,23 +168,41 @@ function gaugesIn(registry: Registry) {
   return {
     age: new Gauge(of('document_age_seconds', 'Time since the last good document; absent before the first.', [])),
     clockOffset: new Gauge(
-      of('clock_offset_seconds', "The metadata service's clock minus this machine's; absent before the first answer.", []),
+      of(
+        'clock_offset_seconds',
+        "The metadata service's clock minus this machine's; absent before the first answer.",
+        [],
+      ),
     ),
     lastDocument: new Gauge(
-      of('last_document_timestamp_seconds', 'When the last good document was received, in Unix time; absent before the first.', []),
+      of(
+        'last_document_timestamp_seconds',
+        'When the last good document was received, in Unix time; absent before the first.',
+        [],
+      ),
     ),
-    incarnation: new Gauge(of('document_incarnation', 'DocumentIncarnation of the last good document; absent before the first.', [])),
-    blind: new Gauge(of('blind', '1 from source.blind to source.restored, otherwise 0; absent until the VM is identified.', [])),
+    incarnation: new Gauge(
+      of('document_incarnation', 'DocumentIncarnation of the last good document; absent before the first.', []),
+    ),
+    blind: new Gauge(
+      of('blind', '1 from source.blind to source.restored, otherwise 0; absent until the VM is identified.', []),
+    ),
     events: new Gauge(of('events', 'Events that are listed now, by state.', ['state'])),
     queueLength: new Gauge(of('sink_queue_length', 'Queued deliveries, by sink.', ['sink'])),
     oldest: new Gauge(
-      of('oldest_undelivered_age_seconds', 'How long the oldest queued delivery has waited, by sink; 0 without one.', ['sink']),
+      of('oldest_undelivered_age_seconds', 'How long the oldest queued delivery has waited, by sink; 0 without one.', [
+        'sink',
+      ]),
     ),
     deadLetters: new Gauge(of('dead_letters', 'Dead letters in the store, by sink.', ['sink'])),
     retired: new Gauge(
-      of('sink_retired', '1 if the sink is retired until its configuration changes or `resume` is run, otherwise 0.', ['sink']),
+      of('sink_retired', '1 if the sink is retired until its configuration changes or `resume` is run, otherwise 0.', [
+        'sink',
+      ]),
     ),
-    state: new Gauge(of('sink_state', '1 for the current state of the sink, 0 for the other states.', ['sink', 'state'])),
+    state: new Gauge(
+      of('sink_state', '1 for the current state of the sink, 0 for the other states.', ['sink', 'state']),
+    ),
     streamReaders: new Gauge(of('stream_readers', 'Readers of GET /v1/stream that are connected now.', [])),
     storeBytes: new Gauge(of('store_bytes', 'Bytes of the store in use, without its write-ahead log.', [])),
     storeMaxBytes: new Gauge(of('store_max_bytes', 'store.maxSize; absent without one.', [])),
@@ -192,7 +217,9 @@ function gaugesIn(registry: Registry) {
 function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptions): (snapshot: Snapshot) => void {
   const of = namedIn(registry);
   const gauges = gaugesIn(registry);
-  const dropped = new Counter(of('log_lines_dropped_total', 'Log lines dropped because the reader of the log was too slow.', []));
+  const dropped = new Counter(
+    of('log_lines_dropped_total', 'Log lines dropped because the reader of the log was too slow.', []),
+  );
   const cpu = new Counter(of('process_cpu_seconds_total', 'Processor time of this process, user and system.', []));
   new Gauge(of('process_start_time_seconds', 'When this process started, in Unix time.', [])).set(startedAtMs / 1000);
   new Gauge(of('build_info', 'Always 1; the label has the version.', ['version'])).set({ version }, 1);
@@ -205,7 +232,8 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
     setOrRemove(gauges.blind, snapshot.isBlind === null ? null : Number(snapshot.isBlind));
     gauges.events.set({ state: 'scheduled' }, snapshot.events.scheduled);
     gauges.events.set({ state: 'started' }, snapshot.events.started);
-    for (const gauge of [gauges.queueLength, gauges.oldest, gauges.deadLetters, gauges.retired, gauges.state]) gauge.reset();
+    for (const gauge of [gauges.queueLength, gauges.oldest, gauges.deadLetters, gauges.retired, gauges.state])
+      gauge.reset();
     for (const { sink, queued, oldestSeconds, deadLetters, state } of snapshot.sinks) {
       gauges.queueLength.set({ sink }, queued);
       gauges.oldest.set({ sink }, oldestSeconds ?? 0);

@@ -14,9 +14,11 @@ export interface AnnouncedEvent {
 /** @returns a function that updates the gauge; an impact without a time has no series */
 export function createNotBeforeGauge(named: NamedMetric): (announced: readonly AnnouncedEvent[]) => void {
   const gauge = new Gauge(
-    named('earliest_not_before_timestamp_seconds', 'Earliest NotBefore of the events in state scheduled, in Unix time, by impact.', [
-      'impact',
-    ]),
+    named(
+      'earliest_not_before_timestamp_seconds',
+      'Earliest NotBefore of the events in state scheduled, in Unix time, by impact.',
+      ['impact'],
+    ),
   );
   const impactOf = boundedLabel(
     IMPACTS.length,

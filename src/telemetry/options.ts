@@ -8,7 +8,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export const logSection = v.pipe(
   v.strictObject({
-    level: v.optional(v.pipe(v.picklist(LOG_LEVELS), v.description('The lowest level that is logged. --log-level overrides it.')), 'info'),
+    level: v.optional(
+      v.pipe(v.picklist(LOG_LEVELS), v.description('The lowest level that is logged. --log-level overrides it.')),
+      'info',
+    ),
   }),
   v.description('The log.'),
 );

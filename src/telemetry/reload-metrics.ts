@@ -8,13 +8,20 @@ const RESULTS = ['applied', 'faulty', 'needs-restart', 'failed'] as const;
 export type ReloadResultLabel = (typeof RESULTS)[number];
 
 /** @param startedAtMs when the process started, which also reads the configuration */
-export function createReloadMetrics(named: NamedMetric, startedAtMs: number): (result: ReloadResultLabel, atMs: number) => void {
+export function createReloadMetrics(
+  named: NamedMetric,
+  startedAtMs: number,
+): (result: ReloadResultLabel, atMs: number) => void {
   const reloads = new Counter(named('config_reloads_total', 'Reloads of the configuration, by result.', ['result']));
   const successful = new Gauge(
     named('config_last_reload_successful', '1 if the last reload was applied, or there was none; otherwise 0.', []),
   );
   const lastSuccess = new Gauge(
-    named('config_last_reload_success_timestamp_seconds', 'When the configuration in force was read, in Unix time.', []),
+    named(
+      'config_last_reload_success_timestamp_seconds',
+      'When the configuration in force was read, in Unix time.',
+      [],
+    ),
   );
   for (const result of RESULTS) reloads.inc({ result }, 0);
   successful.set(1);

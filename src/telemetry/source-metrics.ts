@@ -22,7 +22,9 @@ export function createSourceMetrics(named: NamedMetric): SourceMetrics {
   const messages = new Counter(
     named('approval_messages_total', 'Messages of approval sources, by source and result.', ['source', 'result']),
   );
-  const up = new Gauge(named('approval_source_up', '1 if approvals can be received from the source now, otherwise 0.', ['source']));
+  const up = new Gauge(
+    named('approval_source_up', '1 if approvals can be received from the source now, otherwise 0.', ['source']),
+  );
   let names: readonly string[] = [];
   return {
     configured: (sources) => {

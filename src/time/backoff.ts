@@ -19,8 +19,14 @@ interface Backoff {
   readonly withinMs?: number | undefined;
 }
 
-/** Milliseconds of elapsed time, evenly distributed between 0 and the ceiling of this failure. @param chance at least 0, below 1 */
-export function backoffMs({ failures, disposition, longEnded, withinMs = LONG_CAP_MS }: Backoff, chance: number): number {
+/**
+ * Milliseconds of elapsed time, evenly distributed between 0 and the ceiling of this failure.
+ * @param chance at least 0, below 1
+ */
+export function backoffMs(
+  { failures, disposition, longEnded, withinMs = LONG_CAP_MS }: Backoff,
+  chance: number,
+): number {
   const first = disposition === 'misconfigured' ? SLOW_FIRST_MS : FIRST_MS;
   return chance * Math.min(longEnded ? LONG_CAP_MS : LIVE_CAP_MS, first * 2 ** (failures - 1), withinMs);
 }

@@ -4,11 +4,16 @@ import type { Instant } from '../model/events.ts';
 
 export type CancelTimer = () => void;
 
-/** The only source of time and randomness in src/ and adapters/. system.ts has the real one; tests use a virtual one. */
+/**
+ * The only source of time and randomness in src/ and adapters/. system.ts has the real one; tests use a virtual one.
+ */
 export interface Deps {
   /** Wall time in milliseconds since 1970, for comparisons with dates; it may jump. */
   readonly wallMs: () => number;
-  /** Elapsed time in milliseconds, for time-outs, ages and back-off; it never jumps, and counts from the boot of the machine. */
+  /**
+   * Elapsed time in milliseconds, for time-outs, ages and back-off; it never jumps, and counts from the boot of the
+   * machine.
+   */
   readonly elapsedMs: () => number;
   /** Runs `run` once, `delayMs` of elapsed time from now. */
   readonly after: (delayMs: number, run: () => void) => CancelTimer;
@@ -50,8 +55,15 @@ export interface Deadline extends Disposable {
   readonly cancel: () => void;
 }
 
-/** Returns a signal that aborts with `reason()` after `delayMs`, or with the reason of `parent` if that aborts first. */
-export function deadline(deps: Pick<Deps, 'after'>, delayMs: number, reason: () => unknown, parent?: AbortSignal): Deadline {
+/**
+ * Returns a signal that aborts with `reason()` after `delayMs`, or with the reason of `parent` if that aborts first.
+ */
+export function deadline(
+  deps: Pick<Deps, 'after'>,
+  delayMs: number,
+  reason: () => unknown,
+  parent?: AbortSignal,
+): Deadline {
   const controller = new AbortController();
   const pass = () => controller.abort(parent?.reason);
   const cancelTimer = deps.after(delayMs, () => controller.abort(reason()));
@@ -64,7 +76,10 @@ export function deadline(deps: Pick<Deps, 'after'>, delayMs: number, reason: () 
   return { signal: controller.signal, cancel, [Symbol.dispose]: cancel };
 }
 
-/** Settles like `work`, or rejects with the signal's reason if it aborts first. `work` is not cancelled; its later result is ignored. */
+/**
+ * Settles like `work`, or rejects with the signal's reason if it aborts first. `work` is not cancelled; its later
+ * result is ignored.
+ */
 export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -74,7 +89,9 @@ export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Resolves with `work`, or after `limitMs` if that is sooner; rejects if `work` does before. `work` is not cancelled. */
+/**
+ * Resolves with `work`, or after `limitMs` if that is sooner; rejects if `work` does before. `work` is not cancelled.
+ */
 export async function within(deps: Pick<Deps, 'after'>, work: Promise<unknown>, limitMs: number): Promise<void> {
   const { promise: limit, resolve } = Promise.withResolvers<void>();
   const cancel = deps.after(limitMs, resolve);

@@ -8,7 +8,10 @@ const LIMIT_MS = 2_000;
 /** The longest limit of a part: a stop of the bridge waits no longer. */
 export const LONGEST_CLOSE_MS = 8_000;
 
-/** Closes `open`. Never rejects: calls `failed` with the reason if it does not close cleanly. @param limitMs at most `LONGEST_CLOSE_MS` */
+/**
+ * Closes `open`. Never rejects: calls `failed` with the reason if it does not close cleanly.
+ * @param limitMs at most `LONGEST_CLOSE_MS`
+ */
 export async function disposeInTime(
   open: AsyncDisposable,
   deps: Pick<Deps, 'after'>,

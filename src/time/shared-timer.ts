@@ -6,7 +6,10 @@ interface Limit {
   readonly run: () => void;
 }
 
-/** For limits that are nearly always cancelled, such as that of each poll. After the last limit, the timer may fire once without effect. */
+/**
+ * For limits that are nearly always cancelled, such as that of each poll. After the last limit, the timer may fire once
+ * without effect.
+ */
 export class SharedTimer implements Disposable {
   readonly #deps: Pick<Deps, 'elapsedMs' | 'after'>;
   readonly #limits = new Set<Limit>();

@@ -4,7 +4,10 @@ import type { Deps } from './clock.ts';
 import { SharedTimer } from './shared-timer.ts';
 
 /** The subscription counts as the first value. Calls `limitMs` for each value. Values do not create timers. */
-export function whenSilent(limitMs: () => number, deps: Pick<Deps, 'elapsedMs' | 'after'>): OperatorFunction<unknown, void> {
+export function whenSilent(
+  limitMs: () => number,
+  deps: Pick<Deps, 'elapsedMs' | 'after'>,
+): OperatorFunction<unknown, void> {
   return (source$) =>
     new Observable((subscriber) => {
       const limits = new SharedTimer(deps);
@@ -17,7 +20,11 @@ export function whenSilent(limitMs: () => number, deps: Pick<Deps, 'elapsedMs' |
       };
       subscriber.add(() => limits[Symbol.dispose]());
       subscriber.add(
-        source$.subscribe({ next: onValue, error: (error) => subscriber.error(error), complete: () => subscriber.complete() }),
+        source$.subscribe({
+          next: onValue,
+          error: (error) => subscriber.error(error),
+          complete: () => subscriber.complete(),
+        }),
       );
     });
 }

@@ -53,11 +53,16 @@ With --bridge it uses the approval endpoint of a bridge. The environment variabl
   },
 };
 
-/** The metadata service does not know drills: they exist only in their bridge. @throws BridgeError BRIDGE_USAGE for a drill */
+/**
+ * The metadata service does not know drills: they exist only in their bridge.
+ * @throws BridgeError BRIDGE_USAGE for a drill
+ */
 function expectReal(ids: readonly string[]): void {
   const drill = ids.find((id) => /^\s*drill-/i.test(id));
   if (drill === undefined) return;
-  throw usageError(`${visibleLine(drill)} is a drill, which exists only in its bridge: approve it with --bridge. Nothing was sent`);
+  throw usageError(
+    `${visibleLine(drill)} is a drill, which exists only in its bridge: approve it with --bridge. Nothing was sent`,
+  );
 }
 
 function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
@@ -70,7 +75,8 @@ function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
       return await post(client, eventId, context.signal);
     };
   }
-  if (optionText(context, 'endpoint') !== undefined) throw usageError('--endpoint and --bridge exclude each other: give one of them');
+  if (optionText(context, 'endpoint') !== undefined)
+    throw usageError('--endpoint and --bridge exclude each other: give one of them');
   const url = bridgeUrl(context, bridge, '/v1/approvals');
   const headers = { ...authorization(context), 'Content-Type': 'application/json' };
   return (eventId) => approveThrough(context, url, headers, eventId);
@@ -85,15 +91,30 @@ async function waitForRoom(rate: RequestRate, { deps, signal }: VerbContext): Pr
 async function post(client: ReturnType<typeof metadataClient>, eventId: string, signal: AbortSignal): Promise<Answer> {
   const result = await client.post([eventId], signal);
   if (result.kind === 'accepted') return { status: 200, words: null };
-  const status = result.kind === 'refused' ? result.status : result.error instanceof BridgeError ? result.error.status : undefined;
+  const status =
+    result.kind === 'refused' ? result.status : result.error instanceof BridgeError ? result.error.status : undefined;
   return { status: typeof status === 'number' ? status : null, words: result.error.message };
 }
 
-async function approveThrough(context: VerbContext, url: URL, headers: Readonly<Record<string, string>>, eventId: string): Promise<Answer> {
-  const request = { method: 'POST', url, headers, body: JSON.stringify({ StartRequests: [{ EventId: eventId }] }) } as const;
+async function approveThrough(
+  context: VerbContext,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  eventId: string,
+): Promise<Answer> {
+  const request = {
+    method: 'POST',
+    url,
+    headers,
+    body: JSON.stringify({ StartRequests: [{ EventId: eventId }] }),
+  } as const;
   try {
     const { status, body } = await askBridge(request, context, BRIDGE_TIMEOUT_MS);
-    const { results, title, detail } = JSON.parse(body) as { results?: { state?: string }[]; title?: string; detail?: string };
+    const { results, title, detail } = JSON.parse(body) as {
+      results?: { state?: string }[];
+      title?: string;
+      detail?: string;
+    };
     return { status, words: detail ?? title ?? results?.[0]?.state ?? null };
   } catch (error) {
     context.signal.throwIfAborted();
@@ -101,7 +122,10 @@ async function approveThrough(context: VerbContext, url: URL, headers: Readonly<
   }
 }
 
-/** Asks on standard error and reads one line for each question. The end of the input, or an interrupt, counts as a no to all remaining questions. */
+/**
+ * Asks on standard error and reads one line for each question. The end of the input, or an interrupt, counts as a no to
+ * all remaining questions.
+ */
 function confirmer({ stdin, stderr, signal }: VerbContext): (eventId: string) => Promise<boolean> {
   // One reader for all questions, because piped lines arrive together.
   const answers = createInterface({ input: stdin, signal })[Symbol.asyncIterator]();

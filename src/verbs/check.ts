@@ -18,7 +18,10 @@ on standard error, for example files that others may change or read. So is the p
     config: { type: 'string', value: 'FILE', help: 'the configuration' },
     connect: { type: 'boolean', help: 'also connects to the metadata service, each sink and each source of approvals' },
     schema: { type: 'boolean', help: 'prints the JSON Schema of the configuration' },
-    asyncapi: { type: 'boolean', help: 'prints the AsyncAPI document of the configuration as YAML; without --config, of an example' },
+    asyncapi: {
+      type: 'boolean',
+      help: 'prints the AsyncAPI document of the configuration as YAML; without --config, of an example',
+    },
     json: { type: 'boolean', help: 'with --asyncapi: prints JSON' },
   },
   examples: [
@@ -62,7 +65,8 @@ async function printAsyncApi(context: VerbContext): Promise<number> {
     import('../asyncapi/example-config.ts'),
   ]);
   const file = optionText(context, 'config');
-  const valid = file === undefined ? { options: exampleConfig(ADAPTERS), warnings: [] } : await loadValidConfig(context, file);
+  const valid =
+    file === undefined ? { options: exampleConfig(ADAPTERS), warnings: [] } : await loadValidConfig(context, file);
   warn(context, valid.warnings);
   const document = asyncApiDocument(valid.options);
   if (context.values['json']) await context.print(JSON.stringify(document, null, 2));

@@ -16,7 +16,10 @@ export async function loadConfig(context: VerbContext, file: string | undefined)
   return (await loadValidConfig(context, file)).options;
 }
 
-/** Like `loadConfig`, with warnings about settings that are probably a mistake, including the store's folder. @throws like `loadConfig` */
+/**
+ * Like `loadConfig`, with warnings about settings that are probably a mistake, including the store's folder.
+ * @throws like `loadConfig`
+ */
 export async function loadValidConfig(context: VerbContext, file: string | undefined): Promise<ValidConfig> {
   const checked = await readConfigFile(context, file);
   if ('faults' in checked) throw configError(checked.faults);
@@ -29,9 +32,15 @@ async function readConfigFile(context: VerbContext, file: string | undefined): P
   const checked =
     file === undefined
       ? defaultConfig({ ...around, directory: '.' })
-      : await (await import('../config/read-config.ts')).readConfigFully(read(file), { ...around, directory: dirname(resolve(file)) });
+      : await (await import('../config/read-config.ts')).readConfigFully(read(file), {
+          ...around,
+          directory: dirname(resolve(file)),
+        });
   if ('faults' in checked) return checked;
-  return { ...checked, warnings: [...fileWarnings(file), ...checked.warnings, ...folderWarnings(checked.options.store.path)] };
+  return {
+    ...checked,
+    warnings: [...fileWarnings(file), ...checked.warnings, ...folderWarnings(checked.options.store.path)],
+  };
 }
 
 /** For a reload of a running bridge: a file that cannot be read is a fault, not an exception. */
@@ -45,7 +54,10 @@ export async function readAgain(context: VerbContext, file: string): Promise<Che
 }
 
 /** Reads one section without reading a secret; returns its defaults without a file. @throws like `loadConfig` */
-export async function loadSection<Name extends 'http' | 'store'>(file: string | undefined, name: Name): Promise<Sections[Name]> {
+export async function loadSection<Name extends 'http' | 'store'>(
+  file: string | undefined,
+  name: Name,
+): Promise<Sections[Name]> {
   const { readSection } = await import('../config/read-config.ts');
   const checked = readSection(file === undefined ? '{}' : read(file), name);
   if ('faults' in checked) throw configError(checked.faults);
@@ -56,7 +68,11 @@ function fileWarnings(file: string | undefined): Warning[] {
   const writers = file === undefined ? null : (exposureOf(file)?.writers ?? null);
   if (writers === null) return [];
   return [
-    { path: '', message: `the configuration ${file} may be changed by ${writers}: allow only its owner to write to it`, isGrave: true },
+    {
+      path: '',
+      message: `the configuration ${file} may be changed by ${writers}: allow only its owner to write to it`,
+      isGrave: true,
+    },
   ];
 }
 

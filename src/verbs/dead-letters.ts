@@ -20,8 +20,14 @@ Works while the bridge is running: it sees queued deliveries within a second. Pr
     config: { type: 'string', value: 'FILE', help: 'the configuration, which names the store' },
   },
   examples: [
-    ['scheduled-events-bridge dead-letters list --config bridge.yaml', 'list deliveries that were given up, with the reason'],
-    ['scheduled-events-bridge dead-letters retry --sink hooks --config bridge.yaml', 'retry all dead letters of a sink that works again'],
+    [
+      'scheduled-events-bridge dead-letters list --config bridge.yaml',
+      'list deliveries that were given up, with the reason',
+    ],
+    [
+      'scheduled-events-bridge dead-letters retry --sink hooks --config bridge.yaml',
+      'retry all dead letters of a sink that works again',
+    ],
     [
       'scheduled-events-bridge dead-letters discard c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled --config bridge.yaml',
       'delete one dead letter',
@@ -30,14 +36,17 @@ Works while the bridge is running: it sees queued deliveries within a second. Pr
   async run(context) {
     const [action, ...ids] = context.positionals;
     if (action === undefined || !ACTIONS.includes(action)) {
-      throw usageError(`dead-letters takes one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`);
+      throw usageError(
+        `dead-letters takes one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`,
+      );
     }
     const sink = optionText(context, 'sink');
     if (action === 'discard' && ids.length === 0 && sink === undefined)
       throw usageError('discard cannot be undone: give the IDs, or --sink for all dead letters of a sink');
     const filter = { ...(sink === undefined ? {} : { sink }), ...(ids.length === 0 ? {} : { ids }) };
     return await withStore(context, async (outbox) => {
-      if (action === 'list' || action === 'show') return await list(context, outbox.deadLetters.list(filter), ids, action === 'show');
+      if (action === 'list' || action === 'show')
+        return await list(context, outbox.deadLetters.list(filter), ids, action === 'show');
       const count = action === 'retry' ? outbox.deadLetters.retry(filter) : outbox.deadLetters.discard(filter);
       await context.print(JSON.stringify(action === 'retry' ? { queued: count } : { discarded: count }));
       return exitCode(context, ids, count);
@@ -47,11 +56,17 @@ Works while the bridge is running: it sees queued deliveries within a second. Pr
 
 type Shown = DeadLetter & { readonly cloudEvent: unknown };
 
-async function list(context: VerbContext, letters: Iterable<Shown>, ids: readonly string[], whole: boolean): Promise<number> {
+async function list(
+  context: VerbContext,
+  letters: Iterable<Shown>,
+  ids: readonly string[],
+  whole: boolean,
+): Promise<number> {
   let count = 0;
   for (const { cloudEvent, ...letter } of letters) {
     count++;
-    if (whole) await context.print(JSON.stringify({ ...letter, cloudEvent }, null, context.stdout.isTTY ? 2 : undefined));
+    if (whole)
+      await context.print(JSON.stringify({ ...letter, cloudEvent }, null, context.stdout.isTTY ? 2 : undefined));
     else await context.print(context.stdout.isTTY ? row(letter) : JSON.stringify(letter));
   }
   if (count === 0 && context.stdout.isTTY) await context.print('no dead letters');
@@ -66,5 +81,7 @@ function exitCode(context: VerbContext, ids: readonly string[], found: number): 
 
 function row(letter: DeadLetter): string {
   const status = letter.status === null ? '' : ` (${letter.status})`;
-  return visibleLine(`${letter.at}  ${letter.sink}  ${letter.reason}${status} after ${letter.attempts} attempts  ${letter.id}`);
+  return visibleLine(
+    `${letter.at}  ${letter.sink}  ${letter.reason}${status} after ${letter.attempts} attempts  ${letter.id}`,
+  );
 }

@@ -31,7 +31,12 @@ Needs no broker and no Azure, and leaves nothing behind.`,
   examples: [['scheduled-events-bridge demo', 'see one maintenance from start to end']],
   async run({ deps, stderr, print, signal }) {
     // Errors only: the bridge rightly warns that the simulated clock, which runs faster, is not this machine's.
-    const { logger } = await createLogger({ stream: stderr, level: 'error', pretty: stderr.isTTY, wallMs: deps.wallMs });
+    const { logger } = await createLogger({
+      stream: stderr,
+      level: 'error',
+      pretty: stderr.isTTY,
+      wallMs: deps.wallMs,
+    });
     await playDemo({ version: packageJson.version, deps, logger, print, signal });
     return EXIT.fine;
   },
@@ -49,7 +54,12 @@ interface DemoParts {
 /** Runs the demo to its end. @throws an error if the maintenance has not ended within 30 s; the signal's reason */
 async function playDemo(parts: DemoParts): Promise<void> {
   const { version, deps, logger, print, signal } = parts;
-  using limit = deadline(deps, LIMIT_MS, () => new Error(`the maintenance has not ended within ${LIMIT_MS / 1000} s`), signal);
+  using limit = deadline(
+    deps,
+    LIMIT_MS,
+    () => new Error(`the maintenance has not ended within ${LIMIT_MS / 1000} s`),
+    signal,
+  );
   const folder = await mkdtemp(join(tmpdir(), 'scheduled-events-bridge-demo-'));
   const token = Array.from({ length: 4 }, () => deps.random().toString(36).slice(2).padEnd(10, '0')).join('');
   const secret = symmetricSecret(Uint8Array.from({ length: 32 }, () => deps.random() * 256));
@@ -67,7 +77,14 @@ async function playDemo(parts: DemoParts): Promise<void> {
     await using subscriber = await startSubscriber(parts, secret);
     await print(`A subscriber waits for CloudEvents at ${subscriber.url}.`);
     const config = demoConfig({ endpoint: simulator.url, hook: subscriber.url, folder, token, secret });
-    await using bridge = await startBridge({ config, version, deps, logger, logLinesDropped: () => 0, stdout: process.stdout });
+    await using bridge = await startBridge({
+      config,
+      version,
+      deps,
+      logger,
+      logLinesDropped: () => 0,
+      stdout: process.stdout,
+    });
     subscriber.approveBy(createApprover(http({ url: bridge.url, token })));
     await print(
       `The bridge polls the metadata service and delivers CloudEvents to the subscriber. Its HTTP interface is at ${bridge.url}.\n`,
@@ -100,7 +117,12 @@ function demoConfig(names: { endpoint: string; hook: string; folder: string; tok
         },
       },
     },
-    { adapters: ADAPTERS, env: { DEMO_TOKEN: names.token, DEMO_SECRET: names.secret }, directory: names.folder, readFile: () => '' },
+    {
+      adapters: ADAPTERS,
+      env: { DEMO_TOKEN: names.token, DEMO_SECRET: names.secret },
+      directory: names.folder,
+      readFile: () => '',
+    },
   );
   if ('faults' in checked) throw configError(checked.faults);
   return checked.options;

@@ -24,7 +24,10 @@ or has printed --count documents (--count implies --watch). The first answer of 
   },
   examples: [
     ['scheduled-events-bridge events', 'print the events of this VM and its group'],
-    ['scheduled-events-bridge events --watch --endpoint http://127.0.0.1:8080', "print the simulator's documents as they change"],
+    [
+      'scheduled-events-bridge events --watch --endpoint http://127.0.0.1:8080',
+      "print the simulator's documents as they change",
+    ],
   ],
   async run(context) {
     const url = `${endpointOption(context)}/metadata/scheduledevents?api-version=${apiVersionOption(context)}`;
@@ -69,6 +72,7 @@ async function watch(context: VerbContext, readOnce: () => Promise<unknown>): Pr
       failure = error instanceof Error ? error : new Error(String(error));
       context.warn(visibleLine(messageOf(error)));
     }
-    if (printed < count) await sleep(context.deps, schedule.next(failure, context.deps.elapsedMs() - startedMs), context.signal);
+    if (printed < count)
+      await sleep(context.deps, schedule.next(failure, context.deps.elapsedMs() - startedMs), context.signal);
   }
 }

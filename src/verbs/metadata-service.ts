@@ -10,7 +10,11 @@ const DEFAULT_API_VERSION = '2020-07-01';
 /** The first request enables the service; its answer can take 2 min. */
 export const FIRST_TIMEOUT_MS = 130_000;
 
-export const ENDPOINT_OPTION: VerbOption = { type: 'string', value: 'URL', help: `the metadata service (default ${LINK_LOCAL_ENDPOINT})` };
+export const ENDPOINT_OPTION: VerbOption = {
+  type: 'string',
+  value: 'URL',
+  help: `the metadata service (default ${LINK_LOCAL_ENDPOINT})`,
+};
 
 /** @throws BridgeError BRIDGE_USAGE if it is not an http URL with only host and port */
 export function endpointOption(context: VerbContext): string {
@@ -22,7 +26,10 @@ export function endpointOption(context: VerbContext): string {
   return new URL(given).origin;
 }
 
-/** Accepts any value in the form of a version: the service decides which ones it supports. @throws BridgeError BRIDGE_USAGE for anything else */
+/**
+ * Accepts any value in the form of a version: the service decides which ones it supports.
+ * @throws BridgeError BRIDGE_USAGE for anything else
+ */
 export function apiVersionOption(context: VerbContext): string {
   const version = optionText(context, 'api-version') ?? DEFAULT_API_VERSION;
   if (!/^\d{4}-\d{2}-\d{2}$/.test(version))

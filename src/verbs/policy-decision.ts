@@ -35,7 +35,10 @@ interface Decision {
   readonly required: Required | null;
   /** For a wait: the approvers who may approve; empty if none may. */
   readonly waitingFor: readonly string[];
-  /** For a wait: whether enough approvers may approve. If false, Azure starts the event at NotBefore unless a deadline approves it. */
+  /**
+   * For a wait: whether enough approvers may approve. If false, Azure starts the event at NotBefore unless a deadline
+   * approves it.
+   */
   readonly canBeApproved: boolean;
   /** `approve` or `leave` at this time, if the event still waits; null if the wait ends only at NotBefore. */
   readonly deadline: DecisionDeadline | null;
@@ -47,7 +50,10 @@ interface DecisionDeadline {
   /** RFC 3339. */
   readonly at: string;
   readonly then: 'approve' | 'leave';
-  /** Why it is `leave` although the rule has `approve`: the deadline had passed, or the rule's resources do not cover every name. */
+  /**
+   * Why it is `leave` although the rule has `approve`: the deadline had passed, or the rule's resources do not cover
+   * every name.
+   */
   readonly because: 'past' | 'resources' | null;
 }
 
@@ -68,7 +74,13 @@ export function compileDecision({ policy, required, approvers }: DecisionOptions
     const { waitingFor } = quorumOf({ scopes }, ruling, event, []);
     const canBeApproved = quorumOf({ scopes }, ruling, event, waitingFor).isFull;
     const isUncovered = decisive?.deadline?.then === 'approve' && ruling.deadline?.then === 'leave';
-    return { ...decided, required: ruling.required, waitingFor, canBeApproved, deadline: deadlineOf(ruling, event, nowMs, isUncovered) };
+    return {
+      ...decided,
+      required: ruling.required,
+      waitingFor,
+      canBeApproved,
+      deadline: deadlineOf(ruling, event, nowMs, isUncovered),
+    };
   };
 }
 
@@ -76,7 +88,16 @@ const NO_WAIT = { required: null, waitingFor: [], canBeApproved: false, deadline
 
 function factsOf(event: ScheduledEvent, nowMs: number) {
   const { eventId, eventType, eventStatus, eventSource, resources, notBefore, durationInSeconds } = event;
-  return { at: toRfc3339Seconds(nowMs), eventId, eventType, eventStatus, eventSource, resources, notBefore, durationInSeconds };
+  return {
+    at: toRfc3339Seconds(nowMs),
+    eventId,
+    eventType,
+    eventStatus,
+    eventSource,
+    resources,
+    notBefore,
+    durationInSeconds,
+  };
 }
 
 /** A deadline that has passed when the bridge first sees the event leaves it to Azure (behaviour 8.6). */
@@ -97,8 +118,8 @@ function deadlineOf(
 const NAMED = 4;
 
 /**
- * Returns for each decision a line with its time and event, then the ruling, then why no earlier rule matches. Equal decisions of one time are
- * reported once, with their number.
+ * Returns for each decision a line with its time and event, then the ruling, then why no earlier rule matches. Equal
+ * decisions of one time are reported once, with their number.
  */
 export function reportLines(decisions: readonly Decision[]): readonly string[] {
   const groups: { readonly first: Decision; readonly text: string; count: number }[] = [];
@@ -134,7 +155,9 @@ function rulingWords(decision: Decision): string {
     case 'wait':
       return `${rule}: wait ${waitWords(decision)}${deadlineWords(decision)}`;
     case 'never':
-      return decision.policy === null ? 'never: the event is only advice, and there is nothing to start' : `${rule}: never`;
+      return decision.policy === null
+        ? 'never: the event is only advice, and there is nothing to start'
+        : `${rule}: never`;
     default:
       return 'nothing to decide: the event has started';
   }
@@ -146,14 +169,17 @@ function waitWords({ required, waitingFor, canBeApproved }: Decision): string {
   const isOne = waitingFor.length === 1;
   const count = required === 'any' ? 'any of ' : typeof required === 'number' ? `${required} of ` : 'all of ';
   const who = isOne && typeof required !== 'number' ? names : `${count}${names}`;
-  return canBeApproved ? `for ${who}` : `for ${who}, but too few approvers may approve this event: Azure starts it at NotBefore`;
+  return canBeApproved
+    ? `for ${who}`
+    : `for ${who}, but too few approvers may approve this event: Azure starts it at NotBefore`;
 }
 
 function deadlineWords({ deadline }: Decision): string {
   if (deadline === null) return '';
   const { at, then, because } = deadline;
   if (because === 'past') return `; its deadline ${at} has passed, so the event is left to Azure`;
-  if (because === 'resources') return `; at ${at} it is left to Azure, because the rule's resources do not cover every machine`;
+  if (because === 'resources')
+    return `; at ${at} it is left to Azure, because the rule's resources do not cover every machine`;
   return then === 'approve' ? `; approve at ${at} if it is still waiting` : `; at ${at} it is left to Azure`;
 }
 

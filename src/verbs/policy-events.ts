@@ -43,7 +43,12 @@ export function readEvents(bytes: Uint8Array, name: string, apiVersion: string):
   return { events: json['Events'].map((entry, index) => entryOf(entry, `Events[${index}]`)), atMs: null };
 }
 
-function eventOf(entry: unknown, name: string, apiVersion: string, fault: (why: string) => BridgeError): ScheduledEvent {
+function eventOf(
+  entry: unknown,
+  name: string,
+  apiVersion: string,
+  fault: (why: string) => BridgeError,
+): ScheduledEvent {
   const read = readEntry(isObject(entry) ? { EventStatus: 'Scheduled', ...entry } : entry, apiVersion);
   if (read.kind === 'unusable') throw fault(`${name} needs an EventId, a string that is not empty`);
   if (read.kind === 'statusless') throw fault(`${name} has an EventStatus other than Scheduled or Started`);
@@ -57,7 +62,9 @@ function eventOf(entry: unknown, name: string, apiVersion: string, fault: (why: 
 function serviceForm(data: unknown, fault: (why: string) => BridgeError): Json {
   if (!isObject(data) || !('eventStatus' in data)) throw fault('the CloudEvent does not describe a change of an event');
   if (data['eventStatus'] === 'Ended') throw fault('the event has ended');
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [`${key[0]?.toUpperCase()}${key.slice(1)}`, value]));
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [`${key[0]?.toUpperCase()}${key.slice(1)}`, value]),
+  );
 }
 
 function timeOf({ time }: Json): number | null {
@@ -74,8 +81,9 @@ export interface Sighting {
 }
 
 /**
- * Yields each event when it first appears and, while it is Scheduled, after each change. The scenario plays to its end without approvals; a
- * repeating one plays one round. The events are those of all machines of the group, under this api-version.
+ * Yields each event when it first appears and, while it is Scheduled, after each change. The scenario plays to its end
+ * without approvals; a repeating one plays one round. The events are those of all machines of the group, under this
+ * api-version.
  */
 export function* sightings(script: Script, wanted: MachineOptions, apiVersion: string): Generator<Sighting> {
   const group = newGroup(script, wanted);
@@ -89,7 +97,8 @@ export function* sightings(script: Script, wanted: MachineOptions, apiVersion: s
       const content = contentJson(event);
       const before = seen.get(event.eventId);
       seen.set(event.eventId, content);
-      if (before !== content && (before === undefined || event.eventStatus === 'Scheduled')) yield { atMs: nextMs, event };
+      if (before !== content && (before === undefined || event.eventStatus === 'Scheduled'))
+        yield { atMs: nextMs, event };
     }
   }
 }

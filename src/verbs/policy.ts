@@ -23,14 +23,25 @@ Prints NDJSON if standard output is not a terminal.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration, with its policy' },
     event: { type: 'string', value: 'FILE', help: 'the event, or - for standard input' },
-    scenario: { type: 'string', value: 'NAME|FILE', help: 'the scenario to play; `simulate --list` lists the shipped ones' },
+    scenario: {
+      type: 'string',
+      value: 'NAME|FILE',
+      help: 'the scenario to play; `simulate --list` lists the shipped ones',
+    },
     vms: { type: 'string', value: 'N', help: 'the number of machines (default: as in the scenario)' },
-    name: { type: 'string', value: 'NAME', help: 'names them NAME_0, NAME_1, …; without --vms, the name of the only machine' },
+    name: {
+      type: 'string',
+      value: 'NAME',
+      help: 'names them NAME_0, NAME_1, …; without --vms, the name of the only machine',
+    },
   },
   examples: [
     ['scheduled-events-bridge policy test --config bridge.yaml', 'what the policy decides in all scenarios'],
     ['scheduled-events-bridge policy test --config bridge.yaml --scenario rescheduled', 'in one scenario'],
-    ['scheduled-events-bridge policy test --config bridge.yaml --scenario redeploy --vms 3 --name web', 'for web_0, web_1 and web_2'],
+    [
+      'scheduled-events-bridge policy test --config bridge.yaml --scenario redeploy --vms 3 --name web',
+      'for web_0, web_1 and web_2',
+    ],
     [
       'scheduled-events-bridge events | scheduled-events-bridge policy test --config bridge.yaml --event -',
       'for the events that Azure lists now',
@@ -44,7 +55,8 @@ Prints NDJSON if standard output is not a terminal.`,
     }
     const file = optionText(context, 'event');
     const scenario = optionText(context, 'scenario');
-    if (file !== undefined && scenario !== undefined) throw usageError('--event and --scenario exclude each other: give one of them');
+    if (file !== undefined && scenario !== undefined)
+      throw usageError('--event and --scenario exclude each other: give one of them');
     const unusable = ['vms', 'name'].find((name) => file !== undefined && optionText(context, name) !== undefined);
     if (unusable !== undefined) throw usageError(`--${unusable} is for scenarios and cannot be used with --event`);
     const wanted = machinesOption(context);
@@ -53,7 +65,8 @@ Prints NDJSON if standard output is not a terminal.`,
     if (file !== undefined) await judgeFile(context, config, decide, file);
     else {
       const scripts = scenario === undefined ? await shippedScenarios() : [await findScenario(scenario)];
-      for (const script of scripts) await judgeScenario(context, decide, script, sightings(script, wanted, apiVersionOf(config)));
+      for (const script of scripts)
+        await judgeScenario(context, decide, script, sightings(script, wanted, apiVersionOf(config)));
     }
     return EXIT.fine;
   },
@@ -69,13 +82,22 @@ async function judgeFile(context: VerbContext, config: Config, decide: Decide, f
   const { events, atMs } = readEvents(await bytesOf(context, file, name), name, apiVersionOf(config));
   const decisions = events.map((event) => decide(event, atMs ?? context.deps.wallMs()));
   if (!context.stdout.isTTY) for (const decision of decisions) await context.print(JSON.stringify(decision));
-  else for (const line of decisions.length > 0 ? reportLines(decisions) : [`${name} lists no events`]) await context.print(line);
+  else
+    for (const line of decisions.length > 0 ? reportLines(decisions) : [`${name} lists no events`])
+      await context.print(line);
 }
 
-async function judgeScenario(context: VerbContext, decide: Decide, script: Script, seen: Iterable<Sighting>): Promise<void> {
+async function judgeScenario(
+  context: VerbContext,
+  decide: Decide,
+  script: Script,
+  seen: Iterable<Sighting>,
+): Promise<void> {
   const decisions = [...seen].map(({ event, atMs }) => decide(event, atMs));
-  if (!context.stdout.isTTY) for (const decision of decisions) await context.print(JSON.stringify({ scenario: script.name, ...decision }));
-  else for (const line of [`${script.name}: ${script.purpose}`, ...reportLines(decisions), '']) await context.print(line);
+  if (!context.stdout.isTTY)
+    for (const decision of decisions) await context.print(JSON.stringify({ scenario: script.name, ...decision }));
+  else
+    for (const line of [`${script.name}: ${script.purpose}`, ...reportLines(decisions), '']) await context.print(line);
 }
 
 /** Reads a file, which may be a pipe. @throws BridgeError BRIDGE_USAGE if it cannot be read or is longer than 4 MiB */
@@ -92,6 +114,7 @@ async function bytesOf({ stdin }: VerbContext, file: string, name: string): Prom
   } catch (error) {
     throw usageError(`--event: ${name} cannot be read: ${messageOf(error)}`, error);
   }
-  if (length > LONGEST_BYTES) throw usageError(`--event: ${name} is longer than 4 MiB: that is not a document of the metadata service`);
+  if (length > LONGEST_BYTES)
+    throw usageError(`--event: ${name} is longer than 4 MiB: that is not a document of the metadata service`);
   return Buffer.concat(chunks);
 }

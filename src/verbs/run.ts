@@ -23,7 +23,11 @@ On SIGHUP it reads and checks the whole file again, then applies the changes (do
 On SIGTERM or SIGINT it stops polling, lets running deliveries end and exits with 0 after at most 10 s, or 16 s with command sinks, because it ends their programs. Remaining deliveries go out after the next start.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration (docs/operate/configuration.md)' },
-    'log-level': { type: 'string', value: 'LEVEL', help: `${LOG_LEVELS.join(', ')} (default log.level of the configuration)` },
+    'log-level': {
+      type: 'string',
+      value: 'LEVEL',
+      help: `${LOG_LEVELS.join(', ')} (default log.level of the configuration)`,
+    },
     [CONTROL_OPTION]: {
       type: 'boolean',
       help: 'for service managers without signals: reads `stop` or `reload` from standard input; its end stops too',
@@ -36,7 +40,8 @@ On SIGTERM or SIGINT it stops polling, lets running deliveries end and exits wit
   ],
   async run(context) {
     const starting = start(context);
-    // A start can be abandoned at any moment, because its writes are atomic: a name server may take long to resolve http.listen.
+    // A start can be abandoned at any moment, because its writes are atomic: a name server may take long to resolve
+    // http.listen.
     const started = await Promise.race([starting, interrupted(context)]);
     if (!started) return EXIT.fine;
     const { bridge, logger, manager } = started;
@@ -45,7 +50,10 @@ On SIGTERM or SIGINT it stops polling, lets running deliveries end and exits wit
     context.onHangup(() => void (manager ? manager.reloading(reload) : reload().catch(() => {})));
     await Promise.race([bridge.ended, interrupted(context)]);
     logger.info('ending');
-    await Promise.all([Promise.race([manager?.stopping(), sleep(context.deps, NOTIFY_MS)]), bridge[Symbol.asyncDispose]()]);
+    await Promise.all([
+      Promise.race([manager?.stopping(), sleep(context.deps, NOTIFY_MS)]),
+      bridge[Symbol.asyncDispose](),
+    ]);
     return EXIT.fine;
   },
 };
@@ -63,7 +71,12 @@ async function start(context: VerbContext): Promise<Started> {
   const { options: config, warnings, written } = await loadValidConfig(context, path);
   const { deps, stderr, stdout } = context;
   const level = levelGiven ?? config.log.level;
-  const { logger, dropped, setLevel } = await createLogger({ stream: stderr, level, pretty: stderr.isTTY, wallMs: deps.wallMs });
+  const { logger, dropped, setLevel } = await createLogger({
+    stream: stderr,
+    level,
+    pretty: stderr.isTTY,
+    wallMs: deps.wallMs,
+  });
   for (const { path, message, isGrave } of warnings) if (isGrave) logger.warn({ area: 'config', path }, message);
   const onApplied = ({ log }: Config) => setLevel(levelGiven ?? log.level);
   const file = path === undefined ? null : { written, read: () => readAgain(context, path), onApplied };

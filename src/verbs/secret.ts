@@ -1,7 +1,13 @@
 // `secret`: random bytes → a webhook secret or key pair; a private key → its public key.
 import { lookUp } from '../config/secrets.ts';
 import { readRegularFile } from '../secrets/regular-file.ts';
-import { ed25519Secret, publicKeyOf, readWebhookSecret, SEED_BYTES, symmetricSecret } from '../secrets/webhook-secret.ts';
+import {
+  ed25519Secret,
+  publicKeyOf,
+  readWebhookSecret,
+  SEED_BYTES,
+  symmetricSecret,
+} from '../secrets/webhook-secret.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
 /** The length of a SHA-256 digest, for which it is the HMAC key. */
@@ -14,7 +20,11 @@ export const secretVerb: Verb = {
 signs with the private key; receivers get only the public key, so they can verify but not sign. Nothing is stored.`,
   options: {
     type: { type: 'string', value: 'TYPE', help: 'symmetric (default) or ed25519' },
-    public: { type: 'string', value: 'FILE', help: 'creates nothing: prints the public key of the private key in FILE (whsk_… or PEM)' },
+    public: {
+      type: 'string',
+      value: 'FILE',
+      help: 'creates nothing: prints the public key of the private key in FILE (whsk_… or PEM)',
+    },
   },
   examples: [
     ['(umask 077; scheduled-events-bridge secret > hook.secret)', 'create a file for secrets: [{ file: hook.secret }]'],
@@ -38,7 +48,8 @@ function newSecret(context: VerbContext): string {
 
 /** Reads the file as the configuration does: without its last line end. */
 function publicKeyIn(context: VerbContext, file: string): string {
-  if (optionText(context, 'type') !== undefined) throw usageError('--type and --public exclude each other: give one of them');
+  if (optionText(context, 'type') !== undefined)
+    throw usageError('--type and --public exclude each other: give one of them');
   const found = lookUp({ file }, { env: {}, readFile: readRegularFile, directory: '.' });
   if ('fault' in found) throw usageError(`--public: ${found.fault}`);
   return publicKey(found.text, `--public: the content of ${file}`);

@@ -11,7 +11,20 @@ import { optionText, optionTexts, usageError, type VerbContext } from './verb.ts
 
 /** Options of the simulated service. They have no meaning with `--upstream`. */
 const SIMULATION_OPTIONS = [
-  ...['also', 'client', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'not-before', 'strict', 'api-versions', 'unknown-api-version'],
+  ...[
+    'also',
+    'client',
+    'vms',
+    'name',
+    'gpu',
+    'scenario',
+    'replay',
+    'speed',
+    'not-before',
+    'strict',
+    'api-versions',
+    'unknown-api-version',
+  ],
 ] as const;
 
 export interface RecordOptions {
@@ -86,7 +99,8 @@ function unknownVersionOption(context: VerbContext): Pick<SimulatorServerOptions
 
 /**
  * Returns the options of a recording, or null without `--record`.
- * @throws BridgeError BRIDGE_USAGE for `--upstream` or `--anonymise` without `--record`, and for options that `--upstream` excludes
+ * @throws BridgeError BRIDGE_USAGE for `--upstream` or `--anonymise` without `--record`, and for options that
+ * `--upstream` excludes
  */
 export function recordingOption(context: VerbContext): RecordOptions | null {
   const path = optionText(context, 'record');
@@ -96,13 +110,19 @@ export function recordingOption(context: VerbContext): RecordOptions | null {
     if (upstream !== undefined || anonymise) throw usageError('--upstream and --anonymise need --record FILE');
     return null;
   }
-  const conflicting = upstream === undefined ? undefined : SIMULATION_OPTIONS.find((name) => context.values[name] !== undefined);
+  const conflicting =
+    upstream === undefined ? undefined : SIMULATION_OPTIONS.find((name) => context.values[name] !== undefined);
   if (conflicting !== undefined)
-    throw usageError(`--${conflicting} cannot be combined with --upstream, which records a real metadata service: leave it out`);
+    throw usageError(
+      `--${conflicting} cannot be combined with --upstream, which records a real metadata service: leave it out`,
+    );
   return { path, anonymise, ...(upstream === undefined ? {} : { upstream }) };
 }
 
-/** Returns the machines of `--vms` and `--name`. Without `--vms`, NAME is a whole name, unless several machines have addresses. */
+/**
+ * Returns the machines of `--vms` and `--name`. Without `--vms`, NAME is a whole name, unless several machines have
+ * addresses.
+ */
 export function machinesOption(context: VerbContext): MachineOptions {
   const given = optionText(context, 'vms');
   const name = optionText(context, 'name');

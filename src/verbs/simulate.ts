@@ -6,7 +6,14 @@ import { scriptOfRecording } from '../simulator/recording/replay.ts';
 import { type SimulatorServer, startSimulatorServer } from '../simulator/server.ts';
 import { shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { allowHostsOption, groupOptions, listenOption, oneListenOption, type RecordOptions, recordingOption } from './simulate-options.ts';
+import {
+  allowHostsOption,
+  groupOptions,
+  listenOption,
+  oneListenOption,
+  type RecordOptions,
+  recordingOption,
+} from './simulate-options.ts';
 import { EXIT, interrupted, optionText, type Verb, type VerbContext } from './verb.ts';
 
 export const simulateVerb: Verb = {
@@ -20,7 +27,12 @@ docs/simulate/simulator.md describes each route. Without --scenario it starts wi
       value: 'HOST:PORT',
       help: 'address to listen on; port 0 uses a free port (default 127.0.0.1:8080); repeat it to give each machine its own address',
     },
-    also: { type: 'string', multiple: true, value: 'HOST:PORT', help: 'additional address of the first machine; can be repeated' },
+    also: {
+      type: 'string',
+      multiple: true,
+      value: 'HOST:PORT',
+      help: 'additional address of the first machine; can be repeated',
+    },
     client: {
       type: 'string',
       multiple: true,
@@ -33,7 +45,11 @@ docs/simulate/simulator.md describes each route. Without --scenario it starts wi
       value: 'NAME',
       help: 'additional name that requests on loopback may have in Host; can be repeated',
     },
-    vms: { type: 'string', value: 'N', help: 'machines in the group, on PORT, PORT+1, … (default 1, or set by the scenario)' },
+    vms: {
+      type: 'string',
+      value: 'N',
+      help: 'machines in the group, on PORT, PORT+1, … (default 1, or set by the scenario)',
+    },
     name: {
       type: 'string',
       value: 'NAME',
@@ -43,13 +59,25 @@ docs/simulate/simulator.md describes each route. Without --scenario it starts wi
     scenario: { type: 'string', value: 'NAME|FILE', help: 'plays a scenario from the start' },
     list: { type: 'boolean', help: 'lists the scenarios and their purposes' },
     speed: { type: 'string', value: 'N', help: 'simulated seconds per second (default 1)' },
-    'not-before': { type: 'string', value: 'CLOCK', help: 'clock in which NotBefore is listed: simulated (default) or wall' },
+    'not-before': {
+      type: 'string',
+      value: 'CLOCK',
+      help: 'clock in which NotBefore is listed: simulated (default) or wall',
+    },
     strict: {
       type: 'boolean',
       help: 'first answer after 2 min, events after 5 min, changes up to 1 min late, off after 24 h without requests, 5 requests/s',
     },
-    'api-versions': { type: 'string', value: 'LIST', help: 'api-versions that the host supports, separated by commas (default all eight)' },
-    'unknown-api-version': { type: 'string', value: '400|404', help: 'status for an unsupported api-version (default 400)' },
+    'api-versions': {
+      type: 'string',
+      value: 'LIST',
+      help: 'api-versions that the host supports, separated by commas (default all eight)',
+    },
+    'unknown-api-version': {
+      type: 'string',
+      value: '400|404',
+      help: 'status for an unsupported api-version (default 400)',
+    },
     replay: { type: 'string', value: 'FILE', help: 'plays a recording from the start' },
     record: { type: 'string', value: 'FILE', help: 'records each new document and each POST' },
     upstream: {
@@ -62,9 +90,18 @@ docs/simulate/simulator.md describes each route. Without --scenario it starts wi
   examples: [
     ['scheduled-events-bridge simulate --listen 127.0.0.1:8080', 'an empty metadata service'],
     ['curl -d \'{"EventType":"Reboot"}\' http://127.0.0.1:8080/simulator/events', 'schedule a reboot on it'],
-    ['scheduled-events-bridge simulate --listen 127.0.0.1:8080 --scenario live-migration --speed 60', 'a scenario at 60 times the speed'],
-    ['scheduled-events-bridge simulate --listen 127.0.0.1:8080 --vms 3 --name web', 'web_0, web_1 and web_2, on 8080, 8081 and 8082'],
-    ['scheduled-events-bridge simulate --record maintenance.ndjson --upstream http://169.254.169.254', 'on a VM: record the real service'],
+    [
+      'scheduled-events-bridge simulate --listen 127.0.0.1:8080 --scenario live-migration --speed 60',
+      'a scenario at 60 times the speed',
+    ],
+    [
+      'scheduled-events-bridge simulate --listen 127.0.0.1:8080 --vms 3 --name web',
+      'web_0, web_1 and web_2, on 8080, 8081 and 8082',
+    ],
+    [
+      'scheduled-events-bridge simulate --record maintenance.ndjson --upstream http://169.254.169.254',
+      'on a VM: record the real service',
+    ],
   ],
   async run(context) {
     if (context.values['list']) return list(context);
@@ -115,7 +152,8 @@ async function start(
   const group = groupOptions(context);
   const played = optionText(context, 'replay');
   const script = played === undefined ? undefined : await scriptOfRecording(played);
-  const recording = recordOptions && open.use(await startRecording({ ...recordOptions, startedAtMs: deps.wallMs(), deps, logger }));
+  const recording =
+    recordOptions && open.use(await startRecording({ ...recordOptions, startedAtMs: deps.wallMs(), deps, logger }));
   const options = {
     ...group,
     listen: listenOption(context),

@@ -26,9 +26,9 @@ export interface VerbContext {
   /** Returns this number of bytes from the machine's cryptographic random source. */
   readonly secureRandom: (bytes: number) => Uint8Array;
   /**
-   * Writes one or more lines to standard output; waits for a slow reader. If the reader is gone, `signal` aborts and this rejects with its reason.
-   * Control characters are escaped, but line feeds are not: pass foreign text through `visibleLine`. The colour appears only on a terminal, and
-   * not with NO_COLOR.
+   * Writes one or more lines to standard output; waits for a slow reader. If the reader is gone, `signal` aborts and
+   * this rejects with its reason. Control characters are escaped, but line feeds are not: pass foreign text through
+   * `visibleLine`. The colour appears only on a terminal, and not with NO_COLOR.
    */
   readonly print: (line: string, colour?: Colour) => Promise<void>;
   /** Writes a line to standard error; never waits. */
@@ -42,7 +42,10 @@ export interface VerbContext {
 export interface Verb {
   /** What comes after the verb, for the usage line. */
   readonly usage: string;
-  /** Whether positional arguments may follow: EventIds, an action. Not by default, so that `run FILE` does not ignore its file. */
+  /**
+   * Whether positional arguments may follow: EventIds, an action. Not by default, so that `run FILE` does not ignore
+   * its file.
+   */
   readonly takesWords?: boolean;
   /** What it does, in a few sentences. */
   readonly description: string;
@@ -70,7 +73,9 @@ export function usageError(message: string, cause?: unknown): BridgeError {
 }
 
 export function parseArgsOptions(options: Verb['options']): ParseArgsOptionsConfig {
-  return Object.fromEntries(Object.entries(options).map(([name, { type, multiple = false }]) => [name, { type, multiple }]));
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { type, multiple = false }]) => [name, { type, multiple }]),
+  );
 }
 
 /** Returns an option's value; undefined if it was not given. */
@@ -110,7 +115,8 @@ export function optionTime(context: VerbContext, name: string): number | undefin
   if (value === undefined) return undefined;
   const agoMs = parseDuration(value);
   const ms = agoMs === null ? parseInstant(value) : context.deps.wallMs() - agoMs;
-  if (ms === null) throw usageError(`--${name} takes RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m), not "${value}"`);
+  if (ms === null)
+    throw usageError(`--${name} takes RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m), not "${value}"`);
   return ms;
 }
 

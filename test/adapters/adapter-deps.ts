@@ -59,6 +59,16 @@ export function adapterDeps({
   const lines: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
   const { wallMs, elapsedMs, after, random, scheduler } = time;
-  const own = { name: 'under-test', logger, stdout, memory, notes, events, directory, env, logged: () => lines.join('') };
+  const own = {
+    name: 'under-test',
+    logger,
+    stdout,
+    memory,
+    notes,
+    events,
+    directory,
+    env,
+    logged: () => lines.join(''),
+  };
   return { wallMs, elapsedMs, after, random, scheduler, ...own };
 }

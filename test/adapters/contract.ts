@@ -99,7 +99,9 @@ const CLAUSES = {
   },
 
   'a batch has one outcome for each member and arrives in order': async ({ adapter, far }) => {
-    const batch = Array.from({ length: Math.min(adapter.limits.batch, 10) }, (_, index) => sampleDelivery({ seq: index + 1 }));
+    const batch = Array.from({ length: Math.min(adapter.limits.batch, 10) }, (_, index) =>
+      sampleDelivery({ seq: index + 1 }),
+    );
     assert.deepEqual(
       await adapter.deliver(batch, never),
       batch.map(() => 'accepted'),
@@ -115,7 +117,10 @@ const CLAUSES = {
     assert.ok(adapter.limits.inFlight > 1);
     far.hang();
     const controller = new AbortController();
-    const stuck = adapter.deliver([sampleDelivery({ seq: 1, partitionKey: 'a', padding: far.stuckBytes })], controller.signal);
+    const stuck = adapter.deliver(
+      [sampleDelivery({ seq: 1, partitionKey: 'a', padding: far.stuckBytes })],
+      controller.signal,
+    );
     const ended = assert.rejects(stuck);
     await poll(() => far.isStuck(), 'the delivery to get stuck');
     far.accept();
@@ -236,7 +241,8 @@ const CLAUSES = {
       ...shown.map((what) => JSON.stringify(what)),
     ].join('\n');
     assert.ok(errors.length >= 3);
-    for (const word of [mark, ...Object.values(far.secrets)]) assert.ok(!text.includes(word), `${word} leaked into:\n${text}`);
+    for (const word of [mark, ...Object.values(far.secrets)])
+      assert.ok(!text.includes(word), `${word} leaked into:\n${text}`);
   },
 } as const satisfies Record<string, (context: ClauseContext) => Promise<void>>;
 

@@ -16,7 +16,16 @@ import { adapterLane } from './adapter-lane.ts';
 import type { HttpSinkSetup, HttpSinkUnderTest } from './http-sink-under-test.ts';
 
 const never = new AbortController().signal;
-const HOSTILE = ['"}\n{"x":[{', '"}],"x":[{', '|=\\', 'a\nb\r\tc', '\0\u0001', '\u202eabc', '💥\u2028', 'x'.repeat(64 * 1024)];
+const HOSTILE = [
+  '"}\n{"x":[{',
+  '"}],"x":[{',
+  '|=\\',
+  'a\nb\r\tc',
+  '\0\u0001',
+  '\u202eabc',
+  '💥\u2028',
+  'x'.repeat(64 * 1024),
+];
 const MIB = 1024 ** 2;
 
 /** The clauses by their titles. */
@@ -35,7 +44,8 @@ export const CLAUSES = {
   'a batch with two rejected events makes dead letters of those two only': async (t, under) => {
     const { lane, receiver, arrivals, reject } = await onLane(t, under);
     reject('rejected-text');
-    for (let seq = 1; seq <= 6; seq++) lane.queue({ seq, partitionKey: `key-${seq}`, mark: seq === 2 || seq === 5 ? 'rejected-text' : '' });
+    for (let seq = 1; seq <= 6; seq++)
+      lane.queue({ seq, partitionKey: `key-${seq}`, mark: seq === 2 || seq === 5 ? 'rejected-text' : '' });
     await lane.pass(SECOND);
     const { status, makesRepeats, requests } = under.rejection;
     assert.deepEqual(lane.store.dead.map(({ row, reason, status }) => [row.partitionKey, reason, status]).sort(), [
@@ -61,7 +71,11 @@ export const CLAUSES = {
 
   'a request that the far side resets is sent again': async (t, under) => {
     // A socket of TLS cannot be reset.
-    await assertSentAgain(t, under, () => (_, socket) => void ('encrypted' in socket ? socket.destroy() : socket.resetAndDestroy()));
+    await assertSentAgain(
+      t,
+      under,
+      () => (_, socket) => void ('encrypted' in socket ? socket.destroy() : socket.resetAndDestroy()),
+    );
   },
 
   'an answer that breaks off is not accepted, and the batch is sent again': async (t, under) => {
@@ -121,7 +135,10 @@ export const CLAUSES = {
     assert.ok(written < 64 * MIB, `${written} bytes`);
   },
 
-  'a server with an untrusted certificate gets no request, and one trusted by tls.ca gets the delivery': async (t, under) => {
+  'a server with an untrusted certificate gets no request, and one trusted by tls.ca gets the delivery': async (
+    t,
+    under,
+  ) => {
     const authority = await CertificateAuthority.create(t);
     const server = { tls: await authority.issue('IP:127.0.0.1') };
     const foreign = await under.start(t, { server });
@@ -177,15 +194,26 @@ export const CLAUSES = {
 export type HttpClause = keyof typeof CLAUSES;
 
 /** Starts a lane in virtual time that delivers to the sink. */
-async function onLane(t: TestContext, { start, newTime = () => new VirtualTime() }: HttpSinkUnderTest, setup: HttpSinkSetup = {}) {
+async function onLane(
+  t: TestContext,
+  { start, newTime = () => new VirtualTime() }: HttpSinkUnderTest,
+  setup: HttpSinkSetup = {},
+) {
   const time = newTime();
   const sink = await start(t, { ...setup, time });
   const { adapter, deps } = sink;
   return { ...sink, time, lane: adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) }) };
 }
 
-/** Cuts the first request off by the answer that `cut` makes of the usual one. Returns the number of arrivals of three events. */
-async function assertSentAgain(t: TestContext, under: HttpSinkUnderTest, cut: (usual: Answer) => Answer): Promise<number> {
+/**
+ * Cuts the first request off by the answer that `cut` makes of the usual one. Returns the number of arrivals of three
+ * events.
+ */
+async function assertSentAgain(
+  t: TestContext,
+  under: HttpSinkUnderTest,
+  cut: (usual: Answer) => Answer,
+): Promise<number> {
   const { lane, receiver, arrivals } = await onLane(t, under);
   receiver.next(cut(receiver.default));
   for (const partitionKey of ['a', 'b', 'c']) lane.queue({ partitionKey });

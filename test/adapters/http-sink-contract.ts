@@ -48,7 +48,10 @@ export function httpSinkContract(under: HttpSinkUnderTest, skip: Partial<Record<
       receiver.next({ ...page(status), headers: { 'retry-after': '9' } }, page(status));
       for (const pauseMs of [9000, undefined]) {
         const { disposition, code, retryAfterMs, status: said } = await failureOf(deliver());
-        assert.deepEqual([disposition, code, retryAfterMs, said], ['retry', 'BRIDGE_SINK_UNAVAILABLE', pauseMs, status]);
+        assert.deepEqual(
+          [disposition, code, retryAfterMs, said],
+          ['retry', 'BRIDGE_SINK_UNAVAILABLE', pauseMs, status],
+        );
       }
     });
 }

@@ -44,10 +44,20 @@ export interface HttpSinkUnderTest {
   readonly newTime?: () => VirtualTime;
   /** What arrives for a lone surrogate, which UTF-8 cannot encode: by default its JSON escape. */
   readonly loneSurrogate?: string;
-  /** A rejected event: the status of its dead letter; if accepted events of its batch are stored again; the number of requests, if fixed. */
+  /**
+   * A rejected event: the status of its dead letter; if accepted events of its batch are stored again; the number of
+   * requests, if fixed.
+   */
   readonly rejection: { readonly status: number | string; readonly makesRepeats: boolean; readonly requests?: number };
-  /** An option that names `file` as the credential, its first value, and the reason in the lane's status while it is invalid. */
-  readonly credential?: { readonly options: (file: string) => Options; readonly value: string; readonly reason: RegExp };
+  /**
+   * An option that names `file` as the credential, its first value, and the reason in the lane's status while it is
+   * invalid.
+   */
+  readonly credential?: {
+    readonly options: (file: string) => Options;
+    readonly value: string;
+    readonly reason: RegExp;
+  };
   /** Options of a sink whose body the far side may not support, and the advice in the message of a 415. */
   readonly unsupportedBody?: { readonly options: Options; readonly advice: RegExp };
 }

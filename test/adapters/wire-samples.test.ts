@@ -32,7 +32,8 @@ test('the samples are what the adapters send: `npm run wire-samples` writes them
   const expected = await wireSamples();
   const paths = globSync('*/*.json', { cwd: SAMPLES_FOLDER }).map((path) => path.replaceAll(sep, '/'));
   assert.deepEqual(paths.sort(), Object.keys(expected).sort());
-  for (const [path, text] of Object.entries(expected)) assert.equal(readFileSync(join(SAMPLES_FOLDER, path), 'utf8'), text, path);
+  for (const [path, text] of Object.entries(expected))
+    assert.equal(readFileSync(join(SAMPLES_FOLDER, path), 'utf8'), text, path);
 });
 
 test('there is a sample of each type in each form', () => {

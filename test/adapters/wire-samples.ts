@@ -23,7 +23,18 @@ const OF_CONNECTION = ['host', 'connection'];
 export async function wireSamples(): Promise<Readonly<Record<string, string>>> {
   const deliveries = sampleEntries(CONTEXT).map((entry, index): Delivery => {
     const { id, change, partitionKey, timeMs, bytes } = entry;
-    return { seq: index + 1, sink: 'sample', id, change, partitionKey, timeMs, bytes, queuedAtMs: timeMs, attempts: 0, endedAtMs: null };
+    return {
+      seq: index + 1,
+      sink: 'sample',
+      id,
+      change,
+      partitionKey,
+      timeMs,
+      bytes,
+      queuedAtMs: timeMs,
+      attempts: 0,
+      endedAtMs: null,
+    };
   });
   const files: Record<string, string> = {};
   for (const delivery of deliveries) {

@@ -26,7 +26,9 @@ export async function byRequest(): Promise<readonly Row[]> {
   for (let event = 0; event < WARM_UP + EVENTS; event++) {
     const [first, second] = [await schedule(own), await schedule(bare)];
     await pause(KNOWN_MS + (event % 7) * 5);
-    samples.bridge.push(await timed(`${bridge}/v1/approvals`, { headers: AUTHORIZED, body: startRequest(first) }, TAKEN));
+    samples.bridge.push(
+      await timed(`${bridge}/v1/approvals`, { headers: AUTHORIZED, body: startRequest(first) }, TAKEN),
+    );
     await pause(20);
     samples.bare.push(await timed(bare + PATH, { headers: { Metadata: 'true' }, body: startRequest(second) }));
     await exchange('POST', `${own}/simulator/events/${first}/end`);
@@ -55,7 +57,10 @@ export async function released(): Promise<readonly Row[]> {
     await azure.until(() => azure.approvals().includes(EventId));
     azure.end(EventId);
   }
-  return [...rows('hold released → StartRequest', samples.arrived), ...rows('hold released → its answer', samples.answered)];
+  return [
+    ...rows('hold released → StartRequest', samples.arrived),
+    ...rows('hold released → its answer', samples.answered),
+  ];
 }
 
 /** In a process of its own; its URL. */
@@ -67,7 +72,9 @@ async function simulator(surroundings: BridgeBetween): Promise<string> {
 /** With one approver; its URL. */
 async function startBridge(surroundings: BridgeBetween, endpoint: string): Promise<string> {
   const approvals = { approvers: { orders: { token: { file: surroundings.secret(TOKEN) } } } };
-  return urlOf(await surroundings.startBridge(POLL_INTERVAL, { metadata: { endpoint, pollInterval: POLL_INTERVAL }, approvals }));
+  return urlOf(
+    await surroundings.startBridge(POLL_INTERVAL, { metadata: { endpoint, pollInterval: POLL_INTERVAL }, approvals }),
+  );
 }
 
 async function schedule(url: string): Promise<string> {

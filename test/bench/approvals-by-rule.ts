@@ -24,17 +24,24 @@ const bridge: Approver = (surroundings, { url: endpoint }, pollInterval) =>
 
 const bareLoop: Approver = async (surroundings, { url }, pollInterval) => {
   surroundings.spawn(
-    withFlags([BARE, url, join(surroundings.folder, 'written'), String(Number.parseInt(pollInterval, 10))], ['ignore', 'ignore', 'pipe']),
+    withFlags(
+      [BARE, url, join(surroundings.folder, 'written'), String(Number.parseInt(pollInterval, 10))],
+      ['ignore', 'ignore', 'pipe'],
+    ),
   );
 };
 
 export async function byRule(): Promise<readonly Row[]> {
   await using own = await Contender.start(bridge, '50ms');
   await using other = await Contender.start(bareLoop, '50ms');
-  for (let event = 0; event < WARM_UP + EVENTS; event++) for (const contender of [own, other]) await contender.step(event);
+  for (let event = 0; event < WARM_UP + EVENTS; event++)
+    for (const contender of [own, other]) await contender.step(event);
   return (['p50', 'p99'] as const).map((label) => {
     const share = Number(label.slice(1)) / 100;
-    const [ownMs, otherMs] = [own, other].map(({ samples }) => percentile(samples.slice(WARM_UP), share)) as [number, number];
+    const [ownMs, otherMs] = [own, other].map(({ samples }) => percentile(samples.slice(WARM_UP), share)) as [
+      number,
+      number,
+    ];
     const figure = `${ownMs.toFixed(2)} ms, bare loop ${otherMs.toFixed(2)} ms: ${(ownMs / otherMs).toFixed(1)} ×`;
     return { what: `event → StartRequest by a rule, ${label} of ${EVENTS}`, figure, goal: '' };
   });
@@ -90,7 +97,10 @@ class Contender implements AsyncDisposable {
     await pause(10);
   }
 
-  /** Milliseconds from the answer to the poll that lists so many new events to the arrival of the StartRequest, or to the start of the last of many. */
+  /**
+   * Milliseconds from the answer to the poll that lists so many new events to the arrival of the StartRequest, or to
+   * the start of the last of many.
+   */
   async approved(count: number): Promise<number> {
     for (let event = 0; event < count; event++) this.#azure.schedule({ EventType: 'Reboot', EventSource: 'User' });
     const polled = this.#traffic.polled();
@@ -99,7 +109,10 @@ class Contender implements AsyncDisposable {
     return (await posted) - (await polled);
   }
 
-  /** Where several stand in one request there are fewer of those. Looks seldom, as a look at a thousand events takes a while. */
+  /**
+   * Where several stand in one request there are fewer of those. Looks seldom, as a look at a thousand events takes a
+   * while.
+   */
   async #allStarted(): Promise<number> {
     while (this.#azure.events().some(({ EventStatus }) => EventStatus !== 'Started')) await pause(LOOK_MS);
     return performance.now();

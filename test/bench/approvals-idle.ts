@@ -18,7 +18,11 @@ export async function approvalsIdle(): Promise<readonly Row[]> {
     { name: 'no approvals', sections: {} },
     { name: 'policy of 20 rules', sections: { approvals: { policy: TWENTY_RULES } } },
     { name: '20 rules, jwt, no JWT yet', sections: withJwt },
-    { name: '20 rules, jwt, after the first', sections: withJwt, prepare: async (bridge) => show(bridge, await issuer.token(Date.now())) },
+    {
+      name: '20 rules, jwt, after the first',
+      sections: withJwt,
+      prepare: async (bridge) => show(bridge, await issuer.token(Date.now())),
+    },
   ]);
 }
 

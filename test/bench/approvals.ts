@@ -5,5 +5,11 @@ import { approvalsIdle } from './approvals-idle.ts';
 import type { Row } from './figures.ts';
 
 export async function approvals(): Promise<readonly Row[]> {
-  return [...(await byRule()), ...(await manyByRule()), ...(await byRequest()), ...(await released()), ...(await approvalsIdle())];
+  return [
+    ...(await byRule()),
+    ...(await manyByRule()),
+    ...(await byRequest()),
+    ...(await released()),
+    ...(await approvalsIdle()),
+  ];
 }

@@ -29,7 +29,9 @@ async function approve(text: string): Promise<void> {
   writeSync(written, block);
   fdatasyncSync(written);
   await Promise.all(
-    scheduled.map(({ EventId }) => exchange('POST', url, { headers: { Metadata: 'true' }, body: { StartRequests: [{ EventId }] } })),
+    scheduled.map(({ EventId }) =>
+      exchange('POST', url, { headers: { Metadata: 'true' }, body: { StartRequests: [{ EventId }] } }),
+    ),
   );
 }
 

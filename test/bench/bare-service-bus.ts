@@ -13,5 +13,11 @@ const applicationProperties = Object.fromEntries(
 await sender.createMessageBatch();
 let sent = 0;
 await takeTurns((body) =>
-  sender.sendMessages({ body, contentType: 'application/json', messageId: String(sent++), partitionKey: 'key', applicationProperties }),
+  sender.sendMessages({
+    body,
+    contentType: 'application/json',
+    messageId: String(sent++),
+    partitionKey: 'key',
+    applicationProperties,
+  }),
 );

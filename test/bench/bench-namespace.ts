@@ -31,7 +31,9 @@ export class BenchNamespace implements AsyncDisposable {
 
   /** The section `sinks` with one that sends there. */
   sink(queue: string): Sections & { readonly sinks: Sections } {
-    return { sinks: { bus: { type: 'service-bus', connectionString: { file: join(this.#folder, 'connection') }, queue } } };
+    return {
+      sinks: { bus: { type: 'service-bus', connectionString: { file: join(this.#folder, 'connection') }, queue } },
+    };
   }
 
   /** @throws where the queue has fewer messages */

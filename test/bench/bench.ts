@@ -38,7 +38,8 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
 
 const chosen = process.argv.slice(2);
 const unknown = chosen.find((name) => !Object.hasOwn(MEASUREMENTS, name));
-if (unknown !== undefined) throw new Error(`there is no measurement "${unknown}": ${Object.keys(MEASUREMENTS).join(', ')}`);
+if (unknown !== undefined)
+  throw new Error(`there is no measurement "${unknown}": ${Object.keys(MEASUREMENTS).join(', ')}`);
 
 const rows: Row[] = [];
 for (const [name, measure] of Object.entries(MEASUREMENTS)) {

@@ -58,7 +58,11 @@ export class BridgeBetween implements AsyncDisposable {
   }
 
   /** Spawns `run` and returns at once. */
-  spawnBridge(pollInterval: string, sections: Sections = {}, { main = MAIN, flags = FLAGS, env }: BridgeStart = {}): Program {
+  spawnBridge(
+    pollInterval: string,
+    sections: Sections = {},
+    { main = MAIN, flags = FLAGS, env }: BridgeStart = {},
+  ): Program {
     const config = this.configure(pollInterval, sections);
     return this.spawn(withFlags([main, 'run', '--config', config], ['ignore', 'ignore', 'pipe'], flags, env));
   }

@@ -51,7 +51,9 @@ async function startLatency(): Promise<Row[]> {
     bare.push((await nextStart(reader)) - startedMs);
     await exited;
   }
-  await surroundings.startBridge(`${POLL_INTERVAL_MS / 2}ms`, { sinks: { program: { type: 'command', run: [program] } } });
+  await surroundings.startBridge(`${POLL_INTERVAL_MS / 2}ms`, {
+    sinks: { program: { type: 'command', run: [program] } },
+  });
   const bridge: number[] = [];
   for (let round = 0; round < WARM_UP + CHANGES; round++) {
     const started = nextStart(reader);
@@ -60,9 +62,16 @@ async function startLatency(): Promise<Row[]> {
     await pause(30 + (round % 7) * 5);
   }
   return [0.5, 0.95].map((share) => {
-    const [bridgeMs, bareMs] = [bridge, bare].map((samples) => percentile(samples.slice(WARM_UP), share)) as [number, number];
+    const [bridgeMs, bareMs] = [bridge, bare].map((samples) => percentile(samples.slice(WARM_UP), share)) as [
+      number,
+      number,
+    ];
     const figure = `${bridgeMs.toFixed(2)} ms, bare spawn ${bareMs.toFixed(2)} ms: ${(bridgeMs / bareMs).toFixed(1)} ×`;
-    return { what: `change → program started, p${share * 100} of ${CHANGES}`, figure, goal: share === 0.5 ? '≤ 3 ×' : '' };
+    return {
+      what: `change → program started, p${share * 100} of ${CHANGES}`,
+      figure,
+      goal: share === 0.5 ? '≤ 3 ×' : '',
+    };
   });
 }
 

@@ -10,7 +10,11 @@ export interface Sent {
 }
 
 /** @throws where no answer comes, and for one that is no success */
-export function exchange(method: string, url: string, { headers = {}, body }: Sent = {}): Promise<{ status: number; text: string }> {
+export function exchange(
+  method: string,
+  url: string,
+  { headers = {}, body }: Sent = {},
+): Promise<{ status: number; text: string }> {
   const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const ofBody = bytes && { 'Content-Type': 'application/json', 'Content-Length': bytes.length };
   return new Promise((resolve, reject) => {

@@ -21,7 +21,9 @@ export function median(samples: readonly number[]): number {
 /** Processor time of all threads of a process so far, in milliseconds. Linux only. */
 export function cpuMs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
-  const nanoseconds = threads.map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]));
+  const nanoseconds = threads.map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
+  );
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
@@ -45,7 +47,9 @@ export function table(rows: readonly Row[]): string {
   const all: Row[] = [{ what: 'measured', figure: 'figure', goal: 'goal' }, ...rows];
   const widthOf = (column: keyof Row) => Math.max(...all.map((row) => row[column].length));
   const [what, figure, goal] = [widthOf('what'), widthOf('figure'), widthOf('goal')];
-  const lines = all.map((row) => `| ${row.what.padEnd(what)} | ${row.figure.padEnd(figure)} | ${row.goal.padEnd(goal)} |`);
+  const lines = all.map(
+    (row) => `| ${row.what.padEnd(what)} | ${row.figure.padEnd(figure)} | ${row.goal.padEnd(goal)} |`,
+  );
   lines.splice(1, 0, `| ${'-'.repeat(what)} | ${'-'.repeat(figure)} | ${'-'.repeat(goal)} |`);
   return lines.join('\n');
 }

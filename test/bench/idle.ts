@@ -24,7 +24,10 @@ const STARTED: readonly { readonly how: string; readonly flags: readonly string[
 export async function idle(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const each of CASES) {
-    const [python, ...beside] = await Promise.all([measurePython(each), ...STARTED.map((started) => measurePair(each, started))]);
+    const [python, ...beside] = await Promise.all([
+      measurePython(each),
+      ...STARTED.map((started) => measurePair(each, started)),
+    ]);
     rows.push(...beside.flat(), ...python);
   }
   return rows;
@@ -32,13 +35,19 @@ export async function idle(): Promise<readonly Row[]> {
 
 type Case = (typeof CASES)[number];
 
-async function measurePair({ interval, intervalMs, roundMs }: Case, { how, flags, rssGoal }: (typeof STARTED)[number]): Promise<Row[]> {
+async function measurePair(
+  { interval, intervalMs, roundMs }: Case,
+  { how, flags, rssGoal }: (typeof STARTED)[number],
+): Promise<Row[]> {
   await using surroundings = await BridgeBetween.start();
   await using otherService = await MetadataService.start();
   const bridge = await surroundings.startBridge(interval, {}, { flags });
   const bare = surroundings.spawn(withFlags([BARE_GET, otherService.url, String(intervalMs)], 'ignore', flags));
   await pause(SETTLE_MS);
-  const [own, other] = await Promise.all([watch(pidOf(bridge), surroundings.metadata, roundMs), watch(pidOf(bare), otherService, roundMs)]);
+  const [own, other] = await Promise.all([
+    watch(pidOf(bridge), surroundings.metadata, roundMs),
+    watch(pidOf(bare), otherService, roundMs),
+  ]);
   const what = `idle, ${interval} polls, ${how}`;
   const times = own.cpu.map((ms, round) => ms / (other.cpu[round] ?? Number.NaN));
   const ratio = `${median(times).toFixed(2)} × (${times.map((each) => each.toFixed(2)).join(', ')})`;
@@ -54,7 +63,9 @@ async function measurePython({ interval, intervalMs, roundMs }: Case): Promise<R
   if (python.pid === null) return [];
   await pause(SETTLE_MS);
   const usage = await watch(python.pid, service, roundMs);
-  return [{ what: `idle, ${interval} polls, the Python loop`, figure: `${cpuOf(usage)} a poll, ${rssOf(usage)}`, goal: '' }];
+  return [
+    { what: `idle, ${interval} polls, the Python loop`, figure: `${cpuOf(usage)} a poll, ${rssOf(usage)}`, goal: '' },
+  ];
 }
 
 interface Usage {
@@ -72,7 +83,10 @@ function rssOf({ rss }: Usage): string {
   return `${rss.toFixed(1)} MB`;
 }
 
-/** The rounds of all that are watched at once begin and end together, so that what else the machine does meets all of them. */
+/**
+ * The rounds of all that are watched at once begin and end together, so that what else the machine does meets all of
+ * them.
+ */
 async function watch(pid: number, service: MetadataService, roundMs: number): Promise<Usage> {
   const cpu: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -86,6 +100,8 @@ async function watch(pid: number, service: MetadataService, roundMs: number): Pr
 /** Where python3 and its requests are not there, the pid is null. */
 function startPython(url: string, intervalMs: number): Disposable & { readonly pid: number | null } {
   if (spawnSync('python3', ['-c', 'import requests']).status !== 0) return { pid: null, [Symbol.dispose]: () => {} };
-  const child = spawn('python3', [join(import.meta.dirname, 'poll.py'), url, String(intervalMs / 1000)], { stdio: 'ignore' });
+  const child = spawn('python3', [join(import.meta.dirname, 'poll.py'), url, String(intervalMs / 1000)], {
+    stdio: 'ignore',
+  });
   return { pid: child.pid ?? null, [Symbol.dispose]: () => child.kill() };
 }

@@ -38,7 +38,8 @@ async function burst(cluster: Cluster): Promise<readonly Row[]> {
     [6, '6 partitions'],
   ] as const) {
     const rounds: Sections[] = [];
-    for (let round = 0; round < ROUNDS; round++) rounds.push(await sinkTo(cluster, `burst-${partitions}-${round}`, partitions));
+    for (let round = 0; round < ROUNDS; round++)
+      rounds.push(await sinkTo(cluster, `burst-${partitions}-${round}`, partitions));
     rows.push(await allAccepted(`Kafka, ${EVENTS} events in one document, ${name}: all accepted`, TIMED, rounds));
   }
   return rows;

@@ -21,7 +21,10 @@ export async function latency(): Promise<readonly Row[]> {
     ['p95', 0.95, ''],
     ['p99', 0.99, '≤ 3 ×, hope ≤ 10 ms'],
   ].map(([name, share, goal]) => {
-    const [bridgeMs, bareMs] = [bridge, bare].map((samples) => percentile(samples, share as number)) as [number, number];
+    const [bridgeMs, bareMs] = [bridge, bare].map((samples) => percentile(samples, share as number)) as [
+      number,
+      number,
+    ];
     const figure = `${bridgeMs.toFixed(2)} ms, bare loop ${bareMs.toFixed(2)} ms: ${(bridgeMs / bareMs).toFixed(1)} ×`;
     return { what: `change → webhook, ${name} of ${CHANGES}`, figure, goal: goal as string };
   });

@@ -36,7 +36,12 @@ interface Form {
 export async function packageForms(): Promise<readonly Row[]> {
   const packages = builtPackages();
   using podman = onPath('podman') && onPath('runc') ? new Podman() : null;
-  const forms = [fromDist(), fromArchive(packages), fromTarball(packages), ...(podman ? [fromImage(packages, podman)] : [])];
+  const forms = [
+    fromDist(),
+    fromArchive(packages),
+    fromTarball(packages),
+    ...(podman ? [fromImage(packages, podman)] : []),
+  ];
   const starts: Row[] = [];
   for (const form of forms) starts.push(await measureStart(form));
   return [...forms.map(sizeOf), ...starts, ...(await Promise.all(forms.map(measureIdle))).flat()];
@@ -91,7 +96,11 @@ function fromImage(packages: string, podman: Podman): Form {
 
 function sizeOf({ name, bytes: [packed, unpacked] }: Form): Row {
   const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-  return { what: `${name}: size`, figure: `${mb(packed)}, unpacked ${mb(unpacked)}`, goal: name.startsWith('container') ? '≤ 160 MB' : '' };
+  return {
+    what: `${name}: size`,
+    figure: `${mb(packed)}, unpacked ${mb(unpacked)}`,
+    goal: name.startsWith('container') ? '≤ 160 MB' : '',
+  };
 }
 
 async function measureStart(form: Form): Promise<Row> {

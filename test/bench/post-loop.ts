@@ -9,9 +9,13 @@ let left = Number(count);
 
 function post(): Promise<void> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: 'POST', agent, headers: { ...headers, 'webhook-id': String(left) } }, (incoming) => {
-      incoming.resume().on('end', resolve);
-    });
+    const outgoing = request(
+      url,
+      { method: 'POST', agent, headers: { ...headers, 'webhook-id': String(left) } },
+      (incoming) => {
+        incoming.resume().on('end', resolve);
+      },
+    );
     outgoing.on('error', reject);
     outgoing.end(body);
   });

@@ -34,13 +34,15 @@ const PROGRAM = `#!/bin/sh
 if [ "$EVENT_TYPE" = Reboot ]; then until [ -e go ]; do sleep 0.2; done; fi
 `;
 
-const logSinks: readonly PreemptKind[] = SINKS.filter(({ variant }) => variant === undefined).map(({ type, start }) => ({
-  type,
-  start: async (folder) => {
-    const far = await start(folder);
-    return { sink: { type, ...far.sink }, env: far.env, [Symbol.asyncDispose]: () => far[Symbol.asyncDispose]() };
-  },
-}));
+const logSinks: readonly PreemptKind[] = SINKS.filter(({ variant }) => variant === undefined).map(
+  ({ type, start }) => ({
+    type,
+    start: async (folder) => {
+      const far = await start(folder);
+      return { sink: { type, ...far.sink }, env: far.env, [Symbol.asyncDispose]: () => far[Symbol.asyncDispose]() };
+    },
+  }),
+);
 
 export const KINDS: readonly PreemptKind[] = [
   { type: 'stdout', start: async () => ({ sink: { type: 'stdout' }, [Symbol.asyncDispose]: async () => {} }) },

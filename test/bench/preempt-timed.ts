@@ -1,5 +1,6 @@
 // run --config FILE → the bridge; standard error tells when each Preempt was accepted, and by whom.
-// A line reads `preempt EVENTID at MS`, by the clock that the processes of a machine share (clock.ts). Deliveries of a Freeze never end.
+// A line reads `preempt EVENTID at MS`, by the clock that the processes of a machine share (clock.ts). Deliveries of a
+// Freeze never end.
 import type { Adapter, AdapterDefinition, Outcome } from '../../adapters/adapter.ts';
 import { ADAPTERS } from '../../adapters/index.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';

@@ -72,7 +72,11 @@ async function measure(kind: PreemptKind): Promise<readonly Row[]> {
 }
 
 /** Of each notice, one after the other. */
-async function sampled(machine: Machine, rounds: number, beside: readonly EventFields[] = []): Promise<readonly Sample[]> {
+async function sampled(
+  machine: Machine,
+  rounds: number,
+  beside: readonly EventFields[] = [],
+): Promise<readonly Sample[]> {
   const samples: Sample[] = [];
   for (let round = 0; round < rounds; round++)
     for (const noticeMs of NOTICES_MS) {
@@ -115,7 +119,9 @@ async function busy(machine: Machine, count: number, round: number): Promise<rea
   await machine.list(reboots);
   await pause(SETTLE_MS);
   // What acts on a Preempt goes on acting: one sample for each machine.
-  return machine.isSeenActing ? await machine.preempt([NOTICES_MS[round % 2] ?? 0], reboots) : await sampled(machine, IDLE_ROUNDS, reboots);
+  return machine.isSeenActing
+    ? await machine.preempt([NOTICES_MS[round % 2] ?? 0], reboots)
+    : await sampled(machine, IDLE_ROUNDS, reboots);
 }
 
 /** A bridge with one sink, and its far side. */
@@ -140,7 +146,10 @@ class Machine implements AsyncDisposable {
   static async start(kind: PreemptKind): Promise<Machine> {
     const surroundings = await BridgeBetween.start();
     const far = await kind.start(surroundings.folder);
-    const bridge = surroundings.spawnBridge(POLL_INTERVAL, sectionsOf(far, 0), { main: TIMED, env: { ...far.env, ADMIN_TOKEN: TOKEN } });
+    const bridge = surroundings.spawnBridge(POLL_INTERVAL, sectionsOf(far, 0), {
+      main: TIMED,
+      env: { ...far.env, ADMIN_TOKEN: TOKEN },
+    });
     const machine = new Machine(surroundings, far, bridge);
     await bridge.logs('"watching"');
     await pause(SETTLE_MS);
@@ -161,7 +170,9 @@ class Machine implements AsyncDisposable {
   async preempt(noticesMs: readonly number[], beside: readonly EventFields[] = []): Promise<readonly Sample[]> {
     const announced = noticesMs.map((noticeMs) => ({ noticeMs, event: eventOf('Preempt', noticeMs) }));
     const arrivals = announced.map(({ noticeMs, event }) => this.#arrival(event.EventId, noticeMs));
-    const answeredMs = sharedMs(await this.#surroundings.metadata.list([...beside, ...announced.map(({ event }) => event)]));
+    const answeredMs = sharedMs(
+      await this.#surroundings.metadata.list([...beside, ...announced.map(({ event }) => event)]),
+    );
     const arrivedMs = await Promise.all(arrivals);
     return noticesMs.map((noticeMs, place) => ({ noticeMs, tookMs: (arrivedMs[place] ?? Number.NaN) - answeredMs }));
   }
@@ -172,7 +183,9 @@ class Machine implements AsyncDisposable {
     this.#accepted.set(eventId.toLowerCase(), resolve);
     const acts =
       this.#far.actsOn &&
-      poll(() => this.#far.actsOn?.('Preempt') ?? false, 'the node to show it', noticeMs + SETTLE_MS).then(() => sharedMs());
+      poll(() => this.#far.actsOn?.('Preempt') ?? false, 'the node to show it', noticeMs + SETTLE_MS).then(() =>
+        sharedMs(),
+      );
     const late = new AbortController();
     const atMs = await Promise.race([acts ?? promise, pause(noticeMs, Number.POSITIVE_INFINITY, late)]);
     late.abort();

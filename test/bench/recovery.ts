@@ -25,7 +25,11 @@ export async function recovery(): Promise<readonly Row[]> {
     await again.end('SIGTERM');
   }
   return [
-    { what: `kill -9, restart → first poll, median of ${ROUNDS}`, figure: `${median(polls).toFixed(0)} ms`, goal: '≤ 1000 ms' },
+    {
+      what: `kill -9, restart → first poll, median of ${ROUNDS}`,
+      figure: `${median(polls).toFixed(0)} ms`,
+      goal: '≤ 1000 ms',
+    },
     {
       what: `kill -9, restart → first redelivery, median of ${ROUNDS}`,
       figure: `${median(redeliveries).toFixed(0)} ms`,

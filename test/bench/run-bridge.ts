@@ -20,10 +20,23 @@ export async function runBridge(adapters: readonly AdapterDefinition<unknown>[])
   const checked = read();
   if ('faults' in checked) throw configError(checked.faults);
   const deps = systemDeps();
-  const { logger, dropped } = await createLogger({ stream: process.stderr, level: 'info', pretty: false, wallMs: deps.wallMs });
+  const { logger, dropped } = await createLogger({
+    stream: process.stderr,
+    level: 'info',
+    pretty: false,
+    wallMs: deps.wallMs,
+  });
   const { stdout } = process;
   const file = { written: checked.written, read: async () => read() };
-  const bridge = await startBridge({ config: checked.options, file, version: 'bench', deps, logger, logLinesDropped: dropped, stdout });
+  const bridge = await startBridge({
+    config: checked.options,
+    file,
+    version: 'bench',
+    deps,
+    logger,
+    logLinesDropped: dropped,
+    stdout,
+  });
   process.on('SIGHUP', () => void bridge.reload('SIGHUP'));
   process.on('SIGTERM', () => void bridge[Symbol.asyncDispose]().then(() => process.exit(0)));
 }

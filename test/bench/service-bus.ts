@@ -14,7 +14,12 @@ const BARE = join(import.meta.dirname, 'bare-service-bus.ts');
 
 export async function serviceBus(): Promise<readonly Row[]> {
   await using namespace = await BenchNamespace.start(QUEUES);
-  return [...(await latency(namespace)), ...(await burst(namespace)), ...(await idle(namespace)), ...(await start(namespace))];
+  return [
+    ...(await latency(namespace)),
+    ...(await burst(namespace)),
+    ...(await idle(namespace)),
+    ...(await start(namespace)),
+  ];
 }
 
 async function latency(namespace: BenchNamespace): Promise<readonly Row[]> {

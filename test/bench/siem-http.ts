@@ -18,7 +18,9 @@ export interface HttpService {
 export async function httpFarSide({ sink, answer }: HttpService): Promise<SiemFarSide> {
   const receiver = await WebhookReceiver.start();
   receiver.default = (response, _, request) => {
-    const { type, body } = request.path.startsWith(TOKEN_PATH) ? token() : (answer?.(request) ?? { type: '', body: null });
+    const { type, body } = request.path.startsWith(TOKEN_PATH)
+      ? token()
+      : (answer?.(request) ?? { type: '', body: null });
     if (body === null) response.writeHead(204).end();
     else response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
   };

@@ -20,7 +20,9 @@ function posting(): Way {
   return {
     send: (bytes, { path = '', headers = {} }) =>
       new Promise((resolve, reject) => {
-        const outgoing = request(new URL(path, to), { method: 'POST', agent, headers }, (incoming) => incoming.resume().on('end', resolve));
+        const outgoing = request(new URL(path, to), { method: 'POST', agent, headers }, (incoming) =>
+          incoming.resume().on('end', resolve),
+        );
         outgoing.on('error', reject);
         outgoing.end(bytes);
       }),
@@ -43,7 +45,8 @@ async function streaming(): Promise<Way> {
   const socket = connect({ host: '127.0.0.1', port: Number(to) });
   await once(socket, 'connect');
   return {
-    send: (bytes) => new Promise((resolve, reject) => socket.write(bytes, (error) => (error ? reject(error) : resolve()))),
+    send: (bytes) =>
+      new Promise((resolve, reject) => socket.write(bytes, (error) => (error ? reject(error) : resolve()))),
     [Symbol.asyncDispose]: async () => void socket.destroy(),
   };
 }

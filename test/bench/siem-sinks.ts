@@ -14,10 +14,18 @@ export const SINKS: readonly SiemSink[] = [
   { type: 'syslog', variant: 'settle 0s', start: () => syslogFarSide(0) },
   {
     type: 'splunk',
-    start: () => httpFarSide({ sink: (url) => ({ url, token: { env: 'PATH' } }), answer: () => json({ text: 'Success', code: 0 }) }),
+    start: () =>
+      httpFarSide({
+        sink: (url) => ({ url, token: { env: 'PATH' } }),
+        answer: () => json({ text: 'Success', code: 0 }),
+      }),
   },
   { type: 'elasticsearch', start: () => httpFarSide({ sink: (url) => ({ url }), answer: allCreated }) },
-  { type: 'otlp', start: () => httpFarSide({ sink: (url) => ({ url }), answer: () => ({ type: 'application/x-protobuf', body: '' }) }) },
+  {
+    type: 'otlp',
+    start: () =>
+      httpFarSide({ sink: (url) => ({ url }), answer: () => ({ type: 'application/x-protobuf', body: '' }) }),
+  },
   { type: 'azure-monitor', start: () => httpFarSide({ sink: (endpoint) => ({ endpoint, ...AZURE_MONITOR }) }) },
 ];
 

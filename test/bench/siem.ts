@@ -47,7 +47,11 @@ export interface SiemSends {
   readonly to: string;
   readonly inFlight: number;
   readonly settleMs: number;
-  readonly sends: readonly { readonly base64: string; readonly path?: string; readonly headers?: Readonly<Record<string, string>> }[];
+  readonly sends: readonly {
+    readonly base64: string;
+    readonly path?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  }[];
 }
 
 interface Sample {
@@ -98,7 +102,10 @@ async function rounds(type: string, start: SiemSink['start']): Promise<readonly 
     const answeredMs = sharedMs(await surroundings.metadata.list(events));
     const made = [await calls.next()];
     while (made.reduce((sum, { accepted }) => sum + accepted, 0) < EVENTS) made.push(await calls.next());
-    const [firstMs, lastMs] = [Math.min(...made.map(({ fromMs }) => fromMs)), Math.max(...made.map(({ toMs }) => toMs))];
+    const [firstMs, lastMs] = [
+      Math.min(...made.map(({ fromMs }) => fromMs)),
+      Math.max(...made.map(({ toMs }) => toMs)),
+    ];
     const makingMs = made.reduce((sum, { firstTurnMs }) => sum + firstTurnMs, 0);
     await pause(SETTLE_MS);
     const loopMs = await plainLoop(far.sends(made), surroundings.folder);

@@ -35,9 +35,17 @@ async function load(): Promise<readonly Row[]> {
       const [cpu, ms] = [cpuMs(pidOf(program)) - before.cpu, performance.now() - before.ms];
       const size = bytes === 0 ? '' : ` of ${Math.round(bytes / REQUESTS / 1000)} kB`;
       const figure = `${perSecond(cpu)} a second of its CPU, ${perSecond(ms)} a second with the client`;
-      rows.push({ what: `simulator, ${EVENTS.toLocaleString('en')} events: ${what}${size}`, figure, goal: '≥ 1000 on one core' });
+      rows.push({
+        what: `simulator, ${EVENTS.toLocaleString('en')} events: ${what}${size}`,
+        figure,
+        goal: '≥ 1000 on one core',
+      });
     }
-    rows.push({ what: 'simulator: RSS after these', figure: `${rssMb(pidOf(program)).toFixed(1)} MB`, goal: '≤ 100 MB' });
+    rows.push({
+      what: 'simulator: RSS after these',
+      figure: `${rssMb(pidOf(program)).toFixed(1)} MB`,
+      goal: '≤ 100 MB',
+    });
     return rows;
   } finally {
     await program.end('SIGTERM');

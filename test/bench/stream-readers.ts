@@ -20,7 +20,8 @@ function follow(token: string | undefined): Promise<void> {
       socket.write(`GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\n${proof}\r\n`);
     });
     socket.once('data', (head) => {
-      if (!head.toString('latin1').startsWith('HTTP/1.1 200 ')) throw new Error(`a reader was answered ${head.toString('latin1', 9, 12)}`);
+      if (!head.toString('latin1').startsWith('HTTP/1.1 200 '))
+        throw new Error(`a reader was answered ${head.toString('latin1', 9, 12)}`);
       socket.on('data', (bytes) => {
         const atMs = wallMs();
         // Each event is awaited before the next one is made, and comes in one piece.

@@ -22,7 +22,10 @@ export async function stream(): Promise<readonly Row[]> {
   return [...(await measureLatency()), ...(await measureIdle())];
 }
 
-/** From the log line that is written as soon as the commit is through: its clock has whole milliseconds, so up to 1 ms is too much. */
+/**
+ * From the log line that is written as soon as the commit is through: its clock has whole milliseconds, so up to 1 ms
+ * is too much.
+ */
 async function measureLatency(): Promise<readonly Row[]> {
   await using rig = await BridgeBetween.start();
   const bridge = await rig.startBridge(`${INTERVAL_MS}ms`);
@@ -40,7 +43,9 @@ async function measureLatency(): Promise<readonly Row[]> {
   }
   const committed = committedMs(bridge);
   if (committed.length !== came.length) throw new Error(`${committed.length} commits and ${came.length} events`);
-  const fromCommit = came.flatMap((moments, change) => moments.map((atMs) => atMs - (committed[change] ?? 0))).slice(WARM_UP * READERS);
+  const fromCommit = came
+    .flatMap((moments, change) => moments.map((atMs) => atMs - (committed[change] ?? 0)))
+    .slice(WARM_UP * READERS);
   const figure = (samples: readonly number[]) =>
     `p50 ${percentile(samples, 0.5).toFixed(2)} ms, p99 ${percentile(samples, 0.99).toFixed(2)} ms`;
   const of = `each of ${READERS} readers, ${CHANGES} changes`;
@@ -60,7 +65,11 @@ async function measureIdle(): Promise<readonly Row[]> {
   await using rig = await BridgeBetween.start();
   const named = CALLERS.map((name) => [name, { token: { env: `TOKEN_${name}` } }] as const);
   const env = Object.fromEntries(CALLERS.map((name) => [`TOKEN_${name}`, tokenOf(name)]));
-  const bridge = await rig.startBridge('1s', { http: { listen: '127.0.0.1:0', readers: Object.fromEntries(named) } }, { env });
+  const bridge = await rig.startBridge(
+    '1s',
+    { http: { listen: '127.0.0.1:0', readers: Object.fromEntries(named) } },
+    { env },
+  );
   await pause(5000);
   const pid = pidOf(bridge);
   const alone = { rss: rssMb(pid), ...(await watchPolls(rig, pid)) };
@@ -68,7 +77,11 @@ async function measureIdle(): Promise<readonly Row[]> {
   const crowded = { ...(await watchPolls(rig, pid)), rss: rssMb(pid) };
   const late = (samples: readonly number[]) => `${Math.max(...samples).toFixed(1)} ms at most`;
   return [
-    { what: `stream, ${IDLE_READERS} idle readers: RSS more`, figure: `${(crowded.rss - alone.rss).toFixed(1)} MB`, goal: '≤ 30 MB' },
+    {
+      what: `stream, ${IDLE_READERS} idle readers: RSS more`,
+      figure: `${(crowded.rss - alone.rss).toFixed(1)} MB`,
+      goal: '≤ 30 MB',
+    },
     {
       what: 'stream, 1s polls: later than 1 s after the one before',
       figure: `${late(crowded.late)}; without readers ${late(alone.late)}`,
@@ -98,7 +111,12 @@ function tokenOf(name: string): string {
   return `the-token-of-reader-${name}`;
 }
 
-async function openReaders(rig: BridgeBetween, bridge: Program, count: number, tokens: readonly string[] = []): Promise<Program> {
+async function openReaders(
+  rig: BridgeBetween,
+  bridge: Program,
+  count: number,
+  tokens: readonly string[] = [],
+): Promise<Program> {
   const words = [READERS_SCRIPT, `${urlOf(bridge)}/v1/stream`, String(count), ...tokens];
   const readers = rig.spawn(withFlags(words, ['ignore', 'pipe', 'inherit'], []));
   await nextLine(readers);

@@ -1,5 +1,6 @@
 // A kind of sink → the same, whose sinks tell on standard error what each call took.
-// A line reads `deliveries COUNT from MS to MS first turn MS`, by the clock that the processes of a machine share (clock.ts).
+// A line reads `deliveries COUNT from MS to MS first turn MS`, by the clock that the processes of a machine share
+// (clock.ts).
 import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
 import { sharedMs } from './clock.ts';
 

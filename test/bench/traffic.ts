@@ -13,7 +13,8 @@ interface Wait {
 export class Traffic implements Disposable {
   readonly #port: number;
   readonly #waits: Readonly<Record<'GET' | 'POST', Wait[]>> = { GET: [], POST: [] };
-  readonly #listener = (message: unknown) => this.#arrived(message as { request: IncomingMessage; response: ServerResponse });
+  readonly #listener = (message: unknown) =>
+    this.#arrived(message as { request: IncomingMessage; response: ServerResponse });
 
   /** @param url of the simulator */
   constructor(url: string) {

@@ -21,7 +21,9 @@ interface Samples {
   readonly delivery: readonly number[];
 }
 
-/** `end` names what a delivery waits for. `timed` is the bridge's script; `words` come behind those of bare-turns.ts. */
+/**
+ * `end` names what a delivery waits for. `timed` is the bridge's script; `words` come behind those of bare-turns.ts.
+ */
 export async function besideBare(
   name: string,
   end: string,
@@ -31,13 +33,21 @@ export async function besideBare(
   await using surroundings = await BridgeBetween.start();
   await using bareRig = await BridgeBetween.start();
   const words = [bareRig.metadata.url, join(bareRig.folder, 'written'), String(POLL_INTERVAL_MS), ...bare.words];
-  const bridge = trial(surroundings, surroundings.spawnBridge(`${POLL_INTERVAL_MS}ms`, own.sections, { main: own.timed }));
+  const bridge = trial(
+    surroundings,
+    surroundings.spawnBridge(`${POLL_INTERVAL_MS}ms`, own.sections, { main: own.timed }),
+  );
   const loop = trial(bareRig, bareRig.spawn(withFlags([bare.script, ...words], ['ignore', 'ignore', 'pipe'])));
   await Promise.all([surroundings, bareRig].map(({ metadata }) => metadata.answered()));
   for (let change = 0; change < WARM_UP + CHANGES; change++) for (const { step } of [bridge, loop]) await step(change);
   const send = ['bare send', loop.samples.delivery] as const;
   return [
-    ...compared(`${name}, change → ${end}`, bridge.samples.change, [send, ['bare loop', loop.samples.change]], '≤ 1.5 × the send'),
+    ...compared(
+      `${name}, change → ${end}`,
+      bridge.samples.change,
+      [send, ['bare loop', loop.samples.change]],
+      '≤ 1.5 × the send',
+    ),
     ...compared(`${name}, delivery → ${end}`, bridge.samples.delivery, [send], ''),
   ];
 }
@@ -61,7 +71,10 @@ function compared(
   });
 }
 
-function trial({ metadata }: BridgeBetween, program: Program): { readonly samples: Samples; step(change: number): Promise<void> } {
+function trial(
+  { metadata }: BridgeBetween,
+  program: Program,
+): { readonly samples: Samples; step(change: number): Promise<void> } {
   const samples = { change: [] as number[], delivery: [] as number[] };
   const calls = callsOf(program);
   return {

@@ -17,10 +17,15 @@ const ED25519 = `whsk_${Buffer.alloc(32, 7).toString('base64')}`;
 const PADDING = 600;
 
 const deliveries = Array.from({ length: EVENTS }, (_, seq) => sampleDelivery({ seq, padding: PADDING }));
-const batches = Array.from({ length: EVENTS / BATCH }, (_, batch) => deliveries.slice(batch * BATCH, (batch + 1) * BATCH));
+const batches = Array.from({ length: EVENTS / BATCH }, (_, batch) =>
+  deliveries.slice(batch * BATCH, (batch + 1) * BATCH),
+);
 
 export async function webhookCosts(): Promise<readonly Row[]> {
-  const slack = templateEncoder({ template: { shipped: 'slack' }, contentType: 'application/json', values: {} }, 'bench');
+  const slack = templateEncoder(
+    { template: { shipped: 'slack' }, contentType: 'application/json', values: {} },
+    'bench',
+  );
   const ways: readonly (readonly [what: string, work: () => unknown])[] = [
     ['encoding, structured', each(encoder({ mode: 'structured' }, 'bench'))],
     ['encoding, binary', each(encoder({ mode: 'binary' }, 'bench'))],

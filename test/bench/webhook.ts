@@ -42,7 +42,10 @@ export async function webhook(): Promise<readonly Row[]> {
       samples.push(await burst(options, inFlight));
     }
     const loopMs = median(loops);
-    const [allMs, sendingMs] = [median(samples.map((each) => each.allMs)), median(samples.map((each) => each.sendingMs))];
+    const [allMs, sendingMs] = [
+      median(samples.map((each) => each.allMs)),
+      median(samples.map((each) => each.sendingMs)),
+    ];
     const grown = Math.max(...samples.map((each) => each.grownMb));
     const what = `${EVENTS} events in one document, ${name}`;
     rows.push(
@@ -112,7 +115,9 @@ function watchMemory(pid: number): () => number {
 /** Milliseconds that a program needs which does nothing else. */
 async function plainLoop(inFlight: number): Promise<number> {
   await using receiver = await WebhookReceiver.start();
-  const program = new Program([receiver.url, String(EVENTS), String(inFlight), String(BODY_BYTES)], { main: POST_LOOP });
+  const program = new Program([receiver.url, String(EVENTS), String(inFlight), String(BODY_BYTES)], {
+    main: POST_LOOP,
+  });
   const { stdout } = await program.ended();
   return Number(stdout);
 }

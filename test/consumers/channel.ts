@@ -44,10 +44,24 @@ export const SCHEDULED = 'io.github.scheduled-events-bridge.scheduled.v1';
 
 type Phase = EventChange['phase'];
 
-/** A CloudEvent of a change as a bridge on MACHINE makes it, announced for ten minutes from now. `over` replaces attributes. */
-export function changeOf(phase: Phase, eventId: string, over: JsonEvent = {}, fields: Partial<EventChange['event']> = {}): JsonEvent {
+/**
+ * A CloudEvent of a change as a bridge on MACHINE makes it, announced for ten minutes from now. `over` replaces
+ * attributes.
+ */
+export function changeOf(
+  phase: Phase,
+  eventId: string,
+  over: JsonEvent = {},
+  fields: Partial<EventChange['event']> = {},
+): JsonEvent {
   const wallMs = Date.now();
-  const event = scheduledEvent({ eventId, eventType: 'Reboot', resources: [MACHINE], notBefore: inMinutes(10), ...fields });
+  const event = scheduledEvent({
+    eventId,
+    eventType: 'Reboot',
+    resources: [MACHINE],
+    notBefore: inMinutes(10),
+    ...fields,
+  });
   const ended = phase === 'ended' ? { outcome: 'completed' as const } : {};
   return { ...jsonOf(eventChange({ event, phase, at: { wallMs, elapsedMs: 0 }, ...ended })), ...over };
 }

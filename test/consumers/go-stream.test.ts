@@ -47,7 +47,9 @@ test('the stream reader in Go begins with what is listed, and recovers from what
 /** Resolves when the bridge lists the event, or no longer does. */
 async function isListed({ url }: Maintenance, eventId: string, expected: boolean): Promise<void> {
   const holds = async () => {
-    const { events } = (await (await fetch(`${url}/v1/events`)).json()) as { readonly events: readonly { readonly eventId: string }[] };
+    const { events } = (await (await fetch(`${url}/v1/events`)).json()) as {
+      readonly events: readonly { readonly eventId: string }[];
+    };
     return events.some((event) => event.eventId === eventId) === expected;
   };
   await poll(holds, `${eventId} to be ${expected ? '' : 'no longer '}listed`);

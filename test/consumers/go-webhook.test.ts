@@ -50,8 +50,19 @@ test('the webhook receiver in Go answers 415 to a signed CloudEvent in binary mo
   await play.start();
   const [body, id, at] = ['{}', 'x:scheduled', new Date()];
   const stamp = `${Math.floor(at.getTime() / 1000)}`;
-  const proof = { 'webhook-id': id, 'webhook-timestamp': stamp, 'webhook-signature': new Webhook(SECRET).sign(id, at, body) };
-  const headers = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'ce-id': id, 'ce-type': 'x', 'ce-source': '/x', ...proof };
+  const proof = {
+    'webhook-id': id,
+    'webhook-timestamp': stamp,
+    'webhook-signature': new Webhook(SECRET).sign(id, at, body),
+  };
+  const headers = {
+    'content-type': 'application/json',
+    'ce-specversion': '1.0',
+    'ce-id': id,
+    'ce-type': 'x',
+    'ce-source': '/x',
+    ...proof,
+  };
   const { status } = await fetch(`http://127.0.0.1:${channel.programEnv['PORT']}/`, { method: 'POST', headers, body });
   assert.equal(status, 415);
 });

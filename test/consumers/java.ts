@@ -24,11 +24,18 @@ export async function javaProgram(t: TestContext, main: string): Promise<Command
   await promisify(execFile)('javac', [...options, join(sources, `${main}.java`)]);
   // A small heap, and no compiler that would need more than a test's run to be worth it.
   const small = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-  return { node: jars.java(), flags: [...small, '-cp', `${classPath}:${classes}`], main, resumes: RESUMES, endsOnFailure: true };
+  return {
+    node: jars.java(),
+    flags: [...small, '-cp', `${classPath}:${classes}`],
+    main,
+    resumes: RESUMES,
+    endsOnFailure: true,
+  };
 }
 
 function missing(): string | false {
-  const reason = jars.missing() || (!onPath('javac') && 'there is no Java compiler: install a JDK of version 17 or newer');
+  const reason =
+    jars.missing() || (!onPath('javac') && 'there is no Java compiler: install a JDK of version 17 or newer');
   if (reason && process.env['REQUIRE_CONSUMERS']) throw new Error(`${reason}; REQUIRE_CONSUMERS is set`);
   return reason;
 }

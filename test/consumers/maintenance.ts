@@ -30,7 +30,10 @@ export interface Command {
   readonly flags?: readonly string[];
   readonly main: string;
   readonly args?: readonly string[];
-  /** What it prints on standard error if it is started again while it is prepared for one event; absent if it prints nothing about that. */
+  /**
+   * What it prints on standard error if it is started again while it is prepared for one event; absent if it prints
+   * nothing about that.
+   */
   readonly resumes?: string;
   /** Whether it ends if its preparation fails, as it does with a `PREPARE_SECONDS` that is not a number. */
   readonly endsOnFailure?: boolean;
@@ -48,7 +51,14 @@ export class Maintenance {
   readonly #state: string;
   #program: Program | undefined;
 
-  private constructor(t: TestContext, command: Command, channel: Channel, azure: SimulatedAzure, folder: BridgeFolder, url: string) {
+  private constructor(
+    t: TestContext,
+    command: Command,
+    channel: Channel,
+    azure: SimulatedAzure,
+    folder: BridgeFolder,
+    url: string,
+  ) {
     this.#t = t;
     this.#command = command;
     this.channel = channel;
@@ -110,7 +120,10 @@ export class Maintenance {
     return this.lines.filter((each) => line.test(each)).length;
   }
 
-  /** Sends a marker past the bridge and waits until the program has passed it: everything before it on the same key is handled. */
+  /**
+   * Sends a marker past the bridge and waits until the program has passed it: everything before it on the same key is
+   * handled.
+   */
   async handled(key: string): Promise<void> {
     const id = `marker-${Math.random().toString(36).slice(2)}`;
     await this.channel.send(changeOf('scheduled', key, { id, type: 'com.example.marker.v1' }));

@@ -20,7 +20,10 @@ const SILENCE_MS = { kafka: 10_000, 'service-bus': 10_000, webhook: 2_000, strea
 /** A Preempt gives 30 s of notice: on a busy machine, too, a program must not be silent for longer. */
 const NOTICE_MS = 30_000;
 
-/** Plays everything in turn, with one bridge and one state. A channel that cannot `send` plays the parts that it can by itself. */
+/**
+ * Plays everything in turn, with one bridge and one state. A channel that cannot `send` plays the parts that it can by
+ * itself.
+ */
 export async function playAll(t: TestContext, command: Command, channel: Channel): Promise<void> {
   const play = await Maintenance.begin(t, command, channel);
   await badInput(play);

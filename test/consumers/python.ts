@@ -6,7 +6,8 @@ import type { Command } from './maintenance.ts';
 const FOLDER = join(import.meta.dirname, '../../docs/receive/examples/python');
 /** The program of the Python that has the packages. */
 export const PYTHON = process.env['CONSUMERS_PYTHON'] ?? 'python3';
-const MODULES = 'azure.identity, azure.servicebus, cloudevents.core.bindings.kafka, confluent_kafka, flask, standardwebhooks, waitress';
+const MODULES =
+  'azure.identity, azure.servicebus, cloudevents.core.bindings.kafka, confluent_kafka, flask, standardwebhooks, waitress';
 
 const RESUMES = 'resuming: prepared for 1 events';
 

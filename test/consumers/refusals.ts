@@ -75,7 +75,12 @@ export async function refusedOverHttp(t: TestContext, play: Maintenance): Promis
     const body = type.startsWith('<')
       ? type
       : JSON.stringify({ type, title: type, status, results: [{ eventId: 'x', state: 'submitted' }] });
-    response.writeHead(status, { 'content-type': 'application/problem+json', ...(status === 429 ? { 'retry-after': '1' } : {}) }).end(body);
+    response
+      .writeHead(status, {
+        'content-type': 'application/problem+json',
+        ...(status === 429 ? { 'retry-after': '1' } : {}),
+      })
+      .end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close().closeAllConnections());
@@ -105,10 +110,13 @@ export function namesWhatWasSeen(bodies: readonly string[]): void {
       readonly StartRequests: readonly { readonly EventId: string; readonly Seen: string }[];
     };
     assert.equal(StartRequests.length, 1, body);
-    for (const { EventId, Seen } of StartRequests) assert.match(Seen, new RegExp(`^${EventId}:(scheduled|updated:\\w+)(:r\\d+)?$`, 'i'));
+    for (const { EventId, Seen } of StartRequests)
+      assert.match(Seen, new RegExp(`^${EventId}:(scheduled|updated:\\w+)(:r\\d+)?$`, 'i'));
   }
 }
 
 function lineOf(eventId: string, reason: string): RegExp {
-  return new RegExp(`^approval ${eventId}: ${reason}${MENDED_BY_EVENTS.includes(reason) ? '' : ', needs an operator'}$`);
+  return new RegExp(
+    `^approval ${eventId}: ${reason}${MENDED_BY_EVENTS.includes(reason) ? '' : ', needs an operator'}$`,
+  );
 }

@@ -28,12 +28,18 @@ export async function serviceBusChannel(t: TestContext): Promise<ServiceBusChann
       },
     },
     bridgeEnv: { SERVICE_BUS: server.connectionString },
-    programEnv: { SERVICE_BUS: server.connectionString, TOPIC: 'maintenance', SUBSCRIPTION: 'orders', APPROVALS: 'approvals' },
+    programEnv: {
+      SERVICE_BUS: server.connectionString,
+      TOPIC: 'maintenance',
+      SUBSCRIPTION: 'orders',
+      APPROVALS: 'approvals',
+    },
     async send(event) {
       const contentType = 'application/cloudevents+json; charset=utf-8';
       await sender.sendMessages({ body: event, contentType, sessionId: String(event['partitionkey'] ?? 'none') });
     },
-    // Azure and the SDKs wait for a session for a minute at most. The second wait is ended for certain: it began before.
+    // Azure and the SDKs wait for a session for a minute at most. The second wait is ended for certain: it began
+    // before.
     async idle() {
       const attaches = () => server.contacts('attach').length;
       const before = attaches();
@@ -49,7 +55,10 @@ export async function serviceBusChannel(t: TestContext): Promise<ServiceBusChann
         { ...structured, body: [1] },
         { ...structured, body: hollow() },
         { body: {}, contentType: 'application/json', applicationProperties: binary }, // no id
-        { body: Buffer.from([0xff, 0xfe]), applicationProperties: { ...binary, cloudEvents_id: '1', cloudEvents_type: SCHEDULED } },
+        {
+          body: Buffer.from([0xff, 0xfe]),
+          applicationProperties: { ...binary, cloudEvents_id: '1', cloudEvents_type: SCHEDULED },
+        },
       ];
       await sender.sendMessages(messages.map((message) => ({ ...message, sessionId: 'foreign' })));
       return messages.length;

@@ -65,14 +65,25 @@ export async function streamChannel(t: TestContext): Promise<StreamChannel> {
     name: 'stream',
     sections: {
       http: { listen: `127.0.0.1:${bridgePort}` },
-      approvals: { approvers: { orders: { token: { env: 'ORDERS_TOKEN' } }, admin: { token: { env: 'ADMIN_TOKEN' }, admin: true } } },
+      approvals: {
+        approvers: {
+          orders: { token: { env: 'ORDERS_TOKEN' } },
+          admin: { token: { env: 'ADMIN_TOKEN' }, admin: true },
+        },
+      },
     },
     bridgeEnv: { ORDERS_TOKEN: TOKEN },
     programEnv: { BRIDGE: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, BRIDGE_TOKEN: TOKEN },
     relay,
     send: (event) => write(`data: ${JSON.stringify(event)}\n\n`),
     async sendUnreadable() {
-      const bodies = ['hello', '[1]', '{"specversion":"1.0","type":"x","source":"/x"}', '{"specversion":', JSON.stringify(hollow())];
+      const bodies = [
+        'hello',
+        '[1]',
+        '{"specversion":"1.0","type":"x","source":"/x"}',
+        '{"specversion":',
+        JSON.stringify(hollow()),
+      ];
       for (const body of bodies) await write(`data: ${body}\n\n`);
       return bodies.length;
     },

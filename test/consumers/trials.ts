@@ -13,14 +13,31 @@ export async function badInput(play: Maintenance): Promise<void> {
   await play.says(/^skipped \d+: /, unreadable);
   assert.equal(play.count(/^skipped \d+: /), unreadable);
   const { send } = play.channel;
-  await send(changeOf('scheduled', 'somebody-elses', { type: 'com.example.order.placed', data: 'text', datacontenttype: 'text/plain' }));
-  await send(changeOf('scheduled', 'later', { id: 'later:v2', type: 'io.github.scheduled-events-bridge.scheduled.v2', data: { new: 1 } }));
-  await send(changeOf('scheduled', 'unknown', { id: 'unknown:paused', type: 'io.github.scheduled-events-bridge.paused.v1' }));
+  await send(
+    changeOf('scheduled', 'somebody-elses', {
+      type: 'com.example.order.placed',
+      data: 'text',
+      datacontenttype: 'text/plain',
+    }),
+  );
+  await send(
+    changeOf('scheduled', 'later', {
+      id: 'later:v2',
+      type: 'io.github.scheduled-events-bridge.scheduled.v2',
+      data: { new: 1 },
+    }),
+  );
+  await send(
+    changeOf('scheduled', 'unknown', { id: 'unknown:paused', type: 'io.github.scheduled-events-bridge.paused.v1' }),
+  );
   await play.says(/^passed .*: other type/, 3);
   await play.kill();
 }
 
-/** Kills the program by SIGKILL while it prepares, and starts it again. Returns the longest silence in ms: of that event, and of one that came meanwhile. */
+/**
+ * Kills the program by SIGKILL while it prepares, and starts it again. Returns the longest silence in ms: of that
+ * event, and of one that came meanwhile.
+ */
 export async function killedWhilePreparing(
   play: Maintenance,
 ): Promise<{ readonly events: readonly [string, string]; readonly silenceMs: number }> {
@@ -39,7 +56,10 @@ export async function killedWhilePreparing(
   return { events: [first, second], silenceMs };
 }
 
-/** A preparation fails: the program ends without approving. Started again, as by its supervisor, it prepares and approves. */
+/**
+ * A preparation fails: the program ends without approving. Started again, as by its supervisor, it prepares and
+ * approves.
+ */
 export async function failedPreparation(play: Maintenance): Promise<void> {
   await play.kill();
   await play.start({ PREPARE_SECONDS: 'not a number' });
@@ -98,7 +118,10 @@ export async function slowPreparation(play: Maintenance): Promise<void> {
   await play.start();
 }
 
-/** Nothing happens for a minute, so the broker ends the receiver's wait. Returns after how many ms the program then prepares for an event. */
+/**
+ * Nothing happens for a minute, so the broker ends the receiver's wait. Returns after how many ms the program then
+ * prepares for an event.
+ */
 export async function afterIdleness(play: Maintenance): Promise<number> {
   await play.channel.idle?.();
   const startedMs = performance.now();
@@ -111,7 +134,9 @@ export async function afterIdleness(play: Maintenance): Promise<number> {
   return silenceMs;
 }
 
-/** What comes late, or again, of an event that is over is not prepared for, also after a restart; a newer occurrence is. */
+/**
+ * What comes late, or again, of an event that is over is not prepared for, also after a restart; a newer occurrence is.
+ */
 export async function afterTheEnd(play: Maintenance): Promise<void> {
   const { send } = play.channel;
   await send(changeOf('ended', 'late'));
@@ -137,9 +162,18 @@ export async function afterTheEnd(play: Maintenance): Promise<void> {
   await play.says(/^passed late:ended:again: ended$/);
   await send(changeOf('ended', 'late', { id: 'late:ended:r3', time: inMinutes(-1.5) }));
   await play.says(/^recovered late: completed$/, 2);
-  await send(changeOf('started', 'late', { id: 'late:started:r2', time: inMinutes(-1) }, { eventStatus: 'Started', notBefore: null }));
+  await send(
+    changeOf(
+      'started',
+      'late',
+      { id: 'late:started:r2', time: inMinutes(-1) },
+      { eventStatus: 'Started', notBefore: null },
+    ),
+  );
   await play.says(preparing('late', 'Reboot'), 3);
-  await send(changeOf('updated', 'late', { id: 'late:updated:fedcba9876543210' }, { eventStatus: 'Started', notBefore: null }));
+  await send(
+    changeOf('updated', 'late', { id: 'late:updated:fedcba9876543210' }, { eventStatus: 'Started', notBefore: null }),
+  );
   await play.says(/^started late$/);
   await send(changeOf('ended', 'late', { id: 'late:ended:r4' }));
   await play.says(/^recovered late: completed$/, 3);

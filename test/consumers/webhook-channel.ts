@@ -14,11 +14,19 @@ export async function webhookChannel(_t: TestContext): Promise<Channel> {
   const url = `http://127.0.0.1:${port}/maintenance`;
   const structured = 'application/cloudevents+json; charset=utf-8';
 
-  async function post(body: string, { secret = SECRET, type = structured, id = `sent-${body.length}` } = {}): Promise<number> {
+  async function post(
+    body: string,
+    { secret = SECRET, type = structured, id = `sent-${body.length}` } = {},
+  ): Promise<number> {
     const at = new Date();
     const signature = new Webhook(secret).sign(id, at, body);
     const stamp = `${Math.floor(at.getTime() / 1000)}`;
-    const headers = { 'content-type': type, 'webhook-id': id, 'webhook-timestamp': stamp, 'webhook-signature': signature };
+    const headers = {
+      'content-type': type,
+      'webhook-id': id,
+      'webhook-timestamp': stamp,
+      'webhook-signature': signature,
+    };
     return (await fetch(url, { method: 'POST', headers, body })).status;
   }
 
@@ -26,7 +34,12 @@ export async function webhookChannel(_t: TestContext): Promise<Channel> {
     name: 'webhook',
     sections: {
       sinks: { out: hook(url, { secrets: [{ env: 'HOOK_SECRET' }] }) },
-      approvals: { approvers: { orders: { token: { env: 'ORDERS_TOKEN' } }, admin: { token: { env: 'ADMIN_TOKEN' }, admin: true } } },
+      approvals: {
+        approvers: {
+          orders: { token: { env: 'ORDERS_TOKEN' } },
+          admin: { token: { env: 'ADMIN_TOKEN' }, admin: true },
+        },
+      },
     },
     bridgeEnv: { HOOK_SECRET: SECRET, ORDERS_TOKEN: TOKEN },
     programEnv: { HOOK_SECRET: SECRET, BRIDGE_TOKEN: TOKEN, PORT: `${port}` },
@@ -44,9 +57,23 @@ export async function webhookChannel(_t: TestContext): Promise<Channel> {
       assert.equal(await post(signed, { secret: OTHER_SECRET }), 401, 'signed by somebody else');
       const bare = { method: 'POST', headers: { 'content-type': structured }, body: signed };
       assert.equal((await fetch(url, bare)).status, 401, 'not signed');
-      const broken = { 'webhook-id': '1', 'webhook-timestamp': `${Math.floor(Date.now() / 1000)}`, 'webhook-signature': 'v1' };
-      assert.equal((await fetch(url, { ...bare, headers: { ...bare.headers, ...broken } })).status, 401, 'half a signature');
-      const bodies = ['hello', '[1]', '{"specversion":"1.0","type":"x","source":"/x"}', '{"specversion":', JSON.stringify(hollow())];
+      const broken = {
+        'webhook-id': '1',
+        'webhook-timestamp': `${Math.floor(Date.now() / 1000)}`,
+        'webhook-signature': 'v1',
+      };
+      assert.equal(
+        (await fetch(url, { ...bare, headers: { ...bare.headers, ...broken } })).status,
+        401,
+        'half a signature',
+      );
+      const bodies = [
+        'hello',
+        '[1]',
+        '{"specversion":"1.0","type":"x","source":"/x"}',
+        '{"specversion":',
+        JSON.stringify(hollow()),
+      ];
       for (const body of bodies) assert.equal(await post(body), 400, body);
       return bodies.length;
     },

@@ -16,7 +16,10 @@ import { CLOUD_INIT, CLOUD_INIT_FILE, MARKS, newMachine } from './cloud-init.ts'
 const FOLDER = join(import.meta.dirname, '../../deploy/azure');
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
 const BICEP = read('main.bicep');
-const { config, installer, command } = newMachine('https://packages.example/bridge.deb?sig=a%2Fb&se=2027', sha256Hex('a package'));
+const { config, installer, command } = newMachine(
+  'https://packages.example/bridge.deb?sig=a%2Fb&se=2027',
+  sha256Hex('a package'),
+);
 
 const resource = v.looseObject({
   type: v.string(),
@@ -94,15 +97,26 @@ test('main.bicep has the same resources, parameters and outputs', () => {
     Object.values(parameters).map(({ metadata }) => metadata.description),
   );
   // A child's name is its parent's and its own in main.json.
-  const pairs = [...BICEP.replaceAll(/parent: \w+\n +name: .*/g, '').matchAll(/(\w+): \[?('[^'$]*'|\d+|true|false)(?=[\], \n])/g)];
-  assert.deepEqual(pairs.map(([, key, value = '']) => `${key}: ${value.replaceAll("'", '')}`).sort(), leavesOf(resources).sort());
+  const pairs = [
+    ...BICEP.replaceAll(/parent: \w+\n +name: .*/g, '').matchAll(/(\w+): \[?('[^'$]*'|\d+|true|false)(?=[\], \n])/g),
+  ];
+  assert.deepEqual(
+    pairs.map(([, key, value = '']) => `${key}: ${value.replaceAll("'", '')}`).sort(),
+    leavesOf(resources).sort(),
+  );
 });
 
 test('the template has no password or key, allows no inbound traffic, and the topic drops duplicates', () => {
   assert.doesNotMatch(JSON.stringify(resources), /listKeys|adminPassword|authorizationRules|sharedAccess/i);
   for (const type of ['Microsoft.ServiceBus/namespaces', 'Microsoft.EventHub/namespaces'])
-    assert.deepEqual([propertiesOf(type)['disableLocalAuth'], propertiesOf(type)['minimumTlsVersion']], [true, '1.2'], type);
-  const rules = propertiesOf('Microsoft.Network/networkSecurityGroups')['securityRules'] as { properties: Record<string, unknown> }[];
+    assert.deepEqual(
+      [propertiesOf(type)['disableLocalAuth'], propertiesOf(type)['minimumTlsVersion']],
+      [true, '1.2'],
+      type,
+    );
+  const rules = propertiesOf('Microsoft.Network/networkSecurityGroups')['securityRules'] as {
+    properties: Record<string, unknown>;
+  }[];
   assert.deepEqual(
     rules.map(({ properties: { direction, access, sourceAddressPrefix } }) => [direction, access, sourceAddressPrefix]),
     [['Inbound', 'Deny', '*']],
@@ -145,7 +159,8 @@ test('a restart or redeploy that a user orders is announced, unless a parameter 
 test('main.json contains cloud-init.yaml, and replaces each of its placeholders', () => {
   assert.equal(variables['cloudInit'], CLOUD_INIT);
   const [customData] = expressions.filter(({ path }) => path.endsWith('osProfile.customData'));
-  for (const text of [customData?.text ?? '', BICEP]) assert.deepEqual(new Set(text.match(/__\w+__/g)), new Set(MARKS), 'marks');
+  for (const text of [customData?.text ?? '', BICEP])
+    assert.deepEqual(new Set(text.match(/__\w+__/g)), new Set(MARKS), 'marks');
 });
 
 test('the bridge.yaml of cloud-init is valid, and sends to the resources of the template', () => {
@@ -174,7 +189,10 @@ test('with the parameter eventGrid, a webhook sends to the topic with the identi
   };
   assert.equal('grid' in checkedWith('off'), false);
   const options = checkedWith('on')['grid']?.options as { url: string; azure: object };
-  assert.equal(options.url, 'https://scheduled-events-grid-abc.westeurope-1.eventgrid.azure.net/api/events?api-version=2018-01-01');
+  assert.equal(
+    options.url,
+    'https://scheduled-events-grid-abc.westeurope-1.eventgrid.azure.net/api/events?api-version=2018-01-01',
+  );
   const azure = { credential: 'managed-identity', clientId: '11111111-2222-3333-4444-555555555555' };
   assert.deepEqual(options.azure, { ...azure, scope: 'https://eventgrid.azure.net/.default' });
   assert.deepEqual(propertiesOf('Microsoft.EventGrid/topics'), {
@@ -185,15 +203,20 @@ test('with the parameter eventGrid, a webhook sends to the topic with the identi
     conditional.map(({ type }) => type),
     ['Microsoft.EventGrid/topics', 'Microsoft.Authorization/roleAssignments'],
   );
-  for (const each of conditional) assert.equal((each as { condition?: unknown }).condition, "[parameters('eventGrid')]");
+  for (const each of conditional)
+    assert.equal((each as { condition?: unknown }).condition, "[parameters('eventGrid')]");
 });
 
-/** The installer with a curl that brings `body` after so many failures, and an apt-get that writes down what it is asked. */
+/**
+ * The installer with a curl that brings `body` after so many failures, and an apt-get that writes down what it is
+ * asked.
+ */
 function install(t: TestContext, body: string, failures = 0) {
   const folder = folderOf(t);
   const [bin, tmp, log] = [join(folder, 'bin'), join(folder, 'tmp'), join(folder, 'log')];
   for (const each of [bin, tmp]) mkdirSync(each);
-  const program = (name: string, lines: string) => writeFileSync(join(bin, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
+  const program = (name: string, lines: string) =>
+    writeFileSync(join(bin, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
   program(
     'curl',
     `echo curl "$@" >> ${log}\n[ "$(grep -c '^curl' ${log})" -gt ${failures} ] || exit 22\nprintf '%s' '${body}' > bridge.deb`,

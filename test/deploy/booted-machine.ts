@@ -1,6 +1,16 @@
 // A Debian with its own systemd, booted in a container → commands in it, reboots, power cuts.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { poll } from '../support/poll.ts';
@@ -44,7 +54,15 @@ export class BootedMachine implements AsyncDisposable {
   async start(): Promise<void> {
     this.#disk.mount();
     const log = openSync(join(this.root, '../console'), 'a');
-    const args = ['--quiet', `--directory=${this.root}`, '--register=no', '--keep-unit', '--private-network', '--boot', '--console=pipe'];
+    const args = [
+      '--quiet',
+      `--directory=${this.root}`,
+      '--register=no',
+      '--keep-unit',
+      '--private-network',
+      '--boot',
+      '--console=pipe',
+    ];
     const container = spawn('systemd-nspawn', args, { stdio: ['ignore', log, log] });
     this.#container = container;
     await poll(
@@ -85,7 +103,11 @@ export class BootedMachine implements AsyncDisposable {
     return command('nsenter', [...this.#inside(), ...line]);
   }
 
-  try(...line: readonly string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
+  try(...line: readonly string[]): {
+    readonly status: number | null;
+    readonly stdout: string;
+    readonly stderr: string;
+  } {
     return spawnSync('nsenter', [...this.#inside(), ...line], { encoding: 'utf8' });
   }
 

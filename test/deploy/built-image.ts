@@ -13,7 +13,9 @@ const { name, version } = packageJson;
 export const IMAGE = `${name}:${version}`;
 
 /** Why no image is made, for a test's `skip`: it takes Debian 12, strip and podman with runc, and root to run it. */
-export const noContainer: string | false = process.env['REQUIRE_CONTAINER'] ? false : 'containers run where REQUIRE_CONTAINER is set';
+export const noContainer: string | false = process.env['REQUIRE_CONTAINER']
+  ? false
+  : 'containers run where REQUIRE_CONTAINER is set';
 
 /** As `npm run package` makes it; with its path. */
 export async function builtImage(at: Date): Promise<string> {

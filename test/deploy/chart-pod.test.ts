@@ -17,7 +17,9 @@ const MAIN = join(import.meta.dirname, '../../dist/main.js');
 interface Pod {
   readonly securityContext: { readonly runAsUser: number };
   readonly initContainers: readonly [{ readonly args: readonly [string] }];
-  readonly containers: readonly [{ readonly readinessProbe: { readonly httpGet: { readonly path: string; readonly host: string } } }];
+  readonly containers: readonly [
+    { readonly readinessProbe: { readonly httpGet: { readonly path: string; readonly host: string } } },
+  ];
 }
 
 interface Parts {
@@ -28,7 +30,9 @@ interface Parts {
 /** As with no values. */
 function defaultParts(): Parts {
   const objects = render({ default: '{}' }).default;
-  const { spec } = only(objects, 'DaemonSet') as unknown as { readonly spec: { readonly template: { readonly spec: Pod } } };
+  const { spec } = only(objects, 'DaemonSet') as unknown as {
+    readonly spec: { readonly template: { readonly spec: Pod } };
+  };
   const { data } = only(objects, 'ConfigMap') as unknown as { readonly data: { readonly 'bridge.yaml': string } };
   return { pod: spec.template.spec, config: data['bridge.yaml'] };
 }
@@ -43,7 +47,9 @@ function nodeFolder(t: TestContext, config: string): string {
   return folder;
 }
 
-/** The init container, then the bridge: on a read-only root but for the store, as their users, with their capabilities. */
+/**
+ * The init container, then the bridge: on a read-only root but for the store, as their users, with their capabilities.
+ */
 function startPod(node: NetworkNamespace, folder: string, pod: Pod): Program {
   const user = pod.securityContext.runAsUser;
   const rights = (kept: string) => `setpriv --no-new-privs --bounding-set=${kept} --inh-caps=${kept}`;

@@ -55,7 +55,9 @@ interface Container {
 }
 
 function podOf(name: string): Pod {
-  const { spec } = only(of(name), 'DaemonSet') as unknown as { readonly spec: { readonly template: { readonly spec: Pod } } };
+  const { spec } = only(of(name), 'DaemonSet') as unknown as {
+    readonly spec: { readonly template: { readonly spec: Pod } };
+  };
   return spec.template.spec;
 }
 
@@ -79,35 +81,50 @@ function rightsIn(objects: readonly KubernetesObject[]): readonly string[] {
 }
 
 for (const name of Object.keys(VALUES)) {
-  test(`with ${name}.yaml helm reports nothing, and every object is valid from Kubernetes 1.30 to 1.36`, options, () => {
-    const { refused, objects, remarks, faults } = of(name);
-    assert.deepEqual([refused, remarks, faults], [undefined, [], []]);
-    assert.ok(objects.length > 1);
-  });
+  test(
+    `with ${name}.yaml helm reports nothing, and every object is valid from Kubernetes 1.30 to 1.36`,
+    options,
+    () => {
+      const { refused, objects, remarks, faults } = of(name);
+      assert.deepEqual([refused, remarks, faults], [undefined, [], []]);
+      assert.ok(objects.length > 1);
+    },
+  );
 
   test(`with ${name}.yaml the bridge accepts the rendered configuration`, options, () => {
     const { data } = only(of(name), 'ConfigMap') as unknown as { readonly data: Readonly<Record<string, string>> };
-    const checked = readConfig(data['bridge.yaml'] ?? '', { adapters: ADAPTERS, ...OUTSIDE, directory: '/etc/scheduled-events-bridge' });
+    const checked = readConfig(data['bridge.yaml'] ?? '', {
+      adapters: ADAPTERS,
+      ...OUTSIDE,
+      directory: '/etc/scheduled-events-bridge',
+    });
     if ('faults' in checked) assert.fail(JSON.stringify(checked.faults));
     assert.equal(checked.options.store.path, '/var/lib/scheduled-events-bridge');
   });
 
-  test(`with ${name}.yaml no object contains a secret, and containers have only the rights that they need`, options, () => {
-    const { containers, initContainers, hostNetwork, nodeSelector } = podOf(name);
-    for (const { env = [] } of [...containers, ...initContainers]) {
+  test(
+    `with ${name}.yaml no object contains a secret, and containers have only the rights that they need`,
+    options,
+    () => {
+      const { containers, initContainers, hostNetwork, nodeSelector } = podOf(name);
+      for (const { env = [] } of [...containers, ...initContainers]) {
+        assert.deepEqual(
+          env.filter((each) => 'value' in each),
+          [],
+        );
+      }
+      const { runAsUser, ...main } = containers[0]?.securityContext ?? {};
       assert.deepEqual(
-        env.filter((each) => 'value' in each),
-        [],
+        [runAsUser, main],
+        [undefined, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } }],
       );
-    }
-    const { runAsUser, ...main } = containers[0]?.securityContext ?? {};
-    assert.deepEqual(
-      [runAsUser, main],
-      [undefined, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } }],
-    );
-    assert.deepEqual(initContainers[0]?.securityContext['capabilities'], { drop: ['ALL'], add: ['CHOWN'] });
-    assert.deepEqual([hostNetwork, nodeSelector['kubernetes.io/os'], nodeSelector['kubernetes.io/arch']], [true, 'linux', 'amd64']);
-  });
+      assert.deepEqual(initContainers[0]?.securityContext['capabilities'], { drop: ['ALL'], add: ['CHOWN'] });
+      assert.deepEqual(
+        [hostNetwork, nodeSelector['kubernetes.io/os'], nodeSelector['kubernetes.io/arch']],
+        [true, 'linux', 'amd64'],
+      );
+    },
+  );
 }
 
 test('the schemas reject a misspelt field', options, (t) => {
@@ -130,8 +147,10 @@ test('unknown or contradictory values are rejected with their path', options, ()
     'secretEnv: { TOKEN: in-clear-text }': "'/secretEnv/TOKEN'",
     'secretEnv: { NODE_NAME: { name: a, key: b } }': 'NODE_NAME',
     'config: { sinks: { hook: { type: webhook, secrets: [in-clear-text] } } }': "'/config/sinks/hook/secrets/0'",
-    'config: { sinks: { queue: { type: kafka, sasl: { password: in-clear-text } } } }': "'/config/sinks/queue/sasl/password'",
-    'config: { approvals: { approvers: { orders: { token: in-clear-text } } } }': "'/config/approvals/approvers/orders/token'",
+    'config: { sinks: { queue: { type: kafka, sasl: { password: in-clear-text } } } }':
+      "'/config/sinks/queue/sasl/password'",
+    'config: { approvals: { approvers: { orders: { token: in-clear-text } } } }':
+      "'/config/approvals/approvers/orders/token'",
     'config: { http: { readers: { grafana: { token: in-clear-text } } } }': "'/config/http/readers/grafana/token'",
     'podLabels: { app.kubernetes.io/name: other }': 'app.kubernetes.io/name',
     'serviceAccount: { create: false }\nconfig: { sinks: { node: { type: kubernetes, prepare: [cordon] } } }':
@@ -154,19 +173,23 @@ test('the schema of the values has each section of the configuration, and no oth
   assert.deepEqual(Object.keys(properties.config.properties).sort(), Object.keys(sections).sort());
 });
 
-test('without a sink of type kubernetes there is no role and no token; with one, the rights that its steps need', options, () => {
-  assert.deepEqual([rightsOf('default'), podOf('default').automountServiceAccountToken], [[], false]);
-  assert.equal(podOf('nodes').automountServiceAccountToken, true);
-  assert.deepEqual(rightsOf('nodes'), [
-    'events create',
-    'nodes get',
-    'nodes patch',
-    'nodes/status patch',
-    'pods list',
-    'pods/eviction create',
-  ]);
-  assert.deepEqual(rightsOf('nodes-told'), ['events create', 'nodes get', 'nodes patch']);
-});
+test(
+  'without a sink of type kubernetes there is no role and no token; with one, the rights that its steps need',
+  options,
+  () => {
+    assert.deepEqual([rightsOf('default'), podOf('default').automountServiceAccountToken], [[], false]);
+    assert.equal(podOf('nodes').automountServiceAccountToken, true);
+    assert.deepEqual(rightsOf('nodes'), [
+      'events create',
+      'nodes get',
+      'nodes patch',
+      'nodes/status patch',
+      'pods list',
+      'pods/eviction create',
+    ]);
+    assert.deepEqual(rightsOf('nodes-told'), ['events create', 'nodes get', 'nodes patch']);
+  },
+);
 
 test('with any tolerations, a bridge that taints its node may come back to it', options, () => {
   const node = 'config: { sinks: { node: { type: kubernetes, node: { env: NODE_NAME }, prepare: [taint] } } }';
@@ -179,7 +202,9 @@ test('with any tolerations, a bridge that taints its node may come back to it', 
   });
   const own = { key: 'scheduled-events-bridge.github.io/maintenance', operator: 'Exists', effect: 'NoSchedule' };
   const tolerated = (rendered: Rendered) => {
-    const { spec } = only(rendered, 'DaemonSet') as unknown as { readonly spec: { readonly template: { readonly spec: object } } };
+    const { spec } = only(rendered, 'DaemonSet') as unknown as {
+      readonly spec: { readonly template: { readonly spec: object } };
+    };
     return (spec.template.spec as { readonly tolerations?: readonly object[] }).tolerations;
   };
   assert.deepEqual(tolerated(played.none), [own]);
@@ -189,7 +214,10 @@ test('with any tolerations, a bridge that taints its node may come back to it', 
 
 test('the rights for every step equal those of deploy/kubernetes/rbac.yaml', options, () => {
   const source = readFileSync(join(CHART, '../../kubernetes/rbac.yaml'), 'utf8');
-  assert.deepEqual(rightsOf('nodes'), rightsIn(parseAllDocuments(source).map((document) => document.toJS() as KubernetesObject)));
+  assert.deepEqual(
+    rightsOf('nodes'),
+    rightsIn(parseAllDocuments(source).map((document) => document.toJS() as KubernetesObject)),
+  );
 });
 
 test('the health address is loopback unless a client outside the node needs it', options, () => {
@@ -213,7 +241,10 @@ test('the alert rules equal those of deploy/monitoring', options, () => {
 
 test('the job of the metrics has the name that the rules need, for any name of the release', options, () => {
   const renamed = render({ renamed: `${VALUES['monitoring']}\nfullnameOverride: other\n` }).renamed;
-  assert.match(JSON.stringify(only(renamed, 'ServiceMonitor')), /\{"targetLabel":"job","replacement":"scheduled-events-bridge"\}/);
+  assert.match(
+    JSON.stringify(only(renamed, 'ServiceMonitor')),
+    /\{"targetLabel":"job","replacement":"scheduled-events-bridge"\}/,
+  );
 });
 
 test('optional objects are absent by default', options, () => {
@@ -233,11 +264,14 @@ test('the page of the chart has a row for each value', () => {
   const known = Object.entries(parse(text('values.yaml')) as Readonly<Record<string, unknown>>);
   const whole = ['config', 'resources'];
   const paths = known.flatMap(([name, value]) => {
-    const members = !whole.includes(name) && value && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : [];
+    const members =
+      !whole.includes(name) && value && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : [];
     return members.length > 0 ? members.map((member) => `${name}.${member}`) : [name];
   });
   const rows = new Set(
-    [...page.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, path]) => path)),
+    [...page.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`([^`]+)`/g)].map(([, path]) => path),
+    ),
   );
   assert.deepEqual(
     paths.filter((path) => !rows.has(path)),
@@ -246,6 +280,9 @@ test('the page of the chart has a row for each value', () => {
 });
 
 test('the chart has the version of the package', () => {
-  const { version, appVersion } = parse(text('Chart.yaml')) as { readonly version: string; readonly appVersion: string };
+  const { version, appVersion } = parse(text('Chart.yaml')) as {
+    readonly version: string;
+    readonly appVersion: string;
+  };
   assert.deepEqual([version, appVersion], [packageJson.version, packageJson.version]);
 });

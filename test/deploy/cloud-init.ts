@@ -25,7 +25,12 @@ const cloudInit = v.strictObject({ write_files: v.tuple([file, file]), runcmd: v
 
 /** Two files, and the command that is run once they are there. */
 export function newMachine(url: string, sha256: string, grid: keyof typeof GRID = 'off') {
-  const values: Readonly<Record<string, string>> = { ...FAR_SIDES, ...GRID[grid], __PACKAGE_URL__: url, __PACKAGE_SHA256__: sha256 };
+  const values: Readonly<Record<string, string>> = {
+    ...FAR_SIDES,
+    ...GRID[grid],
+    __PACKAGE_URL__: url,
+    __PACKAGE_SHA256__: sha256,
+  };
   const filled = CLOUD_INIT.replaceAll(/__\w+__/g, (mark) => values[mark] ?? mark);
   const { write_files: files, runcmd } = v.parse(cloudInit, parse(filled));
   return { config: files[0], installer: files[1], command: runcmd[0] };

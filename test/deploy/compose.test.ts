@@ -21,7 +21,10 @@ test('the demo runs this version, without rights that it does not need', () => {
   for (const name of ['azure', 'bridge']) {
     const { image, read_only, cap_drop, security_opt, mem_limit } = services[name] ?? assert.fail(name);
     assert.equal(image, `${packageJson.name}:${packageJson.version}`);
-    assert.deepEqual([read_only, cap_drop, security_opt, mem_limit], [true, ['ALL'], ['no-new-privileges:true'], '96m']);
+    assert.deepEqual(
+      [read_only, cap_drop, security_opt, mem_limit],
+      [true, ['ALL'], ['no-new-privileges:true'], '96m'],
+    );
   }
 });
 

@@ -32,29 +32,37 @@ test('a second build gives the same bytes', options, async () => {
   assert.equal(readFileSync(await builtImage(AT)).equals(readFileSync(archive)), true);
 });
 
-test('the archive has its metadata, runs as a user that the host does not have, and has no shell and no setuid files', options, (t) => {
-  const { names, annotations, config, size, entries, file } = readOciArchive(archive, folderOf(t));
-  assert.equal(names['org.opencontainers.image.ref.name'], IMAGE);
-  assert.equal(annotations['org.opencontainers.image.version'], version);
-  assert.equal(annotations['org.opencontainers.image.created'], AT.toISOString());
-  assert.deepEqual(config['Labels'], annotations);
-  assert.deepEqual([config['User'], config['Cmd'], config['StopSignal']], ['65532:65532', ['run'], 'SIGTERM']);
-  assert.deepEqual(config['Volumes'], { [`/var/lib/${NAME}`]: {} });
-  assert.ok(size < 160e6, `${size} bytes unpacked`);
-  assert.deepEqual(
-    entries.filter(({ mode }) => /s/i.test(mode.slice(1))),
-    [],
-  );
-  const programs = entries.filter(({ mode, path }) => mode.startsWith('-') && mode.includes('x') && !/\.so\.\d/.test(path));
-  const home = `usr/lib/${NAME}`;
-  assert.deepEqual(
-    programs.map(({ path }) => path),
-    [`${home}/bin/node`, `${home}/dist/main.js`],
-  );
-  const strangers = entries.filter(({ owner }) => owner !== '0/0').map(({ mode, owner, path }) => `${mode} ${owner} ${path}`);
-  assert.deepEqual(strangers, [`drwx------ 65532/65532 var/lib/${NAME}/`]);
-  assert.match(file('usr/lib/os-release'), /^ID=debian$/m);
-});
+test(
+  'the archive has its metadata, runs as a user that the host does not have, and has no shell and no setuid files',
+  options,
+  (t) => {
+    const { names, annotations, config, size, entries, file } = readOciArchive(archive, folderOf(t));
+    assert.equal(names['org.opencontainers.image.ref.name'], IMAGE);
+    assert.equal(annotations['org.opencontainers.image.version'], version);
+    assert.equal(annotations['org.opencontainers.image.created'], AT.toISOString());
+    assert.deepEqual(config['Labels'], annotations);
+    assert.deepEqual([config['User'], config['Cmd'], config['StopSignal']], ['65532:65532', ['run'], 'SIGTERM']);
+    assert.deepEqual(config['Volumes'], { [`/var/lib/${NAME}`]: {} });
+    assert.ok(size < 160e6, `${size} bytes unpacked`);
+    assert.deepEqual(
+      entries.filter(({ mode }) => /s/i.test(mode.slice(1))),
+      [],
+    );
+    const programs = entries.filter(
+      ({ mode, path }) => mode.startsWith('-') && mode.includes('x') && !/\.so\.\d/.test(path),
+    );
+    const home = `usr/lib/${NAME}`;
+    assert.deepEqual(
+      programs.map(({ path }) => path),
+      [`${home}/bin/node`, `${home}/dist/main.js`],
+    );
+    const strangers = entries
+      .filter(({ owner }) => owner !== '0/0')
+      .map(({ mode, owner, path }) => `${mode} ${owner} ${path}`);
+    assert.deepEqual(strangers, [`drwx------ 65532/65532 var/lib/${NAME}/`]);
+    assert.match(file('usr/lib/os-release'), /^ID=debian$/m);
+  },
+);
 
 test('the image contains all licences, and lists its contents', options, (t) => {
   const { entries, file } = readOciArchive(archive, folderOf(t));
@@ -69,7 +77,8 @@ test('the image contains all licences, and lists its contents', options, (t) => 
   }
   assert.ok(components.some(({ name }) => name === 'node'));
   const paths = entries.map(({ path }) => path);
-  for (const path of ['NODE-LICENSE', 'LICENSE', 'dist/THIRD-PARTY-NOTICES']) assert.ok(paths.includes(`usr/lib/${NAME}/${path}`), path);
+  for (const path of ['NODE-LICENSE', 'LICENSE', 'dist/THIRD-PARTY-NOTICES'])
+    assert.ok(paths.includes(`usr/lib/${NAME}/${path}`), path);
 });
 
 test('without arguments it runs its own configuration, which is valid', options, () => {
@@ -95,35 +104,51 @@ async function between(t: TestContext, name: string) {
   return { azure, receiver, ready };
 }
 
-test('an event goes to the webhook, with 96 MB, a read-only root and no rights; SIGTERM ends it with 0', options, async (t) => {
-  const { azure, receiver } = await between(t, 'life');
-  const { EventId } = azure.schedule({ EventType: 'Reboot' });
-  const id = `${EventId.toLowerCase()}:scheduled`;
-  await poll(() => received(receiver.requests).has(id), id);
-  const [{ MemorySwap, Memory, ReadonlyRootfs }] = JSON.parse(podman.run('inspect', '--format', '[{{json .HostConfig}}]', 'life'));
-  assert.deepEqual([Memory, MemorySwap, ReadonlyRootfs], [96 * 2 ** 20, 96 * 2 ** 20, true]);
-  const status = readFileSync(`/proc/${podman.run('inspect', '--format', '{{.State.Pid}}', 'life').trim()}/status`, 'utf8');
-  assert.match(status, /^Uid:\t65532\t65532\t65532\t65532$/m);
-  assert.match(status, /^CapBnd:\t0{16}$/m);
-  assert.match(status, /^NoNewPrivs:\t1$/m);
-  assert.equal(podman.try('exec', 'life', 'sh', '-c', 'true').status, 127, 'there is no shell');
-  podman.run('stop', 'life');
-  assert.equal(podman.run('inspect', '--format', '{{.State.ExitCode}} {{.State.OOMKilled}}', 'life').trim(), '0 false');
-});
-
-test('an event that is undelivered at a stop or kill is delivered after a start, with the same bytes', options, async (t) => {
-  const { azure, receiver, ready } = await between(t, 'owing');
-  for (const end of [['stop'], ['kill', '--signal', 'KILL']]) {
-    receiver.default = { status: 503 };
+test(
+  'an event goes to the webhook, with 96 MB, a read-only root and no rights; SIGTERM ends it with 0',
+  options,
+  async (t) => {
+    const { azure, receiver } = await between(t, 'life');
     const { EventId } = azure.schedule({ EventType: 'Reboot' });
     const id = `${EventId.toLowerCase()}:scheduled`;
     await poll(() => received(receiver.requests).has(id), id);
-    podman.run(...end, 'owing');
-    receiver.default = { status: 204 };
-    const before = receiver.requests.length;
-    podman.run('start', 'owing');
-    await ready();
-    await poll(() => received(receiver.requests.slice(before)).has(id), `${id} after ${end[0]}`);
-    assert.equal(new Set(received(receiver.requests).get(id)).size, 1, 'the same bytes');
-  }
-});
+    const [{ MemorySwap, Memory, ReadonlyRootfs }] = JSON.parse(
+      podman.run('inspect', '--format', '[{{json .HostConfig}}]', 'life'),
+    );
+    assert.deepEqual([Memory, MemorySwap, ReadonlyRootfs], [96 * 2 ** 20, 96 * 2 ** 20, true]);
+    const status = readFileSync(
+      `/proc/${podman.run('inspect', '--format', '{{.State.Pid}}', 'life').trim()}/status`,
+      'utf8',
+    );
+    assert.match(status, /^Uid:\t65532\t65532\t65532\t65532$/m);
+    assert.match(status, /^CapBnd:\t0{16}$/m);
+    assert.match(status, /^NoNewPrivs:\t1$/m);
+    assert.equal(podman.try('exec', 'life', 'sh', '-c', 'true').status, 127, 'there is no shell');
+    podman.run('stop', 'life');
+    assert.equal(
+      podman.run('inspect', '--format', '{{.State.ExitCode}} {{.State.OOMKilled}}', 'life').trim(),
+      '0 false',
+    );
+  },
+);
+
+test(
+  'an event that is undelivered at a stop or kill is delivered after a start, with the same bytes',
+  options,
+  async (t) => {
+    const { azure, receiver, ready } = await between(t, 'owing');
+    for (const end of [['stop'], ['kill', '--signal', 'KILL']]) {
+      receiver.default = { status: 503 };
+      const { EventId } = azure.schedule({ EventType: 'Reboot' });
+      const id = `${EventId.toLowerCase()}:scheduled`;
+      await poll(() => received(receiver.requests).has(id), id);
+      podman.run(...end, 'owing');
+      receiver.default = { status: 204 };
+      const before = receiver.requests.length;
+      podman.run('start', 'owing');
+      await ready();
+      await poll(() => received(receiver.requests.slice(before)).has(id), `${id} after ${end[0]}`);
+      assert.equal(new Set(received(receiver.requests).get(id)).size, 1, 'the same bytes');
+    }
+  },
+);

@@ -13,8 +13,12 @@ test('dashboard.json is up to date: run `node deploy/monitoring/dashboard.ts`', 
 });
 
 test('dashboard and rules use only metrics of docs/operate/metrics.md', () => {
-  const known = new Set([...page('metrics.md').matchAll(/^\| `scheduled_events_bridge_(\w+)` \|/gm)].map(([, name]) => name));
-  const named = [...QUERIES, ...RULES].flatMap(({ expr }) => metricsIn(expr)).map((name) => name.replace(/_bucket$/, ''));
+  const known = new Set(
+    [...page('metrics.md').matchAll(/^\| `scheduled_events_bridge_(\w+)` \|/gm)].map(([, name]) => name),
+  );
+  const named = [...QUERIES, ...RULES]
+    .flatMap(({ expr }) => metricsIn(expr))
+    .map((name) => name.replace(/_bucket$/, ''));
   assert.ok(new Set(named).size > 25, 'the metrics were not found');
   assert.deepEqual(
     named.filter((name) => !known.has(name)),
@@ -25,8 +29,14 @@ test('dashboard and rules use only metrics of docs/operate/metrics.md', () => {
 test('each query of the dashboard uses the selected bridges and data source', () => {
   const other = QUERIES.filter(({ expr }) => metricsIn(expr).length !== expr.split('instance=~"$instance"').length - 1);
   assert.deepEqual(other, []);
-  const ids = dashboard.panels.flatMap(({ targets = [], datasource }) => [datasource, ...targets.map((target) => target.datasource)]);
-  assert.deepEqual([...new Set(ids.map((source) => source?.uid ?? 'row'))].sort(), ['$' + '{datasource}', 'row'].sort());
+  const ids = dashboard.panels.flatMap(({ targets = [], datasource }) => [
+    datasource,
+    ...targets.map((target) => target.datasource),
+  ]);
+  assert.deepEqual(
+    [...new Set(ids.map((source) => source?.uid ?? 'row'))].sort(),
+    ['$' + '{datasource}', 'row'].sort(),
+  );
 });
 
 test('panels do not overlap, have distinct names, and fit into the width', () => {
@@ -45,5 +55,8 @@ test('each alert has its section in docs/operate/alerts.md, in the order of the 
     RULES.map(({ alert }) => alert),
   );
   for (const { alert, annotations } of RULES)
-    assert.ok(annotations.runbook_url.endsWith(`/docs/operate/alerts.md#${alert.toLowerCase()}`), annotations.runbook_url);
+    assert.ok(
+      annotations.runbook_url.endsWith(`/docs/operate/alerts.md#${alert.toLowerCase()}`),
+      annotations.runbook_url,
+    );
 });

@@ -14,7 +14,8 @@ const RECEIVER = `require('node:http').createServer((request, response) => {
   });
 }).listen(9000, '127.0.0.1');`;
 /** A sink for the receiver, below the sinks of a fresh configuration. */
-export const HOOK = '  hook: { type: webhook, url: "http://127.0.0.1:9000/", allowInsecure: true, allowPrivate: [127.0.0.0/8] }\n';
+export const HOOK =
+  '  hook: { type: webhook, url: "http://127.0.0.1:9000/", allowInsecure: true, allowPrivate: [127.0.0.0/8] }\n';
 
 export function debIn(folder: string): string {
   return join(folder, readdirSync(folder).find((name) => name.endsWith('.deb')) ?? '');
@@ -30,8 +31,14 @@ export function installFarSides(machine: BootedMachine): void {
   machine.write('/root/receiver.js', RECEIVER);
   const unit = (command: string) =>
     `[Unit]\nBefore=scheduled-events-bridge.service\n[Service]\nExecStart=${command}\n[Install]\nWantedBy=multi-user.target\n`;
-  machine.write('/etc/systemd/system/azure.service', unit('/usr/bin/scheduled-events-bridge simulate --listen 169.254.169.254:80'));
-  machine.write('/etc/systemd/system/receiver.service', unit('/usr/lib/scheduled-events-bridge/bin/node /root/receiver.js'));
+  machine.write(
+    '/etc/systemd/system/azure.service',
+    unit('/usr/bin/scheduled-events-bridge simulate --listen 169.254.169.254:80'),
+  );
+  machine.write(
+    '/etc/systemd/system/receiver.service',
+    unit('/usr/lib/scheduled-events-bridge/bin/node /root/receiver.js'),
+  );
   machine.run('systemctl', 'enable', '--quiet', '--now', 'azure', 'receiver');
 }
 
@@ -43,7 +50,14 @@ export function configure(machine: BootedMachine, text: string): void {
 
 /** Schedules a reboot of the machine; with its EventId in lower case. */
 export function schedule(machine: BootedMachine): string {
-  const answer = machine.run('curl', '--silent', '--fail', '--data', '{"EventType":"Reboot"}', `${AZURE}/simulator/events`);
+  const answer = machine.run(
+    'curl',
+    '--silent',
+    '--fail',
+    '--data',
+    '{"EventType":"Reboot"}',
+    `${AZURE}/simulator/events`,
+  );
   return (JSON.parse(answer) as { EventId: string }).EventId.toLowerCase();
 }
 

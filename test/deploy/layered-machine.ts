@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { command } from './command.ts';
 
-/** Runs a shell script as root of a machine that is like this one, without a running systemd; with what it printed. Nothing of it stays. */
+/**
+ * Runs a shell script as root of a machine that is like this one, without a running systemd; with what it printed.
+ * Nothing of it stays.
+ */
 export function onLayeredMachine(script: string): string {
   const layer = mkdtempSync(join(tmpdir(), 'layered-'));
   const mount = `mount -t tmpfs none ${layer} && mkdir ${layer}/upper ${layer}/work ${layer}/root && \

@@ -44,6 +44,10 @@ test('a base without one of its packages is rejected with the name of that packa
   writeFileSync(join(packages, 'base-files_12.4_amd64.deb'), '');
   mkdirSync(join(packages, 'gcc-12-base'));
   const folder = folderOf(t);
-  const made = makeBaseSystem({ folder: join(folder, 'base'), work: join(folder, 'work'), cache: join(folder, 'cache') });
+  const made = makeBaseSystem({
+    folder: join(folder, 'base'),
+    work: join(folder, 'work'),
+    cache: join(folder, 'cache'),
+  });
   await assert.rejects(made, /has no gcc-12-base_VERSION\.deb of Debian 12/);
 });

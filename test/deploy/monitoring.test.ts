@@ -28,7 +28,9 @@ const BROUGHT_ABOUT = [
 
 /** What such alerts look at is a minute old. */
 const slow = {
-  skip: process.env['REQUIRE_SLOW_ALERTS'] ? withoutPrometheus : 'it takes a minute: runs where REQUIRE_SLOW_ALERTS is set',
+  skip: process.env['REQUIRE_SLOW_ALERTS']
+    ? withoutPrometheus
+    : 'it takes a minute: runs where REQUIRE_SLOW_ALERTS is set',
   timeout: 120_000,
 };
 
@@ -57,7 +59,9 @@ test('the cases of the rules fail if any of the alerts does not fire', options, 
     writeFileSync(join(folder, name), cases.replace('rule_files: [', `rule_files: [${name}.`));
     return join(folder, name);
   };
-  const silenced = RULES.map(({ alert, expr }) => casesOf(alert, rules.replace(`expr: '${expr}'`, `expr: '(${expr}) and vector(0) > 1'`)));
+  const silenced = RULES.map(({ alert, expr }) =>
+    casesOf(alert, rules.replace(`expr: '${expr}'`, `expr: '(${expr}) and vector(0) > 1'`)),
+  );
   const { said } = promtool('test', 'rules', casesOf('all', rules), ...silenced);
   const verdicts = [/^ +SUCCESS$/gm, /^ +FAILED:$/gm].map((verdict) => said.match(verdict)?.length);
   assert.deepEqual(verdicts, [1, RULES.length], said);
@@ -71,7 +75,9 @@ test('every query of the dashboard and every alert has data from a real run', op
     approvals: {
       approvers: { ops: { token: { env: 'OPS_TOKEN' } } },
       policy: [{ when: { impacts: ['Redeploy'] }, then: 'wait' }],
-      sources: { queue: { type: 'kafka', brokers: [`127.0.0.1:${await freePorts()}`], topic: 'approvals', approver: 'ops' } },
+      sources: {
+        queue: { type: 'kafka', brokers: [`127.0.0.1:${await freePorts()}`], topic: 'approvals', approver: 'ops' },
+      },
     },
     sinks: {
       good: hook(await receiver(t, { status: 204 })),
@@ -84,7 +90,11 @@ test('every query of the dashboard and every alert has data from a real run', op
   const program = await startRun(t, files, { env: { OPS_TOKEN: TOKEN } });
   const url = urlOf(program);
   const nobody = `127.0.0.1:${await freePorts()}`;
-  const prometheus = await Prometheus.start(t, { 'monitoring/scheduled-events-bridge': [new URL(url).host, nobody] }, RULES_FILE);
+  const prometheus = await Prometheus.start(
+    t,
+    { 'monitoring/scheduled-events-bridge': [new URL(url).host, nobody] },
+    RULES_FILE,
+  );
   const has = async (expr: string) => (await prometheus.query(expr)).length > 0;
   // An increase shows from the second scrape on.
   await poll(() => has('count_over_time(scheduled_events_bridge_blind[1m]) > 1'), 'two scrapes');
@@ -120,8 +130,12 @@ test('every query of the dashboard and every alert has data from a real run', op
     const alerts = await prometheus.alerts();
     for (const { annotations, labels } of alerts)
       for (const text of Object.values(annotations)) assert.doesNotMatch(text, /<|\{\{|: \.| {2}/, labels['alertname']);
-    const sinkOf = (name: string) => alerts.filter(({ labels }) => labels['alertname'] === NAME + name).map(({ labels }) => labels['sink']);
-    assert.deepEqual([sinkOf('SinkRetired'), sinkOf('SinkMisconfigured'), sinkOf('DeadLetters')], [['gone'], ['locked'], ['picky']]);
+    const sinkOf = (name: string) =>
+      alerts.filter(({ labels }) => labels['alertname'] === NAME + name).map(({ labels }) => labels['sink']);
+    assert.deepEqual(
+      [sinkOf('SinkRetired'), sinkOf('SinkMisconfigured'), sinkOf('DeadLetters')],
+      [['gone'], ['locked'], ['picky']],
+    );
   });
 
   await t.test('what the silent alerts look at is there', async () => {
@@ -131,15 +145,19 @@ test('every query of the dashboard and every alert has data from a real run', op
     assert.ok(await has('scheduled_events_bridge_approval_events{state="failed"} == 0'));
   });
 
-  await t.test('a full disk raises its alert as soon as something must be stored', { skip: 'reason' in disk && disk.reason }, async () => {
-    if ('reason' in disk) return;
-    disk.fill();
-    azure.schedule({ EventType: 'Freeze', Description: 'x'.repeat(20_000) });
-    const names = async () => (await prometheus.alerts()).map(({ labels }) => labels['alertname']);
-    await poll(async () => (await names()).includes(`${NAME}StoreNotWritable`), 'the alert');
-    disk.free();
-    await poll(async () => !(await names()).includes(`${NAME}StoreNotWritable`), 'the end of the alert');
-  });
+  await t.test(
+    'a full disk raises its alert as soon as something must be stored',
+    { skip: 'reason' in disk && disk.reason },
+    async () => {
+      if ('reason' in disk) return;
+      disk.fill();
+      azure.schedule({ EventType: 'Freeze', Description: 'x'.repeat(20_000) });
+      const names = async () => (await prometheus.alerts()).map(({ labels }) => labels['alertname']);
+      await poll(async () => (await names()).includes(`${NAME}StoreNotWritable`), 'the alert');
+      disk.free();
+      await poll(async () => !(await names()).includes(`${NAME}StoreNotWritable`), 'the end of the alert');
+    },
+  );
 });
 
 test('a minute without the metadata service, and with an unavailable sink, fires alerts', slow, async (t) => {
@@ -149,11 +167,16 @@ test('a minute without the metadata service, and with an unavailable sink, fires
   const { host } = new URL(urlOf(program));
   const prometheus = await Prometheus.start(t, { 'scheduled-events-bridge': [host] }, RULES_FILE);
   azure.schedule({ EventType: 'Reboot', notice: '10m' });
-  await poll(async () => (await prometheus.query('scheduled_events_bridge_sink_queue_length == 1')).length === 1, 'a delivery that waits');
+  await poll(
+    async () => (await prometheus.query('scheduled_events_bridge_sink_queue_length == 1')).length === 1,
+    'a delivery that waits',
+  );
   await poll(async () => (await prometheus.alerts()).length === 0, 'no alerts');
   await azure.close();
   const told = async () =>
-    (await prometheus.alerts()).map(({ labels: { alertname, sink } }) => `${alertname?.slice(NAME.length)} ${sink}`).sort();
+    (await prometheus.alerts())
+      .map(({ labels: { alertname, sink } }) => `${alertname?.slice(NAME.length)} ${sink}`)
+      .sort();
   await poll(async () => (await told()).length >= 2, 'the alerts', 90_000);
   // The CloudEvent of the blindness went to the sink that works.
   assert.deepEqual(await told(), ['Blind undefined', 'Undelivered away']);

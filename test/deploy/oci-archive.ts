@@ -42,7 +42,11 @@ export function readOciArchive(path: string, folder: string): OciArchive {
   const { manifests } = json(readFileSync(join(folder, 'index.json'))) as {
     manifests: [Descriptor & { annotations: Record<string, string> }];
   };
-  const manifest = json(blob(manifests[0])) as { config: Descriptor; layers: Descriptor[]; annotations: Record<string, string> };
+  const manifest = json(blob(manifests[0])) as {
+    config: Descriptor;
+    layers: Descriptor[];
+    annotations: Record<string, string>;
+  };
   const config = json(blob(manifest.config)) as { rootfs: { diff_ids: string[] }; config: Record<string, unknown> };
   const tars = manifest.layers.map((layer, index) => {
     const content = gunzipSync(blob(layer));

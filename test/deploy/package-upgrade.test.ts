@@ -59,14 +59,19 @@ test(
   },
 );
 
-test('a .deb renews an unedited configuration, keeps one that was there before it, and creates a missing one', options, () => {
-  assert.deepEqual(deb('one; cat $config; stat --format="%a %U" $config; two; cat $config; one; cat $config'), [
-    ...['# the reference of 1.0.0', '644 root', '# the reference of 1.1.0', '# the reference of 1.0.0'],
-  ]);
-  assert.deepEqual(deb(`mkdir /etc/${NAME}; echo "# earlier" > $config; one; two; cat $config; rm $config; one; cat $config`), [
-    ...['# earlier', '# the reference of 1.0.0'],
-  ]);
-});
+test(
+  'a .deb renews an unedited configuration, keeps one that was there before it, and creates a missing one',
+  options,
+  () => {
+    assert.deepEqual(deb('one; cat $config; stat --format="%a %U" $config; two; cat $config; one; cat $config'), [
+      ...['# the reference of 1.0.0', '644 root', '# the reference of 1.1.0', '# the reference of 1.0.0'],
+    ]);
+    assert.deepEqual(
+      deb(`mkdir /etc/${NAME}; echo "# earlier" > $config; one; two; cat $config; rm $config; one; cat $config`),
+      [...['# earlier', '# the reference of 1.0.0']],
+    );
+  },
+);
 
 test('without systemd, a removal of the .deb keeps the configuration, and a purge deletes everything', options, () => {
   const printed = deb(`one; echo "# mine" > $config; dpkg --remove ${NAME} >&2; cat $config; one; cat $config

@@ -33,7 +33,13 @@ function unpacked(ending: string): string {
 
 test('each kind of package exists once, with a checksum', options, () => {
   const names = [
-    ...['SHA256SUMS', 'sbom.cdx.json', `${NAME}-${version}-1.x86_64.rpm`, `${NAME}-${version}-linux-x64.tar.gz`, `${NAME}-${version}.tgz`],
+    ...[
+      'SHA256SUMS',
+      'sbom.cdx.json',
+      `${NAME}-${version}-1.x86_64.rpm`,
+      `${NAME}-${version}-linux-x64.tar.gz`,
+      `${NAME}-${version}.tgz`,
+    ],
     ...[`${NAME}-${version}-oci.tar`, `${NAME}_${version}_amd64.deb`, `${NAME}-${version}-windows-x64.zip`],
   ];
   assert.deepEqual(readdirSync(folder).sort(), names.sort());
@@ -83,34 +89,52 @@ test('the .zip has the files that Windows needs, and unzip reads it', options, (
   const zip = packageOf('-windows-x64.zip');
   command('unzip', ['-tqq', zip]);
   const paths = command('unzip', ['-Z1', zip]).trim().split('\n');
-  const top = paths.map((path) => path.replace(`${NAME}-${version}-windows-x64/`, '')).filter((path) => !path.startsWith('dist/'));
-  const programs = ['node.exe', `${NAME}.cmd`, `${NAME}-service.exe`, 'install.ps1', 'uninstall.ps1', 'bridge.yaml', 'package.json'];
+  const top = paths
+    .map((path) => path.replace(`${NAME}-${version}-windows-x64/`, ''))
+    .filter((path) => !path.startsWith('dist/'));
+  const programs = [
+    'node.exe',
+    `${NAME}.cmd`,
+    `${NAME}-service.exe`,
+    'install.ps1',
+    'uninstall.ps1',
+    'bridge.yaml',
+    'package.json',
+  ];
   assert.deepEqual(top.sort(), [...programs, 'LICENSE', 'NODE-LICENSE', 'SERVICE-LICENSES', 'sbom.cdx.json'].sort());
-  for (const name of ['main.js', 'THIRD-PARTY-NOTICES']) assert.ok(paths.some((path) => path.endsWith(`/dist/${name}`)));
+  for (const name of ['main.js', 'THIRD-PARTY-NOTICES'])
+    assert.ok(paths.some((path) => path.endsWith(`/dist/${name}`)));
   assert.equal(paths.filter((path) => /\.map$|\/dist\/(types|packages)\//.test(path)).length, 0);
 });
 
 test('lintian reports nothing about the .deb, and rpm reads the .rpm', options, () => {
   assert.equal(command('lintian', ['--allow-root', '--fail-on', 'error,warning', packageOf('.deb')]), '');
   const questions = '%{NAME} %{VERSION} %{ARCH} %{LICENSE}\n';
-  assert.equal(command('rpm', ['-qp', '--queryformat', questions, packageOf('.rpm')]), `${NAME} ${version} x86_64 MIT\n`);
+  assert.equal(
+    command('rpm', ['-qp', '--queryformat', questions, packageOf('.rpm')]),
+    `${NAME} ${version} x86_64 MIT\n`,
+  );
   assert.match(command('rpm', ['-qpc', packageOf('.rpm')]), /^\/etc\/scheduled-events-bridge\/bridge\.yaml\n$/);
 });
 
-test('the .rpm requires libraries by the symbols that Node needs, not by package names of some distributions', options, () => {
-  const symbols = command('objdump', ['-T', join(unpacked('.deb'), `usr/lib/${NAME}/bin/node`)]);
-  const newest = (of: string) => {
-    const versions = [...symbols.matchAll(new RegExp(`\\b${of}_([\\d.]+)`, 'g'))].map(([, found = '']) => found);
-    return `${of}_${versions.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)}`;
-  };
-  const asked = command('rpm', ['-qpR', packageOf('.rpm')]).split('\n');
-  assert.deepEqual(
-    asked.filter((each) => each !== '' && !each.startsWith('rpmlib')),
-    [
-      '/bin/sh',
-      `libc.so.6(${newest('GLIBC')})(64bit)`,
-      `libstdc++.so.6(${newest('GLIBCXX')})(64bit)`,
-      `libgcc_s.so.1(${newest('GCC')})(64bit)`,
-    ],
-  );
-});
+test(
+  'the .rpm requires libraries by the symbols that Node needs, not by package names of some distributions',
+  options,
+  () => {
+    const symbols = command('objdump', ['-T', join(unpacked('.deb'), `usr/lib/${NAME}/bin/node`)]);
+    const newest = (of: string) => {
+      const versions = [...symbols.matchAll(new RegExp(`\\b${of}_([\\d.]+)`, 'g'))].map(([, found = '']) => found);
+      return `${of}_${versions.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)}`;
+    };
+    const asked = command('rpm', ['-qpR', packageOf('.rpm')]).split('\n');
+    assert.deepEqual(
+      asked.filter((each) => each !== '' && !each.startsWith('rpmlib')),
+      [
+        '/bin/sh',
+        `libc.so.6(${newest('GLIBC')})(64bit)`,
+        `libstdc++.so.6(${newest('GLIBCXX')})(64bit)`,
+        `libgcc_s.so.1(${newest('GCC')})(64bit)`,
+      ],
+    );
+  },
+);

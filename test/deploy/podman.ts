@@ -13,9 +13,22 @@ import { command } from './command.ts';
 const { name: NAME } = packageJson;
 /** crun refuses the hybrid cgroups of some machines, and without systemd there is nobody to ask for a cgroup. */
 const ENGINE = ['--runtime', 'runc', '--cgroup-manager', 'cgroupfs'];
-/** All that can be taken from it. Limits that podman would raise are set to what a container inside a container may have. */
+/**
+ * All that can be taken from it. Limits that podman would raise are set to what a container inside a container may
+ * have.
+ */
 const HARDENED: readonly string[] = [
-  ...['--memory', '96m', '--memory-swap', '96m', '--read-only', '--cap-drop', 'all', '--security-opt', 'no-new-privileges'],
+  ...[
+    '--memory',
+    '96m',
+    '--memory-swap',
+    '96m',
+    '--read-only',
+    '--cap-drop',
+    'all',
+    '--security-opt',
+    'no-new-privileges',
+  ],
   ...['--network', 'host', '--ulimit', 'nofile=20000:20000', '--ulimit', 'nproc=1000:1000'],
 ];
 
@@ -27,7 +40,10 @@ export class Podman implements Disposable {
 
   constructor() {
     const [graph, run, volumes] = ['graph', 'run', 'volumes'].map((name) => join(this.#folder, name));
-    writeFileSync(join(this.#folder, 'storage.conf'), `[storage]\ndriver = "overlay"\ngraphroot = "${graph}"\nrunroot = "${run}"\n`);
+    writeFileSync(
+      join(this.#folder, 'storage.conf'),
+      `[storage]\ndriver = "overlay"\ngraphroot = "${graph}"\nrunroot = "${run}"\n`,
+    );
     writeFileSync(join(this.#folder, 'containers.conf'), `[engine]\nvolume_path = "${volumes}"\n`);
     this.#env = {
       PATH: process.env['PATH'] ?? '',
@@ -41,7 +57,11 @@ export class Podman implements Disposable {
     return command('podman', [...ENGINE, ...args], undefined, this.#env);
   }
 
-  try(...args: readonly string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
+  try(...args: readonly string[]): {
+    readonly status: number | null;
+    readonly stdout: string;
+    readonly stderr: string;
+  } {
     return spawnSync('podman', [...ENGINE, ...args], { env: this.#env, encoding: 'utf8' });
   }
 

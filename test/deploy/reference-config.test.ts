@@ -17,13 +17,21 @@ type Node = typeof schema;
 /** Every key that a schema names, the two of a secret's reference aside. */
 function keysOf(node: Node): readonly string[] {
   const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = node;
-  const below = [...Object.values(properties), ...(typeof additionalProperties === 'object' ? [additionalProperties] : [])];
+  const below = [
+    ...Object.values(properties),
+    ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
+  ];
   const all = [...below, ...(items ? [items] : []), ...anyOf, ...oneOf];
   return [...Object.keys(properties).filter((key) => key !== 'env' && key !== 'file'), ...all.flatMap(keysOf)];
 }
 
 test('the unedited file is valid: one sink that works everywhere, and the store of the service', () => {
-  const checked = readConfig(text, { adapters: ADAPTERS, env: {}, readFile: () => '', directory: '/etc/scheduled-events-bridge' });
+  const checked = readConfig(text, {
+    adapters: ADAPTERS,
+    env: {},
+    readFile: () => '',
+    directory: '/etc/scheduled-events-bridge',
+  });
   if ('faults' in checked) assert.fail(JSON.stringify(checked.faults));
   assert.equal(checked.options.store.path, '/var/lib/scheduled-events-bridge');
   assert.deepEqual(
@@ -35,7 +43,9 @@ test('the unedited file is valid: one sink that works everywhere, and the store 
 test('its head has the line of each section, and the command for a reload', () => {
   const lines = text.split('\n');
   const index = lines.find((line) => line.startsWith('# Sections'));
-  const places = [...(index ?? '').matchAll(/(\w+) (\d+)/g)].map(([, name = '', line]) => [name, lines[Number(line) - 1]] as const);
+  const places = [...(index ?? '').matchAll(/(\w+) (\d+)/g)].map(
+    ([, name = '', line]) => [name, lines[Number(line) - 1]] as const,
+  );
   const sections = Object.keys(schema.properties ?? {}).filter((name) => name !== 'version');
   assert.deepEqual(
     places.map(([name]) => name),

@@ -41,7 +41,10 @@ export const VALUES: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** As the release `bridge` in the namespace `maintenance`. @throws where the tools themselves fail */
-export function render<Name extends string>(values: Readonly<Record<Name, string>>, chart = CHART): Readonly<Record<Name, Rendered>> {
+export function render<Name extends string>(
+  values: Readonly<Record<Name, string>>,
+  chart = CHART,
+): Readonly<Record<Name, Rendered>> {
   const input = JSON.stringify({ chart, values, versions: KUBERNETES });
   const { status, stdout, stderr } = spawnSync(PYTHON ?? '', [join(import.meta.dirname, 'render_chart.py')], {
     input,

@@ -29,7 +29,9 @@ export const SHIPPED_DASHBOARD: unknown = JSON.parse(readFileSync(join(MONITORIN
 export const PANELS = v.parse(v.looseObject({ panels: v.array(panel) }), SHIPPED_DASHBOARD).panels;
 
 /** Each query of the dashboard, with where it stands and how its series are named. */
-export const QUERIES = PANELS.flatMap(({ title, targets }) => targets.map(({ expr, legendFormat }) => ({ title, expr, legendFormat })));
+export const QUERIES = PANELS.flatMap(({ title, targets }) =>
+  targets.map(({ expr, legendFormat }) => ({ title, expr, legendFormat })),
+);
 
 /** The metrics of the bridge that a query names, without their prefix. */
 export function metricsIn(expr: string): string[] {

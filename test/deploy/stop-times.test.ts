@@ -61,7 +61,12 @@ for (const path of [
     assert.match(text(path), new RegExp(`\\b${LIMIT_S} s\\b`));
   });
 
-for (const path of ['docs/develop/architecture.md', 'docs/develop/behaviour.md', 'docs/operate/commands.md', 'docs/operate/delivery.md'])
+for (const path of [
+  'docs/develop/architecture.md',
+  'docs/develop/behaviour.md',
+  'docs/operate/commands.md',
+  'docs/operate/delivery.md',
+])
   test(`${path} has the current time for running deliveries`, () => {
     assert.match(text(path), new RegExp(`\\b${DELIVERIES_MS / 1000} s\\b`.replace('.', '\\.')));
   });

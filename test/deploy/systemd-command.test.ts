@@ -30,7 +30,10 @@ test('under the unit of the packages, a program stops and starts the unit that a
   machine.run('systemd-sysusers');
   machine.write(RULE, block('js'));
   // It tries another unit first.
-  machine.write(PROGRAM, block('sh', 'stop-unit').replace('set -eu\n', 'set -eu\nsystemctl stop dbus 2>&1 || echo "no right to dbus"\n'));
+  machine.write(
+    PROGRAM,
+    block('sh', 'stop-unit').replace('set -eu\n', 'set -eu\nsystemctl stop dbus 2>&1 || echo "no right to dbus"\n'),
+  );
   machine.run('chmod', '755', PROGRAM);
   machine.write('/etc/systemd/system/worker.service', '[Service]\nExecStart=/bin/sleep 100000\n');
   machine.run('systemctl', 'daemon-reload');
@@ -53,7 +56,16 @@ test('under the unit of the packages, a program stops and starts the unit that a
   assert.equal(worker(), 'inactive');
   assert.match(journal(machine), /no right to dbus/);
   await says('approval confirmed');
-  machine.run('curl', '--silent', '--fail', '--request', 'PUT', '--data', '{"advance":"10m"}', 'http://169.254.169.254/simulator/clock');
+  machine.run(
+    'curl',
+    '--silent',
+    '--fail',
+    '--request',
+    'PUT',
+    '--data',
+    '{"advance":"10m"}',
+    'http://169.254.169.254/simulator/clock',
+  );
   await says('completed: worker.service runs');
   assert.equal(worker(), 'active');
 });

@@ -6,7 +6,17 @@ import { after, before, test } from 'node:test';
 import { poll } from '../support/poll.ts';
 import { BootedMachine, noMachine } from './booted-machine.ts';
 import { builtPackages } from './built-packages.ts';
-import { CONFIG, configure, HOOK, install, installFarSides, journal, ready, received, schedule } from './installed-service.ts';
+import {
+  CONFIG,
+  configure,
+  HOOK,
+  install,
+  installFarSides,
+  journal,
+  ready,
+  received,
+  schedule,
+} from './installed-service.ts';
 
 const options = { skip: noMachine, timeout: 300_000 };
 const DATABASE = '/var/lib/private/scheduled-events-bridge/outbox.db';
@@ -38,7 +48,12 @@ function dropIn(text: string): void {
 
 function onStore(statement: string): string {
   const script = `console.log(JSON.stringify(new (require('node:sqlite').DatabaseSync)('${DATABASE}').prepare('${statement}').all()))`;
-  return machine.run('/usr/lib/scheduled-events-bridge/bin/node', '--disable-warning=ExperimentalWarning', '--eval', script);
+  return machine.run(
+    '/usr/lib/scheduled-events-bridge/bin/node',
+    '--disable-warning=ExperimentalWarning',
+    '--eval',
+    script,
+  );
 }
 
 test('after apt install, it runs and reads its metadata service without another command', options, async () => {
@@ -66,40 +81,50 @@ test('a webhook added by the page: the receiver gets the next event, signed with
   machine.run('install', '-d', '-m', '700', '/etc/scheduled-events-bridge/credentials');
   machine.write('/etc/scheduled-events-bridge/credentials/hook', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLTSw\n');
   dropIn('[Service]\nLoadCredential=hook:/etc/scheduled-events-bridge/credentials/hook\n');
-  configure(machine, HOOK.replace(' }\n', ', secrets: [ { file: /run/credentials/scheduled-events-bridge.service/hook } ] }\n'));
+  configure(
+    machine,
+    HOOK.replace(' }\n', ', secrets: [ { file: /run/credentials/scheduled-events-bridge.service/hook } ] }\n'),
+  );
   await ready(machine);
   assert.equal(await received(machine, schedule(machine)), 1, journal(machine));
 });
 
-test('reload: a bad file is rejected with its path, a good one applies at once, and the process stays the same', options, async () => {
-  const [good, pid] = [machine.read(CONFIG), machine.property('MainPID')];
-  const reload = (text: string) => {
-    machine.write(CONFIG, text);
-    machine.run('systemctl', 'reload', 'scheduled-events-bridge');
-  };
-  reload(`${good}colour: blue\n`);
-  await poll(
-    () => journal(machine).includes('colour'),
-    () => journal(machine),
-  );
-  reload(good + HOOK.replace('hook:', 'spare:').replace(':9000/', ':9000/spare'));
-  await poll(
-    () => machine.run('curl', '--silent', 'http://127.0.0.1:8700/readyz').includes('spare'),
-    () => journal(machine),
-  );
-  const eventId = schedule(machine);
-  await poll(
-    () => new RegExp(`^/spare .*"id":"${eventId}:scheduled"`, 'm').test(machine.read('/root/received')),
-    () => journal(machine),
-  );
-  reload(good);
-  assert.equal(machine.property('MainPID'), pid);
-});
+test(
+  'reload: a bad file is rejected with its path, a good one applies at once, and the process stays the same',
+  options,
+  async () => {
+    const [good, pid] = [machine.read(CONFIG), machine.property('MainPID')];
+    const reload = (text: string) => {
+      machine.write(CONFIG, text);
+      machine.run('systemctl', 'reload', 'scheduled-events-bridge');
+    };
+    reload(`${good}colour: blue\n`);
+    await poll(
+      () => journal(machine).includes('colour'),
+      () => journal(machine),
+    );
+    reload(good + HOOK.replace('hook:', 'spare:').replace(':9000/', ':9000/spare'));
+    await poll(
+      () => machine.run('curl', '--silent', 'http://127.0.0.1:8700/readyz').includes('spare'),
+      () => journal(machine),
+    );
+    const eventId = schedule(machine);
+    await poll(
+      () => new RegExp(`^/spare .*"id":"${eventId}:scheduled"`, 'm').test(machine.read('/root/received')),
+      () => journal(machine),
+    );
+    reload(good);
+    assert.equal(machine.property('MainPID'), pid);
+  },
+);
 
 test('a program that is running at a stop may end normally, and is not run again', options, async () => {
   const good = machine.read(CONFIG);
   const program = 'echo begun > /var/lib/scheduled-events-bridge/begun; sleep 3; echo all is prepared';
-  configure(machine, `  prepare: { type: command, run: [/bin/sh, -c, "${program}"], filter: { changes: [scheduled] } }\n`);
+  configure(
+    machine,
+    `  prepare: { type: command, run: [/bin/sh, -c, "${program}"], filter: { changes: [scheduled] } }\n`,
+  );
   await ready(machine);
   schedule(machine);
   await poll(
@@ -108,7 +133,9 @@ test('a program that is running at a stop may end normally, and is not run again
   );
   machine.run('systemctl', 'stop', 'scheduled-events-bridge');
   assert.equal(machine.property('Result'), 'success');
-  const rows = JSON.parse(onStore('SELECT sink, state, attempts FROM deliveries ORDER BY seq DESC LIMIT 3')) as readonly { sink: string }[];
+  const rows = JSON.parse(
+    onStore('SELECT sink, state, attempts FROM deliveries ORDER BY seq DESC LIMIT 3'),
+  ) as readonly { sink: string }[];
   assert.deepEqual(
     rows.filter(({ sink }) => sink === 'prepare'),
     [{ sink: 'prepare', state: 'delivered', attempts: 0 }],
@@ -118,30 +145,35 @@ test('a program that is running at a stop may end normally, and is not run again
   await ready(machine);
 });
 
-test('a stop gives programs time to clean up, kills one that ignores TERM, and leaves systemd nothing to kill', options, async () => {
-  const good = machine.read(CONFIG);
-  const folder = '/var/lib/scheduled-events-bridge';
-  const tidy = `trap 'sleep 3; echo undone > ${folder}/undone; exit 1' TERM; echo tidy > ${folder}/tidy; while :; do sleep 0.2; done`;
-  const stubborn = `trap '' TERM; echo stubborn > ${folder}/stubborn; while :; do sleep 0.2; done`;
-  machine.write('/usr/local/bin/tidy', `#!/bin/sh\n${tidy}\n`);
-  machine.write('/usr/local/bin/stubborn', `#!/bin/sh\n${stubborn}\n`);
-  machine.run('chmod', '755', '/usr/local/bin/tidy', '/usr/local/bin/stubborn');
-  const sink = (name: string) => `  ${name}: { type: command, run: [/usr/local/bin/${name}], filter: { changes: [scheduled] } }\n`;
-  configure(machine, sink('tidy') + sink('stubborn'));
-  await ready(machine);
-  schedule(machine);
-  const has = (name: string) => existsSync(join(machine.root, '/var/lib/private/scheduled-events-bridge', name));
-  await poll(
-    () => has('tidy') && has('stubborn'),
-    () => journal(machine),
-  );
-  machine.run('systemctl', 'stop', 'scheduled-events-bridge');
-  assert.deepEqual([machine.property('Result'), has('undone')], ['success', true], journal(machine));
-  assert.doesNotMatch(journal(machine), /Killing process|timed out/);
-  machine.write(CONFIG, good);
-  machine.run('systemctl', 'start', 'scheduled-events-bridge');
-  await ready(machine);
-});
+test(
+  'a stop gives programs time to clean up, kills one that ignores TERM, and leaves systemd nothing to kill',
+  options,
+  async () => {
+    const good = machine.read(CONFIG);
+    const folder = '/var/lib/scheduled-events-bridge';
+    const tidy = `trap 'sleep 3; echo undone > ${folder}/undone; exit 1' TERM; echo tidy > ${folder}/tidy; while :; do sleep 0.2; done`;
+    const stubborn = `trap '' TERM; echo stubborn > ${folder}/stubborn; while :; do sleep 0.2; done`;
+    machine.write('/usr/local/bin/tidy', `#!/bin/sh\n${tidy}\n`);
+    machine.write('/usr/local/bin/stubborn', `#!/bin/sh\n${stubborn}\n`);
+    machine.run('chmod', '755', '/usr/local/bin/tidy', '/usr/local/bin/stubborn');
+    const sink = (name: string) =>
+      `  ${name}: { type: command, run: [/usr/local/bin/${name}], filter: { changes: [scheduled] } }\n`;
+    configure(machine, sink('tidy') + sink('stubborn'));
+    await ready(machine);
+    schedule(machine);
+    const has = (name: string) => existsSync(join(machine.root, '/var/lib/private/scheduled-events-bridge', name));
+    await poll(
+      () => has('tidy') && has('stubborn'),
+      () => journal(machine),
+    );
+    machine.run('systemctl', 'stop', 'scheduled-events-bridge');
+    assert.deepEqual([machine.property('Result'), has('undone')], ['success', true], journal(machine));
+    assert.doesNotMatch(journal(machine), /Killing process|timed out/);
+    machine.write(CONFIG, good);
+    machine.run('systemctl', 'start', 'scheduled-events-bridge');
+    await ready(machine);
+  },
+);
 
 test('after a kill it restarts within a second, and delivers the rest', options, async () => {
   machine.run('systemctl', 'stop', 'receiver');
@@ -201,7 +233,14 @@ test('with a bad configuration it stays down with exit code 78 until the file is
 test('with a taken port it logs the fault, and runs as soon as the port is free', options, async () => {
   machine.run('systemctl', 'stop', 'scheduled-events-bridge');
   const squat = `require('node:net').createServer().listen(8700, '127.0.0.1')`;
-  machine.run('systemd-run', '--quiet', '--unit=squatter', '/usr/lib/scheduled-events-bridge/bin/node', '--eval', squat);
+  machine.run(
+    'systemd-run',
+    '--quiet',
+    '--unit=squatter',
+    '/usr/lib/scheduled-events-bridge/bin/node',
+    '--eval',
+    squat,
+  );
   machine.try('systemctl', 'start', '--no-block', 'scheduled-events-bridge');
   await poll(
     () => restarts() >= 6,
@@ -300,7 +339,10 @@ test('a removal keeps configuration and state; a purge deletes both', options, (
   assert.equal(machine.try('systemctl', 'is-active', 'scheduled-events-bridge').stdout.trim(), 'inactive');
   const purged = machine.try('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
   assert.equal(purged.status, 0, purged.stderr);
-  assert.match(`${purged.stdout}${purged.stderr}`, /scheduled-events-bridge\.service\.d stays: systemctl revert scheduled-events-bridge/);
+  assert.match(
+    `${purged.stdout}${purged.stderr}`,
+    /scheduled-events-bridge\.service\.d stays: systemctl revert scheduled-events-bridge/,
+  );
   const left = machine
     .try('find', '/etc', '/var', '/var/lib/private', '/usr', '-xdev', '-name', '*scheduled-events-bridge*')
     .stdout.split('\n');
@@ -315,7 +357,10 @@ test(
   options,
   async () => {
     const failed = install(machine, packages);
-    assert.match(`${failed}${machine.try('systemctl', 'status', 'scheduled-events-bridge').stdout}`, /243\/CREDENTIALS/);
+    assert.match(
+      `${failed}${machine.try('systemctl', 'status', 'scheduled-events-bridge').stdout}`,
+      /243\/CREDENTIALS/,
+    );
     machine.run('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
     machine.run('systemctl', 'revert', 'scheduled-events-bridge');
     assert.equal(existsSync(join(machine.root, DROP_IN, '..')), false);

@@ -31,7 +31,9 @@ test('the configuration of a fresh installation is valid: a file sink that rotat
   assert.deepEqual(value, {
     version: 1,
     store: { path: win32.join(DATA, 'state') },
-    sinks: { events: { type: 'file', path: win32.join(DATA, 'log', 'events.ndjson'), rotate: { size: '10MiB', keep: 7 } } },
+    sinks: {
+      events: { type: 'file', path: win32.join(DATA, 'log', 'events.ndjson'), rotate: { size: '10MiB', keep: 7 } },
+    },
   });
   const checked = readConfig(config, { adapters: ADAPTERS, env: {}, readFile: () => '', directory: DATA });
   if ('faults' in checked) assert.fail(JSON.stringify(checked.faults));
@@ -52,7 +54,8 @@ test('both scripts stop at the first failure and require an administrator', () =
 test('the scripts check the exit code of every program', () => {
   const calls = ['install.ps1', 'uninstall.ps1'].flatMap((name) => [...text(name).matchAll(/^\s*& (.*)\n(.*)$/gm)]);
   assert.equal(calls.length, 3);
-  for (const [, line = '', next = ''] of calls) if (!line.includes(' check ')) assert.match(next, /\$LASTEXITCODE -ne 0\) \{ throw/, line);
+  for (const [, line = '', next = ''] of calls)
+    if (!line.includes(' check ')) assert.match(next, /\$LASTEXITCODE -ne 0\) \{ throw/, line);
 });
 
 test('only SYSTEM, administrators and the service can access the state; the service may write only to store and log', () => {
@@ -68,7 +71,11 @@ test('only SYSTEM, administrators and the service can access the state; the serv
       ['log', 'M'],
     ],
   );
-  assert.match(script, /New-Item -ItemType Directory -Path \$data\n +Set-Rights \$data\n\}/, 'a new folder is closed at once');
+  assert.match(
+    script,
+    /New-Item -ItemType Directory -Path \$data\n +Set-Rights \$data\n\}/,
+    'a new folder is closed at once',
+  );
   assert.doesNotMatch(script, /Users|Everyone|S-1-1-0|S-1-5-32-545|New-NetFirewallRule/);
 });
 
@@ -103,7 +110,9 @@ test('without Go the build fails at once with a remedy', async () => {
 
 test('the bill of materials has the Go code and the packages of npm', () => {
   const bom = JSON.parse(
-    withGoParts(sbom([{ name: 'rxjs', version: '7.8.2', licence: 'Apache-2.0' }]), [{ name: 'std', version: '1.26.8' }]),
+    withGoParts(sbom([{ name: 'rxjs', version: '7.8.2', licence: 'Apache-2.0' }]), [
+      { name: 'std', version: '1.26.8' },
+    ]),
   );
   assert.deepEqual(
     bom.components.map(({ purl }: { purl: string }) => purl),

@@ -37,7 +37,10 @@ before(async () => {
   const at = new Date('2026-01-01T00:00:00Z');
   const program = join(work, 'program');
   await makeProgramFolder({ root: ROOT, folder: program, at });
-  const config = referenceConfig(JSON.parse(command(process.execPath, [join(ROOT, 'dist/main.js'), 'check', '--schema'])), WINDOWS);
+  const config = referenceConfig(
+    JSON.parse(command(process.execPath, [join(ROOT, 'dist/main.js'), 'check', '--schema'])),
+    WINDOWS,
+  );
   await makeWindowsZip({ root: ROOT, version: packageJson.version, program, config, work, out: work, at });
   machine = await WineMachine.start();
   machine.beside(process.execPath, join(ROOT, 'dist/main.js'), 'simulate', '--listen', '169.254.169.254:80');
@@ -87,7 +90,14 @@ async function stopped(): Promise<string> {
 
 /** Schedules a reboot; with its EventId in lower case. */
 function schedule(): string {
-  const answer = machine.curl('--retry', '5', '--retry-connrefused', '--data', '{"EventType":"Reboot"}', `${AZURE}/simulator/events`);
+  const answer = machine.curl(
+    '--retry',
+    '5',
+    '--retry-connrefused',
+    '--data',
+    '{"EventType":"Reboot"}',
+    `${AZURE}/simulator/events`,
+  );
   return (JSON.parse(answer) as { EventId: string }).EventId.toLowerCase();
 }
 
@@ -107,7 +117,10 @@ test('unpacked, its command runs, and the fresh configuration is valid', options
   machine.write(CONFIG, machine.read(`${PROGRAM}/bridge.yaml`));
   const launcher = `C:\\Program Files\\${SERVICE}\\${SERVICE}.cmd`;
   assert.equal(machine.run('cmd', '/c', launcher, '--version').trim(), packageJson.version);
-  assert.match(machine.run('cmd', '/c', launcher, 'check', '--config', `C:\\ProgramData\\${SERVICE}\\bridge.yaml`), /is valid/);
+  assert.match(
+    machine.run('cmd', '/c', launcher, 'check', '--config', `C:\\ProgramData\\${SERVICE}\\bridge.yaml`),
+    /is valid/,
+  );
   const { status, said } = machine.try('cmd', '/c', launcher, 'nonsense');
   assert.equal(status, 2, said);
 });
@@ -123,20 +136,24 @@ console.log((await fileState('C:\\\\prepared.json').all()).length);`;
   assert.equal(machine.run(`C:\\Program Files\\${SERVICE}\\node.exe`, 'C:\\state.mjs').trim(), '2');
 });
 
-test('once registered, Windows starts it late, under a dedicated account, with a source in the event log', options, () => {
-  service('register');
-  const entry = machine.run('reg', 'query', `HKLM\\System\\CurrentControlSet\\Services\\${SERVICE}`);
-  for (const value of [
-    new RegExp(`ImagePath +REG_SZ +"C:\\\\Program Files\\\\${SERVICE}\\\\${SERVICE}-service\\.exe" service`),
-    new RegExp(`ObjectName +REG_SZ +NT SERVICE\\\\${SERVICE}\\r?\\n`),
-    ...[/Start +REG_DWORD +0x2/, /DelayedAutoStart +REG_DWORD +0x1/, /PreshutdownTimeout +REG_DWORD +0x4e20/],
-  ])
-    assert.match(entry, value);
-  assert.match(
-    machine.run('reg', 'query', `HKLM\\System\\CurrentControlSet\\Services\\EventLog\\Application\\${SERVICE}`),
-    /EventMessageFile +REG_EXPAND_SZ +%SystemRoot%\\System32\\EventCreate\.exe/,
-  );
-});
+test(
+  'once registered, Windows starts it late, under a dedicated account, with a source in the event log',
+  options,
+  () => {
+    service('register');
+    const entry = machine.run('reg', 'query', `HKLM\\System\\CurrentControlSet\\Services\\${SERVICE}`);
+    for (const value of [
+      new RegExp(`ImagePath +REG_SZ +"C:\\\\Program Files\\\\${SERVICE}\\\\${SERVICE}-service\\.exe" service`),
+      new RegExp(`ObjectName +REG_SZ +NT SERVICE\\\\${SERVICE}\\r?\\n`),
+      ...[/Start +REG_DWORD +0x2/, /DelayedAutoStart +REG_DWORD +0x1/, /PreshutdownTimeout +REG_DWORD +0x4e20/],
+    ])
+      assert.match(entry, value);
+    assert.match(
+      machine.run('reg', 'query', `HKLM\\System\\CurrentControlSet\\Services\\EventLog\\Application\\${SERVICE}`),
+      /EventMessageFile +REG_EXPAND_SZ +%SystemRoot%\\System32\\EventCreate\.exe/,
+    );
+  },
+);
 
 test('started, it polls, stores and delivers to a file and a webhook', options, async () => {
   machine.append(CONFIG, HOOK);
@@ -216,18 +233,22 @@ test('a large log is rotated', options, async () => {
   await stopped();
 });
 
-test('a bad configuration keeps it stopped with 78, and the log lists the faults; after a correction it starts', options, async () => {
-  const good = machine.read(CONFIG);
-  machine.append(CONFIG, 'nonsense: true\n');
-  machine.run('sc', 'start', SERVICE);
-  await poll(() => log().includes('the configuration is bad'), log, 60_000);
-  const state = await stopped();
-  assert.match(state, /WIN32_EXIT_CODE +: 1066 /);
-  assert.match(state, /SERVICE_EXIT_CODE +: 78 /);
-  assert.match(log(), /nonsense: is not a key of the configuration/);
-  machine.write(CONFIG, good);
-  await start();
-});
+test(
+  'a bad configuration keeps it stopped with 78, and the log lists the faults; after a correction it starts',
+  options,
+  async () => {
+    const good = machine.read(CONFIG);
+    machine.append(CONFIG, 'nonsense: true\n');
+    machine.run('sc', 'start', SERVICE);
+    await poll(() => log().includes('the configuration is bad'), log, 60_000);
+    const state = await stopped();
+    assert.match(state, /WIN32_EXIT_CODE +: 1066 /);
+    assert.match(state, /SERVICE_EXIT_CODE +: 78 /);
+    assert.match(log(), /nonsense: is not a key of the configuration/);
+    machine.write(CONFIG, good);
+    await start();
+  },
+);
 
 test('after unregister, entry and event source are removed, and the state remains', options, async () => {
   machine.run('sc', 'stop', SERVICE);

@@ -24,10 +24,14 @@ const PREFIX = '/root/.wine';
 const ENV = ['HOME=/root', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'WINEDEBUG=-all', `WINEPREFIX=${PREFIX}`];
 
 /** Why there is no Windows, for a test's `skip`. @throws instead with REQUIRE_WINE where a part is missing */
-export const noWine: string | false = process.env['REQUIRE_WINE'] ? wineParts() : 'Wine is run where REQUIRE_WINE is set';
+export const noWine: string | false = process.env['REQUIRE_WINE']
+  ? wineParts()
+  : 'Wine is run where REQUIRE_WINE is set';
 
 function wineParts(): false {
-  const missing = ['mmdebstrap', 'unshare', 'nsenter', 'unzip', 'curl', 'go'].filter((name) => spawnSync('which', [name]).status !== 0);
+  const missing = ['mmdebstrap', 'unshare', 'nsenter', 'unzip', 'curl', 'go'].filter(
+    (name) => spawnSync('which', [name]).status !== 0,
+  );
   if (missing.length > 0) throw new Error(`REQUIRE_WINE is set, and there is no ${missing.join(', ')}`);
   return false;
 }
@@ -50,9 +54,15 @@ export class WineMachine implements Disposable {
     const folder = mkdtempSync(join(tmpdir(), 'wine-'));
     for (const name of ['upper', 'work', 'root']) mkdirSync(join(folder, name));
     const layers = `lowerdir=${BASE},upperdir=${folder}/upper,workdir=${folder}/work`;
-    const machine = await WineMachine.#enter(folder, `mount -t overlay overlay -o ${layers} ${folder}/root`, `${folder}/root`);
+    const machine = await WineMachine.#enter(
+      folder,
+      `mount -t overlay overlay -o ${layers} ${folder}/root`,
+      `${folder}/root`,
+    );
     // Wine ends every service once no program but services runs.
-    machine.#beside.push(spawn('nsenter', [...machine.#inside(), 'wine', 'cmd'], { stdio: ['pipe', 'ignore', 'ignore'] }));
+    machine.#beside.push(
+      spawn('nsenter', [...machine.#inside(), 'wine', 'cmd'], { stdio: ['pipe', 'ignore', 'ignore'] }),
+    );
     return machine;
   }
 
@@ -95,7 +105,11 @@ export class WineMachine implements Disposable {
     appendFileSync(this.path(inside), text);
   }
 
-  /** A command of Windows to its end; with what it said. Through a file: a service that it starts would keep a pipe open. @throws where it fails */
+  /**
+   * A command of Windows to its end; with what it said. Through a file: a service that it starts would keep a pipe
+   * open.
+   * @throws where it fails
+   */
   run(...line: readonly string[]): string {
     const { status, said } = this.try(...line);
     if (status !== 0) throw new Error(`${line.join(' ')} (exit code ${status}): ${said}`);
@@ -105,7 +119,10 @@ export class WineMachine implements Disposable {
   try(...line: readonly string[]): { readonly status: number | null; readonly said: string } {
     const file = join(this.#folder, 'said');
     const into = openSync(file, 'w');
-    const { status } = spawnSync('nsenter', [...this.#inside(), 'wine', ...line], { stdio: ['ignore', into, into], timeout: 60_000 });
+    const { status } = spawnSync('nsenter', [...this.#inside(), 'wine', ...line], {
+      stdio: ['ignore', into, into],
+      timeout: 60_000,
+    });
     return { status, said: readFileSync(file, 'utf8').replace(/^error: XDG_RUNTIME_DIR.*\n/gm, '') };
   }
 

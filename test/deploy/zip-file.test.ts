@@ -23,8 +23,16 @@ function read(zip: Buffer): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>();
   for (let left = zip.readUInt16LE(end + 10); left > 0; left--) {
     assert.equal(zip.readUInt32LE(place), 0x02014b50);
-    const [time, date, crc] = [zip.readUInt16LE(place + 12), zip.readUInt16LE(place + 14), zip.readUInt32LE(place + 16)];
-    const [packed, size, length] = [zip.readUInt32LE(place + 20), zip.readUInt32LE(place + 24), zip.readUInt16LE(place + 28)];
+    const [time, date, crc] = [
+      zip.readUInt16LE(place + 12),
+      zip.readUInt16LE(place + 14),
+      zip.readUInt32LE(place + 16),
+    ];
+    const [packed, size, length] = [
+      zip.readUInt32LE(place + 20),
+      zip.readUInt32LE(place + 24),
+      zip.readUInt16LE(place + 28),
+    ];
     const name = zip.toString('ascii', place + 46, place + 46 + length);
     const start = zip.readUInt32LE(place + 42);
     // The file's own head says the same.
@@ -41,7 +49,11 @@ function read(zip: Buffer): ReadonlyMap<string, Entry> {
 test('the .zip contains every file unchanged, sorted by name, with the same time', async (t) => {
   const folder = folderOf(t);
   mkdirSync(join(folder, 'b/deep'), { recursive: true });
-  const contents = { 'a.txt': Buffer.alloc(300_000, 'ab'), 'b/deep/c.bin': Buffer.from([0, 255, 7]), 'b.txt': Buffer.alloc(0) };
+  const contents = {
+    'a.txt': Buffer.alloc(300_000, 'ab'),
+    'b/deep/c.bin': Buffer.from([0, 255, 7]),
+    'b.txt': Buffer.alloc(0),
+  };
   for (const [path, content] of Object.entries(contents)) writeFileSync(join(folder, path), content);
   const entries = read(await zipOf(folder, AT));
   assert.deepEqual([...entries.keys()], ['a.txt', 'b.txt', 'b/deep/c.bin']);

@@ -18,7 +18,10 @@ test('docs/approve/cases/approve-from-a-topic.md, "With Service Bus": the same m
   const folder = bridgeFolder(t, azure.url, {});
   const yaml = codeBlocksOf(PAGE).findLast(({ language }) => language === 'yaml')?.text ?? '';
   const around = `metadata: { endpoint: "${azure.url}", pollInterval: 50ms }\nhttp: { listen: 127.0.0.1:0 }\n`;
-  writeFileSync(folder.config, yaml.replace('namespace: my-ns.servicebus.windows.net', 'connectionString: { env: BUS }') + around);
+  writeFileSync(
+    folder.config,
+    yaml.replace('namespace: my-ns.servicebus.windows.net', 'connectionString: { env: BUS }') + around,
+  );
   const bridge = await startRun(t, folder, { env: { BUS: server.connectionString } });
   const sender = sdkClient(server).createSender('approvals');
   const { EventId } = azure.schedule();

@@ -14,7 +14,9 @@ export interface CitedRow {
   readonly tests: readonly string[];
 }
 
-/** The rows of all tables of a page whose first cell is a number such as `F-07`. `path` starts at the repository's root. */
+/**
+ * The rows of all tables of a page whose first cell is a number such as `F-07`. `path` starts at the repository's root.
+ */
 export function citedRows(path: string, id: RegExp): readonly CitedRow[] {
   const rows: CitedRow[] = [];
   let columns: readonly string[] = [];

@@ -16,11 +16,15 @@ const FILES: Readonly<Record<string, string>> = {
   '/etc/scheduled-events-bridge/topic.key': 'a-key-of-a-topic',
 };
 
-const ENV = { WORKFLOW_URL: 'https://prod-01.westeurope.logic.azure.com/workflows/a/triggers/manual/paths/invoke?sig=secret' };
+const ENV = {
+  WORKFLOW_URL: 'https://prod-01.westeurope.logic.azure.com/workflows/a/triggers/manual/paths/invoke?sig=secret',
+};
 
 /** By the heading of their section. */
 const CONFIGURATIONS: readonly (readonly [heading: string, text: string])[] = PAGE.split(/^## /m).flatMap((section) =>
-  [...section.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => [section.split('\n')[0] ?? '', text] as const),
+  [...section.matchAll(/^```yaml\n(.*?)^```$/gms)].map(
+    ([, text = '']) => [section.split('\n')[0] ?? '', text] as const,
+  ),
 );
 
 /** The media types of what each sink sends, by its section and name. */
@@ -37,7 +41,12 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 async function documentOf(text: string): Promise<AsyncApi> {
   const readFile = (path: string) => FILES[path] ?? assert.fail(path);
-  const checked = await readConfigFully(text, { adapters: ADAPTERS, env: ENV, readFile, directory: '/etc/scheduled-events-bridge' });
+  const checked = await readConfigFully(text, {
+    adapters: ADAPTERS,
+    env: ENV,
+    readFile,
+    directory: '/etc/scheduled-events-bridge',
+  });
   assert.ok('options' in checked, 'faults' in checked ? checked.faults.map(formatFault).join('\n') : '');
   return asyncApiDocument(checked.options) as unknown as AsyncApi;
 }
@@ -54,7 +63,10 @@ test('each sink of the page is valid, and sends the content type that its destin
 
 test('the alternatives in the text are valid, too', async () => {
   const [, custom = ''] = CONFIGURATIONS[0] ?? [];
-  const withKey = custom.replace(/^ +azure: .*$/m, '    headers: { aeg-sas-key: { file: /etc/scheduled-events-bridge/topic.key } }');
+  const withKey = custom.replace(
+    /^ +azure: .*$/m,
+    '    headers: { aeg-sas-key: { file: /etc/scheduled-events-bridge/topic.key } }',
+  );
   const batch = `${custom.trimEnd()}\n    mode: batch\n`;
   assert.equal(
     (await documentOf(withKey)).channels['topic']?.messages['Scheduled']?.contentType,

@@ -48,7 +48,12 @@ export class Example {
   }
 
   /** Machines that see one document and share the folder of the programs. */
-  static async group(t: TestContext, page: string, vms: readonly string[], env: (vm: string) => Env): Promise<Example[]> {
+  static async group(
+    t: TestContext,
+    page: string,
+    vms: readonly string[],
+    env: (vm: string) => Env,
+  ): Promise<Example[]> {
     const azure = await startSimulator({ vms });
     t.after(() => azure.close());
     // Before the project's folder goes, in which they write.
@@ -59,7 +64,9 @@ export class Example {
     for (const { file, text } of filesOf(blocks)) project.write(file, text);
     const first = await freePorts(3 * vms.length);
     const parts = { t, blocks, project, azure, started };
-    return azure.urls.map(({ vm, url }, index) => new Example({ ...parts, endpoint: url, firstPort: first + 3 * index, env: env(vm) }));
+    return azure.urls.map(
+      ({ vm, url }, index) => new Example({ ...parts, endpoint: url, firstPort: first + 3 * index, env: env(vm) }),
+    );
   }
 
   get folder(): string {
@@ -75,7 +82,12 @@ export class Example {
   /** Starts a program of the page; killed behind the test, if need be. */
   program(file: string, env: Env = {}): Program {
     const { firstPort, started } = this.#parts;
-    const ports = { PORT: `${firstPort}`, HEALTH_PORT: `${firstPort}`, HOOK_PORT: `${firstPort + 1}`, BRIDGE_URL: this.#bridgeUrl };
+    const ports = {
+      PORT: `${firstPort}`,
+      HEALTH_PORT: `${firstPort}`,
+      HOOK_PORT: `${firstPort + 1}`,
+      BRIDGE_URL: this.#bridgeUrl,
+    };
     const all = { ...this.#secrets, ...ports, ...this.#parts.env, ...env };
     const program = new Program([], { main: join(this.folder, file), cwd: this.folder, env: all });
     started.push(program);
@@ -93,7 +105,11 @@ export class Example {
       .replace('path: bridge-data', `path: bridge-data-${firstPort}`);
     const file = `bridge-${firstPort}.yaml`;
     project.write(file, text);
-    const bridge = await startRun(t, { config: join(this.folder, file), store: '' }, { env: this.#secrets, cwd: this.folder });
+    const bridge = await startRun(
+      t,
+      { config: join(this.folder, file), store: '' },
+      { env: this.#secrets, cwd: this.folder },
+    );
     started.push(bridge);
     return bridge;
   }
@@ -115,7 +131,9 @@ export class Example {
 
   /** Resolves once the metadata service has taken so many StartRequests for it. */
   async approved({ EventId }: WireEvent, times = 1): Promise<void> {
-    await this.azure.until(() => this.azure.approvals().filter((id) => id === EventId).length >= times, { timeoutMs: 20_000 });
+    await this.azure.until(() => this.azure.approvals().filter((id) => id === EventId).length >= times, {
+      timeoutMs: 20_000,
+    });
   }
 
   /** Delivers all news so far once more; resolves once the program has taken it. */
@@ -153,7 +171,8 @@ export class Example {
   get #secrets(): Env {
     const text = this.#parts.blocks.map(({ language, text }) => (language === 'yaml' ? text : '')).join('');
     const names = [...text.matchAll(/\{ env: (\w+) \}/g)].map(([, name = '']) => name);
-    const secretOf = (name: string) => (name === 'HOOK_SECRET' ? HOOK_SECRET : name === 'OPS_TOKEN' ? `${TOKEN}-by-hand` : TOKEN);
+    const secretOf = (name: string) =>
+      name === 'HOOK_SECRET' ? HOOK_SECRET : name === 'OPS_TOKEN' ? `${TOKEN}-by-hand` : TOKEN;
     return Object.fromEntries(names.map((name) => [name, secretOf(name)]));
   }
 }
@@ -163,7 +182,9 @@ export async function says(program: Program, line: string | RegExp, times = 1): 
   const fits = (each: string) => (typeof line === 'string' ? each === line : line.test(each));
   const holds = () => program.stdout.split('\n').filter(fits).length >= times;
   const said = () => `${program.stdout}${program.stderr}`;
-  await poll(() => holds() || program.hasEnded, `"${line}"`).catch((error: Error) => assert.fail(`${error.message}: ${said()}`));
+  await poll(() => holds() || program.hasEnded, `"${line}"`).catch((error: Error) =>
+    assert.fail(`${error.message}: ${said()}`),
+  );
   assert.ok(holds(), `it ended before it said "${line}": ${said()}`);
 }
 

@@ -20,8 +20,9 @@ export interface SampleParts {
 }
 
 /**
- * Looks until it is aborted. It remembers the last incarnation and nothing else: each event of a new document is judged anew, with one POST for
- * each that is approved, whose answer it does not mind. An answer that is no document, on which the page's own script would end, says nothing.
+ * Looks until it is aborted. It remembers the last incarnation and nothing else: each event of a new document is judged
+ * anew, with one POST for each that is approved, whose answer it does not mind. An answer that is no document, on which
+ * the page's own script would end, says nothing.
  */
 export async function watchAsDocumented({ service, deps, pauseMs }: SampleParts, signal: AbortSignal): Promise<void> {
   let lastIncarnation: number | null = null;
@@ -29,7 +30,8 @@ export async function watchAsDocumented({ service, deps, pauseMs }: SampleParts,
     const document = documentIn(await ask(service, signal));
     if (document !== null && document.DocumentIncarnation !== lastIncarnation) {
       for (const event of document.Events) {
-        if (isApproved(event)) await ask(service, signal, JSON.stringify({ StartRequests: [{ EventId: event.EventId }] }));
+        if (isApproved(event))
+          await ask(service, signal, JSON.stringify({ StartRequests: [{ EventId: event.EventId }] }));
       }
       lastIncarnation = document.DocumentIncarnation;
     }
@@ -46,7 +48,12 @@ function isApproved({ EventStatus, EventSource, EventType, DurationInSeconds }: 
 
 /** The text of a 200; null for anything else. */
 async function ask(service: MetadataTransport, signal: AbortSignal, body?: string): Promise<string | null> {
-  const request = { method: body === undefined ? 'GET' : 'POST', url: URL, headers: { Metadata: 'true' }, timeoutMs: 10_000 } as const;
+  const request = {
+    method: body === undefined ? 'GET' : 'POST',
+    url: URL,
+    headers: { Metadata: 'true' },
+    timeoutMs: 10_000,
+  } as const;
   try {
     const answer = await service({ ...request, ...(body !== undefined && { body }) }, signal);
     return answer.status === 200 ? new TextDecoder().decode(answer.body) : null;
@@ -55,7 +62,9 @@ async function ask(service: MetadataTransport, signal: AbortSignal, body?: strin
   }
 }
 
-function documentIn(text: string | null): { readonly DocumentIncarnation: number; readonly Events: readonly ListedEvent[] } | null {
+function documentIn(
+  text: string | null,
+): { readonly DocumentIncarnation: number; readonly Events: readonly ListedEvent[] } | null {
   try {
     return text === null ? null : JSON.parse(text);
   } catch {

@@ -74,7 +74,12 @@ test('another machine continues from the checkpoint, and each item is in the res
   await says(job, 'approved: submitted');
   await job.end('SIGKILL');
   const items = checkpoint(example).next + 50;
-  const elsewhere = await running(example, { ITEMS: `${items}`, STEP_MS: '0', STATE: 'elsewhere.json', HOOK_PORT: '0' });
+  const elsewhere = await running(example, {
+    ITEMS: `${items}`,
+    STEP_MS: '0',
+    STATE: 'elsewhere.json',
+    HOOK_PORT: '0',
+  });
   await says(elsewhere, 'from the checkpoint');
   await says(elsewhere, `done: ${digestOf(items)}`);
 });

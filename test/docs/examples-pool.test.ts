@@ -34,7 +34,10 @@ interface Member {
   readonly healthPort: number;
 }
 
-/** As balancers do it: asks each member again and again, three refusals take it out, two good answers bring it back; requests go round. */
+/**
+ * As balancers do it: asks each member again and again, three refusals take it out, two good answers bring it back;
+ * requests go round.
+ */
 class Balancer {
   readonly up: Set<string>;
   readonly #members: readonly Member[];
@@ -86,7 +89,10 @@ class Balancer {
   }
 
   async has(...names: readonly string[]): Promise<void> {
-    await poll(() => this.#members.every(({ name }) => this.up.has(name) === names.includes(name)), `${names} in the pool`);
+    await poll(
+      () => this.#members.every(({ name }) => this.up.has(name) === names.includes(name)),
+      `${names} in the pool`,
+    );
   }
 }
 
@@ -111,7 +117,10 @@ async function beside(example: Example): Promise<Program> {
 
 test('it leaves the pool before it approves, no request is lost, and it comes back; a repeat does nothing; with the output of the page', async (t) => {
   const { example, program, balancer } = await pool(t);
-  const askedBy = new Set([await balancer.ask(), ...(await Promise.all(Array.from({ length: 40 }, () => balancer.ask())))]);
+  const askedBy = new Set([
+    await balancer.ask(),
+    ...(await Promise.all(Array.from({ length: 40 }, () => balancer.ask()))),
+  ]);
   assert.deepEqual([...askedBy].sort(), ['web_0', 'web_1']);
   const event = example.schedule();
   let isApproved = false;

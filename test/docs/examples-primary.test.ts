@@ -23,7 +23,10 @@ async function member(example: Example): Promise<Program> {
 }
 
 /** db_0, which is primary, and db_1. */
-async function cluster(t: TestContext, env: Readonly<Record<string, string>> = QUICK): Promise<readonly [Member, Member]> {
+async function cluster(
+  t: TestContext,
+  env: Readonly<Record<string, string>> = QUICK,
+): Promise<readonly [Member, Member]> {
   const [one, other] = await Example.group(t, PAGE, ['db_0', 'db_1'], (vm) => ({ NAME: vm, ...env }));
   assert.ok(one && other);
   const first = await member(one);
@@ -79,7 +82,12 @@ test('a primary that hangs loses its lease, and the secondary takes over and app
   await other.example.approved(event);
   await says(other.program, 'approved: submitted');
   assert.equal(primaryOf(one.example), 'db_1');
-  assert.deepEqual(linesOf(other.program).sort(), ['Reboot of db_0', 'approved: submitted', 'deliveries are taken', 'primary']);
+  assert.deepEqual(linesOf(other.program).sort(), [
+    'Reboot of db_0',
+    'approved: submitted',
+    'deliveries are taken',
+    'primary',
+  ]);
 });
 
 test('killed while it hands over, it starts as standby, holds again and continues', async (t) => {
@@ -112,7 +120,8 @@ test('killed while it hands over, it starts as standby, holds again and continue
 test('if no member takes over, it stays primary under its hold, and nothing is approved; after a cancel, all are ready', async (t) => {
   const [one, other] = await cluster(t, { ...QUICK, TAKEOVER_SECONDS: '0.3' });
   const event = one.example.schedule({ Resources: ['db_0', 'db_1'] });
-  for (const { program } of [one, other]) await says(program, 'nobody has taken over: not approved, it starts by itself');
+  for (const { program } of [one, other])
+    await says(program, 'nobody has taken over: not approved, it starts by itself');
   const early = await one.example.approve(event);
   assert.equal(JSON.parse(early.text).results[0].state, 'held');
   await one.example.seen();

@@ -9,7 +9,9 @@ const ROOT = join(import.meta.dirname, '../..');
 const pages = globSync('docs/receive/examples/*.md', { cwd: ROOT })
   .filter((path) => !path.endsWith('README.md'))
   .sort();
-const tests = globSync('test/docs/examples-*.test.ts', { cwd: ROOT }).map((path) => readFileSync(join(ROOT, path), 'utf8'));
+const tests = globSync('test/docs/examples-*.test.ts', { cwd: ROOT }).map((path) =>
+  readFileSync(join(ROOT, path), 'utf8'),
+);
 
 test('the index names each page once', () => {
   const named = tableBelow('docs/receive/examples/README.md', 'Examples of consumers').map(
@@ -28,6 +30,7 @@ for (const page of pages) {
     const programs = codeBlocksOf(page).filter(({ language }) => language === 'js');
     assert.ok(programs.every((block) => /^\/\/ [\w-]+\.js\n/.test(block.text)));
     const cases = tableBelow(page, 'What happens').join('\n');
-    for (const each of ['called off', 'without notice', 'comes twice', 'kill -9']) assert.ok(cases.includes(each), each);
+    for (const each of ['called off', 'without notice', 'comes twice', 'kill -9'])
+      assert.ok(cases.includes(each), each);
   });
 }

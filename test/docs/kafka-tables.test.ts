@@ -36,7 +36,8 @@ function foreseen(): ReadonlyMap<string, Set<string>> {
     const meanings = OPERATIONS.map((operation) => meaningOf(type, { topic: 'any', operation }));
     // An error that dead-letters a record is told there, whatever it means elsewhere.
     const told = meanings.at(-1)?.disposition === 'refused' ? meanings.slice(-1) : meanings;
-    for (const { code, advice } of told) if (!/please report/.test(advice)) byCode.set(code, (byCode.get(code) ?? new Set()).add(type));
+    for (const { code, advice } of told)
+      if (!/please report/.test(advice)) byCode.set(code, (byCode.get(code) ?? new Set()).add(type));
   }
   return byCode;
 }
@@ -50,7 +51,11 @@ test('every known answer of Kafka is in the row of its code, and no other', () =
 });
 
 test('every row of an answer has the right outcome of the delivery', () => {
-  const outcomes: Readonly<Record<string, RegExp>> = { refused: /^a dead letter/, misconfigured: /slowly/, retry: /back-off/ };
+  const outcomes: Readonly<Record<string, RegExp>> = {
+    refused: /^a dead letter/,
+    misconfigured: /slowly/,
+    retry: /back-off/,
+  };
   let before = '';
   for (const { types, codes, outcome } of answers) {
     const told = outcome === 'the same' ? before : outcome;

@@ -54,7 +54,10 @@ test('docs/operate/kafka.md, "Try it": a disk, a topic, a bridge and a scenario,
   const [format = '', serve] = commandsIn(block('Try it', 'sh', 0));
   assert.equal(serve, 'bin/kafka-server-start.sh config/server.properties');
   assert.match((await shell.type(format)).stdout, /Formatting .*data/);
-  assert.match((await shell.type(block('Try it', 'sh', 1))).stdout, new RegExp(`^Created topic ${shell.topic}\\.$`, 'm'));
+  assert.match(
+    (await shell.type(block('Try it', 'sh', 1))).stdout,
+    new RegExp(`^Created topic ${shell.topic}\\.$`, 'm'),
+  );
 
   const service = await simulate(shell);
   const bridging = block('Try it', 'sh', 3);
@@ -164,7 +167,12 @@ for (const [index, { what, listener, isMade }] of SECURED.entries()) {
     const user = kafka.uniqueName('bridge');
     const token = join(shell.folder, 'token');
     writeFileSync(token, unsecuredToken(user));
-    const files = { 'bridge.pem': client.certFile, 'bridge-key.pem': client.keyFile, 'ca.pem': ca, '/run/kafka/token': token };
+    const files = {
+      'bridge.pem': client.certFile,
+      'bridge-key.pem': client.keyFile,
+      'ca.pem': ca,
+      '/run/kafka/token': token,
+    };
     for (const [name, file] of Object.entries(files)) shell.means(name, file);
     for (const before of ['username: ', 'User:', '--entity-name ']) shell.means(`${before}bridge`, `${before}${user}`);
     shell.means('kafka.inside.example.com:9093', kafka.listener(listener)[0] ?? '');
@@ -178,7 +186,10 @@ for (const [index, { what, listener, isMade }] of SECURED.entries()) {
       await shell.type(addUser);
       await shell.type(allow.replace('User:bridge', 'User:somebody-else'));
       const refused = await shell.start(check, env).ended();
-      assert.deepEqual([refused.code, /lacks the right \w+/.exec(refused.stdout)?.[0]], [1, 'lacks the right DESCRIBE']);
+      assert.deepEqual(
+        [refused.code, /lacks the right \w+/.exec(refused.stdout)?.[0]],
+        [1, 'lacks the right DESCRIBE'],
+      );
       await shell.type(allow);
     }
     assert.match((await shell.type(check, env)).stdout, /^sinks\.stream: can be reached/m);
@@ -189,7 +200,13 @@ const hasPythonSdk = spawnSync('python3', ['-c', 'import confluent_kafka, cloude
 
 for (const [name, language, file, node, skip] of [
   ['Node', 'js', 'consumer.mjs', process.execPath, withoutKafka],
-  ['Python', 'python', 'consumer.py', 'python3', withoutKafka || (!hasPythonSdk && 'python3 has no confluent-kafka and cloudevents')],
+  [
+    'Python',
+    'python',
+    'consumer.py',
+    'python3',
+    withoutKafka || (!hasPythonSdk && 'python3 has no confluent-kafka and cloudevents'),
+  ],
 ] as const) {
   test(`docs/operate/kafka.md: the consumer in ${name} reads both modes, drops repeats, and skips what is no CloudEvent`, {
     skip,
@@ -205,7 +222,8 @@ for (const [name, language, file, node, skip] of [
       { value: '{}', headers: { 'content-type': 'application/json' } },
       { value: '', headers: { ce_id: '1' } },
     ];
-    for (const partition of [0, 1, 2]) await producer.send({ topic, messages: foreign.map((message) => ({ ...message, partition })) });
+    for (const partition of [0, 1, 2])
+      await producer.send({ topic, messages: foreign.map((message) => ({ ...message, partition })) });
     const [binary, structured] = ['binary', 'structured'].map((mode) =>
       createSink(t, { options: { brokers: [...kafka.brokers], topic, mode } }),
     );
@@ -220,7 +238,11 @@ for (const [name, language, file, node, skip] of [
       assert.deepEqual(await sink.deliver({ seq }), ['accepted']);
 
     const main = writeProgram(t, { page: PAGE, heading: 'A consumer', language, file });
-    const consumer = new Program([], { node, main, env: { BROKER: kafka.address, TOPIC: topic, GROUP: kafka.uniqueName('group') } });
+    const consumer = new Program([], {
+      node,
+      main,
+      env: { BROKER: kafka.address, TOPIC: topic, GROUP: kafka.uniqueName('group') },
+    });
     t.after(() => consumer.end('SIGKILL'));
     const isSkipped = (line: string) => line.startsWith('not a CloudEvent, skipped:');
     // Python reports on its standard output, too.

@@ -8,7 +8,9 @@ import { tableBelow } from './markdown-page.ts';
 const TESTS = 'unit/adapters/kafka/client/repairs/kafkajs-repairs.test.ts';
 
 test('the repairs of the table are those that the titles of tests name', () => {
-  const named = tableBelow('adapters/kafka/client/repairs/README.md', 'Repairs of kafkajs 2.2.4').map(([name = '']) => name);
+  const named = tableBelow('adapters/kafka/client/repairs/README.md', 'Repairs of kafkajs 2.2.4').map(
+    ([name = '']) => name,
+  );
   const text = readFileSync(join(import.meta.dirname, '..', TESTS), 'utf8');
   const inTitles = [...text.matchAll(/\(repair: ([a-z0-9, -]+)\)'/g)].flatMap(([, names = '']) => names.split(', '));
   // One title is made for each row of a list, whose last cell it is.

@@ -11,7 +11,11 @@ const PAGE = readFileSync(join(ROOT, 'docs/operate/limits.md'), 'utf8');
 const BOUNDS: readonly [file: string, code: string, words: string][] = [
   ['src/model/approvals.ts', 'LARGEST_APPROVAL_BYTES = 64 * 1024;', '| body of a request | 64 KiB'],
   ['src/model/approvals.ts', 'LARGEST_APPROVAL_BYTES = 64 * 1024;', '| message of a source | 64 KiB'],
-  ['src/approvals/requests/start-requests.ts', 'LONGEST_EVENT_ID = 256;', '| EventId, name of an approver | 256 characters'],
+  [
+    'src/approvals/requests/start-requests.ts',
+    'LONGEST_EVENT_ID = 256;',
+    '| EventId, name of an approver | 256 characters',
+  ],
   ['src/approvals/requests/hold-requests.ts', 'LONGEST_REASON = 1000;', '| reason of a hold | 1000 characters'],
   ['src/metadata/http-transport.ts', 'MAX_BODY_BYTES = 4 * 1024 * 1024;', '| document of the metadata service | 4 MiB'],
   ['src/auth/key-set-request.ts', 'LARGEST_BYTES = 1024 * 1024;', '| key set of an issuer | 1 MiB'],
@@ -43,7 +47,10 @@ const BOUNDS: readonly [file: string, code: string, words: string][] = [
 
 for (const [file, code, words] of BOUNDS) {
   test(`${file} says ${code} and docs/operate/limits.md the same`, () => {
-    assert.ok(readFileSync(join(ROOT, file), 'utf8').includes(code), `${file} has another number: tell it in docs/operate/limits.md, too`);
+    assert.ok(
+      readFileSync(join(ROOT, file), 'utf8').includes(code),
+      `${file} has another number: tell it in docs/operate/limits.md, too`,
+    );
     assert.ok(PAGE.includes(words), words);
   });
 }

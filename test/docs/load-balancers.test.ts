@@ -19,10 +19,16 @@ function recipe(language: string): string {
   return block.text;
 }
 
-async function bridgeAt(t: TestContext, endpoint: string): Promise<{ readonly port: number; readonly program: Program }> {
+async function bridgeAt(
+  t: TestContext,
+  endpoint: string,
+): Promise<{ readonly port: number; readonly program: Program }> {
   const port = await freePorts();
   const http = { listen: '127.0.0.1:0', health: `127.0.0.1:${port}`, ...DRAIN };
-  return { port, program: await startRun(t, bridgeFolder(t, endpoint, { http, sinks: { audit: { type: 'stdout' } } })) };
+  return {
+    port,
+    program: await startRun(t, bridgeFolder(t, endpoint, { http, sinks: { audit: { type: 'stdout' } } })),
+  };
 }
 
 test('HAProxy sends nothing to a machine from the announcement of its maintenance on, and all to it again after the end', {

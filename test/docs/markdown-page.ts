@@ -23,7 +23,10 @@ export function codeBlocksOf(path: string): readonly CodeBlock[] {
   return blocks;
 }
 
-/** The rows of the table below a heading, as their cells. `path` starts at the repository's root. @throws if there is no such heading */
+/**
+ * The rows of the table below a heading, as their cells. `path` starts at the repository's root.
+ * @throws if there is no such heading
+ */
 export function tableBelow(path: string, heading: string): readonly (readonly string[])[] {
   const section = textOf(path)
     .split(/^#+ /m)

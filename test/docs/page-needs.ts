@@ -49,7 +49,10 @@ async function provideOpenSearch(page: PlayedPage, t: TestContext): Promise<void
 /** The daemon is installed already, or unpacked in a folder. */
 function provideDaemon(page: PlayedPage, kind: DaemonKind): void {
   page.program('sudo', 'exit 0');
-  const { program, args, env } = kind.command({ folder: '', output: '', certFile: '', keyFile: '', ports: { tcp: 0, tls: 0, udp: 0 } }, '');
+  const { program, args, env } = kind.command(
+    { folder: '', output: '', certFile: '', keyFile: '', ports: { tcp: 0, tls: 0, udp: 0 } },
+    '',
+  );
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value} `);
   const modules = args.slice(args.indexOf('--module-path')).slice(0, 2);
   if (kind === syslogNg) page.means('/usr/sbin/syslog-ng ', `${variables.join('')}${program} ${modules.join(' ')} `);

@@ -8,7 +8,10 @@ import { poll } from '../support/poll.ts';
 const TENS = /(?<=127\.0\.0\.1:|listen\(|port\(|port=")\d{3}/g;
 const PATIENCE_MS = 60_000;
 
-/** Below the ports that the system gives out, so that a killed program finds its own again. Each process begins elsewhere. */
+/**
+ * Below the ports that the system gives out, so that a killed program finds its own again. Each process begins
+ * elsewhere.
+ */
 let nextTen = 1000 + (process.pid % 500) * 4;
 
 export class PagePorts {

@@ -18,7 +18,9 @@ export interface PageProgram {
 
 /** Writes the program, which must be the only one, and returns its path. */
 export function writeProgram(t: TestContext, { page, language, file, heading }: PageProgram): string {
-  const blocks = codeBlocksOf(page).filter((each) => each.language === language && each.heading === (heading ?? each.heading));
+  const blocks = codeBlocksOf(page).filter(
+    (each) => each.language === language && each.heading === (heading ?? each.heading),
+  );
   assert.equal(blocks.length, 1, `${page} has ${blocks.length} programs in ${language}`);
   const folder = folderOf(t);
   symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'));

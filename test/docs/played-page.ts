@@ -47,7 +47,10 @@ export class PlayedPage {
     this.folder = folderOf(t);
     for (const name of ['dist', 'node_modules', 'deploy']) symlinkSync(join(ROOT, name), join(this.folder, name));
     // `npx scheduled-events-bridge …` and `npx node …` of a checkout.
-    this.program('npx', `command=$1; shift\n[ "$command" = node ] || set -- dist/main.js "$@"\nexec '${process.execPath}' "$@"`);
+    this.program(
+      'npx',
+      `command=$1; shift\n[ "$command" = node ] || set -- dist/main.js "$@"\nexec '${process.execPath}' "$@"`,
+    );
   }
 
   /** Puts a program on the path of all terminals. */
@@ -97,7 +100,8 @@ export class PlayedPage {
   async #compare({ text, language, words }: CodeBlock): Promise<void> {
     const name = words.get('prints') ?? '';
     const shown = this.#here(text);
-    const printed = name === SHELL ? this.#printed : await this.#terminal(name).lines(shown.trimEnd().split('\n').length);
+    const printed =
+      name === SHELL ? this.#printed : await this.#terminal(name).lines(shown.trimEnd().split('\n').length);
     const found = fault(shown, language, printed);
     if (found !== null) throw found;
   }

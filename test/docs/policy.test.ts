@@ -12,7 +12,9 @@ import { codeBlocksOf } from './markdown-page.ts';
 
 const BLOCKS = codeBlocksOf('docs/approve/policy.md');
 const AROUND = { ...surroundings({ ORDERS_TOKEN: TOKEN, BILLING_TOKEN: OTHER_TOKEN }), adapters: ADAPTERS };
-const [first = '', short = '', long = '', predicted = ''] = BLOCKS.filter(({ language }) => language === 'yaml').map(({ text }) => text);
+const [first = '', short = '', long = '', predicted = ''] = BLOCKS.filter(({ language }) => language === 'yaml').map(
+  ({ text }) => text,
+);
 
 function approvalsOf(yaml: string) {
   const read = readConfig(`version: 1\n${yaml}`, AROUND);
@@ -28,7 +30,9 @@ for (const text of shown) {
   test(`the output of ${name} is what the program prints for the policy of the page`, async () => {
     const script = await findScenario(name);
     const decide = compileDecision(approvalsOf(first));
-    const decisions = [...sightings(script, { vms: ['web_0'] }, '2020-07-01')].map(({ event, atMs }) => decide(event, atMs));
+    const decisions = [...sightings(script, { vms: ['web_0'] }, '2020-07-01')].map(({ event, atMs }) =>
+      decide(event, atMs),
+    );
     assert.equal([`${script.name}: ${script.purpose}`, ...reportLines(decisions)].join('\n'), text);
   });
 }
@@ -38,7 +42,8 @@ test('the rule for a predicted failure approves it at once, and leaves routine m
   const decisionsOn = async (name: string) =>
     [...sightings(await findScenario(name), {}, '2020-07-01')].map(({ event, atMs }) => decide(event, atMs).then);
   assert.deepEqual(await decisionsOn('predicted-failure'), ['approve']);
-  for (const name of ['redeploy', 'live-migration', 'user-redeploy']) assert.deepEqual(await decisionsOn(name), ['wait'], name);
+  for (const name of ['redeploy', 'live-migration', 'user-redeploy'])
+    assert.deepEqual(await decisionsOn(name), ['wait'], name);
 });
 
 test('documentation decides every event of the scenarios as its long form on the page does, but for its name', async () => {

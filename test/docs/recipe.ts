@@ -100,7 +100,9 @@ export class Recipe {
     const url = urlOf(this.#bridges.at(-1) as Program);
     const answer = await fetch(`${url}/v1/approvals/${eventId}`);
     const { steps = [] } = (await answer.json()) as { readonly steps?: readonly Step[] };
-    return steps.map(({ step, approver, via, reason }) => [step, approver, via, reason].filter((part) => part !== null).join(' '));
+    return steps.map(({ step, approver, via, reason }) =>
+      [step, approver, via, reason].filter((part) => part !== null).join(' '),
+    );
   }
 
   /** Resolves once it has been approved and the bridge has seen it started. */

@@ -30,7 +30,8 @@ test('the node gives its resources away as azure-events-az makes it, is approved
   }
   await recipe.bridge();
   const { EventId } = azure.schedule({ EventType: 'Reboot' });
-  const calls = () => (existsSync(join(folder, 'calls')) ? readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n') : []);
+  const calls = () =>
+    existsSync(join(folder, 'calls')) ? readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n') : [];
   await poll(() => calls().some((call) => call.startsWith('crm_simulate')), 'the program to look at the cluster');
   assert.deepEqual(posts(azure), []);
   writeFileSync(join(folder, 'settled'), '');

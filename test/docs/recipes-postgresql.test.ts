@@ -23,7 +23,12 @@ function noPostgres(): string | false {
 }
 
 function run(program: string, ...args: readonly string[]): string {
-  return execFileSync(join(BIN, program), args, { ...who, encoding: 'utf8', cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
+  return execFileSync(join(BIN, program), args, {
+    ...who,
+    encoding: 'utf8',
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 /** A primary and its standby; each names the other one. */
@@ -43,8 +48,10 @@ async function startPair(t: TestContext) {
       join(data[index] ?? '', 'postgresql.auto.conf'),
       `wal_log_hints = on\nhot_standby = on\nport = ${ports[index]}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\nfsync = off\nprimary_conninfo = '${conninfo(1 - index)}'\n`,
     );
-  const start = (index: number) => run('pg_ctl', 'start', '-D', data[index] ?? '', '-w', '-l', `${data[index]}/log`, '-s');
-  const ask = (index: number, statement: string) => run('psql', `${conninfo(index)} dbname=postgres`, '-XAtqc', statement).trim();
+  const start = (index: number) =>
+    run('pg_ctl', 'start', '-D', data[index] ?? '', '-w', '-l', `${data[index]}/log`, '-s');
+  const ask = (index: number, statement: string) =>
+    run('psql', `${conninfo(index)} dbname=postgres`, '-XAtqc', statement).trim();
   t.after(() => {
     for (const each of data) {
       try {
@@ -86,7 +93,10 @@ test('a primary is handed over, approved, and follows afterwards, with every row
   const { azure } = recipe;
   const first = await recipe.bridge();
   const { EventId } = azure.schedule({ EventType: 'Redeploy' });
-  await poll(() => existsSync(join(pair.data[0] ?? '', 'standby.signal')) || posts(azure).length > 0, 'the primary to have stopped');
+  await poll(
+    () => existsSync(join(pair.data[0] ?? '', 'standby.signal')) || posts(azure).length > 0,
+    'the primary to have stopped',
+  );
   await first.end('SIGKILL');
   await recipe.bridge();
   await recipe.approved(EventId);
@@ -123,7 +133,10 @@ test('a former primary that went another way is rewound; with the output of the 
     recipe.said().filter((line) => !line.startsWith('pg_rewind:')),
     recipe.promised,
   );
-  await poll(() => ask(0, "select to_regclass('kept') is not null and to_regclass('stray') is null") === 't', 'the stray table to be gone');
+  await poll(
+    () => ask(0, "select to_regclass('kept') is not null and to_regclass('stray') is null") === 't',
+    'the stray table to be gone',
+  );
   const next = azure.schedule({ EventType: 'Reboot' });
   await recipe.approved(next.EventId);
   await recipe.says('Reboot: the other server is the primary: ready');

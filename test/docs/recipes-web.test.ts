@@ -23,7 +23,11 @@ async function slowRequests(url: string, apps: readonly { readonly slow: readonl
 
 async function startNginx(t: TestContext) {
   const [app, web] = [await application(t, 'vm0'), await freePorts()];
-  const recipe = await Recipe.on(t, 'nginx', { '127.0.0.1:8081': `127.0.0.1:${web}`, '"10"': '"0.1"', '/run/drain/nginx': 'marks' });
+  const recipe = await Recipe.on(t, 'nginx', {
+    '127.0.0.1:8081': `127.0.0.1:${web}`,
+    '"10"': '"0.1"',
+    '/run/drain/nginx': 'marks',
+  });
   const { folder } = recipe;
   const server = recipe.block('nginx', {
     '127.0.0.1:8081': `127.0.0.1:${web}`,
@@ -88,7 +92,12 @@ test('called off while nginx drains, it serves again and nothing is approved; of
 test('HAProxy sends no new sessions while one is left; then it is approved, and afterwards the machine is back', {
   skip: missingProgram(ARE_REQUIRED, 'haproxy', 'socat'),
 }, async (t) => {
-  const [one, other, web, api] = [await application(t, 'vm0'), await application(t, 'vm1'), await freePorts(), await freePorts()];
+  const [one, other, web, api] = [
+    await application(t, 'vm0'),
+    await application(t, 'vm1'),
+    await freePorts(),
+    await freePorts(),
+  ];
   const recipe = await Recipe.on(t, 'haproxy', {
     '127.0.0.1:9999': `127.0.0.1:${api}`,
     '/var/lib/scheduled-events-bridge/haproxy': 'marks',

@@ -9,8 +9,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const pages = globSync('docs/operate/recipes/*.md', { cwd: ROOT })
   .filter((path) => !path.endsWith('README.md'))
   .sort();
-const tests = globSync(['test/docs/recipes-*.test.ts', 'test/deploy/systemd-command.test.ts'], { cwd: ROOT }).map((path) =>
-  readFileSync(join(ROOT, path), 'utf8'),
+const tests = globSync(['test/docs/recipes-*.test.ts', 'test/deploy/systemd-command.test.ts'], { cwd: ROOT }).map(
+  (path) => readFileSync(join(ROOT, path), 'utf8'),
 );
 
 test('the index of the recipes names each page once', () => {

@@ -15,8 +15,19 @@ function events(): LifeEvent[] {
   return IDS.flatMap((id) =>
     TIMES.flatMap((time) =>
       OBSERVERS.map((name) => {
-        const data = { ...scheduledEvent(), previousStatus: null, observer: { name, documentIncarnation: 1, affected: true } };
-        return { specversion: '1.0', id, source: '/s', type: 'x', time, data: { ...data, outcome: 'completed' } } as LifeEvent;
+        const data = {
+          ...scheduledEvent(),
+          previousStatus: null,
+          observer: { name, documentIncarnation: 1, affected: true },
+        };
+        return {
+          specversion: '1.0',
+          id,
+          source: '/s',
+          type: 'x',
+          time,
+          data: { ...data, outcome: 'completed' },
+        } as LifeEvent;
       }),
     ),
   );
@@ -29,8 +40,14 @@ test('the function of the page says of each pair what the library says', {
   assert.ok(block);
   const pairs = events().flatMap((event) => events().map((ended) => [event, ended] as const));
   const program = `${block.text}\nimport json, sys\nprint(json.dumps([newer(*pair) for pair in json.load(sys.stdin)]))`;
-  const { stdout, stderr } = spawnSync('python3', ['-c', program], { input: JSON.stringify(pairs), encoding: 'utf8', maxBuffer: 64e6 });
-  const expected = pairs.map(([event, ended]) => isNewer(event, lastEndOf(ended as Parameters<typeof lastEndOf>[0], 0)));
+  const { stdout, stderr } = spawnSync('python3', ['-c', program], {
+    input: JSON.stringify(pairs),
+    encoding: 'utf8',
+    maxBuffer: 64e6,
+  });
+  const expected = pairs.map(([event, ended]) =>
+    isNewer(event, lastEndOf(ended as Parameters<typeof lastEndOf>[0], 0)),
+  );
   assert.deepEqual(JSON.parse(stdout || stderr), expected);
   assert.ok(expected.includes(true) && expected.includes(false));
 });

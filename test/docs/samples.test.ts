@@ -122,14 +122,21 @@ test('docs/simulate/samples.md says of each PowerShell sample that it has not be
 describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
   test('creates a namespace in which the simulator is the metadata service, and deletes it', async (t) => {
     const namespace = NetworkNamespace.named(t);
-    const typed = (index: number) => block('Try them without Azure', index).text.replaceAll('try-events', namespace.name);
-    const atTheRoot = (lines: string) => start(t, ['-c', `cd -- "$0" || exit\n${lines}`, ROOT], { node: 'bash', main: '--norc' });
+    const typed = (index: number) =>
+      block('Try them without Azure', index).text.replaceAll('try-events', namespace.name);
+    const atTheRoot = (lines: string) =>
+      start(t, ['-c', `cd -- "$0" || exit\n${lines}`, ROOT], { node: 'bash', main: '--norc' });
     assert.deepEqual(await atTheRoot(typed(0)).ended(), { code: 0, signal: null, stdout: '', stderr: '' });
     const simulator = atTheRoot(`exec ${typed(1)}`);
     assert.equal(new URL(JSON.parse((await simulator.lines(1))[0] ?? '').endpoint).origin, SERVICE);
-    const inside = await atTheRoot(`${typed(2).trim()} <<'TYPED'\n${typed(3)}\n${block('Query in Bash').text}TYPED`).ended();
+    const inside = await atTheRoot(
+      `${typed(2).trim()} <<'TYPED'\n${typed(3)}\n${block('Query in Bash').text}TYPED`,
+    ).ended();
     assert.equal(inside.code, 0, inside.stderr);
-    assert.match(inside.stdout, new RegExp(`"DocumentIncarnation":2.*"EventId":"${EVENT_ID}".*"EventSource":"User"`, 's'));
+    assert.match(
+      inside.stdout,
+      new RegExp(`"DocumentIncarnation":2.*"EventId":"${EVENT_ID}".*"EventSource":"User"`, 's'),
+    );
     namespace.signal('SIGINT');
     await simulator.ended();
     assert.equal((await atTheRoot(typed(4)).ended()).code, 0);
@@ -145,7 +152,12 @@ describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
       assert.equal(code, 0, stderr);
       const document = JSON.parse(stdout);
       assert.deepEqual(
-        [document.DocumentIncarnation, document.Events.length, document.Events[0].EventId, document.Events[0].DurationInSeconds],
+        [
+          document.DocumentIncarnation,
+          document.Events.length,
+          document.Events[0].EventId,
+          document.Events[0].DurationInSeconds,
+        ],
         [2, 1, EVENT_ID, 5],
       );
       assert.equal((await fixture.asked('GET')).length, 1);
@@ -159,7 +171,10 @@ describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
       const sample = heading === 'Approve in Bash' ? block(heading) : block(heading, 1);
       const { code, stdout, stderr } = await fixture.type(sample, heading === 'With the tool' ? ROOT : undefined);
       assert.equal(code, 0, stderr);
-      assert.equal(stdout, heading === 'With the tool' ? `${JSON.stringify({ eventId: EVENT_ID, status: 200 })}\n` : '200\n');
+      assert.equal(
+        stdout,
+        heading === 'With the tool' ? `${JSON.stringify({ eventId: EVENT_ID, status: 200 })}\n` : '200\n',
+      );
       assert.deepEqual(await fixture.approvals(), [[EVENT_ID, 200]]);
       assert.equal(await fixture.statusOf(EVENT_ID), 'Started');
     });
@@ -167,14 +182,22 @@ describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
 
   test('approve.py prints the status of a refusal, and exits with 1', async (t) => {
     const fixture = await Fixture.start(t);
-    assert.deepEqual(await fixture.type(block('Approve in Python', 1)), { code: 1, signal: null, stdout: '400\n', stderr: '' });
+    assert.deepEqual(await fixture.type(block('Approve in Python', 1)), {
+      code: 1,
+      signal: null,
+      stdout: '400\n',
+      stderr: '',
+    });
   });
 
   test('query.py takes an empty body for no events, and follows no redirect', async (t) => {
     const fixture = await Fixture.start(t);
     await fixture.order('PUT', '/faults', { body: '' });
     assert.deepEqual(JSON.parse((await fixture.type(block('Query in Python', 1))).stdout), { Events: [] });
-    await fixture.order('PUT', '/faults', { status: 302, headers: { Location: '/metadata/instance?api-version=2021-02-01' } });
+    await fixture.order('PUT', '/faults', {
+      status: 302,
+      headers: { Location: '/metadata/instance?api-version=2021-02-01' },
+    });
     const redirected = await fixture.type(block('Query in Python', 1));
     assert.deepEqual([redirected.code, redirected.stdout], [1, '']);
     assert.match(redirected.stderr, /HTTP Error 302/);
@@ -231,7 +254,10 @@ describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
     });
 
     test('takes the new events of a document first, then those that vanished, whether it ended or was cancelled', async (t) => {
-      const { fixture, watching } = await watch(t, { OLD: { EventType: 'Reboot' }, RUNNING: { EventStatus: 'Started' } });
+      const { fixture, watching } = await watch(t, {
+        OLD: { EventType: 'Reboot' },
+        RUNNING: { EventStatus: 'Started' },
+      });
       await watching.logs('OLD: left to the application');
       await fixture.order('PUT', '/faults', {
         body: { DocumentIncarnation: 9, Events: [{ EventId: 'NEW', EventType: 'Reboot', EventStatus: 'Scheduled' }] },

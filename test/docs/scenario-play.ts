@@ -76,7 +76,9 @@ export class ScenarioPlay {
   documents(vm: string): readonly Document[] {
     const read = this.polls.filter((poll) => poll.vm === vm && isDocument(poll.answer));
     const documents = read.map(({ answer }) => jsonOf<Document>(answer));
-    return documents.filter((document, index) => document.DocumentIncarnation !== documents[index - 1]?.DocumentIncarnation);
+    return documents.filter(
+      (document, index) => document.DocumentIncarnation !== documents[index - 1]?.DocumentIncarnation,
+    );
   }
 
   ask(vm: string, apiVersion: string): Document {
@@ -98,7 +100,9 @@ export class ScenarioPlay {
     for (const { machine, answer } of read) this.polls.push({ atMs: this.nowMs, vm: machine.name, answer });
     if (!this.#approves) return;
     for (const { machine, answer } of read) {
-      const scheduled = isDocument(answer) ? jsonOf<Document>(answer).Events.filter(({ EventStatus }) => EventStatus === 'Scheduled') : [];
+      const scheduled = isDocument(answer)
+        ? jsonOf<Document>(answer).Events.filter(({ EventStatus }) => EventStatus === 'Scheduled')
+        : [];
       if (scheduled.length > 0) machine.approve(...scheduled.map(({ EventId }) => EventId));
     }
   }
@@ -117,7 +121,14 @@ export class ScenarioPlay {
   }
 
   #newLife(eventId: string): Life {
-    const life: Life = { eventId, statuses: [], notBefores: [], seenAtMs: this.nowMs, startedAtMs: null, goneAtMs: null };
+    const life: Life = {
+      eventId,
+      statuses: [],
+      notBefores: [],
+      seenAtMs: this.nowMs,
+      startedAtMs: null,
+      goneAtMs: null,
+    };
     this.lives.set(eventId, life);
     return life;
   }

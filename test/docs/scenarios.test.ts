@@ -45,7 +45,9 @@ test('the page lists every key of a scenario file, and none that does not exist'
 });
 
 function example(language: string): string {
-  const blocks = codeBlocksOf(PAGE).filter((block) => block.heading === 'Your own scenario' && block.language === language);
+  const blocks = codeBlocksOf(PAGE).filter(
+    (block) => block.heading === 'Your own scenario' && block.language === language,
+  );
   assert.equal(blocks.length, 1);
   return blocks[0]?.text ?? '';
 }

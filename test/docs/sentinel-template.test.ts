@@ -20,14 +20,26 @@ const PAGE = readFileSync(join(ROOT, 'docs/operate/azure-monitor.md'), 'utf8');
 
 const columns = v.array(v.strictObject({ name: v.string(), type: v.string() }));
 const texts = v.array(v.string());
-const resource = v.looseObject({ type: v.string(), apiVersion: v.string(), name: v.string(), dependsOn: v.optional(texts, []) });
-const item = v.looseObject({ type: v.number(), name: v.string(), content: v.looseObject({ query: v.optional(v.string()) }) });
+const resource = v.looseObject({
+  type: v.string(),
+  apiVersion: v.string(),
+  name: v.string(),
+  dependsOn: v.optional(texts, []),
+});
+const item = v.looseObject({
+  type: v.number(),
+  name: v.string(),
+  content: v.looseObject({ query: v.optional(v.string()) }),
+});
 const template = v.parse(
   v.strictObject({
     $schema: v.string(),
     contentVersion: v.string(),
     metadata: v.object({ description: v.string() }),
-    parameters: v.record(v.string(), v.looseObject({ type: v.string(), metadata: v.object({ description: v.string() }) })),
+    parameters: v.record(
+      v.string(),
+      v.looseObject({ type: v.string(), metadata: v.object({ description: v.string() }) }),
+    ),
     variables: v.strictObject({
       table: v.string(),
       monitoringMetricsPublisher: v.string(),
@@ -56,7 +68,9 @@ const rule = propertiesOf(
   v.looseObject({
     streamDeclarations: v.record(v.string(), v.object({ columns })),
     destinations: v.object({ logAnalytics: v.array(v.object({ name: v.string(), workspaceResourceId: v.string() })) }),
-    dataFlows: v.array(v.strictObject({ streams: texts, destinations: texts, transformKql: v.string(), outputStream: v.string() })),
+    dataFlows: v.array(
+      v.strictObject({ streams: texts, destinations: texts, transformKql: v.string(), outputStream: v.string() }),
+    ),
   }),
 );
 const STREAM = 'Custom-ScheduledEvents';
@@ -83,7 +97,10 @@ test('each column takes the values that the sink sends', () => {
   const types = new Map(stream.map(({ name, type }) => [name, type]));
   for (const record of [...sampleRecords(), withVm()])
     for (const [name, value] of Object.entries(toColumns(record)).filter(([, each]) => each !== null))
-      assert.ok(TAKES[types.get(name) ?? '']?.(value), `${name} of type ${types.get(name)} gets ${JSON.stringify(value)}`);
+      assert.ok(
+        TAKES[types.get(name) ?? '']?.(value),
+        `${name} of type ${types.get(name)} gets ${JSON.stringify(value)}`,
+      );
 });
 
 test('the table has the columns of the stream, with their types, and the one of the transformation', () => {
@@ -99,7 +116,18 @@ test('the table has the columns of the stream, with their types, and the one of 
 });
 
 test('every column has a name that Azure Monitor takes, once', () => {
-  const reserved = ['type', 'title', 'tenantid', 'id', 'uniqueid', 'rawdata', '_resourceid', '_subscriptionid', '_itemid', '_isbillable'];
+  const reserved = [
+    'type',
+    'title',
+    'tenantid',
+    'id',
+    'uniqueid',
+    'rawdata',
+    '_resourceid',
+    '_subscriptionid',
+    '_itemid',
+    '_isbillable',
+  ];
   for (const { name } of table) {
     assert.match(name, /^[A-Za-z]\w{0,44}$/);
     assert.ok(!reserved.includes(name.toLowerCase()), name);
@@ -167,9 +195,14 @@ test('what the analytics rules show of a row, their queries have', () => {
     const [, name = ''] = /^\[join\(variables\('(\w+)'\), '\n'\)\]$/.exec(properties.query) ?? [];
     assert.ok(name === 'withoutApproval' || name === 'blindBridges');
     const shown = new Set((/^\| project (.*)$/.exec(variables[name].at(-1) ?? '')?.[1] ?? '').split(', '));
-    const mapped = properties.entityMappings.flatMap(({ fieldMappings }) => fieldMappings.map(({ columnName }) => columnName));
+    const mapped = properties.entityMappings.flatMap(({ fieldMappings }) =>
+      fieldMappings.map(({ columnName }) => columnName),
+    );
     for (const column of [...Object.values(properties.customDetails), ...mapped]) assert.ok(shown.has(column), column);
-    assert.deepEqual(properties.incidentConfiguration.groupingConfiguration.groupByCustomDetails, Object.keys(properties.customDetails));
+    assert.deepEqual(
+      properties.incidentConfiguration.groupingConfiguration.groupByCustomDetails,
+      Object.keys(properties.customDetails),
+    );
   }
 });
 
@@ -214,7 +247,10 @@ test('every expression is balanced, names what is there, and nothing is there th
 test('each resource is of a published version, and waits for resources of the template alone', () => {
   assert.equal(template.$schema, 'https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#');
   assert.match(template.contentVersion, /^\d+(\.\d+){3}$/);
-  assert.deepEqual(new Map(resources.map(({ type, apiVersion }) => [type, apiVersion])), new Map(Object.entries(VERSIONS)));
+  assert.deepEqual(
+    new Map(resources.map(({ type, apiVersion }) => [type, apiVersion])),
+    new Map(Object.entries(VERSIONS)),
+  );
   for (const { dependsOn } of resources)
     for (const { calls } of expressionsOf(dependsOn)) {
       const needed = calls.find(({ name }) => name === 'resourceId')?.args[0]?.slice(1, -1);
@@ -238,7 +274,10 @@ test('the workbook is one, and its queries are by the time range that it asks fo
 });
 
 test('the README lists every parameter with its default', () => {
-  const rows = [...README.matchAll(/^\| `(\w+)` \| (.*?) \|/gm)].map(([, name, given]) => [name, given?.replaceAll('`', '')]);
+  const rows = [...README.matchAll(/^\| `(\w+)` \| (.*?) \|/gm)].map(([, name, given]) => [
+    name,
+    given?.replaceAll('`', ''),
+  ]);
   const defaults = Object.entries(template.parameters).map(([name, { defaultValue = 'required' }]) => [
     name,
     defaultValue === '[resourceGroup().location]' ? 'that of the resource group' : String(defaultValue),
@@ -247,7 +286,9 @@ test('the README lists every parameter with its default', () => {
 });
 
 test('the commands of both pages are commands of a shell, and give parameters that there are', () => {
-  const blocks = [PAGE, README].flatMap((page) => [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block));
+  const blocks = [PAGE, README].flatMap((page) =>
+    [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block),
+  );
   assert.equal(blocks.length, 3);
   for (const block of blocks) {
     execFileSync('bash', ['-n', '-c', block]);

@@ -67,7 +67,12 @@ for (const { name, command, skip, consumer } of [
     const other = approvalChange({ id: 'one:approval-recorded:0123456789abcdef' });
     await sdkClient(server)
       .createSender('maintenance')
-      .sendMessages({ body: { text: 'hello' }, sessionId: 'one', messageId: 'foreign', applicationProperties: FOREIGN });
+      .sendMessages({
+        body: { text: 'hello' },
+        sessionId: 'one',
+        messageId: 'foreign',
+        applicationProperties: FOREIGN,
+      });
     for (const delivery of [first, first, deliveryOf(other), second, third])
       assert.deepEqual(await binary.deliver([delivery], never), ['accepted']);
     await poll(() => subscription.deadLetters().length === 1, 'what is no CloudEvent');
@@ -106,7 +111,9 @@ test('after kill -9 in the middle of its work, the consumer in Node gets the sam
   await poll(() => subscription.messages().length === 0, 'the messages to be completed');
 });
 
-test('the consumer in Python compiles', { skip: spawnSync('python3', ['--version']).status !== 0 && 'there is no python3' }, (t) => {
+test('the consumer in Python compiles', {
+  skip: spawnSync('python3', ['--version']).status !== 0 && 'there is no python3',
+}, (t) => {
   const file = writeProgram(t, IN_PYTHON);
   const { status, stderr } = spawnSync('python3', ['-m', 'py_compile', file], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
@@ -139,7 +146,8 @@ const SDK_CODES = [
 function saidOf({ disposition, scope, retryAfterMs }: BridgeError): string {
   if (disposition === 'refused') return 'makes it a dead letter';
   if (disposition === 'misconfigured') return 'retries slowly, as misconfigured';
-  if (retryAfterMs !== undefined) return `pauses the sink, for the time that Service Bus names or ${retryAfterMs / 1000} s`;
+  if (retryAfterMs !== undefined)
+    return `pauses the sink, for the time that Service Bus names or ${retryAfterMs / 1000} s`;
   return scope === 'sink' ? 'retries the whole sink' : 'retries';
 }
 

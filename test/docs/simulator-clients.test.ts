@@ -21,7 +21,8 @@ function namespaces(t: TestContext) {
   const azure = NetworkNamespace.named(t);
   const vms = [0, 1].map((n) => NetworkNamespace.named(t, `${prefix}${n}`));
   const renamed = (lines: string) => lines.replaceAll(/\bazure\b/g, azure.name).replaceAll(/\bvm(?=\$n|1)/g, prefix);
-  const typed = (lines: string) => start(t, ['-c', `cd -- "$0" || exit\n${renamed(lines)}`, ROOT], { node: 'bash', main: '--norc' });
+  const typed = (lines: string) =>
+    start(t, ['-c', `cd -- "$0" || exit\n${renamed(lines)}`, ROOT], { node: 'bash', main: '--norc' });
   return { azure, vms, typed };
 }
 
@@ -35,14 +36,18 @@ test('two clients that ask 169.254.169.254 are two machines of one group', { ski
     ['sap_0', 'sap_1'].map((vm) => ({ vm, endpoint: `${SERVICE}:80` })),
   );
   assert.equal((await typed(asking).ended()).stdout, 'sap_1');
-  const order = await azure.run(`curl -sS -d '{"EventId":"A","EventType":"Reboot","seen":["sap_1"]}' ${SERVICE}/simulator/events`);
+  const order = await azure.run(
+    `curl -sS -d '{"EventId":"A","EventType":"Reboot","seen":["sap_1"]}' ${SERVICE}/simulator/events`,
+  );
   assert.match(order.stdout, /"EventId":"A"/);
   const documents = await Promise.all(vms.map((vm) => vm.run(`curl -sS -H Metadata:true '${EVENTS}'`)));
   assert.deepEqual(
     documents.map(({ stdout }) => JSON.parse(stdout).Events.length),
     [0, 1],
   );
-  const approved = await vms[1]?.run(`curl -sS -w '%{http_code}' -H Metadata:true -d '{"StartRequests":[{"EventId":"A"}]}' '${EVENTS}'`);
+  const approved = await vms[1]?.run(
+    `curl -sS -w '%{http_code}' -H Metadata:true -d '{"StartRequests":[{"EventId":"A"}]}' '${EVENTS}'`,
+  );
   assert.equal(approved?.stdout, '200');
   const { stdout } = await azure.run(`curl -sS ${SERVICE}/simulator/requests`);
   const asked = JSON.parse(stdout) as { vm: string; method: string; status: number | null }[];

@@ -14,11 +14,15 @@ const PAGE = 'docs/simulate/simulator.md';
 
 /** What stands between backquotes in the first cell of each row. */
 function firstCells(heading: string): readonly string[] {
-  return tableBelow(PAGE, heading).flatMap(([cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word ?? ''));
+  return tableBelow(PAGE, heading).flatMap(([cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word ?? ''),
+  );
 }
 
 test('the page lists every option of simulate, with its value, and none that it does not take', () => {
-  const options = Object.entries(simulateVerb.options).map(([name, { value }]) => (value ? `--${name} ${value}` : `--${name}`));
+  const options = Object.entries(simulateVerb.options).map(([name, { value }]) =>
+    value ? `--${name} ${value}` : `--${name}`,
+  );
   assert.deepEqual(
     firstCells('Start')
       .map((option) => option.replaceAll('\\', ''))

@@ -19,7 +19,8 @@ export function expressionsOf(value: unknown, path: readonly string[] = []): rea
     if (!value.startsWith('[') || value.startsWith('[[')) return [];
     const calls: Call[] = [];
     const end = readTerm(value, 1, calls);
-    if (end !== value.length - 1 || value[end] !== ']') throw new Error(`${path.join('.')}: ends at ${end} of ${value}`);
+    if (end !== value.length - 1 || value[end] !== ']')
+      throw new Error(`${path.join('.')}: ends at ${end} of ${value}`);
     return [{ path: path.join('.'), text: value, calls }];
   }
   if (typeof value !== 'object' || value === null) return [];

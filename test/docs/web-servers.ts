@@ -32,11 +32,16 @@ export function runHaproxy(t: TestContext, folder: string, config: string): void
   runServer(t, 'haproxy', ['-db', '-f', file]);
 }
 
-/** In the foreground, until the test ends. All of its files are in the folder; `main` are further lines of its main section. */
+/**
+ * In the foreground, until the test ends. All of its files are in the folder; `main` are further lines of its main
+ * section.
+ */
 export function runNginx(t: TestContext, folder: string, config: string, main = ''): void {
   const file = join(folder, 'nginx.conf');
   const log = join(folder, 'error.log');
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
+    .join(' ');
   const here = config.replace('http {', `http { access_log off; ${temporary}`);
   writeFileSync(file, `${main} pid ${folder}/nginx.pid; error_log ${log}; daemon off;\n${here}`);
   runServer(t, 'nginx', ['-e', log, '-c', file]);

@@ -13,12 +13,16 @@ const citations = citationsOf(ID, /\((?:H|JS|W|S)-\d+/g, 'docs/webhook-clauses')
 test('every clause has its row, in order', () => {
   assert.deepEqual(
     rows.map(({ id }) => id),
-    Object.entries(CLAUSES).flatMap(([family, last]) => Array.from({ length: last }, (_, index) => `${family}-${index + 1}`)),
+    Object.entries(CLAUSES).flatMap(([family, last]) =>
+      Array.from({ length: last }, (_, index) => `${family}-${index + 1}`),
+    ),
   );
 });
 
 test('every row has as many cells as its heading, none of them empty but the last', () => {
-  const offences = rows.filter(({ cells, columns }) => cells.length !== columns.length || cells.slice(0, -1).includes(''));
+  const offences = rows.filter(
+    ({ cells, columns }) => cells.length !== columns.length || cells.slice(0, -1).includes(''),
+  );
   assert.deepEqual(offences, []);
 });
 

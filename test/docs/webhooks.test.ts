@@ -23,7 +23,13 @@ const never = new AbortController().signal;
 const noPython = spawnSync('python3', ['--version']).status !== 0 && 'there is no python3';
 const PLACE = { page: 'docs/operate/webhooks.md', heading: 'A receiver' };
 const RECEIVERS = [
-  { name: 'the receiver with the standardwebhooks library', language: 'js', file: 'receiver.mjs', command: process.execPath, skip: false },
+  {
+    name: 'the receiver with the standardwebhooks library',
+    language: 'js',
+    file: 'receiver.mjs',
+    command: process.execPath,
+    skip: false,
+  },
   { name: 'the receiver in Python', language: 'python', file: 'receiver.py', command: 'python3', skip: noPython },
 ] as const;
 type Receiver = (typeof RECEIVERS)[number];
@@ -46,10 +52,16 @@ async function run(t: TestContext, { language, file, command }: Receiver): Promi
 }
 
 /** Sinks that post to it, by the secrets they sign with. */
-function sinkFor(t: TestContext, url: string, secrets: readonly string[], options: Readonly<Record<string, unknown>> = {}) {
+function sinkFor(
+  t: TestContext,
+  url: string,
+  secrets: readonly string[],
+  options: Readonly<Record<string, unknown>> = {},
+) {
   const names = secrets.map((_, index) => `SECRET_${index}`);
   const values = Object.fromEntries(names.map((name, index) => [name, secrets[index] ?? '']));
-  return createWebhook(t, { options: { url, secrets: names.map((env) => ({ env })), ...options }, secrets: values }).adapter;
+  return createWebhook(t, { options: { url, secrets: names.map((env) => ({ env })), ...options }, secrets: values })
+    .adapter;
 }
 
 for (const receiver of RECEIVERS) {
@@ -70,14 +82,20 @@ for (const receiver of RECEIVERS) {
     );
 
     assert.equal(failed((await sinkFor(t, url, [OTHER]).deliver([first], never))[0]).status, 401);
-    assert.equal(failed((await createWebhook(t, { options: { url } }).adapter.deliver([first], never))[0]).status, 401, 'unsigned');
+    assert.equal(
+      failed((await createWebhook(t, { options: { url } }).adapter.deliver([first], never))[0]).status,
+      401,
+      'unsigned',
+    );
 
     await using other = await WebhookReceiver.start();
     await sinkFor(t, other.url, [SECRET]).deliver([sampleDelivery({ seq: 4 })], never);
     const [signed] = other.requests;
     assert.ok(signed);
     const signature: Record<string, string> = Object.fromEntries(
-      Object.entries(signed.headers).flatMap(([name, value]) => (name.startsWith('webhook-') ? [[name, String(value)]] : [])),
+      Object.entries(signed.headers).flatMap(([name, value]) =>
+        name.startsWith('webhook-') ? [[name, String(value)]] : [],
+      ),
     );
     const replay = async (headers: object, body: Buffer) => {
       const answer = await fetch(url, { method: 'POST', headers: { ...signature, ...headers }, body });
@@ -101,7 +119,10 @@ test('the receiver in Node consents to its configured origin, and to no other', 
   assert.deepEqual(await known.deliver([sampleDelivery()], never), ['accepted']);
   assert.equal(known.limits.perMinute, 120);
   const stranger = sinkFor(t, url, [SECRET], { handshake: true, origin: 'stranger.example.com' });
-  assert.equal(failed((await stranger.deliver([sampleDelivery({ seq: 2 })], never))[0]).code, 'BRIDGE_WEBHOOK_NO_CONSENT');
+  assert.equal(
+    failed((await stranger.deliver([sampleDelivery({ seq: 2 })], never))[0]).code,
+    'BRIDGE_WEBHOOK_NO_CONSENT',
+  );
   assert.equal((await lines(1)).length, 1);
 });
 
@@ -112,14 +133,20 @@ test('the lines that verify Ed25519 take what was signed with the private key, a
   };
 
   await using receiver = await WebhookReceiver.start();
-  assert.deepEqual(await sinkFor(t, receiver.url, [SECRET, ED25519.privateKey]).deliver([sampleDelivery()], never), ['accepted']);
+  assert.deepEqual(await sinkFor(t, receiver.url, [SECRET, ED25519.privateKey]).deliver([sampleDelivery()], never), [
+    'accepted',
+  ]);
   const { headers, body } = receiver.requests[0] ?? assert.fail('nothing came');
   assert.equal(isSigned(ED25519.publicKey, headers, body), true);
   assert.equal(isSigned(OTHER_PUBLIC_KEY, headers, body), false, 'of another key');
   assert.equal(isSigned(ED25519.publicKey, headers, Buffer.concat([body, Buffer.from(' ')])), false, 'another body');
   assert.equal(isSigned(ED25519.publicKey, { ...headers, 'webhook-id': 'another' }, body), false, 'another id');
   const old = Number(headers['webhook-timestamp']) - 301;
-  assert.equal(isSigned(ED25519.publicKey, { ...headers, 'webhook-timestamp': String(old) }, body), false, 'another time');
+  assert.equal(
+    isSigned(ED25519.publicKey, { ...headers, 'webhook-timestamp': String(old) }, body),
+    false,
+    'another time',
+  );
   for (const missing of ['webhook-timestamp', 'webhook-signature']) {
     assert.equal(isSigned(ED25519.publicKey, { ...headers, [missing]: undefined }, body), false, `no ${missing}`);
   }

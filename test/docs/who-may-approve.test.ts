@@ -23,7 +23,9 @@ const TOKEN = 'orders-token-from-a-file';
 const TENANT = 'https://login.microsoftonline.com/11111111-2222-3333-4444-555555555555';
 const API = '99999999-8888-7777-6666-555555555555';
 
-/** The page's configuration with the keys of an issuer on loopback, listening there, with the page's certificates made. */
+/**
+ * The page's configuration with the keys of an issuer on loopback, listening there, with the page's certificates made.
+ */
 async function serve(t: TestContext) {
   const folder = folderOf(t);
   const [make, ask] = blocks.filter(({ heading, language }) => heading === 'Client certificates' && language === 'sh');
@@ -44,7 +46,8 @@ async function serve(t: TestContext) {
   const { port } = new URL(http.url);
   const curl = async (text: string) =>
     (await run('sh', ['-ec', text.replace('localhost:8700', `localhost:${port}`)], { cwd: folder })).stdout;
-  const withHeader = (header: string) => curl(ask.text.replace('--cert billing.pem --key billing-key.pem', `-H '${header}'`));
+  const withHeader = (header: string) =>
+    curl(ask.text.replace('--cert billing.pem --key billing-key.pem', `-H '${header}'`));
   return { issuer, heard, curl, ask: ask.text, withHeader };
 }
 

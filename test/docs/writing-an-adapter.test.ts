@@ -31,7 +31,11 @@ testAdapter({
   },
 });
 
-testAdapter({ definition: await load(programBelow('A sink over HTTP'), 'collector'), start: startCollector, awayIs: 'retry' });
+testAdapter({
+  definition: await load(programBelow('A sink over HTTP'), 'collector'),
+  start: startCollector,
+  awayIs: 'retry',
+});
 
 test('the smallest one has at most 25 lines, its imports and comments included', () => {
   const { length } = smallest.trimEnd().split('\n');
@@ -81,7 +85,12 @@ async function startCollector(t: TestContext): Promise<FarSide> {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
   return {
-    options: { url: receiver.url, allowInsecure: true, allowPrivate: ['127.0.0.0/8'], headers: { authorization: { env: 'KEY' } } },
+    options: {
+      url: receiver.url,
+      allowInsecure: true,
+      allowPrivate: ['127.0.0.0/8'],
+      headers: { authorization: { env: 'KEY' } },
+    },
     secrets: { KEY: 'Key key-nobody-may-see' },
     arrivals: () => receiver.requests.flatMap(({ body }) => linesIn(body.toString()).map(arrival)),
     ...receiverSwitches(receiver),

@@ -60,7 +60,8 @@ export class BulkIndex implements AsyncDisposable {
   #reply(request: ReceivedRequest): { readonly status: number; readonly body: object } {
     const { method, path, headers } = request;
     const { pathname, searchParams } = new URL(path, 'http://index');
-    if (this.authorization !== null && headers.authorization !== this.authorization) return refused(401, 'security_exception');
+    if (this.authorization !== null && headers.authorization !== this.authorization)
+      return refused(401, 'security_exception');
     if (method !== 'POST' || !pathname.endsWith('/_bulk')) return refused(405, 'method_not_allowed');
     if (headers['content-type'] !== 'application/x-ndjson') return refused(406, 'media_type_header_exception');
     const body = plainBody(request);
@@ -71,13 +72,20 @@ export class BulkIndex implements AsyncDisposable {
     if (lines.pop() !== '' || lines.length % 2 !== 0) return refused(400, 'illegal_argument_exception');
     const pipeline = searchParams.get('pipeline');
     if (pipeline !== null) this.pipelines.push(pipeline);
-    const items = Array.from({ length: lines.length / 2 }, (_, place) => this.#index(lines[place * 2] ?? '', lines[place * 2 + 1] ?? ''));
+    const items = Array.from({ length: lines.length / 2 }, (_, place) =>
+      this.#index(lines[place * 2] ?? '', lines[place * 2 + 1] ?? ''),
+    );
     return { status: 200, body: { took: 1, errors: items.some(({ create }) => 'error' in create), items } };
   }
 
   #index(action: string, text: string): { readonly create: object } {
     const { create } = JSON.parse(action) as { create: { _index: string; _id: string } };
-    const document = { index: create._index, id: create._id, source: JSON.parse(text), bytes: Buffer.from(text) } as IndexedDocument;
+    const document = {
+      index: create._index,
+      id: create._id,
+      source: JSON.parse(text),
+      bytes: Buffer.from(text),
+    } as IndexedDocument;
     const failure = this.fails(document);
     if (failure !== null) return failed(create, failure, text);
     this.arrived.push(document);

@@ -40,15 +40,35 @@ export class CertificateAuthority {
   /** In a folder that the caller removes. */
   static async createIn(folder: string): Promise<CertificateAuthority> {
     const [file, keyFile] = [join(folder, 'ca.pem'), join(folder, 'ca-key.pem')];
-    await run('openssl', ['req', '-x509', ...EC_KEY, '-days', '2', '-subj', '/CN=authority', '-keyout', keyFile, '-out', file]);
+    await run('openssl', [
+      'req',
+      '-x509',
+      ...EC_KEY,
+      '-days',
+      '2',
+      '-subj',
+      '/CN=authority',
+      '-keyout',
+      keyFile,
+      '-out',
+      file,
+    ]);
     return new CertificateAuthority(folder, file);
   }
 
-  /** For a name such as `IP:127.0.0.1` or `DNS:named.test`, or for several; valid for two days, or until yesterday. `usage`: `serverAuth` for servers alone. */
+  /**
+   * For a name such as `IP:127.0.0.1` or `DNS:named.test`, or for several; valid for two days, or until yesterday.
+   * `usage`: `serverAuth` for servers alone.
+   */
   async issue(name: string | null, { expired = false, subject = '/CN=issued', usage = '' } = {}): Promise<Issued> {
     this.#issued += 1;
     const at = (suffix: string) => join(this.#folder, `${this.#issued}-${suffix}`);
-    const [keyFile, request, extensions, certFile] = [at('key.pem'), at('request.pem'), at('extensions'), at('cert.pem')];
+    const [keyFile, request, extensions, certFile] = [
+      at('key.pem'),
+      at('request.pem'),
+      at('extensions'),
+      at('cert.pem'),
+    ];
     await run('openssl', ['req', ...EC_KEY, '-subj', subject, '-keyout', keyFile, '-out', request]);
     const lines = [name === null ? '' : `subjectAltName=${name}`, usage === '' ? '' : `extendedKeyUsage=${usage}`];
     await writeFile(extensions, `${lines.join('\n')}\n`);

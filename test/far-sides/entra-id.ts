@@ -28,7 +28,9 @@ export class FakeEntra {
   static async start(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<FakeEntra> {
     const entra = new FakeEntra();
     const identity = await identityPort(t, (request, response) => entra.#token('identity', request, response));
-    const secure = createSecure({ cert: CERTIFICATE, key: PRIVATE_KEY }, (request, response) => entra.#entra(request, response));
+    const secure = createSecure({ cert: CERTIFICATE, key: PRIVATE_KEY }, (request, response) =>
+      entra.#entra(request, response),
+    );
     const authority = await listen(secure);
     t.after(() => {
       secure.close();
@@ -55,7 +57,9 @@ export class FakeEntra {
     const tenant = `${origin}/tenant`;
     const endpoints = { authorization_endpoint: `${tenant}/oauth2/v2.0/authorize`, jwks_uri: `${tenant}/keys` };
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ issuer: `${tenant}/v2.0`, token_endpoint: `${tenant}/oauth2/v2.0/token`, ...endpoints }));
+    response.end(
+      JSON.stringify({ issuer: `${tenant}/v2.0`, token_endpoint: `${tenant}/oauth2/v2.0/token`, ...endpoints }),
+    );
   };
 
   #token(at: TokenRequest['at'], request: IncomingMessage, response: Parameters<RequestListener>[1]): void {
@@ -92,7 +96,9 @@ let answering: RequestListener = () => {};
 const identityServer = createPlain((request, response) => answering(request, response)).unref();
 let listening: Promise<number> | undefined;
 
-/** The same for the whole process, since the library never looks at IDENTITY_ENDPOINT again; the last who asked answers. */
+/**
+ * The same for the whole process, since the library never looks at IDENTITY_ENDPOINT again; the last who asked answers.
+ */
 function identityPort(t: TestContext, answer: RequestListener): Promise<number> {
   answering = answer;
   listening ??= listen(identityServer);

@@ -30,7 +30,8 @@ export class MavenJars {
     const { name, leastJava } = this.#options;
     if (javaVersion('java') === undefined && javaFrom(leastJava) === undefined)
       return `there is no Java: install a JRE of version ${leastJava} or newer`;
-    if (javaFrom(leastJava) === undefined) return `Java is ${javaVersion('java')}: ${name} needs version ${leastJava} or newer`;
+    if (javaFrom(leastJava) === undefined)
+      return `Java is ${javaVersion('java')}: ${name} needs version ${leastJava} or newer`;
     if (!existsSync(this.#folder()) && !onPath('mvn')) return `there is no Maven to fetch ${name} with: install maven`;
     return false;
   }
@@ -57,7 +58,14 @@ export class MavenJars {
       // A copy of it, since Maven may leave a folder beside.
       await copyFile(pom, join(unfinished, 'pom.xml'));
       const jars = join(unfinished, 'jars');
-      await run('mvn', ['-q', '-B', '-f', join(unfinished, 'pom.xml'), 'dependency:copy-dependencies', `-DoutputDirectory=${jars}`]);
+      await run('mvn', [
+        '-q',
+        '-B',
+        '-f',
+        join(unfinished, 'pom.xml'),
+        'dependency:copy-dependencies',
+        `-DoutputDirectory=${jars}`,
+      ]);
       await rename(jars, target);
     } catch (error) {
       // Another process may have been faster, then its folder stands there.
@@ -77,7 +85,10 @@ export class MavenJars {
   }
 }
 
-/** The one on PATH, else that of JAVA_HOME, else any that the machine's packages installed; undefined where none is new enough. */
+/**
+ * The one on PATH, else that of JAVA_HOME, else any that the machine's packages installed; undefined where none is new
+ * enough.
+ */
 function javaFrom(least: number): string | undefined {
   const home = process.env['JAVA_HOME'];
   const candidates = ['java', ...(home ? [join(home, 'bin/java')] : []), ...globSync('/usr/lib/jvm/*/bin/java')];

@@ -121,7 +121,10 @@ export class FakeMetadata {
 
 /** The text of a document; each event is filled in from the documentation's example. */
 export function fakeDocument(incarnation: unknown, ...events: readonly Record<string, unknown>[]): string {
-  return JSON.stringify({ DocumentIncarnation: incarnation, Events: events.map((event) => ({ ...EXAMPLE_EVENT, ...event })) });
+  return JSON.stringify({
+    DocumentIncarnation: incarnation,
+    Events: events.map((event) => ({ ...EXAMPLE_EVENT, ...event })),
+  });
 }
 
 /** The event of the documentation's example (protocol 5.12). */

@@ -9,7 +9,11 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
 }
 
-export type Operation = Readonly<{ operationId: string; security: readonly object[]; responses: Readonly<Record<string, Response>> }>;
+export type Operation = Readonly<{
+  operationId: string;
+  security: readonly object[];
+  responses: Readonly<Record<string, Response>>;
+}>;
 
 export interface AnswerToCheck {
   readonly status: number;
@@ -21,7 +25,10 @@ export const PATHS = OPENAPI_DOCUMENT.paths as unknown as Readonly<Record<string
 const OPEN_ID = 'https://openapi.invalid/open';
 const CLOSED_ID = 'https://openapi.invalid/closed';
 
-/** Answers may get new members one day, so the document leaves them open; here a member that it does not tell of is a fault. */
+/**
+ * Answers may get new members one day, so the document leaves them open; here a member that it does not tell of is a
+ * fault.
+ */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -30,16 +37,27 @@ function closed(schema: unknown): unknown {
   return isShape ? { ...inner, additionalProperties: false } : inner;
 }
 
-const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allowUnionTypes: true, allErrors: true });
+const ajv = new Ajv2020({
+  strict: true,
+  strictRequired: false,
+  strictTypes: false,
+  allowUnionTypes: true,
+  allErrors: true,
+});
 formats.default(ajv);
 ajv.addVocabulary(['example', 'components']);
 ajv.addSchema({ $id: OPEN_ID, components: OPENAPI_DOCUMENT.components });
 ajv.addSchema({ $id: CLOSED_ID, components: closed(OPENAPI_DOCUMENT.components) } as object);
 
-/** What is wrong with a value, or nothing; compiled with the document's own components in reach. `isClosed`: as for an answer. */
+/**
+ * What is wrong with a value, or nothing; compiled with the document's own components in reach. `isClosed`: as for an
+ * answer.
+ */
 export function validator(schema: object, isClosed = false): (value: unknown) => string {
   const text = JSON.stringify(isClosed ? closed(schema) : schema);
-  const validate = ajv.compile(JSON.parse(text.replaceAll('"#/components/', `"${isClosed ? CLOSED_ID : OPEN_ID}#/components/`)));
+  const validate = ajv.compile(
+    JSON.parse(text.replaceAll('"#/components/', `"${isClosed ? CLOSED_ID : OPEN_ID}#/components/`)),
+  );
   return (value) => (validate(value) ? '' : ajv.errorsText(validate.errors));
 }
 
@@ -51,7 +69,8 @@ export function assertConforms(method: string, target: string, answer: AnswerToC
   for (const [name, { required = false, schema }] of Object.entries(response.headers ?? {})) {
     const value = answer.headers[name.toLowerCase()];
     assert.ok(value !== undefined || !required, `${place} has no ${name}`);
-    if (value !== undefined) assert.equal(validator(schema)(/^\d+$/.test(String(value)) ? Number(value) : value), '', `${place}: ${name}`);
+    if (value !== undefined)
+      assert.equal(validator(schema)(/^\d+$/.test(String(value)) ? Number(value) : value), '', `${place}: ${name}`);
   }
   if (response.content === undefined) {
     assert.equal(answer.text, '', `${place} has a body`);
@@ -68,7 +87,8 @@ export function assertConforms(method: string, target: string, answer: AnswerToC
 function responseFor(method: string, path: string, status: number): Response | undefined {
   const { MethodNotAllowed, NotFound } = OPENAPI_DOCUMENT.components.responses as Readonly<Record<string, Response>>;
   if (status === 405) return MethodNotAllowed;
-  const known = Object.keys(PATHS).find((own) => own === path) ?? Object.keys(PATHS).find((own) => pattern(own).test(path));
+  const known =
+    Object.keys(PATHS).find((own) => own === path) ?? Object.keys(PATHS).find((own) => pattern(own).test(path));
   const operation = known === undefined ? undefined : PATHS[known]?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
   return operation?.responses[status] ?? (status === 404 ? NotFound : undefined);
 }

@@ -7,7 +7,10 @@ import { type SimulatedAzure, startSimulator } from '../../src/simulator.ts';
 import { systemDeps } from '../../src/time/system.ts';
 
 /** On a free port and the machine's own clocks, unless other things are said. */
-export async function startServer(t: TestContext, options: Partial<SimulatorServerOptions> = {}): Promise<SimulatorServer> {
+export async function startServer(
+  t: TestContext,
+  options: Partial<SimulatorServerOptions> = {},
+): Promise<SimulatorServer> {
   const server = await startSimulatorServer({ listen: { host: '127.0.0.1', port: 0 }, deps: systemDeps(), ...options });
   t.after(() => server[Symbol.asyncDispose]());
   return server;

@@ -47,12 +47,21 @@ export class Issuer {
     return JSON.stringify({ keys: this.published.map((kid) => this.#key(kid).jwk) });
   }
 
-  /** A good token for `sub: orders`, valid from a minute ago for an hour, unless `claims` say otherwise; undefined leaves a claim out. */
-  async token(nowMs: number, claims: Readonly<Record<string, unknown>> = {}, header: { kid?: string; typ?: string } = {}): Promise<string> {
+  /**
+   * A good token for `sub: orders`, valid from a minute ago for an hour, unless `claims` say otherwise; undefined
+   * leaves a claim out.
+   */
+  async token(
+    nowMs: number,
+    claims: Readonly<Record<string, unknown>> = {},
+    header: { kid?: string; typ?: string } = {},
+  ): Promise<string> {
     const kid = header.kid ?? this.published[0] ?? '';
     const nowSeconds = Math.floor(nowMs / 1000);
     const usual = { iss: ISSUER, aud: AUDIENCE, sub: 'orders', nbf: nowSeconds - 60, exp: nowSeconds + 3600 };
-    const payload = Object.fromEntries(Object.entries({ ...usual, ...claims }).filter(([, value]) => value !== undefined)) as JWTPayload;
+    const payload = Object.fromEntries(
+      Object.entries({ ...usual, ...claims }).filter(([, value]) => value !== undefined),
+    ) as JWTPayload;
     const { alg, privateKey } = this.#key(kid);
     return await new SignJWT(payload).setProtectedHeader({ alg, ...header, kid }).sign(privateKey);
   }

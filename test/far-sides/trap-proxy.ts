@@ -3,7 +3,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
 
 /** A proxy that counts who comes and cuts them off. */
-export async function trapProxy(t: TestContext): Promise<{ readonly env: Record<string, string>; readonly visits: () => number }> {
+export async function trapProxy(
+  t: TestContext,
+): Promise<{ readonly env: Record<string, string>; readonly visits: () => number }> {
   let visits = 0;
   const server = createServer((socket) => {
     visits++;
@@ -13,5 +15,8 @@ export async function trapProxy(t: TestContext): Promise<{ readonly env: Record<
   t.after(() => server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
-  return { env: { NODE_USE_ENV_PROXY: '1', ...Object.fromEntries(names.map((name) => [name, url])) }, visits: () => visits };
+  return {
+    env: { NODE_USE_ENV_PROXY: '1', ...Object.fromEntries(names.map((name) => [name, url])) },
+    visits: () => visits,
+  };
 }

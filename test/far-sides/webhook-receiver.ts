@@ -1,6 +1,12 @@
 // Requests to a webhook's receiver on loopback → recorded, answered as told; it can go and return.
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
@@ -16,7 +22,9 @@ export interface ReceivedRequest {
   readonly body: Buffer;
 }
 
-/** How one request is answered. `hang` never answers; a function does what it likes with the response and its socket. */
+/**
+ * How one request is answered. `hang` never answers; a function does what it likes with the response and its socket.
+ */
 export type Answer =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   | 'hang'

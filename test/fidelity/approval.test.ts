@@ -34,11 +34,20 @@ test('an id repeated in one POST in several letter cases counts as one approval 
   assert.equal(first.document().DocumentIncarnation, 3);
 });
 
-for (const type of [undefined, 'application/json', 'application/x-www-form-urlencoded', 'text/plain; charset=utf-8', 'nonsense']) {
+for (const type of [
+  undefined,
+  'application/json',
+  'application/x-www-form-urlencoded',
+  'text/plain; charset=utf-8',
+  'nonsense',
+]) {
   test(`a POST with the content type ${type ?? '(none)'} and additional keys approves (F-69)`, () => {
     const { first } = simulatedGroup();
     const { EventId } = first.schedule();
-    const headers: Record<string, string> = { Metadata: 'true', ...(type === undefined ? {} : { 'Content-Type': type }) };
+    const headers: Record<string, string> = {
+      Metadata: 'true',
+      ...(type === undefined ? {} : { 'Content-Type': type }),
+    };
     const body = { DocumentIncarnation: '2', StartRequests: [{ EventId, Approver: 'me' }], Reason: null };
     assert.equal(first.ask('POST', EVENTS, body, headers).status, 200);
     assert.deepEqual(first.statuses(), [[EventId, 'Started']]);

@@ -20,7 +20,10 @@ test('an event without a Description gets that of real events of its type and so
   const { first } = simulatedGroup();
   const sentence = (EventType: string, EventSource: string) => first.schedule({ EventType, EventSource }).Description;
   assert.equal(sentence('Reboot', 'User'), 'Virtual machine is going to be restarted as requested by authorized user.');
-  assert.equal(sentence('Redeploy', 'User'), 'Virtual machine is going to be redeployed as requested by authorized user.');
+  assert.equal(
+    sentence('Redeploy', 'User'),
+    'Virtual machine is going to be redeployed as requested by authorized user.',
+  );
   assert.equal(sentence('Reboot', 'Platform'), 'Host server is undergoing maintenance.');
   assert.equal(sentence('Redeploy', 'Platform'), 'Virtual machine has encountered a failure.');
   for (const type of ['Freeze', 'Preempt', 'Terminate', 'SpotRebalanceRecommendation', 'Pause'])
@@ -44,17 +47,35 @@ test('source, description and names are listed as given, even if empty (F-25, F-
 test("an event has the service's bytes: the same order of keys, no white space (F-54, F-98)", () => {
   const { first } = simulatedGroup({ vms: ['WestNO_0', 'WestNO_1'], startMs: Date.UTC(2022, 3, 11, 22, 11, 58) });
   // Given in another order, and changed later.
-  const { EventId } = first.schedule({ DurationInSeconds: 9, EventId: 'C7061BAC', EventSource: 'Platform', EventType: 'Freeze' });
-  first.order('PATCH', `/events/${EventId}`, { Description: 'A migration.', DurationInSeconds: 5, Resources: ['WestNO_0'] });
+  const { EventId } = first.schedule({
+    DurationInSeconds: 9,
+    EventId: 'C7061BAC',
+    EventSource: 'Platform',
+    EventType: 'Freeze',
+  });
+  first.order('PATCH', `/events/${EventId}`, {
+    Description: 'A migration.',
+    DurationInSeconds: 5,
+    Resources: ['WestNO_0'],
+  });
   const oldest = (status: string, name: string, notBefore: string) =>
     `"EventId":"C7061BAC","EventStatus":"${status}","EventType":"Freeze","ResourceType":"VirtualMachine","Resources":["${name}"],"NotBefore":"${notBefore}"`;
   const newer = ',"Description":"A migration.","EventSource":"Platform","DurationInSeconds":5';
   const bytes = (version: string) => textOf(first.get(`/metadata/scheduledevents?api-version=${version}`));
   const notBefore = 'Mon, 11 Apr 2022 22:26:58 GMT';
-  assert.equal(bytes('2020-07-01'), `{"DocumentIncarnation":3,"Events":[{${oldest('Scheduled', 'WestNO_0', notBefore)}${newer}}]}`);
-  assert.equal(bytes('2017-03-01'), `{"DocumentIncarnation":3,"Events":[{${oldest('Scheduled', '_WestNO_0', notBefore)}}]}`);
+  assert.equal(
+    bytes('2020-07-01'),
+    `{"DocumentIncarnation":3,"Events":[{${oldest('Scheduled', 'WestNO_0', notBefore)}${newer}}]}`,
+  );
+  assert.equal(
+    bytes('2017-03-01'),
+    `{"DocumentIncarnation":3,"Events":[{${oldest('Scheduled', '_WestNO_0', notBefore)}}]}`,
+  );
   first.approve(EventId);
-  assert.equal(bytes('2024-07-09'), `{"DocumentIncarnation":4,"Events":[{${oldest('Started', 'WestNO_0', '')}${newer}}]}`);
+  assert.equal(
+    bytes('2024-07-09'),
+    `{"DocumentIncarnation":4,"Events":[{${oldest('Started', 'WestNO_0', '')}${newer}}]}`,
+  );
 });
 
 test('a scenario can skip incarnations and restart them (F-16)', () => {
@@ -95,7 +116,9 @@ test('a POST is never conditional, as the sample that sends If-None-Match with i
 });
 
 test('an ETag is only the incarnation: one from before a restart hides a different document (F-18)', () => {
-  const { first } = simulatedGroup({ scenarios: [scriptOf({ afterMs: 0, action: { kind: 'incarnation', skip: 'restart' } })] });
+  const { first } = simulatedGroup({
+    scenarios: [scriptOf({ afterMs: 0, action: { kind: 'incarnation', skip: 'restart' } })],
+  });
   const before = first.get();
   first.schedule();
   first.order('POST', '/scenarios/test');

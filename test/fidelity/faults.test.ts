@@ -10,7 +10,8 @@ for (const status of [404, 410, 429, 500, 503]) {
     const { EventId } = first.schedule({ notice: '10m' });
     first.order('PUT', '/faults', { status, for: '70s' }, 204);
     for (let left = 7; left > 0; left--) {
-      for (const answer of [first.get(), first.get('/metadata/instance?api-version=2021-02-01')]) assert.equal(answer.status, status);
+      for (const answer of [first.get(), first.get('/metadata/instance?api-version=2021-02-01')])
+        assert.equal(answer.status, status);
       assert.equal(first.approve(EventId).status, status);
       first.advance('10s');
     }

@@ -107,10 +107,16 @@ test('a GPU machine cannot approve an event that it does not see, and approves a
 test('machine N is in fault domain N modulo 5, in instance metadata and in scenarios; GPU machines are all in 0 (F-49)', () => {
   const vms = Array.from({ length: 7 }, (_, index) => `set_${index}`);
   const fields = { Resources: ['fd:1'] };
-  const { machines, first } = simulatedGroup({ vms, scenarios: [scriptOf({ afterMs: 0, action: { kind: 'schedule', fields } })] });
+  const { machines, first } = simulatedGroup({
+    vms,
+    scenarios: [scriptOf({ afterMs: 0, action: { kind: 'schedule', fields } })],
+  });
   const faultDomains = (of: readonly SimulatedMachine[]) =>
     of.map(
-      (machine) => jsonOf<Record<string, string>>(machine.get('/metadata/instance/compute?api-version=2021-02-01'))['platformFaultDomain'],
+      (machine) =>
+        jsonOf<Record<string, string>>(machine.get('/metadata/instance/compute?api-version=2021-02-01'))[
+          'platformFaultDomain'
+        ],
     );
   assert.deepEqual(faultDomains(machines), ['0', '1', '2', '3', '4', '0', '1']);
   first.order('POST', '/scenarios/test');
@@ -127,5 +133,8 @@ test('the scenario host-failure names all machines, and machine 0 cannot read th
   first.advance('1m');
   assert.equal(first.get().reset, true);
   const [event] = machines[1]?.document().Events ?? [];
-  assert.deepEqual([event?.EventType, event?.EventStatus, event?.NotBefore, event?.Resources], ['Reboot', 'Started', '', ['a', 'b']]);
+  assert.deepEqual(
+    [event?.EventType, event?.EventStatus, event?.NotBefore, event?.Resources],
+    ['Reboot', 'Started', '', ['a', 'b']],
+  );
 });

@@ -94,7 +94,10 @@ test('the clock of NotBefore can be changed at any time, for later events, and a
   assert.deepEqual([byWall(before), byWall(after)], [75, 15]);
   assert.deepEqual(
     state().events.map(({ notBeforeAt, startsAt }) => notBeforeAt === startsAt && startsAt),
-    [new Date(Date.parse(before.NotBefore)).toISOString(), new Date(Date.parse(after.NotBefore) + HOUR_MS).toISOString()],
+    [
+      new Date(Date.parse(before.NotBefore)).toISOString(),
+      new Date(Date.parse(after.NotBefore) + HOUR_MS).toISOString(),
+    ],
   );
   first.order('DELETE', '', undefined, 204);
   assert.equal(state().notBefore, 'wall');

@@ -6,7 +6,8 @@ import { freePorts, startServer } from '../far-sides/simulator-server.ts';
 import { poll } from '../support/poll.ts';
 import { type Document, EVENTS } from '../virtual/simulation.ts';
 
-const start = (t: TestContext, options: Partial<SimulatorServerOptions> = {}) => startServer(t, { speed: 0, ...options });
+const start = (t: TestContext, options: Partial<SimulatorServerOptions> = {}) =>
+  startServer(t, { speed: 0, ...options });
 
 const get = (url: string): Promise<Response> => fetch(url + EVENTS, { headers: { Metadata: 'true' } });
 const documentAt = async (url: string): Promise<Document> => (await (await get(url)).json()) as Document;
@@ -19,7 +20,9 @@ test('the first machine also answers on a second address and port, for clients t
   await order(server.url, 'POST', '/events', {});
   const also = `http://127.0.0.1:${port}`;
   assert.deepEqual(await documentAt(also), await documentAt(server.url));
-  const instance = await fetch(`${also}/metadata/instance/compute?api-version=2021-02-01`, { headers: { Metadata: 'true' } });
+  const instance = await fetch(`${also}/metadata/instance/compute?api-version=2021-02-01`, {
+    headers: { Metadata: 'true' },
+  });
   assert.equal(((await instance.json()) as { name: string }).name, 'a');
   assert.equal((await fetch(`${also}/metadata/versions`, { headers: { Metadata: 'true' } })).status, 200);
 });
@@ -31,7 +34,9 @@ test('each machine has its own port, with its own name and the same document as 
   const documents = await Promise.all(server.urls.map(({ url }) => documentAt(url)));
   for (const document of documents) assert.deepEqual(document, documents[0]);
   for (const { vm, url } of server.urls) {
-    const answer = await fetch(`${url}/metadata/instance/compute?api-version=2021-02-01`, { headers: { Metadata: 'true' } });
+    const answer = await fetch(`${url}/metadata/instance/compute?api-version=2021-02-01`, {
+      headers: { Metadata: 'true' },
+    });
     assert.equal(((await answer.json()) as { name: string }).name, vm);
   }
 });
@@ -76,7 +81,11 @@ test('every answer has one Date, the simulated time at which it is sent (F-101)'
   ];
   for (const path of paths) assert.equal(dateMs(await fetch(server.url + path)), nowMs(), path);
   await order(server.url, 'PUT', '/faults', { headers: { DATE: 'Mon, 11 Apr 2022 22:26:58 GMT' } });
-  assert.equal((await get(server.url)).headers.get('date'), 'Mon, 11 Apr 2022 22:26:58 GMT', 'a fault has the last word');
+  assert.equal(
+    (await get(server.url)).headers.get('date'),
+    'Mon, 11 Apr 2022 22:26:58 GMT',
+    'a fault has the last word',
+  );
 });
 
 test('a HEAD gets 405 with Allow, without a body (F-09)', async (t) => {

@@ -211,7 +211,11 @@ test('a document includes a start that is due at the same time (F-100)', () => {
 
 test('a reset and a recorded document are visible at once, strict or not (F-100)', () => {
   const recorded = { kind: 'document', incarnation: 7, events: [{ ...EXAMPLE_EVENT }] } as const;
-  const { machines } = simulatedGroup({ strict: true, startMs: START_MS, scenarios: [scriptOf({ afterMs: 0, action: recorded })] });
+  const { machines } = simulatedGroup({
+    strict: true,
+    startMs: START_MS,
+    scenarios: [scriptOf({ afterMs: 0, action: recorded })],
+  });
   const [a] = machines as [SimulatedMachine];
   a.get();
   a.advance('5m');

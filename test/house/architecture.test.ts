@@ -14,11 +14,14 @@ interface SourceFile {
   readonly imports: readonly string[];
 }
 
-const IMPORT = /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?(?:[^'";]*?\sfrom\s+)?['"](\.[^'"]+)['"]|import\(\s*['"](\.[^'"]+)['"]\s*\)/g;
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?(?:[^'";]*?\sfrom\s+)?['"](\.[^'"]+)['"]|import\(\s*['"](\.[^'"]+)['"]\s*\)/g;
 
 function read(path: string): SourceFile {
   const text = readFileSync(join(ROOT, path), 'utf8');
-  const imports = [...text.matchAll(IMPORT)].map(([, plain, dynamic]) => normalize(join(dirname(path), (plain ?? dynamic) as string)));
+  const imports = [...text.matchAll(IMPORT)].map(([, plain, dynamic]) =>
+    normalize(join(dirname(path), (plain ?? dynamic) as string)),
+  );
   return { path, text, imports: imports.filter((target) => target !== 'package.json') };
 }
 
@@ -35,7 +38,10 @@ interface Row {
 /** The rows of the import table, in their order. */
 const rows: readonly Row[] = [
   ...readFileSync(join(ROOT, PAGE), 'utf8').matchAll(/^\| `((?:src|adapters)\/[^`]+)` \|[^|]*\|([^|]*)\|$/gm),
-].map(([, place = '', last = '']) => ({ place, mayImport: [...last.matchAll(/`([^`]+)`/g)].map(([, name = '']) => wholePath(name)) }));
+].map(([, place = '', last = '']) => ({
+  place,
+  mayImport: [...last.matchAll(/`([^`]+)`/g)].map(([, name = '']) => wholePath(name)),
+}));
 
 /** In the last column `src/` is left out. */
 function wholePath(name: string): string {
@@ -49,7 +55,12 @@ function rowOf(path: string): Row | undefined {
 }
 
 /** What a file of one row imports of other rows: `from → to`, with the places. */
-function crossings(): readonly { readonly file: string; readonly target: string; readonly from: Row; readonly to: Row }[] {
+function crossings(): readonly {
+  readonly file: string;
+  readonly target: string;
+  readonly from: Row;
+  readonly to: Row;
+}[] {
   return files.flatMap(({ path, imports }) =>
     imports.flatMap((target) => {
       const [from, to] = [rowOf(path), rowOf(target)];
@@ -75,7 +86,9 @@ test('a file imports what the row of its folder allows, and nothing else', () =>
 
 test('the table allows no import that no file uses', () => {
   const used = new Set(crossings().map(({ from, to }) => `${from.place} → ${to.place}`));
-  const unused = rows.flatMap(({ place, mayImport }) => mayImport.map((other) => `${place} → ${other}`)).filter((pair) => !used.has(pair));
+  const unused = rows
+    .flatMap(({ place, mayImport }) => mayImport.map((other) => `${place} → ${other}`))
+    .filter((pair) => !used.has(pair));
   assert.deepEqual(unused, []);
 });
 
@@ -150,7 +163,9 @@ test('only cli.ts and main.ts use argv, the environment and process.exit', () =>
 });
 
 test('only the verbs import the list of adapters', () => {
-  const offences = files.filter((file) => file.imports.includes('adapters/index.ts') && !/^src\/verbs\//.test(file.path));
+  const offences = files.filter(
+    (file) => file.imports.includes('adapters/index.ts') && !/^src\/verbs\//.test(file.path),
+  );
   assert.deepEqual(
     offences.map((file) => file.path),
     [],

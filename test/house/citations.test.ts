@@ -39,8 +39,9 @@ function numbersOf(page: string): readonly string[] {
 }
 
 test('every promise and every requirement that the code cites is on its page', () => {
-  const citations = cited(/\b(behaviour|protocol) (\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)/g, ([, page, numbers = '']) =>
-    numbers.split(/, | and | to /).map((number) => `${page} ${number}`),
+  const citations = cited(
+    /\b(behaviour|protocol) (\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)/g,
+    ([, page, numbers = '']) => numbers.split(/, | and | to /).map((number) => `${page} ${number}`),
   );
   assert.deepEqual(missing(citations, new Set([...numbersOf('behaviour'), ...numbersOf('protocol')])), []);
   assert.ok(citations.length > 120, `only ${citations.length} citations were found`);
@@ -57,7 +58,9 @@ test('the promises and requirements of a page are in the order of their numbers,
 
 test('every row of a specification and of the fidelity page that the code cites exists', () => {
   const pages = ['docs/develop/behaviour.md', 'docs/operate/webhooks.md', 'docs/simulate/fidelity.md'];
-  const rows = pages.flatMap((page) => [...text(page).matchAll(/^\| ([A-Z]{1,2}-T?\d+) \|/gm)].map(([, id = '']) => id));
+  const rows = pages.flatMap((page) =>
+    [...text(page).matchAll(/^\| ([A-Z]{1,2}-T?\d+) \|/gm)].map(([, id = '']) => id),
+  );
   const citations = cited(/(?<![\w-])(?:(?:CE|JS|[AFHKSW])-\d+|A-T\d+)(?![\w-])/g, ([id]) => [id]);
   assert.deepEqual(missing(citations, new Set(rows)), []);
   assert.ok(citations.length > 250, `only ${citations.length} citations were found`);

@@ -68,7 +68,9 @@ test('every relative link of a page leads to an existing file and heading', () =
 
 test('docs/README.md links to every page of docs/, and to the pages next to the code', () => {
   const index = text('docs/README.md');
-  const linked = new Set([...index.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => normalize(join('docs', target))));
+  const linked = new Set(
+    [...index.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => normalize(join('docs', target))),
+  );
   const missing = pages.map(({ path }) => path).filter((path) => path !== 'docs/README.md' && !linked.has(path));
   assert.deepEqual(missing, []);
 });
@@ -85,7 +87,9 @@ test('every command of a page uses an existing verb with its options', async () 
   const offences: string[] = [];
   let commands = 0;
   for (const { path, text: page } of pages) {
-    for (const [command, verb = ''] of page.matchAll(/(?<![/.\w-])scheduled-events-bridge +([a-z][a-z-]*)[^\n`#|)]*/g)) {
+    for (const [command, verb = ''] of page.matchAll(
+      /(?<![/.\w-])scheduled-events-bridge +([a-z][a-z-]*)[^\n`#|)]*/g,
+    )) {
       const entry = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
       if (!entry) continue;
       commands++;
@@ -116,7 +120,9 @@ function anyFile(path: string): string {
 test('every configuration of a page is valid', () => {
   const around = { adapters: ADAPTERS, env: anyVariable(), readFile: anyFile, directory: '/etc/bridge' };
   const configurations = pages.flatMap(({ path, text: page }) => {
-    const inShell = blocks(page, 'sh').flatMap((block) => [...block.matchAll(/<<'YAML'\n([\s\S]*?)^YAML/gm)].map(([, yaml]) => yaml ?? ''));
+    const inShell = blocks(page, 'sh').flatMap((block) =>
+      [...block.matchAll(/<<'YAML'\n([\s\S]*?)^YAML/gm)].map(([, yaml]) => yaml ?? ''),
+    );
     return [...blocks(page, 'yaml'), ...inShell].map((yaml) => ({
       path,
       yaml: /^version:/m.test(yaml) ? yaml : `version: 1\n${yaml}`,
@@ -145,7 +151,8 @@ function anyVariable(): Readonly<Record<string, string>> {
   const value = (name: string) => {
     const told = IN_A_POD[name];
     if (told !== undefined) return told;
-    if (/(^|_)CONNECTION_STRING$/.test(name)) return 'Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=n;SharedAccessKey=aw==';
+    if (/(^|_)CONNECTION_STRING$/.test(name))
+      return 'Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=n;SharedAccessKey=aw==';
     return /(^|_)SECRET$/.test(name) ? webhookSecret(name) : `https://example.com/${name}/0123456789`;
   };
   return new Proxy({}, { get: (_, name) => value(String(name)) });

@@ -69,7 +69,14 @@ test('an error keeps its code, its cause and its disposition', () => {
 test('an error without details is about one delivery and has no cause', () => {
   const error = new BridgeError('BRIDGE_INTERNAL', 'something');
   assert.deepEqual(
-    [Object.hasOwn(error, 'cause'), error.disposition, error.scope, error.retryAfterMs, error.status, error.untilRestart],
+    [
+      Object.hasOwn(error, 'cause'),
+      error.disposition,
+      error.scope,
+      error.retryAfterMs,
+      error.status,
+      error.untilRestart,
+    ],
     [false, undefined, 'delivery', undefined, undefined, false],
   );
 });

@@ -39,7 +39,9 @@ test('the flow of a document in architecture.md names the folder of each adapter
 
 test('testing.md names each variable that turns a skip into a failure, and no other', () => {
   const named = text('docs/develop/testing.md').match(/\bREQUIRE_[A-Z_]+/g) ?? [];
-  const read = globSync('test/**/*.ts', { cwd: ROOT }).flatMap((path) => text(path).match(/(?<=env(?:\.|\['))REQUIRE_[A-Z_]+/g) ?? []);
+  const read = globSync('test/**/*.ts', { cwd: ROOT }).flatMap(
+    (path) => text(path).match(/(?<=env(?:\.|\['))REQUIRE_[A-Z_]+/g) ?? [],
+  );
   assert.deepEqual(sorted(named), sorted(read));
   assert.ok(read.length > 20, `only ${read.length} variables were found`);
 });

@@ -54,7 +54,8 @@ function namesIn(expression: Tree, nodes: readonly Tree[], onUnread: () => void)
     });
   }
   if (expression.type === 'LogicalExpression') return within(expression['right']);
-  if (expression.type === 'ConditionalExpression') return [...within(expression['consequent']), ...within(expression['alternate'])];
+  if (expression.type === 'ConditionalExpression')
+    return [...within(expression['consequent']), ...within(expression['alternate'])];
   const sources = sourcesOf(expression, nodes);
   if (sources.length === 0) onUnread();
   return sources.flatMap(within);
@@ -63,8 +64,12 @@ function namesIn(expression: Tree, nodes: readonly Tree[], onUnread: () => void)
 /** What a variable begins with, or a function of the file returns. */
 function sourcesOf(expression: Tree, nodes: readonly Tree[]): readonly Tree[] {
   if (expression.type === 'Identifier') {
-    const declared = nodes.filter((node) => node.type === 'VariableDeclarator' && nameOf(node['id'] as Tree) === nameOf(expression));
-    return declared.flatMap((node) => ((node['init'] as Tree | null)?.type === 'ObjectExpression' ? [node['init'] as Tree] : []));
+    const declared = nodes.filter(
+      (node) => node.type === 'VariableDeclarator' && nameOf(node['id'] as Tree) === nameOf(expression),
+    );
+    return declared.flatMap((node) =>
+      (node['init'] as Tree | null)?.type === 'ObjectExpression' ? [node['init'] as Tree] : [],
+    );
   }
   if (expression.type !== 'CallExpression') return [];
   const name = nameOf(expression['callee'] as Tree);

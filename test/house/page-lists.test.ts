@@ -35,8 +35,18 @@ function between(path: string, from: string, to: string): string {
   return page.slice(start, page.indexOf(to, start + from.length));
 }
 
-/** Names that look like error codes: variables of the environment, the code of the guide's adapter, the form of all codes. */
-const NO_CODES = ['BRIDGE_ATTEMPT', 'BRIDGE_RUN', 'BRIDGE_TOKEN', 'BRIDGE_URL', 'BRIDGE_APPEND_FAILED', 'BRIDGE_AREA_WHAT'];
+/**
+ * Names that look like error codes: variables of the environment, the code of the guide's adapter, the form of all
+ * codes.
+ */
+const NO_CODES = [
+  'BRIDGE_ATTEMPT',
+  'BRIDGE_RUN',
+  'BRIDGE_TOKEN',
+  'BRIDGE_URL',
+  'BRIDGE_APPEND_FAILED',
+  'BRIDGE_AREA_WHAT',
+];
 
 test('every error code that a page names exists, and every family such as BRIDGE_SINK_* has codes', () => {
   const codes: readonly string[] = ERROR_CODES;
@@ -53,7 +63,8 @@ test('every error code that a page names exists, and every family such as BRIDGE
 test('every metric that a page names is in docs/operate/metrics.md, which is compared with the code', () => {
   const listed = names(text('docs/operate/metrics.md'), /^\| `(scheduled_events_bridge_\w+)` \|/gm);
   // A page may look for several by their beginning.
-  const isKnown = (name: string) => listed.some((metric) => metric.startsWith(name.replace(/_(bucket|sum|count)$/, '')));
+  const isKnown = (name: string) =>
+    listed.some((metric) => metric.startsWith(name.replace(/_(bucket|sum|count)$/, '')));
   const unknown = PAGES.flatMap(({ path, text: page }) =>
     names(page, /\b(scheduled_events_bridge_\w+)/g)
       .filter((name) => !isKnown(name))
@@ -68,7 +79,8 @@ const isOfOthers = (path: string, name: string) =>
 
 test('every key of the configuration that a page names is in docs/operate/configuration.md, which is compared with the code', () => {
   const listed = names(text('docs/operate/configuration.md'), /^\| `([A-Za-z.[\]]+)` \|/gm);
-  const isKnown = (name: string) => listed.some((key) => key === name || key.startsWith(`${name}.`) || key.startsWith(`${name}[`));
+  const isKnown = (name: string) =>
+    listed.some((key) => key === name || key.startsWith(`${name}.`) || key.startsWith(`${name}[`));
   const unknown = PAGES.flatMap(({ path, text: page }) =>
     names(page, /`((?:metadata|cloudevents|publish|store|http|approvals|log)\.[a-z][A-Za-z.]*)(?:: [^`]*)?`/g)
       .filter((name) => !isKnown(name) && !isOfOthers(path, name))
@@ -103,14 +115,20 @@ test('docs/receive/cloudevents.md has a row for every change, and docs/operate/c
   const changes = [...CHANGE_NAMES].sort();
   assert.deepEqual(names(between('docs/receive/cloudevents.md', '## Types', '\n## '), /^\| `([a-z.]+)` \|/gm), changes);
   assert.deepEqual(
-    names(between('docs/operate/configuration.md', '| `sinks.NAME.filter.changes`', '\n').split(' | ')[2] ?? '', /`([a-z.]+)`/g),
+    names(
+      between('docs/operate/configuration.md', '| `sinks.NAME.filter.changes`', '\n').split(' | ')[2] ?? '',
+      /`([a-z.]+)`/g,
+    ),
     changes,
   );
 });
 
 test("docs/operate/delivery.md and docs/operate/metrics.md list the states of a sink's lane", () => {
   const states = [...LANE_STATES].sort();
-  assert.deepEqual(names(between('docs/operate/delivery.md', "shows each sink's state (", ')'), /`([a-z ]+)`/g), states);
+  assert.deepEqual(
+    names(between('docs/operate/delivery.md', "shows each sink's state (", ')'), /`([a-z ]+)`/g),
+    states,
+  );
   const row = between('docs/operate/metrics.md', '| `scheduled_events_bridge_sink_state`', '\n').split(' | ')[3] ?? '';
   assert.deepEqual(names(row, /`([a-z ]+)`/g), states);
 });

@@ -48,7 +48,9 @@ function failing(holds: (promised: Promised) => boolean): readonly string[] {
 
 test('each promise has a number of its section, which no other promise has', () => {
   const misplaced = SECTIONS.flatMap(({ number, lines }) =>
-    promisesOf(lines).filter((promised) => !promised.number.startsWith(`${number}.`) || !/^\d+\.\d+$/.test(promised.number)),
+    promisesOf(lines).filter(
+      (promised) => !promised.number.startsWith(`${number}.`) || !/^\d+\.\d+$/.test(promised.number),
+    ),
   );
   assert.deepEqual(misplaced, []);
   const numbers = PROMISES.map(({ number }) => number);
@@ -59,7 +61,9 @@ test('each promise has a number of its section, which no other promise has', () 
 test(`each promise is one sentence of at most ${MOST_WORDS} words`, () => {
   const words = (sentence: string) => sentence.replaceAll(/`[^`]*`/g, 'CODE').split(/\s+/).length;
   assert.deepEqual(
-    failing(({ sentence }) => /^[^.].*\.$/.test(sentence) && !/\. [A-Z`]/.test(sentence) && words(sentence) <= MOST_WORDS),
+    failing(
+      ({ sentence }) => /^[^.].*\.$/.test(sentence) && !/\. [A-Z`]/.test(sentence) && words(sentence) <= MOST_WORDS,
+    ),
     [],
   );
 });
@@ -67,7 +71,8 @@ test(`each promise is one sentence of at most ${MOST_WORDS} words`, () => {
 test('each promise names a page that explains it', () => {
   assert.deepEqual(
     failing(
-      ({ explainedIn }) => explainedIn.length > 0 && explainedIn.every((target) => /\.md(#|$)/.test(target) && existsSync(fileOf(target))),
+      ({ explainedIn }) =>
+        explainedIn.length > 0 && explainedIn.every((target) => /\.md(#|$)/.test(target) && existsSync(fileOf(target))),
     ),
     [],
   );
@@ -76,7 +81,9 @@ test('each promise names a page that explains it', () => {
 test('each promise names a test that shows it', () => {
   assert.deepEqual(
     failing(
-      ({ shownBy }) => shownBy.length > 0 && shownBy.every((target) => /\/test\/.*\.test\.ts$/.test(target) && existsSync(fileOf(target))),
+      ({ shownBy }) =>
+        shownBy.length > 0 &&
+        shownBy.every((target) => /\/test\/.*\.test\.ts$/.test(target) && existsSync(fileOf(target))),
     ),
     [],
   );

@@ -32,7 +32,9 @@ function waysTo(path: string, wanted: ReadonlySet<string>, seen = new Set<string
   seen.add(path);
   return importsOf(path).flatMap((name) => {
     if (wanted.has(name)) return [`${path} → ${name}`];
-    return name.startsWith('test/') && name.endsWith('.ts') ? waysTo(name, wanted, seen).map((way) => `${path} → ${way}`) : [];
+    return name.startsWith('test/') && name.endsWith('.ts')
+      ? waysTo(name, wanted, seen).map((way) => `${path} → ${way}`)
+      : [];
   });
 }
 
@@ -47,7 +49,14 @@ test('the scripts for parts of the tests run existing files; `npm test` and `npm
     assert.ok(allTests.filter((path) => tierOf(path) === tier).length > 50, `few files are ${tier}`);
   }
   const parts = Object.keys(scripts).filter((name) => name.startsWith('test:'));
-  assert.deepEqual(parts.sort(), ['test:docs', 'test:kafka', 'test:long', 'test:proof', 'test:service-bus', 'test:unit']);
+  assert.deepEqual(parts.sort(), [
+    'test:docs',
+    'test:kafka',
+    'test:long',
+    'test:proof',
+    'test:service-bus',
+    'test:unit',
+  ]);
   for (const part of parts) assert.ok(filesOf(part).length > 5, `${part} runs ${filesOf(part).length} files`);
 });
 

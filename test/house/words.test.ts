@@ -24,7 +24,9 @@ interface Found {
 
 function filesOf(patterns: readonly string[], left: RegExp): readonly Found[] {
   const paths = globSync([...patterns], { cwd: ROOT, exclude: (path) => path.includes('node_modules') });
-  return paths.filter((path) => !left.test(path)).map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+  return paths
+    .filter((path) => !left.test(path))
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }
 
 const pages = filesOf(['*.md', '{adapters,deploy,docs}/**/*.md'], /^CHANGELOG/);

@@ -12,7 +12,14 @@ const ROOT = join(import.meta.dirname, '../..');
 const NEVER_OVER = '9999-12-31';
 
 const advisory = (id: string, severity: RegistryAdvisory['severity'], range: string): RegistryAdvisory => ({
-  ...{ id: 1, title: `${id} in short`, severity, vulnerable_versions: range, cwe: [], cvss: { score: 0, vectorString: null } },
+  ...{
+    id: 1,
+    title: `${id} in short`,
+    severity,
+    vulnerable_versions: range,
+    cwe: [],
+    cvss: { score: 0, vectorString: null },
+  },
   url: `https://example.com/advisories/GHSA-${id}`,
 });
 
@@ -43,7 +50,12 @@ async function check(t: TestContext, registry: string, packages: readonly string
   writeFileSync(bom, withDebianPackages(whole, [{ name: 'libc6', version: '2.36-9', architecture: 'amd64' }]));
   writeFileSync(list, JSON.stringify(allowed));
   // npm's own configuration names the registry.
-  const env = { ...process.env, npm_config_registry: registry, npm_config_cache: join(folder, 'cache'), npm_config_fetch_retries: '0' };
+  const env = {
+    ...process.env,
+    npm_config_registry: registry,
+    npm_config_cache: join(folder, 'cache'),
+    npm_config_fetch_retries: '0',
+  };
   return await new Promise<{ status: number; lines: readonly string[]; errors: string }>((resolve) => {
     execFile(process.execPath, ['advisories.ts', bom, list], { cwd: ROOT, env }, (error, stdout, stderr) =>
       resolve({ status: error === null ? 0 : Number(error.code), lines: stdout.trimEnd().split('\n'), errors: stderr }),
@@ -59,7 +71,12 @@ async function registryWith(advisories: AdvisoryRegistry['advisories']): Promise
 
 test('every version of the bundle is asked for, also two of one package; the Node and the packages of Debian that go along are not', async (t) => {
   await using registry = await registryWith({});
-  const { status, lines, errors } = await check(t, registry.url, ['alpha@1.0.0', '@scope/beta@2.0.0', 'alpha@3.0.0', 'minimist@1.2.8']);
+  const { status, lines, errors } = await check(t, registry.url, [
+    'alpha@1.0.0',
+    '@scope/beta@2.0.0',
+    'alpha@3.0.0',
+    'minimist@1.2.8',
+  ]);
   assert.equal(status, 0, errors);
   assert.deepEqual(lines, ['advisories: 4 packages of the bundle were compared: nothing is known of them']);
   const asked = registry.asked.flatMap((each) =>
@@ -139,7 +156,10 @@ for (const [what, refusal] of [
     const { status, lines, errors } = await check(t, registry.url, ['alpha@1.0.0']);
     assert.equal(status, 0, errors);
     assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', /^advisories: the registry gives none \(.*\): the 1 package of the bundle was not compared$/);
+    assert.match(
+      lines[0] ?? '',
+      /^advisories: the registry gives none \(.*\): the 1 package of the bundle was not compared$/,
+    );
     assert.doesNotMatch(lines.join() + errors, /127\.0\.0\.1/);
   });
 }

@@ -46,7 +46,11 @@ before(async () => {
 
 /** Runs a program that writes each line again, and compares the members that are plain texts. */
 async function reads(program: string, args: readonly string[], cwd: string): Promise<void> {
-  const child = spawn(program, args, { cwd, env: { ...process.env, PYTHONPATH: cwd }, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...process.env, PYTHONPATH: cwd },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
   child.stdin.end(LINES);
@@ -76,7 +80,14 @@ test('the parser of AsyncAPI finds no fault and has no advice', { skip }, async 
 test('models for Java compile, and read the events', { skip: skip || jars.missing() }, async () => {
   const classes = join(root, 'java/classes');
   const classPath = await jars.classPath();
-  await run('javac', ['-d', classes, '-cp', classPath, ...globSync(join(root, 'java/m/*.java')), join(FAR_SIDE, 'ReadModels.java')]);
+  await run('javac', [
+    '-d',
+    classes,
+    '-cp',
+    classPath,
+    ...globSync(join(root, 'java/m/*.java')),
+    join(FAR_SIDE, 'ReadModels.java'),
+  ]);
   await reads(jars.java(), ['-cp', `${classPath}:${classes}`, 'ReadModels'], root);
 });
 
@@ -127,13 +138,25 @@ test('models for TypeScript compile, and describe the events', { skip }, async (
   const folder = join(root, 'typescript');
   const imports = MODELS.map((model) => `import type { ${model} } from './${model}';`);
   const uses = SAMPLES.map(
-    ({ model, payload }, index) => `export const read${index}: ${model} = JSON.parse(${JSON.stringify(JSON.stringify(payload))});`,
+    ({ model, payload }, index) =>
+      `export const read${index}: ${model} = JSON.parse(${JSON.stringify(JSON.stringify(payload))});`,
   );
   writeFileSync(join(folder, 'check.ts'), [...imports, ...uses, ''].join('\n'));
   const tsc = join(import.meta.dirname, '../../node_modules/.bin/tsc');
   await run(
     tsc,
-    ['--noEmit', '--strict', '--ignoreConfig', '--target', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler', 'check.ts'],
+    [
+      '--noEmit',
+      '--strict',
+      '--ignoreConfig',
+      '--target',
+      'es2022',
+      '--module',
+      'esnext',
+      '--moduleResolution',
+      'bundler',
+      'check.ts',
+    ],
     { cwd: folder },
   );
 });

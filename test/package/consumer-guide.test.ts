@@ -48,7 +48,10 @@ async function served(t: TestContext, project: Project, file: string, env: Reado
   const [listening = ''] = await program.lines(1);
   const port = /^listening on port (\d+)$/.exec(listening)?.[1];
   assert.ok(port, `${listening}${program.stderr}`);
-  return { url: `http://127.0.0.1:${port}/hook`, lines: async (count: number) => (await program.lines(1 + count)).slice(1) };
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    lines: async (count: number) => (await program.lines(1 + count)).slice(1),
+  };
 }
 
 function sinkFor(t: TestContext, url: string) {
@@ -78,7 +81,11 @@ for (const [file, ...packages] of [
     const sink = sinkFor(t, url);
     for (const change of [life.scheduled, life.scheduled, life.started, life.ended()])
       assert.deepEqual(await sink.deliver([deliveryOf(change)], never), ['accepted']);
-    assert.deepEqual(await lines(3), ['scheduled Reboot WestNO_0,WestNO_1 2022-04-11T22:26:58Z', 'started Reboot', 'ended completed']);
+    assert.deepEqual(await lines(3), [
+      'scheduled Reboot WestNO_0,WestNO_1 2022-04-11T22:26:58Z',
+      'started Reboot',
+      'ended completed',
+    ]);
   });
 }
 
@@ -107,7 +114,8 @@ test("'prepare.js' prepares, approves by what it saw, and recovers after a resta
   const { asked, url } = await agreeableBridge(t);
   const env = { BRIDGE_URL: url, ORDERS_TOKEN: TOKEN };
   const first = await served(t, project, 'node.js', env);
-  const sink = (at: string) => createWebhook(t, { options: { url: at, secrets: [{ env: 'S' }] }, secrets: { S: SECRET } }).adapter;
+  const sink = (at: string) =>
+    createWebhook(t, { options: { url: at, secrets: [{ env: 'S' }] }, secrets: { S: SECRET } }).adapter;
   const freeze = lifeOf({ eventId: 'other' });
   for (const change of [freeze.scheduled, life.scheduled])
     assert.deepEqual(await sink(first.url).deliver([deliveryOf(change)], never), ['accepted']);
@@ -144,7 +152,10 @@ test("'shared-store.js' lets one of two processes handle an event, and a claim t
   t.after(() => db.close());
   db.exec('CREATE TABLE handled (key TEXT PRIMARY KEY, state TEXT NOT NULL, until INTEGER NOT NULL)');
   let nowMs = 0;
-  const [one, other] = [1, 2].map(() => sharedStore(db, { leaseMs: 1000, now: () => nowMs })) as [HandledStore, HandledStore];
+  const [one, other] = [1, 2].map(() => sharedStore(db, { leaseMs: 1000, now: () => nowMs })) as [
+    HandledStore,
+    HandledStore,
+  ];
   const event = { specversion: '1.0', id: '1', source: '/s', type: 't', data: {} } as const;
   const gate = Promise.withResolvers<void>();
   const first = createDispatcher({ onOther: () => gate.promise }, { store: one }).handle(event);
@@ -187,7 +198,10 @@ test("'kafka.js' handles records of the Kafka sink, and skips a record that is n
   const records = (['binary', 'structured'] as const).map((mode) =>
     encodeRecord(deliveryOf(life.scheduled), { mode, keyed: true }, 'stream'),
   );
-  const messages = [{ value: '{}', headers: {} }, ...records].map(({ value, headers }) => ({ value: String(value), headers }));
+  const messages = [{ value: '{}', headers: {} }, ...records].map(({ value, headers }) => ({
+    value: String(value),
+    headers,
+  }));
   const program = run(t, project, 'kafka.js', { MESSAGES: JSON.stringify(messages), BROKER: 'localhost:9092' });
   const [passed, ...handled] = await program.lines(3);
   assert.match(passed ?? '', /^passed: this is not a CloudEvent/);
@@ -212,7 +226,11 @@ export class ServiceBusClient {
 test("'service-bus.js' settles messages of the Service Bus sink, and dead-letters a message that is not a CloudEvent", async (t) => {
   const project = await projectOf(t);
   standIn(project, '@azure/service-bus', SERVICE_BUS);
-  const encode = busMessageEncoder({ mode: 'binary', sessions: true, attributePrefix: 'underscore' }, 'bus', new VirtualTime());
+  const encode = busMessageEncoder(
+    { mode: 'binary', sessions: true, attributePrefix: 'underscore' },
+    'bus',
+    new VirtualTime(),
+  );
   const { body, contentType, applicationProperties } = encode(deliveryOf(life.scheduled));
   const messages = [{ body: 'hello' }, { body: JSON.parse(String(body)), contentType, applicationProperties }];
   const program = run(t, project, 'service-bus.js', { MESSAGES: JSON.stringify(messages), SERVICE_BUS: 'x' });

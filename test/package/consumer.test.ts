@@ -16,7 +16,9 @@ function chunksOf(name: string, found = new Set<string>()): Set<string> {
 
 test('the library holds no other package, imports Node alone, and is below 75 KB', () => {
   const names = [...chunksOf('consumer.js')];
-  const sources = names.flatMap((name) => JSON.parse(readFileSync(join(ROOT, 'dist', `${name}.map`), 'utf8')).sources as string[]);
+  const sources = names.flatMap(
+    (name) => JSON.parse(readFileSync(join(ROOT, 'dist', `${name}.map`), 'utf8')).sources as string[],
+  );
   assert.deepEqual(
     sources.filter((source) => source.includes('node_modules')),
     [],
@@ -101,7 +103,12 @@ for (const moduleResolution of ['nodenext', 'bundler'] as const) {
   test(`a user's TypeScript finds the types by ${moduleResolution}, without @types/node or the DOM, and is told of each misuse`, async (t) => {
     const project = await Project.withPackage(t);
     project.write('use.ts', [CONSOLE, USE, ...MISUSES.flatMap((misuse) => ['// @ts-expect-error', misuse])].join('\n'));
-    assert.deepEqual(await project.types('use.ts', moduleResolution), { code: 0, signal: null, stdout: '', stderr: '' });
+    assert.deepEqual(await project.types('use.ts', moduleResolution), {
+      code: 0,
+      signal: null,
+      stdout: '',
+      stderr: '',
+    });
   });
 }
 
@@ -158,6 +165,9 @@ test("a user's module, or CommonJS, runs without the dependencies, and its proce
   const expected = { code: 0, signal: null, stdout: '204,204 1\n', stderr: '' };
   project.write('use.js', `import { createReceiver } from 'scheduled-events-bridge/consumer';\n${SESSION}`);
   assert.deepEqual(await project.node('use.js'), expected);
-  project.write('use.cjs', `const { createReceiver } = require('scheduled-events-bridge/consumer');\n(async () => {${SESSION}})();`);
+  project.write(
+    'use.cjs',
+    `const { createReceiver } = require('scheduled-events-bridge/consumer');\n(async () => {${SESSION}})();`,
+  );
   assert.deepEqual(await project.node('use.cjs'), expected);
 });

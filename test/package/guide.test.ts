@@ -44,7 +44,10 @@ test('the tests in JavaScript fail if the client under test does nothing', async
   assert.match(stdout, /^# fail 2$/m);
 });
 
-/** A fixture of pytest is a context manager, and its test a function of what that gives: enough of it for the page, without installing it. */
+/**
+ * A fixture of pytest is a context manager, and its test a function of what that gives: enough of it for the page,
+ * without installing it.
+ */
 const PYTEST = 'from contextlib import contextmanager as fixture\n';
 const RUN_PYTHON = `
 import test_reboots

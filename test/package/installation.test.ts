@@ -26,7 +26,10 @@ test('npm install brings this package and no other, no install script, and both 
     readFileSync(join(project.folder, 'node_modules', installed[0] as string, 'package.json'), 'utf8'),
   );
   for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) assert.equal(scripts[hook], undefined, hook);
-  assert.deepEqual([about.dependencies, about.optionalDependencies, about.peerDependencies], [undefined, undefined, undefined]);
+  assert.deepEqual(
+    [about.dependencies, about.optionalDependencies, about.peerDependencies],
+    [undefined, undefined, undefined],
+  );
   project.write(
     'use.js',
     `import { createReceiver } from 'scheduled-events-bridge/consumer';
@@ -35,12 +38,21 @@ test('npm install brings this package and no other, no install script, and both 
      console.log(typeof createReceiver({ unsigned: true, handlers: {} }), azure.events().length);`,
   );
   assert.deepEqual(await project.node('use.js'), { code: 0, signal: null, stdout: 'function 0\n', stderr: '' });
-  assert.equal((await project.run('node_modules/.bin/scheduled-events-bridge', ['--version'])).stdout, `${about.version}\n`);
+  assert.equal(
+    (await project.run('node_modules/.bin/scheduled-events-bridge', ['--version'])).stdout,
+    `${about.version}\n`,
+  );
 });
 
 test('no chunk imports a package', async () => {
   const { metafile } = await build({
-    ...{ entryPoints: chunks.map((name) => join(DIST, name)), outdir: 'nowhere', write: false, metafile: true, logLevel: 'error' },
+    ...{
+      entryPoints: chunks.map((name) => join(DIST, name)),
+      outdir: 'nowhere',
+      write: false,
+      metafile: true,
+      logLevel: 'error',
+    },
     ...{ bundle: true, splitting: true, packages: 'external', format: 'esm', platform: 'node' },
   });
   const outside = Object.values(metafile.inputs).flatMap(({ imports }) =>
@@ -59,12 +71,16 @@ test('no chunk imports a package', async () => {
 });
 
 test('no type that comes along is of another package', () => {
-  const files = readdirSync(join(DIST, 'types'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const files = readdirSync(join(DIST, 'types'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
   assert.ok(files.length > 0);
   const targets = files.flatMap((name) =>
-    [...readFileSync(join(DIST, 'types', name), 'utf8').matchAll(/(?:\bfrom |\bimport\(|\bimport |types=)["']([^"']+)["']/g)].map(
-      ([, target]) => target,
-    ),
+    [
+      ...readFileSync(join(DIST, 'types', name), 'utf8').matchAll(
+        /(?:\bfrom |\bimport\(|\bimport |types=)["']([^"']+)["']/g,
+      ),
+    ].map(([, target]) => target),
   );
   assert.deepEqual(
     targets.filter((target) => !target?.startsWith('.')),
@@ -75,7 +91,9 @@ test('no type that comes along is of another package', () => {
 /** By the comment that esbuild puts before each module: folders from the root. */
 function foldersInBundle(): string[] {
   const texts = chunks.map((name) => readFileSync(join(DIST, name), 'utf8'));
-  const modules = texts.flatMap((text) => [...text.matchAll(/^ *\/\/ (node_modules\/.*)/gm)].map(([, path = '']) => path));
+  const modules = texts.flatMap((text) =>
+    [...text.matchAll(/^ *\/\/ (node_modules\/.*)/gm)].map(([, path = '']) => path),
+  );
   return [...new Set(modules.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []))];
 }
 
@@ -97,12 +115,16 @@ test('every package that is bundled stands in THIRD-PARTY-NOTICES with its versi
 });
 
 test('the bill of materials lists every package that is bundled, and no other', () => {
-  const { bomFormat, specVersion, metadata, components } = JSON.parse(readFileSync(join(DIST, 'sbom.cdx.json'), 'utf8'));
+  const { bomFormat, specVersion, metadata, components } = JSON.parse(
+    readFileSync(join(DIST, 'sbom.cdx.json'), 'utf8'),
+  );
   assert.deepEqual(
     [bomFormat, specVersion, metadata.component.purl],
     ['CycloneDX', '1.6', `pkg:npm/scheduled-events-bridge@${packageJson.version}`],
   );
-  const bundled = foldersInBundle().map((folder) => JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')));
+  const bundled = foldersInBundle().map((folder) =>
+    JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')),
+  );
   assert.deepEqual(
     components.map(({ purl }: { purl: string }) => purl).sort(),
     bundled.map(({ name, version }) => `pkg:npm/${name.replace('@', '%40')}@${version}`).sort(),
@@ -116,8 +138,14 @@ function bundleWith(folder: string): Parameters<typeof bundledPackages>[0] {
 }
 
 for (const [what, files] of [
-  ['ships no text of its licence', { 'package.json': '{"name":"bare","version":"1.2.3","license":"MIT"}', 'README.md': 'MIT' }],
-  ['ships a notice without a licence', { 'package.json': '{"name":"bare","version":"1.2.3","license":"MIT"}', NOTICE: 'by me' }],
+  [
+    'ships no text of its licence',
+    { 'package.json': '{"name":"bare","version":"1.2.3","license":"MIT"}', 'README.md': 'MIT' },
+  ],
+  [
+    'ships a notice without a licence',
+    { 'package.json': '{"name":"bare","version":"1.2.3","license":"MIT"}', NOTICE: 'by me' },
+  ],
   ['names no licence', { 'package.json': '{"name":"bare","version":"1.2.3"}', LICENSE: 'text' }],
 ] as const) {
   test(`a build fails, and says why, if a bundled package ${what}`, async (t) => {

@@ -55,15 +55,23 @@ export class Project {
     writeFileSync(join(this.folder, path), text);
   }
 
-  /** Runs a command to its end, in the project's folder and with this Node as `node`. @throws where it hangs for a minute */
+  /**
+   * Runs a command to its end, in the project's folder and with this Node as `node`.
+   * @throws where it hangs for a minute
+   */
   run(command: string, args: readonly string[]): Promise<Ended> {
     const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
     return new Promise((resolve, reject) => {
-      const child = execFile(command, args, { cwd: this.folder, env: { PATH }, timeout: 60_000 }, (error, stdout, stderr) => {
-        if (error && child.exitCode === null && child.signalCode === null) reject(error);
-        else if (error?.killed) reject(new Error(`${command} ${args.join(' ')} hangs: ${stdout}${stderr}`));
-        else resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr });
-      });
+      const child = execFile(
+        command,
+        args,
+        { cwd: this.folder, env: { PATH }, timeout: 60_000 },
+        (error, stdout, stderr) => {
+          if (error && child.exitCode === null && child.signalCode === null) reject(error);
+          else if (error?.killed) reject(new Error(`${command} ${args.join(' ')} hangs: ${stdout}${stderr}`));
+          else resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr });
+        },
+      );
     });
   }
 
@@ -81,9 +89,22 @@ export class Project {
   }
 
   /** Checks this file's types with nothing but the options that matter here. */
-  types(path: string, moduleResolution: 'nodenext' | 'bundler', more: Readonly<Record<string, unknown>> = {}): Promise<Ended> {
+  types(
+    path: string,
+    moduleResolution: 'nodenext' | 'bundler',
+    more: Readonly<Record<string, unknown>> = {},
+  ): Promise<Ended> {
     const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext';
-    const options = { module, moduleResolution, target: 'es2024', lib: ['es2024'], types: [], strict: true, noEmit: true, ...more };
+    const options = {
+      module,
+      moduleResolution,
+      target: 'es2024',
+      lib: ['es2024'],
+      types: [],
+      strict: true,
+      noEmit: true,
+      ...more,
+    };
     this.write('tsconfig.json', JSON.stringify({ compilerOptions: options, files: [path] }));
     return this.run('node', [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json']);
   }

@@ -8,7 +8,15 @@ import { Project, packedPaths, ROOT } from './installed-package.ts';
 test('the package holds the program, scenarios, page, templates, types and documentation, and nothing else', () => {
   const names = (folder: string, as: string) => readdirSync(join(ROOT, folder)).map((name) => `${as}/${name}`);
   const needed = [
-    ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/main.js', 'dist/simulator.js', 'dist/types/simulator.d.ts'],
+    ...[
+      'package.json',
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+      'dist/main.js',
+      'dist/simulator.js',
+      'dist/types/simulator.d.ts',
+    ],
     'dist/THIRD-PARTY-NOTICES',
     'dist/sbom.cdx.json',
     ...['dist/consumer.js', 'dist/types/consumer.d.ts', 'docs/receive/consumer.md'],
@@ -63,7 +71,12 @@ for (const moduleResolution of ['nodenext', 'bundler'] as const) {
   test(`a user's TypeScript finds the types by ${moduleResolution}, without @types/node, and is told of each misuse`, async (t) => {
     const project = await Project.withPackage(t);
     project.write('use.ts', [USE, ...MISUSES.flatMap((misuse) => ['// @ts-expect-error', misuse])].join('\n'));
-    assert.deepEqual(await project.types('use.ts', moduleResolution), { code: 0, signal: null, stdout: '', stderr: '' });
+    assert.deepEqual(await project.types('use.ts', moduleResolution), {
+      code: 0,
+      signal: null,
+      stdout: '',
+      stderr: '',
+    });
     project.write('misuse.ts', `${USE}\n${MISUSES[0]}\n`);
     const { code, stdout } = await project.types('misuse.ts', moduleResolution);
     assert.notEqual(code, 0);
@@ -94,14 +107,20 @@ test("a user's module runs without the dependencies, and its process ends by its
 
 test("a user's CommonJS module can require it", async (t) => {
   const project = await Project.withPackage(t);
-  project.write('use.cjs', `const { startSimulator } = require('scheduled-events-bridge/simulator');\n(async () => {${SESSION}})();`);
+  project.write(
+    'use.cjs',
+    `const { startSimulator } = require('scheduled-events-bridge/simulator');\n(async () => {${SESSION}})();`,
+  );
   assert.deepEqual(await project.node('use.cjs'), { code: 0, signal: null, stdout: 'Started 200 cut\n', stderr: '' });
 });
 
 test('the command of an installed package runs, and knows the scenarios', async (t) => {
   const project = await Project.withPackage(t);
   const { code, stdout } = await project.run('node_modules/.bin/scheduled-events-bridge', ['simulate', '--list']);
-  assert.deepEqual([code, stdout.split('\n').length - 1], [0, readdirSync(join(ROOT, 'src/simulator/scenarios')).length]);
+  assert.deepEqual(
+    [code, stdout.split('\n').length - 1],
+    [0, readdirSync(join(ROOT, 'src/simulator/scenarios')).length],
+  );
 });
 
 test('nothing else of the package can be imported', async (t) => {
@@ -112,6 +131,9 @@ test('nothing else of the package can be imported', async (t) => {
     assert.equal(code, 1);
     assert.match(stderr, /ERR_PACKAGE_PATH_NOT_EXPORTED/);
   }
-  project.write('use.js', "import about from 'scheduled-events-bridge/package.json' with { type: 'json' }; console.log(about.name);");
+  project.write(
+    'use.js',
+    "import about from 'scheduled-events-bridge/package.json' with { type: 'json' }; console.log(about.name);",
+  );
   assert.equal((await project.node('use.js')).stdout, 'scheduled-events-bridge\n');
 });

@@ -41,7 +41,7 @@ async function typesOf({ $id, ...rest }: Schema, title: string): Promise<string>
     additionalProperties: false,
     bannerComment: '',
     ignoreMinAndMaxItems: true,
-    style: { singleQuote: true, printWidth: 140 },
+    style: { singleQuote: true, printWidth: 120 },
   };
   const text = await compile({ ...rest, title } as Schema, title, options);
   return text
@@ -62,7 +62,8 @@ function vmOf({ properties }: Schema): Schema {
 /** The same schema with a reference to the type `ObservedVm`. */
 function withSharedVm(whole: Schema): Schema {
   const { description } = vmOf(whole);
-  if (JSON.stringify(vmOf(whole)) !== JSON.stringify(vmOf(schema('change')))) throw new Error('the schemas differ in observer.vm');
+  if (JSON.stringify(vmOf(whole)) !== JSON.stringify(vmOf(schema('change'))))
+    throw new Error('the schemas differ in observer.vm');
   const { observer } = whole.properties;
   const properties = { ...observer?.properties, vm: { description, tsType: VM } };
   return { ...whole, properties: { ...whole.properties, observer: { ...observer, properties } } } as Schema;

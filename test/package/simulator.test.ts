@@ -142,7 +142,11 @@ test('the clock stands still until it is moved, unless a speed is given', async 
 
 test('a list of faults is played one after the other', async (t) => {
   const azure = await start(t);
-  azure.fault([{ status: 500, path: '/metadata/scheduledevents' }, { times: 1 }, { status: 404, apiVersion: '2020-07-01' }]);
+  azure.fault([
+    { status: 500, path: '/metadata/scheduledevents' },
+    { times: 1 },
+    { status: 404, apiVersion: '2020-07-01' },
+  ]);
   const ask = async () => (await fetch(azure.url + EVENTS, { headers: { Metadata: 'true' } })).status;
   assert.deepEqual([await ask(), await ask(), await ask(), await ask()], [500, 200, 404, 200]);
 });
@@ -192,7 +196,10 @@ test('a scenario is played by its name, from the start or later, and replaces th
   const azure = await start(t, { scenario: 'user-reboot' });
   assert.deepEqual([azure.state().scenario?.name, azure.events()[0]?.EventType], ['user-reboot', 'Reboot']);
   await azure.play('spot-eviction');
-  assert.deepEqual([azure.state().scenario?.name, azure.events().map(({ EventType }) => EventType)], ['spot-eviction', ['Preempt']]);
+  assert.deepEqual(
+    [azure.state().scenario?.name, azure.events().map(({ EventType }) => EventType)],
+    ['spot-eviction', ['Preempt']],
+  );
 });
 
 test('a scenario is played from a file, and a faulty file is rejected with its faults', async (t) => {
@@ -237,7 +244,10 @@ test('until rejects after its time, with the last state in the message', async (
   await read(azure.url);
   await assert.rejects(
     azure.until(() => azure.approvals().includes('A'), { timeoutMs: 30 }),
-    { code: 'BRIDGE_SIMULATOR_TIMEOUT', message: /30 ms.*Reboot A Scheduled.*Requests: 1, the last GET .*\(200\) of sim_0/ },
+    {
+      code: 'BRIDGE_SIMULATOR_TIMEOUT',
+      message: /30 ms.*Reboot A Scheduled.*Requests: 1, the last GET .*\(200\) of sim_0/,
+    },
   );
 });
 
@@ -280,7 +290,10 @@ test('reset leaves nothing of the test before but the clock and the ids that wer
   azure.advance('1h');
   const now = azure.now();
   azure.reset();
-  assert.deepEqual([azure.events(), azure.requests(), azure.state().scenario, azure.state().fault, azure.now()], [[], [], null, null, now]);
+  assert.deepEqual(
+    [azure.events(), azure.requests(), azure.state().scenario, azure.state().fault, azure.now()],
+    [[], [], null, null, now],
+  );
   assert.equal(refusal(() => azure.schedule({ EventId })).status, 409);
 });
 
@@ -335,7 +348,10 @@ test('several simulators in one process are independent', async (t) => {
   await read(one.url);
   assert.deepEqual([other.events(), other.requests()], [[], []]);
   assert.ok(one.now().getTime() - other.now().getTime() >= 3_500_000);
-  assert.deepEqual([other.state().strict, other.state().gpu, other.urls.map(({ vm }) => vm)], [true, true, ['gpu_0', 'gpu_1']]);
+  assert.deepEqual(
+    [other.state().strict, other.state().gpu, other.urls.map(({ vm }) => vm)],
+    [true, true, ['gpu_0', 'gpu_1']],
+  );
   assert.equal(other.schedule({ EventId: 'A' }).EventId, 'A');
   await one.close();
   assert.equal((await fetch(`${other.url}/simulator`)).status, 200);

@@ -19,8 +19,12 @@ export interface Message {
 export interface AsyncApi {
   readonly asyncapi: string;
   readonly servers: Readonly<Record<string, { readonly host: string; readonly protocol: string }>>;
-  readonly channels: Readonly<Record<string, { readonly address: string | null; readonly messages: Readonly<Record<string, Message>> }>>;
-  readonly operations: Readonly<Record<string, { readonly action: string; readonly channel: { readonly $ref: string } }>>;
+  readonly channels: Readonly<
+    Record<string, { readonly address: string | null; readonly messages: Readonly<Record<string, Message>> }>
+  >;
+  readonly operations: Readonly<
+    Record<string, { readonly action: string; readonly channel: { readonly $ref: string } }>
+  >;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
@@ -46,7 +50,13 @@ export function asyncApiOf(sections: object, env?: Readonly<Record<string, strin
 
 /** Returns functions that say what is wrong with a message, or an empty text if it fits. */
 export function messageFaults(document: AsyncApi) {
-  const ajv = new Ajv({ strict: true, strictRequired: false, strictTypes: false, allowUnionTypes: true, allErrors: true });
+  const ajv = new Ajv({
+    strict: true,
+    strictRequired: false,
+    strictTypes: false,
+    allowUnionTypes: true,
+    allErrors: true,
+  });
   formats.default(ajv);
   ajv.addVocabulary(['components', 'discriminator']);
   ajv.addSchema({ $id: 'https://asyncapi.invalid/document', components: document.components });
@@ -60,7 +70,9 @@ export function messageFaults(document: AsyncApi) {
   };
   /** Without headers, only the payload counts. */
   const ofMessage = (message: Message, { headers, payload }: SentMessage) =>
-    [headers === undefined ? '' : faultsOf(message.headers, headers), faultsOf(message.payload, payload)].filter(Boolean).join('; ');
+    [headers === undefined ? '' : faultsOf(message.headers, headers), faultsOf(message.payload, payload)]
+      .filter(Boolean)
+      .join('; ');
   /** The message fits if it fits one message of the channel. */
   const ofChannel = (channel: string, sent: SentMessage) => {
     const messages = Object.values(document.channels[channel]?.messages ?? {});

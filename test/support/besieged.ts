@@ -31,7 +31,10 @@ export interface BesiegedOptions {
   readonly program?: ProgramOptions;
 }
 
-export async function besieged(t: TestContext, { sections = {}, prepare, listed = [], program }: BesiegedOptions = {}): Promise<Besieged> {
+export async function besieged(
+  t: TestContext,
+  { sections = {}, prepare, listed = [], program }: BesiegedOptions = {},
+): Promise<Besieged> {
   const simulatorProcess = start(t, ['simulate', '--listen', '127.0.0.1:0']);
   const { endpoint } = JSON.parse((await simulatorProcess.lines(1))[0] ?? '') as { endpoint: string };
   const health = await freePort();
@@ -41,7 +44,8 @@ export async function besieged(t: TestContext, { sections = {}, prepare, listed 
     http: { listen: '127.0.0.1:0', health: `127.0.0.1:${health}`, ...(sections['http'] as object | undefined) },
     approvals: { approvers: { orders: { token: { env: 'ORDERS_TOKEN' } } } },
   });
-  for (const event of listed) await fetch(`${endpoint}/simulator/events`, { method: 'POST', body: JSON.stringify(event) });
+  for (const event of listed)
+    await fetch(`${endpoint}/simulator/events`, { method: 'POST', body: JSON.stringify(event) });
   prepare?.(folder);
   const bridgeProcess = await startRun(t, folder, { ...program, env: { ORDERS_TOKEN: TOKEN } });
   const url = urlOf(bridgeProcess);

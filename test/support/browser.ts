@@ -9,7 +9,9 @@ const EXECUTABLE = [process.env['CHROMIUM'], ...USUAL_PATHS].find((path) => path
 
 /** For the `skip` of a test: false, or the reason. With REQUIRE_CHROMIUM such a test fails instead. */
 export const withoutBrowser: string | false =
-  !EXECUTABLE && !process.env['REQUIRE_CHROMIUM'] && 'there is no Chromium: install the package chromium, or name the program in CHROMIUM';
+  !EXECUTABLE &&
+  !process.env['REQUIRE_CHROMIUM'] &&
+  'there is no Chromium: install the package chromium, or name the program in CHROMIUM';
 
 const FLAGS = [
   '--no-sandbox',

@@ -25,7 +25,10 @@ export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [
     'webhook',
     v.pipe(
       v.strictObject({
-        url: v.pipe(v.union([v.string(), secret()], 'must be a URL, { env: NAME } or { file: PATH }'), v.description('Where to.')),
+        url: v.pipe(
+          v.union([v.string(), secret()], 'must be a URL, { env: NAME } or { file: PATH }'),
+          v.description('Where to.'),
+        ),
         mode: v.optional(v.picklist(['structured', 'binary']), 'structured'),
         timeout: v.optional(v.pipe(duration(), v.description('How long.')), '10s'),
         headers: v.optional(v.record(v.string(), v.string()), {}),
@@ -44,7 +47,8 @@ export const OTHER_TOKEN = 'another-horse-another-staple';
 export function surroundings(env: Record<string, string> = {}, files: Record<string, string> = {}): ConfigSurroundings {
   const readFile = (path: string) => {
     const text = files[path];
-    if (text === undefined) throw Object.assign(new Error(`ENOENT: no such file or directory, open '${path}'`), { code: 'ENOENT' });
+    if (text === undefined)
+      throw Object.assign(new Error(`ENOENT: no such file or directory, open '${path}'`), { code: 'ENOENT' });
     return text;
   };
   return { adapters: ADAPTERS, env, readFile, directory: '/etc/bridge' };

@@ -85,7 +85,8 @@ class Reader implements EventStream {
     this.#rest = blocks.pop() ?? '';
     for (const block of blocks) {
       const [, id, event, data] = /^id: (\d+)\nevent: ([^\n]*)\ndata: ([^\n]*)$/.exec(block) ?? [];
-      if (id !== undefined && event !== undefined && data !== undefined) this.events.push({ id: Number(id), event, data });
+      if (id !== undefined && event !== undefined && data !== undefined)
+        this.events.push({ id: Number(id), event, data });
     }
     this.#tell();
   }

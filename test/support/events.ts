@@ -1,5 +1,11 @@
 // A few fields → events, documents and moments as the metadata stage hands them on.
-import type { DocumentEvent, Instant, KnownState, ScheduledEvent, ScheduledEventsDocument } from '../../src/model/events.ts';
+import type {
+  DocumentEvent,
+  Instant,
+  KnownState,
+  ScheduledEvent,
+  ScheduledEventsDocument,
+} from '../../src/model/events.ts';
 
 export const EVENT_ID = 'C7061BAC-AFDC-4513-B24B-AA5F13A16123';
 /** When the tests of the first document begin; 26 minutes before the sample event's NotBefore. */
@@ -31,7 +37,14 @@ export function documentOf(
   events: readonly Partial<DocumentEvent>[] = [],
   more: Partial<ScheduledEventsDocument> = {},
 ): ScheduledEventsDocument {
-  return { apiVersion: '2020-07-01', incarnation, events: events.map(documentEvent), statusless: [], complete: true, ...more };
+  return {
+    apiVersion: '2020-07-01',
+    incarnation,
+    events: events.map(documentEvent),
+    statusless: [],
+    complete: true,
+    ...more,
+  };
 }
 
 /** So many milliseconds after START_MS, in a process that began then. */
@@ -41,5 +54,13 @@ export function momentAt(ms: number): Instant {
 
 /** What a bridge knows before its first document. */
 export function initialState(): KnownState {
-  return { incarnation: null, apiVersion: null, lastGoodAt: null, epoch: null, emptyRow: null, events: new Map(), nextOccurrence: 1 };
+  return {
+    incarnation: null,
+    apiVersion: null,
+    lastGoodAt: null,
+    epoch: null,
+    emptyRow: null,
+    events: new Map(),
+    nextOccurrence: 1,
+  };
 }

@@ -6,7 +6,8 @@ import type { TestContext } from 'node:test';
 
 export function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'bridge-'));
-  // Again where a program still writes into it: the hooks that end programs come behind this one, and would not run after a failure.
+  // Again where a program still writes into it: the hooks that end programs come behind this one, and would not run
+  // after a failure.
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }

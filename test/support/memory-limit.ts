@@ -29,7 +29,8 @@ interface Files {
 export function memoryLimit(bytes: number): MemoryLimit | null {
   const files = cgroup(bytes);
   if (files === null) {
-    if (process.env['REQUIRE_MEMORY_CGROUP']) throw new Error(`REQUIRE_MEMORY_CGROUP is set, but no memory cgroup can be made in ${ROOT}`);
+    if (process.env['REQUIRE_MEMORY_CGROUP'])
+      throw new Error(`REQUIRE_MEMORY_CGROUP is set, but no memory cgroup can be made in ${ROOT}`);
     return existsSync('/proc/self/status') ? { kind: 'measured', launcher: [], peak: anonymousPeak } : null;
   }
   // Its process has ended by then.

@@ -9,7 +9,10 @@ const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
 let made = 0;
 
-/** Why no namespace can be made here, for a test's `skip`; false where one can. @throws instead where REQUIRE_NETWORK_NAMESPACES is set, as in CI */
+/**
+ * Why no namespace can be made here, for a test's `skip`; false where one can.
+ * @throws instead where REQUIRE_NETWORK_NAMESPACES is set, as in CI
+ */
 export function noNetworkNamespace(): string | false {
   const probe = `probe-${process.pid}`;
   const added = spawnSync('ip', ['netns', 'add', probe], { encoding: 'utf8' });
@@ -47,7 +50,11 @@ export class NetworkNamespace {
   }
 
   /** Two that are joined by a cable: `10.77.0.1` at the near end, `10.77.0.2` at the far one. */
-  static joined(t: TestContext): { readonly near: NetworkNamespace; readonly far: NetworkNamespace; readonly cable: Cable } {
+  static joined(t: TestContext): {
+    readonly near: NetworkNamespace;
+    readonly far: NetworkNamespace;
+    readonly cable: Cable;
+  } {
     const [near, far] = [NetworkNamespace.create(t), NetworkNamespace.create(t)];
     ip('-n', near.name, 'link', 'add', 'cable', 'type', 'veth', 'peer', 'name', 'cable', 'netns', far.name);
     for (const [{ name }, address] of [[near, '10.77.0.1/24'] as const, [far, '10.77.0.2/24'] as const]) {
@@ -85,9 +92,15 @@ export class NetworkNamespace {
     return program;
   }
 
-  /** Sends a signal to all its processes, which are those that the test started in it, and what they started; as Ctrl-C does. */
+  /**
+   * Sends a signal to all its processes, which are those that the test started in it, and what they started; as Ctrl-C
+   * does.
+   */
   signal(signal: NodeJS.Signals): void {
-    const pids = execFileSync('ip', ['netns', 'pids', this.name], { encoding: 'utf8' }).split('\n').filter(Boolean).map(Number);
+    const pids = execFileSync('ip', ['netns', 'pids', this.name], { encoding: 'utf8' })
+      .split('\n')
+      .filter(Boolean)
+      .map(Number);
     for (const pid of pids) {
       try {
         process.kill(pid, signal);

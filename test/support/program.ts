@@ -42,7 +42,16 @@ export class Program {
   stderr = '';
 
   constructor(args: readonly string[], options: ProgramOptions = {}) {
-    const { env = {}, input = '', stdio, node = process.execPath, flags = [], launcher = [], main = MAIN, cwd } = options;
+    const {
+      env = {},
+      input = '',
+      stdio,
+      node = process.execPath,
+      flags = [],
+      launcher = [],
+      main = MAIN,
+      cwd,
+    } = options;
     const path = { PATH: process.env['PATH'] ?? '' };
     const [command = node, ...words] = [...launcher, node, ...flags, main, ...args];
     this.child = spawn(command, words, { env: { ...path, ...env }, stdio: stdio ?? 'pipe', cwd });

@@ -61,7 +61,12 @@ export class RawConnection {
 }
 
 /** Connected, and gone behind the test. */
-export async function rawConnections(t: TestContext, count: number, port: number, options?: RawOptions): Promise<RawConnection[]> {
+export async function rawConnections(
+  t: TestContext,
+  count: number,
+  port: number,
+  options?: RawOptions,
+): Promise<RawConnection[]> {
   const made = Array.from({ length: count }, () => new RawConnection(port, options));
   t.after(() => {
     for (const { socket } of made) socket.destroy();

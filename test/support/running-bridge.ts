@@ -36,9 +36,13 @@ export function bridgeFolder(t: TestContext, endpoint: string, sections: Section
   return { config, store };
 }
 
-/** Without one, the program would poll the address of the real service. `metadata` of a test replaces the one that is written here. */
+/**
+ * Without one, the program would poll the address of the real service. `metadata` of a test replaces the one that is
+ * written here.
+ */
 function requireEndpoint(metadata: Readonly<{ endpoint?: unknown }>): void {
-  if (!/^(https?:|discover$)/.test(String(metadata.endpoint))) throw new TypeError('a bridge in a test needs an endpoint');
+  if (!/^(https?:|discover$)/.test(String(metadata.endpoint)))
+    throw new TypeError('a bridge in a test needs an endpoint');
 }
 
 /** A webhook sink on loopback. */
@@ -76,7 +80,8 @@ export async function polled(azure: SimulatedAzure): Promise<void> {
 }
 
 function reads(azure: SimulatedAzure): number {
-  return azure.requests().filter(({ method, path }) => method === 'GET' && path.startsWith('/metadata/scheduledevents')).length;
+  return azure.requests().filter(({ method, path }) => method === 'GET' && path.startsWith('/metadata/scheduledevents'))
+    .length;
 }
 
 /** What was answered to StartRequests, oldest first; null for a reset. */

@@ -21,7 +21,11 @@ export const RULES: RulesOptions = {
 };
 
 export const ACCEPTED: PostResult = { kind: 'accepted' };
-export const REFUSED: PostResult = { kind: 'refused', status: 403, error: new Error('the metadata service answered 403') };
+export const REFUSED: PostResult = {
+  kind: 'refused',
+  status: 403,
+  error: new Error('the metadata service answered 403'),
+};
 
 /** Answered 503. */
 export function again(delayMs: number): PostResult {
@@ -87,7 +91,10 @@ export class ApprovalsFixture {
   #occurrences = 0;
   #approvals: Approvals | null = null;
 
-  /** Approvals over the same store, as a process makes them; those before it are forgotten, as by kill -9. @throws what `start` does */
+  /**
+   * Approvals over the same store, as a process makes them; those before it are forgotten, as by kill -9.
+   * @throws what `start` does
+   */
   open(parts: ApprovalSettings = {}): Approvals {
     const write = (line: string) => this.log.push(line);
     const approvals: Approvals = new Approvals({
@@ -160,7 +167,10 @@ export class ApprovalsFixture {
     this.service.delete(eventId.toLowerCase());
   }
 
-  /** One good document, handled as the pipeline does: changes in one transaction, then the new state, then the memory of approvals. */
+  /**
+   * One good document, handled as the pipeline does: changes in one transaction, then the new state, then the memory of
+   * approvals.
+   */
   poll(): void {
     const at = now(this.time);
     const next = new Map<string, KnownEvent>();
@@ -168,8 +178,18 @@ export class ApprovalsFixture {
     for (const [key, event] of this.service) {
       const before = this.#known.get(key);
       const occurrence = before?.occurrence ?? ++this.#occurrences;
-      next.set(key, { key, occurrence, event, apiVersion: '2020-07-01', epoch: 1, listed: true, lastListedAt: null, missing: null });
-      if (before?.event !== event) changes.push(this.#change(before ? phaseOf(event) : 'scheduled', key, occurrence, event, at));
+      next.set(key, {
+        key,
+        occurrence,
+        event,
+        apiVersion: '2020-07-01',
+        epoch: 1,
+        listed: true,
+        lastListedAt: null,
+        missing: null,
+      });
+      if (before?.event !== event)
+        changes.push(this.#change(before ? phaseOf(event) : 'scheduled', key, occurrence, event, at));
     }
     for (const [key, { occurrence, event }] of this.#known)
       if (!next.has(key)) changes.push(this.#change('ended', key, occurrence, event, at));
@@ -246,7 +266,11 @@ export const KEY = EVENT_ID.toLowerCase();
 export const STARTED = { eventStatus: 'Started', notBefore: null } as const;
 
 /** A yes to EVENT_ID, or to these. */
-export function approve(approvals: Approvals, approver = 'orders', ...eventIds: readonly string[]): Promise<ApprovalAnswer> {
+export function approve(
+  approvals: Approvals,
+  approver = 'orders',
+  ...eventIds: readonly string[]
+): Promise<ApprovalAnswer> {
   return approvals.request(caller(approver), startRequests(...(eventIds.length === 0 ? [EVENT_ID] : eventIds)));
 }
 
@@ -254,7 +278,9 @@ export function approve(approvals: Approvals, approver = 'orders', ...eventIds: 
 export function said(answered: ApprovalAnswer | HoldAnswer | ReleaseAnswer): string {
   if (answered.kind === 'refusal') return `${answered.status} ${answered.type}`;
   if (answered.kind === 'released') return 'released';
-  return answered.kind === 'held' ? '201 held' : `${answered.status} ${answered.results.map(({ state }) => state).join(' ')}`;
+  return answered.kind === 'held'
+    ? '201 held'
+    : `${answered.status} ${answered.results.map(({ state }) => state).join(' ')}`;
 }
 
 /** EVENT_ID changes, in a document that is read at once. */

@@ -62,7 +62,11 @@ export class DayPlan {
     });
     this.scheduled.push(EventId);
     const order = (path: string, body?: object) => () => {
-      this.#bridge.simulation.send(body ? 'PATCH' : 'POST', `/simulator/events/${EventId}${path}`, body ? { body } : {});
+      this.#bridge.simulation.send(
+        body ? 'PATCH' : 'POST',
+        `/simulator/events/${EventId}${path}`,
+        body ? { body } : {},
+      );
     };
     const patches = this.#below(4);
     for (let i = 0; i < patches; i++) this.#soon(20 * MINUTE, order('', this.#patch()));
@@ -163,13 +167,17 @@ export const TROUBLES: Readonly<Record<string, (time: VirtualTime, random: () =>
   },
   /** Wrongly set up for two hours. */
   misconfigured: (time) => (batch) =>
-    batch.map(() => (isBetween(time, 11, 13) ? failure({ disposition: 'misconfigured', scope: 'sink', status: 404 }) : 'accepted')),
+    batch.map(() =>
+      isBetween(time, 11, 13) ? failure({ disposition: 'misconfigured', scope: 'sink', status: 404 }) : 'accepted',
+    ),
   /** Takes it, but the answer is lost on the way. */
   forgetful: (_time, random) => (batch) =>
     batch.map(() => (random() < 0.7 ? 'accepted' : failure({ disposition: 'retry', status: ANSWER_LOST }))),
   /** Refuses some for good, alone or in a batch. */
   picky: (time, random) => (batch) =>
-    batch.map(() => (isBetween(time, 0, 22) && random() < 0.05 ? failure({ disposition: 'refused', status: 422 }) : 'accepted')),
+    batch.map(() =>
+      isBetween(time, 0, 22) && random() < 0.05 ? failure({ disposition: 'refused', status: 422 }) : 'accepted',
+    ),
 };
 
 function isBetween(time: VirtualTime, fromHour: number, toHour: number): boolean {

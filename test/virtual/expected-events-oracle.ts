@@ -70,7 +70,9 @@ export class ExpectedEvents {
     return this.#listed.size === 0;
   }
 
-  /** @throws where these CloudEvents, all that were made of one event in their order, are not what its documents tell. */
+  /**
+   * @throws where these CloudEvents, all that were made of one event in their order, are not what its documents tell.
+   */
   checkEvent(key: string, made: readonly CloudEvent[]): void {
     const sights = this.sights.get(key) ?? [];
     const changes = made.filter(({ type }) => !type.includes('.approval.'));
@@ -88,7 +90,10 @@ export class ExpectedEvents {
     }
     const ended = changes.at(-1) as CloudEvent;
     const goneMs = this.#goneMs.get(key) ?? Number.POSITIVE_INFINITY;
-    assert.ok(Date.parse(ended.time) >= goneMs, `${key} was ended at ${ended.time}, and listed until ${new Date(goneMs).toISOString()}`);
+    assert.ok(
+      Date.parse(ended.time) >= goneMs,
+      `${key} was ended at ${ended.time}, and listed until ${new Date(goneMs).toISOString()}`,
+    );
   }
 
   #read({ status, body }: TransportAnswer): void {
@@ -109,7 +114,8 @@ export class ExpectedEvents {
   #seeService(): void {
     this.good += 1;
     const nowMs = this.#wallMs();
-    if (this.#lastGoodMs !== null && nowMs - this.#lastGoodMs > 60_000) this.gaps.push({ fromMs: this.#lastGoodMs, toMs: nowMs });
+    if (this.#lastGoodMs !== null && nowMs - this.#lastGoodMs > 60_000)
+      this.gaps.push({ fromMs: this.#lastGoodMs, toMs: nowMs });
     this.#lastGoodMs = nowMs;
   }
 
@@ -122,13 +128,15 @@ export class ExpectedEvents {
   }
 
   #accept(body: string): void {
-    for (const { EventId } of (JSON.parse(body) as { StartRequests: { EventId: string }[] }).StartRequests) this.accepted.push(EventId);
+    for (const { EventId } of (JSON.parse(body) as { StartRequests: { EventId: string }[] }).StartRequests)
+      this.accepted.push(EventId);
   }
 }
 
 function contentOfWire(event: WireEvent): string {
   const notBefore = event.NotBefore === '' ? null : Date.parse(event.NotBefore);
-  const { EventId, EventType, EventStatus, ResourceType, Resources, Description, EventSource, DurationInSeconds } = event;
+  const { EventId, EventType, EventStatus, ResourceType, Resources, Description, EventSource, DurationInSeconds } =
+    event;
   return JSON.stringify([
     EventId,
     EventType,

@@ -108,7 +108,8 @@ export class FaultyMetadataService {
   #document(answer: TransportAnswer): TransportAnswer {
     const isEmpty = this.#now < this.#emptyUntilMs;
     const isUsual = !isEmpty && this.#stale === null;
-    if (isUsual && this.#last?.offset === this.#offset && Buffer.compare(this.#last.body, answer.body) === 0) return this.#last.answer;
+    if (isUsual && this.#last?.offset === this.#offset && Buffer.compare(this.#last.body, answer.body) === 0)
+      return this.#last.answer;
     const text = new TextDecoder().decode(answer.body);
     const found = /^\{"DocumentIncarnation":(\d+),"Events":\[/.exec(text);
     if (found === null) return answer;

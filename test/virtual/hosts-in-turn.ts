@@ -9,7 +9,9 @@ export function hostsInTurn(service: MetadataTransport): MetadataTransport {
     if (request.method !== 'GET' || !request.url.includes('/scheduledevents') || answer.status !== 200) return answer;
     const { DocumentIncarnation, Events } = JSON.parse(new TextDecoder().decode(answer.body));
     isSecond = !isSecond;
-    const document = isSecond ? { DocumentIncarnation, Events: [] } : { DocumentIncarnation: DocumentIncarnation + 1000, Events };
+    const document = isSecond
+      ? { DocumentIncarnation, Events: [] }
+      : { DocumentIncarnation: DocumentIncarnation + 1000, Events };
     return { ...answer, body: new TextEncoder().encode(JSON.stringify(document)) };
   };
 }

@@ -30,7 +30,10 @@ const CALLERS: Readonly<Record<string, Caller>> = {
   [APPROVER]: { kind: 'approver', name: 'orders', via: 'token' },
   [READER]: { kind: 'reader', name: 'grafana', via: 'token' },
   ...Object.fromEntries(
-    Array.from({ length: 5 }, (_, index) => [readerToken(index), { kind: 'reader', name: `reader-${index}`, via: 'token' } as const]),
+    Array.from({ length: 5 }, (_, index) => [
+      readerToken(index),
+      { kind: 'reader', name: `reader-${index}`, via: 'token' } as const,
+    ]),
   ),
 };
 
@@ -55,8 +58,26 @@ export interface SendOptions {
 
 /** An event that nobody has approved. */
 const LIFE: EventRecord = {
-  ...{ eventId: 'A', state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [], decidedBy: null, deadline: null },
-  ...{ rank: null, submitsAt: null, submittedAt: null, notStartedForSeconds: null, steps: [], next: null, unwritten: [] },
+  ...{
+    eventId: 'A',
+    state: 'none',
+    approvedBy: [],
+    policy: null,
+    at: null,
+    waitingFor: [],
+    holds: [],
+    decidedBy: null,
+    deadline: null,
+  },
+  ...{
+    rank: null,
+    submitsAt: null,
+    submittedAt: null,
+    notStartedForSeconds: null,
+    steps: [],
+    next: null,
+    unwritten: [],
+  },
 };
 
 /** A sink to which nothing has happened. */
@@ -67,7 +88,14 @@ export const SINK: SinkView = {
 
 /** A drill that has ended. */
 export const DRILL: Drill = {
-  ...{ id: '00000000-0000-4000-8000-000000000001', occurrence: 1, operator: 'orders', madeMs: 0, startedMs: 1, endedMs: 2 },
+  ...{
+    id: '00000000-0000-4000-8000-000000000001',
+    occurrence: 1,
+    operator: 'orders',
+    madeMs: 0,
+    startedMs: 1,
+    endedMs: 2,
+  },
   ...{ outcome: 'completed', missing: ['billing'] },
   event: {
     ...{ eventId: 'drill-00000000-0000-4000-8000-000000000001', eventStatus: 'Scheduled', eventType: 'Reboot' },
@@ -129,7 +157,8 @@ export class HttpFixture {
   });
   operations: OperatorActions = {
     sinks: () => [SINK],
-    pause: async (sink, by) => this.#tell(['pause', sink, by], sink === SINK.name ? { ...SINK, state: 'paused' as const } : null),
+    pause: async (sink, by) =>
+      this.#tell(['pause', sink, by], sink === SINK.name ? { ...SINK, state: 'paused' as const } : null),
     resume: async (sink, by) => this.#tell(['resume', sink, by], sink === SINK.name ? SINK : null),
     deadLetters: () => ({ items: [], next: null }),
     decide: (act, sink, ids, by) => this.#tell([act, sink, ...ids, by], sink === SINK.name ? ids.length : null),
@@ -173,11 +202,19 @@ export class HttpFixture {
         return hasApprovers();
       },
     };
-    const callers = new Callers({ known, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time });
+    const callers = new Callers({
+      known,
+      requireToken: settings.requireToken ?? false,
+      host: '127.0.0.1',
+      deps: this.time,
+    });
     const ports = {
       readiness: (isWhole: boolean) => this.readiness(isWhole),
       drain: () => this.drain(),
-      metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'scheduled_events_bridge_polls_total 7\n' }),
+      metrics: async () => ({
+        contentType: 'text/plain; version=0.0.4',
+        body: 'scheduled_events_bridge_polls_total 7\n',
+      }),
     };
     const events = () => ({ ...NO_EVENTS, documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z' });
     const routes = bridgeRoutes(
@@ -291,7 +328,10 @@ export class HttpFixture {
   }
 
   /** A POST to /v1/approvals by an approver, unless `headers` say otherwise. */
-  approve(body: string | Buffer = '{"StartRequests":[{"EventId":"A"}]}', headers: http.OutgoingHttpHeaders = {}): Promise<Answer> {
+  approve(
+    body: string | Buffer = '{"StartRequests":[{"EventId":"A"}]}',
+    headers: http.OutgoingHttpHeaders = {},
+  ): Promise<Answer> {
     const usual = { authorization: `Bearer ${APPROVER}`, 'content-type': 'application/json' };
     return this.send('POST', '/v1/approvals', { headers: { ...usual, ...headers }, body });
   }

@@ -13,11 +13,21 @@ let sent = 0;
 export function letter(fixture: ApprovalsFixture, body: unknown, more: Partial<ApprovalMessage> = {}): ApprovalMessage {
   const id = `message ${sent++}`;
   const bytes =
-    body === null || body instanceof Uint8Array ? body : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
-  return { id, place: { topic: 'approvals', partition: 0, offset: sent }, body: bytes, sentMs: fixture.time.wallMs(), ...more };
+    body === null || body instanceof Uint8Array
+      ? body
+      : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+  return {
+    id,
+    place: { topic: 'approvals', partition: 0, offset: sent },
+    body: bytes,
+    sentMs: fixture.time.wallMs(),
+    ...more,
+  };
 }
 
-/** `settle`, `giveBack`, the reason of a refusal, or the code of an error; with virtual time passing until it is there. */
+/**
+ * `settle`, `giveBack`, the reason of a refusal, or the code of an error; with virtual time passing until it is there.
+ */
 export async function verdictOf(fixture: ApprovalsFixture, taken: Promise<MessageVerdict>, ms = 0): Promise<string> {
   const told = taken.then(
     (verdict) => (typeof verdict === 'object' ? verdict.reason : verdict),
@@ -28,6 +38,11 @@ export async function verdictOf(fixture: ApprovalsFixture, taken: Promise<Messag
 }
 
 /** Takes it and lets no time pass. */
-export function take(fixture: ApprovalsFixture, approvals: Approvals, message: ApprovalMessage, origin = ORIGIN): Promise<string> {
+export function take(
+  fixture: ApprovalsFixture,
+  approvals: Approvals,
+  message: ApprovalMessage,
+  origin = ORIGIN,
+): Promise<string> {
   return verdictOf(fixture, approvals.take(origin, message));
 }

@@ -1,7 +1,14 @@
 // Writes of approvals → an ApprovalStore in memory: each transaction whole or not at all.
 
 import type { ApprovalStore, ApprovalTransaction } from '../../src/approvals/store.ts';
-import type { ApprovalStep, EventApproval, MessageState, ReceivedMessage, RecordPart, RecordRange } from '../../src/model/approvals.ts';
+import type {
+  ApprovalStep,
+  EventApproval,
+  MessageState,
+  ReceivedMessage,
+  RecordPart,
+  RecordRange,
+} from '../../src/model/approvals.ts';
 import type { ApprovalChange } from '../../src/model/events.ts';
 import type { SeenEvent } from '../../src/outbox/journal.ts';
 
@@ -137,7 +144,10 @@ export class MemoryApprovalStore implements ApprovalStore {
 /** Moments tell the next process nothing of this one's monotonic clock. */
 function asReadAgain(approval: EventApproval): EventApproval {
   const { at, votes, holds, decision } = structuredClone(approval);
-  const forgotten = <T extends { readonly at: EventApproval['at'] }>(one: T): T => ({ ...one, at: { ...one.at, elapsedMs: null } });
+  const forgotten = <T extends { readonly at: EventApproval['at'] }>(one: T): T => ({
+    ...one,
+    at: { ...one.at, elapsedMs: null },
+  });
   return {
     ...approval,
     ...{

@@ -104,14 +104,19 @@ export class MemoryLaneStore implements LaneStore {
   urgent(): Urgent {
     const nowMs = this.#now();
     const left = [...this.notBefore].map(([key, atMs]) => ({ key, atMs })).sort((one, other) => one.atMs - other.atMs);
-    const [near, far] = [left.filter(({ atMs }) => atMs - nowMs < URGENT_MS), left.filter(({ atMs }) => atMs - nowMs >= URGENT_MS)];
+    const [near, far] = [
+      left.filter(({ atMs }) => atMs - nowMs < URGENT_MS),
+      left.filter(({ atMs }) => atMs - nowMs >= URGENT_MS),
+    ];
     return { keys: near.map(({ key }) => key), nextMs: far[0] ? far[0].atMs - URGENT_MS + 1 : null };
   }
 
   queuedOf(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
     if (this.faults.queued) throw this.faults.queued;
     this.askedOf.push(keys);
-    return keys.flatMap((key) => this.#some((row) => row.sink === sink && row.partitionKey === key, limit)).slice(0, limit);
+    return keys
+      .flatMap((key) => this.#some((row) => row.sink === sink && row.partitionKey === key, limit))
+      .slice(0, limit);
   }
 
   requests(sink: string): string | null {
@@ -130,7 +135,10 @@ export class MemoryLaneStore implements LaneStore {
   /** By `overtake`. */
   superseded(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
     this.lookedAt.push(keys);
-    return this.#some((row) => row.sink === sink && keys.includes(row.partitionKey) && this.#superseded.has(row.seq), limit);
+    return this.#some(
+      (row) => row.sink === sink && keys.includes(row.partitionKey) && this.#superseded.has(row.seq),
+      limit,
+    );
   }
 
   position(): QueuePosition {
@@ -140,7 +148,9 @@ export class MemoryLaneStore implements LaneStore {
   movedOn(sink: string, since: QueuePosition | null): readonly string[] {
     if (since !== null) return this.#moves.slice(since.journal);
     this.wholeLooks += 1;
-    return this.#some((row) => row.sink === sink && this.#superseded.has(row.seq), Number.POSITIVE_INFINITY).map((row) => row.partitionKey);
+    return this.#some((row) => row.sink === sink && this.#superseded.has(row.seq), Number.POSITIVE_INFINITY).map(
+      (row) => row.partitionKey,
+    );
   }
 
   /** The events of these rows have moved on. */

@@ -55,7 +55,14 @@ export class FarSide {
 
   /** Makes an arrival, whatever the bridge is told. */
   take({ id, change, partitionKey, bytes }: Delivery, label = ''): void {
-    this.arrivals.push({ id, change, partitionKey, text: new TextDecoder().decode(bytes), atMs: this.#wallMs(), label });
+    this.arrivals.push({
+      id,
+      change,
+      partitionKey,
+      text: new TextDecoder().decode(bytes),
+      atMs: this.#wallMs(),
+      label,
+    });
   }
 }
 
@@ -103,7 +110,8 @@ const options = v.strictObject({
   closeMs: v.exactOptional(v.number()),
 });
 
-const namesOwn: NonNullable<SinkApprover['actsOn']> = ({ resources }, name) => (name === null ? null : affects({ resources }, name));
+const namesOwn: NonNullable<SinkApprover['actsOn']> = ({ resources }, name) =>
+  name === null ? null : affects({ resources }, name);
 
 /** The far sides by the sinks' names. */
 export class MemorySinks {
@@ -159,7 +167,10 @@ function memoryAdapter(side: FarSide, { limits, label }: MemoryOptions, killed: 
     deliver: async (batch, signal, superseded) => {
       if (killed.aborted) throw dead();
       side.calls += 1;
-      const outcomes = await Promise.race([side.answer(batch, AbortSignal.any([signal, killed]), superseded), rejectedBy(killed)]);
+      const outcomes = await Promise.race([
+        side.answer(batch, AbortSignal.any([signal, killed]), superseded),
+        rejectedBy(killed),
+      ]);
       batch.forEach((row, place) => {
         const outcome = outcomes[place];
         if (!(outcome instanceof BridgeError) || outcome.status === ANSWER_LOST) side.take(row, label);

@@ -1,12 +1,20 @@
 // A kind of approval source in memory → what its readers did with each message.
 import * as v from 'valibot';
-import type { ApprovalMessage, ApprovalSource, ApprovalSourceDefinition, MessageVerdict } from '../../adapters/approval-source.ts';
+import type {
+  ApprovalMessage,
+  ApprovalSource,
+  ApprovalSourceDefinition,
+  MessageVerdict,
+} from '../../adapters/approval-source.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { secret } from '../../src/schema/pieces.ts';
 
 const options = v.strictObject({
   readers: v.optional(v.picklist(['each', 'one']), 'each'),
-  giveBack: v.optional(v.pipe(v.boolean(), v.description('Whether a message can go back to the other readers.')), false),
+  giveBack: v.optional(
+    v.pipe(v.boolean(), v.description('Whether a message can go back to the other readers.')),
+    false,
+  ),
   password: v.exactOptional(secret()),
   /** What is read from; without it, what no other source reads. */
   topic: v.exactOptional(v.string()),
@@ -45,7 +53,9 @@ export class MemoryBroker {
   send(body: object | string | Uint8Array | null, more: Partial<ApprovalMessage> = {}): string {
     const offset = this.#held.length;
     const bytes =
-      body === null || body instanceof Uint8Array ? body : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+      body === null || body instanceof Uint8Array
+        ? body
+        : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
     const message = {
       id: `0/${offset}`,
       place: { topic: 'approvals', partition: 0, offset },
@@ -63,9 +73,14 @@ export class MemoryBroker {
     return this.send({ StartRequests: eventIds.map((EventId) => ({ EventId })) });
   }
 
-  /** What was said of each message, in the order in which they were sent: `settle`, `giveBack`, the reason of a refusal, or null. */
+  /**
+   * What was said of each message, in the order in which they were sent: `settle`, `giveBack`, the reason of a refusal,
+   * or null.
+   */
   get verdicts(): readonly (string | null)[] {
-    return this.#held.map(({ verdict }) => (verdict !== null && typeof verdict === 'object' ? verdict.reason : verdict));
+    return this.#held.map(({ verdict }) =>
+      verdict !== null && typeof verdict === 'object' ? verdict.reason : verdict,
+    );
   }
 
   get deliveries(): readonly number[] {
@@ -94,7 +109,11 @@ export class MemoryBroker {
   }
 
   /** How `receive` works: one message at a time, in order; one that was given back comes again. */
-  async read(take: (message: ApprovalMessage) => Promise<MessageVerdict>, gone: AbortSignal, ready: () => void): Promise<void> {
+  async read(
+    take: (message: ApprovalMessage) => Promise<MessageVerdict>,
+    gone: AbortSignal,
+    ready: () => void,
+  ): Promise<void> {
     this.receives.push(this.#wallMs());
     const seen = new Set<Held>();
     if (this.fault === null) ready();
@@ -143,7 +162,11 @@ export class MemorySources {
 
 function memorySource(
   broker: MemoryBroker,
-  { giveBack, observerId, killed }: { readonly giveBack: boolean; readonly observerId: string; readonly killed: AbortSignal },
+  {
+    giveBack,
+    observerId,
+    killed,
+  }: { readonly giveBack: boolean; readonly observerId: string; readonly killed: AbortSignal },
 ): ApprovalSource {
   return {
     canGiveBack: giveBack,

@@ -34,7 +34,10 @@ export interface TestStore {
 }
 
 /** An open store with the sinks `audit` and `hooks`, closed behind the test. */
-export function testStore(t: TestContext, options: Partial<OutboxOptions> & { readonly folder?: string } = {}): TestStore {
+export function testStore(
+  t: TestContext,
+  options: Partial<OutboxOptions> & { readonly folder?: string } = {},
+): TestStore {
   const { folder = join(temporaryFolder(t), 'store'), ...rest } = options;
   const time = new VirtualTime();
   const outbox = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF', ...rest });
@@ -98,7 +101,9 @@ export function entry(id: string, overrides: Partial<JournalEntry> & { readonly 
     occurrence: 1,
     partitionKey: key ?? 'observer',
     timeMs: 1_000_000,
-    bytes: new TextEncoder().encode(JSON.stringify({ specversion: '1.0', id, type, data: data ?? { ...event, previousStatus: null } })),
+    bytes: new TextEncoder().encode(
+      JSON.stringify({ specversion: '1.0', id, type, data: data ?? { ...event, previousStatus: null } }),
+    ),
     ...rest,
   };
 }

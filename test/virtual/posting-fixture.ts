@@ -16,7 +16,13 @@ export const ALL = { approvers: BOTH, required: 'all' };
 export const SHARED = { otherTenants: '30m' };
 
 /** A bridge that has read one Scheduled event. */
-export async function watching(t: TestContext, approvals: object, metadata: object = {}, fields: object = {}, fault: Fault = {}) {
+export async function watching(
+  t: TestContext,
+  approvals: object,
+  metadata: object = {},
+  fields: object = {},
+  fault: Fault = {},
+) {
   const bridge = new VirtualBridge(t, { approvals, metadata });
   const { EventId: eventId } = bridge.simulation.schedule(fields);
   order(bridge, fault);
@@ -78,7 +84,10 @@ export async function life(bridge: VirtualBridge, eventId: string): Promise<Even
   return body as EventRecord;
 }
 
-export async function record(bridge: VirtualBridge, eventId: string): Promise<readonly (readonly [string, number | string | null])[]> {
+export async function record(
+  bridge: VirtualBridge,
+  eventId: string,
+): Promise<readonly (readonly [string, number | string | null])[]> {
   return (await life(bridge, eventId)).steps.map(({ step, status }) => [step, status] as const);
 }
 

@@ -2,7 +2,8 @@
 import type { MachineProbe } from '../../src/diagnosis/machine.ts';
 
 /** As `/proc/net/route` writes a default route by eth0. */
-const ROUTES = 'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\neth0\t00000000\t0101000A\t0003\t0\t0\t100\t00000000\n';
+const ROUTES =
+  'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\neth0\t00000000\t0101000A\t0003\t0\t0\t100\t00000000\n';
 
 export interface MachineSettings {
   /** From which address, or why not. */
@@ -14,7 +15,12 @@ export interface MachineSettings {
 }
 
 export function quietMachine(settings: MachineSettings = {}): MachineProbe {
-  const { source = { address: '10.0.0.4' }, interfaces = { lo: '127.0.0.1', eth0: '10.0.0.4' }, files = {}, taken = {} } = settings;
+  const {
+    source = { address: '10.0.0.4' },
+    interfaces = { lo: '127.0.0.1', eth0: '10.0.0.4' },
+    files = {},
+    taken = {},
+  } = settings;
   return {
     sourceOf: async () => source,
     interfaces: () => Object.fromEntries(Object.entries(interfaces).map(([name, address]) => [name, [{ address }]])),

@@ -13,7 +13,10 @@ export type Answer = (
 ) => readonly Outcome[] | Promise<readonly Outcome[]>;
 
 /** A failure as an adapter reports it. */
-export function failure(details: BridgeErrorDetails = { disposition: 'retry' }, message = 'the far side failed'): BridgeError {
+export function failure(
+  details: BridgeErrorDetails = { disposition: 'retry' },
+  message = 'the far side failed',
+): BridgeError {
   return new BridgeError('BRIDGE_INTERNAL', message, details);
 }
 
@@ -52,7 +55,11 @@ export class ScriptedAdapter implements ManagedAdapter {
     return null;
   }
 
-  async deliver(batch: readonly Delivery[], signal: AbortSignal, superseded?: AbortSignal): Promise<readonly Outcome[]> {
+  async deliver(
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+    superseded?: AbortSignal,
+  ): Promise<readonly Outcome[]> {
     for (const other of this.#running) {
       const shared = batch.find((row) => other.some((running) => running.partitionKey === row.partitionKey));
       if (shared) this.overlaps.push(shared.partitionKey);

@@ -13,7 +13,9 @@ export interface SimulatedGroup {
 }
 
 /** @param options `sim_0` alone by default; the clock stands still but for `time.advance` and control requests */
-export function simulatedGroup(options: Omit<SimulatorGroupOptions, 'deps'> & { readonly startMs?: number } = {}): SimulatedGroup {
+export function simulatedGroup(
+  options: Omit<SimulatorGroupOptions, 'deps'> & { readonly startMs?: number } = {},
+): SimulatedGroup {
   const { startMs, ...rest } = options;
   const time = new VirtualTime(startMs === undefined ? {} : { startMs });
   const group = new Group({ deps: time, ...rest });

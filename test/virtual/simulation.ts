@@ -30,14 +30,23 @@ export class SimulatedMachine {
   }
 
   /** As it is, without the Metadata header. A body that is a text goes as it is, any other as its JSON. */
-  send(method: string, url: string, options: { headers?: Readonly<Record<string, string>>; body?: unknown } = {}): SimAnswer {
+  send(
+    method: string,
+    url: string,
+    options: { headers?: Readonly<Record<string, string>>; body?: unknown } = {},
+  ): SimAnswer {
     const { headers = {}, body } = options;
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
     return this.simulator.handle({ method, url, headers, body: new TextEncoder().encode(text) });
   }
 
   /** With the Metadata header unless others are given. */
-  ask(method: string, url: string, body?: unknown, headers: Readonly<Record<string, string>> = { Metadata: 'true' }): SimAnswer {
+  ask(
+    method: string,
+    url: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = { Metadata: 'true' },
+  ): SimAnswer {
     return this.send(method, url, { headers, body });
   }
 
@@ -82,13 +91,19 @@ export class SimulatedMachine {
   }
 }
 
-/** A machine that is a group of its own and knows the shipped scenarios, on a clock that moves by `time.advance` and orders alone. */
+/**
+ * A machine that is a group of its own and knows the shipped scenarios, on a clock that moves by `time.advance` and
+ * orders alone.
+ */
 export class Simulation extends SimulatedMachine {
   readonly time: VirtualTime;
 
   constructor(options: { vmName?: string; speed?: number; startMs?: number; seed?: number } = {}) {
     const { startMs, seed, ...rest } = options;
-    const time = new VirtualTime({ ...(startMs === undefined ? {} : { startMs }), ...(seed === undefined ? {} : { seed }) });
+    const time = new VirtualTime({
+      ...(startMs === undefined ? {} : { startMs }),
+      ...(seed === undefined ? {} : { seed }),
+    });
     super(simulatorAlone({ deps: time, scenarios: SCENARIOS, ...rest }));
     this.time = time;
   }

@@ -5,8 +5,16 @@ import type { TransportAnswer } from '../../src/metadata/transport.ts';
 import { EVENTS, Simulation } from './simulation.ts';
 import { simulatorTransport } from './simulator-transport.ts';
 
-function exchange(simulation: Simulation, signal: AbortSignal = new AbortController().signal): Promise<TransportAnswer> {
-  const request = { method: 'GET', url: `http://simulator${EVENTS}`, headers: { Metadata: 'true' }, timeoutMs: 10_000 } as const;
+function exchange(
+  simulation: Simulation,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<TransportAnswer> {
+  const request = {
+    method: 'GET',
+    url: `http://simulator${EVENTS}`,
+    headers: { Metadata: 'true' },
+    timeoutMs: 10_000,
+  } as const;
   return simulatorTransport(simulation.simulator, simulation.time)(request, signal);
 }
 

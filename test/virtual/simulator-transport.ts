@@ -9,7 +9,12 @@ export function simulatorTransport(simulator: Simulator, deps: Pick<Deps, 'after
   return async ({ method, url, headers, body, timeoutMs }, signal) => {
     signal.throwIfAborted();
     const { pathname, search } = new URL(url);
-    const answer = simulator.handle({ method, url: pathname + search, headers, body: new TextEncoder().encode(body ?? '') });
+    const answer = simulator.handle({
+      method,
+      url: pathname + search,
+      headers,
+      body: new TextEncoder().encode(body ?? ''),
+    });
     const limit = deadline(
       deps,
       timeoutMs,
@@ -23,7 +28,8 @@ export function simulatorTransport(simulator: Simulator, deps: Pick<Deps, 'after
       limit.cancel();
     }
     const isCut = answer.truncate !== undefined && answer.truncate < answer.body.length;
-    if (answer.reset || isCut) throw new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the simulator broke off the connection');
+    if (answer.reset || isCut)
+      throw new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the simulator broke off the connection');
     return { status: answer.status, headers: answer.headers, body: answer.body };
   };
 }

@@ -159,8 +159,8 @@ export class VirtualBridge {
   }
 
   /**
-   * kill -9, and no time passes: what is on disk now is the next process's store. What is left of the old process is cleared away on the
-   * files that it had; nothing that it still does is seen.
+   * kill -9, and no time passes: what is on disk now is the next process's store. What is left of the old process is
+   * cleared away on the files that it had; nothing that it still does is seen.
    */
   async kill(): Promise<void> {
     if (this.#process === null) return;
@@ -175,7 +175,10 @@ export class VirtualBridge {
     await bridge[Symbol.asyncDispose]();
   }
 
-  /** Waits for what needs real I/O and perhaps virtual time: a tenth of a virtual second passes whenever it has not come in `patienceMs` of real time. */
+  /**
+   * Waits for what needs real I/O and perhaps virtual time: a tenth of a virtual second passes whenever it has not come
+   * in `patienceMs` of real time.
+   */
   async during<T>(work: Promise<T>, patienceMs = 50): Promise<T> {
     let isDone = false;
     const done = work.finally(() => {
@@ -196,7 +199,10 @@ export class VirtualBridge {
     options: { readonly as?: keyof typeof TOKENS; readonly body?: object; readonly patienceMs?: number } = {},
   ): Promise<Reply> {
     const { as, body, patienceMs } = options;
-    const headers = { ...(as ? { Authorization: `Bearer ${TOKENS[as]}` } : {}), ...(body ? { 'Content-Type': 'application/json' } : {}) };
+    const headers = {
+      ...(as ? { Authorization: `Bearer ${TOKENS[as]}` } : {}),
+      ...(body ? { 'Content-Type': 'application/json' } : {}),
+    };
     const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
     const exchange = async () => {
       const answer = await fetch(`${this.bridge.url}${path}`, init);
@@ -284,7 +290,9 @@ export class VirtualBridge {
       http: { listen: '127.0.0.1:0', ...http },
       sinks: sinks ?? { audit: { type: 'memory' } },
     };
-    const env = Object.fromEntries(Object.entries(TOKENS).map(([name, token]) => [`${name.toUpperCase()}_TOKEN`, token]));
+    const env = Object.fromEntries(
+      Object.entries(TOKENS).map(([name, token]) => [`${name.toUpperCase()}_TOKEN`, token]),
+    );
     return checkConfig(file, {
       adapters: [{ ...this.sinks.definition(killed), source: this.sources.definition(killed) }, webhookSink],
       env,

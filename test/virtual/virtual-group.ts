@@ -89,7 +89,10 @@ export class GroupMachine {
   }
 }
 
-/** A StartRequest that reached the metadata service: whose, so many seconds after the event was scheduled, and what was answered. */
+/**
+ * A StartRequest that reached the metadata service: whose, so many seconds after the event was scheduled, and what was
+ * answered.
+ */
 export type GroupPost = readonly [vm: string, afterSeconds: number, status: number | null];
 
 /** `sim_0` to `sim_4`. Nothing runs before `start`. */

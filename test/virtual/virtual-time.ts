@@ -59,7 +59,8 @@ export class VirtualTime implements Deps {
   /** Lets `ms` pass: runs every timer that falls due on the way, in order, and lets promises settle after each. */
   advance(ms: number): Promise<void> {
     const endMs = this.#elapsedMs + ms;
-    // Without a promise for each timer: a month in virtual time has millions, and the test runner follows every promise.
+    // Without a promise for each timer: a month in virtual time has millions, and the test runner follows every
+    // promise.
     return new Promise((resolve, reject) => {
       const step = () => {
         try {
@@ -87,7 +88,8 @@ export class VirtualTime implements Deps {
     let first: Timer | undefined;
     for (const timer of this.#timers) {
       if (timer.dueMs > untilMs) continue;
-      if (!first || timer.dueMs < first.dueMs || (timer.dueMs === first.dueMs && timer.order < first.order)) first = timer;
+      if (!first || timer.dueMs < first.dueMs || (timer.dueMs === first.dueMs && timer.order < first.order))
+        first = timer;
     }
     return first;
   }

@@ -56,7 +56,10 @@ test('a maintenance is prepared for, held by one approver, approved by another, 
     server.close();
     server.closeAllConnections();
   });
-  const sink = hook(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { secrets: [{ env: 'SECRET' }], mode: 'batch' });
+  const sink = hook(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
+    secrets: [{ env: 'SECRET' }],
+    mode: 'batch',
+  });
   const approvers = { orders: { token: { env: 'ORDERS' } }, billing: { token: { env: 'BILLING' } } };
   const folder = bridgeFolder(t, azure.url, { sinks: { hooks: sink }, approvals: { approvers } });
   const bridge = await startRun(t, folder, { env: { SECRET, ORDERS: TOKEN, BILLING: BILLING_TOKEN } });

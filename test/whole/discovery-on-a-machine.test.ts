@@ -17,11 +17,20 @@ describe('metadata.endpoint: discover', { skip: noNetworkNamespace() }, () => {
   ] as const) {
     test(`finds the service that ${path} names, on port ${port}`, async (t) => {
       const namespace = NetworkNamespace.create(t, '168.63.129.16');
-      const simulator = namespace.startBridge(['simulate', '--listen', '127.0.0.1:9000', '--also', `168.63.129.16:${port}`]);
+      const simulator = namespace.startBridge([
+        'simulate',
+        '--listen',
+        '127.0.0.1:9000',
+        '--also',
+        `168.63.129.16:${port}`,
+      ]);
       await simulator.lines(1);
       const folder = folderOf(t);
       const config = join(folder, 'bridge.yaml');
-      writeFileSync(config, 'version: 1\nmetadata: { endpoint: discover }\nstore: { path: store }\nhttp: { listen: 127.0.0.1:0 }\n');
+      writeFileSync(
+        config,
+        'version: 1\nmetadata: { endpoint: discover }\nstore: { path: store }\nhttp: { listen: 127.0.0.1:0 }\n',
+      );
 
       // The leases of this machine are covered, for this process alone.
       const bridge = namespace.startLine(
@@ -31,7 +40,9 @@ describe('metadata.endpoint: discover', { skip: noNetworkNamespace() }, () => {
         { folder },
       );
       await bridge.logs('found the metadata service');
-      const { code } = await namespace.run(`curl -sS -f -d '{"EventType":"Reboot"}' http://127.0.0.1:9000/simulator/events`);
+      const { code } = await namespace.run(
+        `curl -sS -f -d '{"EventType":"Reboot"}' http://127.0.0.1:9000/simulator/events`,
+      );
       assert.equal(code, 0);
       const [line = ''] = await bridge.lines(1);
       assert.match(JSON.parse(line).type, /\.scheduled\.v1$/);

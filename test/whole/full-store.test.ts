@@ -85,7 +85,10 @@ async function endure(t: TestContext, content: StoreContent, crowds: readonly (r
       http: { console: true, drain: {} },
     },
     prepare: ({ store }) => fillStore(store, content),
-    listed: Array.from({ length: content.names === 1 ? 1 : 40 }, () => ({ EventType: 'Reboot', Resources: names(content.names) })),
+    listed: Array.from({ length: content.names === 1 ? 1 : 40 }, () => ({
+      EventType: 'Reboot',
+      Resources: names(content.names),
+    })),
     program: { launcher: limit.launcher, flags: FLAGS, stdio: ['ignore', 'ignore', 'pipe'] },
   });
   const { bridgeProcess } = bridge;

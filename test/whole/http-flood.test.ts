@@ -22,7 +22,10 @@ test('500 connections with 1,800 unread requests each, on both listeners, leave 
     }
     while (performance.now() < untilMs) {
       assert.equal(await bridge.approve(), 404);
-      assert.equal((await fetch(`http://127.0.0.1:${bridge.health}/healthz`, { headers: { connection: 'close' } })).status, 200);
+      assert.equal(
+        (await fetch(`http://127.0.0.1:${bridge.health}/healthz`, { headers: { connection: 'close' } })).status,
+        200,
+      );
       await pause(200);
     }
   });

@@ -19,7 +19,11 @@ test('the answers of a bridge equal its OpenAPI document, member by member', asy
   const ask = async (method: string, path: string, body?: object) => {
     const headers = { ...AUTHORIZATION, ...(body && { 'Content-Type': 'application/json' }) };
     const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    const answer = { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
+    const answer = {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      text: await response.text(),
+    };
     assertConforms(method, path, answer);
     return answer;
   };
@@ -28,7 +32,8 @@ test('the answers of a bridge equal its OpenAPI document, member by member', asy
     for (const one of asked) all.push((await ask(...one)).status);
     return all;
   };
-  const approval = (EventId: string) => ['POST', '/v1/approvals', { StartRequests: [{ EventId }] }] as [string, string, object];
+  const approval = (EventId: string) =>
+    ['POST', '/v1/approvals', { StartRequests: [{ EventId }] }] as [string, string, object];
   const hold = (EventId: string) => ['POST', '/v1/holds', { EventId, reason: 'backup' }] as [string, string, object];
   const release = (id: string, more = '') => ['DELETE', `/v1/holds/${id}${more}`] as [string, string];
   const life = (id: string) => ['GET', `/v1/approvals/${id}`] as [string, string];
@@ -43,12 +48,24 @@ test('the answers of a bridge equal its OpenAPI document, member by member', asy
   );
   assert.deepEqual(await statuses(hold(EXAMPLE_ID), hold(started), hold(ended), hold('x')), [201, 409, 410, 404]);
   assert.deepEqual(await statuses(approval(EXAMPLE_ID), ['GET', '/v1/events'], life(EXAMPLE_ID)), [202, 200, 200]);
-  assert.deepEqual(await statuses(release(EXAMPLE_ID, '?approver=billing'), release('x'), release(ended)), [403, 404, 410]);
-  assert.deepEqual(await statuses(release(EXAMPLE_ID), release(EXAMPLE_ID), life(EXAMPLE_ID), ['GET', '/v1/events']), [204, 404, 200, 200]);
-  assert.deepEqual(await statuses(approval(EXAMPLE_ID), approval(started), approval(ended), approval('x')), [200, 409, 410, 404]);
+  assert.deepEqual(
+    await statuses(release(EXAMPLE_ID, '?approver=billing'), release('x'), release(ended)),
+    [403, 404, 410],
+  );
+  assert.deepEqual(
+    await statuses(release(EXAMPLE_ID), release(EXAMPLE_ID), life(EXAMPLE_ID), ['GET', '/v1/events']),
+    [204, 404, 200, 200],
+  );
+  assert.deepEqual(
+    await statuses(approval(EXAMPLE_ID), approval(started), approval(ended), approval('x')),
+    [200, 409, 410, 404],
+  );
 });
 
-test('a fuzzer that knows the OpenAPI document finds nothing', { skip: withoutSchemathesis, timeout: PATIENCE_MS + 10_000 }, async (t) => {
+test('a fuzzer that knows the OpenAPI document finds nothing', {
+  skip: withoutSchemathesis,
+  timeout: PATIENCE_MS + 10_000,
+}, async (t) => {
   const { url, azure, errors } = await serveBridge(t);
   const directory = mkdtempSync(join(tmpdir(), 'schemathesis-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
@@ -84,7 +101,11 @@ test('hard globs and pages of a full store, twenty at a time, get an answer that
     const response = await fetch(`${url}${path}`, { headers: AUTHORIZATION, signal: stop.signal });
     // A stream has no end.
     if (path.startsWith('/v1/stream') && response.status === 200) return stop.abort();
-    assertConforms('GET', path, { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() });
+    assertConforms('GET', path, {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      text: await response.text(),
+    });
   };
   const many = fc.array(QUERY, { minLength: 20, maxLength: 20 });
   await fc.assert(

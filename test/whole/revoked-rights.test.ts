@@ -25,8 +25,20 @@ const OF_ADMINS: readonly Loss[] = [...ALL, 'admin'];
 function attempts(eventId: string): readonly Attempt[] {
   const letters = { sink: 'audit', ids: ['unknown'] };
   return [
-    { method: 'POST', path: '/v1/approvals', body: { StartRequests: [{ EventId: eventId }] }, allowed: 200, losses: [...ALL, 'scope'] },
-    { method: 'POST', path: '/v1/holds', body: { EventId: eventId, reason: 'backup' }, allowed: 201, losses: [...ALL, 'scope'] },
+    {
+      method: 'POST',
+      path: '/v1/approvals',
+      body: { StartRequests: [{ EventId: eventId }] },
+      allowed: 200,
+      losses: [...ALL, 'scope'],
+    },
+    {
+      method: 'POST',
+      path: '/v1/holds',
+      body: { EventId: eventId, reason: 'backup' },
+      allowed: 201,
+      losses: [...ALL, 'scope'],
+    },
     { method: 'DELETE', path: `/v1/holds/${eventId}`, allowed: 204, losses: ALL },
     { method: 'POST', path: '/v1/sinks/audit/pause', allowed: 200, losses: OF_ADMINS },
     { method: 'POST', path: '/v1/sinks/audit/resume', allowed: 200, losses: OF_ADMINS },
@@ -45,7 +57,10 @@ const attempt = fc.record({
   share: fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true })),
 });
 
-async function play(bridge: RevocableBridge, { route, loss, share }: typeof attempt extends fc.Arbitrary<infer A> ? A : never) {
+async function play(
+  bridge: RevocableBridge,
+  { route, loss, share }: typeof attempt extends fc.Arbitrary<infer A> ? A : never,
+) {
   const eventId = await bridge.schedule();
   const chosen = attempts(eventId)[route];
   assert.ok(chosen);

@@ -22,7 +22,10 @@ interface AuthorizationParts {
   readonly timeoutMs: number;
 }
 
-/** Returns the authorization of a sink. The token endpoint uses the sink's proxy and authorities, but no client certificate. */
+/**
+ * Returns the authorization of a sink. The token endpoint uses the sink's proxy and authorities, but no client
+ * certificate.
+ */
 export function oauthAuthorization(
   { oauth2, tls, proxy, timeout }: OAuthOptions & ConnectionOptions & { readonly timeout: number },
   sink: Omit<EndpointParts, 'url' | 'sockets'>,
@@ -50,7 +53,10 @@ interface PendingToken {
   waiting: number;
 }
 
-/** Sends one token request at a time, for all callers. Aborts it when no caller waits any more. Sends the first request at first use. */
+/**
+ * Sends one token request at a time, for all callers. Aborts it when no caller waits any more. Sends the first request
+ * at first use.
+ */
 class ClientCredentials implements RequestAuthorization {
   readonly #parts: AuthorizationParts;
   #cached: CachedToken | null = null;
@@ -64,7 +70,8 @@ class ClientCredentials implements RequestAuthorization {
 
   async header(signal: AbortSignal): Promise<string> {
     signal.throwIfAborted();
-    if (this.#cached !== null && ageMs(this.#cached.since, this.#parts.deps) < this.#cached.renewAfterMs) return this.#cached.header;
+    if (this.#cached !== null && ageMs(this.#cached.since, this.#parts.deps) < this.#cached.renewAfterMs)
+      return this.#cached.header;
     this.#pending ??= this.#start();
     return (await this.#join(this.#pending, signal)).header;
   }
@@ -112,9 +119,11 @@ class ClientCredentials implements RequestAuthorization {
   async #request(signal: AbortSignal): Promise<CachedToken> {
     const { endpoint, place, deps } = this.#parts;
     const since = now(deps);
-    const answer = await endpoint.exchange({ method: 'POST', ...this.#form() }, LONGEST_TOKEN_ANSWER, signal).catch((error: unknown) => {
-      throw signal.aborted && error === signal.reason ? error : ofWholeSink(networkFault(error, place));
-    });
+    const answer = await endpoint
+      .exchange({ method: 'POST', ...this.#form() }, LONGEST_TOKEN_ANSWER, signal)
+      .catch((error: unknown) => {
+        throw signal.aborted && error === signal.reason ? error : ofWholeSink(networkFault(error, place));
+      });
     const read = readToken(answer, place, deps.wallMs());
     if (read instanceof BridgeError) throw read;
     const renewAfterMs = read.lifetimeMs - Math.min(MARGIN_MS, read.lifetimeMs / 10);

@@ -6,13 +6,16 @@ import { choice, type EntriesOf, type MappingFault, secret, withoutFault } from 
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 const INSECURE = /^http:/i;
 
-const TOKEN_URL_FAULT = 'must start with https:// (or with http:// and allowInsecure: true, which sends the client secret in the clear)';
+const TOKEN_URL_FAULT =
+  'must start with https:// (or with http:// and allowInsecure: true, which sends the client secret in the clear)';
 const AUTHORIZATION_FAULT = 'contains authorization, which oauth2 sets: remove one of the two';
 
 const tokenUrl = v.pipe(
   v.string(),
   withoutFault(tokenUrlFault),
-  v.description('The token endpoint of the authorization server. It uses the same proxy and the same address rules as the url.'),
+  v.description(
+    'The token endpoint of the authorization server. It uses the same proxy and the same address rules as the url.',
+  ),
 );
 
 export const oauthEntries = {
@@ -75,7 +78,8 @@ function tokenUrlFault(text: string): string | null {
   if (!/^https?:\/\//i.test(text)) return TOKEN_URL_FAULT;
   const url = URL.parse(text);
   if (url === null) return 'must be a complete URL such as https://login.example.com/oauth2/token';
-  if (url.username !== '' || url.password !== '') return 'must not contain user:password@: use clientId and clientSecret';
+  if (url.username !== '' || url.password !== '')
+    return 'must not contain user:password@: use clientId and clientSecret';
   // RFC 6749, section 3.2
   return text.includes('#') ? 'must not contain a #fragment' : null;
 }

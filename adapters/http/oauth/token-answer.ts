@@ -34,7 +34,11 @@ const ERRORS: Readonly<Record<string, string>> = {
 const PASSING = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
 
 /** @param wallMs the current time, for a Retry-After date */
-export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlace, wallMs: number): AccessToken | BridgeError {
+export function readToken(
+  { status, headers, body }: HttpAnswer,
+  place: HttpPlace,
+  wallMs: number,
+): AccessToken | BridgeError {
   const who = whoOf(place);
   const members = jsonMembers(body);
   if (status >= 200 && status <= 299) return granted(members, place, status);
@@ -46,10 +50,18 @@ export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlac
     return unavailable(place, message, { status, retryAfterMs });
   }
   if (status <= 399)
-    return refused(place, `${who} answered ${status}: the bridge follows no redirects: configure the final oauth2.tokenUrl`, status);
+    return refused(
+      place,
+      `${who} answered ${status}: the bridge follows no redirects: configure the final oauth2.tokenUrl`,
+      status,
+    );
   const advice = Object.hasOwn(ERRORS, error) ? ERRORS[error] : undefined;
   if (advice !== undefined) return refused(place, `${who} answered ${status}, ${error}: ${advice}`, status);
-  return refused(place, `${who} answered ${status}: check oauth2.tokenUrl, oauth2.clientId and oauth2.clientSecret`, status);
+  return refused(
+    place,
+    `${who} answered ${status}: check oauth2.tokenUrl, oauth2.clientId and oauth2.clientSecret`,
+    status,
+  );
 }
 
 /** Returns the fault of a token endpoint that is temporarily unavailable. */
@@ -57,13 +69,25 @@ export function unavailable({ codes }: HttpPlace, message: string, details: Brid
   return new BridgeError(codes.tokenUnavailable, message, { disposition: 'retry', scope: 'sink', ...details });
 }
 
-function granted(members: Readonly<Record<string, unknown>>, place: HttpPlace, status: number): AccessToken | BridgeError {
+function granted(
+  members: Readonly<Record<string, unknown>>,
+  place: HttpPlace,
+  status: number,
+): AccessToken | BridgeError {
   const who = whoOf(place);
   const { access_token: token, token_type: type, expires_in: expiresIn } = members;
   if (typeof token !== 'string' || !B64TOKEN.test(token))
-    return refused(place, `${who} answered ${status} without an access_token that fits into a header: check oauth2.tokenUrl`, status);
+    return refused(
+      place,
+      `${who} answered ${status} without an access_token that fits into a header: check oauth2.tokenUrl`,
+      status,
+    );
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
-    return refused(place, `${who} issued a token that is not of type Bearer, which the bridge requires: change the type there`, status);
+    return refused(
+      place,
+      `${who} issued a token that is not of type Bearer, which the bridge requires: change the type there`,
+      status,
+    );
   return { token, lifetimeMs: lifetimeOf(expiresIn) * 1000 };
 }
 

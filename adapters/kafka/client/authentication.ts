@@ -17,22 +17,35 @@ export function authentication(
   deps: AzureCredentialDeps,
   place: string,
 ): SASLOptions | Mechanism | undefined {
-  if (connectionString !== undefined) return { mechanism: 'plain', username: CONNECTION_STRING_USER, password: connectionString.reveal() };
+  if (connectionString !== undefined)
+    return { mechanism: 'plain', username: CONNECTION_STRING_USER, password: connectionString.reveal() };
   if (sasl === undefined) return undefined;
   if (sasl.mechanism === 'oauthbearer') {
     // With a private name, `serverName` is the host that the token must be for.
     const host = tls?.serverName ?? first?.host ?? '';
     return oauthbearer(tokenSource(sasl, host, deps, place), sasl.extensions ?? {});
   }
-  return { mechanism: sasl.mechanism, username: reveal(sasl.username), password: sasl.password.reveal() } as SASLOptions;
+  return {
+    mechanism: sasl.mechanism,
+    username: reveal(sasl.username),
+    password: sasl.password.reveal(),
+  } as SASLOptions;
 }
 
 type OauthBearerOptions = Extract<SaslOptions, { mechanism: 'oauthbearer' }>;
 
 const never = new AbortController().signal;
 
-/** Returns a function that gets a token for each connection. @param host a broker's host: the Event Hubs namespace of the token */
-function tokenSource(sasl: OauthBearerOptions, host: string, deps: AzureCredentialDeps, place: string): () => Promise<string> {
+/**
+ * Returns a function that gets a token for each connection.
+ * @param host a broker's host: the Event Hubs namespace of the token
+ */
+function tokenSource(
+  sasl: OauthBearerOptions,
+  host: string,
+  deps: AzureCredentialDeps,
+  place: string,
+): () => Promise<string> {
   const { token } = sasl;
   if (token !== undefined) return async () => readToken(token, place);
   const credential = new AzureCredential({ ...sasl, ...azureAuthorityOf(host) }, deps, `${place}.sasl`);
@@ -43,7 +56,8 @@ function tokenSource(sasl: OauthBearerOptions, host: string, deps: AzureCredenti
 /** @throws BridgeError BRIDGE_KAFKA_TOKEN */
 function readToken(secret: Secret, place: string): string {
   const text = secret.file === null ? secret.reveal() : fileText(secret.file, place).trim();
-  if (!isToken(text)) throw tokenFault(`${place}.sasl.token: ${secret.file ?? secret.origin} contains no valid bearer token`);
+  if (!isToken(text))
+    throw tokenFault(`${place}.sasl.token: ${secret.file ?? secret.origin} contains no valid bearer token`);
   return text;
 }
 

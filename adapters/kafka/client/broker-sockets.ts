@@ -13,7 +13,10 @@ interface BrokerSocketParts {
   readonly place: string;
   /** Null: no TLS. */
   readonly tls: {
-    /** Returns null for the default authorities without a client certificate. @throws BridgeError BRIDGE_KAFKA_TLS_FILES */
+    /**
+     * Returns null for the default authorities without a client certificate.
+     * @throws BridgeError BRIDGE_KAFKA_TLS_FILES
+     */
     readonly context: () => SecureContext | null;
     /** Replaces each broker's own host. */
     readonly serverName: string | null;
@@ -22,7 +25,10 @@ interface BrokerSocketParts {
   readonly needsTls: boolean;
 }
 
-/** Returns a socket factory. It throws BridgeErrors (misconfigured) for forbidden connections; other errors are events of the socket. */
+/**
+ * Returns a socket factory. It throws BridgeErrors (misconfigured) for forbidden connections; other errors are events
+ * of the socket.
+ */
 export function brokerSockets({ place, tls, needsTls }: BrokerSocketParts): ISocketFactory {
   // Names can resolve to any address, including the names that a cluster advertises.
   const guard: AddressGuard = {

@@ -9,12 +9,15 @@ const QUIET_MS = 600_000;
 const MAX_REMEMBERED_LINES = 200;
 const LONGEST_TEXT = 500;
 /**
- * Lines for debug. An error that a broker answered: the caller gets it, and it may be expected, such as a missing topic before its creation.
- * And the warning about retries: an idempotent producer is not used after a failed request, so it needs none.
+ * Lines for debug. An error that a broker answered: the caller gets it, and it may be expected, such as a missing topic
+ * before its creation. And the warning about retries: an idempotent producer is not used after a failed request, so it
+ * needs none.
  */
 const DEBUG_LINES = /^Response |^Limiting retries for the idempotent producer /;
 
-/** Numbers and names. Never `data`, `payload` or `sasl`, which may contain records and credentials, and never a stack. */
+/**
+ * Numbers and names. Never `data`, `payload` or `sasl`, which may contain records and credentials, and never a stack.
+ */
 const FIELDS = ['broker', 'correlationId', 'size', 'groupId', 'memberId', 'topic', 'partition', 'retryCount', 'error'];
 
 /** kafkajs's levels as numbers; its own constant would load the library. */
@@ -27,8 +30,9 @@ export function levelFor(logger: Logger): logLevel {
 }
 
 /**
- * Returns a log creator. Errors and warnings become warnings, once in ten minutes for each text, because the caller gets the error
- * anyway. Repeated ones, answers, intended warnings and information go to debug, everything else to trace.
+ * Returns a log creator. Errors and warnings become warnings, once in ten minutes for each text, because the caller
+ * gets the error anyway. Repeated ones, answers, intended warnings and information go to debug, everything else to
+ * trace.
  */
 export function clientLogger(logger: Logger, { elapsedMs }: Pick<Deps, 'elapsedMs'>): logCreator {
   const lastLogged = new Map<string, number>();
@@ -48,7 +52,11 @@ export function clientLogger(logger: Logger, { elapsedMs }: Pick<Deps, 'elapsedM
       const text = `kafkajs: ${namespace === '' ? '' : `${namespace}: `}${shown(log.message)}`;
       const fields = Object.fromEntries(FIELDS.flatMap((key) => field(key, log[key])));
       if (level === LEVEL.debug) logger.trace(fields, text);
-      else if (level <= LEVEL.warn && !DEBUG_LINES.test(log.message) && isNew(`${text} ${String(fields['error'] ?? '')}`))
+      else if (
+        level <= LEVEL.warn &&
+        !DEBUG_LINES.test(log.message) &&
+        isNew(`${text} ${String(fields['error'] ?? '')}`)
+      )
         logger.warn(fields, text);
       else logger.debug(fields, text);
     };

@@ -3,7 +3,11 @@ import type { ISocketFactory, Kafka, KafkaConfig } from 'kafkajs';
 import type { Logger } from 'pino';
 import { TlsFiles } from '../../../src/net/tls-files.ts';
 import type { Deps } from '../../../src/time/clock.ts';
-import { type ConnectionSettings, connectionSettings, type KafkaConnectionOptions } from '../options/connection-options.ts';
+import {
+  type ConnectionSettings,
+  connectionSettings,
+  type KafkaConnectionOptions,
+} from '../options/connection-options.ts';
 import { sendsSecret } from '../options/sasl-options.ts';
 import { brokerSockets } from './broker-sockets.ts';
 import { clientLogger, levelFor } from './client-logger.ts';
@@ -48,7 +52,8 @@ export function kafkaClients(
     shared ??= share();
     const { sockets, ...sasl } = await shared;
     const settings = connectionSettings(options);
-    // A broker that accepts connections and never answers uses up the time limit, so the next client starts with another.
+    // A broker that accepts connections and never answers uses up the time limit, so the next client starts with
+    // another.
     const first = made++ % settings.brokers.length;
     const brokers = [...settings.brokers.slice(first), ...settings.brokers.slice(0, first)];
     return new Kafka({
@@ -75,7 +80,8 @@ function socketsOf(
   deps: KafkaClientDeps,
   place: string,
 ) {
-  const files = tls === null ? null : new TlsFiles(tls, { owner: place, section: 'ssl', code: 'BRIDGE_KAFKA_TLS_FILES' }, deps);
+  const files =
+    tls === null ? null : new TlsFiles(tls, { owner: place, section: 'ssl', code: 'BRIDGE_KAFKA_TLS_FILES' }, deps);
   const needsTls = !allowInsecure && (connectionString !== undefined || (sasl !== undefined && sendsSecret(sasl)));
   return brokerSockets({
     place,

@@ -20,14 +20,17 @@ export function oauthbearer(token: () => Promise<string>, extensions: Readonly<R
             response: { decode: (raw) => raw.subarray(4), parse: (data) => data.toString('utf8') },
           });
         try {
-          // A server that refuses a token answers with the reason, waits for this separator, and then fails (section 3.2.3).
+          // A server that refuses a token answers with the reason, waits for this separator, and then fails (section
+          // 3.2.3).
           const refusal = await say(`n,,${SEPARATOR}${pairs.join('')}${SEPARATOR}`);
           if (!refusal) return;
           await say(SEPARATOR);
           throw new Error(`the token was refused: ${statusOf(refusal)}`);
         } catch (error) {
           if (isConnectionError(error)) throw error;
-          throw new errors.KafkaJSSASLAuthenticationError(`SASL OAUTHBEARER authentication failed: ${messageOf(error)}`);
+          throw new errors.KafkaJSSASLAuthenticationError(
+            `SASL OAUTHBEARER authentication failed: ${messageOf(error)}`,
+          );
         }
       },
     }),

@@ -45,7 +45,8 @@ function split(text: string): Broker | null {
   const match = /^(?:\[([^\]%]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text);
   const [, bracketed, plain, port] = match ?? [];
   const host = bracketed ?? plain;
-  if (host === undefined || (bracketed !== undefined ? !isIPv6(bracketed) : !isIP(host) && !HOST.test(host))) return null;
+  if (host === undefined || (bracketed !== undefined ? !isIPv6(bracketed) : !isIP(host) && !HOST.test(host)))
+    return null;
   // Digits and dots that are not an address are a typing error, not a name.
   if (/^[\d.]+$/.test(host) && !isIP(host)) return null;
   return { host, port: port === undefined ? null : Number(port) };

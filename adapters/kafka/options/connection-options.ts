@@ -3,7 +3,16 @@ import * as v from 'valibot';
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../../src/net/tls-options.ts';
 import type { OptionFault } from '../../../src/schema/faults.ts';
-import { type EntriesOf, flag, flagOr, type MappingFault, rules, secret, timeLimit, withoutFault } from '../../../src/schema/pieces.ts';
+import {
+  type EntriesOf,
+  flag,
+  flagOr,
+  type MappingFault,
+  rules,
+  secret,
+  timeLimit,
+  withoutFault,
+} from '../../../src/schema/pieces.ts';
 import { type Broker, brokerFault, isEventHubsHost, parseBroker, showBroker } from './broker-address.ts';
 import { connectionStringFault, connectionStringHost } from './connection-string.ts';
 import { saslFaults, saslSection, sendsSecret } from './sasl-options.ts';
@@ -20,14 +29,22 @@ const INSECURE = 'would send its secret unencrypted: set ssl: true, or allowInse
 export const kafkaConnectionEntries = {
   brokers: v.exactOptional(
     v.pipe(
-      v.array(v.pipe(v.string(), withoutFault(brokerFault), v.transform(parseBroker)), 'must be a list such as [localhost:9092]'),
+      v.array(
+        v.pipe(v.string(), withoutFault(brokerFault), v.transform(parseBroker)),
+        'must be a list such as [localhost:9092]',
+      ),
       v.minLength(1, 'must name at least one broker'),
-      v.description('Brokers of the cluster, host:port each; the brokers that answer name the others. Omit it with connectionString.'),
+      v.description(
+        'Brokers of the cluster, host:port each; the brokers that answer name the others. Omit it with connectionString.',
+      ),
     ),
   ),
   clientId: v.pipe(
     v.optional(
-      v.pipe(v.string(), v.regex(/^[A-Za-z0-9._-]{1,249}$/, 'must contain only letters, digits, dots, dashes and underscores')),
+      v.pipe(
+        v.string(),
+        v.regex(/^[A-Za-z0-9._-]{1,249}$/, 'must contain only letters, digits, dots, dashes and underscores'),
+      ),
       'scheduled-events-bridge',
     ),
     v.description('The name for this client that brokers show and use for quotas. Default scheduled-events-bridge.'),
@@ -35,7 +52,9 @@ export const kafkaConnectionEntries = {
   timeout: v.exactOptional(
     v.pipe(
       timeLimit(),
-      v.description('How long a broker may take to answer one request. Default 10s; with preset event-hubs 60s, and at least 20s.'),
+      v.description(
+        'How long a broker may take to answer one request. Default 10s; with preset event-hubs 60s, and at least 20s.',
+      ),
     ),
   ),
   ssl: v.exactOptional(
@@ -62,7 +81,9 @@ export const kafkaConnectionEntries = {
   connectionString: v.exactOptional(
     v.pipe(
       secret(),
-      v.description('Connection string of an Event Hubs namespace, { env: NAME } or { file: PATH }: brokers, ssl and sasl follow from it.'),
+      v.description(
+        'Connection string of an Event Hubs namespace, { env: NAME } or { file: PATH }: brokers, ssl and sasl follow from it.',
+      ),
     ),
   ),
   allowInsecure: flag(false, 'Allow sasl plain and oauthbearer without TLS beyond loopback. Default false.'),
@@ -98,7 +119,9 @@ function otherRules(options: KafkaConnectionOptions): readonly MappingFault[] {
     ...(connectionString !== undefined && sasl !== undefined
       ? [{ key: 'sasl', message: 'follows from connectionString: remove one of the two' }]
       : []),
-    ...(isOpen && sasl !== undefined && connectionString === undefined && sendsSecret(sasl) ? [{ key: 'sasl', message: INSECURE }] : []),
+    ...(isOpen && sasl !== undefined && connectionString === undefined && sendsSecret(sasl)
+      ? [{ key: 'sasl', message: INSECURE }]
+      : []),
   ];
 }
 
@@ -111,7 +134,8 @@ export function kafkaConnectionFaults(options: KafkaConnectionOptions): readonly
   ];
   if (connectionString === undefined) return faults;
   const text = connectionString.reveal();
-  const message = connectionStringFault(text) ?? (brokers === undefined ? brokerFault(showBroker(hostBroker(text))) : null);
+  const message =
+    connectionStringFault(text) ?? (brokers === undefined ? brokerFault(showBroker(hostBroker(text))) : null);
   if (message !== null) return [...faults, { key: 'connectionString', message }];
   const hosts = brokers ?? [hostBroker(text)];
   if (ssl === false && !allowInsecure && !hosts.every(({ host }) => isLoopback(host)))

@@ -22,7 +22,10 @@ const NO_CREATION = 'is not possible with Event Hubs: create the event hub in Az
 const createTopic = v.pipe(
   v.strictObject({
     partitions: v.pipe(wholeNumber(1, MOST_PARTITIONS), v.description('Number of partitions of the topic.')),
-    replicationFactor: v.pipe(wholeNumber(1, MOST_REPLICAS), v.description('Number of brokers that store each partition.')),
+    replicationFactor: v.pipe(
+      wholeNumber(1, MOST_REPLICAS),
+      v.description('Number of brokers that store each partition.'),
+    ),
     config: v.pipe(
       v.optional(
         v.record(
@@ -37,7 +40,9 @@ const createTopic = v.pipe(
       v.description("The topic's configuration, such as { min.insync.replicas: 2 }. Default: the brokers' defaults."),
     ),
   }),
-  v.description('Creates the topic if it does not exist, and never changes an existing one. Default: the topic must exist.'),
+  v.description(
+    'Creates the topic if it does not exist, and never changes an existing one. Default: the topic must exist.',
+  ),
 );
 
 const deliveryEntries = {
@@ -48,8 +53,14 @@ const deliveryEntries = {
     'CloudEvents mode: binary puts attributes into headers, structured the whole event into the value. Default binary.',
     'must be binary or structured',
   ),
-  keyed: flag(true, 'Whether records have a key, the partitionkey; in both cases it determines the partition. Default true.'),
-  idempotent: flag(false, 'Lets the brokers drop repeats after a broken connection, with one request at a time. Default false.'),
+  keyed: flag(
+    true,
+    'Whether records have a key, the partitionkey; in both cases it determines the partition. Default true.',
+  ),
+  idempotent: flag(
+    false,
+    'Lets the brokers drop repeats after a broken connection, with one request at a time. Default false.',
+  ),
   createTopic: v.exactOptional(createTopic),
   compression: choice(
     ['none', 'gzip'],

@@ -28,12 +28,17 @@ const oauthbearer = v.pipe(
   v.strictObject({
     mechanism: v.pipe(v.literal('oauthbearer'), v.description('A token instead of user and password (RFC 7628).')),
     azure: v.exactOptional(
-      v.pipe(v.literal(true), v.description('A token of Microsoft Entra ID for Azure Event Hubs, from the configured credential.')),
+      v.pipe(
+        v.literal(true),
+        v.description('A token of Microsoft Entra ID for Azure Event Hubs, from the configured credential.'),
+      ),
     ),
     token: v.exactOptional(
       v.pipe(
         secret(),
-        v.description('A token that another program keeps fresh: { file: PATH }, read for each connection, or { env: NAME }.'),
+        v.description(
+          'A token that another program keeps fresh: { file: PATH }, read for each connection, or { env: NAME }.',
+        ),
       ),
     ),
     extensions: v.exactOptional(
@@ -71,17 +76,32 @@ export function sendsSecret({ mechanism }: SaslOptions): boolean {
 export function saslFaults(sasl: SaslOptions): readonly OptionFault[] {
   if (sasl.mechanism !== 'oauthbearer') {
     const texts = { username: reveal(sasl.username), password: sasl.password.reveal() };
-    return Object.entries(texts).flatMap(([key, text]) => (CONTROL.test(text) ? [{ key: `sasl.${key}`, message: CONTROL_FAULT }] : []));
+    return Object.entries(texts).flatMap(([key, text]) =>
+      CONTROL.test(text) ? [{ key: `sasl.${key}`, message: CONTROL_FAULT }] : [],
+    );
   }
   if (sasl.token !== undefined && !isToken(sasl.token.reveal()))
-    return [{ key: 'sasl.token', message: 'is not a valid bearer token: only letters, digits and -._~+/, with equals signs at the end' }];
+    return [
+      {
+        key: 'sasl.token',
+        message: 'is not a valid bearer token: only letters, digits and -._~+/, with equals signs at the end',
+      },
+    ];
   const { certificate } = sasl;
   if (certificate === undefined) return [];
   const [fault] = tlsFaults({ cert: certificate, key: certificate }, 'sasl');
   if (fault !== undefined)
-    return [{ key: 'sasl.certificate', message: 'is not a PEM file with a certificate and its private key, without a passphrase' }];
-  const isRsa = process.getBuiltinModule('node:crypto').createPrivateKey(certificate.reveal()).asymmetricKeyType === 'rsa';
-  return isRsa ? [] : [{ key: 'sasl.certificate', message: 'must contain an RSA key: Microsoft Entra ID accepts no other type' }];
+    return [
+      {
+        key: 'sasl.certificate',
+        message: 'is not a PEM file with a certificate and its private key, without a passphrase',
+      },
+    ];
+  const isRsa =
+    process.getBuiltinModule('node:crypto').createPrivateKey(certificate.reveal()).asymmetricKeyType === 'rsa';
+  return isRsa
+    ? []
+    : [{ key: 'sasl.certificate', message: 'must contain an RSA key: Microsoft Entra ID accepts no other type' }];
 }
 
 export function isToken(text: string): boolean {

@@ -20,11 +20,16 @@ interface CheckOptions extends LinkOptions {
 }
 
 /**
- * Connects, opens TLS, logs in, finds the topic (or checks if it could be created), connects to the leader of each partition, and asks
- * for the right to write.
- * @returns remarks for the operator, or null. Rejects with the signal's reason. @throws BridgeError with the step that failed
+ * Connects, opens TLS, logs in, finds the topic (or checks if it could be created), connects to the leader of each
+ * partition, and asks for the right to write.
+ * @returns remarks for the operator, or null. Rejects with the signal's reason. @throws BridgeError with the step that
+ * failed
  */
-export async function checkKafka(options: CheckOptions, deps: Pick<Deps, 'after'>, signal: AbortSignal): Promise<string | null> {
+export async function checkKafka(
+  options: CheckOptions,
+  deps: Pick<Deps, 'after'>,
+  signal: AbortSignal,
+): Promise<string | null> {
   using check = new Check(options);
   using limit = deadline(deps, options.timeoutMs, () => check.tooSlow(), signal);
   return await orAbort(check.run(), limit.signal);
@@ -62,7 +67,8 @@ class Check implements Disposable {
     const cluster = clusterOf(kafka);
     await cluster.connect();
     // Brokers assign a producer id only to users with the right to idempotence.
-    if (idempotent) await kafka.producer({ idempotent, retry: { retries: 1 }, allowAutoTopicCreation: false }).connect();
+    if (idempotent)
+      await kafka.producer({ idempotent, retry: { retries: 1 }, allowAutoTopicCreation: false }).connect();
     this.#operation = 'find';
     const isThere = await this.#findTopic(cluster);
     if (!isThere) return await this.#tryToMakeTopic(kafka);
@@ -131,7 +137,9 @@ class Check implements Disposable {
     ];
   }
 
-  /** Returns the topic's configuration, or nothing if the broker does not show it: reading requires a separate right. */
+  /**
+   * Returns the topic's configuration, or nothing if the broker does not show it: reading requires a separate right.
+   */
   async #config(cluster: Cluster): Promise<ReadonlyMap<string, string>> {
     try {
       const broker = (await cluster.findControllerBroker()) as unknown as ConfigBroker;
@@ -147,17 +155,35 @@ class Check implements Disposable {
   #context() {
     const { who, topic, brokers, uses, timeoutMs } = this.#options;
     const limit = formatDuration(timeoutMs);
-    return { who, topic, brokers, uses, limit, operation: this.#operation, connected: this.#gate.connected, hasWorked: false };
+    return {
+      who,
+      topic,
+      brokers,
+      uses,
+      limit,
+      operation: this.#operation,
+      connected: this.#gate.connected,
+      hasWorked: false,
+    };
   }
 }
 
 interface ConfigBroker {
   describeConfigs(request: {
-    readonly resources: readonly { readonly type: number; readonly name: string; readonly configNames: readonly string[] }[];
-  }): Promise<{ readonly resources: readonly { readonly configEntries: readonly { configName: string; configValue: string }[] }[] }>;
+    readonly resources: readonly {
+      readonly type: number;
+      readonly name: string;
+      readonly configNames: readonly string[];
+    }[];
+  }): Promise<{
+    readonly resources: readonly { readonly configEntries: readonly { configName: string; configValue: string }[] }[];
+  }>;
 }
 
-/** Returns kafkajs's cluster object, which only partition assigners receive. The consumer created for that is never connected. */
+/**
+ * Returns kafkajs's cluster object, which only partition assigners receive. The consumer created for that is never
+ * connected.
+ */
 function clusterOf(kafka: Kafka): Cluster {
   const clusters: Cluster[] = [];
   kafka.consumer({
@@ -166,7 +192,12 @@ function clusterOf(kafka: Kafka): Cluster {
     partitionAssigners: [
       ({ cluster }) => {
         clusters.push(cluster);
-        return { name: 'none', version: 0, assign: async () => [], protocol: () => ({ name: 'none', metadata: Buffer.alloc(0) }) };
+        return {
+          name: 'none',
+          version: 0,
+          assign: async () => [],
+          protocol: () => ({ name: 'none', metadata: Buffer.alloc(0) }),
+        };
       },
     ],
   });

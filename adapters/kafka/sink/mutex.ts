@@ -10,7 +10,10 @@ export class Mutex {
   readonly #waiting: Waiting[] = [];
   #isTaken = false;
 
-  /** Resolves when the caller may enter. Rejects with the signal's reason, or with the error of `failWaiting`; the caller may then not enter. */
+  /**
+   * Resolves when the caller may enter. Rejects with the signal's reason, or with the error of `failWaiting`; the
+   * caller may then not enter.
+   */
   enter(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);

@@ -11,7 +11,10 @@ interface PausableDeadlineOptions {
   readonly reason: () => unknown;
 }
 
-/** Aborts with `reason()`, or with `parent`'s reason if that aborts first. `cancel` ends both. Pauses extend the limit to at most 4 min. */
+/**
+ * Aborts with `reason()`, or with `parent`'s reason if that aborts first. `cancel` ends both. Pauses extend the limit
+ * to at most 4 min.
+ */
 export function pausableDeadline(
   deps: Pick<Deps, 'after' | 'elapsedMs'>,
   { limitMs, heldUntilMs, reason }: PausableDeadlineOptions,

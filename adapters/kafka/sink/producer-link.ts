@@ -32,7 +32,10 @@ export interface LinkOptions {
   readonly metadataMaxAgeMs: number;
 }
 
-/** Connects at the first call. After a request without an answer the link is retired, and the caller must create another. */
+/**
+ * Connects at the first call. After a request without an answer the link is retired, and the caller must create
+ * another.
+ */
 export class ProducerLink {
   readonly #options: LinkOptions;
   readonly #deps: Pick<Deps, 'after' | 'elapsedMs'>;
@@ -95,7 +98,8 @@ export class ProducerLink {
   }
 
   /**
-   * Sends one request. Rejects at once with the signal's reason, although the request may still arrive until `gone` resolves.
+   * Sends one request. Rejects at once with the signal's reason, although the request may still arrive until `gone`
+   * resolves.
    * @throws BridgeError; if no broker answered, the link is retired
    */
   async send(partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
@@ -223,6 +227,8 @@ export class ProducerLink {
 function isAnswer(error: unknown): boolean {
   return (
     error instanceof BridgeError &&
-    (error.code === 'BRIDGE_KAFKA_REFUSED' || error.code === 'BRIDGE_KAFKA_UNAVAILABLE' || error.disposition === 'misconfigured')
+    (error.code === 'BRIDGE_KAFKA_REFUSED' ||
+      error.code === 'BRIDGE_KAFKA_UNAVAILABLE' ||
+      error.disposition === 'misconfigured')
   );
 }

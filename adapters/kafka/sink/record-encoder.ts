@@ -9,7 +9,10 @@ import type { KafkaOptions } from '../options/kafka-options.ts';
 /** Begins the header of each attribute in binary mode. */
 export const HEADER_PREFIX = 'ce_';
 /** The header `content-type` of each mode. */
-export const CONTENT_TYPES = { binary: DATA_CONTENT_TYPE, structured: `${STRUCTURED_CONTENT_TYPE}; charset=UTF-8` } as const;
+export const CONTENT_TYPES = {
+  binary: DATA_CONTENT_TYPE,
+  structured: `${STRUCTURED_CONTENT_TYPE}; charset=UTF-8`,
+} as const;
 
 /** A record of the bridge: it always has a value and a timestamp, and all its headers are strings. */
 export interface EncodedRecord extends Message {
@@ -24,7 +27,10 @@ const RECORD_FRAMING_BYTES = 40;
 /** The lengths of a header's name and value. */
 const HEADER_FRAMING_BYTES = 6;
 
-/** Returns the same record at every attempt. @throws BridgeError BRIDGE_DELIVERY_UNENCODABLE, refused, if the mode cannot represent the event */
+/**
+ * Returns the same record at every attempt.
+ * @throws BridgeError BRIDGE_DELIVERY_UNENCODABLE, refused, if the mode cannot represent the event
+ */
 export function encodeRecord(
   { bytes, partitionKey, timeMs }: EncodedEvent,
   { mode, keyed }: Pick<KafkaOptions, 'mode' | 'keyed'>,
@@ -54,7 +60,10 @@ function binary(bytes: Uint8Array, sink: string): Pick<EncodedRecord, 'headers' 
   const event = toBinary(bytes);
   if ('fault' in event) throw unfitForBinary(event.fault, sink);
   const attributes = Object.entries(event.attributes).map(([name, text]) => [`${HEADER_PREFIX}${name}`, text]);
-  return { headers: { 'content-type': CONTENT_TYPES.binary, ...Object.fromEntries(attributes) }, value: bufferOf(event.data) };
+  return {
+    headers: { 'content-type': CONTENT_TYPES.binary, ...Object.fromEntries(attributes) },
+    value: bufferOf(event.data),
+  };
 }
 
 /** Returns a Buffer on the same memory: kafkajs accepts no other type. */

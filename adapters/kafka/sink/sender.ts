@@ -20,8 +20,8 @@ interface PartitionQueue {
 }
 
 /**
- * Sends the records of a partition in the order of the calls. With `idempotent`, one request at a time is in flight over all partitions,
- * because kafkajs's sequence numbers are wrong otherwise.
+ * Sends the records of a partition in the order of the calls. With `idempotent`, one request at a time is in flight
+ * over all partitions, because kafkajs's sequence numbers are wrong otherwise.
  */
 export class KafkaSender {
   readonly #options: KafkaSenderOptions;
@@ -39,7 +39,10 @@ export class KafkaSender {
     this.#deps = deps;
   }
 
-  /** Resolves with the partitioner of the Java client. Connects if necessary. Rejects with the signal's reason. @throws BridgeError */
+  /**
+   * Resolves with the partitioner of the Java client. Connects if necessary. Rejects with the signal's reason.
+   * @throws BridgeError
+   */
   async choosePartition(signal: AbortSignal): Promise<(key: string) => number> {
     return await this.#busy(async () => {
       const link = await this.#open(signal);
@@ -68,7 +71,12 @@ export class KafkaSender {
     await link?.close();
   }
 
-  async #sendNow(queue: PartitionQueue, partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
+  async #sendNow(
+    queue: PartitionQueue,
+    partition: number,
+    records: readonly EncodedRecord[],
+    signal: AbortSignal,
+  ): Promise<void> {
     await orAbort(queue.clear, signal);
     const link = await this.#open(signal);
     using limit = this.#limit(link, 'produce', signal);

@@ -14,7 +14,12 @@ interface OpenBroker {
   readonly versions: Readonly<Record<number, { readonly maxVersion: number } | undefined>> | null;
   readonly connectionPool: {
     send<T>(exchange: {
-      readonly request: { apiKey: number; apiVersion: number; apiName: string; encode: () => Promise<{ buf: Buffer; buffer: Buffer }> };
+      readonly request: {
+        apiKey: number;
+        apiVersion: number;
+        apiName: string;
+        encode: () => Promise<{ buf: Buffer; buffer: Buffer }>;
+      };
       readonly response: { decode: (bytes: Buffer) => Promise<Answer>; parse: (answer: Answer) => Promise<T> };
     }): Promise<T>;
   };
@@ -25,13 +30,21 @@ interface Answer {
   readonly operations: number;
 }
 
-/** Resolves with whether the user may write, or null if the broker does not report it. Changes nothing. @throws what kafkajs throws */
+/**
+ * Resolves with whether the user may write, or null if the broker does not report it. Changes nothing.
+ * @throws what kafkajs throws
+ */
 export async function mayWrite(broker: Broker, topic: string): Promise<boolean | null> {
   const { versions, connectionPool } = broker as unknown as OpenBroker;
   if ((versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return null;
   const body = requestOf(topic);
   const operations = await connectionPool.send({
-    request: { apiKey: METADATA, apiVersion: VERSION, apiName: 'Metadata', encode: async () => ({ buf: body, buffer: body }) },
+    request: {
+      apiKey: METADATA,
+      apiVersion: VERSION,
+      apiName: 'Metadata',
+      encode: async () => ({ buf: body, buffer: body }),
+    },
     response: { decode: async (bytes) => answerOf(bytes), parse: async ({ operations: rights }) => rights },
   });
   return operations === NOT_REPORTED ? null : (operations & (1 << WRITE)) !== 0;

@@ -51,7 +51,10 @@ export class TopicPartitions {
     };
   };
 
-  /** Asks the cluster and sends nothing: kafkajs finds no leader for this record's partition. @throws what kafkajs throws */
+  /**
+   * Asks the cluster and sends nothing: kafkajs finds no leader for this record's partition.
+   * @throws what kafkajs throws
+   */
   async read(producer: Producer): Promise<void> {
     const { Partitioners } = await import('../client/kafkajs.ts');
     this.#choose = Partitioners.DefaultPartitioner();
@@ -61,7 +64,10 @@ export class TopicPartitions {
     });
   }
 
-  /** Returns the partition that the Java client's default partitioner chooses for a key (murmur2 of its bytes). Call `read` first. */
+  /**
+   * Returns the partition that the Java client's default partitioner chooses for a key (murmur2 of its bytes). Call
+   * `read` first.
+   */
   choose(key: string): number {
     if (this.#choose === null) throw new Error('the partitions are not read yet');
     return this.#choose({ topic: this.#topic, partitionMetadata: this.#known, message: { key, value: null } });

@@ -2,7 +2,9 @@
 import type { Assigner, AssignerProtocol, Cluster, Consumer, GroupMember, Kafka, PartitionAssigner } from 'kafkajs';
 import { partitionsOf } from './group-coordinator.ts';
 
-/** The brokers' default minimum (`group.min.session.timeout.ms`). A crashed bridge keeps its partitions for this time. */
+/**
+ * The brokers' default minimum (`group.min.session.timeout.ms`). A crashed bridge keeps its partitions for this time.
+ */
 const SESSION_MS = 6_000;
 const HEARTBEAT_MS = 2_000;
 /** A running member notices a rebalance within one long poll. */
@@ -60,7 +62,9 @@ function groupAssigner(protocol: typeof AssignerProtocol, seen: (cluster: Cluste
       async assign({ members, topics: own }) {
         const shares = new Map(members.map(({ memberId }) => [memberId, {} as Record<string, number[]>]));
         for (const [topic, readers] of readersOf(members, protocol)) {
-          const partitions = own.includes(topic) ? partitionsOf(cluster, topic) : await foreignPartitions(cluster, topic);
+          const partitions = own.includes(topic)
+            ? partitionsOf(cluster, topic)
+            : await foreignPartitions(cluster, topic);
           for (const [index, partition] of partitions.toSorted((a, b) => a - b).entries()) {
             const share = shares.get(readers[index % readers.length] ?? '');
             if (share) share[topic] = [...(share[topic] ?? []), partition];
@@ -68,7 +72,11 @@ function groupAssigner(protocol: typeof AssignerProtocol, seen: (cluster: Cluste
         }
         return [...shares].map(([memberId, assignment]) => ({
           memberId,
-          memberAssignment: protocol.MemberAssignment.encode({ version: VERSION, assignment, userData: Buffer.alloc(0) }),
+          memberAssignment: protocol.MemberAssignment.encode({
+            version: VERSION,
+            assignment,
+            userData: Buffer.alloc(0),
+          }),
         }));
       },
     };
@@ -76,7 +84,10 @@ function groupAssigner(protocol: typeof AssignerProtocol, seen: (cluster: Cluste
 }
 
 /** Returns the members by topic, in the order of their ids. */
-function readersOf(members: readonly GroupMember[], protocol: typeof AssignerProtocol): ReadonlyMap<string, readonly string[]> {
+function readersOf(
+  members: readonly GroupMember[],
+  protocol: typeof AssignerProtocol,
+): ReadonlyMap<string, readonly string[]> {
   const readers = new Map<string, string[]>();
   for (const { memberId, memberMetadata } of members) {
     for (const topic of protocol.MemberMetadata.decode(memberMetadata)?.topics ?? [])
@@ -85,7 +96,10 @@ function readersOf(members: readonly GroupMember[], protocol: typeof AssignerPro
   return readers;
 }
 
-/** Returns the partitions of another member's topic, or none if it does not exist. Asked separately, so that a missing topic does not affect the leader's own. */
+/**
+ * Returns the partitions of another member's topic, or none if it does not exist. Asked separately, so that a missing
+ * topic does not affect the leader's own.
+ */
 async function foreignPartitions(cluster: Cluster, topic: string): Promise<number[]> {
   try {
     const [nodeId] = cluster.getNodeIds();

@@ -2,7 +2,10 @@
 import type { Broker, Cluster, TopicOffsets } from 'kafkajs';
 import { type Deps, sleep } from '../../../src/time/clock.ts';
 
-/** Time limit for a coordinator that is not ready: a cluster creates the topic of all offsets at the first request, and loads it after broker changes. */
+/**
+ * Time limit for a coordinator that is not ready: a cluster creates the topic of all offsets at the first request, and
+ * loads it after broker changes.
+ */
 const COORDINATOR_WAIT_MS = 10_000;
 const PAUSE_MS = 200;
 const NOT_READY = ['GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS', 'NOT_COORDINATOR_FOR_GROUP'];
@@ -16,12 +19,19 @@ export interface Coordinator {
     readonly topics: TopicOffsets[];
   }): Promise<unknown>;
   offsetFetch: Broker['offsetFetch'];
-  heartbeat(request: { readonly groupId: string; readonly groupGenerationId: number; readonly memberId: string }): Promise<unknown>;
+  heartbeat(request: {
+    readonly groupId: string;
+    readonly groupGenerationId: number;
+    readonly memberId: string;
+  }): Promise<unknown>;
   leaveGroup(request: { readonly groupId: string; readonly memberId: string }): Promise<unknown>;
 }
 
 /** Repeats `ask` for at most 10 s while the group's coordinator is not ready. */
-export async function retryUntilCoordinated<T>(deps: Pick<Deps, 'after' | 'elapsedMs'>, ask: () => Promise<T>): Promise<T> {
+export async function retryUntilCoordinated<T>(
+  deps: Pick<Deps, 'after' | 'elapsedMs'>,
+  ask: () => Promise<T>,
+): Promise<T> {
   const endMs = deps.elapsedMs() + COORDINATOR_WAIT_MS;
   for (;;) {
     try {

@@ -3,7 +3,11 @@ import { BridgeError, type ErrorCode } from '../../../src/errors.ts';
 import { type FaultContext, kafkaFault } from '../kafka-fault.ts';
 import type { ConsumerGroup } from './group-start.ts';
 
-type Meaning = readonly [code: ErrorCode, disposition: 'retry' | 'misconfigured', advice: (group: ConsumerGroup) => string];
+type Meaning = readonly [
+  code: ErrorCode,
+  disposition: 'retry' | 'misconfigured',
+  advice: (group: ConsumerGroup) => string,
+];
 
 const notReady: Meaning = [
   'BRIDGE_KAFKA_UNAVAILABLE',
@@ -22,17 +26,20 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   UNKNOWN_TOPIC_OR_PARTITION: [
     'BRIDGE_KAFKA_NO_TOPIC',
     'misconfigured',
-    ({ topic }) => `topic ${topic} does not exist: create it (kafka-topics.sh --create --topic ${topic} …), or correct topic`,
+    ({ topic }) =>
+      `topic ${topic} does not exist: create it (kafka-topics.sh --create --topic ${topic} …), or correct topic`,
   ],
   GROUP_AUTHORIZATION_FAILED: [
     'BRIDGE_KAFKA_UNAUTHORIZED',
     'misconfigured',
-    ({ groupId }) => `this user lacks the right READ on the consumer group ${groupId}: add an ACL that grants it, or set groupId`,
+    ({ groupId }) =>
+      `this user lacks the right READ on the consumer group ${groupId}: add an ACL that grants it, or set groupId`,
   ],
   INCONSISTENT_GROUP_PROTOCOL: [
     'BRIDGE_KAFKA_GROUP',
     'misconfigured',
-    ({ groupId }) => `the consumer group ${groupId} contains programs other than bridges: set a groupId that only bridges use`,
+    ({ groupId }) =>
+      `the consumer group ${groupId} contains programs other than bridges: set a groupId that only bridges use`,
   ],
   INVALID_GROUP_ID: [
     'BRIDGE_KAFKA_GROUP',
@@ -42,7 +49,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   INVALID_SESSION_TIMEOUT: [
     'BRIDGE_KAFKA_GROUP',
     'misconfigured',
-    () => 'the brokers reject sessions of 6 s: correct their group.min.session.timeout.ms and group.max.session.timeout.ms',
+    () =>
+      'the brokers reject sessions of 6 s: correct their group.min.session.timeout.ms and group.max.session.timeout.ms',
   ],
   GROUP_MAX_SIZE_REACHED: [
     'BRIDGE_KAFKA_GROUP',
@@ -67,7 +75,12 @@ export function groupFault(error: unknown, group: ConsumerGroup, context: FaultC
   if (meaning === undefined) return fault;
   const [code, disposition, advice] = meaning;
   const { cause, status } = fault;
-  return new BridgeError(code, `${context.who}: ${advice(group)} (${status})`, { cause, disposition, scope: 'sink', status });
+  return new BridgeError(code, `${context.who}: ${advice(group)} (${status})`, {
+    cause,
+    disposition,
+    scope: 'sink',
+    status,
+  });
 }
 
 function isUnreadable(error: unknown): boolean {

@@ -136,19 +136,34 @@ export class GroupMember {
     this.#isReady = true;
   }
 
-  /** Commits the first offsets as a member. The group has other members, which read other topics, and only members can commit. */
+  /**
+   * Commits the first offsets as a member. The group has other members, which read other topics, and only members can
+   * commit.
+   */
   async #startInside({ consumer, cluster }: GroupConsumer, partitions: readonly number[]): Promise<void> {
     const { groupId, topic, started } = this.#options;
-    const ends = await startGroup(cluster, await coordinatorOf(cluster, groupId), this.#options, ({ partitions: ends }) =>
-      consumer.commitOffsets(ends.map(({ partition, offset }) => ({ topic, partition, offset }))),
+    const ends = await startGroup(
+      cluster,
+      await coordinatorOf(cluster, groupId),
+      this.#options,
+      ({ partitions: ends }) =>
+        consumer.commitOffsets(ends.map(({ partition, offset }) => ({ topic, partition, offset }))),
     );
     this.#startsInside = false;
     started(ends !== null);
-    for (const [partition, offset] of ends ?? []) if (partitions.includes(partition)) consumer.seek({ topic, partition, offset });
+    for (const [partition, offset] of ends ?? [])
+      if (partitions.includes(partition)) consumer.seek({ topic, partition, offset });
     consumer.resume([{ topic }]);
   }
 
-  async #takeBatch({ batch, resolveOffset, heartbeat, commitOffsetsIfNecessary, isRunning, isStale }: EachBatchPayload): Promise<void> {
+  async #takeBatch({
+    batch,
+    resolveOffset,
+    heartbeat,
+    commitOffsetsIfNecessary,
+    isRunning,
+    isStale,
+  }: EachBatchPayload): Promise<void> {
     const { topic, partition } = batch;
     for (const message of batch.messages) {
       if (this.#left !== null || !isRunning() || isStale()) return;
@@ -169,7 +184,12 @@ export class GroupMember {
     const beating = new AbortController();
     this.#beat(heartbeat, beating.signal);
     try {
-      await take({ id, place: { topic, partition, offset: Number(message.offset) }, body: message.value, sentMs: this.#sentMs(message) });
+      await take({
+        id,
+        place: { topic, partition, offset: Number(message.offset) },
+        body: message.value,
+        sentMs: this.#sentMs(message),
+      });
       taken.set(partition, id);
       return true;
     } catch (error) {

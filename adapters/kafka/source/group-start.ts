@@ -16,10 +16,10 @@ export interface ConsumerGroup {
 type Ends = ReadonlyMap<number, string>;
 
 /**
- * Commits the end of each partition for a group without any offset in the topic. It lists the ends before it looks up the offsets. So, if
- * several bridges start one group together, none can commit past a message that was sent after the first commit: a bridge that finds no
- * offset listed its ends before the first commit. A group with offsets keeps them; partitions without one were added later, and
- * the group's members read these from their beginning.
+ * Commits the end of each partition for a group without any offset in the topic. It lists the ends before it looks up
+ * the offsets. So, if several bridges start one group together, none can commit past a message that was sent after the
+ * first commit: a bridge that finds no offset listed its ends before the first commit. A group with offsets keeps them;
+ * partitions without one were added later, and the group's members read these from their beginning.
  * @returns the committed offsets, or null if the group had offsets. @throws what kafkajs throws
  */
 export async function startGroup(
@@ -30,13 +30,18 @@ export async function startGroup(
 ): Promise<Ends | null> {
   const { topic } = group;
   const partitions = partitionsOf(cluster, topic).map((partition) => ({ partition }));
-  const [ends = { topic, partitions: [] }] = await cluster.fetchTopicsOffset([{ topic, partitions, fromBeginning: false }]);
+  const [ends = { topic, partitions: [] }] = await cluster.fetchTopicsOffset([
+    { topic, partitions, fromBeginning: false },
+  ]);
   if (await hasPositions(cluster, coordinator, group)) return null;
   await commit(ends);
   return new Map(ends.partitions.map(({ partition, offset }) => [partition, offset]));
 }
 
-/** `startGroup` for a client that is not a member. @returns `has-members` if the group has members, so that only they can commit */
+/**
+ * `startGroup` for a client that is not a member.
+ * @returns `has-members` if the group has members, so that only they can commit
+ */
 export async function startGroupFromOutside(
   cluster: Cluster,
   coordinator: Coordinator,
@@ -56,7 +61,11 @@ export async function startGroupFromOutside(
 }
 
 /** Returns whether the group has an offset in the topic. Changes none. */
-export async function hasPositions(cluster: Cluster, coordinator: Coordinator, { groupId, topic }: ConsumerGroup): Promise<boolean> {
+export async function hasPositions(
+  cluster: Cluster,
+  coordinator: Coordinator,
+  { groupId, topic }: ConsumerGroup,
+): Promise<boolean> {
   const partitions = partitionsOf(cluster, topic).map((partition) => ({ partition, offset: NONE }));
   const { responses } = await coordinator.offsetFetch({ groupId, topics: [{ topic, partitions }] });
   return responses.some(({ partitions }) => partitions.some(({ offset }) => offset !== NONE));

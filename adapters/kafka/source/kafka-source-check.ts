@@ -14,8 +14,9 @@ interface CheckDeps extends Pick<Deps, 'after' | 'elapsedMs'> {
 }
 
 /**
- * Connects, authenticates, finds the topic, and checks the rights for reading. It sends an empty fetch request to each leader, and a
- * heartbeat of an unknown member to the group's coordinator. Receives nothing, joins nothing, moves no offset.
+ * Connects, authenticates, finds the topic, and checks the rights for reading. It sends an empty fetch request to each
+ * leader, and a heartbeat of an unknown member to the group's coordinator. Receives nothing, joins nothing, moves no
+ * offset.
  * @returns a remark if the group is new, otherwise null. @throws what kafkajs throws
  */
 export async function checkKafkaSource(kafka: Kafka, group: ConsumerGroup, deps: CheckDeps): Promise<string | null> {
@@ -32,7 +33,11 @@ export async function checkKafkaSource(kafka: Kafka, group: ConsumerGroup, deps:
     const offsets = new Map(ends?.partitions.map(({ partition, offset }) => [partition, offset]));
     for (const [nodeId, partitions] of Object.entries(cluster.findLeaderForPartitions(topic, [...offsets.keys()]))) {
       const broker = await cluster.findBroker({ nodeId });
-      const wanted = partitions.map((partition) => ({ partition, fetchOffset: offsets.get(partition) ?? '0', maxBytes: 1 }));
+      const wanted = partitions.map((partition) => ({
+        partition,
+        fetchOffset: offsets.get(partition) ?? '0',
+        maxBytes: 1,
+      }));
       await broker.fetch({ maxWaitTime: 0, minBytes: 0, maxBytes: 1, topics: [{ topic, partitions: wanted }] });
     }
     return isKnown ? null : `the consumer group ${groupId} is new: it will start at the end of topic ${topic}`;

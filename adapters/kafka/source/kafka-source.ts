@@ -2,7 +2,12 @@
 import type { Logger } from 'pino';
 import type { BridgeError } from '../../../src/errors.ts';
 import { orAbort } from '../../../src/time/clock.ts';
-import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps, TakeMessage } from '../../approval-source.ts';
+import type {
+  ApprovalSource,
+  ApprovalSourceDefinition,
+  ApprovalSourceDeps,
+  TakeMessage,
+} from '../../approval-source.ts';
 import { kafkaClients } from '../client/kafka-client.ts';
 import { SocketGate } from '../client/socket-gate.ts';
 import { kafkaPlace } from '../kafka-channel.ts';
@@ -22,7 +27,8 @@ export const kafkaSource: ApprovalSourceDefinition<KafkaSourceOptions> = {
   options: kafkaSourceOptions,
   secretFaults: kafkaConnectionFaults,
   readersOf: ({ readers }) => readers,
-  streamsOf: (options) => brokersOf(options).map((broker) => [broker, options.topic, options.groupId ?? GROUP_PREFIX].join(' ')),
+  streamsOf: (options) =>
+    brokersOf(options).map((broker) => [broker, options.topic, options.groupId ?? GROUP_PREFIX].join(' ')),
   channel: kafkaPlace,
   create: (options, deps) => new KafkaSource(options, deps),
 };
@@ -58,7 +64,10 @@ class KafkaSource implements ApprovalSource {
       // Some requests are expected to fail; other errors are thrown.
       const silent = this.#deps.logger.child({}, { level: 'silent' });
       const client = await kafkaClients(this.#options, { ...this.#deps, logger: silent }, this.#place)(gate.wrap);
-      return await orAbort(checkKafkaSource(client, this.#group, { ...this.#deps, connected: this.#connected }), signal);
+      return await orAbort(
+        checkKafkaSource(client, this.#group, { ...this.#deps, connected: this.#connected }),
+        signal,
+      );
     } catch (error) {
       throw signal.aborted ? error : this.#faultOf(error, gate);
     } finally {
@@ -94,7 +103,8 @@ class KafkaSource implements ApprovalSource {
       connected: this.#connected,
       started: (isNew: boolean) => {
         this.#hasStarted = true;
-        if (isNew) this.#deps.logger.info({ topic, groupId }, 'the consumer group is new: it starts at the end of the topic');
+        if (isNew)
+          this.#deps.logger.info({ topic, groupId }, 'the consumer group is new: it starts at the end of the topic');
       },
       ready: () => {
         this.#hasWorked = true;

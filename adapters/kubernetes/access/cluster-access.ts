@@ -17,7 +17,10 @@ export class ClusterAccess {
     this.#deps = deps;
   }
 
-  /** Returns the same object while the files are unchanged. @throws BridgeError BRIDGE_KUBERNETES_ACCESS if they were never usable */
+  /**
+   * Returns the same object while the files are unchanged.
+   * @throws BridgeError BRIDGE_KUBERNETES_ACCESS if they were never usable
+   */
   async current(): Promise<Access> {
     try {
       this.#watched ??= this.#watch(await sourceOf(this.#options));
@@ -41,9 +44,13 @@ export class ClusterAccess {
           const access = checked(read(texts.map((text, index) => textOf(paths[index] ?? '', text))));
           return before !== null && isSame(access, before) ? before : access;
         },
-        onChanged: () => logger.info(`the credentials for the API server have changed: the sink uses the new ones: ${files}`),
+        onChanged: () =>
+          logger.info(`the credentials for the API server have changed: the sink uses the new ones: ${files}`),
         onUnusable: (reason) =>
-          logger.warn({ reason }, 'the new credentials for the API server cannot be used: the sink keeps the previous ones'),
+          logger.warn(
+            { reason },
+            'the new credentials for the API server cannot be used: the sink keeps the previous ones',
+          ),
       },
       { elapsedMs },
     );

@@ -40,7 +40,10 @@ export function kubeconfigFault(text: string): string | null {
  * Returns the files that it names, and whether each is a secret; none if it cannot be read.
  * @param file its absolute path
  */
-export function filesNamedIn(file: string, text: string): readonly { readonly path: string; readonly isSecret: boolean }[] {
+export function filesNamedIn(
+  file: string,
+  text: string,
+): readonly { readonly path: string; readonly isSecret: boolean }[] {
   try {
     const { parts } = readKubeconfig(text, dirname(file));
     return Object.entries(parts).flatMap(([part, { path }]) =>
@@ -69,7 +72,13 @@ export function kubeconfigSource(file: string, text: string): AccessSource {
         if (index < 0) throw new KubeconfigFault(`${file} now names other files: reload the configuration`);
         return texts[index];
       };
-      const access: Access = { server, serverName, ca: textOf(parts.ca), cert: textOf(parts.cert), key: textOf(parts.key) };
+      const access: Access = {
+        server,
+        serverName,
+        ca: textOf(parts.ca),
+        cert: textOf(parts.cert),
+        key: textOf(parts.key),
+      };
       return { ...access, token: textOf(parts.token)?.trim() };
     },
   };
@@ -79,16 +88,19 @@ class KubeconfigFault extends Error {}
 
 function readKubeconfig(text: string, folder: string): Read {
   const { value, faults } = parseYaml(text, 'configuration');
-  if (faults.length > 0 || !isObject(value)) throw new KubeconfigFault('is not a kubeconfig: it cannot be read as YAML');
+  if (faults.length > 0 || !isObject(value))
+    throw new KubeconfigFault('is not a kubeconfig: it cannot be read as YAML');
   const context = named(value, 'contexts', value['current-context'], 'context');
   const cluster = named(value, 'clusters', context['cluster'], 'cluster');
   const user = named(value, 'users', context['user'], 'user');
   for (const [where, key, instead] of UNSUPPORTED) {
     const held = (where === 'cluster' ? cluster : user)[key];
-    if (held !== undefined && held !== false) throw new KubeconfigFault(`has ${key}, which is not supported: ${instead}`);
+    if (held !== undefined && held !== false)
+      throw new KubeconfigFault(`has ${key}, which is not supported: ${instead}`);
   }
   const server = URL.parse(String(cluster['server'] ?? ''));
-  if (server?.protocol !== 'https:') throw new KubeconfigFault('has a cluster with a server that is not an https:// URL');
+  if (server?.protocol !== 'https:')
+    throw new KubeconfigFault('has a cluster with a server that is not an https:// URL');
   const serverName = textIn(cluster, 'tls-server-name');
   const parts = {
     ca: partOf(cluster, 'certificate-authority', folder),
@@ -96,7 +108,12 @@ function readKubeconfig(text: string, folder: string): Read {
     key: partOf(user, 'client-key', folder),
     token: tokenOf(user, folder),
   };
-  if (parts.token.text === undefined && parts.token.path === undefined && parts.cert.text === undefined && parts.cert.path === undefined)
+  if (
+    parts.token.text === undefined &&
+    parts.token.path === undefined &&
+    parts.cert.text === undefined &&
+    parts.cert.path === undefined
+  )
     throw new KubeconfigFault('has a user without a token or client certificate');
   return { server, ...(serverName === undefined ? {} : { serverName }), parts };
 }

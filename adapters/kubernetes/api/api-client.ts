@@ -64,11 +64,20 @@ export class ApiClient {
   async ask(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
     const { access, agent } = await this.#connect();
     const place = this.#place(access);
-    using limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(place, formatDuration(this.#timeoutMs)), signal);
+    using limit = deadline(
+      this.#deps,
+      this.#timeoutMs,
+      () => timeoutFault(place, formatDuration(this.#timeoutMs)),
+      signal,
+    );
     try {
       const guard = targetGuard(place, judge);
       checkLiteral(guard, hostOf(access.server));
-      const answer = await exchange({ ...requestOf(request, access), agent, lookup: checkedLookup(guard) }, MOST_BYTES, limit.signal);
+      const answer = await exchange(
+        { ...requestOf(request, access), agent, lookup: checkedLookup(guard) },
+        MOST_BYTES,
+        limit.signal,
+      );
       return { status: answer.status, headers: answer.headers, body: jsonObject(answer.body) };
     } catch (error) {
       throw signal.aborted ? signal.reason : networkFault(error, place);
@@ -120,7 +129,10 @@ export class ApiClient {
   }
 }
 
-function requestOf({ method, path, body, contentType = 'application/json' }: ApiRequest, { server, token }: Access): HttpRequest {
+function requestOf(
+  { method, path, body, contentType = 'application/json' }: ApiRequest,
+  { server, token }: Access,
+): HttpRequest {
   const text = body === undefined ? null : JSON.stringify(body);
   const headers = {
     accept: 'application/json',
@@ -133,7 +145,10 @@ function requestOf({ method, path, body, contentType = 'application/json' }: Api
 
 /** A new token needs no new connection. */
 function isSameConnection(one: Access, other: Access): boolean {
-  return one.server.href === other.server.href && (['ca', 'cert', 'key', 'serverName'] as const).every((part) => one[part] === other[part]);
+  return (
+    one.server.href === other.server.href &&
+    (['ca', 'cert', 'key', 'serverName'] as const).every((part) => one[part] === other[part])
+  );
 }
 
 function agentOf({ server, ca, cert, key, serverName }: Access): Agent {
@@ -160,10 +175,23 @@ export interface Right {
 }
 
 /** Every account may make this request for itself. */
-export async function isAllowed(api: ApiClient, { resource, verb, namespace }: Right, signal: AbortSignal): Promise<boolean> {
+export async function isAllowed(
+  api: ApiClient,
+  { resource, verb, namespace }: Right,
+  signal: AbortSignal,
+): Promise<boolean> {
   const [name = '', subresource] = resource.split('/');
-  const resourceAttributes = { group: '', resource: name, verb, ...(subresource && { subresource }), ...(namespace && { namespace }) };
+  const resourceAttributes = {
+    group: '',
+    resource: name,
+    verb,
+    ...(subresource && { subresource }),
+    ...(namespace && { namespace }),
+  };
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
-  const { status } = await api.get({ method: 'POST', path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', body }, signal);
+  const { status } = await api.get(
+    { method: 'POST', path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', body },
+    signal,
+  );
   return isObject(status) && status['allowed'] === true;
 }

@@ -51,9 +51,15 @@ export function readNode(object: JsonObject): KubernetesNode | null {
     name,
     uid,
     resourceVersion,
-    annotations: Object.fromEntries(Object.entries(objectOf(metadata['annotations'])).map(([key, value]) => [key, String(value)])),
+    annotations: Object.fromEntries(
+      Object.entries(objectOf(metadata['annotations'])).map(([key, value]) => [key, String(value)]),
+    ),
     unschedulable: spec['unschedulable'] === true,
-    taints: objects(spec['taints']).map((taint) => ({ ...taint, key: stringOf(taint['key']), effect: stringOf(taint['effect']) })),
+    taints: objects(spec['taints']).map((taint) => ({
+      ...taint,
+      key: stringOf(taint['key']),
+      effect: stringOf(taint['effect']),
+    })),
     conditions: objects(objectOf(object['status'])['conditions']).map(({ type, status, reason }) => ({
       type: stringOf(type),
       status: stringOf(status),

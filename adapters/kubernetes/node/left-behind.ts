@@ -17,8 +17,9 @@ interface LeftBehindParts {
 }
 
 /**
- * If the store was lost, the bridge gets no `ended` of events that ended before its first document. This class undoes the steps for such
- * events, once, as soon as no document can list them any more. Events that the bridge saw get their own `ended`.
+ * If the store was lost, the bridge gets no `ended` of events that ended before its first document. This class undoes
+ * the steps for such events, once, as soon as no document can list them any more. Events that the bridge saw get their
+ * own `ended`.
  */
 export class LeftBehind {
   readonly #parts: LeftBehindParts;
@@ -91,4 +92,5 @@ export class LeftBehind {
   }
 }
 
-const LEFT_BEHIND = 'the node is back from an event that ended and that this bridge never saw, because the store was lost';
+const LEFT_BEHIND =
+  'the node is back from an event that ended and that this bridge never saw, because the store was lost';

@@ -33,17 +33,25 @@ export function recordOf({ annotations }: KubernetesNode): PreparationRecord {
   return readRecord(annotations[ANNOTATION]) ?? EMPTY_RECORD;
 }
 
-/** Returns the change of one step, or null if nothing is left to do. It neither changes nor claims what others did before. */
+/**
+ * Returns the change of one step, or null if nothing is left to do. It neither changes nor claims what others did
+ * before.
+ */
 export function prepared(node: KubernetesNode, mark: Mark, event: PreparedEvent): NodeChange | null {
   const before = recordOf(node);
   const known = withEvent(before, event);
   if (mark === 'condition') return changed(before, { record: withMark(known, mark) });
   if (mark === 'cordon')
-    return node.unschedulable ? changed(before, { record: known }) : { record: withMark(known, mark), unschedulable: true };
+    return node.unschedulable
+      ? changed(before, { record: known })
+      : { record: withMark(known, mark), unschedulable: true };
   const own = node.taints.find(isOwn);
   if (own !== undefined && !before.did.includes('taint')) return changed(before, { record: known });
   if (own?.value === taintValue(event.type)) return changed(before, { record: known });
-  return { record: withMark(known, mark), taints: [...node.taints.filter((taint) => !isOwn(taint)), taintOf(event.type)] };
+  return {
+    record: withMark(known, mark),
+    taints: [...node.taints.filter((taint) => !isOwn(taint)), taintOf(event.type)],
+  };
 }
 
 /** Returns the change without a record, if the sink will not undo it. */
@@ -52,7 +60,10 @@ export function preparedForGood(node: KubernetesNode, mark: Mark, event: Prepare
   return Object.keys(change).length === 0 ? null : change;
 }
 
-/** Returns the change at the end of an event, or null if the node was not prepared for it. Steps that another event still needs stay. */
+/**
+ * Returns the change at the end of an event, or null if the node was not prepared for it. Steps that another event
+ * still needs stay.
+ */
 export function restored(node: KubernetesNode, key: string): NodeChange | null {
   const before = recordOf(node);
   if (!before.events.some((event) => event.key === key)) return null;
@@ -61,7 +72,11 @@ export function restored(node: KubernetesNode, key: string): NodeChange | null {
   const others = node.taints.filter((taint) => !isOwn(taint));
   const isOurs = before.did.includes('taint') && others.length < node.taints.length;
   if (last !== undefined) return { record, ...(isOurs && { taints: [...others, taintOf(last.type)] }) };
-  return { record: null, ...(isOurs && { taints: others }), ...(before.did.includes('cordon') && { unschedulable: false }) };
+  return {
+    record: null,
+    ...(isOurs && { taints: others }),
+    ...(before.did.includes('cordon') && { unschedulable: false }),
+  };
 }
 
 /** Returns a merge patch that fails if the node has changed since it was read. */
@@ -106,8 +121,8 @@ function taintValue(type: string): string {
 }
 
 /**
- * Returns a strategic merge patch of `nodes/status`, or null if nothing changes. The patch keeps all other conditions, and fails if the
- * node has changed since it was read. Without an event, it removes the condition.
+ * Returns a strategic merge patch of `nodes/status`, or null if nothing changes. The patch keeps all other conditions,
+ * and fails if the node has changed since it was read. Without an event, it removes the condition.
  */
 export function conditionPatch(
   { conditions, resourceVersion }: KubernetesNode,
@@ -115,7 +130,8 @@ export function conditionPatch(
   wallMs: number,
 ): object | null {
   const own = conditions.find(({ type }) => type === CONDITION);
-  if (event === undefined) return own === undefined ? null : patch(resourceVersion, { type: CONDITION, $patch: 'delete' });
+  if (event === undefined)
+    return own === undefined ? null : patch(resourceVersion, { type: CONDITION, $patch: 'delete' });
   const reason = reasonOf(event.type);
   if (own?.status === 'True' && own.reason === reason) return null;
   const now = toRfc3339Seconds(wallMs);

@@ -14,7 +14,11 @@ const COMPONENT = 'scheduled-events-bridge';
 const MOST_MESSAGE = 1020;
 
 /** The name is derived from the CloudEvent's id, so that a retry gets 409. */
-export function nodeEvent(node: KubernetesNode, facts: NodeEventFacts, { id, timeMs }: Pick<Delivery, 'id' | 'timeMs'>): object {
+export function nodeEvent(
+  node: KubernetesNode,
+  facts: NodeEventFacts,
+  { id, timeMs }: Pick<Delivery, 'id' | 'timeMs'>,
+): object {
   const at = toRfc3339Seconds(timeMs);
   return {
     apiVersion: 'v1',

@@ -65,9 +65,9 @@ export class NodeKeeper {
   }
 
   /**
-   * Undoes the steps for the event. The annotation, which records the steps, is changed last, for a version of the node whose condition
-   * already matches the remaining events. Neither a kill nor a concurrent preparation can then leave a condition without an event, or an
-   * event without its condition.
+   * Undoes the steps for the event. The annotation, which records the steps, is changed last, for a version of the node
+   * whose condition already matches the remaining events. Neither a kill nor a concurrent preparation can then leave a
+   * condition without an event, or an event without its condition.
    * @returns whether there was anything to undo; false if the node does not exist
    */
   async recover(key: string, signal: AbortSignal): Promise<boolean> {
@@ -85,7 +85,10 @@ export class NodeKeeper {
     return isOurs;
   }
 
-  /** Sends writes until the last one, or until there is nothing to write. Retries a write if another program has changed the node. */
+  /**
+   * Sends writes until the last one, or until there is nothing to write. Retries a write if another program has changed
+   * the node.
+   */
   async #write(next: () => Promise<NodeWrite | null>, signal: AbortSignal): Promise<void> {
     for (let conflicts = 0; ; ) {
       const write = await next();

@@ -3,12 +3,13 @@
 /** An instance of a scale set: `aks-pool-12345678-vmss_150`. */
 const INSTANCE = /^(.+)_(\d{1,18})$/;
 /** The providerID of the Azure cloud provider, for an instance of a scale set or a single VM. */
-const PROVIDER_ID = /^azure:\/\/.*\/providers\/microsoft\.compute\/(?:virtualmachinescalesets\/([^/]+)\/)?virtualmachines\/([^/]+)$/i;
+const PROVIDER_ID =
+  /^azure:\/\/.*\/providers\/microsoft\.compute\/(?:virtualmachinescalesets\/([^/]+)\/)?virtualmachines\/([^/]+)$/i;
 
 /**
- * Returns the computer name of a VM, which is also the name of its AKS node: `aks-pool-12345678-vmss000046`. It ends with the id of the
- * instance in base 36, with six digits (learn.microsoft.com, "Understand instance IDs for Azure VM Scale Set VMs"). A single VM keeps its
- * name.
+ * Returns the computer name of a VM, which is also the name of its AKS node: `aks-pool-12345678-vmss000046`. It ends
+ * with the id of the instance in base 36, with six digits (learn.microsoft.com, "Understand instance IDs for Azure VM
+ * Scale Set VMs"). A single VM keeps its name.
  */
 export function nodeNameOf(vm: string): string {
   const [, scaleSet = '', instance = ''] = INSTANCE.exec(vm) ?? [];

@@ -38,7 +38,11 @@ interface AccessPlace {
 }
 
 /** Creates the credential of an identity. */
-export type CredentialOf = (options: AzureCredentialOptions, deps: AzureCredentialDeps, place: string) => Pick<AzureCredential, 'token'>;
+export type CredentialOf = (
+  options: AzureCredentialOptions,
+  deps: AzureCredentialDeps,
+  place: string,
+) => Pick<AzureCredential, 'token'>;
 
 /** The text of the connection string, null without one, and its target. */
 interface Known {
@@ -58,12 +62,19 @@ export class NamespaceAccess {
   readonly #known: WatchedFile<Known>;
 
   /** The secrets must be open. @throws BridgeError BRIDGE_CONFIG_INVALID */
-  constructor(options: ServiceBusConnectionOptions, place: AccessPlace, deps: AzureCredentialDeps, credentialOf: CredentialOf = entra) {
+  constructor(
+    options: ServiceBusConnectionOptions,
+    place: AccessPlace,
+    deps: AzureCredentialDeps,
+    credentialOf: CredentialOf = entra,
+  ) {
     this.#options = options;
     this.#place = place;
     this.#deps = deps;
     const known =
-      options.connectionString === undefined ? this.#ofIdentity(credentialOf) : this.#ofString(options.connectionString.reveal());
+      options.connectionString === undefined
+        ? this.#ofIdentity(credentialOf)
+        : this.#ofString(options.connectionString.reveal());
     this.host = showEndpoint(known.target.endpoint);
     this.#known = this.#watched(options.connectionString?.file ?? null, known);
     const tlsPlace = { owner: place.owner, section: 'tls', code: 'BRIDGE_SERVICE_BUS_TLS_FILES' } as const;
@@ -84,7 +95,10 @@ export class NamespaceAccess {
   /** Returns connections to the namespace's management interface, which uses HTTPS. */
   managementConnector(target: Target): Connect {
     const { host, port } = target.endpoint;
-    return this.#connector(target, 'amqp', { host, port: (this.#options.transport === 'websocket' ? port : null) ?? HTTPS_PORT });
+    return this.#connector(target, 'amqp', {
+      host,
+      port: (this.#options.transport === 'websocket' ? port : null) ?? HTTPS_PORT,
+    });
   }
 
   #connector({ isSecure }: Target, transport: AmqpTransport, endpoint: NamespaceEndpoint): Connect {
@@ -97,7 +111,10 @@ export class NamespaceAccess {
     const endpoint = parseEndpoint(this.#options.namespace ?? '');
     if (endpoint === null) throw this.#invalid('namespace is not a host name');
     const identity = { ...this.#options, ...azureAuthorityOf(endpoint.host) };
-    return { text: null, target: { endpoint, isSecure: true, credential: credentialOf(identity, this.#deps, this.#place.owner) } };
+    return {
+      text: null,
+      target: { endpoint, isSecure: true, credential: credentialOf(identity, this.#deps, this.#place.owner) },
+    };
   }
 
   #ofString(text: string): Known {
@@ -115,7 +132,10 @@ export class NamespaceAccess {
       parse: ([read]: readonly FileText[], before: Known | null) => this.#reread(read, before),
       onChanged: () => logger.info({ file }, 'the connection string changed and was read again'),
       onUnusable: (reason: string) =>
-        logger.warn({ reason, file }, 'the file of the connection string is unusable: the previous connection string stays in use'),
+        logger.warn(
+          { reason, file },
+          'the file of the connection string is unusable: the previous connection string stays in use',
+        ),
     };
     return new WatchedFile(file === null ? [] : [file], parts, this.#deps);
   }
@@ -132,7 +152,11 @@ export class NamespaceAccess {
 
   #proxyOf(proxy: string | Secret): ProxyServer {
     const url = proxyUrl(proxy);
-    return { url, who: `${this.#place.name}: proxy ${url.protocol}//${url.host}`, trust: () => this.#tls?.context() ?? null };
+    return {
+      url,
+      who: `${this.#place.name}: proxy ${url.protocol}//${url.host}`,
+      trust: () => this.#tls?.context() ?? null,
+    };
   }
 }
 

@@ -6,9 +6,9 @@ import type { Connect } from './connector.ts';
 type Lost = (error: Error) => void;
 
 /**
- * Sockets for the SDK. The SDK's own sockets cannot trust another authority, use a proxy, report a lost connection before the
- * time limit, or drop a server that does not answer. But the SDK accepts a WebSocket class, and sends plain AMQP
- * through its objects.
+ * Sockets for the SDK. The SDK's own sockets cannot trust another authority, use a proxy, report a lost connection
+ * before the time limit, or drop a server that does not answer. But the SDK accepts a WebSocket class, and sends plain
+ * AMQP through its objects.
  */
 export class AmqpSockets {
   /** The class for `webSocketOptions.webSocket` of the SDK. */

@@ -12,7 +12,10 @@ interface CheckStepOptions {
   readonly faultOf: (error: unknown, place: FaultPlace) => BridgeError;
 }
 
-/** Runs `work` with a time limit, even if it ignores its signal. @throws BridgeError, such as BRIDGE_SERVICE_BUS_TIMEOUT, or the signal's reason */
+/**
+ * Runs `work` with a time limit, even if it ignores its signal.
+ * @throws BridgeError, such as BRIDGE_SERVICE_BUS_TIMEOUT, or the signal's reason
+ */
 export async function checkStep<T>(
   work: (until: AbortSignal) => Promise<T>,
   { place, timeout, faultOf }: CheckStepOptions,

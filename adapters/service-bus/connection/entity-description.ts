@@ -16,7 +16,10 @@ export interface EntityDescription {
 const LARGEST_ANSWER_BYTES = 256 * 1024;
 const TOKEN_SECONDS = 300;
 
-/** Resolves with null if the service gives no description, usually because a right is missing. @throws what Node throws, a BridgeError, or the signal's reason */
+/**
+ * Resolves with null if the service gives no description, usually because a right is missing.
+ * @throws what Node throws, a BridgeError, or the signal's reason
+ */
 export async function describeEntity(
   access: NamespaceAccess,
   target: Target,
@@ -25,11 +28,20 @@ export async function describeEntity(
   signal: AbortSignal,
 ): Promise<EntityDescription | null> {
   const host = showEndpoint({ host: target.endpoint.host, port: null });
-  const authorization = await authorizationOf(target.credential, `https://${host}/${path}`.toLowerCase(), deps.wallMs(), signal);
+  const authorization = await authorizationOf(
+    target.credential,
+    `https://${host}/${path}`.toLowerCase(),
+    deps.wallMs(),
+    signal,
+  );
   const socket = await access.managementConnector(target)(signal);
   try {
     const url = `http://${host}/${path.split('/').map(encodeURIComponent).join('/')}?api-version=2021-05`;
-    const { status, body } = await exchange({ method: 'GET', url, headers: { authorization }, socket }, LARGEST_ANSWER_BYTES, signal);
+    const { status, body } = await exchange(
+      { method: 'GET', url, headers: { authorization }, socket },
+      LARGEST_ANSWER_BYTES,
+      signal,
+    );
     return status === 200 && body !== null ? read(body.toString()) : null;
   } finally {
     socket.destroy();
@@ -50,7 +62,12 @@ function read(xml: string): EntityDescription | null {
   };
 }
 
-async function authorizationOf(credential: BusCredential, resource: string, wallMs: number, signal: AbortSignal): Promise<string> {
+async function authorizationOf(
+  credential: BusCredential,
+  resource: string,
+  wallMs: number,
+  signal: AbortSignal,
+): Promise<string> {
   if ('token' in credential) return `Bearer ${(await credential.token(TOKEN_SCOPE, signal)).token}`;
   if ('signature' in credential) return credential.signature;
   const [scope, name] = [encodeURIComponent(resource), encodeURIComponent(credential.name)];

@@ -11,7 +11,10 @@ import type { Connect } from './connector.ts';
 const SDK_SLACK_MS = 5000;
 /** Time limit for closing: if the server does not answer, the SDK's `close` never ends. */
 const CLOSE_MS = 2000;
-/** The SDK renews a token two minutes before it expires. It would renew a shorter one in a loop, and its timer holds at most 24 days. */
+/**
+ * The SDK renews a token two minutes before it expires. It would renew a shorter one in a loop, and its timer holds at
+ * most 24 days.
+ */
 const LEAST_RENEWAL_MS = 150_000;
 const MOST_RENEWAL_MS = 20 * 86_400_000;
 
@@ -35,20 +38,30 @@ export class BusClient {
     this.#deps = deps;
   }
 
-  /** Loads the SDK and creates a client without connecting. @param timeoutMs the caller's time limit for one operation */
+  /**
+   * Loads the SDK and creates a client without connecting.
+   * @param timeoutMs the caller's time limit for one operation
+   */
   static async create(target: Target, connect: Connect, timeoutMs: number, deps: BusClientDeps): Promise<BusClient> {
     const { ServiceBusClient: Client } = await import('./sdk.ts');
     const lost = new AbortController();
     const sockets = new AmqpSockets(connect, (error) => lost.abort(error));
     const options: ServiceBusClientOptions = {
       // The lane retries. The delays apply to a receiver that reconnects.
-      retryOptions: { maxRetries: 0, timeoutInMs: timeoutMs + SDK_SLACK_MS, retryDelayInMs: 1000, maxRetryDelayInMs: 1000 },
+      retryOptions: {
+        maxRetries: 0,
+        timeoutInMs: timeoutMs + SDK_SLACK_MS,
+        retryDelayInMs: 1000,
+        maxRetryDelayInMs: 1000,
+      },
       webSocketOptions: { webSocket: sockets.Socket },
       userAgentOptions: { userAgentPrefix: 'scheduled-events-bridge' },
     };
     const { credential } = target;
     const own =
-      'token' in credential ? { getToken: async () => renewable(await credential.token(TOKEN_SCOPE, lost.signal), deps) } : credential;
+      'token' in credential
+        ? { getToken: async () => renewable(await credential.token(TOKEN_SCOPE, lost.signal), deps) }
+        : credential;
     return new BusClient(new Client(showEndpoint(target.endpoint), own, options), sockets, lost.signal, deps);
   }
 
@@ -70,7 +83,10 @@ export class BusClient {
 }
 
 /** Returns the token with an expiry that suits the SDK's renewal. */
-function renewable({ token, expiresAtMs }: AzureToken, { wallMs }: Pick<Deps, 'wallMs'>): { token: string; expiresOnTimestamp: number } {
+function renewable(
+  { token, expiresAtMs }: AzureToken,
+  { wallMs }: Pick<Deps, 'wallMs'>,
+): { token: string; expiresOnTimestamp: number } {
   const now = wallMs();
   return { token, expiresOnTimestamp: Math.min(Math.max(expiresAtMs, now + LEAST_RENEWAL_MS), now + MOST_RENEWAL_MS) };
 }

@@ -17,7 +17,10 @@ interface WebSocketTarget {
   readonly who: string;
 }
 
-/** Opens a WebSocket on `socket`, and takes ownership of it. Loads `ws`. @throws BridgeError, what Node throws, or the signal's reason */
+/**
+ * Opens a WebSocket on `socket`, and takes ownership of it. Loads `ws`.
+ * @throws BridgeError, what Node throws, or the signal's reason
+ */
 export async function openWebSocket(socket: Socket, target: WebSocketTarget, signal: AbortSignal): Promise<Duplex> {
   const { WebSocket, createWebSocketStream } = await import('ws');
   const { authority, path, protocol, who } = target;
@@ -26,15 +29,27 @@ export async function openWebSocket(socket: Socket, target: WebSocketTarget, sig
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
   // `closeTimeout` is newer than the types of ws.
-  const options = { createConnection: () => socket, perMessageDeflate: false, maxPayload: MAX_PAYLOAD_BYTES, closeTimeout: CLOSE_MS };
+  const options = {
+    createConnection: () => socket,
+    perMessageDeflate: false,
+    maxPayload: MAX_PAYLOAD_BYTES,
+    closeTimeout: CLOSE_MS,
+  };
   // TLS, if any, is below the WebSocket.
   const webSocket = new WebSocket(`ws://${authority}${path}`, [protocol], options);
-  webSocket.on('unexpected-response', (_, { statusCode = 0 }) => reject(noWebSocket(who, `answered ${statusCode}`, statusCode)));
+  webSocket.on('unexpected-response', (_, { statusCode = 0 }) =>
+    reject(noWebSocket(who, `answered ${statusCode}`, statusCode)),
+  );
   // Errors of ws have no code: the answer is not a valid handshake.
-  webSocket.on('error', (error) => reject(codeOf(error) ? error : noWebSocket(who, 'answered with another protocol', 'handshake')));
+  webSocket.on('error', (error) =>
+    reject(codeOf(error) ? error : noWebSocket(who, 'answered with another protocol', 'handshake')),
+  );
   webSocket.on('open', () => {
     const stream = createWebSocketStream(webSocket);
-    webSocket.on('message', (_, isBinary) => isBinary || stream.destroy(new Error('received a text message instead of bytes')));
+    webSocket.on(
+      'message',
+      (_, isBinary) => isBinary || stream.destroy(new Error('received a text message instead of bytes')),
+    );
     resolve(stream);
   });
   try {

@@ -5,9 +5,15 @@ import { proxyEntry, proxyFault } from '../../../src/net/proxy-url.ts';
 import { pemFile, tlsFaults } from '../../../src/net/tls-options.ts';
 import type { OptionFault } from '../../../src/schema/faults.ts';
 import { choice, type EntriesOf, secret, timeLimit } from '../../../src/schema/pieces.ts';
-import { type ConnectionString, type NamespaceEndpoint, parseConnectionString, parseEndpoint } from './connection-string.ts';
+import {
+  type ConnectionString,
+  type NamespaceEndpoint,
+  parseConnectionString,
+  parseEndpoint,
+} from './connection-string.ts';
 
-const NAMESPACE_FAULT = 'must be the host name of a namespace, such as my-ns.servicebus.windows.net, without sb:// or a path';
+const NAMESPACE_FAULT =
+  'must be the host name of a namespace, such as my-ns.servicebus.windows.net, without sb:// or a path';
 const CREDENTIAL_KEYS = ['credential', 'clientId', 'tenantId', 'clientSecret', 'certificate'] as const;
 
 export const busConnectionEntries = {
@@ -15,7 +21,9 @@ export const busConnectionEntries = {
     v.pipe(
       v.string(),
       v.check((text) => isNamespace(text), NAMESPACE_FAULT),
-      v.description('The host name of the namespace, for an identity in Microsoft Entra ID. Either this or connectionString.'),
+      v.description(
+        'The host name of the namespace, for an identity in Microsoft Entra ID. Either this or connectionString.',
+      ),
     ),
   ),
   ...azureCredentialEntries,
@@ -27,8 +35,14 @@ export const busConnectionEntries = {
       ),
     ),
   ),
-  transport: choice(['amqp', 'websocket'], 'amqp', 'amqp: TLS to port 5671. websocket: AMQP in a WebSocket to port 443. Default amqp.'),
-  proxy: proxyEntry('An HTTP proxy for transport websocket, by CONNECT: http://host:port. With a user and password only as a secret.'),
+  transport: choice(
+    ['amqp', 'websocket'],
+    'amqp',
+    'amqp: TLS to port 5671. websocket: AMQP in a WebSocket to port 443. Default amqp.',
+  ),
+  proxy: proxyEntry(
+    'An HTTP proxy for transport websocket, by CONNECT: http://host:port. With a user and password only as a secret.',
+  ),
   tls: v.exactOptional(
     v.pipe(
       v.strictObject({
@@ -83,7 +97,8 @@ export function namespaceOf({ namespace = '', connectionString }: ServiceBusConn
   readonly isEmulator: boolean;
 } {
   const endpoint = parseEndpoint(namespace);
-  const parsed = connectionString === undefined ? { endpoint, isEmulator: false } : parseConnectionString(connectionString.reveal());
+  const parsed =
+    connectionString === undefined ? { endpoint, isEmulator: false } : parseConnectionString(connectionString.reveal());
   if ('fault' in parsed || parsed.endpoint === null) throw new Error('the namespace is not valid');
   return { endpoint: parsed.endpoint, isEmulator: parsed.isEmulator };
 }
@@ -97,12 +112,17 @@ export function connectionStringFor(
   if ('fault' in parsed) return parsed;
   const { entityPath, isEmulator } = parsed;
   if (entityPath !== null && entityPath.toLowerCase() !== entity.toLowerCase())
-    return { fault: `contains an EntityPath that is not ${entity}: use the string of this queue or topic, or of the namespace` };
-  if (isEmulator && transport === 'websocket') return { fault: 'is for the emulator, which has no WebSockets: set transport: amqp' };
+    return {
+      fault: `contains an EntityPath that is not ${entity}: use the string of this queue or topic, or of the namespace`,
+    };
+  if (isEmulator && transport === 'websocket')
+    return { fault: 'is for the emulator, which has no WebSockets: set transport: amqp' };
   return parsed;
 }
 
 function isNamespace(text: string): boolean {
   const endpoint = parseEndpoint(text);
-  return endpoint !== null && (endpoint.host.includes('.') || endpoint.host.includes(':') || endpoint.host === 'localhost');
+  return (
+    endpoint !== null && (endpoint.host.includes('.') || endpoint.host.includes(':') || endpoint.host === 'localhost')
+  );
 }

@@ -34,13 +34,18 @@ export function showEndpoint({ host, port }: NamespaceEndpoint): string {
   return port === null ? name : `${name}:${port}`;
 }
 
-/** Returns the parts, or a fault without values. Names ignore case, as in the SDKs for .NET and Java. Unknown names are ignored. */
+/**
+ * Returns the parts, or a fault without values. Names ignore case, as in the SDKs for .NET and Java. Unknown names are
+ * ignored.
+ */
 export function parseConnectionString(text: string): ConnectionString | { readonly fault: string } {
   const parts = partsOf(text);
   if (typeof parts === 'string') return { fault: parts };
   const endpoint = endpointOf(ENDPOINT.exec(parts.get('endpoint') ?? ''));
   if (endpoint === null)
-    return { fault: 'must contain one Endpoint such as sb://my-ns.servicebus.windows.net/, with nothing after the host' };
+    return {
+      fault: 'must contain one Endpoint such as sb://my-ns.servicebus.windows.net/, with nothing after the host',
+    };
   const access = accessOf(parts);
   if (typeof access === 'string') return { fault: access };
   const emulator = parts.get('usedevelopmentemulator');
@@ -72,12 +77,17 @@ function partsOf(text: string): ReadonlyMap<string, string> | string {
 }
 
 function accessOf(parts: ReadonlyMap<string, string>): ConnectionString['access'] | string {
-  const [name, key, signature] = ['sharedaccesskeyname', 'sharedaccesskey', 'sharedaccesssignature'].map((part) => parts.get(part));
+  const [name, key, signature] = ['sharedaccesskeyname', 'sharedaccesskey', 'sharedaccesssignature'].map((part) =>
+    parts.get(part),
+  );
   if (signature !== undefined) {
     if (key !== undefined) return 'must contain either SharedAccessKey or SharedAccessSignature, not both';
-    return SIGNATURE.test(signature) ? { signature } : 'must contain a SharedAccessSignature that begins with "SharedAccessSignature sr="';
+    return SIGNATURE.test(signature)
+      ? { signature }
+      : 'must contain a SharedAccessSignature that begins with "SharedAccessSignature sr="';
   }
-  if (name === undefined || key === undefined) return 'must contain SharedAccessKeyName and SharedAccessKey, or SharedAccessSignature';
+  if (name === undefined || key === undefined)
+    return 'must contain SharedAccessKeyName and SharedAccessKey, or SharedAccessSignature';
   return { name, key };
 }
 

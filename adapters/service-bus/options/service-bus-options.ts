@@ -44,7 +44,10 @@ const keys = v.strictObject({
   ttl: v.exactOptional(
     v.pipe(
       v.union(
-        [v.literal('untilNotBefore'), v.pipe(duration(), v.minValue(LEAST_TTL_MS, TTL_RANGE), v.maxValue(MOST_TTL_MS, TTL_RANGE))],
+        [
+          v.literal('untilNotBefore'),
+          v.pipe(duration(), v.minValue(LEAST_TTL_MS, TTL_RANGE), v.maxValue(MOST_TTL_MS, TTL_RANGE)),
+        ],
         'must be untilNotBefore or a duration from 1s to 49d',
       ),
       v.description(

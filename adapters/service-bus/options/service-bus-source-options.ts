@@ -3,7 +3,12 @@ import * as v from 'valibot';
 import type { OptionFault } from '../../../src/schema/faults.ts';
 import { flag, rules } from '../../../src/schema/pieces.ts';
 import type { Readers } from '../../approval-source.ts';
-import { busConnectionEntries, busConnectionFaults, connectionSecretFaults, namespaceOf } from './connection-options.ts';
+import {
+  busConnectionEntries,
+  busConnectionFaults,
+  connectionSecretFaults,
+  namespaceOf,
+} from './connection-options.ts';
 import { showEndpoint } from './connection-string.ts';
 import { entityName } from './service-bus-options.ts';
 
@@ -23,7 +28,10 @@ const keys = v.strictObject({
       v.description('The subscription of the topic. With readers: each, every bridge needs its own.'),
     ),
   ),
-  sessions: flag(false, 'Whether the queue or subscription requires sessions: each is read in its order. Default false.'),
+  sessions: flag(
+    false,
+    'Whether the queue or subscription requires sessions: each is read in its order. Default false.',
+  ),
   readers: v.exactOptional(
     v.pipe(
       v.picklist(['each', 'one'], 'must be each or one'),
@@ -34,7 +42,10 @@ const keys = v.strictObject({
   ),
 });
 
-/** The options of `approvals.sources.NAME` with type service-bus, without `type` and `approver` (behaviour 2.12 and 8.11). */
+/**
+ * The options of `approvals.sources.NAME` with type service-bus, without `type` and `approver` (behaviour 2.12 and
+ * 8.11).
+ */
 export const serviceBusSourceOptions = v.pipe(
   keys,
   rules<v.InferOutput<typeof keys>>((options) => [...busConnectionFaults(options), ...entityFaults(options)]),
@@ -62,7 +73,10 @@ export function readersOf({ queue, readers }: ServiceBusSourceOptions): Readers 
   return readers ?? (queue === undefined ? 'each' : 'one');
 }
 
-/** Returns the stream that messages come from; names of entities ignore case. @param options with open secrets, without faults */
+/**
+ * Returns the stream that messages come from; names of entities ignore case.
+ * @param options with open secrets, without faults
+ */
 export function streamsOf(options: ServiceBusSourceOptions): readonly string[] {
   return [`${showEndpoint(namespaceOf(options).endpoint)} ${sourceEntityOf(options).path}`.toLowerCase()];
 }

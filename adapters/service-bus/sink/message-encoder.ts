@@ -16,7 +16,10 @@ export type EncodeBusMessage = (delivery: EncodedEvent) => ServiceBusMessage;
 /** Begins the application property of each attribute in binary mode, by `attributePrefix`. */
 export const PREFIXES = { underscore: 'cloudEvents_', colon: 'cloudEvents:' } as const;
 /** The property `contentType` of each mode. */
-export const CONTENT_TYPES = { binary: DATA_CONTENT_TYPE, structured: `${STRUCTURED_CONTENT_TYPE}; charset=utf-8` } as const;
+export const CONTENT_TYPES = {
+  binary: DATA_CONTENT_TYPE,
+  structured: `${STRUCTURED_CONTENT_TYPE}; charset=utf-8`,
+} as const;
 /** Limit of message, session and partition ids. */
 const LONGEST_ID = 128;
 /** Service Bus quotas for one application property, and for all of them. */
@@ -49,8 +52,15 @@ export function leastBytes({ body, applicationProperties = {} }: ServiceBusMessa
   return (body as Uint8Array).length + propertyBytes(applicationProperties);
 }
 
-/** Returns a data section with the JSON of `data` (A-4), and every attribute as its canonical string, which A-3 allows instead of AMQP's types. */
-function binaryContent(event: ReturnType<typeof toBinary>, { attributePrefix }: MessageOptions, sink: string): ServiceBusMessage {
+/**
+ * Returns a data section with the JSON of `data` (A-4), and every attribute as its canonical string, which A-3 allows
+ * instead of AMQP's types.
+ */
+function binaryContent(
+  event: ReturnType<typeof toBinary>,
+  { attributePrefix }: MessageOptions,
+  sink: string,
+): ServiceBusMessage {
   if ('fault' in event) throw unfitForBinary(event.fault, sink);
   const applicationProperties = prefixed(event, PREFIXES[attributePrefix]);
   const total = propertyBytes(applicationProperties);
@@ -72,7 +82,10 @@ function prefixed({ attributes }: BinaryEvent, prefix: string): Record<string, s
 }
 
 function propertyBytes(properties: NonNullable<ServiceBusMessage['applicationProperties']>): number {
-  return Object.entries(properties).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(String(value)), 0);
+  return Object.entries(properties).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(String(value)),
+    0,
+  );
 }
 
 /** Returns a Buffer: the SDK would encode any other type as JSON again (A-T4). */

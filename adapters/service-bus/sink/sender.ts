@@ -6,7 +6,13 @@ import { deadline, orAbort } from '../../../src/time/clock.ts';
 import type { Outcome } from '../../adapter.ts';
 import type { NamespaceAccess, Target } from '../connection/access.ts';
 import { BusClient, type BusClientDeps } from '../connection/service-bus-client.ts';
-import { busTimeoutFault, connectionFault, type FaultPlace, serviceBusFault, tooLargeFault } from '../service-bus-fault.ts';
+import {
+  busTimeoutFault,
+  connectionFault,
+  type FaultPlace,
+  serviceBusFault,
+  tooLargeFault,
+} from '../service-bus-fault.ts';
 import { leastBytes } from './message-encoder.ts';
 
 /** Every entity accepts a message of this size. */
@@ -50,8 +56,9 @@ export class BusSender {
   }
 
   /**
-   * Sends the messages in as few transfers as possible, one after the other, and resolves with one outcome for each message. After a
-   * failure, the later messages share its outcome, to keep the order. A single refused message is skipped. @throws only the signal's reason
+   * Sends the messages in as few transfers as possible, one after the other, and resolves with one outcome for each
+   * message. After a failure, the later messages share its outcome, to keep the order. A single refused message is
+   * skipped. @throws only the signal's reason
    */
   async send(messages: readonly ServiceBusMessage[], signal: AbortSignal): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = [];
@@ -96,7 +103,8 @@ export class BusSender {
         }
       }
       const bytes = leastBytes(first);
-      const limit = bytes <= ALWAYS_ACCEPTED_BYTES ? bytes : (await sender.createMessageBatch({ abortSignal })).maxSizeInBytes;
+      const limit =
+        bytes <= ALWAYS_ACCEPTED_BYTES ? bytes : (await sender.createMessageBatch({ abortSignal })).maxSizeInBytes;
       if (bytes > limit) return tooLargeFault(this.#options.place, bytes, limit);
       await sender.sendMessages(first, { abortSignal });
       return 'accepted';
@@ -105,7 +113,10 @@ export class BusSender {
   }
 
   /** Runs one operation with the time limit. Rejects only if `signal` aborts. */
-  async #attempt(signal: AbortSignal, work: (link: SenderLink, abortSignal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
+  async #attempt(
+    signal: AbortSignal,
+    work: (link: SenderLink, abortSignal: AbortSignal) => Promise<Outcome>,
+  ): Promise<Outcome> {
     signal.throwIfAborted();
     const { timeout, place } = this.#options;
     using limit = deadline(this.#deps, timeout, () => busTimeoutFault(place, formatDuration(timeout)), signal);
@@ -125,7 +136,10 @@ export class BusSender {
     }
   }
 
-  /** Runs an operation and ends it if the connection is lost or the signal aborts, which the SDK's promises do not always do. */
+  /**
+   * Runs an operation and ends it if the connection is lost or the signal aborts, which the SDK's promises do not
+   * always do.
+   */
   async #use(
     link: SenderLink,
     until: AbortSignal,

@@ -24,7 +24,10 @@ type CheckDeps = Pick<Deps, 'after' | 'wallMs'>;
 /** Time limit of the optional description: its port may be closed although AMQP's is open. */
 const DESCRIBE_MS = 3000;
 
-/** @returns a remark for the operator, or null. @throws BridgeError with the failed step and the remedy, or the signal's reason */
+/**
+ * @returns a remark for the operator, or null.
+ * @throws BridgeError with the failed step and the remedy, or the signal's reason
+ */
 export async function checkSink(sink: SinkToCheck, deps: CheckDeps, signal: AbortSignal): Promise<string | null> {
   const { access, sender, entity, sessions, place, timeout } = sink;
   const target = access.target();
@@ -58,8 +61,12 @@ function remarkOn({ kind, path }: Entity, described: EntityDescription | null): 
 }
 
 function sessionsFault({ who, entity }: FaultPlace): BridgeError {
-  return new BridgeError('BRIDGE_SERVICE_BUS_ENTITY', `${who} requires a session for each message to the ${entity}: set sessions: true`, {
-    disposition: 'misconfigured',
-    scope: 'sink',
-  });
+  return new BridgeError(
+    'BRIDGE_SERVICE_BUS_ENTITY',
+    `${who} requires a session for each message to the ${entity}: set sessions: true`,
+    {
+      disposition: 'misconfigured',
+      scope: 'sink',
+    },
+  );
 }

@@ -9,7 +9,10 @@ import { isLockLost } from './source-fault.ts';
 
 /** Maximum length of a dead letter's reason and description, in characters. */
 const LONGEST_TEXT = 4096;
-/** Renewal interval: the shortest lock lasts 5 s. The message's own lock time is not used, because it is from another clock. */
+/**
+ * Renewal interval: the shortest lock lasts 5 s. The message's own lock time is not used, because it is from another
+ * clock.
+ */
 const RENEW_MS = 2000;
 
 /** The SDK's receiver of a queue, a subscription or one session. */
@@ -51,7 +54,10 @@ export class LinkMessages {
     return stop.aborted ? 'giveBack' : null;
   }
 
-  /** Settles after the previous settlement is answered: rhea merges simultaneous settlements into one with the same outcome for all. */
+  /**
+   * Settles after the previous settlement is answered: rhea merges simultaneous settlements into one with the same
+   * outcome for all.
+   */
   #settleInTurn(message: ServiceBusReceivedMessage, verdict: MessageVerdict): Promise<boolean> {
     const turn = this.#last.then(() => this.#settle(message, verdict));
     this.#last = turn.catch(() => undefined);
@@ -105,7 +111,11 @@ function cut(text: string): string {
 const LONGEST_ID = 128;
 
 /** @param nowMs the time of a message without one */
-export function approvalMessage(message: ServiceBusReceivedMessage, { place }: SourceEntity, nowMs: number): ApprovalMessage {
+export function approvalMessage(
+  message: ServiceBusReceivedMessage,
+  { place }: SourceEntity,
+  nowMs: number,
+): ApprovalMessage {
   const { sequenceNumber, enqueuedTimeUtc } = message;
   // As text: numbers of partitioned entities are too large for a JavaScript number.
   const number = sequenceNumber?.toString() ?? '';
@@ -120,11 +130,14 @@ export function approvalMessage(message: ServiceBusReceivedMessage, { place }: S
   };
 }
 
-/** Returns the body's bytes. SDKs send data sections; portals and other AMQP clients may send a text or binary value. */
+/**
+ * Returns the body's bytes. SDKs send data sections; portals and other AMQP clients may send a text or binary value.
+ */
 function bytesOf(body: unknown): Uint8Array | null {
   if (body instanceof Uint8Array) return body;
   if (typeof body === 'string') return Buffer.from(body);
-  if (Array.isArray(body) && body.length > 0 && body.every((section) => section instanceof Uint8Array)) return Buffer.concat(body);
+  if (Array.isArray(body) && body.length > 0 && body.every((section) => section instanceof Uint8Array))
+    return Buffer.concat(body);
   return null;
 }
 

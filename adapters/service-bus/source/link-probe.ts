@@ -10,7 +10,11 @@ import { noSessionsFault, requiresSessions } from './source-fault.ts';
 /** The service accepts every link first, and detaches it within this time if it refuses it. */
 const REFUSAL_MS = 100;
 /** The SDK's own lock renewal is off: it uses message ids, which may be equal or missing. */
-export const RECEIVER = { receiveMode: 'peekLock', maxAutoLockRenewalDurationInMs: 0, skipParsingBodyAsJson: true } as const;
+export const RECEIVER = {
+  receiveMode: 'peekLock',
+  maxAutoLockRenewalDurationInMs: 0,
+  skipParsingBodyAsJson: true,
+} as const;
 
 export type LinkDeps = Pick<Deps, 'after' | 'wallMs'>;
 
@@ -27,10 +31,15 @@ export interface Probed {
 }
 
 /**
- * Attaches a link without a session. An entity with sessions refuses it for that reason, which proves the access; a session link would wait for
- * a session or take it. @throws what the SDK throws, or BridgeError BRIDGE_SERVICE_BUS_ENTITY if `sessions` is true and the entity has none
+ * Attaches a link without a session. An entity with sessions refuses it for that reason, which proves the access; a
+ * session link would wait for a session or take it. @throws what the SDK throws, or BridgeError
+ * BRIDGE_SERVICE_BUS_ENTITY if `sessions` is true and the entity has none
  */
-export async function probeLink({ client }: BusClient, { entity, sessions, place }: Probed, deps: LinkDeps): Promise<void> {
+export async function probeLink(
+  { client }: BusClient,
+  { entity, sessions, place }: Probed,
+  deps: LinkDeps,
+): Promise<void> {
   const receiver = client.createReceiver(entity.path, RECEIVER);
   try {
     await attach(receiver, deps);
@@ -46,9 +55,11 @@ export async function probeLink({ client }: BusClient, { entity, sessions, place
 function attach(receiver: ReturnType<BusClient['client']['createReceiver']>, deps: LinkDeps): Promise<void> {
   return new Promise((resolve, reject) => {
     const handlers = {
-      processMessage: async () => reject(new BridgeError('BRIDGE_INTERNAL', 'a message arrived on a link without credit')),
+      processMessage: async () =>
+        reject(new BridgeError('BRIDGE_INTERNAL', 'a message arrived on a link without credit')),
       processError: async ({ error }: ProcessErrorArgs) => reject(error),
-      // Not in the SDK's types: called when the link is attached. The link gets credit only after this promise resolves.
+      // Not in the SDK's types: called when the link is attached. The link gets credit only after this promise
+      // resolves.
       postInitialize: () => {
         untilAccepted(deps).then(resolve, reject);
         return new Promise<void>(() => undefined);

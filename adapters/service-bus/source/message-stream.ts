@@ -25,7 +25,8 @@ export async function streamMessages(bus: BusClient, reception: Reception): Prom
     processError: async ({ error }: ProcessErrorArgs) => {
       if (!isIdle(error)) reception.lose(error);
     },
-    // Not in the SDK's types. The first is called when the link is attached, before it gets credit. The second also reports internal errors.
+    // Not in the SDK's types. The first is called when the link is attached, before it gets credit. The second also
+    // reports internal errors.
     postInitialize: () =>
       untilAccepted(deps, stopping).then(
         () => reception.attached(),

@@ -75,7 +75,8 @@ export class Reception {
     this.#cancelLimit();
     this.#failed.abort();
     const timer = new AbortController();
-    const after = (delayMs: number, run: () => void) => void sleep(this.deps, delayMs, timer.signal).then(run, () => undefined);
+    const after = (delayMs: number, run: () => void) =>
+      void sleep(this.deps, delayMs, timer.signal).then(run, () => undefined);
     after(VERDICT_MS, () => this.#graceOver.abort());
     after(LEAVE_MS, () => this.#cut.abort());
     // The SDK cannot close a link that is not attached yet.
@@ -120,7 +121,12 @@ export class Reception {
    */
   async inTime<T>(work: () => Promise<T>, moreMs = 0): Promise<T> {
     const { timeout, place } = this.options;
-    using limit = deadline(this.deps, timeout + moreMs, () => busTimeoutFault(place, formatDuration(timeout)), this.connectionLost);
+    using limit = deadline(
+      this.deps,
+      timeout + moreMs,
+      () => busTimeoutFault(place, formatDuration(timeout)),
+      this.connectionLost,
+    );
     limit.signal.throwIfAborted();
     return await orAbort(work(), limit.signal);
   }
@@ -129,7 +135,12 @@ export class Reception {
     const { access, sessions, place, timeout } = this.options;
     this.#cancelLimit = this.deps.after(timeout, () => this.lose(busTimeoutFault(place, formatDuration(timeout))));
     const target = access.target();
-    this.#opening = BusClient.create(target, this.#untilCut(access.connector(target)), sessions ? SESSION_WAIT_MS : timeout, this.deps);
+    this.#opening = BusClient.create(
+      target,
+      this.#untilCut(access.connector(target)),
+      sessions ? SESSION_WAIT_MS : timeout,
+      this.deps,
+    );
     const bus = await this.#opening;
     const { lost } = bus;
     lost.addEventListener('abort', () => this.lose(connectionFault(lost.reason, place)), { once: true });

@@ -14,9 +14,14 @@ interface SourceToCheck extends Probed {
 }
 
 /** @throws BridgeError with the failed step and the remedy, or the signal's reason */
-export async function checkBusSource(source: SourceToCheck, deps: ApprovalSourceDeps, signal: AbortSignal): Promise<void> {
+export async function checkBusSource(
+  source: SourceToCheck,
+  deps: ApprovalSourceDeps,
+  signal: AbortSignal,
+): Promise<void> {
   const { access, place, timeout } = source;
-  const step = <T>(work: (until: AbortSignal) => Promise<T>) => checkStep(work, { place, timeout, faultOf: sourceFault }, deps, signal);
+  const step = <T>(work: (until: AbortSignal) => Promise<T>) =>
+    checkStep(work, { place, timeout, faultOf: sourceFault }, deps, signal);
   const target = access.target();
   // Name, TLS and token are checked first, because the SDK's errors have fewer details.
   await step(async (until) => (await access.connector(target)(until)).destroy());

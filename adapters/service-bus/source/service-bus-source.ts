@@ -1,7 +1,12 @@
 // A Service Bus queue or subscription → its approvals, settled by verdict.
 import { orAbort } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
-import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps, TakeMessage } from '../../approval-source.ts';
+import type {
+  ApprovalSource,
+  ApprovalSourceDefinition,
+  ApprovalSourceDeps,
+  TakeMessage,
+} from '../../approval-source.ts';
 import { type CredentialOf, NamespaceAccess } from '../connection/access.ts';
 import {
   readersOf,
@@ -50,7 +55,12 @@ export class ServiceBusSource implements ApprovalSource {
     const { queue, topic = '' } = options;
     const place = { owner: `approvals.sources.${deps.name}`, name: `source ${deps.name}`, entity: queue ?? topic };
     this.#access = new NamespaceAccess(options, place, deps, credentialOf);
-    this.#place = { who: `${place.name}: ${this.#access.host}`, entity: this.#entity.label, operation: 'receive', role: RECEIVER_ROLE };
+    this.#place = {
+      who: `${place.name}: ${this.#access.host}`,
+      entity: this.#entity.label,
+      operation: 'receive',
+      role: RECEIVER_ROLE,
+    };
   }
 
   /** Resolves the name, opens TLS, requests a token, presents it and attaches a receiver link without credit. */

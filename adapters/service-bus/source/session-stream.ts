@@ -38,7 +38,10 @@ export async function streamSessions(bus: BusClient, reception: Reception): Prom
 async function nextSession({ client }: BusClient, reception: Reception): Promise<ServiceBusSessionReceiver | null> {
   const { options, stopping } = reception;
   try {
-    return await reception.inTime(() => orAbort(client.acceptNextSession(options.entity.path, RECEIVER), stopping), ANSWER_MS);
+    return await reception.inTime(
+      () => orAbort(client.acceptNextSession(options.entity.path, RECEIVER), stopping),
+      ANSWER_MS,
+    );
   } catch (error) {
     if (stopping.aborted || isNoSession(error)) return null;
     throw error;

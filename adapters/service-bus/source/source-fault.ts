@@ -51,5 +51,8 @@ function ofTheSource({ code, message, status }: BridgeError): BridgeError {
 }
 
 function entityFault({ who, entity }: FaultPlace, advice: string): BridgeError {
-  return new BridgeError('BRIDGE_SERVICE_BUS_ENTITY', `${who}: the ${entity} ${advice}`, { disposition: 'misconfigured', scope: 'sink' });
+  return new BridgeError('BRIDGE_SERVICE_BUS_ENTITY', `${who}: the ${entity} ${advice}`, {
+    disposition: 'misconfigured',
+    scope: 'sink',
+  });
 }

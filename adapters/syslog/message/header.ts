@@ -47,21 +47,30 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** `enterprise` is the private enterprise number in the name of the structured data. */
 type HeaderOptions = { readonly facility: Facility; readonly enterprise: number };
 
-/** Returns the RFC 5424 header, up to the blank before MSG. PROCID is nil, so that a repeat by a later process is the same message. */
+/**
+ * Returns the RFC 5424 header, up to the blank before MSG. PROCID is nil, so that a repeat by a later process is the
+ * same message.
+ */
 export function header(record: LogRecord, change: string, { facility, enterprise }: HeaderOptions): string {
   const { time, host, attributes, severityNumber } = record;
   const fields = [printable(host, MAX_HOST), APP_NAME, NIL, printable(change, MAX_MSGID)];
   return `${priority(facility, severityNumber)}1 ${timestamp(time)} ${fields.join(' ')} ${structuredData(attributes, enterprise)} `;
 }
 
-/** Returns the RFC 3164 header: local time without a year, and APP-NAME as the tag. RFC 3164 has no nil, so an unknown host is left out. */
+/**
+ * Returns the RFC 3164 header: local time without a year, and APP-NAME as the tag. RFC 3164 has no nil, so an unknown
+ * host is left out.
+ */
 export function legacyHeader({ time, host, severityNumber }: LogRecord, { facility }: HeaderOptions): string {
   // For some readers, any other character ends the host name.
   const name = host === null ? '' : `${printable(host, MAX_HOST).replaceAll(/[^\w.-]/g, '_')} `;
   return `${priority(facility, severityNumber)}${localTimestamp(new Date(time))} ${name}${APP_NAME}: `;
 }
 
-/** Returns the time in milliseconds UTC, or nil if it is not a date. RFC 5424 allows six digits, and the clock has three. */
+/**
+ * Returns the time in milliseconds UTC, or nil if it is not a date. RFC 5424 allows six digits, and the clock has
+ * three.
+ */
 function timestamp(time: string): string {
   const at = new Date(time);
   return Number.isNaN(at.getTime()) ? NIL : at.toISOString();

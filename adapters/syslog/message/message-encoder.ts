@@ -44,9 +44,15 @@ function encode({ bytes, change }: Delivery, options: EncoderOptions, sink: stri
   const headerBytes = Buffer.byteLength(headerText);
   if (headerBytes > maxBytes - MIN_MESSAGE_BYTES) throw tooLongHeader(sink, headerBytes, maxBytes);
   const body = bodyOf(record, bytes, options);
-  const message = headerBytes + body.byteLength > maxBytes ? shortenedBody(body, options, maxBytes - headerBytes) : body;
+  const message =
+    headerBytes + body.byteLength > maxBytes ? shortenedBody(body, options, maxBytes - headerBytes) : body;
   const encoded =
-    message && boundedMessage(Buffer.from(needsByteOrderMark(message, options) ? `${headerText}${BOM}` : headerText), message, maxBytes);
+    message &&
+    boundedMessage(
+      Buffer.from(needsByteOrderMark(message, options) ? `${headerText}${BOM}` : headerText),
+      message,
+      maxBytes,
+    );
   if (encoded === null) throw tooLong(sink, maxBytes);
   return encoded;
 }
@@ -58,8 +64,8 @@ function bodyOf(record: LogRecord, bytes: Uint8Array, { format }: EncoderOptions
 }
 
 /**
- * Cuts the long texts of a JSON body, so that it stays JSON. Returns null if that is not enough. Leaves other formats unchanged:
- * `boundedMessage` cuts their end.
+ * Cuts the long texts of a JSON body, so that it stays JSON. Returns null if that is not enough. Leaves other formats
+ * unchanged: `boundedMessage` cuts their end.
  */
 function shortenedBody(body: Uint8Array, { format }: EncoderOptions, maxBytes: number): Uint8Array | null {
   const mayCut = CUTTABLE[format];
@@ -69,8 +75,8 @@ function shortenedBody(body: Uint8Array, { format }: EncoderOptions, maxBytes: n
 }
 
 /**
- * RFC 5424, section 6.4, marks UTF-8 with a byte order mark. Text needs it only if it has characters outside ASCII. JSON must not have one
- * (RFC 8259, section 8.1), and CEF must begin with `CEF:`.
+ * RFC 5424, section 6.4, marks UTF-8 with a byte order mark. Text needs it only if it has characters outside ASCII.
+ * JSON must not have one (RFC 8259, section 8.1), and CEF must begin with `CEF:`.
  */
 function needsByteOrderMark(message: Uint8Array, { format, legacy }: EncoderOptions): boolean {
   return format === 'text' && !legacy && message.some((byte) => byte > 0x7f);
@@ -83,7 +89,9 @@ function tooLongHeader(sink: string, headerBytes: number, maxBytes: number): Bri
 }
 
 function tooLong(sink: string, maxBytes: number): BridgeError {
-  return refused(`sink ${sink}: this CloudEvent is longer than maxBytes (${maxBytes} bytes), even with its long texts cut`);
+  return refused(
+    `sink ${sink}: this CloudEvent is longer than maxBytes (${maxBytes} bytes), even with its long texts cut`,
+  );
 }
 
 function refused(fault: string): BridgeError {
@@ -93,7 +101,9 @@ function refused(fault: string): BridgeError {
 
 const ELLIPSIS = Buffer.from('…');
 
-/** Joins header and message. Cuts a message that is too long, and ends it in `…`. Returns null if not even the `…` fits. */
+/**
+ * Joins header and message. Cuts a message that is too long, and ends it in `…`. Returns null if not even the `…` fits.
+ */
 export function boundedMessage(header: Uint8Array, message: Uint8Array, maxBytes: number): Buffer | null {
   if (header.byteLength + message.byteLength <= maxBytes) return Buffer.concat([header, message]);
   const room = maxBytes - header.byteLength - ELLIPSIS.byteLength;

@@ -67,7 +67,9 @@ export class SyslogConnection {
     return this.#deps.elapsedMs() - this.#usedMs;
   }
 
-  /** Resolves when bytes may be written. Rejects with the signal's reason, or with the cause of the connection's end. */
+  /**
+   * Resolves when bytes may be written. Rejects with the signal's reason, or with the cause of the connection's end.
+   */
   async open(signal: AbortSignal): Promise<void> {
     await orAbort(this.#opened, this.#until(signal));
   }

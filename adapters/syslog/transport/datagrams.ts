@@ -9,7 +9,9 @@ import type { NetworkServer } from '../server-address.ts';
 import { syslogFault, syslogTimeoutFault } from '../syslog-fault.ts';
 import { type SyslogTransport, serverGuard, type TransportParts } from './transport.ts';
 
-/** Sends datagrams. Resolves the name for each call, so that it follows a server to a new address. Keeps no socket open. */
+/**
+ * Sends datagrams. Resolves the name for each call, so that it follows a server to a new address. Keeps no socket open.
+ */
 export class Datagrams implements SyslogTransport {
   readonly #parts: TransportParts;
   readonly #server: NetworkServer;
@@ -27,7 +29,8 @@ export class Datagrams implements SyslogTransport {
         const outcomes: Outcome[] = [];
         // Sending a datagram does not wait: without this pause, a busy sink would block the event loop.
         await untilNextTurn();
-        for (const message of messages) outcomes.push(await orAbort(this.#sendDatagram(socket, message, address), limited));
+        for (const message of messages)
+          outcomes.push(await orAbort(this.#sendDatagram(socket, message, address), limited));
         return outcomes;
       } finally {
         socket.close();
@@ -45,7 +48,9 @@ export class Datagrams implements SyslogTransport {
 
   #sendDatagram(socket: Socket, message: Uint8Array, address: string): Promise<Outcome> {
     return new Promise((resolve) => {
-      socket.send(message, this.#server.port, address, (error) => resolve(error ? syslogFault(error, this.#parts.target) : 'accepted'));
+      socket.send(message, this.#server.port, address, (error) =>
+        resolve(error ? syslogFault(error, this.#parts.target) : 'accepted'),
+      );
     });
   }
 

@@ -15,19 +15,25 @@ interface StreamParts extends TransportParts {
 }
 
 /**
- * After this silence the stream opens a new connection, which proves that the server is reachable. Azure's load balancer silently drops an
- * idle connection after four minutes, and messages written to it are lost.
+ * After this silence the stream opens a new connection, which proves that the server is reachable. Azure's load
+ * balancer silently drops an idle connection after four minutes, and messages written to it are lost.
  */
 const IDLE_MS = 30_000;
 const FRAMING_NOTES: Readonly<Record<Framing, string>> = {
   counted: 'the length is sent before each message',
   lines: 'a line feed is sent after each message',
 };
-const FRAMING_ADVICE = 'a server that expects the other framing loses every message without an error: run a drill, and search for it there';
-/** How long `check` waits for the server to reject the client certificate: in TLS 1.3 that comes after the handshake. */
+const FRAMING_ADVICE =
+  'a server that expects the other framing loses every message without an error: run a drill, and search for it there';
+/**
+ * How long `check` waits for the server to reject the client certificate: in TLS 1.3 that comes after the handshake.
+ */
 const REJECTION_MS = 500;
 
-/** Sends over one connection, which it opens at the first message. Concurrent calls share the connection, in the order of the calls. */
+/**
+ * Sends over one connection, which it opens at the first message. Concurrent calls share the connection, in the order
+ * of the calls.
+ */
 export class Stream implements SyslogTransport {
   readonly #parts: StreamParts;
   #current: SyslogConnection | null = null;
@@ -54,7 +60,10 @@ export class Stream implements SyslogTransport {
     return messages.map(() => 'accepted');
   }
 
-  /** Opens a separate connection, which must stay open for `settle`. Returns a note about the framing, which only a message could test. */
+  /**
+   * Opens a separate connection, which must stay open for `settle`. Returns a note about the framing, which only a
+   * message could test.
+   */
   async check(signal: AbortSignal): Promise<string> {
     const connection = this.#connect();
     try {
@@ -83,8 +92,15 @@ export class Stream implements SyslogTransport {
     return new SyslogConnection(openSocket(this.#parts, tls), target, deps);
   }
 
-  /** Closes a connection that did not take the messages in time, so that a late write cannot succeed after they are sent again. */
-  async #withTimeout(connection: SyslogConnection, signal: AbortSignal, work: (limited: AbortSignal) => Promise<void>): Promise<void> {
+  /**
+   * Closes a connection that did not take the messages in time, so that a late write cannot succeed after they are sent
+   * again.
+   */
+  async #withTimeout(
+    connection: SyslogConnection,
+    signal: AbortSignal,
+    work: (limited: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const { deps, target, timeoutMs } = this.#parts;
     using limit = deadline(deps, timeoutMs, () => syslogTimeoutFault(target, timeoutMs), signal);
     try {

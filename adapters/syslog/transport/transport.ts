@@ -5,7 +5,10 @@ import type { AdapterDeps, Outcome } from '../../adapter.ts';
 import { forbiddenFault, type SyslogTarget } from '../syslog-fault.ts';
 
 export interface SyslogTransport {
-  /** Resolves to one outcome for each message, in order. Rejects for all of them, with the signal's reason, a BridgeError or an error of Node. */
+  /**
+   * Resolves to one outcome for each message, in order. Rejects for all of them, with the signal's reason, a
+   * BridgeError or an error of Node.
+   */
   send(messages: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Outcome[]>;
   /** Checks the connection, as `Adapter.check`. */
   check(signal: AbortSignal): Promise<string | null>;

@@ -10,7 +10,10 @@ const LONGEST_BODY = 256 * 1024;
 /** Next to this file in adapters/webhook/, and next to the bundle in dist/. */
 const FOLDER = new URL('./templates/', import.meta.url);
 
-/** Returns the template, or a fault: a readable clause without any text of the template. Loads the engine at the first call. */
+/**
+ * Returns the template, or a fault: a readable clause without any text of the template. Loads the engine at the first
+ * call.
+ */
 export async function loadTemplate(body: TemplateBody): Promise<Template | { readonly fault: string }> {
   const text = await textOf(body.template);
   if (typeof text !== 'string') return text;
@@ -19,8 +22,14 @@ export async function loadTemplate(body: TemplateBody): Promise<Template | { rea
   return compile(text, isJson(body.contentType));
 }
 
-/** Renders the body; the same text for the same scope. Returns a fault if the media type is JSON and the text is not. */
-export function renderBody(template: Template, contentType: string, scope: Readonly<Record<string, unknown>>): Rendered {
+/**
+ * Renders the body; the same text for the same scope. Returns a fault if the media type is JSON and the text is not.
+ */
+export function renderBody(
+  template: Template,
+  contentType: string,
+  scope: Readonly<Record<string, unknown>>,
+): Rendered {
   const rendered = template.render(scope);
   if ('fault' in rendered) return rendered;
   if (Buffer.byteLength(rendered.text) > LONGEST_BODY) return { fault: 'its output is larger than 256 KiB' };
@@ -38,7 +47,11 @@ export function renderBody(template: Template, contentType: string, scope: Reado
 }
 
 /** Returns the variables of a template: the CloudEvent's attributes and data, `change`, and the configured values. */
-export function templateScope(event: object, change: string, values: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+export function templateScope(
+  event: object,
+  change: string,
+  values: Readonly<Record<string, string>>,
+): Readonly<Record<string, unknown>> {
   return { ...event, change, values };
 }
 

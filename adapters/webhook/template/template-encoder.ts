@@ -10,10 +10,13 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /**
- * Returns an encoder that gives the same bytes for the same delivery. Loads the template at the first delivery.
- * Rejects with BRIDGE_WEBHOOK_TEMPLATE: `refused` if the template fails for this event, `misconfigured` if it fails for all.
+ * Returns an encoder that gives the same bytes for the same delivery. Loads the template at the first delivery. Rejects
+ * with BRIDGE_WEBHOOK_TEMPLATE: `refused` if the template fails for this event, `misconfigured` if it fails for all.
  */
-export function templateEncoder(body: TemplateBody, sink: string): (batch: readonly Delivery[]) => Promise<EncodedRequest> {
+export function templateEncoder(
+  body: TemplateBody,
+  sink: string,
+): (batch: readonly Delivery[]) => Promise<EncodedRequest> {
   const { contentType } = body;
   let template: Template | null = null;
   return async ([delivery]) => {
@@ -22,7 +25,11 @@ export function templateEncoder(body: TemplateBody, sink: string): (batch: reado
     const scope = templateScope(JSON.parse(decoder.decode(delivery.bytes)), delivery.change, openValues(body));
     const rendered = renderBody(template, contentType, scope);
     if ('text' in rendered)
-      return { id: delivery.id, headers: { 'content-type': contentType }, body: encoder.encode(rendered.text.toWellFormed()) };
+      return {
+        id: delivery.id,
+        headers: { 'content-type': contentType },
+        body: encoder.encode(rendered.text.toWellFormed()),
+      };
     throw failure(
       `sink ${sink}: the template fails for an event of type ${delivery.change}: ${rendered.fault}; correct it, then run dead-letters retry`,
       { disposition: 'refused' },

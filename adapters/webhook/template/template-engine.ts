@@ -1,6 +1,14 @@
 // Liquid text → a template and the variables it uses. Loads liquidjs: import it lazily.
 import { CaptureTag, type Context, Liquid, type Template as Parsed } from 'liquidjs';
-import { escapeJsonString, escapeSlack, FilterFault, formatDate, textOf, toJson, truncate } from './template-filters.ts';
+import {
+  escapeJsonString,
+  escapeSlack,
+  FilterFault,
+  formatDate,
+  textOf,
+  toJson,
+  truncate,
+} from './template-filters.ts';
 
 export interface Template {
   /** Renders the template. @param scope plain data; inherited members are not accessible */
@@ -18,7 +26,10 @@ export interface Variable {
   readonly line: number;
 }
 
-/** In array elements and characters, as counted by liquidjs. Its time limit is not used: a machine that is frozen for maintenance would exceed it. */
+/**
+ * In array elements and characters, as counted by liquidjs. Its time limit is not used: a machine that is frozen for
+ * maintenance would exceed it.
+ */
 const MEMORY_LIMIT = 1_000_000;
 
 /** Without those that read files (include, render, layout, block) or write HTML (tablerow). */
@@ -47,7 +58,10 @@ class Capture extends CaptureTag {
   }
 }
 
-/** Compiles a template. @param json whether each output is escaped for a JSON string, unless its last filter is `raw` or `json` */
+/**
+ * Compiles a template.
+ * @param json whether each output is escaped for a JSON string, unless its last filter is `raw` or `json`
+ */
 export function compile(text: string, json: boolean): Template | { readonly fault: string } {
   const liquid = engine(json);
   try {
@@ -99,7 +113,10 @@ function variablesOf(liquid: Liquid, parsed: Parsed[]): Variable[] {
     });
 }
 
-/** Returns the fault. liquidjs quotes the template, which may contain a secret: only names of filters and tags are repeated. */
+/**
+ * Returns the fault. liquidjs quotes the template, which may contain a secret: only names of filters and tags are
+ * repeated.
+ */
 function faultOf(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   const [, words = message, line, column] = /^(.*), line:(\d+), col:(\d+)$/s.exec(message) ?? [];

@@ -19,7 +19,11 @@ export async function templateFaults({ body }: { readonly body?: TemplateBody })
 }
 
 /** Returns each variable that no event has, once. A misspelled variable would silently render as nothing. */
-function variableFaults(template: Template, samples: readonly Sample[], values: Readonly<Record<string, string>>): OptionFault[] {
+function variableFaults(
+  template: Template,
+  samples: readonly Sample[],
+  values: Readonly<Record<string, string>>,
+): OptionFault[] {
   const known = samples.map(({ event, change }) => templateScope(event, change, {}));
   const unknown = new Map<string, OptionFault>();
   for (const variable of template.variables) {
@@ -39,7 +43,10 @@ function eventFault({ path, line }: Variable, known: readonly object[]): OptionF
   return { key: KEY, message: `uses ${path.join('.')} in line ${line}, which no event has` };
 }
 
-/** Returns whether the path exists. Every path into texts and lists counts, because they have members such as `size` and `first`. */
+/**
+ * Returns whether the path exists. Every path into texts and lists counts, because they have members such as `size` and
+ * `first`.
+ */
 function hasPath(value: unknown, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
     return value !== null || name === undefined;

@@ -10,7 +10,10 @@ const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:
 const ELLIPSIS = '…';
 const DEFAULT_FORMAT = '%Y-%m-%d %H:%M:%S %Z';
 
-/** Returns a value as text: null as nothing, a list as its members with commas, an object as JSON. Lone surrogates become U+FFFD. */
+/**
+ * Returns a value as text: null as nothing, a list as its members with commas, an object as JSON. Lone surrogates
+ * become U+FFFD.
+ */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(textOf).join(', ');
@@ -25,7 +28,9 @@ export function escapeJsonString(value: unknown): string {
 /** Returns a complete JSON value; undefined becomes null. */
 export function toJson(value: unknown): string {
   // JSON.stringify would keep a lone surrogate as an escape.
-  return JSON.stringify(value ?? null, (_, member: unknown) => (typeof member === 'string' ? member.toWellFormed() : member));
+  return JSON.stringify(value ?? null, (_, member: unknown) =>
+    typeof member === 'string' ? member.toWellFormed() : member,
+  );
 }
 
 /** Shortens a text to at most `most` UTF-16 code units, including the ellipsis. Never cuts a character in two. */
@@ -45,8 +50,8 @@ export function escapeSlack(value: unknown): string {
 }
 
 /**
- * Formats a time by strftime, in UTC or the given IANA time zone, with English names, independent of the machine's settings.
- * Returns an empty text for null, and a text that is not an RFC 3339 timestamp unchanged.
+ * Formats a time by strftime, in UTC or the given IANA time zone, with English names, independent of the machine's
+ * settings. Returns an empty text for null, and a text that is not an RFC 3339 timestamp unchanged.
  * @throws FilterFault for an unknown time zone or letter
  */
 export function formatDate(value: unknown, format: unknown = DEFAULT_FORMAT, zone: unknown = 'UTC'): string {
@@ -90,8 +95,21 @@ function monthName({ month }: Parts): string {
 }
 
 function partsOf(ms: number, timeZone: string): Parts {
-  const twoDigits = { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
-  const settings = { ...twoDigits, year: 'numeric', weekday: 'long', timeZoneName: 'short', hourCycle: 'h23', timeZone } as const;
+  const twoDigits = {
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  } as const;
+  const settings = {
+    ...twoDigits,
+    year: 'numeric',
+    weekday: 'long',
+    timeZoneName: 'short',
+    hourCycle: 'h23',
+    timeZone,
+  } as const;
   const parts = formatIn(settings).formatToParts(ms);
   return Object.fromEntries(parts.map(({ type, value }) => [type, value]));
 }

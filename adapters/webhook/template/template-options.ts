@@ -22,7 +22,9 @@ const template = v.pipe(
     (text) => isShipped(text) || /[./\\]/.test(text),
     `is not a template of the bridge (${SHIPPED_TEMPLATES.join(', ')}): for your own template use its path, such as ./message.liquid`,
   ),
-  v.description('slack, teams or pagerduty, or the path of a Liquid file, relative to the folder of the configuration.'),
+  v.description(
+    'slack, teams or pagerduty, or the path of a Liquid file, relative to the folder of the configuration.',
+  ),
   v.transform((text): TemplateSource => (isShipped(text) ? { shipped: text } : { file: new Secret({ file: text }) })),
 );
 
@@ -44,10 +46,15 @@ export const templateEntries = {
         template,
         contentType: v.pipe(
           v.optional(
-            v.pipe(v.string(), v.regex(MEDIA_TYPE, 'must be a media type such as application/json, with no parameter but charset=utf-8')),
+            v.pipe(
+              v.string(),
+              v.regex(MEDIA_TYPE, 'must be a media type such as application/json, with no parameter but charset=utf-8'),
+            ),
             'application/json',
           ),
-          v.description('The media type of the rendered body. Default application/json. If it is JSON, the body must be valid JSON.'),
+          v.description(
+            'The media type of the rendered body. Default application/json. If it is JSON, the body must be valid JSON.',
+          ),
         ),
         values,
       }),

@@ -42,10 +42,23 @@ function samplesOf(event: ScheduledEvent, observer: Observer): Sample[] {
   const ended: EventApproval = {
     ...{ key: KEY, occurrence: 1, state: 'submitted', policy: isFull ? 'policy[0]' : null, at: AT },
     votes: isFull ? [{ approver: 'orders', via: 'token', isShared: false, hasSeen: false, at: AT, event }] : [],
-    ...{ holds: [], decision: { by: 'quorum', at: AT, atOnce: true, dueMs: null, rule: null, isSpent: false }, isDryRun: false },
+    ...{
+      holds: [],
+      decision: { by: 'quorum', at: AT, atOnce: true, dueMs: null, rule: null, isSpent: false },
+      isDryRun: false,
+    },
   };
   const change = (phase: EventChange['phase']): EventChange => ({
-    ...{ kind: 'event', phase, id: `${KEY}:${phase}`, key: KEY, occurrence: 1, event, at: AT, incarnation: isFull ? 3 : null },
+    ...{
+      kind: 'event',
+      phase,
+      id: `${KEY}:${phase}`,
+      key: KEY,
+      occurrence: 1,
+      event,
+      at: AT,
+      incarnation: isFull ? 3 : null,
+    },
     previousStatus: phase === 'scheduled' ? null : 'Scheduled',
     changedFields: phase === 'updated' ? ['notBefore'] : [],
     outcome: phase === 'ended' ? 'completed' : null,

@@ -15,7 +15,9 @@ import type { ApprovalTransaction } from '../store.ts';
 import { ParkedMessages } from './parked-messages.ts';
 import { refuseUnreadable } from './unreadable-message.ts';
 
-/** The pause before a message is given back, so that it does not use up the broker's delivery count (behaviour 8.12). */
+/**
+ * The pause before a message is given back, so that it does not use up the broker's delivery count (behaviour 8.12).
+ */
 const LEAST_PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 5000;
 
@@ -38,7 +40,11 @@ export interface MessageOrigin {
 }
 
 interface InboxParts extends Pick<RecordParts, 'store' | 'ports' | 'deps' | 'logger'> {
-  readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly ApprovalCommand[] | Refusal;
+  readonly check: (
+    origin: ApprovalOrigin,
+    requests: MessageRequests,
+    sentMs: number,
+  ) => readonly ApprovalCommand[] | Refusal;
   /** As `Commands.record`. @throws BridgeError BRIDGE_STORE_* */
   readonly record: (
     authorization: ApprovalAuthorization,
@@ -73,11 +79,18 @@ export class Inbox implements Disposable {
 
   /**
    * Handles one message.
-   * @throws BridgeError BRIDGE_STORE_* if nothing can be stored, BRIDGE_APPROVALS_CLOSED if the bridge is stopping or the source may no
+   * @throws BridgeError BRIDGE_STORE_* if nothing can be stored, BRIDGE_APPROVALS_CLOSED if the bridge is stopping or
+   * the source may no
    * longer act for its approver; the source must then deliver the message again
    */
   async take({ source, approver, canGiveBack }: MessageOrigin, message: ApprovalMessage): Promise<MessageVerdict> {
-    const received = { source, approver, ...message, body: message.body ?? new Uint8Array(), receivedAt: now(this.#parts.deps) };
+    const received = {
+      source,
+      approver,
+      ...message,
+      body: message.body ?? new Uint8Array(),
+      receivedAt: now(this.#parts.deps),
+    };
     const requests = readMessageRequests(received.body);
     if (typeof requests === 'string') return this.#unreadable(received, requests);
     // Holds and releases depend on the answer to a StartRequest in flight, in the order of the messages.
@@ -118,7 +131,10 @@ export class Inbox implements Disposable {
         // The other messages would fail too; the store reports the fault.
         if (isStoreFault(error)) return;
         const { source, place } = message;
-        this.#parts.logger.error({ source, place, err: error }, 'a parked approval could not be processed; the bridge will retry it');
+        this.#parts.logger.error(
+          { source, place, err: error },
+          'a parked approval could not be processed; the bridge will retry it',
+        );
       }
     }
   }
@@ -142,7 +158,11 @@ export class Inbox implements Disposable {
   }
 
   /** As `#handle`. */
-  #decide(message: ReceivedMessage, asked: MessageRequests | string, waitsFor: readonly MayCome[]): MessageVerdict | null {
+  #decide(
+    message: ReceivedMessage,
+    asked: MessageRequests | string,
+    waitsFor: readonly MayCome[],
+  ): MessageVerdict | null {
     const { store, ports, deps, check, record, isShared } = this.#parts;
     const { source, approver, sentMs } = message;
     if (typeof asked === 'string') return this.#refuse(message, refusal('bad-request', asked));
@@ -155,7 +175,9 @@ export class Inbox implements Disposable {
       return mayCome !== null && waitsFor.includes(mayCome) ? null : this.#refuse(message, commands);
     }
     const authorization: ApprovalAuthorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
-    const revoked = record(authorization, commands, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
+    const revoked = record(authorization, commands, (transaction) =>
+      transaction.handleMessage(message, null, deps.wallMs()),
+    );
     return revoked === null ? this.#counted(source, 'settled', 'settle') : this.#refuse(message, revoked);
   }
 
@@ -175,14 +197,18 @@ export class Inbox implements Disposable {
     const verdict: MessageRefusal = { reason: refused.type, description: refused.detail };
     store.commit((transaction) => {
       const { eventId, type: reason } = refused;
-      if (eventId !== undefined) transaction.publish([refusedChange({ approver: message.approver, eventId, reason }, this.#parts)]);
+      if (eventId !== undefined)
+        transaction.publish([refusedChange({ approver: message.approver, eventId, reason }, this.#parts)]);
       transaction.handleMessage(message, verdict, deps.wallMs());
     });
     denied(message.approver, refused, message);
     return this.#counted(message.source, 'refused', verdict);
   }
 
-  /** Waits for room instead of dropping messages: the source continues when an earlier message is settled, after at most a minute. */
+  /**
+   * Waits for room instead of dropping messages: the source continues when an earlier message is settled, after at most
+   * a minute.
+   */
   async #parkOnceThereIsRoom(message: ReceivedMessage, requests: MessageRequests): Promise<MessageVerdict> {
     if (!this.#parking.hasRoom(message)) this.#warnFull(message.source);
     while (!this.#parking.hasRoom(message)) {
@@ -200,7 +226,10 @@ export class Inbox implements Disposable {
     const nowMs = deps.elapsedMs();
     if (nowMs - (this.#warnedFullMs.get(source) ?? Number.NEGATIVE_INFINITY) < FULL_WARNING_INTERVAL_MS) return;
     this.#warnedFullMs.set(source, nowMs);
-    logger.warn({ source }, 'too many approvals of a source name what this bridge has not read yet: the source pauses until there is room');
+    logger.warn(
+      { source },
+      'too many approvals of a source name what this bridge has not read yet: the source pauses until there is room',
+    );
   }
 
   #park(message: ReceivedMessage): MessageVerdict {

@@ -6,11 +6,17 @@ import type { RecordParts } from '../record/ledger.ts';
 type UnreadableParts = Pick<RecordParts, 'store' | 'ports' | 'deps' | 'logger'>;
 
 /**
- * Logs the message. If it names a known event, publishes `approval.failed` and stores the message, so that it is answered once.
+ * Logs the message. If it names a known event, publishes `approval.failed` and stores the message, so that it is
+ * answered once.
  * @param eventId the known event that it names, as it is written; null: none
  * @throws BridgeError BRIDGE_STORE_*
  */
-export function refuseUnreadable(message: ReceivedMessage, eventId: string | null, fault: string, parts: UnreadableParts): MessageRefusal {
+export function refuseUnreadable(
+  message: ReceivedMessage,
+  eventId: string | null,
+  fault: string,
+  parts: UnreadableParts,
+): MessageRefusal {
   const { source, place, approver } = message;
   const refusal = { reason: 'bad-request', description: `The message is not a valid approval: ${fault}.` };
   if (eventId !== null) {

@@ -21,20 +21,27 @@ export class Answers {
     this.#parts = parts;
   }
 
-  /** To be called before a StartRequest with all of these is sent. A call of `refused` or `conclude` follows, unless the process ends. */
+  /**
+   * To be called before a StartRequest with all of these is sent. A call of `refused` or `conclude` follows, unless the
+   * process ends.
+   */
   sent(posted: readonly EventApproval[]): void {
     for (const each of posted) this.#parts.ledger.doubts.sent(each);
   }
 
   /**
-   * Records a refused or lost StartRequest. If the event has started since, the approval is `moot`, or `unknown` if the answer was lost.
+   * Records a refused or lost StartRequest. If the event has started since, the approval is `moot`, or `unknown` if the
+   * answer was lost.
    * @throws BridgeError BRIDGE_STORE_*
    */
   refused(posted: readonly EventApproval[], status: number | string | null, mayHaveArrived: boolean): void {
     const { ledger } = this.#parts;
     for (const each of posted) ledger.doubts.answered(each);
     ledger.commit(
-      posted.flatMap((each) => [ledger.answerRecord.line(each, status, mayHaveArrived), this.#afterRefusal(each, mayHaveArrived)]),
+      posted.flatMap((each) => [
+        ledger.answerRecord.line(each, status, mayHaveArrived),
+        this.#afterRefusal(each, mayHaveArrived),
+      ]),
     );
   }
 
@@ -63,7 +70,8 @@ export class Answers {
     const { ledger, auditTrail, refusals, ports, deps } = this.#parts;
     const before = ledger.approvalOf(posted.key, posted.occurrence);
     const known = ports.events().get(posted.key);
-    if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NO_CHANGE;
+    if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting'))
+      return NO_CHANGE;
     const at = now(deps);
     const state = verdict === 'moot' ? ledger.doubts.passedBy(posted) : verdict;
     const concluded = moved(verdict === 'submitted' ? acceptedIn(posted, before) : before, state, at);
@@ -81,7 +89,10 @@ export class Answers {
   }
 }
 
-/** Returns the approvals as they were posted, even if some became void since, plus the votes that arrived since. A dry run never posts. */
+/**
+ * Returns the approvals as they were posted, even if some became void since, plus the votes that arrived since. A dry
+ * run never posts.
+ */
 function acceptedIn({ decision, policy, isDryRun, votes }: EventApproval, before: EventApproval): EventApproval {
   const late = before.votes.filter((vote) => votes.every(({ approver }) => approver !== vote.approver));
   return { ...before, decision, policy, isDryRun, votes: [...votes, ...late] };

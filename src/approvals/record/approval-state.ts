@@ -23,14 +23,20 @@ export function isPosted(state: ApprovalState): boolean {
   return state === 'submitted' || state === 'confirmed';
 }
 
-/** The final state if the event starts or ends first: `unknown` if a StartRequest may have been accepted and its answer was lost. */
+/**
+ * The final state if the event starts or ends first: `unknown` if a StartRequest may have been accepted and its answer
+ * was lost.
+ */
 export type PassedBy = 'moot' | 'unknown';
 
 export function isPassedBy(state: ApprovalState): state is PassedBy {
   return state === 'moot' || state === 'unknown';
 }
 
-/** Whether the votes still count. Those of moot or unknown approvals, and of a dry run that is over, do not: the next vote is the first. */
+/**
+ * Whether the votes still count. Those of moot or unknown approvals, and of a dry run that is over, do not: the next
+ * vote is the first.
+ */
 export function isAlive(rules: Rules, { state, isDryRun }: EventApproval): boolean {
   return !isPassedBy(state) && (!isDryRun || rules.dryRun);
 }

@@ -19,7 +19,10 @@ export interface StepContext {
   readonly status?: number | string | null;
 }
 
-/** The first reasons of a hold get one line each. Later ones share a line with the newest reason, which is written when the hold ends. */
+/**
+ * The first reasons of a hold get one line each. Later ones share a line with the newest reason, which is written when
+ * the hold ends.
+ */
 const MOST_REASONS = 10;
 
 const OF_STATE: Partial<Record<EventApproval['state'], ApprovalStepName>> = {
@@ -31,13 +34,26 @@ const OF_STATE: Partial<Record<EventApproval['state'], ApprovalStepName>> = {
 };
 
 /** Returns one line, without an approver unless `more` names one. */
-export function stepOf(step: ApprovalStepName, atMs: number, policy: string | null, more: Partial<ApprovalStep>): ApprovalStep {
+export function stepOf(
+  step: ApprovalStepName,
+  atMs: number,
+  policy: string | null,
+  more: Partial<ApprovalStep>,
+): ApprovalStep {
   return { step, atMs, approver: null, via: null, policy, status: null, reason: null, ...more };
 }
 
 /** Returns the lines in order: votes and holds, then decisions, then the new state. */
-export function stepsBetween(before: EventApproval | null, after: EventApproval, context: StepContext): readonly ApprovalStep[] {
-  const line = (step: ApprovalStepName, who: { approver: string; via: string } | null, more: Partial<ApprovalStep> = {}): ApprovalStep =>
+export function stepsBetween(
+  before: EventApproval | null,
+  after: EventApproval,
+  context: StepContext,
+): readonly ApprovalStep[] {
+  const line = (
+    step: ApprovalStepName,
+    who: { approver: string; via: string } | null,
+    more: Partial<ApprovalStep> = {},
+  ): ApprovalStep =>
     stepOf(step, context.atMs, after.policy, { ...(who && { approver: who.approver, via: who.via }), ...more });
   const [votesBefore, holdsBefore] = [before?.votes ?? [], before?.holds ?? []];
   const steps = [
@@ -49,7 +65,10 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
       .map((hold) => line('held', hold, { reason: hold.reason })),
     ...holdsBefore
       .filter((hold) => !after.holds.some((each) => isSameOwner(each, hold)))
-      .flatMap((hold) => [...lastReason(hold, after.policy), line('released', context.by ?? null, { reason: hold.approver })]),
+      .flatMap((hold) => [
+        ...lastReason(hold, after.policy),
+        line('released', context.by ?? null, { reason: hold.approver }),
+      ]),
   ];
   const [earlierBy, by] = [before?.decision?.by ?? null, after.decision?.by ?? null];
   const isOfAnotherRule = isReplaced(before?.decision ?? null, after.decision);
@@ -61,7 +80,8 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
   const isSeenFirst = name === 'confirmed' && before?.state !== 'submitted';
   if (isSeenFirst) steps.push(line('submitted', null, { status }));
   // If the state goes back from confirmed to submitted, nothing was submitted again.
-  if (name !== undefined && before?.state !== 'confirmed') steps.push(line(name, null, { status: isSeenFirst ? null : status }));
+  if (name !== undefined && before?.state !== 'confirmed')
+    steps.push(line(name, null, { status: isSeenFirst ? null : status }));
   return steps;
 }
 
@@ -83,7 +103,10 @@ function lastReason(hold: ApprovalHold, policy: string | null): readonly Approva
   return [stepOf('held', at.wallMs, policy, { approver, via, reason, ...(times > 1 && { times }) })];
 }
 
-/** Returns the votes that a dry run takes over, which are never posted. Votes of a refused approval were reported already. */
+/**
+ * Returns the votes that a dry run takes over, which are never posted. Votes of a refused approval were reported
+ * already.
+ */
 function takenAlong(before: EventApproval | null, after: EventApproval): readonly ApprovalVote[] {
   if (before === null || before.isDryRun || !after.isDryRun || before.state === 'failed') return [];
   return before.votes.filter((vote) => isIn(vote, after.votes));

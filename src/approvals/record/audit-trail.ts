@@ -75,10 +75,18 @@ export class AuditTrail {
   }
 
   /** Returns the entry for a command, with an `approval.recorded` for each new vote. */
-  entry(known: GovernedEvent['known'], before: EventApproval | null, after: EventApproval, at: Instant, by?: ApprovalOrigin): AuditEntry {
+  entry(
+    known: GovernedEvent['known'],
+    before: EventApproval | null,
+    after: EventApproval,
+    at: Instant,
+    by?: ApprovalOrigin,
+  ): AuditEntry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, ...(by && { by }) });
     const recorded = steps.filter(({ step }) => step === 'recorded');
-    const changes = recorded.map(({ approver }) => this.#change('recorded', known, after, { approver, reason: null, at }));
+    const changes = recorded.map(({ approver }) =>
+      this.#change('recorded', known, after, { approver, reason: null, at }),
+    );
     return { known, before, after, steps, changes };
   }
 
@@ -91,17 +99,27 @@ export class AuditTrail {
     at: Instant,
   ): AuditEntry {
     if (after === null || after === before) return { known, before, after, steps: [], changes: [] };
-    const changes = voided.map(({ vote: { approver }, reason }) => this.#change('failed', known, after, { approver, reason, at }));
+    const changes = voided.map(({ vote: { approver }, reason }) =>
+      this.#change('failed', known, after, { approver, reason, at }),
+    );
     return { known, before, after, steps: stepsBetween(before, after, { atMs: at.wallMs }), changes };
   }
 
-  /** Returns the entry for the final answer to a StartRequest. It is published, unless the approval is moot or unknown. */
+  /**
+   * Returns the entry for the final answer to a StartRequest. It is published, unless the approval is moot or unknown.
+   */
   verdict({ known, posted, before, after, status, at }: VerdictFacts): AuditEntry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, status });
     const hasFailed = after.state === 'failed';
     const [first, ...others] = posted.decision?.by === 'quorum' ? posted.votes : [];
-    const facts = { approver: others.length === 0 ? (first?.approver ?? null) : null, reason: hasFailed ? 'refused' : null, at };
-    const changes = isPassedBy(after.state) ? [] : [this.#change(hasFailed ? 'failed' : 'submitted', known, after, facts)];
+    const facts = {
+      approver: others.length === 0 ? (first?.approver ?? null) : null,
+      reason: hasFailed ? 'refused' : null,
+      at,
+    };
+    const changes = isPassedBy(after.state)
+      ? []
+      : [this.#change(hasFailed ? 'failed' : 'submitted', known, after, facts)];
     return { known, before, after, steps, changes };
   }
 
@@ -159,7 +177,9 @@ interface ChangeContext {
   readonly isUsed: (id: string) => boolean;
 }
 
-/** Returns a change with an unused id. Store it before another change of the same phase, event and approver is created. */
+/**
+ * Returns a change with an unused id. Store it before another change of the same phase, event and approver is created.
+ */
 function approvalChange(
   phase: ApprovalPhase,
   facts: Omit<ApprovalChange, 'kind' | 'phase' | 'id'>,
@@ -169,18 +189,33 @@ function approvalChange(
   return { kind: 'approval', phase, id, ...facts };
 }
 
-/** Returns the `approval.failed` of an approval that was refused before it was recorded. `eventId`: as the sender wrote it. */
+/**
+ * Returns the `approval.failed` of an approval that was refused before it was recorded. `eventId`: as the sender wrote
+ * it.
+ */
 export function refusedChange(
-  { approver, eventId: asWritten, reason }: { readonly approver: string; readonly eventId: string; readonly reason: string },
+  {
+    approver,
+    eventId: asWritten,
+    reason,
+  }: { readonly approver: string; readonly eventId: string; readonly reason: string },
   {
     store,
     ports,
     deps,
-  }: { readonly store: Pick<ApprovalStore, 'journal'>; readonly ports: Pick<ApprovalPorts, 'events' | 'observerId'>; readonly deps: Deps },
+  }: {
+    readonly store: Pick<ApprovalStore, 'journal'>;
+    readonly ports: Pick<ApprovalPorts, 'events' | 'observerId'>;
+    readonly deps: Deps;
+  },
 ): ApprovalChange {
   const key = keyOf(asWritten);
   const { occurrence = null, event = null } = ports.events().get(key) ?? {};
   const eventId = event?.eventId ?? asWritten.toWellFormed();
   const context = { observerId: ports.observerId(), isUsed: (id: string) => store.journal.isUsed(id) };
-  return approvalChange('failed', { key, eventId, occurrence, event, approver, policy: null, reason, at: now(deps) }, context);
+  return approvalChange(
+    'failed',
+    { key, eventId, occurrence, event, approver, policy: null, reason, at: now(deps) },
+    context,
+  );
 }

@@ -20,8 +20,9 @@ export class Commands {
   }
 
   /**
-   * Records all commands and the writes of `also` in one transaction; writes nothing if no command changes anything and `also` is absent.
-   * Every approval, hold and release by HTTP, message or sink is recorded here. The authorization is checked in the turn that records.
+   * Records all commands and the writes of `also` in one transaction; writes nothing if no command changes anything and
+   * `also` is absent. Every approval, hold and release by HTTP, message or sink is recorded here. The authorization is
+   * checked in the turn that records.
    * @returns the refusal if the authorization was revoked (nothing is recorded then), else null
    * @throws BridgeError BRIDGE_STORE_*; nothing is recorded then
    */
@@ -38,7 +39,11 @@ export class Commands {
     return null;
   }
 
-  #write(origin: ApprovalOrigin, commands: readonly ApprovalCommand[], also?: (transaction: ApprovalTransaction) => void): void {
+  #write(
+    origin: ApprovalOrigin,
+    commands: readonly ApprovalCommand[],
+    also?: (transaction: ApprovalTransaction) => void,
+  ): void {
     const { ledger, auditTrail, deps } = this.#parts;
     const at = now(deps);
     const current = new Map<string, EventApproval>();
@@ -65,11 +70,21 @@ export class Commands {
     at: Instant,
   ): EventApproval | null {
     const { rules } = this.#parts;
-    if (command.kind === 'vote') return withVote(rules, before, governedEvent, { ...origin, hasSeen: command.hasSeen }, at);
+    if (command.kind === 'vote')
+      return withVote(rules, before, governedEvent, { ...origin, hasSeen: command.hasSeen }, at);
     if (command.kind === 'hold') {
-      return withHold(rules, before, governedEvent, { ...origin, reason: command.reason, at, sentMs: command.sentMs, replaced: null });
+      return withHold(rules, before, governedEvent, {
+        ...origin,
+        reason: command.reason,
+        at,
+        sentMs: command.sentMs,
+        replaced: null,
+      });
     }
     if (command.kind === 'prepared') return withPrepared(rules, before, governedEvent, origin, at);
-    return before && withoutHolds(rules, before, governedEvent, (hold) => command.holds.some((each) => isSameOwner(each, hold)), at);
+    return (
+      before &&
+      withoutHolds(rules, before, governedEvent, (hold) => command.holds.some((each) => isSameOwner(each, hold)), at)
+    );
   }
 }

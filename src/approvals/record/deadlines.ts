@@ -31,7 +31,9 @@ export class Deadlines implements Disposable {
     if (dueMs !== null) this.#wait(key, dueMs);
   }
 
-  /** Emits deadlines that have expired although their timers have not fired, for example after the wall clock was set. */
+  /**
+   * Emits deadlines that have expired although their timers have not fired, for example after the wall clock was set.
+   */
   lookAgain(): void {
     const nowMs = this.#deps.wallMs();
     for (const [key, { dueMs }] of [...this.#ahead]) if (dueMs <= nowMs) this.#due$.next(key);

@@ -30,7 +30,10 @@ function fallDue(key: string, parts: DueParts): void {
     decide(known, governedEvent.governed, parts);
   } catch (error) {
     // The store logs its own faults. The next document retries.
-    logger.error({ eventId: key, reason: messageOf(error) }, 'a deadline expired and could not be stored; the bridge will retry it');
+    logger.error(
+      { eventId: key, reason: messageOf(error) },
+      'a deadline expired and could not be stored; the bridge will retry it',
+    );
   }
 }
 
@@ -39,7 +42,8 @@ function decide(known: KnownEvent, governed: Governed, { rules, ledger, auditTra
   const before = ledger.approvalOf(known.key, known.occurrence);
   const done = { ...governed, isDone: true };
   const isSeen = sees(known, ports);
-  // Kept in memory at once: the deadline must stay undecided when the document is visible again, even if the record cannot be stored now.
+  // Kept in memory at once: the deadline must stay undecided when the document is visible again, even if the record
+  // cannot be stored now.
   if (!isSeen) ledger.governedEvents.keep(known, done);
   const approves = isSeen && governed.ruling.deadline?.then === 'approve' && !isPast(known.event, at.wallMs);
   const after = approves ? withDeadline(rules, before, { known, governed }, at) : before;

@@ -1,6 +1,12 @@
 // An occurrence's approvals and the rule that governs it → the decision. Pure.
 
-import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
+import type {
+  ApprovalDecision,
+  ApprovalHold,
+  ApprovalState,
+  ApprovalVote,
+  EventApproval,
+} from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
 import type { Governed, GovernedEvent } from '../rules/governed-events.ts';
 import type { PolicyDecision } from '../rules/policy.ts';
@@ -8,7 +14,12 @@ import { type Quorum, quorumOf, type Rules } from '../rules/quorum.ts';
 import { isPosted, moved } from './approval-state.ts';
 
 /** Returns the quorum that `votes` give for the event in its current state. */
-export function quorumOver(rules: Rules, ruling: PolicyDecision, event: ScheduledEvent, votes: readonly ApprovalVote[]): Quorum {
+export function quorumOver(
+  rules: Rules,
+  ruling: PolicyDecision,
+  event: ScheduledEvent,
+  votes: readonly ApprovalVote[],
+): Quorum {
   return quorumOf(
     rules,
     ruling,
@@ -17,7 +28,10 @@ export function quorumOver(rules: Rules, ruling: PolicyDecision, event: Schedule
   );
 }
 
-/** Returns the approvals with the current decision; the same object if nothing changed. `fellDueMs`: the deadline that expires now. */
+/**
+ * Returns the approvals with the current decision; the same object if nothing changed. `fellDueMs`: the deadline that
+ * expires now.
+ */
 export function settled(
   rules: Rules,
   before: EventApproval,
@@ -28,7 +42,8 @@ export function settled(
   const decision = decisionOf(rules, before, governedEvent, at, fellDueMs);
   const { policy } = governedEvent.governed.ruling;
   const state = isPosted(before.state) ? before.state : stateOf(rules, before.holds, decision);
-  const isSame = isSameDecision(decision, before.decision) && policy === before.policy && rules.dryRun === before.isDryRun;
+  const isSame =
+    isSameDecision(decision, before.decision) && policy === before.policy && rules.dryRun === before.isDryRun;
   return moved(isSame ? before : { ...before, decision, policy, isDryRun: rules.dryRun }, state, at);
 }
 
@@ -58,7 +73,10 @@ function decisionOf(
   return { by, at: isNew ? at : earlier.at, atOnce, dueMs: due, rule: ruling.rule, isSpent: rules.dryRun || isSpent };
 }
 
-/** Compares the rule's content, because its number changes if rules are inserted before it. Earlier versions stored only the number. */
+/**
+ * Compares the rule's content, because its number changes if rules are inserted before it. Earlier versions stored only
+ * the number.
+ */
 function isOfRule({ decision, policy }: EventApproval, ruling: PolicyDecision): boolean {
   if (decision === null) return false;
   return decision.rule === null ? policy === ruling.policy : decision.rule === ruling.rule;
@@ -66,10 +84,18 @@ function isOfRule({ decision, policy }: EventApproval, ruling: PolicyDecision): 
 
 /** Whether the deadline of the governing rule has expired and the rule approves then. */
 function isStillDue(approval: EventApproval, { ruling, dueMs }: Governed): boolean {
-  return isOfRule(approval, ruling) && approval.decision?.dueMs === dueMs && dueMs !== null && ruling.deadline?.then === 'approve';
+  return (
+    isOfRule(approval, ruling) &&
+    approval.decision?.dueMs === dueMs &&
+    dueMs !== null &&
+    ruling.deadline?.then === 'approve'
+  );
 }
 
-/** Whether the decision is only the rest of a finished dry run and decides nothing. Earlier versions kept the rule in it. */
+/**
+ * Whether the decision is only the rest of a finished dry run and decides nothing. Earlier versions kept the rule in
+ * it.
+ */
 export function isOnlySpent({ by, isSpent }: ApprovalDecision, dryRun: boolean): boolean {
   return by === null || (isSpent && !dryRun && by !== 'quorum');
 }

@@ -10,7 +10,9 @@ const SETTLED: ReadonlySet<string> = new Set(['submitted', 'confirmed', 'moot', 
 /** What nothing settled since then. `awaited`: and no line says what was answered. */
 type RecordedDoubt = 'lost' | 'awaited' | null;
 
-/** Returns what the record of an occurrence says of StartRequests that may have been accepted; null if there are none. */
+/**
+ * Returns what the record of an occurrence says of StartRequests that may have been accepted; null if there are none.
+ */
 export function recordedDoubt(store: Pick<ApprovalStore, 'approvals'>, occurrence: number): RecordedDoubt {
   let isLost = false;
   let isAwaited = false;
@@ -81,7 +83,10 @@ export class Doubts {
     return this.#awaited.has(nameOf(approval));
   }
 
-  /** Returns the reason of the line that the record needs, so that the next process is in doubt too; null if it needs none. */
+  /**
+   * Returns the reason of the line that the record needs, so that the next process is in doubt too; null if it needs
+   * none.
+   */
   unrecorded(approval: Occurrence): string | null {
     if (this.#lost.has(nameOf(approval))) return this.isRecordedAsLost(approval) ? null : LOST_ANSWER;
     return this.isOnItsWay(approval) && !this.isRecordedAsAwaited(approval) ? AWAITED_ANSWER : null;

@@ -75,7 +75,10 @@ export class Ledger {
     for (const approval of this.#open.values()) if (approval.state === 'submitting') this.#decided$.next(approval);
   }
 
-  /** Writes all parts in one transaction, then applies them in memory. @throws BridgeError BRIDGE_STORE_*; nothing is recorded then */
+  /**
+   * Writes all parts in one transaction, then applies them in memory.
+   * @throws BridgeError BRIDGE_STORE_*; nothing is recorded then
+   */
   commit(parts: readonly Pending[]): void {
     const pending = together(parts);
     if (pending.isNews) this.#store.commit(pending.write);
@@ -116,8 +119,8 @@ class AnswerRecord {
   }
 
   /**
-   * News if it differs from the one before (an HTTP status or an error's code), if the record says that this answer is awaited, or if it is the
-   * first that was lost: the service may have accepted it, and no answer came.
+   * News if it differs from the one before (an HTTP status or an error's code), if the record says that this answer is
+   * awaited, or if it is the first that was lost: the service may have accepted it, and no answer came.
    */
   line(approval: EventApproval, status: number | string | null, isLost: boolean): Pending {
     const { key } = approval;
@@ -135,7 +138,11 @@ class AnswerRecord {
     return reason === null ? NO_CHANGE : this.#line(approval, { reason }, () => {});
   }
 
-  #line(approval: EventApproval, facts: Pick<ApprovalStep, 'reason'> & Partial<ApprovalStep>, apply: () => void): Pending {
+  #line(
+    approval: EventApproval,
+    facts: Pick<ApprovalStep, 'reason'> & Partial<ApprovalStep>,
+    apply: () => void,
+  ): Pending {
     const step = stepOf('answered', this.#deps.wallMs(), approval.policy, facts);
     return {
       isNews: true,

@@ -29,7 +29,10 @@ export class Refusals implements Disposable {
     this.#parts = parts;
   }
 
-  /** Returns the entry without lines and CloudEvents if the bridge itself posted again and the status is the same as before. */
+  /**
+   * Returns the entry without lines and CloudEvents if the bridge itself posted again and the status is the same as
+   * before.
+   */
   withoutRepeat(entry: AuditEntry, status: number): AuditEntry {
     const { key, occurrence } = entry.known;
     const earlier = this.#refused.get(key);
@@ -37,7 +40,9 @@ export class Refusals implements Disposable {
     return isRepeat ? { ...entry, steps: [], changes: [] } : entry;
   }
 
-  /** Adds an approval that is on disk as `failed`. If a rule decides it too, the decision is made again after a minute. */
+  /**
+   * Adds an approval that is on disk as `failed`. If a rule decides it too, the decision is made again after a minute.
+   */
   add({ key, occurrence }: EventApproval, status: number): void {
     const isFirst = this.#refused.get(key)?.isAgain !== true;
     this.#forget(key);
@@ -85,7 +90,10 @@ export class Refusals implements Disposable {
       ledger.commit([decided]);
     } catch (error) {
       // The store logs its own faults. The next document retries.
-      logger.error({ eventId: key, reason: messageOf(error) }, 'a refused decision could not be made again; the bridge will retry it');
+      logger.error(
+        { eventId: key, reason: messageOf(error) },
+        'a refused decision could not be made again; the bridge will retry it',
+      );
     }
   }
 
@@ -94,8 +102,14 @@ export class Refusals implements Disposable {
     this.#refused.delete(key);
   }
 
-  /** Returns null if there is nothing to decide again: the approval is not `failed`, the event is not Scheduled, or no rule decides it. */
-  #failed(key: string, { occurrence }: Refused): { readonly approval: EventApproval; readonly governedEvent: GovernedEvent } | null {
+  /**
+   * Returns null if there is nothing to decide again: the approval is not `failed`, the event is not Scheduled, or no
+   * rule decides it.
+   */
+  #failed(
+    key: string,
+    { occurrence }: Refused,
+  ): { readonly approval: EventApproval; readonly governedEvent: GovernedEvent } | null {
     const { ledger, ports } = this.#parts;
     const approval = ledger.approvalOf(key, occurrence);
     const known = ports.events().get(key);

@@ -28,7 +28,9 @@ export class Reviews {
   /** Loads the stored approvals and applies the rules of this process. @throws BridgeError BRIDGE_STORE_* */
   load(): void {
     const { ports, store, deps, ledger } = this.#parts;
-    const stored = new Map(store.approvals.open().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
+    const stored = new Map(
+      store.approvals.open().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]),
+    );
     const at = now(deps);
     const lost = [...stored.values()].filter(isUnsettled).map((approval) => this.#lost(approval, at));
     const reviews = [...ports.events().values()].map((known) =>
@@ -47,7 +49,9 @@ export class Reviews {
     ledger.commit(scheduled.map((known) => this.review(known, ledger.approvalOf(known.key, known.occurrence), at)));
   }
 
-  /** Returns the effect of the changes of a document. `preparing`: the sinks that hold the event from this change on. */
+  /**
+   * Returns the effect of the changes of a document. `preparing`: the sinks that hold the event from this change on.
+   */
   observe(changes: readonly EventChange[], preparing: (change: EventChange) => readonly string[]): Pending {
     return together(
       changes.map((change) => {
@@ -62,7 +66,8 @@ export class Reviews {
   /** Returns the effect of the current event and rules on its approvals. */
   review(known: Known, before: EventApproval | null, at: Instant, preparing: readonly string[] = []): Pending {
     const { rules, ledger, ports } = this.#parts;
-    if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
+    if (known.event.eventStatus === 'Started')
+      return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
     const governed = ledger.governedEvents.applyRules(known, at);
     const standing = before && this.#sinceStart(known, before, at);
     const { approval, voided } = review(rules, standing, { known, governed }, at);
@@ -77,7 +82,14 @@ export class Reviews {
 
   /** Returns the correction of a final state that was reported before the answer to a StartRequest arrived. */
   corrected(known: Known, before: EventApproval, passedBy: PassedBy, at: Instant): Pending {
-    return this.#pending(known, before, moved(before, passedBy, at), this.#parts.ledger.governedEventOf(known)?.governed ?? null, [], at);
+    return this.#pending(
+      known,
+      before,
+      moved(before, passedBy, at),
+      this.#parts.ledger.governedEventOf(known)?.governed ?? null,
+      [],
+      at,
+    );
   }
 
   /** Keeps an approval in doubt if an earlier process may have posted it, and records that. */
@@ -94,11 +106,19 @@ export class Reviews {
   /** Closes the approvals of an event that has ended. An answer to a StartRequest in flight would be too late. */
   #over(known: Known, before: EventApproval | null, at: Instant): Pending {
     const { auditTrail, ledger } = this.#parts;
-    const entry = auditTrail.review(known, before, before && closed(before, at, ledger.doubts.passedBy(before)), [], at);
+    const entry = auditTrail.review(
+      known,
+      before,
+      before && closed(before, at, ledger.doubts.passedBy(before)),
+      [],
+      at,
+    );
     return auditTrail.pending([entry], () => ledger.forget(known));
   }
 
-  /** A StartRequest in flight may have started the event, even if its approval is void or held now: its answer decides. */
+  /**
+   * A StartRequest in flight may have started the event, even if its approval is void or held now: its answer decides.
+   */
   #begun(before: EventApproval, at: Instant): EventApproval {
     const { doubts } = this.#parts.ledger;
     return isUnsettled(before) && doubts.isOnItsWay(before) ? before : begun(before, at, doubts.passedBy(before));
@@ -107,7 +127,8 @@ export class Reviews {
   /** If the event went back from Started before that answer arrived, the earlier decision must not be posted again. */
   #sinceStart(known: Known, before: EventApproval, at: Instant): EventApproval {
     const { ledger } = this.#parts;
-    const wasStarted = ledger.governedEventOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;
+    const wasStarted =
+      ledger.governedEventOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;
     return wasStarted && isUnsettled(before) ? begun(before, at, ledger.doubts.passedBy(before)) : before;
   }
 

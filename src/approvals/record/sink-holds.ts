@@ -18,7 +18,10 @@ interface SinkHoldFacts {
   readonly actsOn: (sink: string) => boolean | null;
 }
 
-/** Applies a finished preparation: adds a vote of the approver of the sink, who has seen the event, and releases the hold of the sink. */
+/**
+ * Applies a finished preparation: adds a vote of the approver of the sink, who has seen the event, and releases the
+ * hold of the sink.
+ */
 export function withPrepared(
   rules: Rules,
   approval: EventApproval | null,
@@ -49,7 +52,10 @@ export function withSinkHolds(
   const lost = lostVoters(rules, before, after);
   const isAgain = (sink: string, approver: string) => lost.has(approver) && wasSent(sink) && actsOn(sink) === true;
   const holding = [...holdingSinks].filter(([sink, approver]) => preparing.includes(sink) || isAgain(sink, approver));
-  return holding.reduce((approval, [sink, approver]) => withHold(rules, approval, governedEvent, holdBy(sink, approver, at)), kept);
+  return holding.reduce(
+    (approval, [sink, approver]) => withHold(rules, approval, governedEvent, holdBy(sink, approver, at)),
+    kept,
+  );
 }
 
 /** Whether the sink of the hold was removed, or acts for another approver now: nothing would release the hold. */
@@ -65,5 +71,13 @@ function lostVoters(rules: Rules, before: EventApproval | null, after: EventAppr
 }
 
 function holdBy(sink: string, approver: string, at: Instant): ApprovalHold {
-  return { approver, via: viaSink(sink), isShared: false, reason: `sink ${sink} prepares`, at, sentMs: null, replaced: null };
+  return {
+    approver,
+    via: viaSink(sink),
+    isShared: false,
+    reason: `sink ${sink} prepares`,
+    at,
+    sentMs: null,
+    replaced: null,
+  };
 }

@@ -29,10 +29,16 @@ export class SinkOutcomes {
   }
 
   /**
-   * Stores everything in one transaction. If a vote is refused, its delivery stays accepted, and an `approval.failed` is published.
+   * Stores everything in one transaction. If a vote is refused, its delivery stays accepted, and an `approval.failed`
+   * is published.
    * @throws BridgeError BRIDGE_STORE_*; nothing is stored then
    */
-  settle({ sink, approver }: ApprovingSink, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
+  settle(
+    { sink, approver }: ApprovingSink,
+    settlements: readonly Settlement[],
+    atMs: number,
+    error: SinkError | null = null,
+  ): void {
     const { store, ports, deps, commands, denied } = this.#parts;
     const origin = { approver, via: viaSink(sink), isShared: false };
     const authorization: ApprovalAuthorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
@@ -40,7 +46,9 @@ export class SinkOutcomes {
     const refused = checked.filter((result) => result.kind === 'refusal');
     const allowed = checked.filter((result) => result.kind !== 'refusal');
     commands.record(authorization, allowed, (transaction) => {
-      const failed = refused.map(({ eventId = '', type }) => refusedChange({ approver, eventId, reason: type }, { store, ports, deps }));
+      const failed = refused.map(({ eventId = '', type }) =>
+        refusedChange({ approver, eventId, reason: type }, { store, ports, deps }),
+      );
       if (failed.length > 0) transaction.publish(failed);
       transaction.settle(sink, settlements, atMs, error);
     });
@@ -52,7 +60,11 @@ export class SinkOutcomes {
     const id = settlement.result === 'accepted' ? settlement.approves : undefined;
     const seen = id === undefined ? null : this.#parts.store.journal.seen(id);
     if (id === undefined || seen === null) return [];
-    const checked = this.#parts.check(authorization.origin.approver, { eventId: seen.event.eventId, key: seen.key, seen: [id] });
+    const checked = this.#parts.check(authorization.origin.approver, {
+      eventId: seen.event.eventId,
+      key: seen.key,
+      seen: [id],
+    });
     if ('kind' in checked) return [checked];
     return checked.flatMap(({ kind, known }) =>
       kind === 'started' ? [] : [revokedRefusal(authorization, known) ?? { kind: 'prepared', known }],

@@ -27,19 +27,34 @@ export function withVote(
   // A repeated vote on a refused approval is a new vote, for the current content of the event.
   const vote =
     earlier && !hasFailed
-      ? { ...(isNearer ? said : earlier), hasSeen: earlier.hasSeen || said.hasSeen, at: earlier.at, event: earlier.event }
+      ? {
+          ...(isNearer ? said : earlier),
+          hasSeen: earlier.hasSeen || said.hasSeen,
+          at: earlier.at,
+          event: earlier.event,
+        }
       : { ...said, at, event: governedEvent.known.event };
   const votes = earlier ? standing.votes.map((each) => (each === earlier ? vote : each)) : [...standing.votes, vote];
   if (isPosted(standing.state)) return { ...standing, votes };
   return settled(rules, { ...standing, votes }, governedEvent, at);
 }
 
-/** Sets a hold, or replaces the reason of the hold that its owner already has. Returns the same object if nothing changed. */
-export function withHold(rules: Rules, approval: EventApproval | null, governedEvent: GovernedEvent, hold: ApprovalHold): EventApproval {
+/**
+ * Sets a hold, or replaces the reason of the hold that its owner already has. Returns the same object if nothing
+ * changed.
+ */
+export function withHold(
+  rules: Rules,
+  approval: EventApproval | null,
+  governedEvent: GovernedEvent,
+  hold: ApprovalHold,
+): EventApproval {
   const standing = standingOf(rules, approval, governedEvent.known, hold.at);
   const earlier = standing.holds.find((each) => isSameOwner(each, hold));
   if (standing === approval && earlier?.reason === hold.reason && earlier.via === hold.via) return approval;
-  const holds = earlier ? standing.holds.map((each) => (each === earlier ? inPlaceOf(earlier, hold) : each)) : [...standing.holds, hold];
+  const holds = earlier
+    ? standing.holds.map((each) => (each === earlier ? inPlaceOf(earlier, hold) : each))
+    : [...standing.holds, hold];
   return withHolds(rules, { ...standing, holds }, governedEvent, hold.at);
 }
 
@@ -57,7 +72,8 @@ export function withoutHolds(
 ): EventApproval {
   const standing = standingOf(rules, approval, governedEvent.known, at);
   const holds = standing.holds.filter((hold) => !isReleased(hold));
-  const isTooLate = holds.length === 0 && standing.decision?.by === 'deadline' && isPast(governedEvent.known.event, at.wallMs);
+  const isTooLate =
+    holds.length === 0 && standing.decision?.by === 'deadline' && isPast(governedEvent.known.event, at.wallMs);
   return withHolds(rules, { ...standing, holds, ...(isTooLate && { decision: null }) }, governedEvent, at);
 }
 
@@ -66,7 +82,10 @@ function withHolds(rules: Rules, approval: EventApproval, governedEvent: Governe
   return approval.state === 'failed' ? approval : settled(rules, approval, governedEvent, at);
 }
 
-/** Applies an expired deadline that approves. Returns `approval` unchanged if it is closed or has a decision, even one of a dry run. */
+/**
+ * Applies an expired deadline that approves. Returns `approval` unchanged if it is closed or has a decision, even one
+ * of a dry run.
+ */
 export function withDeadline(
   rules: Rules,
   approval: EventApproval | null,
@@ -91,14 +110,22 @@ interface Review {
   readonly voided: readonly VoidVote[];
 }
 
-/** `changed`: the event got worse, or the approver may no longer approve it. `dry-run`: a dry run took the vote over and never posts it. */
+/**
+ * `changed`: the event got worse, or the approver may no longer approve it. `dry-run`: a dry run took the vote over and
+ * never posts it.
+ */
 export interface VoidVote {
   readonly vote: ApprovalVote;
   readonly reason: 'changed' | 'dry-run';
 }
 
 /** Checks the approvals against the current event and rules: votes may become void, and rules decide again. */
-export function review(rules: Rules, approval: EventApproval | null, governedEvent: GovernedEvent, at: Instant): Review {
+export function review(
+  rules: Rules,
+  approval: EventApproval | null,
+  governedEvent: GovernedEvent,
+  at: Instant,
+): Review {
   const { known, governed } = governedEvent;
   if (approval?.state === 'confirmed') return { approval: moved(approval, 'submitted', at), voided: [] };
   if (approval?.state === 'submitted') return { approval, voided: [] };
@@ -109,7 +136,8 @@ export function review(rules: Rules, approval: EventApproval | null, governedEve
   }
   if (approval.state === 'dry-run') return { approval, voided: [] };
   const isStanding = (vote: ApprovalVote) =>
-    !hasWorsened(vote.event, known.event) && ineligibilityOf(rules, governed.ruling, vote.approver, known.event) === null;
+    !hasWorsened(vote.event, known.event) &&
+    ineligibilityOf(rules, governed.ruling, vote.approver, known.event) === null;
   const votes = approval.votes.filter(isStanding);
   const hasFailed = approval.state === 'failed';
   // The failure has been reported to the approvers already; a rule decides again.
@@ -120,7 +148,11 @@ export function review(rules: Rules, approval: EventApproval | null, governedEve
   return { approval: settled(rules, rest, governedEvent, at), voided };
 }
 
-function voidIn(rules: Rules, approval: EventApproval, isStanding: (vote: ApprovalVote) => boolean): readonly VoidVote[] {
+function voidIn(
+  rules: Rules,
+  approval: EventApproval,
+  isStanding: (vote: ApprovalVote) => boolean,
+): readonly VoidVote[] {
   const isTakenAlong = rules.dryRun && !approval.isDryRun;
   return approval.votes.flatMap((vote): VoidVote[] => {
     if (!isStanding(vote)) return [{ vote, reason: 'changed' }];
@@ -133,16 +165,34 @@ export function begun(approval: EventApproval, at: Instant, passedBy: PassedBy):
   return approval.state === 'submitted' ? moved(approval, 'confirmed', at) : closed(approval, at, passedBy);
 }
 
-/** The event ended: what was not submitted never will be. What was refused or part of a dry run stays so, unless it may have been accepted. */
+/**
+ * The event ended: what was not submitted never will be. What was refused or part of a dry run stays so, unless it may
+ * have been accepted.
+ */
 export function closed(approval: EventApproval, at: Instant, passedBy: PassedBy): EventApproval {
   const isClosed = passedBy === 'unknown' ? isUnsettled(approval) : isOpen(approval);
   return isClosed ? moved(approval, passedBy, at) : approval;
 }
 
 /** Returns the approvals to extend. If they are new, they keep the holds and the rest of a dry run's decision. */
-function standingOf(rules: Rules, approval: EventApproval | null, { key, occurrence }: GovernedEvent['known'], at: Instant): EventApproval {
+function standingOf(
+  rules: Rules,
+  approval: EventApproval | null,
+  { key, occurrence }: GovernedEvent['known'],
+  at: Instant,
+): EventApproval {
   if (approval !== null && isAlive(rules, approval)) return approval;
   const { holds = [], decision = null } = approval ?? {};
   const mark = decision?.isSpent ? spent(decision) : null;
-  return { key, occurrence, state: 'waiting', votes: [], holds, decision: mark, policy: null, isDryRun: rules.dryRun, at };
+  return {
+    key,
+    occurrence,
+    state: 'waiting',
+    votes: [],
+    holds,
+    decision: mark,
+    policy: null,
+    isDryRun: rules.dryRun,
+    at,
+  };
 }

@@ -5,7 +5,12 @@ import { type Refusal, refusal } from './answer.ts';
 
 /** A checked request of an approver. If there are several for one event, holds come first. */
 export type ApprovalCommand =
-  | { readonly kind: 'hold'; readonly known: KnownEvent; readonly reason: string | null; readonly sentMs: number | null }
+  | {
+      readonly kind: 'hold';
+      readonly known: KnownEvent;
+      readonly reason: string | null;
+      readonly sentMs: number | null;
+    }
   | { readonly kind: 'release'; readonly known: KnownEvent; readonly holds: readonly ApprovalHold[] }
   /** From a sink that has finished its preparation: a vote that also releases its own hold. */
   | { readonly kind: 'prepared'; readonly known: KnownEvent }
@@ -15,14 +20,17 @@ export type ApprovalCommand =
 export interface ApprovalAuthorization {
   readonly origin: ApprovalOrigin;
   /**
-   * Returns whether the current configuration still lets the origin act for its approver and this event. Synchronous, and called in the
-   * turn that records, so that no right can be revoked in between.
+   * Returns whether the current configuration still lets the origin act for its approver and this event. Synchronous,
+   * and called in the turn that records, so that no right can be revoked in between.
    */
   readonly isValid: (event: ScheduledEvent) => boolean;
 }
 
 /** Returns the refusal for an authorization that was revoked, or null if it is still valid. */
-export function revokedRefusal({ origin: { approver, via }, isValid }: ApprovalAuthorization, { event }: KnownEvent): Refusal | null {
+export function revokedRefusal(
+  { origin: { approver, via }, isValid }: ApprovalAuthorization,
+  { event }: KnownEvent,
+): Refusal | null {
   if (isValid(event)) return null;
   const detail = `${via} may no longer act for ${approver}: the configuration has changed.`;
   return refusal('forbidden', detail, event.eventId);

@@ -8,10 +8,15 @@ import type { HoldRequest, ReleaseRequest } from './hold-requests.ts';
 import type { MessageRequests } from './message-requests.ts';
 
 /**
- * Returns the command for a hold, or a refusal. The checks are those for approvals, with two differences: it is enough that the scope
- * touches the event, and approvers who are not required may hold too. The last check is 409 `submitting`.
+ * Returns the command for a hold, or a refusal. The checks are those for approvals, with two differences: it is enough
+ * that the scope touches the event, and approvers who are not required may hold too. The last check is 409
+ * `submitting`.
  */
-export function authorizeHold(approver: string, request: HoldRequest, context: CheckContext): ApprovalCommand | Refusal {
+export function authorizeHold(
+  approver: string,
+  request: HoldRequest,
+  context: CheckContext,
+): ApprovalCommand | Refusal {
   const found = findScheduled(request, context);
   if (found.kind === 'refusal') return found;
   const { eventId, reason } = request;
@@ -22,7 +27,11 @@ export function authorizeHold(approver: string, request: HoldRequest, context: C
   }
   if (governed.ruling.then === 'never') return neverRefusal(eventId, known, governed);
   if (!context.rules.scopes.get(approver)?.touches(known.event)) {
-    return refusal('scope', `The scope of ${approver} does not touch the event ${eventId}: its type and any name in Resources.`, eventId);
+    return refusal(
+      'scope',
+      `The scope of ${approver} does not touch the event ${eventId}: its type and any name in Resources.`,
+      eventId,
+    );
   }
   return context.mayBeAccepted(known) ? submitting(eventId) : { kind: 'hold', known, reason, sentMs: context.sentMs };
 }
@@ -34,9 +43,9 @@ function submitting(eventId: string): Refusal {
 }
 
 /**
- * Returns the command for a release, or a refusal. A caller may release its own hold. An admin may release any: the hold of `holder`, else
- * its own, else all of the event. Holds set after `beforeMs` stay. If an admin names no holder, holds set after the release was sent also
- * stay.
+ * Returns the command for a release, or a refusal. A caller may release its own hold. An admin may release any: the
+ * hold of `holder`, else its own, else all of the event. Holds set after `beforeMs` stay. If an admin names no holder,
+ * holds set after the release was sent also stay.
  */
 export function authorizeRelease(
   approver: string,
@@ -52,15 +61,27 @@ export function authorizeRelease(
   const isOthers = holder === null ? !standing.includes(approver) && standing.length > 0 : holder !== approver;
   const isAdmin = context.isAdmin(approver);
   if (isOthers && !isAdmin) {
-    return refusal('forbidden', `${approver} does not hold ${eventId}. Only its holders and an admin can release it.`, eventId);
+    return refusal(
+      'forbidden',
+      `${approver} does not hold ${eventId}. Only its holders and an admin can release it.`,
+      eventId,
+    );
   }
   const meant = standing.includes(target) ? [target] : holder === null ? standing : [];
   if (meant.length === 0)
-    return refusal('not-held', `${target} does not hold ${eventId}. GET /v1/approvals/EVENT_ID lists its holders.`, eventId);
+    return refusal(
+      'not-held',
+      `${target} does not hold ${eventId}. GET /v1/approvals/EVENT_ID lists its holders.`,
+      eventId,
+    );
   const sentMs = holder === null && isAdmin ? context.sentMs : null;
   const released = holds.filter((hold) => meant.includes(hold.approver) && wasThere(hold, beforeMs, sentMs));
   if (released.length > 0) return { kind: 'release', known, holds: released };
-  return refusal('changed', `The current holds of ${eventId} were set after this release was sent. Check the event again.`, eventId);
+  return refusal(
+    'changed',
+    `The current holds of ${eventId} were set after this release was sent. Check the event again.`,
+    eventId,
+  );
 }
 
 /** Returns all commands, or the first refusal. Holds come before votes, so that a message with both posts nothing. */
@@ -79,7 +100,9 @@ export function authorizeMessage(
   return refused ?? [...results.filter((result) => result.kind !== 'refusal'), ...votesOf(votes)];
 }
 
-/** Whether a hold was set before `beforeMs`, and before the release was sent. For messages, the time of sending counts. */
+/**
+ * Whether a hold was set before `beforeMs`, and before the release was sent. For messages, the time of sending counts.
+ */
 function wasThere({ at, sentMs: setMs }: ApprovalHold, beforeMs: number | null, sentMs: number | null): boolean {
   return (beforeMs === null || at.wallMs <= beforeMs) && (sentMs === null || (setMs ?? at.wallMs) <= sentMs);
 }

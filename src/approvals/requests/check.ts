@@ -25,10 +25,18 @@ export interface CheckContext {
 }
 
 /** `started`: the event has started after this approver approved it, so there is nothing to record. */
-export type Checked = { readonly kind: 'recordable' | 'started'; readonly request: StartRequest; readonly known: KnownEvent };
+export type Checked = {
+  readonly kind: 'recordable' | 'started';
+  readonly request: StartRequest;
+  readonly known: KnownEvent;
+};
 
 /** Returns all checked requests, or the first refusal. */
-export function authorizeVotes(approver: string, requests: readonly StartRequest[], context: CheckContext): readonly Checked[] | Refusal {
+export function authorizeVotes(
+  approver: string,
+  requests: readonly StartRequest[],
+  context: CheckContext,
+): readonly Checked[] | Refusal {
   const checked: Checked[] = [];
   for (const request of requests) {
     const found = checkOne(approver, request, context);
@@ -46,8 +54,8 @@ export function votesOf(checked: readonly Checked[]): readonly ApprovalCommand[]
 }
 
 /**
- * What the bridge may receive after the message: the event, the update that `Seen` names (another bridge read it first), or the answer to
- * a StartRequest.
+ * What the bridge may receive after the message: the event, the update that `Seen` names (another bridge read it
+ * first), or the answer to a StartRequest.
  */
 export type MayCome = 'event' | 'update' | 'answer';
 
@@ -75,11 +83,15 @@ function checkOne(approver: string, request: StartRequest, context: CheckContext
   const found = findScheduled(request, context);
   if (found.kind === 'refusal') {
     const known = context.events.get(request.key);
-    const votes = found.type === 'started' && known ? (context.approvalOf(known.key, known.occurrence)?.votes ?? []) : [];
+    const votes =
+      found.type === 'started' && known ? (context.approvalOf(known.key, known.occurrence)?.votes ?? []) : [];
     return known && votes.some((vote) => vote.approver === approver) ? { kind: 'started', request, known } : found;
   }
   const { known } = found;
-  return barred(approver, request, found, context) ?? unseen(request, known, context) ?? { kind: 'recordable', request, known };
+  return (
+    barred(approver, request, found, context) ??
+    unseen(request, known, context) ?? { kind: 'recordable', request, known }
+  );
 }
 
 /** A Scheduled event, as the metadata service lists it. */
@@ -90,15 +102,26 @@ interface FoundEvent {
 }
 
 /** Returns the event that a request names, or a refusal if it is unknown, ended, old or started. */
-export function findScheduled({ eventId, key }: Pick<StartRequest, 'eventId' | 'key'>, context: CheckContext): FoundEvent | Refusal {
+export function findScheduled(
+  { eventId, key }: Pick<StartRequest, 'eventId' | 'key'>,
+  context: CheckContext,
+): FoundEvent | Refusal {
   const known = context.events.get(key);
   if (known === undefined) {
     return context.store.known.lastEndedMs(key) !== null
       ? refusal('ended', `The event ${eventId} has ended, so there is nothing left to approve.`, eventId)
-      : refusal('unknown', `The metadata service does not list the event ${eventId}. GET /v1/events shows the listed events.`, eventId);
+      : refusal(
+          'unknown',
+          `The metadata service does not list the event ${eventId}. GET /v1/events shows the listed events.`,
+          eventId,
+        );
   }
   if (isOld(key, context))
-    return refusal('old', `The approval was sent before an earlier event ${eventId} ended. Check the event again.`, eventId);
+    return refusal(
+      'old',
+      `The approval was sent before an earlier event ${eventId} ended. Check the event again.`,
+      eventId,
+    );
   const governedEvent = context.governedEventOf(known);
   if (governedEvent === null)
     return refusal('started', `The event ${eventId} has started already; there is nothing left to approve.`, eventId);
@@ -110,7 +133,12 @@ function isOld(key: string, { store, sentMs }: Pick<CheckContext, 'store' | 'sen
   return sentMs !== null && sentMs < (store.known.lastEndedMs(key) ?? Number.NEGATIVE_INFINITY);
 }
 
-function barred(approver: string, { eventId }: StartRequest, { known, governed }: FoundEvent, { rules }: CheckContext): Refusal | null {
+function barred(
+  approver: string,
+  { eventId }: StartRequest,
+  { known, governed }: FoundEvent,
+  { rules }: CheckContext,
+): Refusal | null {
   const ineligibility = ineligibilityOf(rules, governed.ruling, approver, known.event);
   if (ineligibility === 'never') return neverRefusal(eventId, known, governed);
   if (ineligibility === 'scope') {
@@ -121,28 +149,46 @@ function barred(approver: string, { eventId }: StartRequest, { known, governed }
     );
   }
   if (ineligibility === null) return null;
-  return refusal('forbidden', `${approver} is not in the list of required approvers for ${eventId}, so it cannot approve it.`, eventId);
+  return refusal(
+    'forbidden',
+    `${approver} is not in the list of required approvers for ${eventId}, so it cannot approve it.`,
+    eventId,
+  );
 }
 
 /** Returns the refusal for an event that the bridge never approves, and so cannot hold either. */
 export function neverRefusal(eventId: string, { event }: KnownEvent, { ruling }: Governed): Refusal {
   const why =
-    ruling.policy === null ? `is a ${event.eventType}, which is never approved` : `is never approved, because of the rule ${ruling.policy}`;
+    ruling.policy === null
+      ? `is a ${event.eventType}, which is never approved`
+      : `is never approved, because of the rule ${ruling.policy}`;
   return refusal('forbidden', `The event ${eventId} ${why}.`, eventId);
 }
 
 function unseen({ eventId, key, seen }: StartRequest, known: KnownEvent, { store }: CheckContext): Refusal | null {
   for (const id of seen) {
     const seenEvent = store.journal.seen(id);
-    if (seenEvent === null || seenEvent.key !== key || (seenEvent.change !== 'scheduled' && seenEvent.change !== 'updated')) {
+    if (
+      seenEvent === null ||
+      seenEvent.key !== key ||
+      (seenEvent.change !== 'scheduled' && seenEvent.change !== 'updated')
+    ) {
       const detail = `Seen is not the id of a scheduled or updated CloudEvent that this bridge created for ${eventId}. Send the approval to the bridge that data.observer names.`;
       return refusal('seen-unknown', detail, eventId);
     }
     if (seenEvent.occurrence !== known.occurrence) {
-      return refusal('changed', `Seen belongs to an earlier occurrence of ${eventId}, which has ended. Check the event again.`, eventId);
+      return refusal(
+        'changed',
+        `Seen belongs to an earlier occurrence of ${eventId}, which has ended. Check the event again.`,
+        eventId,
+      );
     }
     if (hasWorsened(seenEvent.event, known.event)) {
-      return refusal('changed', `The event ${eventId} has got worse since the CloudEvent that Seen names. Check it again.`, eventId);
+      return refusal(
+        'changed',
+        `The event ${eventId} has got worse since the CloudEvent that Seen names. Check it again.`,
+        eventId,
+      );
     }
   }
   return null;

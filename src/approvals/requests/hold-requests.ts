@@ -23,13 +23,17 @@ export interface ReleaseRequest {
   readonly beforeMs?: number | null;
 }
 
-/** Parses one `{ "EventId": "…", "reason": "…" }`. @returns the request, or the fault as a text to append to the path of the entry */
+/**
+ * Parses one `{ "EventId": "…", "reason": "…" }`.
+ * @returns the request, or the fault as a text to append to the path of the entry
+ */
 export function parseHold(entry: unknown): HoldRequest | string {
   const fault = entryFault(entry, 'reason');
   if (fault !== null) return fault;
   const { EventId: eventId, reason } = entry as { EventId: string; reason?: unknown };
   if (reason !== undefined && reason !== null && typeof reason !== 'string') return '.reason must be a text';
-  if (typeof reason === 'string' && isLonger(reason, LONGEST_REASON)) return `.reason is longer than ${LONGEST_REASON} characters`;
+  if (typeof reason === 'string' && isLonger(reason, LONGEST_REASON))
+    return `.reason is longer than ${LONGEST_REASON} characters`;
   return { eventId, key: keyOf(eventId), reason: reason?.toWellFormed() ?? null };
 }
 
@@ -46,7 +50,8 @@ export function parseRelease(entry: unknown): ReleaseRequest | string {
 }
 
 /**
- * Parses the list under `name`. The last entry counts if several have the same event and, for releases, the same holder.
+ * Parses the list under `name`. The last entry counts if several have the same event and, for releases, the same
+ * holder.
  * @returns the requests, none if the body has no such key; or the fault as a text
  */
 export function parseEntries<T extends { readonly key: string; readonly holder?: string | null }>(

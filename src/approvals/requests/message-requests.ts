@@ -22,12 +22,13 @@ export function readMessageRequests(bytes: Uint8Array): MessageRequests | string
 }
 
 /**
- * Accepts plain JSON, or `data` or `data_base64` of a CloudEvent in structured mode. In binary mode the bytes of the message are the body.
- * Ignores the content type. Leaves out members that are null.
+ * Accepts plain JSON, or `data` or `data_base64` of a CloudEvent in structured mode. In binary mode the bytes of the
+ * message are the body. Ignores the content type. Leaves out members that are null.
  */
 export function parseMessageBody(bytes: Uint8Array): BodyValue {
   if (bytes.length === 0) return { fault: 'it has no body' };
-  if (bytes.length > LARGEST_APPROVAL_BYTES) return { fault: 'its body is larger than 64 KiB; send the approvals in several messages' };
+  if (bytes.length > LARGEST_APPROVAL_BYTES)
+    return { fault: 'its body is larger than 64 KiB; send the approvals in several messages' };
   const body = parseJsonWithoutNulls(bytes, 'its body');
   if ('fault' in body || !isObject(body.value)) return body;
   const { value } = body;
@@ -48,8 +49,8 @@ function parseMessageRequests(body: unknown): MessageRequests | string {
 }
 
 /**
- * Removes requests for drills of other bridges. A bridge knows its own drills before anyone can name them, so an unknown drill belongs to
- * another bridge. Returns null if no request is left.
+ * Removes requests for drills of other bridges. A bridge knows its own drills before anyone can name them, so an
+ * unknown drill belongs to another bridge. Returns null if no request is left.
  */
 export function withoutOtherDrills(
   { starts, holds, releases }: MessageRequests,

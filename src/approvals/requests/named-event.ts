@@ -8,8 +8,8 @@ import { keyOf } from './start-requests.ts';
 const LARGEST_SEARCHED_BYTES = 1024 * 1024;
 
 /**
- * Returns the first EventId that is known, as it is written: the member `EventId` at any depth of a JSON object, in any letter case. Returns
- * null for what a bridge has published itself, in any mode.
+ * Returns the first EventId that is known, as it is written: the member `EventId` at any depth of a JSON object, in any
+ * letter case. Returns null for what a bridge has published itself, in any mode.
  * @param isKnown gets an EventId in lower case
  */
 export function eventNamedIn(bytes: Uint8Array, isKnown: (key: string) => boolean): string | null {
@@ -25,7 +25,8 @@ function firstKnown(value: unknown, isKnown: (key: string) => boolean): string |
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     const [name, found] = next;
     if (typeof found === 'string' && name.toLowerCase() === 'eventid' && isKnown(keyOf(found))) return found;
-    if (typeof found === 'object' && found !== null) for (const member of Object.entries(found).reverse()) rest.push(member);
+    if (typeof found === 'object' && found !== null)
+      for (const member of Object.entries(found).reverse()) rest.push(member);
   }
   return null;
 }
@@ -37,7 +38,10 @@ function encodedIn(value: JsonObject): unknown {
   return 'value' in carried && isObject(carried.value) && !isPublished(carried.value) ? carried.value : undefined;
 }
 
-/** A CloudEvent of a bridge in structured mode, perhaps as the data of another CloudEvent, or its data alone, as in binary mode. */
+/**
+ * A CloudEvent of a bridge in structured mode, perhaps as the data of another CloudEvent, or its data alone, as in
+ * binary mode.
+ */
 function isPublished(value: JsonObject): boolean {
   for (let event = value; ; ) {
     const { specversion, type, data } = event;
@@ -54,7 +58,10 @@ function isTypeOfBridge(type: unknown): boolean {
   return typeof type === 'string' && CHANGE_NAMES.some((name) => type.endsWith(`.${name}.v1`));
 }
 
-/** Returns true if the value has the members that are never null in the data of a change, an approval or a loss of sight. */
+/**
+ * Returns true if the value has the members that are never null in the data of a change, an approval or a loss of
+ * sight.
+ */
 function isPublishedData({ observer, eventId, eventStatus, resources, at, since }: JsonObject): boolean {
   if (!isObject(observer)) return false;
   if (typeof eventId !== 'string') return typeof since === 'string';

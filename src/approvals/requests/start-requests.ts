@@ -19,8 +19,9 @@ export interface StartRequest {
 }
 
 /**
- * Returns one request for each distinct EventId, compared without case, in the order of first mention. Ignores other keys, because some
- * clients send DocumentIncarnation. Returns a text if the body is invalid: the path of the fault and the allowed values.
+ * Returns one request for each distinct EventId, compared without case, in the order of first mention. Ignores other
+ * keys, because some clients send DocumentIncarnation. Returns a text if the body is invalid: the path of the fault and
+ * the allowed values.
  */
 export function parseStartRequests(body: unknown): readonly StartRequest[] | string {
   if (!isObject(body)) return 'the body must be an object: { "StartRequests": [ { "EventId": "…" } ] }';
@@ -62,7 +63,10 @@ function faultOf(entry: unknown): string | null {
   return seen === undefined || typeof seen === 'string' ? null : '.Seen must be a text: the id of a CloudEvent';
 }
 
-/** Returns the fault of `{ "EventId": "…" }` as a text to append to the path of the entry, or null. `other`: a second allowed key. */
+/**
+ * Returns the fault of `{ "EventId": "…" }` as a text to append to the path of the entry, or null. `other`: a second
+ * allowed key.
+ */
 export function entryFault(entry: unknown, other: string): string | null {
   if (!isObject(entry)) return ' must be an object: { "EventId": "…" }';
   const meant = nearMiss(entry, ['EventId', other]);

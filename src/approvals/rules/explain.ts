@@ -29,7 +29,9 @@ interface Explanation {
 }
 
 /** Gives the same decisions as `compilePolicy`. No rule is applied to an event that is only a recommendation. */
-export function compileExplanation(options: PolicyOptions | null): (event: ScheduledEvent, nowMs: number) => Explanation {
+export function compileExplanation(
+  options: PolicyOptions | null,
+): (event: ScheduledEvent, nowMs: number) => Explanation {
   const rules = compileRules(options);
   return (event, nowMs) => {
     if (isOnlyAdvice(event)) return { passedOver: [], decisive: null };

@@ -56,12 +56,14 @@ export class GovernedEvents {
 }
 
 /**
- * Returns the decision of the policy for an event. `isDone` stays as it is if neither the deadline nor the content of the rule has changed.
+ * Returns the decision of the policy for an event. `isDone` stays as it is if neither the deadline nor the content of
+ * the rule has changed.
  * @param before the previous decision for this occurrence; null when the event is first seen and at a restart
  */
 export function govern(policy: Policy, event: ScheduledEvent, at: Instant, before: Governed | null): Governed {
   const ruling = policy(event, at.wallMs);
-  const dueMs = ruling.deadline && event.notBefore !== null ? Date.parse(event.notBefore) - ruling.deadline.beforeMs : null;
+  const dueMs =
+    ruling.deadline && event.notBefore !== null ? Date.parse(event.notBefore) - ruling.deadline.beforeMs : null;
   const isSame = before?.dueMs === dueMs && before.ruling.rule === ruling.rule;
   return { ruling, dueMs, since: at, isDone: isSame ? before.isDone : dueMs === null || dueMs <= at.wallMs };
 }

@@ -5,8 +5,8 @@ import { ageMs } from '../../time/clock.ts';
 import type { GroupOptions } from './options.ts';
 
 /**
- * Returns the rank of this VM, 0 for the leader. The distinct names in Resources come first, sorted in lower case, then the other members.
- * Returns null for every other VM, and while the own name is unknown.
+ * Returns the rank of this VM, 0 for the leader. The distinct names in Resources come first, sorted in lower case, then
+ * the other members. Returns null for every other VM, and while the own name is unknown.
  */
 export function rankOf(
   { resources }: Pick<ScheduledEvent, 'resources'>,
@@ -28,8 +28,8 @@ export interface TurnContext {
 }
 
 /**
- * Returns the milliseconds until this bridge may post a decided approval, 0 if it may post now, or null if it never posts it. The wait
- * starts with the decision or, if that is later, with the release of the last hold.
+ * Returns the milliseconds until this bridge may post a decided approval, 0 if it may post now, or null if it never
+ * posts it. The wait starts with the decision or, if that is later, with the release of the last hold.
  * @param event null if it is not known
  */
 export function turnMs(
@@ -43,7 +43,10 @@ export function turnMs(
   return rank === null ? null : Math.max(0, rank * group.failoverAfterMs - waitedMs(since, startedAt, at));
 }
 
-/** If the wall clock was set back, a time from an earlier process can be in the future: then the time since this process started counts. */
+/**
+ * If the wall clock was set back, a time from an earlier process can be in the future: then the time since this process
+ * started counts.
+ */
 function waitedMs(since: Instant, startedAt: Instant, at: Instant): number {
   return Math.max(ageMs(since, at), since.elapsedMs === null ? ageMs(startedAt, at) : 0);
 }

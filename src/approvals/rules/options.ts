@@ -25,7 +25,8 @@ export function required(description: string) {
 const when = v.pipe(
   v.strictObject({
     ...ruleConditions({
-      resources: 'Globs for names in Resources, without case. Every name must match if the rule approves, otherwise one.',
+      resources:
+        'Globs for names in Resources, without case. Every name must match if the rule approves, otherwise one.',
       notice: 'The time until NotBefore when the rule is applied.',
     }),
   }),
@@ -54,24 +55,37 @@ const rule = v.pipe(
     when,
     then: v.pipe(
       v.picklist(['approve', 'wait', 'never']),
-      v.description('approve: at once. wait: for approvers. never: this bridge posts no StartRequest, and approvers get 403.'),
+      v.description(
+        'approve: at once. wait: for approvers. never: this bridge posts no StartRequest, and approvers get 403.',
+      ),
     ),
-    required: v.exactOptional(required('Only for a rule that waits: the required approvers. Default: approvals.required.')),
+    required: v.exactOptional(
+      required('Only for a rule that waits: the required approvers. Default: approvals.required.'),
+    ),
     deadline: v.exactOptional(deadline),
   }),
   v.forward(
-    v.check((given) => given.required === undefined || given.then === 'wait', 'is only for a rule that waits: with then: wait'),
+    v.check(
+      (given) => given.required === undefined || given.then === 'wait',
+      'is only for a rule that waits: with then: wait',
+    ),
     ['required'],
   ),
   v.forward(
-    v.check((given) => given.deadline === undefined || given.then === 'wait', 'is only for a rule that waits: with then: wait'),
+    v.check(
+      (given) => given.deadline === undefined || given.then === 'wait',
+      'is only for a rule that waits: with then: wait',
+    ),
     ['deadline'],
   ),
 );
 
 const POLICY = 'must be documentation, or a list of rules such as { when: { impacts: [Freeze] }, then: approve }';
 
-/** Accepts `documentation` or a list of rules. The value's type selects the schema, so that a fault in a rule is reported with its path. */
+/**
+ * Accepts `documentation` or a list of rules. The value's type selects the schema, so that a fault in a rule is
+ * reported with its path.
+ */
 function documentationOr<const Rules extends v.GenericSchema>(rules: Rules) {
   const preset = v.literal('documentation', POLICY);
   const union = v.union([preset, rules], POLICY);
@@ -81,7 +95,9 @@ function documentationOr<const Rules extends v.GenericSchema>(rules: Rules) {
 }
 
 export const policy = v.pipe(
-  documentationOr(v.pipe(v.array(rule), v.minLength(1, 'must not be empty: omit the key if every event should wait for approvers'))),
+  documentationOr(
+    v.pipe(v.array(rule), v.minLength(1, 'must not be empty: omit the key if every event should wait for approvers')),
+  ),
   v.description(
     'Rules: the first one that matches an event decides about it. Or documentation: the sample policy of the documentation. Default: every event waits for approvers.',
   ),
@@ -99,8 +115,13 @@ export const scope = v.pipe(
 const members = v.pipe(
   v.array(v.pipe(v.string(), v.minLength(1))),
   v.minLength(1, 'must not be empty: omit the key if only the machines that an event names submit'),
-  v.check((names) => new Set(names.map((name) => name.toLowerCase())).size === names.length, 'names a machine twice, without case'),
-  v.description('Names of other machines that submit, in this order, after those that an event names. Only with submit: leader.'),
+  v.check(
+    (names) => new Set(names.map((name) => name.toLowerCase())).size === names.length,
+    'names a machine twice, without case',
+  ),
+  v.description(
+    'Names of other machines that submit, in this order, after those that an event names. Only with submit: leader.',
+  ),
 );
 
 export const group = v.pipe(
@@ -124,16 +145,25 @@ export const group = v.pipe(
     v.check((given) => given.members === undefined || given.submit === 'leader', 'is only for submit: leader'),
     ['members'],
   ),
-  v.transform(({ submit, failoverAfter, members: names = [] }) => ({ submit, failoverAfterMs: failoverAfter, members: names })),
+  v.transform(({ submit, failoverAfter, members: names = [] }) => ({
+    submit,
+    failoverAfterMs: failoverAfter,
+    members: names,
+  })),
   v.description('Which machine of a group submits decisions of a policy, or of a source that each bridge reads.'),
 );
 
 /** `any` one approver, `all` whose scope touches the event, a number of approvers, or all approvers in a list. */
 export type Required = OptionsOf<ReturnType<typeof required>>;
-/** If the rule approves, all names in Resources, at least one, must match `resources`; otherwise one match is enough. */
+/**
+ * If the rule approves, all names in Resources, at least one, must match `resources`; otherwise one match is enough.
+ */
 export type PolicyRule = OptionsOf<typeof rule>;
 /** `documentation`: the sample policy of Microsoft's page (protocol 7.5). */
 export type PolicyOptions = OptionsOf<typeof policy>;
 export type ScopeOptions = OptionsOf<typeof scope>;
-/** `every`: each bridge posts its own decisions. `leader`: the bridges post in the order of their ranks while the event is Scheduled. */
+/**
+ * `every`: each bridge posts its own decisions. `leader`: the bridges post in the order of their ranks while the event
+ * is Scheduled.
+ */
 export type GroupOptions = OptionsOf<typeof group>;

@@ -13,7 +13,10 @@ export interface PolicyDecision {
   readonly rule: string | null;
   readonly then: PolicyRule['then'];
   readonly required: Required;
-  /** `then` is `leave` if a name in Resources does not match the globs of the rule, because an approval affects all Resources. */
+  /**
+   * `then` is `leave` if a name in Resources does not match the globs of the rule, because an approval affects all
+   * Resources.
+   */
   readonly deadline: { readonly beforeMs: number; readonly then: 'approve' | 'leave' } | null;
 }
 
@@ -43,7 +46,8 @@ export function isOnlyAdvice({ eventType }: Pick<ScheduledEvent, 'eventType'>): 
 }
 
 /**
- * Returns a policy in which the first rule that matches decides. If no rule matches or `options` is null, the event waits for `required`.
+ * Returns a policy in which the first rule that matches decides. If no rule matches or `options` is null, the event
+ * waits for `required`.
  * @param required `approvals.required`
  */
 export function compilePolicy(options: PolicyOptions | null, required: Required): Policy {
@@ -51,7 +55,9 @@ export function compilePolicy(options: PolicyOptions | null, required: Required)
   return (event, nowMs) => {
     if (isOnlyAdvice(event)) return { policy: null, rule: null, then: 'never', required, deadline: null };
     const decisive = rules.find(({ matchers }) => matchers.every((matcher) => matcher.matches(event, nowMs)));
-    return decisive ? rulingOf(decisive, event, required) : { policy: null, rule: null, then: 'wait', required, deadline: null };
+    return decisive
+      ? rulingOf(decisive, event, required)
+      : { policy: null, rule: null, then: 'wait', required, deadline: null };
   };
 }
 
@@ -76,7 +82,11 @@ export function reachOf({ then }: PolicyRule): Reach {
   return then === 'approve' ? 'every' : 'any';
 }
 
-function rulingOf({ policy, id, rule, coversAll }: CompiledRule, event: ScheduledEvent, required: Required): PolicyDecision {
+function rulingOf(
+  { policy, id, rule, coversAll }: CompiledRule,
+  event: ScheduledEvent,
+  required: Required,
+): PolicyDecision {
   const { then, deadline } = rule;
   if (then !== 'wait') return { policy, rule: id, then, required, deadline: null };
   const atDeadline = deadline && (coversAll(event) ? deadline : { ...deadline, then: 'leave' as const });

@@ -7,11 +7,17 @@ import type { Scope } from './scope.ts';
 
 export interface Quorum {
   readonly isFull: boolean;
-  /** In the order of the configuration; empty when the quorum is full. Includes required approvers who may not approve the event. */
+  /**
+   * In the order of the configuration; empty when the quorum is full. Includes required approvers who may not approve
+   * the event.
+   */
   readonly waitingFor: readonly string[];
 }
 
-/** Why an approver may not approve an event: a rule forbids it, the required list has other names, or the scope does not cover it. */
+/**
+ * Why an approver may not approve an event: a rule forbids it, the required list has other names, or the scope does not
+ * cover it.
+ */
 type Ineligibility = 'never' | 'unlisted' | 'scope';
 
 export interface Rules {
@@ -40,7 +46,12 @@ export function ineligibilityOf(
  * Returns whether the quorum is full and who is missing.
  * @param approvers those who approved; an approver who may not approve the event in its current state does not count
  */
-export function quorumOf(rules: Scopes, ruling: PolicyDecision, event: ScheduledEvent, approvers: readonly string[]): Quorum {
+export function quorumOf(
+  rules: Scopes,
+  ruling: PolicyDecision,
+  event: ScheduledEvent,
+  approvers: readonly string[],
+): Quorum {
   const { required } = ruling;
   const yes = new Set(approvers.filter((name) => ineligibilityOf(rules, ruling, name, event) === null));
   const missing = candidatesOf(rules, ruling, event).filter((name) => !yes.has(name));

@@ -28,10 +28,13 @@ export function compileScope({ impacts, resources }: ScopeOptions): Scope {
 }
 
 /**
- * Returns whether the document must be read again before the StartRequest: a vote has `Seen`, or its approver has a scope. Decisions of
- * rules do not need it, because rules are applied to each document anyway.
+ * Returns whether the document must be read again before the StartRequest: a vote has `Seen`, or its approver has a
+ * scope. Decisions of rules do not need it, because rules are applied to each document anyway.
  */
-export function isProtected({ decision, votes }: Pick<EventApproval, 'decision' | 'votes'>, approvers: Approvers): boolean {
+export function isProtected(
+  { decision, votes }: Pick<EventApproval, 'decision' | 'votes'>,
+  approvers: Approvers,
+): boolean {
   if (decision?.by !== 'quorum') return false;
   return votes.some(({ approver, hasSeen }) => {
     const { impacts, resources } = approvers[approver]?.scope ?? {};

@@ -25,12 +25,17 @@ export class BridgeTurn {
   ms(approval: EventApproval, at = now(this.#parts.deps)): number | null {
     const { rules, ports } = this.#parts;
     const event = ports.events().get(approval.key)?.event ?? null;
-    return turnMs(approval, event, { group: rules.group, ownName: ports.ownName(), startedAt: this.#startedAt ?? at, at });
+    return turnMs(approval, event, {
+      group: rules.group,
+      ownName: ports.ownName(),
+      startedAt: this.#startedAt ?? at,
+      at,
+    });
   }
 
   /**
-   * Returns whether an earlier process may have posted this approval. Call it before this process has read a document. A process posts only
-   * within 10 s of its last document, so it did not post an approval that was due later than that.
+   * Returns whether an earlier process may have posted this approval. Call it before this process has read a document.
+   * A process posts only within 10 s of its last document, so it did not post an approval that was due later than that.
    */
   mayHaveCome(approval: EventApproval): boolean {
     const goodAt = this.#parts.ports.lastGoodAt();

@@ -30,7 +30,9 @@ interface StartQueueParts {
 export interface Waiting {
   readonly key: string;
   readonly occurrence: number;
-  /** The maximum number of approvals in its request, itself included. Reduced after a request with several was refused. */
+  /**
+   * The maximum number of approvals in its request, itself included. Reduced after a request with several was refused.
+   */
   readonly together: number;
   /** Whether the document must be read again first, whatever `isProtected` returns. */
   readonly isReadFirst: boolean;
@@ -75,7 +77,10 @@ export class StartQueue {
     this.#abort = abort;
   }
 
-  /** Resolves when the approval was answered or need not be sent. Approvals of the same turn of the event loop are sorted together. */
+  /**
+   * Resolves when the approval was answered or need not be sent. Approvals of the same turn of the event loop are
+   * sorted together.
+   */
   post(request: Waiting): Promise<Posted> {
     if (this.#stop.signal.aborted) return Promise.resolve({ kind: 'undue' });
     if (isDrill(request.key)) return Promise.resolve(this.#answerDrill(request));
@@ -147,7 +152,10 @@ export class StartQueue {
   #isReadFirst(entry: Entry): boolean {
     const approval = this.#parts.due(entry);
     return (
-      entry.isReadFirst || !this.#isFresh() || this.#scheduled(entry) === null || (approval !== null && this.#parts.isProtected(approval))
+      entry.isReadFirst ||
+      !this.#isFresh() ||
+      this.#scheduled(entry) === null ||
+      (approval !== null && this.#parts.isProtected(approval))
     );
   }
 
@@ -165,7 +173,9 @@ export class StartQueue {
     for (const { settle } of batch) settle({ kind: 'unseen' });
   }
 
-  /** Returns false if the document had to be read again and was not. Its changes have been handled when this resolves. */
+  /**
+   * Returns false if the document had to be read again and was not. Its changes have been handled when this resolves.
+   */
   async #look(reads: boolean): Promise<boolean> {
     if (!reads) return true;
     const { ports } = this.#parts;
@@ -192,10 +202,15 @@ export class StartQueue {
       const result = await ports.post(eventIds, this.#abort);
       // In the same turn: no document may be handled before the answer is stored.
       const isStored = answered(all, result);
-      for (const { entry, posted } of ready) entry.settle({ kind: 'answered', posted, result, together: ready.length, isStored });
+      for (const { entry, posted } of ready)
+        entry.settle({ kind: 'answered', posted, result, together: ready.length, isStored });
     } catch (cause) {
       // Aborted: the answer will not be read.
-      const error = new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge stopped before the metadata service answered.', { cause });
+      const error = new BridgeError(
+        'BRIDGE_APPROVALS_CLOSED',
+        'The bridge stopped before the metadata service answered.',
+        { cause },
+      );
       answered(all, { kind: 'again', error, delayMs: 0, mayHaveArrived: true });
     }
   }

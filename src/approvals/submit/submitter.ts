@@ -8,7 +8,9 @@ import type { Answers } from '../record/answers.ts';
 import type { RecordParts } from '../record/ledger.ts';
 import { StartQueue, scheduledIn, type Waiting } from './start-queue.ts';
 
-/** The pause before the next read if no good document lists the event, and before the next attempt to store an answer. */
+/**
+ * The pause before the next read if no good document lists the event, and before the next attempt to store an answer.
+ */
 const PAUSE_MS = 1000;
 
 /** A turn that moves by less is not logged again, because wall clocks are adjusted continually. */
@@ -30,7 +32,9 @@ interface SubmissionParts extends RecordParts {
 
 const ACCEPTED = { verdict: 'submitted', status: 200 } as const;
 
-/** The answer of the metadata service. After `refused`, a document that is read later than `readAt` decides the verdict. */
+/**
+ * The answer of the metadata service. After `refused`, a document that is read later than `readAt` decides the verdict.
+ */
 type Answered = { readonly posted: EventApproval; readonly status: number } & (
   | { readonly verdict: SubmissionVerdict }
   | { readonly verdict: 'refused'; readonly readAt: Instant | null }
@@ -89,7 +93,10 @@ export class Submitter implements AsyncDisposable {
     cancel();
   }
 
-  /** Posts this approval in its turn until the metadata service answers. If its loop runs already, the turn is computed again. */
+  /**
+   * Posts this approval in its turn until the metadata service answers. If its loop runs already, the turn is computed
+   * again.
+   */
   #start(approval: EventApproval): void {
     const { key, occurrence } = approval;
     const earlier = this.#running.get(key);
@@ -135,7 +142,10 @@ export class Submitter implements AsyncDisposable {
           return this.#parts.answers.conclude([answer.posted], answer.verdict, answer.status);
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        this.#parts.logger.error({ eventId: key, err: error }, 'an approval could not be processed; the bridge will retry it');
+        this.#parts.logger.error(
+          { eventId: key, err: error },
+          'an approval could not be processed; the bridge will retry it',
+        );
       }
       running.attemptFailed();
       await sleep(this.#parts.deps, pauseMs, this.#stop.signal).catch(() => {});
@@ -169,10 +179,13 @@ export class Submitter implements AsyncDisposable {
   }
 
   /**
-   * Returns `stored` if the approval was accepted and stored. Returns `undecided` if it became void, moot or held before the POST, or if it
-   * must be posted again at once with fewer others.
+   * Returns `stored` if the approval was accepted and stored. Returns `undecided` if it became void, moot or held
+   * before the POST, or if it must be posted again at once with fewer others.
    */
-  async #post(key: string, running: Running): Promise<Answered | { readonly delayMs: number } | 'stored' | 'undecided'> {
+  async #post(
+    key: string,
+    running: Running,
+  ): Promise<Answered | { readonly delayMs: number } | 'stored' | 'undecided'> {
     const { occurrence, together, isReadFirst } = running;
     const sent = await this.#queue.post({ key, occurrence, together, isReadFirst });
     if (sent.kind !== 'answered') return sent.kind === 'undue' ? 'undecided' : { delayMs: PAUSE_MS };
@@ -187,14 +200,16 @@ export class Submitter implements AsyncDisposable {
     const isNarrowed = sent.together > 1 && MAY_BE_ONE_ALONE.has(statusOf(result));
     if (isNarrowed) running.together = Math.ceil(sent.together / 2);
     if (result.kind === 'again') return { delayMs: result.delayMs };
-    if (!isNarrowed) return { posted, verdict: 'refused', status: result.status, readAt: this.#parts.ports.lastReadAt() };
+    if (!isNarrowed)
+      return { posted, verdict: 'refused', status: result.status, readAt: this.#parts.ports.lastReadAt() };
     running.isReadFirst = true;
     return 'undecided';
   }
 
   /**
-   * Stores the answer for all approvals of one StartRequest in one transaction. If an acceptance cannot be stored, the loop of each
-   * approval stores it later. If another answer cannot be stored, that does not change what is posted, or when.
+   * Stores the answer for all approvals of one StartRequest in one transaction. If an acceptance cannot be stored, the
+   * loop of each approval stores it later. If another answer cannot be stored, that does not change what is posted, or
+   * when.
    */
   #store(posted: readonly EventApproval[], result: PostResult): boolean {
     try {
@@ -208,13 +223,20 @@ export class Submitter implements AsyncDisposable {
     }
   }
 
-  /** Reads the document: `failed` if the event is still Scheduled, `moot` if it is gone or Started, unchanged without a good document. */
+  /**
+   * Reads the document: `failed` if the event is still Scheduled, `moot` if it is gone or Started, unchanged without a
+   * good document.
+   */
   async #lookAfterRefusal(answer: Answered & { readonly verdict: 'refused' }): Promise<Answered> {
     await this.#parts.ports.read(this.#stop.signal);
     const after = this.#parts.ports.lastReadAt();
     if (after === null || after === answer.readAt) return answer;
     const { posted, status } = answer;
-    return { posted, status, verdict: scheduledIn(this.#parts.ports, posted.key, posted.occurrence) === null ? 'moot' : 'failed' };
+    return {
+      posted,
+      status,
+      verdict: scheduledIn(this.#parts.ports, posted.key, posted.occurrence) === null ? 'moot' : 'failed',
+    };
   }
 
   #decided(key: string, occurrence: number): EventApproval | null {

@@ -1,7 +1,13 @@
 // Stored and known approvals of an event → GET /v1/approvals/EVENT_ID (behaviour 8.18). Pure.
 
 import { toRfc3339 } from '../../formats/dates.ts';
-import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, RecordPart } from '../../model/approvals.ts';
+import type {
+  ApprovalDecision,
+  ApprovalState,
+  ApprovalStep,
+  EventApproval,
+  RecordPart,
+} from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
 import type { Instant } from '../../model/events.ts';
 import { ageMs } from '../../time/clock.ts';
@@ -22,12 +28,18 @@ export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
   readonly decidedBy: ApprovalDecision['by'];
   /** The deadline of the rule that governs the event, and its effect; null unless the event is Scheduled. */
   readonly deadline: { readonly at: string; readonly then: 'approve' | 'leave' } | null;
-  /** The rank of this VM in the group, 0 for the leader; null without `group.submit: leader`, and for a VM that never posts. */
+  /**
+   * The rank of this VM in the group, 0 for the leader; null without `group.submit: leader`, and for a VM that never
+   * posts.
+   */
   readonly rank: number | null;
   /** When this bridge may post the decided approval; null if it has nothing to post. */
   readonly submitsAt: string | null;
   readonly submittedAt: string | null;
-  /** Seconds since the metadata service accepted it without starting the event; null unless `state` is `submitted`, and after the event. */
+  /**
+   * Seconds since the metadata service accepted it without starting the event; null unless `state` is `submitted`, and
+   * after the event.
+   */
   readonly notStartedForSeconds: number | null;
   /** A part of the record, oldest first. */
   readonly steps: readonly StepView[];
@@ -71,7 +83,10 @@ export function lifeOf(parts: LifeParts): EventRecord {
   return {
     eventId,
     ...(isDrill(eventId) && { drill: true as const }),
-    ...(summaryOf(rules, parts.approval, governedEvent) ?? { ...NOTHING, policy: governedEvent?.governed.ruling.policy ?? null }),
+    ...(summaryOf(rules, parts.approval, governedEvent) ?? {
+      ...NOTHING,
+      policy: governedEvent?.governed.ruling.policy ?? null,
+    }),
     decidedBy: approval?.decision?.by ?? null,
     deadline: deadlineOf(governedEvent, approval),
     rank,
@@ -80,7 +95,11 @@ export function lifeOf(parts: LifeParts): EventRecord {
     notStartedForSeconds: isWaitedFor ? Math.max(0, Math.floor(ageMs(approval.at, at) / 1000)) : null,
     steps: steps.map(({ atMs, ...step }) => ({ at: toRfc3339(atMs), ...step })),
     next,
-    unwritten: unwritten.map(({ sinceMs, untilMs, ...of }) => ({ ...of, since: toRfc3339(sinceMs), until: toRfc3339(untilMs) })),
+    unwritten: unwritten.map(({ sinceMs, untilMs, ...of }) => ({
+      ...of,
+      since: toRfc3339(sinceMs),
+      until: toRfc3339(untilMs),
+    })),
   };
 }
 

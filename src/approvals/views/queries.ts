@@ -40,7 +40,10 @@ export class Queries {
     this.#parts = parts;
   }
 
-  /** Returns the approvals of an event and a part of their record, even if the event has ended. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Returns the approvals of an event and a part of their record, even if the event has ended.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   life(eventId: string, range: RecordRange = FIRST_PART): EventRecord | Refusal {
     const fault = tooLong(eventId);
     if (fault !== null) return fault;
@@ -49,7 +52,11 @@ export class Queries {
     const key = keyOf(eventId);
     const last = store.known.lastOccurrence(key);
     if (last === null)
-      return refusal('unknown', `This bridge has no record of the event ${eventId}. GET /v1/events shows the listed events.`, eventId);
+      return refusal(
+        'unknown',
+        `This bridge has no record of the event ${eventId}. GET /v1/events shows the listed events.`,
+        eventId,
+      );
     const { occurrence, endedMs } = last;
     const known = ports.events().get(key);
     const approval = ledger.approvalOf(key, occurrence) ?? store.approvals.of(occurrence);
@@ -75,12 +82,17 @@ export class Queries {
     return summaryOf(rules, ledger.approvalOf(key, known.occurrence), ledger.governedEventOf(known));
   }
 
-  /** Returns the approvers that a Scheduled event waits for; empty if it is decided, is never approved, or needs no approver. */
+  /**
+   * Returns the approvers that a Scheduled event waits for; empty if it is decided, is never approved, or needs no
+   * approver.
+   */
   missing(key: string): readonly string[] {
     const { rules, ledger, ports } = this.#parts;
     const known = ports.events().get(key);
     const governedEvent = known === undefined ? null : ledger.governedEventOf(known);
-    return governedEvent === null ? [] : missingOf(rules, ledger.approvalOf(key, governedEvent.known.occurrence), governedEvent);
+    return governedEvent === null
+      ? []
+      : missingOf(rules, ledger.approvalOf(key, governedEvent.known.occurrence), governedEvent);
   }
 
   overview(): Overview {
@@ -99,7 +111,9 @@ export class Queries {
   }
 
   #awaited(): AwaitedEvent[] {
-    const scheduled = [...this.#parts.ports.events()].filter(([key, { event }]) => event.eventStatus === 'Scheduled' && !isDrill(key));
+    const scheduled = [...this.#parts.ports.events()].filter(
+      ([key, { event }]) => event.eventStatus === 'Scheduled' && !isDrill(key),
+    );
     return scheduled.flatMap(([key, { event }]) => {
       const state = awaitedState(this.summary(key));
       return state === null || event.notBefore === null ? [] : [{ state, notBefore: event.notBefore }];

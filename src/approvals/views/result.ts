@@ -25,10 +25,15 @@ export interface Summary {
  * Returns the summary of an event. Returns null if there are no approvals or holds and no rule that waits or approves.
  * @param governedEvent null after the start of the event
  */
-export function summaryOf(rules: Rules, stored: EventApproval | null, governedEvent: GovernedEvent | null): Summary | null {
+export function summaryOf(
+  rules: Rules,
+  stored: EventApproval | null,
+  governedEvent: GovernedEvent | null,
+): Summary | null {
   const approval = asItCounts(stored, governedEvent);
   const isNever = governedEvent?.governed.ruling.then === 'never' && approval !== stored;
-  if (approval === null || isBlank(stored) || (isNever && approval.holds.length === 0)) return ruledSummary(rules, governedEvent);
+  if (approval === null || isBlank(stored) || (isNever && approval.holds.length === 0))
+    return ruledSummary(rules, governedEvent);
   const { state, votes, policy, holds, at } = approval;
   return {
     state,
@@ -46,12 +51,19 @@ function ruledSummary(rules: Rules, governedEvent: GovernedEvent | null): Summar
   const { ruling, since } = governedEvent.governed;
   if (ruling.policy === null || ruling.then === 'never') return null;
   const { waitingFor } = quorumOver(rules, ruling, governedEvent.known.event, []);
-  return { state: 'waiting', approvedBy: [], policy: ruling.policy, at: toRfc3339(since.wallMs), waitingFor, holds: [] };
+  return {
+    state: 'waiting',
+    approvedBy: [],
+    policy: ruling.policy,
+    at: toRfc3339(since.wallMs),
+    waitingFor,
+    holds: [],
+  };
 }
 
 /**
- * Returns the approvals that count now. If an event was Started and went back to Scheduled, earlier votes do not count: it waits again for
- * all required approvers, and its holds remain. Returns the same object in all other cases.
+ * Returns the approvals that count now. If an event was Started and went back to Scheduled, earlier votes do not count:
+ * it waits again for all required approvers, and its holds remain. Returns the same object in all other cases.
  */
 export function asItCounts(approval: EventApproval | null, governedEvent: GovernedEvent | null): EventApproval | null {
   if (approval === null || governedEvent === null || !isPassedBy(approval.state)) return approval;
@@ -62,7 +74,9 @@ export function asItCounts(approval: EventApproval | null, governedEvent: Govern
 
 /** Whether there is no vote, no hold and no decision. */
 function isBlank(approval: EventApproval | null): boolean {
-  return approval === null || (approval.votes.length === 0 && approval.holds.length === 0 && approval.decision === null);
+  return (
+    approval === null || (approval.votes.length === 0 && approval.holds.length === 0 && approval.decision === null)
+  );
 }
 
 /** Returns the approvers that the event still waits for. */
@@ -70,7 +84,9 @@ export function missingOf(rules: Rules, stored: EventApproval | null, governedEv
   const approval = asItCounts(stored, governedEvent);
   const { ruling } = governedEvent.governed;
   const isDecided = approval !== null && approval.decision !== null && !isOnlySpent(approval.decision, rules.dryRun);
-  return isDecided || ruling.then === 'never' ? [] : quorumOver(rules, ruling, governedEvent.known.event, approval?.votes ?? []).waitingFor;
+  return isDecided || ruling.then === 'never'
+    ? []
+    : quorumOver(rules, ruling, governedEvent.known.event, approval?.votes ?? []).waitingFor;
 }
 
 function waitingForOf(rules: Rules, approval: EventApproval, governedEvent: GovernedEvent | null): readonly string[] {

@@ -28,14 +28,20 @@ export function createAdapter(
   const sink = config.sinks[name];
   if (sink === undefined) throw new RangeError(`no sink ${name}`);
   const { adapter, options, directory, env } = sink;
-  return manageAdapter(adapter.create(options, { ...deps, name, logger, stdout, memory, notes, events, directory, env }), name);
+  return manageAdapter(
+    adapter.create(options, { ...deps, name, logger, stdout, memory, notes, events, directory, env }),
+    name,
+  );
 }
 
 const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };
 const NO_VIEW: EventsInView = { ownName: () => null, isInView: () => false, wasSeen: () => true };
 const NO_NOTES: DeliveryNotes = { all: () => [], write: () => undefined };
 
-/** The text that a sink's adapter keeps between processes. Writes of an adapter with an earlier configuration are ignored. */
+/**
+ * The text that a sink's adapter keeps between processes. Writes of an adapter with an earlier configuration are
+ * ignored.
+ */
 export function memoryOf(sink: string, outbox: Outbox, isInForce: () => boolean): AdapterMemory {
   return {
     read: () => (isInForce() ? outbox.sinks.consent(sink) : null),
@@ -55,13 +61,17 @@ interface LeftBehindParts extends Pick<AdapterParts, 'deps' | 'logger'> {
   readonly outbox: Pick<Outbox, 'notes'>;
 }
 
-/** Stops leftover programs of sinks that were removed or have another type. The adapters of other sinks do it. Never throws; logs failures. */
+/**
+ * Stops leftover programs of sinks that were removed or have another type. The adapters of other sinks do it. Never
+ * throws; logs failures.
+ */
 export function endLeftBehind({ config, outbox, deps, logger }: LeftBehindParts): void {
   try {
     for (const sink of outbox.notes.sinks()) {
       if (config.sinks[sink]?.adapter.endLeftBehind !== undefined) continue;
       const own = logger.child({ area: 'delivery', sink });
-      for (const kind of config.kinds) void kind.endLeftBehind?.({ ...deps, logger: own, notes: notesOf(sink, outbox) });
+      for (const kind of config.kinds)
+        void kind.endLeftBehind?.({ ...deps, logger: own, notes: notesOf(sink, outbox) });
     }
   } catch (error) {
     logger.warn(

@@ -8,8 +8,8 @@ import type { CancelTimer, Deps } from '../../time/clock.ts';
 
 const RETRY_MS = 1000;
 /**
- * The time for calls of an earlier configuration to finish with a file, because a file has one writer at a time. A Preempt may have 10 s of
- * notice, and closing the file may take 2 s more.
+ * The time for calls of an earlier configuration to finish with a file, because a file has one writer at a time. A
+ * Preempt may have 10 s of notice, and closing the file may take 2 s more.
  */
 const FILE_GRACE_MS = 5_000;
 const NO_KEYS: ReadonlySet<string> = new Set();
@@ -34,8 +34,9 @@ interface SinkLaneParts {
 }
 
 /**
- * The lane of a changed configuration begins at once. A delivery under way ends under the configuration that it began with, and until then
- * the new lane leaves its key alone, so that no event is in two calls and none is delivered twice (behaviour 5.21).
+ * The lane of a changed configuration begins at once. A delivery under way ends under the configuration that it began
+ * with, and until then the new lane leaves its key alone, so that no event is in two calls and none is delivered twice
+ * (behaviour 5.21).
  */
 export class SinkLane {
   readonly #parts: SinkLaneParts;
@@ -59,7 +60,8 @@ export class SinkLane {
   }
 
   /**
-   * Sets the wanted configuration, or null for a removed sink. The previous lane starts no more deliveries; `settle` starts the new one.
+   * Sets the wanted configuration, or null for a removed sink. The previous lane starts no more deliveries; `settle`
+   * starts the new one.
    */
   want(config: SinkConfig | null): void {
     this.#wanted = config;
@@ -68,7 +70,10 @@ export class SinkLane {
     this.#leave();
   }
 
-  /** Starts the wanted lane, unless a file is still in use, or drops a removed sink when no call runs. May be called repeatedly. */
+  /**
+   * Starts the wanted lane, unless a file is still in use, or drops a removed sink when no call runs. May be called
+   * repeatedly.
+   */
   settle(): void {
     this.#cancelRetry();
     if (this.#isClosed || this.#isSettled) return;
@@ -101,8 +106,8 @@ export class SinkLane {
   }
 
   /**
-   * Resolves when the lanes of earlier configurations that write one of these files have ended their calls, which have 5 s for it; null if
-   * none does.
+   * Resolves when the lanes of earlier configurations that write one of these files have ended their calls, which have
+   * 5 s for it; null if none does.
    */
   endingOf(files: readonly string[]): Promise<void> | null {
     const writers = [...this.#leaving].filter(([, written]) => written.some((file) => files.includes(file)));

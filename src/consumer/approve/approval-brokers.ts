@@ -17,11 +17,18 @@ export interface ServiceBusSender {
   sendMessages(message: { body: unknown; contentType: string; sessionId?: string }): Promise<void>;
 }
 
-/** Returns a channel through a topic of `approvals.sources`. A call resolves once all in-sync replicas of the broker have the message. */
+/**
+ * Returns a channel through a topic of `approvals.sources`. A call resolves once all in-sync replicas of the broker
+ * have the message.
+ */
 export function kafka(producer: KafkaProducer, { topic }: { readonly topic: string }): ApprovalChannel {
   return broker(`the Kafka topic ${topic}`, (order) => {
     const headers = { 'content-type': 'application/json' };
-    return producer.send({ topic, acks: -1, messages: [{ key: order.key, value: JSON.stringify(bodyOf(order)), headers }] });
+    return producer.send({
+      topic,
+      acks: -1,
+      messages: [{ key: order.key, value: JSON.stringify(bodyOf(order)), headers }],
+    });
   });
 }
 
@@ -29,9 +36,16 @@ export function kafka(producer: KafkaProducer, { topic }: { readonly topic: stri
  * Returns a channel through a queue or topic of `approvals.sources`.
  * @param sessions true if the entity requires sessions; each event then has its own
  */
-export function serviceBus(sender: ServiceBusSender, { sessions = false }: { readonly sessions?: boolean } = {}): ApprovalChannel {
+export function serviceBus(
+  sender: ServiceBusSender,
+  { sessions = false }: { readonly sessions?: boolean } = {},
+): ApprovalChannel {
   return broker('the Service Bus queue or topic', (order) =>
-    sender.sendMessages({ body: bodyOf(order), contentType: 'application/json', ...(sessions && { sessionId: order.key }) }),
+    sender.sendMessages({
+      body: bodyOf(order),
+      contentType: 'application/json',
+      ...(sessions && { sessionId: order.key }),
+    }),
   );
 }
 

@@ -33,7 +33,11 @@ export function httpOn(options: HttpOptions, clock: Clock): ApprovalChannel {
   const { token, timeoutMs = 10_000, retryForMs = 60_000 } = options;
   const base = baseOf(options);
 
-  const attempt = async (order: ApprovalOrder, firstAttemptMs: number | null, parent: AbortSignal | undefined): Promise<Answer> => {
+  const attempt = async (
+    order: ApprovalOrder,
+    firstAttemptMs: number | null,
+    parent: AbortSignal | undefined,
+  ): Promise<Answer> => {
     const authorization = bearerOf(typeof token === 'string' ? token : await token());
     const limit = deadline(clock, timeoutMs, () => new Error(`no answer within ${timeoutMs} ms`), parent);
     try {
@@ -45,7 +49,11 @@ export function httpOn(options: HttpOptions, clock: Clock): ApprovalChannel {
         redirect: 'manual',
         signal: limit.signal,
       });
-      return { status: response.status, retryAfterMs: retryAfterMs(response, clock.wallMs()), body: parse(await response.text()) };
+      return {
+        status: response.status,
+        retryAfterMs: retryAfterMs(response, clock.wallMs()),
+        body: parse(await response.text()),
+      };
     } catch (error) {
       parent?.throwIfAborted();
       return { status: null, retryAfterMs: 0, error };
@@ -101,13 +109,22 @@ export function baseOf({ url, allowInsecure = false }: Pick<HttpOptions, 'url' |
   if (!URL.canParse(url)) throw new ConsumerError('usage', 'the url of a bridge must be an https:// URL');
   const base = new URL(url.endsWith('/') ? url : `${url}/`);
   if (base.username !== '' || base.password !== '' || base.search !== '')
-    throw new ConsumerError('usage', 'the url of a bridge must not have a user, password or query: the token is sent in a header');
+    throw new ConsumerError(
+      'usage',
+      'the url of a bridge must not have a user, password or query: the token is sent in a header',
+    );
   if (base.protocol === 'https:') return base.href;
   if (base.protocol === 'http:' && (allowInsecure || LOOPBACK.test(base.hostname))) return base.href;
-  throw new ConsumerError('usage', `the token would go to ${base.host} unencrypted: use https://, or allowInsecure: true`);
+  throw new ConsumerError(
+    'usage',
+    `the token would go to ${base.host} unencrypted: use https://, or allowInsecure: true`,
+  );
 }
 
-/** @param firstAttemptMs the time of the first attempt if this is a retry: a release must not lift holds that were set after it */
+/**
+ * @param firstAttemptMs the time of the first attempt if this is a retry: a release must not lift holds that were set
+ * after it
+ */
 function pathOf({ kind, eventId, body: { approver } }: ApprovalOrder, firstAttemptMs: number | null): string {
   if (kind === 'approval') return 'v1/approvals';
   if (kind === 'hold') return 'v1/holds';
@@ -123,7 +140,11 @@ function pathOf({ kind, eventId, body: { approver } }: ApprovalOrder, firstAttem
  * @param isAnswerLost true if an earlier attempt may have succeeded
  * @throws ConsumerError `refused` also if the answer is not from a bridge, such as the page of a proxy
  */
-function resultOf(order: ApprovalOrder, { status, body }: Extract<Answer, { body: unknown }>, isAnswerLost: boolean): ApprovalResult {
+function resultOf(
+  order: ApprovalOrder,
+  { status, body }: Extract<Answer, { body: unknown }>,
+  isAnswerLost: boolean,
+): ApprovalResult {
   const { results, holds, type, detail } = isObject(body) ? body : {};
   const [first]: readonly unknown[] = Array.isArray(results) ? results : [];
   const isHeld = order.kind === 'hold' && status === 201 && Array.isArray(holds);
@@ -138,7 +159,11 @@ function resultOf(order: ApprovalOrder, { status, body }: Extract<Answer, { body
 function unreachable(order: ApprovalOrder, answer: Answer, forMs: number): ConsumerError {
   const why = answer.status === null ? reasonOf(answer.error) : `it answered ${answer.status}`;
   const message = `the ${order.kind} for event ${order.eventId} did not succeed within ${forMs / 1000} s: ${why}; try again`;
-  return new ConsumerError('unreachable', message, answer.status === null ? { cause: answer.error } : { status: answer.status });
+  return new ConsumerError(
+    'unreachable',
+    message,
+    answer.status === null ? { cause: answer.error } : { status: answer.status },
+  );
 }
 
 /** Returns the reason of fetch's error, which is in its cause. */

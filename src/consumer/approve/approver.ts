@@ -24,26 +24,31 @@ export interface CallOptions {
 }
 
 export interface ApproveOptions extends CallOptions {
-  /** The id of the CloudEvent that the approval answers; if absent, that of the given `scheduled` or `updated` event. Null for none. */
+  /**
+   * The id of the CloudEvent that the approval answers; if absent, that of the given `scheduled` or `updated` event.
+   * Null for none.
+   */
   readonly seen?: string | null;
 }
 
 export interface ReleaseOptions extends CallOptions {
   /**
-   * The approver whose hold is released. If absent, your own or, for an admin without a hold, all of the event: an admin should name one.
-   * If a release is retried over HTTP, it does not lift holds that were set after the first attempt.
+   * The approver whose hold is released. If absent, your own or, for an admin without a hold, all of the event: an
+   * admin should name one. If a release is retried over HTTP, it does not lift holds that were set after the first
+   * attempt.
    */
   readonly holder?: string;
 }
 
 /**
- * Approves, holds and releases events at a bridge. Each call rejects with a ConsumerError: `refused` with the bridge's `type` and `status`,
- * `unreachable` if the bridge cannot be reached in time, `not-sent` if a broker fails; or with the signal's reason.
+ * Approves, holds and releases events at a bridge. Each call rejects with a ConsumerError: `refused` with the bridge's
+ * `type` and `status`, `unreachable` if the bridge cannot be reached in time, `not-sent` if a broker fails; or with the
+ * signal's reason.
  */
 export interface Approver {
   /**
-   * Lets the event start at once, for every machine in its Resources. Safe to repeat. Give the CloudEvent instead of the id, so that the
-   * approval is refused if the event got worse.
+   * Lets the event start at once, for every machine in its Resources. Safe to repeat. Give the CloudEvent instead of
+   * the id, so that the approval is refused if the event got worse.
    */
   approve(event: CloudEvent | string, options?: ApproveOptions): Promise<ApprovalResult>;
   /** The bridge submits nothing for the event until the hold is released. A second call replaces the reason. */
@@ -84,7 +89,11 @@ export function createApprover(channel: ApprovalChannel): Approver {
       const names = namesOf(event);
       const { holder } = options;
       await send(
-        { kind: 'release', ...names, body: { EventId: names.eventId, ...(holder !== undefined && { approver: holder }) } },
+        {
+          kind: 'release',
+          ...names,
+          body: { EventId: names.eventId, ...(holder !== undefined && { approver: holder }) },
+        },
         options,
       );
     },
@@ -94,10 +103,17 @@ export function createApprover(channel: ApprovalChannel): Approver {
 /** `Seen` accepts only the CloudEvents that show the content of an event. */
 const SEEN = /\.(scheduled|updated)\.v1$/;
 
-function namesOf(event: CloudEvent | string): { readonly eventId: string; readonly key: string; readonly seen: string | null } {
+function namesOf(event: CloudEvent | string): {
+  readonly eventId: string;
+  readonly key: string;
+  readonly seen: string | null;
+} {
   const eventId = typeof event === 'string' ? event : isObject(event.data) ? event.data['eventId'] : undefined;
   if (typeof eventId !== 'string' || eventId === '')
-    throw new ConsumerError('usage', 'name a scheduled event: by its EventId, or by a CloudEvent whose data has an eventId');
+    throw new ConsumerError(
+      'usage',
+      'name a scheduled event: by its EventId, or by a CloudEvent whose data has an eventId',
+    );
   if (typeof event === 'string') return { eventId, key: eventId.toLowerCase(), seen: null };
   return { eventId, key: event.partitionkey ?? eventId.toLowerCase(), seen: SEEN.test(event.type) ? event.id : null };
 }

@@ -30,19 +30,25 @@ export type Handled = 'handled' | 'repeat';
 export interface Dispatcher {
   readonly typePrefix: string;
   /**
-   * Resolves once the event's handler has ended and its id is stored. The message can then be settled at the broker. A repeat that comes
-   * meanwhile shares the result of the first. Rejects with the handler's error; let the event come again then.
+   * Resolves once the event's handler has ended and its id is stored. The message can then be settled at the broker. A
+   * repeat that comes meanwhile shares the result of the first. Rejects with the handler's error; let the event come
+   * again then.
    * @throws ConsumerError `handled-elsewhere` while another process is handling it, `closed` after `close`
    */
   handle(event: CloudEvent, options?: HandleOptions): Promise<Handled>;
   /**
-   * Calls `handle` for each. After a failure, later events of the same scheduled event are not handled. Rejects with the first failure once
-   * all have ended.
+   * Calls `handle` for each. After a failure, later events of the same scheduled event are not handled. Rejects with
+   * the first failure once all have ended.
    * @param failed called with each failure
    */
-  handleAll(events: readonly CloudEvent[], failed?: (error: unknown, event: CloudEvent) => void, options?: HandleOptions): Promise<void>;
+  handleAll(
+    events: readonly CloudEvent[],
+    failed?: (error: unknown, event: CloudEvent) => void,
+    options?: HandleOptions,
+  ): Promise<void>;
   /**
-   * Accepts no new events, aborts the handlers' signal, and resolves once they have ended. So no handler may wait for it. Safe to repeat.
+   * Accepts no new events, aborts the handlers' signal, and resolves once they have ended. So no handler may wait for
+   * it. Safe to repeat.
    */
   close(): Promise<void>;
 }
@@ -111,7 +117,8 @@ class HandlerCalls {
       throw new ConsumerError('closed', 'the dispatcher is closed: let the event come again, after a restart');
     const claim = await claimAll(this.#store, keys);
     if (claim === 'handled') return 'repeat';
-    if (claim === 'busy') throw new ConsumerError('handled-elsewhere', 'another process is handling this event: let it come again');
+    if (claim === 'busy')
+      throw new ConsumerError('handled-elsewhere', 'another process is handling this event: let it come again');
     try {
       await this.#callHandler(event);
       for (const key of keys) await this.#store.complete(key);
@@ -142,7 +149,8 @@ async function inTurn(events: readonly CloudEvent[], handle: (event: CloudEvent)
 }
 
 /**
- * Claims all keys or none. If one was handled, those before it become handled, too. If one is busy, those before it are given back.
+ * Claims all keys or none. If one was handled, those before it become handled, too. If one is busy, those before it are
+ * given back.
  */
 async function claimAll(store: HandledStore, keys: readonly string[]): ReturnType<HandledStore['claim']> {
   for (const [index, key] of keys.entries()) {
@@ -164,9 +172,9 @@ async function abandonAll(store: HandledStore, keys: readonly string[]): Promise
 const OTHER_TYPES = '  ';
 
 /**
- * Returns the keys in the store of handled ids. A source is a URI reference, so it has no spaces and is not empty. The key of source and id
- * is always one of them, for others that share the store. Events of other types have different keys: the prefix of a type may not be
- * signed, and a copy under another prefix must not count as the bridge's event.
+ * Returns the keys in the store of handled ids. A source is a URI reference, so it has no spaces and is not empty. The
+ * key of source and id is always one of them, for others that share the store. Events of other types have different
+ * keys: the prefix of a type may not be signed, and a copy under another prefix must not count as the bridge's event.
  */
 function keysOf(event: CloudEvent, { isSourceProved = true }: HandleOptions, typePrefix: string): readonly string[] {
   const { source, id } = event;

@@ -3,8 +3,9 @@ import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
 
 /**
- * Stores which events were handled. `key` is made from an event's source and id. Several processes may share a store (a table, Redis). Then
- * `claim` must be atomic, and the claim of a process that died must expire after longer than any handler runs.
+ * Stores which events were handled. `key` is made from an event's source and id. Several processes may share a store (a
+ * table, Redis). Then `claim` must be atomic, and the claim of a process that died must expire after longer than any
+ * handler runs.
  */
 export interface HandledStore {
   /** `claimed`: handle it now. `handled`: it is a repeat. `busy`: another process is handling it. */
@@ -30,7 +31,8 @@ const DAY_MS = 86_400_000;
  */
 export function memoryHandledStore(options: MemoryStoreOptions, clock: Pick<Clock, 'elapsedMs'>): HandledStore {
   const { maxKeys = 10_000, maxAgeMs = 30 * DAY_MS } = options;
-  if (!(maxKeys >= 1 && maxAgeMs > 0)) throw new ConsumerError('usage', 'maxKeys must be at least 1 and maxAgeMs more than 0');
+  if (!(maxKeys >= 1 && maxAgeMs > 0))
+    throw new ConsumerError('usage', 'maxKeys must be at least 1 and maxAgeMs more than 0');
   /** The time when each key was handled, the oldest first. */
   const handled = new Map<string, number>();
   const claimed = new Set<string>();

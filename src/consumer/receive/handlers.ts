@@ -10,7 +10,10 @@ export interface HandlerContext {
   readonly signal: WebAbortSignal;
 }
 
-/** The event counts as handled once the returned promise has resolved. If the handler throws or rejects, the event comes again. */
+/**
+ * The event counts as handled once the returned promise has resolved. If the handler throws or rejects, the event comes
+ * again.
+ */
 export type Handler<Event> = (event: Event, context: HandlerContext) => unknown;
 
 /** All are optional: a change without a handler is acknowledged and ignored. */

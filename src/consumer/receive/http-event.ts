@@ -1,7 +1,15 @@
 // A webhook's headers and body → its CloudEvents, in any mode (CloudEvents HTTP binding 1.0.2).
 import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
-import { expectJsonFormat, modeOf, notAnEvent, type ReadOptions, readBinary, readJson, readStructured } from '../read-event.ts';
+import {
+  expectJsonFormat,
+  modeOf,
+  notAnEvent,
+  type ReadOptions,
+  readBinary,
+  readJson,
+  readStructured,
+} from '../read-event.ts';
 
 export const MODES = ['structured', 'binary', 'batch'] as const;
 
@@ -20,14 +28,20 @@ interface HttpReadOptions extends ReadOptions {
 }
 
 /**
- * @throws ConsumerError `unsupported-media-type` if it is not a CloudEvent, or in another mode; `not-a-cloudevent` if the event is not
+ * @throws ConsumerError `unsupported-media-type` if it is not a CloudEvent, or in another mode; `not-a-cloudevent` if
+ * the event is not
  * valid
  */
-export function readHttp(headers: Iterable<readonly [string, string]>, body: Uint8Array, options: HttpReadOptions): HttpEvents {
+export function readHttp(
+  headers: Iterable<readonly [string, string]>,
+  body: Uint8Array,
+  options: HttpReadOptions,
+): HttpEvents {
   const all = new Map([...headers].map(([name, value]) => [name.toLowerCase(), value]));
   const contentType = all.get('content-type');
   const mode = modeOf(contentType);
-  if (!options.modes.includes(mode)) throw new ConsumerError('unsupported-media-type', `this receiver does not accept ${mode} mode`);
+  if (!options.modes.includes(mode))
+    throw new ConsumerError('unsupported-media-type', `this receiver does not accept ${mode} mode`);
   if (mode === 'binary') return { mode, events: [readBinary({ ...binaryParts(all, body), contentType }, options)] };
   expectJsonFormat(contentType);
   const content = readJson(body);
@@ -44,7 +58,8 @@ function binaryParts(headers: ReadonlyMap<string, string>, body: Uint8Array) {
       'this is not a CloudEvent: it has neither a Content-Type of CloudEvents nor ce- headers',
     );
   const attributes = Object.fromEntries(own.map(([name, value]) => [name.slice(PREFIX.length), decoded(name, value)]));
-  if ('datacontenttype' in attributes) throw notAnEvent('ce-datacontenttype is not allowed, because Content-Type has its value');
+  if ('datacontenttype' in attributes)
+    throw notAnEvent('ce-datacontenttype is not allowed, because Content-Type has its value');
   return { attributes, data: body.byteLength === 0 ? undefined : { bytes: body } };
 }
 

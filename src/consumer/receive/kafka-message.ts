@@ -1,6 +1,14 @@
 // A kafkajs message → its CloudEvent (CloudEvents Kafka protocol binding 1.0.2).
 import type { CloudEvent } from '../event.ts';
-import { expectJsonFormat, modeOf, notAnEvent, type ReadOptions, readBinary, readJson, readStructured } from '../read-event.ts';
+import {
+  expectJsonFormat,
+  modeOf,
+  notAnEvent,
+  type ReadOptions,
+  readBinary,
+  readJson,
+  readStructured,
+} from '../read-event.ts';
 
 type Text = string | Uint8Array;
 
@@ -13,17 +21,27 @@ export interface KafkaMessage {
 const PREFIX = 'ce_';
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws ConsumerError `not-a-cloudevent`, `unsupported-media-type`: skip the message, because a retry would not help */
+/**
+ * @throws ConsumerError `not-a-cloudevent`, `unsupported-media-type`: skip the message, because a retry would not help
+ */
 export function parseKafkaMessage({ value, headers = {} }: KafkaMessage, options: ReadOptions = {}): CloudEvent {
   const texts = new Map(
-    Object.entries(headers).flatMap(([name, given]) => (given === undefined ? [] : [[name.toLowerCase(), textOf(given)]])),
+    Object.entries(headers).flatMap(([name, given]) =>
+      given === undefined ? [] : [[name.toLowerCase(), textOf(given)]],
+    ),
   );
   const contentType = texts.get('content-type');
   const mode = modeOf(contentType);
   if (mode === 'binary') {
-    const own = [...texts].filter(([name]) => name.startsWith(PREFIX)).map(([name, text]) => [name.slice(PREFIX.length), text]);
+    const own = [...texts]
+      .filter(([name]) => name.startsWith(PREFIX))
+      .map(([name, text]) => [name.slice(PREFIX.length), text]);
     return readBinary(
-      { attributes: Object.fromEntries(own), contentType, data: value === null ? undefined : { bytes: bytesOf(value) } },
+      {
+        attributes: Object.fromEntries(own),
+        contentType,
+        data: value === null ? undefined : { bytes: bytesOf(value) },
+      },
       options,
     );
   }

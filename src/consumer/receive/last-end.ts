@@ -14,10 +14,18 @@ export interface LastEnd {
 }
 
 export function lastEndOf({ id, time, data }: EventOf<'ended'>, keptUntilMs: number): LastEnd {
-  return { id, time: time ?? null, observer: data.observer.name, keptUntilMs: Math.min(keptUntilMs, Number.MAX_SAFE_INTEGER) };
+  return {
+    id,
+    time: time ?? null,
+    observer: data.observer.name,
+    keptUntilMs: Math.min(keptUntilMs, Number.MAX_SAFE_INTEGER),
+  };
 }
 
-/** Returns true if the CloudEvent belongs to a later occurrence: it has a higher number, or the same observer saw it later. */
+/**
+ * Returns true if the CloudEvent belongs to a later occurrence: it has a higher number, or the same observer saw it
+ * later.
+ */
 export function isNewer(event: LifeEvent, end: LastEnd): boolean {
   return numberOf(event.id) > numberOf(end.id) || millisecondsBetween(end, event) > 0;
 }

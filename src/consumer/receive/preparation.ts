@@ -20,19 +20,27 @@ export interface PrepareContext extends HandlerContext {
 
 export interface PreparationOptions {
   /**
-   * Called once for each event, and again if the event got worse or the last call failed. It throws if it cannot prepare: the event comes
-   * again.
+   * Called once for each event, and again if the event got worse or the last call failed. It throws if it cannot
+   * prepare: the event comes again.
    */
   readonly prepare: (event: NoticeEvent, context: PrepareContext) => unknown;
   /** Called once when an event is gone that was prepared, at least in part. With `canceled` it did not happen. */
-  readonly recover: (event: EventOf<'ended'>, outcome: EventOf<'ended'>['data']['outcome'], context: HandlerContext) => unknown;
+  readonly recover: (
+    event: EventOf<'ended'>,
+    outcome: EventOf<'ended'>['data']['outcome'],
+    context: HandlerContext,
+  ) => unknown;
   /** Returns true for the events to prepare for; all if absent. */
   readonly concerns?: (event: NoticeEvent) => boolean;
   /** Keeps the prepared events and the last ends; in memory if absent. */
   readonly state?: PreparedState;
-  /** `scheduled` and `updated` are passed if their NotBefore is older than this, in milliseconds. 10 minutes if absent. */
+  /**
+   * `scheduled` and `updated` are passed if their NotBefore is older than this, in milliseconds. 10 minutes if absent.
+   */
   readonly staleAfterMs?: number;
-  /** How long the end of an event is kept, so that late CloudEvents of it are passed, in milliseconds. 7 days if absent. */
+  /**
+   * How long the end of an event is kept, so that late CloudEvents of it are passed, in milliseconds. 7 days if absent.
+   */
   readonly keepEndedMs?: number;
 }
 
@@ -46,7 +54,8 @@ const KEEP_ENDED_MS = 7 * 86_400_000;
 export function preparationOn(options: PreparationOptions, clock: Pick<Clock, 'wallMs'>): PreparationHandlers {
   const { prepare, recover, concerns = () => true, state = memoryState() } = options;
   const { staleAfterMs = STALE_AFTER_MS, keepEndedMs = KEEP_ENDED_MS } = options;
-  if (!(staleAfterMs >= 0 && keepEndedMs >= 0)) throw new ConsumerError('usage', 'staleAfterMs and keepEndedMs must be at least 0');
+  if (!(staleAfterMs >= 0 && keepEndedMs >= 0))
+    throw new ConsumerError('usage', 'staleAfterMs and keepEndedMs must be at least 0');
 
   const stored = async (key: string): Promise<StoredEvent | undefined> => {
     const found = await state.get(key);
@@ -56,7 +65,8 @@ export function preparationOn(options: PreparationOptions, clock: Pick<Clock, 'w
     return prepared;
   };
 
-  const isOldNews = ({ data: { notBefore } }: NoticeEvent) => notBefore !== null && clock.wallMs() - Date.parse(notBefore) > staleAfterMs;
+  const isOldNews = ({ data: { notBefore } }: NoticeEvent) =>
+    notBefore !== null && clock.wallMs() - Date.parse(notBefore) > staleAfterMs;
 
   const prepareIfDue = async (change: Notice, event: NoticeEvent, context: HandlerContext): Promise<void> => {
     const key = keyOf(event);
@@ -97,7 +107,9 @@ export function preparationOn(options: PreparationOptions, clock: Pick<Clock, 'w
   };
 }
 
-/** Returns true for what belongs to an occurrence that has ended. An update can only follow what has begun a later one. */
+/**
+ * Returns true for what belongs to an occurrence that has ended. An update can only follow what has begun a later one.
+ */
 function isPassed(change: Notice, event: NoticeEvent, found: StoredEvent): boolean {
   const { lastEnd } = found;
   if (lastEnd === undefined) return false;

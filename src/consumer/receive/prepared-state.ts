@@ -9,7 +9,8 @@ import { KeyedQueue } from './keyed-queue.ts';
 import type { LastEnd } from './last-end.ts';
 
 /** An event that is prepared, at least in part. */
-export interface Prepared extends Pick<ChangeData, 'eventId' | 'eventType' | 'durationInSeconds' | 'resources' | 'notBefore'> {
+export interface Prepared
+  extends Pick<ChangeData, 'eventId' | 'eventType' | 'durationInSeconds' | 'resources' | 'notBefore'> {
   /** False from before `prepare` is called until it has succeeded. It may have been done in part. */
   readonly isReady: boolean;
   /** True if the event has got worse since it was first prepared. */
@@ -32,15 +33,18 @@ export function isPrepared(event: StoredEvent): event is Prepared {
 }
 
 /**
- * Keeps the prepared events, and the last ends of others, by key. To survive a restart, use a file (`fileState`) or your own table. Store each
- * value whole, for example as JSON.
+ * Keeps the prepared events, and the last ends of others, by key. To survive a restart, use a file (`fileState`) or
+ * your own table. Store each value whole, for example as JSON.
  */
 export interface PreparedState {
   get(key: string): Promise<StoredEvent | undefined>;
   /** Resolves once it is stored. */
   set(key: string, event: StoredEvent): Promise<void>;
   delete(key: string): Promise<void>;
-  /** Deletes the events that are not prepared and whose `lastEnd.keptUntilMs` has come. If absent, ends are never deleted. */
+  /**
+   * Deletes the events that are not prepared and whose `lastEnd.keptUntilMs` has come. If absent, ends are never
+   * deleted.
+   */
   deleteExpired?(nowMs: number): Promise<void>;
 }
 
@@ -63,15 +67,16 @@ export function memoryState(): PreparedState {
 
 export interface FileState extends PreparedState {
   /**
-   * Returns the events that are prepared at present. Call it at the start, so that a service that was drained before a restart stays
-   * drained.
+   * Returns the events that are prepared at present. Call it at the start, so that a service that was drained before a
+   * restart stays drained.
    */
   all(): Promise<readonly Prepared[]>;
 }
 
 /**
- * Returns a state in a file, for one process. The file is read at the first use and created if it is missing. Each change is on disk before
- * its promise resolves. The functions reject with ConsumerError `state` if the file cannot be read or written.
+ * Returns a state in a file, for one process. The file is read at the first use and created if it is missing. Each
+ * change is on disk before its promise resolves. The functions reject with ConsumerError `state` if the file cannot be
+ * read or written.
  */
 export function fileState(path: string): FileState {
   const queue = new KeyedQueue();
@@ -111,9 +116,13 @@ async function read(path: string): Promise<Map<string, StoredEvent>> {
     return new Map(Object.entries(content as Record<string, StoredEvent>));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return new Map();
-    throw new ConsumerError('state', `the state in ${path} cannot be read: recover the prepared events by hand, then remove the file`, {
-      cause: error,
-    });
+    throw new ConsumerError(
+      'state',
+      `the state in ${path} cannot be read: recover the prepared events by hand, then remove the file`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -128,9 +137,13 @@ async function write(path: string, events: ReadonlyMap<string, StoredEvent>): Pr
     const folder = process.platform === 'win32' ? null : await open(dirname(path)).catch(() => null);
     if (folder !== null) await synced(folder);
   } catch (error) {
-    throw new ConsumerError('state', `the state in ${path} cannot be written: check that its folder exists, is writable and is not full`, {
-      cause: error,
-    });
+    throw new ConsumerError(
+      'state',
+      `the state in ${path} cannot be written: check that its folder exists, is writable and is not full`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -13,7 +13,10 @@ const STATUS_OF: Partial<Record<ConsumerErrorCode, readonly [status: number, tit
   closed: [503, 'The receiver is closing'],
 };
 
-/** Returns 4xx if a retry would not help, and 5xx if the bridge should retry. The answer shows nothing of a handler's error. */
+/**
+ * Returns 4xx if a retry would not help, and 5xx if the bridge should retry. The answer shows nothing of a handler's
+ * error.
+ */
 export function problemFor(error: unknown): Response {
   const code = error instanceof ConsumerError ? error.code : undefined;
   const found = code && STATUS_OF[code];

@@ -24,13 +24,13 @@ interface Checks extends HandshakeOptions {
   /** True lets everyone who knows the URL deliver. */
   readonly unsigned?: boolean;
   /**
-   * The accepted modes; all three if absent. The sender chooses the mode of a delivery. In structured and batch mode all of an event is
-   * signed, in binary mode only its data and id. So name the mode of your sink.
+   * The accepted modes; all three if absent. The sender chooses the mode of a delivery. In structured and batch mode
+   * all of an event is signed, in binary mode only its data and id. So name the mode of your sink.
    */
   readonly modes?: readonly DeliveryMode[];
   /**
-   * The accepted `source` attributes, as the bridges write them; any if absent. In binary mode the source is not signed, so only this list
-   * rejects a copy with another source.
+   * The accepted `source` attributes, as the bridges write them; any if absent. In binary mode the source is not
+   * signed, so only this list rejects a copy with another source.
    */
   readonly sources?: readonly string[];
   /** How far the timestamp of a delivery may be from this machine's clock; 5 minutes if absent. */
@@ -38,13 +38,13 @@ interface Checks extends HandshakeOptions {
   /** 1 MiB if absent. */
   readonly maxBodyBytes?: number;
   /**
-   * `handled`, the default: 2xx once the handlers have ended, so that the bridge retries failed events. `received`: 2xx at once; an event
-   * that fails, or is cut off by a crash, does not come again.
+   * `handled`, the default: 2xx once the handlers have ended, so that the bridge retries failed events. `received`: 2xx
+   * at once; an event that fails, or is cut off by a crash, does not come again.
    */
   readonly answer?: 'handled' | 'received';
   /**
-   * Called for each event that failed and, with null, for each request that was refused. If absent, the process emits a warning. Must not
-   * throw.
+   * Called for each event that failed and, with null, for each request that was refused. If absent, the process emits a
+   * warning. Must not throw.
    */
   readonly onError?: (error: unknown, event: CloudEvent | null) => void;
 }
@@ -64,7 +64,8 @@ export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
   const expectSources = sourceCheckOf(options);
   const verify = verifierFor(options, clock);
   const dispatcher =
-    options.dispatcher ?? dispatcherOn(options.handlers, options.store ?? memoryHandledStore({}, clock), options.typePrefix);
+    options.dispatcher ??
+    dispatcherOn(options.handlers, options.store ?? memoryHandledStore({}, clock), options.typePrefix);
 
   const read = async (request: Request): Promise<Read> => {
     const body = await readRequestBody(request, maxBodyBytes);
@@ -72,7 +73,8 @@ export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
     const { mode, events } = readHttp(request.headers, body, { ...dispatcher, modes });
     expectSources(events);
     const isSigned = webhookId !== undefined;
-    if (isSigned && mode === 'binary') for (const event of events) expectSigned(event, body, webhookId, dispatcher.typePrefix);
+    if (isSigned && mode === 'binary')
+      for (const event of events) expectSigned(event, body, webhookId, dispatcher.typePrefix);
     return { events, isSourceProved: !(isSigned && mode === 'binary') };
   };
 
@@ -114,28 +116,44 @@ function modesOf({ modes = MODES }: Checks): readonly DeliveryMode[] {
 /** @throws ConsumerError `usage` for a list that is empty or not valid */
 function sourceCheckOf({ sources }: Checks): (events: readonly CloudEvent[]) => void {
   if (sources === undefined) return () => {};
-  const isUsable = Array.isArray(sources) && sources.length > 0 && sources.every((source) => typeof source === 'string' && source !== '');
+  const isUsable =
+    Array.isArray(sources) &&
+    sources.length > 0 &&
+    sources.every((source) => typeof source === 'string' && source !== '');
   if (!isUsable)
-    throw new ConsumerError('usage', 'sources must be a list of at least one source, such as /subscriptions/S/resourcegroups/G');
+    throw new ConsumerError(
+      'usage',
+      'sources must be a list of at least one source, such as /subscriptions/S/resourcegroups/G',
+    );
   const known = new Set<string>(sources);
   return (events) => {
     if (!events.every(({ source }) => known.has(source)))
-      throw new ConsumerError('source', 'the source of this event is not in sources: check cloudevents.source of the bridge');
+      throw new ConsumerError(
+        'source',
+        'the source of this event is not in sources: check cloudevents.source of the bridge',
+      );
   };
 }
 
-function verifierFor({ secrets = [], unsigned = false, toleranceMs = TOLERANCE_MS }: Checks, clock: Clock): Verify | undefined {
+function verifierFor(
+  { secrets = [], unsigned = false, toleranceMs = TOLERANCE_MS }: Checks,
+  clock: Clock,
+): Verify | undefined {
   const given = typeof secrets === 'string' ? [secrets] : secrets;
   if (unsigned && given.length > 0) throw new ConsumerError('usage', 'give either secrets or unsigned: true');
   if (unsigned) return undefined;
   if (given.length > 0) return signatureVerifier({ secrets: given, toleranceMs }, clock);
-  throw new ConsumerError('usage', 'a receiver needs the secrets of the sink; unsigned: true lets everyone who knows the URL deliver');
+  throw new ConsumerError(
+    'usage',
+    'a receiver needs the secrets of the sink; unsigned: true lets everyone who knows the URL deliver',
+  );
 }
 
 /** @throws ConsumerError `too-large`; `body-read` if the body was read before */
 async function readRequestBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  if (request.bodyUsed) throw new ConsumerError('body-read', 'the body was read before: mount the receiver before any body parser');
+  if (request.bodyUsed)
+    throw new ConsumerError('body-read', 'the body was read before: mount the receiver before any body parser');
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
@@ -163,14 +181,24 @@ function tooLarge(maxBytes: number): ConsumerError {
 function answerHandshake(request: Request, options: HandshakeOptions): Response {
   const headers = consentFor(request.headers.get('webhook-request-origin'), options);
   if (headers !== null) return new Response(null, { status: 204, headers });
-  return problemResponse(403, 'origin', 'This origin may not deliver', 'name it in allowedOrigins of the receiver', { Allow: 'POST' });
+  return problemResponse(403, 'origin', 'This origin may not deliver', 'name it in allowedOrigins of the receiver', {
+    Allow: 'POST',
+  });
 }
 
-/** Returns the headers of the consent, or null for an origin that may not deliver (CloudEvents webhook spec 1.0.2, section 4). */
-function consentFor(origin: string | null, { allowedOrigins = [], allowedRate = '*' }: HandshakeOptions): Record<string, string> | null {
+/**
+ * Returns the headers of the consent, or null for an origin that may not deliver (CloudEvents webhook spec 1.0.2,
+ * section 4).
+ */
+function consentFor(
+  origin: string | null,
+  { allowedOrigins = [], allowedRate = '*' }: HandshakeOptions,
+): Record<string, string> | null {
   if (origin === null || origin === '') return null;
   const isAllowed = allowedOrigins.some((allowed) => allowed === '*' || allowed.toLowerCase() === origin.toLowerCase());
-  return isAllowed ? { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': String(allowedRate), Allow: 'POST' } : null;
+  return isAllowed
+    ? { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': String(allowedRate), Allow: 'POST' }
+    : null;
 }
 
 function warn(error: unknown, event: CloudEvent | null): void {

@@ -1,6 +1,14 @@
 // A message of Microsoft's SDK → its CloudEvent (CloudEvents AMQP binding 1.0.2).
 import type { CloudEvent } from '../event.ts';
-import { expectJsonFormat, modeOf, notAnEvent, type ReadOptions, readBinary, readJson, readStructured } from '../read-event.ts';
+import {
+  expectJsonFormat,
+  modeOf,
+  notAnEvent,
+  type ReadOptions,
+  readBinary,
+  readJson,
+  readStructured,
+} from '../read-event.ts';
 
 /** The members of a `ServiceBusReceivedMessage` of `@azure/service-bus` that the library reads. */
 export interface ServiceBusMessage {
@@ -12,7 +20,10 @@ export interface ServiceBusMessage {
 
 const PREFIX = /^cloudEvents[:_]/;
 
-/** @throws ConsumerError `not-a-cloudevent`, `unsupported-media-type`: dead-letter the message, because a retry would not help */
+/**
+ * @throws ConsumerError `not-a-cloudevent`, `unsupported-media-type`: dead-letter the message, because a retry would
+ * not help
+ */
 export function parseServiceBusMessage(message: ServiceBusMessage, options: ReadOptions = {}): CloudEvent {
   const { body, contentType, applicationProperties = {} } = message;
   const mode = modeOf(contentType);

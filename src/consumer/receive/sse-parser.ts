@@ -43,7 +43,8 @@ export class SseParser {
   #add(text: string): void {
     this.#line += text;
     this.#length += text.length;
-    if (this.#length > LONGEST) throw new ConsumerError('too-large', `an event of the stream has more than ${LONGEST} characters`);
+    if (this.#length > LONGEST)
+      throw new ConsumerError('too-large', `an event of the stream has more than ${LONGEST} characters`);
   }
 
   #read(line: string): void {

@@ -21,7 +21,12 @@ export class StreamConnection {
   #timeout: Error | null = null;
 
   /** Connects at once. */
-  constructor(url: URL, headers: Readonly<Record<string, string>>, ca: string | undefined, clock: Pick<Clock, 'after'>) {
+  constructor(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    ca: string | undefined,
+    clock: Pick<Clock, 'after'>,
+  ) {
     this.#request = get(url, headers, ca);
     this.#clock = clock;
     this.#restartTimer();
@@ -97,7 +102,11 @@ async function refusalOf(response: IncomingMessage): Promise<ConsumerError> {
   const { type, detail } = problemIn(text);
   const more = { status, ...(type !== undefined && { type }) };
   if (type === 'pruned' || type === 'position')
-    return new ConsumerError('pruned', `events are missing: ${detail ?? status}; reading all that the bridge keeps`, more);
+    return new ConsumerError(
+      'pruned',
+      `events are missing: ${detail ?? status}; reading all that the bridge keeps`,
+      more,
+    );
   const answer = status === 200 ? 'the answer is not a stream of a bridge; check for a proxy' : `it answered ${status}`;
   return new ConsumerError('refused', `the bridge refused the stream: ${detail ?? answer}; retrying`, more);
 }

@@ -19,10 +19,14 @@ interface StreamSettings {
   readonly allowInsecure?: boolean;
   /** The authority that signed the bridge's certificate, in PEM, if the machine does not trust it. */
   readonly ca?: string;
-  /** The position to resume after, from `onPosition`. 0: from the oldest event that is kept. If absent: from the next event on. */
+  /**
+   * The position to resume after, from `onPosition`. 0: from the oldest event that is kept. If absent: from the next
+   * event on.
+   */
   readonly after?: number;
   /**
-   * `listed`: without `after`, first the newest `scheduled`, `updated` or `started` of each event that the bridge lists, then what follows.
+   * `listed`: without `after`, first the newest `scheduled`, `updated` or `started` of each event that the bridge
+   * lists, then what follows.
    */
   readonly begin?: 'listed';
   readonly changes?: readonly string[];
@@ -31,8 +35,8 @@ interface StreamSettings {
   /** Called when everything up to this position is handled. Store it to resume in another process. Must not throw. */
   readonly onPosition?: (position: number) => void;
   /**
-   * Called for each break, failed handler, gap and event that is not a CloudEvent, which is passed. After a gap (code `pruned`) all that is kept is read. If absent, the process emits a
-   * warning.
+   * Called for each break, failed handler, gap and event that is not a CloudEvent, which is passed. After a gap (code
+   * `pruned`) all that is kept is read. If absent, the process emits a warning.
    */
   readonly onError?: (error: unknown, event: CloudEvent | null) => void;
 }
@@ -40,9 +44,15 @@ interface StreamSettings {
 export type StreamOptions = StreamSettings & HandledBy;
 
 export interface StreamConsumer {
-  /** Everything up to this position is handled; null before the first connection and, with `begin`, before the first event. */
+  /**
+   * Everything up to this position is handled; null before the first connection and, with `begin`, before the first
+   * event.
+   */
   readonly position: number | null;
-  /** Closes the connection, and resolves once the handlers have ended. Its own dispatcher is closed, too. Safe to repeat. */
+  /**
+   * Closes the connection, and resolves once the handlers have ended. Its own dispatcher is closed, too. Safe to
+   * repeat.
+   */
   close(): Promise<void>;
 }
 
@@ -141,7 +151,8 @@ class StreamReader {
 
   async #headers(): Promise<Readonly<Record<string, string>>> {
     const { token } = this.#options;
-    const bearer = token === undefined ? {} : { authorization: bearerOf(typeof token === 'string' ? token : await token()) };
+    const bearer =
+      token === undefined ? {} : { authorization: bearerOf(typeof token === 'string' ? token : await token()) };
     return { ...bearer, ...(this.#position !== null && { 'last-event-id': String(this.#position) }) };
   }
 
@@ -192,5 +203,8 @@ function queryOf({ changes, impacts, resources, begin }: StreamSettings): string
 }
 
 function warn(error: unknown, event: CloudEvent | null): void {
-  process.emitWarning(`${event === null ? 'the stream' : `the event ${event.id}`}: ${messageOf(error)}`, 'ScheduledEventsConsumer');
+  process.emitWarning(
+    `${event === null ? 'the stream' : `the event ${event.id}`}: ${messageOf(error)}`,
+    'ScheduledEventsConsumer',
+  );
 }

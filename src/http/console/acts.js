@@ -64,7 +64,9 @@ async function approve(event, seen, shown, onDone) {
     const newest = await seenOf(event);
     draw(approval(event, newest, onDone));
     const what = newest ? differences(shown, newest.data, nowMs()) : 'something of it';
-    throw new Error(`Not approved: the event has changed (409). ${what}. Look at it anew, and approve that if it is still right.`);
+    throw new Error(
+      `Not approved: the event has changed (409). ${what}. Look at it anew, and approve that if it is still right.`,
+    );
   }
 }
 

@@ -16,7 +16,11 @@ function askToReload(onDone) {
     label: 'Confirm reload',
     run: async () => {
       const { changed } = await ask('POST', 'v1/reload');
-      onDone(changed.length > 0 ? `Configuration in force: ${changed.join(', ')} changed` : 'Configuration read: nothing has changed');
+      onDone(
+        changed.length > 0
+          ? `Configuration in force: ${changed.join(', ')} changed`
+          : 'Configuration read: nothing has changed',
+      );
     },
   });
 }
@@ -28,7 +32,9 @@ export function drawConfiguration({ since, refused }) {
   const words = `In force since ${timeAndDistance(since, now)}.`;
   setText(
     $('configuration'),
-    refused ? `${words} The last reload was refused ${timeAndDistance(at, now)}${by ? `, asked for by ${by}` : ''}:` : words,
+    refused
+      ? `${words} The last reload was refused ${timeAndDistance(at, now)}${by ? `, asked for by ${by}` : ''}:`
+      : words,
   );
   const lines = [
     ...faults.map(({ path, message }) => (path ? `${path}: ${message}` : message)),

@@ -45,7 +45,9 @@ const stream = new Stream({
     document.body.classList.toggle('away', !isLive);
     setText(
       $('live'),
-      isLive ? 'Live' : `Not live: ${why}. What shows is of ${readAtMs ? clockTime(readAtMs, nowMs()) : 'before'}; trying again.`,
+      isLive
+        ? 'Live'
+        : `Not live: ${why}. What shows is of ${readAtMs ? clockTime(readAtMs, nowMs()) : 'before'}; trying again.`,
     );
     if (isLive) void begin(isNew);
   },
@@ -90,7 +92,9 @@ async function read() {
   const told = happened;
   happened = [];
   try {
-    const [events, sinks, readiness] = await Promise.all(['v1/events', 'v1/sinks', 'readyz'].map((path) => ask('GET', path)));
+    const [events, sinks, readiness] = await Promise.all(
+      ['v1/events', 'v1/sinks', 'readyz'].map((path) => ask('GET', path)),
+    );
     const letters = sinks.some(({ deadLetters }) => deadLetters > 0)
       ? await ask('GET', 'v1/dead-letters?limit=100')
       : { items: [], next: null };

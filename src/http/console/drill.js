@@ -21,7 +21,10 @@ export function listenToDrills(onDone) {
 
 function askToDrill(onDone) {
   const type = el('select', {}, ...TYPES.map((name) => el('option', {}, name)));
-  const [notice, duration] = [field('Notice', { value: '2m', required: true }), field('Duration', { value: '30s', required: true })];
+  const [notice, duration] = [
+    field('Notice', { value: '2m', required: true }),
+    field('Duration', { value: '30s', required: true }),
+  ];
   const force = el('input', { type: 'checkbox' });
   confirm({
     title: 'Start a drill?',
@@ -104,7 +107,9 @@ function updateReport(item, report) {
   setText(heading, `Drill of ${clockTime(firstMs, now)}: ${state}`);
   setText(
     who,
-    approvers.length > 0 ? `Approved: ${approvers.map(({ name, at }) => `${name} ${after(at)}`).join(', ')}` : 'Nobody has approved.',
+    approvers.length > 0
+      ? `Approved: ${approvers.map(({ name, at }) => `${name} ${after(at)}`).join(', ')}`
+      : 'Nobody has approved.',
   );
   const verb = state === 'scheduled' ? 'Still to agree' : 'Did not approve';
   setText(lacks, missing.length > 0 ? `${verb}: ${missing.join(', ')}` : '');

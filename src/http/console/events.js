@@ -30,7 +30,8 @@ export function listenToEvents(onAct) {
 
 /** What is due first comes first; what has started, last. */
 function inOrder(events) {
-  const dueMs = ({ eventStatus, notBefore }) => (eventStatus === 'Started' ? 1e15 : Date.parse(notBefore ?? '') || 1e14);
+  const dueMs = ({ eventStatus, notBefore }) =>
+    eventStatus === 'Started' ? 1e15 : Date.parse(notBefore ?? '') || 1e14;
   return events
     .map((event) => [dueMs(event), event])
     .sort(([a], [b]) => a - b)
@@ -74,7 +75,10 @@ export function tickEvents(events) {
 }
 
 function drawTime(listed, past, now) {
-  const bars = [...listed.map((event) => barOf(event, lifeOf(event.eventId), now)), ...past.map((life) => pastBar(life, now))];
+  const bars = [
+    ...listed.map((event) => barOf(event, lifeOf(event.eventId), now)),
+    ...past.map((life) => pastBar(life, now)),
+  ];
   const names = new Map(bars.flatMap(({ machines }) => machines).map((name) => [name.toLowerCase(), name]));
   const inNames = [...names.values()].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   drawTimeLine(
@@ -159,11 +163,19 @@ function updateEvent(item, event) {
     (line, hold) => setText(line, holdWords(hold)),
   );
   const all = resources.length > 3 ? `all machines: ${resources.join(', ')}` : '';
-  setText(about.firstElementChild, [eventSource, impact(durationInSeconds), all, description].filter(Boolean).join(' · '));
+  setText(
+    about.firstElementChild,
+    [eventSource, impact(durationInSeconds), all, description].filter(Boolean).join(' · '),
+  );
   setText(about.lastElementChild, eventId);
   const isScheduled = eventStatus === 'Scheduled';
   const [approve, hold, release] = buttons.children;
-  guard(approve, 'approver', isScheduled && eventType !== NO_START, isScheduled ? 'A recommendation starts nothing.' : 'It has started.');
+  guard(
+    approve,
+    'approver',
+    isScheduled && eventType !== NO_START,
+    isScheduled ? 'A recommendation starts nothing.' : 'It has started.',
+  );
   guard(hold, 'approver', isScheduled, 'It has started.');
   hold.hidden = !isScheduled;
   guard(release, 'approver');

@@ -21,7 +21,9 @@ function askTo(act, { sink, id, type }, onDone) {
     title: `${isRetry ? 'Retry' : 'Discard'} this dead letter?`,
     words: [
       `${changeOf({ type })} for ${sink}: ${id}.`,
-      isRetry ? 'It is queued again and sent when its turn comes.' : 'It is never sent to this sink. This cannot be undone.',
+      isRetry
+        ? 'It is queued again and sent when its turn comes.'
+        : 'It is never sent to this sink. This cannot be undone.',
     ],
     label: `Confirm ${act}`,
     run: async () => {

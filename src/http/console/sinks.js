@@ -47,7 +47,9 @@ function makeSink() {
     el(
       'div',
       { className: 'buttons' },
-      ...['pause', 'resume'].map((value) => el('button', { value, type: 'button' }, value === 'pause' ? 'Pause…' : 'Resume…', hidden())),
+      ...['pause', 'resume'].map((value) =>
+        el('button', { value, type: 'button' }, value === 'pause' ? 'Pause…' : 'Resume…', hidden()),
+      ),
     ),
   );
 }

@@ -74,7 +74,12 @@ function linesOf(items, record) {
     ...{ key: `s${step.at}${step.step}${index}`, at: step.at, words: () => stepWords(step), deliveries: [] },
   }));
   const unwritten = (record?.unwritten ?? []).map(({ approver, steps: count, since }) => ({
-    ...{ key: `u${approver}${since}`, at: since, words: () => `${approver ?? 'the bridge'}: ${count} more steps`, deliveries: [] },
+    ...{
+      key: `u${approver}${since}`,
+      at: since,
+      words: () => `${approver ?? 'the bridge'}: ${count} more steps`,
+      deliveries: [],
+    },
   }));
   return [...told, ...steps, ...unwritten].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }

@@ -83,7 +83,8 @@ export class Stream {
       block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
     );
     if (fields.id) this.#position = Number(fields.id);
-    if (fields.data) this.#handlers.onFrame({ position: this.#position, change: fields.event, event: JSON.parse(fields.data) });
+    if (fields.data)
+      this.#handlers.onFrame({ position: this.#position, change: fields.event, event: JSON.parse(fields.data) });
   }
 }
 

@@ -48,7 +48,8 @@ export const holdWords = ({ approver, reason }) => `Held by ${approver}${reason 
 
 /** What a yes does, for its confirmation. */
 export function effect({ eventType, resources, drill }) {
-  if (drill) return `A drill: ${machines(resources.length)} named, and nothing happens to any of them. Azure is told nothing.`;
+  if (drill)
+    return `A drill: ${machines(resources.length)} named, and nothing happens to any of them. Azure is told nothing.`;
   const does = DOES[eventType.toLowerCase()] ?? `does ${eventType} to`;
   return `It reaches ${machines(resources.length)}: once all have agreed, Azure ${does} ${resources.length === 1 ? 'it' : 'each of them'}, perhaps at once.`;
 }
@@ -63,7 +64,8 @@ export function differences(before, after, nowMs) {
   const time = (when) => (when === null ? 'none' : clockTime(when, nowMs));
   const found = [];
   if (before.eventType !== after.eventType) found.push(`type ${before.eventType}, now ${after.eventType}`);
-  if (before.notBefore !== after.notBefore) found.push(`NotBefore ${time(before.notBefore)}, now ${time(after.notBefore)}`);
+  if (before.notBefore !== after.notBefore)
+    found.push(`NotBefore ${time(before.notBefore)}, now ${time(after.notBefore)}`);
   if (before.durationInSeconds !== after.durationInSeconds)
     found.push(`${impact(before.durationInSeconds)}, now ${impact(after.durationInSeconds)}`);
   const added = after.resources.filter((name) => !before.resources.includes(name));
@@ -90,7 +92,13 @@ const STEPS = {
 };
 
 export function stepWords({ step, approver, via, policy, status, reason, times }) {
-  const about = [via && `by ${via}`, policy && `rule ${policy}`, status !== null && String(status), reason, times > 1 && `${times} times`];
+  const about = [
+    via && `by ${via}`,
+    policy && `rule ${policy}`,
+    status !== null && String(status),
+    reason,
+    times > 1 && `${times} times`,
+  ];
   const details = about.filter(Boolean).join(', ');
   return `${approver ? `${approver}: ` : ''}${STEPS[step] ?? step}${details ? ` (${details})` : ''}`;
 }

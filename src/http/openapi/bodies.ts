@@ -30,7 +30,12 @@ export function approverBody(name: string, schema: SchemaNode, example: SchemaNo
 
 /** In structured mode. Its other attributes are not needed. */
 function cloudEvent(carried: SchemaNode): SchemaNode {
-  const base64: SchemaNode = { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/json', contentSchema: carried };
+  const base64: SchemaNode = {
+    type: 'string',
+    contentEncoding: 'base64',
+    contentMediaType: 'application/json',
+    contentSchema: carried,
+  };
   return {
     description: 'A CloudEvent in structured mode that carries the same in `data`, or as Base64 in `data_base64`.',
     ...object({ specversion: { const: '1.0' }, data: optional(carried), data_base64: optional(base64) }),
@@ -46,7 +51,10 @@ export const BINARY_MODE: readonly SchemaNode[] = [
   inHeader('ce-type', 'Any.'),
 ];
 
-/** Other keys are allowed, as some clients of the metadata service send them, unless they are misspellings of these or of `misplaced`. */
+/**
+ * Other keys are allowed, as some clients of the metadata service send them, unless they are misspellings of these or
+ * of `misplaced`.
+ */
 export function keysOf(own: readonly string[], misplaced: readonly string[] = []): SchemaNode {
   return { anyOf: [{ enum: own }, { not: { pattern: [...own, ...misplaced].map(nearMissPattern).join('|') } }] };
 }

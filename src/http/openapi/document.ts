@@ -33,7 +33,11 @@ const CALLERS: Readonly<Record<ApiRoute['callers'], Admission>> = {
 };
 
 const SECURITY_SCHEMES: SchemaNode = {
-  bearer: { type: 'http', scheme: 'bearer', description: "An approver's or a reader's token, or a JWT if `jwt` is configured." },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: "An approver's or a reader's token, or a JWT if `jwt` is configured.",
+  },
   certificate: { type: 'mutualTLS', description: "An approver's client certificate, if `clientCa` is configured." },
 };
 
@@ -45,7 +49,10 @@ export function openApiDocument(routes: readonly ApiRoute[]) {
       Object.fromEntries(own.map((route) => [route.method.toLowerCase(), operationObject(route)])),
     ]),
   );
-  const responses = { MethodNotAllowed: problemResponses(['method-not-allowed'])['405'], NotFound: problemResponses(['not-found'])['404'] };
+  const responses = {
+    MethodNotAllowed: problemResponses(['method-not-allowed'])['405'],
+    NotFound: problemResponses(['not-found'])['404'],
+  };
   const schemas: Record<string, SchemaNode> = {};
   collectSchemas([paths, responses], schemas);
   return {

@@ -94,7 +94,12 @@ export function inHeader(name: string, description: string, schema: SchemaNode =
   return { name, in: 'header', required: false, description, schema: { ...text, ...schema } };
 }
 
-export const EVENT_ID_IN_PATH = inPath('eventId', 'An EventId; its letter case does not count.', { maxLength: 256 }, EXAMPLE_ID);
+export const EVENT_ID_IN_PATH = inPath(
+  'eventId',
+  'An EventId; its letter case does not count.',
+  { maxLength: 256 },
+  EXAMPLE_ID,
+);
 
 /** Of a delivery that failed. */
 export const LAST_STATUS: SchemaNode = {

@@ -1,6 +1,17 @@
 // Problem types → OpenAPI response objects, one for each status.
 import { PROBLEMS } from '../../model/problems.ts';
-import { type DocumentedProblem, EXAMPLE_ID, id, list, named, names, object, optional, type SchemaNode, text } from './operation.ts';
+import {
+  type DocumentedProblem,
+  EXAMPLE_ID,
+  id,
+  list,
+  named,
+  names,
+  object,
+  optional,
+  type SchemaNode,
+  text,
+} from './operation.ts';
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request is not valid; `detail` says why.',
@@ -40,7 +51,13 @@ const PROBLEM = named('Problem', {
     restart: optional({ ...names, description: 'With `needs-restart`: the keys of the configuration that need one.' }),
   }),
   examples: [
-    { type: 'unknown', title: 'No such event', status: 404, detail: 'The metadata service lists no such event.', eventId: EXAMPLE_ID },
+    {
+      type: 'unknown',
+      title: 'No such event',
+      status: 404,
+      detail: 'The metadata service lists no such event.',
+      eventId: EXAMPLE_ID,
+    },
   ],
 });
 

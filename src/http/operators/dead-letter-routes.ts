@@ -50,7 +50,12 @@ async function collect(range: AskedRange, operations: OperatorActions, signal: A
   while (next !== null && items.length < range.limit) {
     signal.throwIfAborted();
     const limit = Math.min(IN_A_TURN, range.limit - items.length);
-    const page: DeadLetterPage = operations.deadLetters({ sink: range.sink, after: next, limit, maxBytes: BYTES_IN_A_TURN });
+    const page: DeadLetterPage = operations.deadLetters({
+      sink: range.sink,
+      after: next,
+      limit,
+      maxBytes: BYTES_IN_A_TURN,
+    });
     items.push(...page.items);
     next = page.next;
     await untilNextTurn();
@@ -70,7 +75,10 @@ function decide(what: 'retry' | 'discard', { value, origin }: ApproverRequest, p
   if (typeof result === 'number') return json(200, { count: result });
   const [first = ''] = result;
   const more = result.length === 1 ? '' : ` and ${result.length - 1} more`;
-  return problem('no-dead-letter', `Nothing was done: ${JSON.stringify(first.slice(0, 200))}${more} is not a dead letter of this sink.`);
+  return problem(
+    'no-dead-letter',
+    `Nothing was done: ${JSON.stringify(first.slice(0, 200))}${more} is not a dead letter of this sink.`,
+  );
 }
 
 interface AskedRange extends Page {
@@ -98,15 +106,24 @@ const LIST_DEAD_LETTERS: api.ApiOperation = {
   summary: 'Lists deliveries that were given up, in the order in which they were queued.',
   parameters: [api.inQuery('sink', 'Only those of this sink.', api.id), ...pageParameters(MOST)],
   answers: {
-    200: api.jsonAnswer('A page of them.', api.shape('DeadLetters', { items: api.list(DEAD_LETTER), next: NEXT_PAGE }), {
-      items: [
-        {
-          ...{ id: `${api.EXAMPLE_ID.toLowerCase()}:scheduled`, eventId: api.EXAMPLE_ID, sink: 'hooks', type: 'scheduled.v1' },
-          ...{ reason: 'refused', status: 400, attempts: 1, at: '2026-01-01T00:00:00Z' },
-        },
-      ],
-      next: null,
-    }),
+    200: api.jsonAnswer(
+      'A page of them.',
+      api.shape('DeadLetters', { items: api.list(DEAD_LETTER), next: NEXT_PAGE }),
+      {
+        items: [
+          {
+            ...{
+              id: `${api.EXAMPLE_ID.toLowerCase()}:scheduled`,
+              eventId: api.EXAMPLE_ID,
+              sink: 'hooks',
+              type: 'scheduled.v1',
+            },
+            ...{ reason: 'refused', status: 400, attempts: 1, at: '2026-01-01T00:00:00Z' },
+          },
+        ],
+        next: null,
+      },
+    ),
   },
 };
 

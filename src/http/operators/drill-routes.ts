@@ -7,7 +7,15 @@ import { formatFault } from '../../schema/faults.ts';
 import { validate } from '../../schema/validate.ts';
 import { jsonBody } from '../openapi/bodies.ts';
 import * as api from '../openapi/operation.ts';
-import { type ApiRoute, type ApproverRequest, json, NO_CONTENT, problem, type Reply, type RouteRequest } from '../route.ts';
+import {
+  type ApiRoute,
+  type ApproverRequest,
+  json,
+  NO_CONTENT,
+  problem,
+  type Reply,
+  type RouteRequest,
+} from '../route.ts';
 
 const REFUSALS = {
   'event-listed': 'A real event is listed. Begin the drill after its end, or with "force": true.',
@@ -31,7 +39,13 @@ export interface DrillPorts {
 export function drillRoutes(ports: DrillPorts): readonly ApiRoute[] {
   const path = '/v1/drills/:id';
   return [
-    { method: 'POST', path: '/v1/drills', callers: 'admins', operation: BEGIN_DRILL, handle: (request) => begin(request, ports) },
+    {
+      method: 'POST',
+      path: '/v1/drills',
+      callers: 'admins',
+      operation: BEGIN_DRILL,
+      handle: (request) => begin(request, ports),
+    },
     {
       method: 'GET',
       path,
@@ -45,7 +59,8 @@ export function drillRoutes(ports: DrillPorts): readonly ApiRoute[] {
 
 function begin({ value, origin }: ApproverRequest, ports: DrillPorts): Reply {
   const { output, faults } = validate(drillRequest, value, [], 'body');
-  if (faults.length > 0 || output === undefined) return problem('bad-request', `${faults.map(formatFault).join('. ')}.`);
+  if (faults.length > 0 || output === undefined)
+    return problem('bad-request', `${faults.map(formatFault).join('. ')}.`);
   const drill = ready(ports).begin(origin.approver, output);
   if (typeof drill === 'string') return problem(drill, REFUSALS[drill]);
   return json(201, { id: drill.id, eventId: drillEventId(drill.id) });
@@ -68,7 +83,10 @@ function idIn(params: RouteRequest['params']): string {
 function ready({ drills }: DrillPorts): ServedDrills {
   const served = drills();
   if (served !== null) return served;
-  throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'the name of this VM is not known yet; ask again when /readyz says ready');
+  throw new BridgeError(
+    'BRIDGE_APPROVALS_NOT_READY',
+    'the name of this VM is not known yet; ask again when /readyz says ready',
+  );
 }
 
 function unknownDrill(): Reply {
@@ -90,7 +108,9 @@ const BEGIN_DRILL: api.ApiOperation = {
     { notice: '2m', duration: '30s' },
     'Every member has a default. At most 64 KiB, not compressed.',
   ),
-  answers: { 201: api.jsonAnswer('The drill has begun.', api.shape('DrillBegun', { id: api.id, eventId: api.id }), EXAMPLE) },
+  answers: {
+    201: api.jsonAnswer('The drill has begun.', api.shape('DrillBegun', { id: api.id, eventId: api.id }), EXAMPLE),
+  },
   problems: ['event-listed', 'unnamed'],
 };
 
@@ -106,7 +126,10 @@ const REPORT = api.shape('DrillReport', {
   ...{ id: api.id, eventId: api.id, state: { enum: ['scheduled', 'started', 'ended', 'canceled'] } },
   changes: api.list(CHANGE),
   approvers: { ...api.list(api.object({ name: api.id, at: api.time })), description: 'Who approved.' },
-  missing: { ...api.names, description: 'Whose approval was missing when it started or was cancelled; before, whose is missing.' },
+  missing: {
+    ...api.names,
+    description: 'Whose approval was missing when it started or was cancelled; before, whose is missing.',
+  },
 });
 
 const REPORT_DRILL: api.ApiOperation = {

@@ -103,7 +103,8 @@ function rangeIn(query: URLSearchParams): AskedRange | string {
   if (event === null) return '?event= is an EventId, once.';
   const sinceMs = timeIn(query, 'since', 0);
   const untilMs = timeIn(query, 'until', Number.POSITIVE_INFINITY);
-  if (sinceMs === null || untilMs === null) return '?since= and ?until= are times as in RFC 3339, such as 2026-01-01T00:00:00.000Z, once.';
+  if (sinceMs === null || untilMs === null)
+    return '?since= and ?until= are times as in RFC 3339, such as 2026-01-01T00:00:00.000Z, once.';
   const page = pageIn(query, MOST);
   return typeof page === 'string' ? page : { eventKey: event?.toLowerCase() ?? null, sinceMs, untilMs, ...page };
 }
@@ -135,16 +136,28 @@ const LIST_JOURNAL: api.ApiOperation = {
     ...pageParameters(MOST),
   ],
   answers: {
-    200: api.jsonAnswer('A page of the journal.', api.shape('JournalPage', { items: api.list(ITEM), next: NEXT_PAGE }), {
-      items: [
-        {
-          position: 7,
-          at: '2026-01-01T00:00:00.000Z',
-          event: { specversion: '1.0', id: `${api.EXAMPLE_ID.toLowerCase()}:scheduled`, source: '/vm', type: 'scheduled.v1', data: {} },
-          deliveries: [{ sink: 'hooks', state: 'delivered', attempts: 1, status: null, at: '2026-01-01T00:00:00.010Z' }],
-        },
-      ],
-      next: null,
-    }),
+    200: api.jsonAnswer(
+      'A page of the journal.',
+      api.shape('JournalPage', { items: api.list(ITEM), next: NEXT_PAGE }),
+      {
+        items: [
+          {
+            position: 7,
+            at: '2026-01-01T00:00:00.000Z',
+            event: {
+              specversion: '1.0',
+              id: `${api.EXAMPLE_ID.toLowerCase()}:scheduled`,
+              source: '/vm',
+              type: 'scheduled.v1',
+              data: {},
+            },
+            deliveries: [
+              { sink: 'hooks', state: 'delivered', attempts: 1, status: null, at: '2026-01-01T00:00:00.010Z' },
+            ],
+          },
+        ],
+        next: null,
+      },
+    ),
   },
 };

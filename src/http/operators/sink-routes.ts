@@ -26,7 +26,11 @@ export function sinkRoutes(ports: OperatorPorts): readonly ApiRoute[] {
   ];
 }
 
-async function change(what: 'pause' | 'resume', { params, origin }: ApproverRequest, ports: OperatorPorts): Promise<Reply> {
+async function change(
+  what: 'pause' | 'resume',
+  { params, origin }: ApproverRequest,
+  ports: OperatorPorts,
+): Promise<Reply> {
   const sink = await ports.operations[what](params['name'] ?? '', origin.approver);
   return sink === null ? noSuchSink() : json(200, sink);
 }
@@ -48,7 +52,14 @@ const SINK = api.shape('Sink', {
 
 const CODE: ErrorCode = 'BRIDGE_SINK_MISCONFIGURED';
 const EXAMPLE = {
-  ...{ name: 'hooks', type: 'webhook', state: 'misconfigured', queued: 3, oldestAt: '2026-01-01T00:00:00.000Z', lastAcceptedAt: null },
+  ...{
+    name: 'hooks',
+    type: 'webhook',
+    state: 'misconfigured',
+    queued: 3,
+    oldestAt: '2026-01-01T00:00:00.000Z',
+    lastAcceptedAt: null,
+  },
   lastError: { code: CODE, message: 'hooks.example.com answered 404', at: '2026-01-01T00:00:01.000Z' },
   deadLetters: 0,
 };
@@ -81,7 +92,10 @@ export interface OperatorActions {
   pause(sink: string, by: string): Promise<SinkView | null>;
   resume(sink: string, by: string): Promise<SinkView | null>;
   deadLetters(range: DeadLetterRange): DeadLetterPage;
-  /** Does all or nothing. Returns how many, the ids that are not dead letters of the sink, or null if there is no such sink. */
+  /**
+   * Does all or nothing. Returns how many, the ids that are not dead letters of the sink, or null if there is no such
+   * sink.
+   */
   decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], by: string): number | readonly string[] | null;
   journal(range: JournalRange): JournalPage;
 }

@@ -22,12 +22,19 @@ function namesOf({ subject, subjectaltname }: PeerCertificate): ClientCertificat
   // Several common names come as a list, and there is no telling which one is meant.
   const commonName: unknown = subject.CN;
   return {
-    exact: [...(typeof commonName === 'string' && commonName !== '' ? [commonName] : []), ...ofKind('URI'), ...ofKind('email')],
+    exact: [
+      ...(typeof commonName === 'string' && commonName !== '' ? [commonName] : []),
+      ...ofKind('URI'),
+      ...ofKind('email'),
+    ],
     dns: ofKind('DNS').map((name) => name.toLowerCase()),
   };
 }
 
-/** `DNS:a.test, URI:"x, DNS:b.test"`: node writes a value with special characters as a JSON string, so that none can pose as two entries. */
+/**
+ * `DNS:a.test, URI:"x, DNS:b.test"`: node writes a value with special characters as a JSON string, so that none can
+ * pose as two entries.
+ */
 function alternativesOf(text: string): [kind: string, value: string][] {
   const entries = text.matchAll(/(?:^|, )([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^",]*)(?=, |$)/g);
   return [...entries].flatMap(([, kind = '', value = '']) => {

@@ -34,7 +34,8 @@ interface HttpServer extends AsyncDisposable {
 /** Starts to listen. @throws BridgeError BRIDGE_HTTP_LISTEN, BRIDGE_HTTP_TLS */
 export async function openHttpServer(parts: HttpServerParts): Promise<HttpServer> {
   const { setting, listen, tls, routes, onDropped, deps, logger } = parts;
-  const secured = tls && new TlsHandshakes({ tls, setting, onOtherAuthorities: () => server.closeQuiet(), deps, logger });
+  const secured =
+    tls && new TlsHandshakes({ tls, setting, onOtherAuthorities: () => server.closeQuiet(), deps, logger });
   const server = new GuardedServer({
     keepAliveMs: KEEP_ALIVE_MS,
     mostWaiting: MOST_WAITING,

@@ -20,7 +20,10 @@ interface TlsHandshakesParts {
   readonly logger: Logger;
 }
 
-/** Looks at its files when a connection or a request comes: certificates are renewed without a restart, and nothing is polled. */
+/**
+ * Looks at its files when a connection or a request comes: certificates are renewed without a restart, and nothing is
+ * polled.
+ */
 export class TlsHandshakes {
   readonly #files: TlsFiles;
   #inUse: PemTexts;
@@ -36,7 +39,10 @@ export class TlsHandshakes {
   constructor({ tls, setting, onOtherAuthorities, deps, logger }: TlsHandshakesParts) {
     const { cert, key, clientCa } = tls;
     const place = { owner: 'http', section: 'tls', code: 'BRIDGE_HTTP_TLS', ca: 'clientCa', level: 'error' } as const;
-    this.#files = new TlsFiles({ cert, key, ...(clientCa && { ca: clientCa }) }, place, { logger, elapsedMs: deps.elapsedMs });
+    this.#files = new TlsFiles({ cert, key, ...(clientCa && { ca: clientCa }) }, place, {
+      logger,
+      elapsedMs: deps.elapsedMs,
+    });
     this.#deps = deps;
     this.#onOtherAuthorities = onOtherAuthorities;
     this.#server = openServer(tls, setting);

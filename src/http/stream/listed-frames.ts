@@ -26,7 +26,10 @@ export class ListedFrames {
     this.#before = parts.position;
   }
 
-  /** Takes one short step. Returns a frame, `more` if another step is needed, or `end`. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Takes one short step. Returns a frame, `more` if another step is needed, or `end`.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   next(): StreamFrame | 'more' | 'end' {
     if (this.#returned === null) {
       this.#look();

@@ -24,7 +24,10 @@ const PARAMETERS = ['changes', 'impacts', 'resources', 'after', 'begin'];
 /** Matching so many with the names of one event takes some milliseconds at most. */
 const MOST_GLOBS = 64;
 
-export function streamQuery({ query, headers }: Pick<RouteRequest, 'query' | 'headers'>): StreamQuery | { readonly reply: Reply } {
+export function streamQuery({
+  query,
+  headers,
+}: Pick<RouteRequest, 'query' | 'headers'>): StreamQuery | { readonly reply: Reply } {
   const stray = strayIn(query, PARAMETERS);
   if (stray !== null) return { reply: problem('bad-request', stray) };
   const filter = filterIn(query);
@@ -34,7 +37,9 @@ export function streamQuery({ query, headers }: Pick<RouteRequest, 'query' | 'he
     return { reply: problem('bad-request', '?begin= takes listed, once, and not together with ?after=.') };
   const after = positionIn(query, headers['last-event-id']);
   if (after !== undefined) return { filter, after, isFromListed: begin !== undefined && after === null };
-  return { reply: problem('position', 'Last-Event-ID and ?after= must be a position: the whole number of an id:, once.') };
+  return {
+    reply: problem('position', 'Last-Event-ID and ?after= must be a position: the whole number of an id:, once.'),
+  };
 }
 
 /** Last-Event-ID wins, as a browser keeps its first URL. Returns undefined if it is not a position. */
@@ -48,7 +53,11 @@ function filterIn(query: URLSearchParams): StreamFilter | string {
   const changes = valuesIn(query, 'changes');
   const impacts = valuesIn(query, 'impacts')?.map((impact) => impact.toLowerCase());
   const resources = valuesIn(query, 'resources');
-  const words = [faultOf('changes', changes, CHANGE_NAMES), faultOf('impacts', impacts, IMPACTS), globsFault(resources)];
+  const words = [
+    faultOf('changes', changes, CHANGE_NAMES),
+    faultOf('impacts', impacts, IMPACTS),
+    globsFault(resources),
+  ];
   const fault = words.find((word) => word !== null);
   if (fault != null) return fault;
   const isChange = changes && oneOf(changes);

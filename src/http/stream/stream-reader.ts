@@ -55,7 +55,10 @@ export class StreamReader {
     this.#owed = 0;
   }
 
-  /** Writes the next frames in this turn of the event loop. Returns true if there are more. @throws BridgeError BRIDGE_STORE_* */
+  /**
+   * Writes the next frames in this turn of the event loop. Returns true if there are more.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
   pump(isOver: () => boolean): boolean {
     const { frames, filter } = this.#parts;
     if (this.#isFull) return this.#count(isOver);
@@ -78,7 +81,9 @@ export class StreamReader {
     return !this.#isFull && !this.#hasEnded && this.#position < frames.newest;
   }
 
-  /** Sends the newest frames of the listed events, then the position: a reader that resumes must not pass any of them. */
+  /**
+   * Sends the newest frames of the listed events, then the position: a reader that resumes must not pass any of them.
+   */
   #pumpListed(listed: ListedFrames, isOver: () => boolean): boolean {
     for (let count = 0; count < IN_A_TURN && !this.#isFull && !this.#hasEnded && (count === 0 || !isOver()); count++) {
       const frame = listed.next();
@@ -155,7 +160,9 @@ export class StreamReader {
     return this.#counted < frames.newest && !this.#hasEnded;
   }
 
-  /** Whether something that it has not received was pruned since it connected. It gets `pruned` when it connects again. */
+  /**
+   * Whether something that it has not received was pruned since it connected. It gets `pruned` when it connects again.
+   */
   #misses(): boolean {
     return this.#parts.frames.pruned() > Math.max(this.#position, this.#prunedBefore);
   }

@@ -27,7 +27,8 @@ async function stream(request: RouteRequest, streams: StreamPorts['streams'], ca
   if ('reply' in asked) return asked.reply;
   const newest = streams.newest();
   const after = asked.after ?? newest;
-  if (after > newest) return problem('position', `The newest position is ${newest}: connect without a position, or with ?after=0.`);
+  if (after > newest)
+    return problem('position', `The newest position is ${newest}: connect without a position, or with ?after=0.`);
   if (after > 0 && after < streams.pruned())
     return problem(
       'pruned',
@@ -35,7 +36,11 @@ async function stream(request: RouteRequest, streams: StreamPorts['streams'], ca
     );
   const listed = asked.isFromListed ? streams.listed() : null;
   if (asked.isFromListed && listed === null)
-    return problem('unavailable', 'It is not known yet if the stored events are of this VM; connect again.', RETRY_AFTER);
+    return problem(
+      'unavailable',
+      'It is not known yet if the stored events are of this VM; connect again.',
+      RETRY_AFTER,
+    );
   const isStillAllowed = provedBy(request) ? () => isAllowed(request, callers) : null;
   const caller = isStillAllowed === null ? null : await callers.readerOf(request);
   const share = caller === null ? '' : `${caller.kind} ${caller.name}`;
@@ -46,7 +51,8 @@ async function stream(request: RouteRequest, streams: StreamPorts['streams'], ca
     body: null,
     stream: {
       refusal: () => refusal(streams, share),
-      begin: (answer) => streams.open(answer, { ...asked, position: after, ...(listed && { listed }), isStillAllowed, share }),
+      begin: (answer) =>
+        streams.open(answer, { ...asked, position: after, ...(listed && { listed }), isStillAllowed, share }),
     },
   };
 }

@@ -9,7 +9,9 @@ import { StreamFrames, type StreamJournal } from './stream-frames.ts';
 import { StreamReader, type StreamReaderParts } from './stream-reader.ts';
 
 export const MOST_READERS = 1000;
-/** Of one caller, or of all callers without a token or certificate together: so one caller leaves room for three others. */
+/**
+ * Of one caller, or of all callers without a token or certificate together: so one caller leaves room for three others.
+ */
 export const MOST_OF_ONE = MOST_READERS / 4;
 const BEAT_MS = 15_000;
 /** The length of one turn of the event loop: polls, approvals and other answers run between two turns. */
@@ -101,7 +103,8 @@ export class Streams {
 
   /** Ends the streams of readers who may no longer read. */
   judgeAll(): void {
-    for (const reader of this.#readers.keys()) this.#later(() => void reader.judge().catch((error) => this.#fail(reader, error)));
+    for (const reader of this.#readers.keys())
+      this.#later(() => void reader.judge().catch((error) => this.#fail(reader, error)));
   }
 
   /** Ends all streams. Each reader connects again by itself. */

@@ -3,7 +3,10 @@ import type { Instant } from '../../model/events.ts';
 import type { Deps } from '../../time/clock.ts';
 import { isBusy } from '../errors.ts';
 
-/** Less than 2 s, because polls are a little late: at one poll a second, every second one is stored, and a kill loses at most 2 s. */
+/**
+ * Less than 2 s, because polls are a little late: at one poll a second, every second one is stored, and a kill loses at
+ * most 2 s.
+ */
 const LEAST_BETWEEN_MS = 1900;
 /** After a failure, so that the bridge soon notices that the store works again. */
 const AGAIN_MS = 1000;
@@ -24,7 +27,10 @@ export class Heartbeat {
     this.#write = write;
   }
 
-  /** Returns false if the last write failed, except for a lock that another process has held for less than 5 s. Never throws. */
+  /**
+   * Returns false if the last write failed, except for a lock that another process has held for less than 5 s. Never
+   * throws.
+   */
   beat(at: Instant): boolean {
     const elapsedMs = this.#deps.elapsedMs();
     if (elapsedMs - this.#lastMs < (this.#wentWell ? LEAST_BETWEEN_MS : AGAIN_MS)) return this.#wentWell;

@@ -10,11 +10,12 @@ interface ClockRow {
 }
 
 /**
- * Counts the time that has really passed, also across restarts, so that ages do not depend on dates. Elapsed time counts from the boot. If it is
- * more than the stored value, at most the difference has passed. If it is less, the machine was booted since, at least that long ago. A store
- * moved to another machine meets that machine's elapsed time, so the difference of the dates is always an upper limit. The store's time is
- * ahead of real time only if the store is moved and the clock is set forward together. It lags by the time that the machine was off, and by
- * the time that the last process had not stored.
+ * Counts the time that has really passed, also across restarts, so that ages do not depend on dates. Elapsed time
+ * counts from the boot. If it is more than the stored value, at most the difference has passed. If it is less, the
+ * machine was booted since, at least that long ago. A store moved to another machine meets that machine's elapsed time,
+ * so the difference of the dates is always an upper limit. The store's time is ahead of real time only if the store is
+ * moved and the clock is set forward together. It lags by the time that the machine was off, and by the time that the
+ * last process had not stored.
  */
 export class StoreClock {
   readonly #deps: Pick<Deps, 'wallMs' | 'elapsedMs'>;

@@ -67,7 +67,10 @@ END;
 CREATE INDEX occurrences_last ON occurrences (key, occurrence);
 `;
 
-/** For the limit of an audit trail: the lines of each approver, and the steps that are only counted. Also the handled messages of a source. */
+/**
+ * For the limit of an audit trail: the lines of each approver, and the steps that are only counted. Also the handled
+ * messages of a source.
+ */
 const VERSION_5 = `
 ALTER TABLE approval_steps ADD COLUMN times INTEGER;
 CREATE INDEX approval_steps_submitted ON approval_steps (occurrence, seq) WHERE step = 'submitted';
@@ -91,13 +94,24 @@ const VERSION_6 = `
 ALTER TABLE identity ADD COLUMN vm TEXT;
 `;
 
-/** The begin of a row of epochs that follow each other within `metadata.settle`. Null: the begin of the epoch itself. */
+/**
+ * The begin of a row of epochs that follow each other within `metadata.settle`. Null: the begin of the epoch itself.
+ */
 const VERSION_8 = `
 ALTER TABLE known_state ADD COLUMN epoch_row_started_ms INTEGER;
 `;
 
 /** The n-th step migrates from version n-1 to version n. A released step never changes. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8];
+export const MIGRATIONS: readonly string[] = [
+  VERSION_1,
+  VERSION_2,
+  VERSION_3,
+  VERSION_4,
+  VERSION_5,
+  VERSION_6,
+  VERSION_7,
+  VERSION_8,
+];
 
 /**
  * Migrates the database to the newest version, with one transaction for each step. `user_version` has the version.

@@ -1,6 +1,9 @@
 // An empty database → one of version 1.
 
-/** retention.ts deletes rows long after their event has ended. Times are milliseconds since 1970; events and votes are JSON. */
+/**
+ * retention.ts deletes rows long after their event has ended. Times are milliseconds since 1970; events and votes are
+ * JSON.
+ */
 export const VERSION_1 = `
 CREATE TABLE identity (
   id INTEGER PRIMARY KEY CHECK (id = 1),

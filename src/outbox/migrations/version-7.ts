@@ -1,9 +1,10 @@
 // A store of version 6 → one of version 7.
 
 /**
- * For sinks that act on the machine: the newest change of each occurrence, by its position in the journal, and notes about deliveries. For
- * operators: the journal by event and its pruned position, discarded deliveries, the state of each sink, the operators' actions, and drills.
- * Also the store's own time, and the time in it since which each delivery waits.
+ * For sinks that act on the machine: the newest change of each occurrence, by its position in the journal, and notes
+ * about deliveries. For operators: the journal by event and its pruned position, discarded deliveries, the state of
+ * each sink, the operators' actions, and drills. Also the store's own time, and the time in it since which each
+ * delivery waits.
  */
 export const VERSION_7 = `
 ALTER TABLE occurrences ADD COLUMN last_change INTEGER;

@@ -35,7 +35,17 @@ export class DrillTable {
 
   /** Replaces the stored drill, in the open transaction. */
   save({ id, occurrence, event, operator, madeMs, startedMs, endedMs, outcome, missing }: Drill): void {
-    this.#sql.save.run(id, occurrence, JSON.stringify(event), operator, madeMs, startedMs, endedMs, outcome, JSON.stringify(missing));
+    this.#sql.save.run(
+      id,
+      occurrence,
+      JSON.stringify(event),
+      operator,
+      madeMs,
+      startedMs,
+      endedMs,
+      outcome,
+      JSON.stringify(missing),
+    );
   }
 }
 

@@ -1,7 +1,14 @@
 // A position, an event, a span of time → journal rows in order, with their deliveries.
 
 import type { JournalledEntry, Occurrence } from '../../model/events.ts';
-import type { DeliveryState, JournalChange, JournalDelivery, JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
+import type {
+  DeliveryState,
+  JournalChange,
+  JournalDelivery,
+  JournalItem,
+  JournalPage,
+  JournalRange,
+} from '../../model/operators.ts';
 import { countWithin, type Database, type SizedRow, type Statements } from '../database.ts';
 
 /** The most rows that one call reads: some milliseconds. */
@@ -100,12 +107,17 @@ export class JournalPages {
     return row === undefined ? null : { ...row };
   }
 
-  /** Returns the id of the newest `scheduled` or `updated` of an occurrence, as `Seen` of an approval takes it, or null. */
+  /**
+   * Returns the id of the newest `scheduled` or `updated` of an occurrence, as `Seen` of an approval takes it, or null.
+   */
   seenId({ key, occurrence }: Occurrence): string | null {
     return this.#sql.seenId.get(key, occurrence)?.id ?? null;
   }
 
-  /** Reads one step of at most 1,000 rows. A page with fewer rows than its limit has the next position, unless it is the last. */
+  /**
+   * Reads one step of at most 1,000 rows. A page with fewer rows than its limit has the next position, unless it is the
+   * last.
+   */
   page({ after, sinceMs, untilMs, eventKey, limit, maxBytes }: JournalRange): JournalPage {
     const until = Math.min(untilMs, Number.MAX_SAFE_INTEGER);
     const most = Math.min(limit, LOOKED_AT);

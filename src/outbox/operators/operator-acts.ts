@@ -11,8 +11,12 @@ export class OperatorActs {
   readonly #last: Statement<ActRow>;
 
   constructor(database: Database) {
-    this.#add = database.prepare('INSERT INTO operator_acts (at_ms, operator, act, subject, detail) VALUES (?, ?, ?, ?, ?)');
-    this.#last = database.prepare('SELECT at_ms AS atMs, operator, act, subject, detail FROM operator_acts ORDER BY seq DESC LIMIT ?');
+    this.#add = database.prepare(
+      'INSERT INTO operator_acts (at_ms, operator, act, subject, detail) VALUES (?, ?, ?, ?, ?)',
+    );
+    this.#last = database.prepare(
+      'SELECT at_ms AS atMs, operator, act, subject, detail FROM operator_acts ORDER BY seq DESC LIMIT ?',
+    );
   }
 
   /** Adds a line, in the transaction of the action if one is open. */

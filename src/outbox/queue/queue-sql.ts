@@ -41,11 +41,13 @@ export const QUEUE_SQL = {
   requests: 'SELECT requests FROM sinks WHERE name = ?',
   retirement: 'SELECT retired_reason, retired_ms FROM sinks WHERE name = ?',
   record: 'SELECT paused_by, paused_ms, accepted_ms, last_error FROM sinks WHERE name = ?',
-  recordOutcome: 'UPDATE sinks SET accepted_ms = coalesce(?, accepted_ms), last_error = coalesce(?, last_error) WHERE name = ?',
+  recordOutcome:
+    'UPDATE sinks SET accepted_ms = coalesce(?, accepted_ms), last_error = coalesce(?, last_error) WHERE name = ?',
   pause: 'UPDATE sinks SET paused_by = ?, paused_ms = ? WHERE name = ? AND paused_ms IS NULL',
   countDead: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_dead WHERE sink = ? AND state = 'dead' LIMIT ${MOST_COUNTED})`,
   retire: 'UPDATE sinks SET retired_reason = ?, retired_ms = ? WHERE name = ?',
-  resume: 'UPDATE sinks SET retired_reason = NULL, retired_ms = NULL, paused_by = NULL, paused_ms = NULL WHERE name = ?',
+  resume:
+    'UPDATE sinks SET retired_reason = NULL, retired_ms = NULL, paused_by = NULL, paused_ms = NULL WHERE name = ?',
   saveRequests: 'UPDATE sinks SET requests = ? WHERE name = ?',
 } as const;
 

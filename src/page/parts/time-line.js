@@ -122,7 +122,8 @@ function drawAxis({ fromMs, spanMs, widthPx }) {
   const everyMs = (TICKS.find((minutes) => (minutes * MINUTE_MS * widthPx) / spanMs >= 90) ?? TICKS.at(-1)) * MINUTE_MS;
   const ticks = [];
   for (let ms = Math.ceil(fromMs / everyMs) * everyMs; ms < fromMs + spanMs; ms += everyMs) ticks.push(ms);
-  const text = (ms) => (everyMs >= 1440 * MINUTE_MS ? new Date(ms).toISOString().slice(5, 10) : clockTime(ms, ms).slice(0, 5));
+  const text = (ms) =>
+    everyMs >= 1440 * MINUTE_MS ? new Date(ms).toISOString().slice(5, 10) : clockTime(ms, ms).slice(0, 5);
   sync(
     $('axis'),
     ticks,

@@ -52,14 +52,22 @@ export function readClockOrder(body: Uint8Array): ClockOrder | ControlRefusal {
 export function readFaultOrders(body: Uint8Array, vms: readonly string[]): readonly OrderedFault[] | ControlRefusal {
   const machine = oneOf(vms);
   const value = jsonOf(body);
-  return Array.isArray(value) ? readValue(faultOrders(machine), value, 'fault') : read(faultOrder(machine), body, 'fault');
+  return Array.isArray(value)
+    ? readValue(faultOrders(machine), value, 'fault')
+    : read(faultOrder(machine), body, 'fault');
 }
 
 /** Reads an object; an empty body counts as `{}`. @param kind the name of the object in faults */
-function read<Output extends object>(schema: v.GenericSchema<unknown, Output>, body: Uint8Array, kind: FileKind): Output | ControlRefusal {
+function read<Output extends object>(
+  schema: v.GenericSchema<unknown, Output>,
+  body: Uint8Array,
+  kind: FileKind,
+): Output | ControlRefusal {
   const value = jsonOf(body);
   if (!isMapping(value))
-    return badBody([{ path: '', message: `the body is not ${value === undefined ? 'JSON in UTF-8' : 'a JSON object'}` }]);
+    return badBody([
+      { path: '', message: `the body is not ${value === undefined ? 'JSON in UTF-8' : 'a JSON object'}` },
+    ]);
   return readValue(schema, value, kind);
 }
 

@@ -1,6 +1,14 @@
 // A control request → its effect on the group, and its answer: the routes under /simulator.
 import createRouter from 'find-my-way';
-import { answerJson, answerProblem, type ControlRefusal, empty, pathAndQuery, type SimAnswer, type SimRequest } from '../answer.ts';
+import {
+  answerJson,
+  answerProblem,
+  type ControlRefusal,
+  empty,
+  pathAndQuery,
+  type SimAnswer,
+  type SimRequest,
+} from '../answer.ts';
 import type { WireEvent } from '../events/event.ts';
 import { isRefusal } from '../events/event-store.ts';
 import type { Group } from '../group.ts';
@@ -50,17 +58,27 @@ export function isControlRoute(url: string): boolean {
 /** Answers a control request. @param request with header names in lower case */
 export function answerControl(group: Group, request: SimRequest, nowMs: number): SimAnswer {
   const [path, query] = pathAndQuery(request.url);
-  if (isCrossOrigin(request)) return answerProblem({ status: 403, detail: 'A page of another origin cannot control the simulator.' });
+  if (isCrossOrigin(request))
+    return answerProblem({ status: 403, detail: 'A page of another origin cannot control the simulator.' });
   const method = METHODS.find((known) => known === request.method);
   const found = method && router.find(method, path);
-  if (found) return (found.store as Handler)({ group, body: request.body, named: found.params['named'] ?? '', query, nowMs });
+  if (found)
+    return (found.store as Handler)({ group, body: request.body, named: found.params['named'] ?? '', query, nowMs });
   const allowed = METHODS.filter((known) => router.find(known, path));
   if (allowed.length === 0)
-    return answerProblem({ status: 404, detail: `There is no route ${path}: docs/simulate/simulator.md lists the routes.` });
-  return answerProblem({ status: 405, detail: `${path} accepts ${allowed.join(' and ')}.` }, { allow: allowed.join(', ') });
+    return answerProblem({
+      status: 404,
+      detail: `There is no route ${path}: docs/simulate/simulator.md lists the routes.`,
+    });
+  return answerProblem(
+    { status: 405, detail: `${path} accepts ${allowed.join(' and ')}.` },
+    { allow: allowed.join(', ') },
+  );
 }
 
-/** Browsers send `Origin`. A page of a foreign site must not schedule events on the simulator of a person who visits it. */
+/**
+ * Browsers send `Origin`. A page of a foreign site must not schedule events on the simulator of a person who visits it.
+ */
 function isCrossOrigin({ headers }: SimRequest): boolean {
   const { origin, host } = headers;
   return origin !== undefined && origin !== `http://${host}`;

@@ -17,7 +17,11 @@ export function describeGroup(group: Group, nowMs: number): GroupState {
     incarnation: events.view.incarnation,
     service: { state: activation.state, eventsFrom: optionalTimeOf(activation.eventsFromMs) },
     vms: machines.map(({ name, faultDomain }) => ({ name, url: urls.get(name) ?? null, faultDomain })),
-    scenario: running && { name: running.script.name, purpose: running.script.purpose, startedAt: timeOf(running.startedAtMs) },
+    scenario: running && {
+      name: running.script.name,
+      purpose: running.script.purpose,
+      startedAt: timeOf(running.startedAtMs),
+    },
     fault: faultState(faults.active(nowMs)),
     events: events.entries().map(listedEvent),
     past: events.past().map((entry) => ({ ...listedEvent(entry), endedAt: timeOf(entry.endedAtMs), end: entry.end })),
@@ -76,9 +80,14 @@ export interface GroupState {
   readonly vms: readonly { readonly name: string; readonly url: string | null; readonly faultDomain: number }[];
   /** The running scenario. */
   readonly scenario: { readonly name: string; readonly purpose: string; readonly startedAt: string } | null;
-  /** The active fault order. `left` is null if answers are not counted; `then` has the later orders of its list, if any. */
+  /**
+   * The active fault order. `left` is null if answers are not counted; `then` has the later orders of its list, if any.
+   */
   readonly fault:
-    | (Readonly<Record<string, unknown>> & { readonly left: number | null; readonly then?: readonly Readonly<Record<string, unknown>>[] })
+    | (Readonly<Record<string, unknown>> & {
+        readonly left: number | null;
+        readonly then?: readonly Readonly<Record<string, unknown>>[];
+      })
     | null;
   /** The events that are not over, in the order in which they were scheduled. */
   readonly events: readonly ListedEvent[];

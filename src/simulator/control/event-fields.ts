@@ -19,14 +19,20 @@ const eventId = v.pipe(
 
 const notBefore = v.pipe(
   v.string(),
-  v.check((text) => readNotBefore(text) !== null, 'must be a date such as "Mon, 11 Apr 2022 22:26:58 GMT" or 2022-04-11T22:26:58Z, or ""'),
+  v.check(
+    (text) => readNotBefore(text) !== null,
+    'must be a date such as "Mon, 11 Apr 2022 22:26:58 GMT" or 2022-04-11T22:26:58Z, or ""',
+  ),
   v.transform((text) => readNotBefore(text) ?? ''),
 );
 
 /** A simulated duration. The limit exceeds any notice and keeps NotBefore within four-digit years. */
 export const span = v.pipe(duration(), v.maxValue(36_500 * 24 * 60 * 60 * 1000, 'must be at most 36500d'));
 
-/** The schema entries of an event, all optional. @param machine the schema of a machine's name in `Resources` and `seen` */
+/**
+ * The schema entries of an event, all optional.
+ * @param machine the schema of a machine's name in `Resources` and `seen`
+ */
 export function eventEntries<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return {
     EventId: v.exactOptional(eventId),

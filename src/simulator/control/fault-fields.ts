@@ -33,14 +33,20 @@ const MOST_ORDERS = 1000;
 
 const path = v.pipe(
   v.string(),
-  v.regex(/^\/metadata(?:\/[^?#\s]*)?$/i, 'must be a path at or below /metadata, such as /metadata/instance, without a query'),
+  v.regex(
+    /^\/metadata(?:\/[^?#\s]*)?$/i,
+    'must be a path at or below /metadata, such as /metadata/instance, without a query',
+  ),
   v.transform((text) => text.toLowerCase().replace(/(?<!\/)\/+$/, '')),
 );
 
 const version = v.pipe(v.string(), v.minLength(1));
 
 const apiVersion = v.pipe(
-  v.union([version, v.pipe(v.array(version), v.minLength(1))], 'must be an api-version, such as 2024-07-09, or a list of them'),
+  v.union(
+    [version, v.pipe(v.array(version), v.minLength(1))],
+    'must be an api-version, such as 2024-07-09, or a list of them',
+  ),
   v.transform((given) => (typeof given === 'string' ? [given] : given)),
 );
 

@@ -10,7 +10,10 @@ const EVENTS_SHOW_MS = 5 * MINUTE_MS;
 const DOCUMENT_EVERY_MS = MINUTE_MS;
 const SILENCE_MS = 24 * 60 * MINUTE_MS;
 
-/** The service's state for a whole group: a request of any machine switches it on for all. Times are simulated milliseconds. */
+/**
+ * The service's state for a whole group: a request of any machine switches it on for all. Times are simulated
+ * milliseconds.
+ */
 export class Activation {
   readonly #view: View;
   readonly #strict: boolean;
@@ -22,7 +25,8 @@ export class Activation {
   #documentDueMs: number | null = null;
 
   /**
-   * @param strict true: the first request switches the service on, 24 hours without requests switch it off, and the document is updated once a minute.
+   * @param strict true: the first request switches the service on, 24 hours without requests switch it off, and the
+   * document is updated once a minute.
    * False: the service is on from the start, goes off only by an order, and each change is shown at once.
    */
   constructor(view: View, strict: boolean) {
@@ -87,6 +91,8 @@ export class Activation {
 
   /** Null while the service is being switched on. */
   #silentFromMs(): number | null {
-    return this.#strict && this.#enabledAtMs === null && this.#lastAskedMs !== null ? this.#lastAskedMs + SILENCE_MS : null;
+    return this.#strict && this.#enabledAtMs === null && this.#lastAskedMs !== null
+      ? this.#lastAskedMs + SILENCE_MS
+      : null;
   }
 }

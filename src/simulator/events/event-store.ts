@@ -2,9 +2,24 @@
 import type { Deps } from '../../time/clock.ts';
 import type { ControlRefusal } from '../answer.ts';
 import { EntryList } from './entry-list.ts';
-import { clearStartedNotBefore, type EventFields, guid, listedFields, newEvent, STARTED_FOR_MS, type WireEvent } from './event.ts';
+import {
+  clearStartedNotBefore,
+  type EventFields,
+  guid,
+  listedFields,
+  newEvent,
+  STARTED_FOR_MS,
+  type WireEvent,
+} from './event.ts';
 import type { Machine } from './machine.ts';
-import { changedEntry, entryOf, isApprovable, lowerCased, type PastEntry, type SimulatedEvent } from './simulated-event.ts';
+import {
+  changedEntry,
+  entryOf,
+  isApprovable,
+  lowerCased,
+  type PastEntry,
+  type SimulatedEvent,
+} from './simulated-event.ts';
 import type { View } from './view.ts';
 
 /** The event after an order, or the refusal of the order. */
@@ -74,7 +89,9 @@ export class EventStore {
     const aheadMs = this.#aheadMs();
     const event = newEvent(eventId, fields, this.#names, atMs - aheadMs);
     const { startedForMs = STARTED_FOR_MS, otherTenantsMs = 0 } = fields;
-    this.#list.put(entryOf(event, { seen: lowerCased(fields.seen), startedForMs, otherTenantsMs, aheadMs, isRecorded: false }, atMs));
+    this.#list.put(
+      entryOf(event, { seen: lowerCased(fields.seen), startedForMs, otherTenantsMs, aheadMs, isRecorded: false }, atMs),
+    );
     return event;
   }
 
@@ -84,10 +101,12 @@ export class EventStore {
       const nowAheadMs = this.#aheadMs();
       const { EventId, ...given } = listedFields(fields, atMs - nowAheadMs);
       const { event } = entry;
-      if (EventId !== undefined && EventId !== event.EventId) return { status: 409, detail: 'An EventId cannot be changed.' };
+      if (EventId !== undefined && EventId !== event.EventId)
+        return { status: 409, detail: 'An EventId cannot be changed.' };
       if (event.EventStatus === 'Started' && given.EventStatus === 'Scheduled')
         return { status: 409, detail: 'A Started event cannot become Scheduled again.' };
-      if (event.EventStatus === 'Started' && given.NotBefore) return { status: 409, detail: 'A Started event has no NotBefore.' };
+      if (event.EventStatus === 'Started' && given.NotBefore)
+        return { status: 409, detail: 'A Started event has no NotBefore.' };
       const { startedForMs = entry.startedForMs, otherTenantsMs = entry.otherTenantsMs } = fields;
       const seen = fields.seen === undefined ? entry.seen : lowerCased(fields.seen);
       const isMoved = given.NotBefore !== undefined;
@@ -100,7 +119,9 @@ export class EventStore {
 
   start(eventId: string, atMs: number): Outcome {
     return this.#move(eventId, (entry) =>
-      entry.event.EventStatus === 'Started' ? { status: 409, detail: 'The event has already started.' } : this.#start(entry, atMs),
+      entry.event.EventStatus === 'Started'
+        ? { status: 409, detail: 'The event has already started.' }
+        : this.#start(entry, atMs),
     );
   }
 
@@ -145,7 +166,10 @@ export class EventStore {
     });
   }
 
-  /** Returns how far simulated time is ahead of the clock in which this event's NotBefore is listed. For an unknown event, the current value. */
+  /**
+   * Returns how far simulated time is ahead of the clock in which this event's NotBefore is listed. For an unknown
+   * event, the current value.
+   */
   aheadMsOf(eventId: string): number {
     return this.#list.get(eventId)?.aheadMs ?? this.#aheadMs();
   }

@@ -23,13 +23,17 @@ export type EventFields = { readonly [Name in keyof WireEvent]?: WireEvent[Name]
   readonly noticeMs?: number;
   /** The time from Started until the event is no longer listed. */
   readonly startedForMs?: number;
-  /** How long the event stays Scheduled after its approval or its NotBefore, waiting for other tenants of the hardware (protocol 5.2). */
+  /**
+   * How long the event stays Scheduled after its approval or its NotBefore, waiting for other tenants of the hardware
+   * (protocol 5.2).
+   */
   readonly otherTenantsMs?: number;
 };
 
 /**
- * The clock in which NotBefore is listed: `simulated`, or `wall`, this machine's clock at the moment of scheduling. With `wall` a client that uses real
- * time sees the intended notice, however far the simulated clock was advanced before.
+ * The clock in which NotBefore is listed: `simulated`, or `wall`, this machine's clock at the moment of scheduling.
+ * With `wall` a client that uses real time sees the intended notice, however far the simulated clock was advanced
+ * before.
  */
 export type NotBeforeClock = (typeof NOT_BEFORE_CLOCKS)[number];
 export const NOT_BEFORE_CLOCKS = ['simulated', 'wall'] as const;
@@ -75,7 +79,10 @@ export function newEvent(eventId: string, fields: EventFields, vms: readonly str
   return clearStartedNotBefore({ ...event, ...given, EventId: eventId });
 }
 
-/** Returns the fields that the document shows, and the notice as NotBefore. @param nowMs in the clock in which NotBefore is listed */
+/**
+ * Returns the fields that the document shows, and the notice as NotBefore.
+ * @param nowMs in the clock in which NotBefore is listed
+ */
 export function listedFields(fields: EventFields, nowMs: number): Partial<WireEvent> {
   const { seen: _, noticeMs, startedForMs: __, otherTenantsMs: ___, ...listed } = fields;
   return noticeMs === undefined ? listed : { ...listed, NotBefore: notBeforeAfter(noticeMs, nowMs) };
@@ -92,12 +99,18 @@ export function clearStartedNotBefore(event: WireEvent): WireEvent {
 }
 
 /**
- * Returns the simulated time at which an event starts by itself: its NotBefore plus the wait for other tenants. Returns null if it has started, has no
- * NotBefore, or its NotBefore was already past when it was set: then it stays Scheduled, as on shared hardware (protocol 5.2).
+ * Returns the simulated time at which an event starts by itself: its NotBefore plus the wait for other tenants. Returns
+ * null if it has started, has no NotBefore, or its NotBefore was already past when it was set: then it stays Scheduled,
+ * as on shared hardware (protocol 5.2).
  * @param aheadMs how far simulated time is ahead of the clock in which NotBefore is listed
  * @param givenAtMs the simulated time at which NotBefore was set
  */
-export function startMoment(event: WireEvent, otherTenantsMs: number, aheadMs: number, givenAtMs: number): number | null {
+export function startMoment(
+  event: WireEvent,
+  otherTenantsMs: number,
+  aheadMs: number,
+  givenAtMs: number,
+): number | null {
   if (event.EventStatus === 'Started' || event.NotBefore === '') return null;
   const notBeforeMs = Date.parse(event.NotBefore) + aheadMs;
   // NotBefore has whole seconds: one within the current second means now.

@@ -1,7 +1,9 @@
 // Fault orders and requests → the faults of the next answers of the metadata routes.
 import { pathAndQuery, type SimAnswer } from '../answer.ts';
 
-/** An order of `PUT /simulator/faults`. In a list, an order that changes no answer leaves that many answers unchanged. */
+/**
+ * An order of `PUT /simulator/faults`. In a list, an order that changes no answer leaves that many answers unchanged.
+ */
 export interface OrderedFault {
   /** Replaces the status; 200 if only a body is given. */
   readonly status?: number;
@@ -52,8 +54,13 @@ export class Faults {
     this.#untilMs = first?.forMs === undefined ? Number.POSITIVE_INFINITY : nowMs + first.forMs;
   }
 
-  /** Returns the active order with the number of answers it has left (null if not counted) and the orders after it; null if none is active. */
-  active(nowMs: number): (OrderedFault & { readonly left: number | null; readonly then: readonly OrderedFault[] }) | null {
+  /**
+   * Returns the active order with the number of answers it has left (null if not counted) and the orders after it; null
+   * if none is active.
+   */
+  active(
+    nowMs: number,
+  ): (OrderedFault & { readonly left: number | null; readonly then: readonly OrderedFault[] }) | null {
     const order = this.#activeOrder(nowMs);
     return order && { ...order, left: Number.isFinite(this.#left) ? this.#left : null, then: this.#orders.slice(1) };
   }
@@ -75,7 +82,9 @@ export class Faults {
 
 /** Whether an order changes answers; otherwise it only counts them. */
 export function changesAnswer({ status, body, headers, delayMs, reset, truncate, stale }: OrderedFault): boolean {
-  return [status, body, headers, delayMs, truncate].some((given) => given !== undefined) || reset === true || stale === true;
+  return (
+    [status, body, headers, delayMs, truncate].some((given) => given !== undefined) || reset === true || stale === true
+  );
 }
 
 function matchesRequest({ vm, method, path, apiVersion }: OrderedFault, request: FaultedRequest): boolean {
@@ -88,7 +97,9 @@ function matchesRequest({ vm, method, path, apiVersion }: OrderedFault, request:
 
 /** Compares the parameter's name ignoring case, as the service does. */
 function versionsOf(query: string): readonly string[] {
-  return [...new URLSearchParams(query)].flatMap(([name, value]) => (name.toLowerCase() === 'api-version' ? [value] : []));
+  return [...new URLSearchParams(query)].flatMap(([name, value]) =>
+    name.toLowerCase() === 'api-version' ? [value] : [],
+  );
 }
 
 /** Returns the answer with the fault applied. */

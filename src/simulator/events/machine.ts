@@ -26,7 +26,10 @@ export interface MachineOptions {
   readonly name?: string;
 }
 
-/** Returns the names of a group's machines. The user's options come before the script's. @throws BridgeError BRIDGE_USAGE for missing, empty or equal names */
+/**
+ * Returns the names of a group's machines. The user's options come before the script's.
+ * @throws BridgeError BRIDGE_USAGE for missing, empty or equal names
+ */
 export function machineNames({ vms, name }: MachineOptions, script: ScriptGroup = {}): readonly string[] {
   const requested = vms ?? script.vms ?? 1;
   const names = typeof requested === 'number' ? numbered(name ?? script.name ?? 'sim', requested) : requested;

@@ -64,11 +64,18 @@ export function changedEntry(
   const unmovedMs = entry.startsAtMs === null ? null : Math.max(entry.startsAtMs + longerMs, atMs);
   const movedMs = startMoment(event, facts.otherTenantsMs, facts.aheadMs, atMs);
   const startsAtMs =
-    startedAtMs !== null ? null : isMoved ? movedStartMs(entry.approvedAtMs !== null ? unmovedMs : null, movedMs) : unmovedMs;
+    startedAtMs !== null
+      ? null
+      : isMoved
+        ? movedStartMs(entry.approvedAtMs !== null ? unmovedMs : null, movedMs)
+        : unmovedMs;
   return { ...entry, ...facts, event, startedAtMs, startsAtMs, goneAtMs };
 }
 
-/** An approved event keeps its start, unless its new NotBefore is sooner. @param approvedMs null if the event is not approved */
+/**
+ * An approved event keeps its start, unless its new NotBefore is sooner.
+ * @param approvedMs null if the event is not approved
+ */
 function movedStartMs(approvedMs: number | null, notBeforeMs: number | null): number | null {
   if (approvedMs === null || notBeforeMs === null) return approvedMs ?? notBeforeMs;
   return Math.min(approvedMs, notBeforeMs);
@@ -86,5 +93,10 @@ export function lowerCased(names: readonly string[] | undefined): readonly strin
 
 /** Whether an approval has an effect; a recommendation cannot be approved. */
 export function isApprovable({ event, approvedAtMs, isRecorded }: SimulatedEvent): boolean {
-  return event.EventStatus === 'Scheduled' && approvedAtMs === null && !isRecorded && event.EventType !== 'SpotRebalanceRecommendation';
+  return (
+    event.EventStatus === 'Scheduled' &&
+    approvedAtMs === null &&
+    !isRecorded &&
+    event.EventType !== 'SpotRebalanceRecommendation'
+  );
 }

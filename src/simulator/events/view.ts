@@ -79,7 +79,9 @@ export class View {
     }
   }
 
-  /** Call it within `asOneChange`, before an entry is added (`from` undefined), replaced or removed (`to` undefined). */
+  /**
+   * Call it within `asOneChange`, before an entry is added (`from` undefined), replaced or removed (`to` undefined).
+   */
   change(from: SimulatedEvent | undefined, to: SimulatedEvent | undefined): void {
     if (!this.#isShown) return;
     if (this.#snapshot) {
@@ -94,7 +96,10 @@ export class View {
     if (!this.#machines.every(isSameTo)) this.#recordChange();
   }
 
-  /** Shows or hides all events. Hidden events still start and end. Drops the snapshot, so that each change is visible at once. */
+  /**
+   * Shows or hides all events. Hidden events still start and end. Drops the snapshot, so that each change is visible at
+   * once.
+   */
   show(isShown: boolean): void {
     if (isShown === this.#isShown) return;
     this.asOneChange(() => {
@@ -133,7 +138,8 @@ export class View {
 
   #recordChange(): void {
     this.#revision++;
-    if (!this.#isChanging) this.#before = { incarnation: this.#incarnation, entries: this.#isShown ? this.#shown() : [] };
+    if (!this.#isChanging)
+      this.#before = { incarnation: this.#incarnation, entries: this.#isShown ? this.#shown() : [] };
     this.#isChanging = true;
   }
 

@@ -7,7 +7,10 @@ export const FASTEST = 1_000_000;
 /** The last millisecond of the year 9999: RFC 1123 and RFC 3339 have four-digit years. */
 const END_OF_TIME_MS = Date.UTC(10_000, 0, 1) - 1;
 
-/** Starts at the wall time of its creation and then follows elapsed time, so changes of this machine's clock do not move it. */
+/**
+ * Starts at the wall time of its creation and then follows elapsed time, so changes of this machine's clock do not move
+ * it.
+ */
 export class VirtualClock {
   readonly #deps: Pick<Deps, 'wallMs' | 'elapsedMs'>;
   #speed: number;

@@ -31,7 +31,9 @@ function toVersion(event: WireEvent, apiVersion: string): Partial<WireEvent> {
     return field === undefined || !lacksField(apiVersion, field);
   });
   const written: Partial<WireEvent> = Object.fromEntries(known);
-  return apiVersion === UNDERSCORE_VERSION ? { ...written, Resources: event.Resources.map((name) => `_${name}`) } : written;
+  return apiVersion === UNDERSCORE_VERSION
+    ? { ...written, Resources: event.Resources.map((name) => `_${name}`) }
+    : written;
 }
 
 /** Documents as bytes, cached until the view changes. */
@@ -55,7 +57,9 @@ export class DocumentCache {
     const key = `${apiVersion} ${this.#isSameForAll ? '' : vm}`;
     const known = this.#written.get(key);
     if (known) return known;
-    const bytes = toJsonBytes(toDocument({ incarnation: this.#view.incarnation, events: this.#view.listed(vm) }, apiVersion));
+    const bytes = toJsonBytes(
+      toDocument({ incarnation: this.#view.incarnation, events: this.#view.listed(vm) }, apiVersion),
+    );
     this.#written.set(key, bytes);
     return bytes;
   }

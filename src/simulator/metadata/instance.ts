@@ -16,7 +16,9 @@ export function computeOf({ name: vm, faultDomain }: Machine): Readonly<Record<s
   const subscriptionId = guidOf('subscription');
   const member = /^(.+)_(\d+)$/.exec(vm);
   const scope = `/subscriptions/${subscriptionId}/resourceGroups/${RESOURCE_GROUP}/providers/Microsoft.Compute`;
-  const resource = member ? `virtualMachineScaleSets/${member[1]}/virtualMachines/${member[2]}` : `virtualMachines/${vm}`;
+  const resource = member
+    ? `virtualMachineScaleSets/${member[1]}/virtualMachines/${member[2]}`
+    : `virtualMachines/${vm}`;
   return {
     azEnvironment: 'AzurePublicCloud',
     evictionPolicy: '',

@@ -48,7 +48,9 @@ interface Route {
 const NO_VERSION =
   'Bad request. api-version is invalid or was not specified in the request. For more information refer to aka.ms/azureimds';
 
-/** The 404 of some hosts for an unknown version (hashicorp/terraform-azurerm-consul#38); it lists no newest versions. */
+/**
+ * The 404 of some hosts for an unknown version (hashicorp/terraform-azurerm-consul#38); it lists no newest versions.
+ */
 const UNKNOWN_VERSION = { error: 'Not found. Invalid version requested' };
 
 const NOT_FOUND = { error: 'Not found.' };
@@ -56,9 +58,18 @@ const NOT_FOUND = { error: 'Not found.' };
 /** By path in lower case, without a trailing slash. */
 const ROUTES: Readonly<Record<string, Route>> = {
   '/metadata/scheduledevents': { methods: { GET: getDocument, POST: startEvents }, versions: 'events' },
-  '/metadata/instance': { methods: { GET: ({ machine }) => answerJson(200, { compute: computeOf(machine) }) }, versions: 'instance' },
-  '/metadata/instance/compute': { methods: { GET: ({ machine }) => answerJson(200, computeOf(machine)) }, versions: 'instance' },
-  '/metadata/versions': { methods: { GET: ({ group }) => answerJson(200, { apiVersions: group.versions.all }) }, versions: 'none' },
+  '/metadata/instance': {
+    methods: { GET: ({ machine }) => answerJson(200, { compute: computeOf(machine) }) },
+    versions: 'instance',
+  },
+  '/metadata/instance/compute': {
+    methods: { GET: ({ machine }) => answerJson(200, computeOf(machine)) },
+    versions: 'instance',
+  },
+  '/metadata/versions': {
+    methods: { GET: ({ group }) => answerJson(200, { apiVersions: group.versions.all }) },
+    versions: 'none',
+  },
 };
 
 /** Whether a URL is below /metadata, known or not. Faults apply to these requests, and the journal keeps them. */
@@ -67,16 +78,24 @@ export function isMetadataRoute(url: string): boolean {
 }
 
 /**
- * Answers a metadata request. That the version is checked before the path was seen on a real machine; the rest of the order is our choice
- * (docs/simulate/fidelity.md, F-10).
+ * Answers a metadata request. That the version is checked before the path was seen on a real machine; the rest of the
+ * order is our choice (docs/simulate/fidelity.md, F-10).
  * @param request with header names in lower case
  */
-export function answerMetadata(group: Group, machine: Machine, request: SimRequest, nowMs: number, effects: FaultEffects): SimAnswer {
+export function answerMetadata(
+  group: Group,
+  machine: Machine,
+  request: SimRequest,
+  nowMs: number,
+  effects: FaultEffects,
+): SimAnswer {
   const [path, query] = pathAndQuery(request.url);
   const route = routeOf(path.toLowerCase().replace(/\/$/, ''));
   const handler = route && Object.hasOwn(route.methods, request.method) ? route.methods[request.method] : undefined;
-  if (route && !handler) return spacedJson(405, { error: 'Method not allowed.' }, { allow: Object.keys(route.methods).join(', ') });
-  if (request.headers['metadata']?.trim().toLowerCase() !== 'true') return refusal('Bad request: . Required metadata header not specified');
+  if (route && !handler)
+    return spacedJson(405, { error: 'Method not allowed.' }, { allow: Object.keys(route.methods).join(', ') });
+  if (request.headers['metadata']?.trim().toLowerCase() !== 'true')
+    return refusal('Bad request: . Required metadata header not specified');
   if (request.headers['x-forwarded-for'] !== undefined)
     return badRequest('Requests with X-Forwarded-For are rejected: they must not pass a proxy.');
   const versions = group.versions.rules[route?.versions ?? 'instance'];
@@ -106,7 +125,9 @@ function getField({ machine, parameters }: Call, name: string): SimAnswer {
   const [, value] = Object.entries(computeOf(machine)).find(([field]) => field.toLowerCase() === name) ?? [];
   if (value === undefined) return spacedJson(404, NOT_FOUND);
   if (typeof value !== 'string') return answerJson(200, value);
-  return parameters.get('format')?.toLowerCase() === 'text' ? text(value) : badRequest('A single value requires format=text.');
+  return parameters.get('format')?.toLowerCase() === 'text'
+    ? text(value)
+    : badRequest('A single value requires format=text.');
 }
 
 /** The answer to a request beyond the rate limit. */
@@ -121,7 +142,9 @@ function getDocument({ group, machine: { name: vm }, request, apiVersion, nowMs,
   const etag = `"${before?.incarnation ?? view.incarnation}"`;
   const answer = matches(request.headers['if-none-match'], etag)
     ? empty(304, { etag })
-    : jsonBytes(200, before ? toJsonBytes(toDocument(before, apiVersion)) : group.documents.bytes(vm, apiVersion), { etag });
+    : jsonBytes(200, before ? toJsonBytes(toDocument(before, apiVersion)) : group.documents.bytes(vm, apiVersion), {
+        etag,
+      });
   return notBeforeMs === null ? answer : { ...answer, notBeforeMs };
 }
 
@@ -131,7 +154,8 @@ function startEvents({ group, machine: { name: vm }, request, nowMs, effects }: 
   const notBeforeMs = group.activation.onRequest(nowMs);
   const unknown = group.events.approve(vm, eventIds, nowMs, !effects.noEffect);
   // Neither the answer to an unknown id nor the body of a 200 is documented.
-  const answer = unknown.length > 0 ? badRequest(`No event is listed with the EventId ${unknown.join(', ')}.`) : empty(200);
+  const answer =
+    unknown.length > 0 ? badRequest(`No event is listed with the EventId ${unknown.join(', ')}.`) : empty(200);
   return notBeforeMs === null ? answer : { ...answer, notBeforeMs };
 }
 
@@ -156,7 +180,11 @@ function matches(ifNoneMatch: string | undefined, etag: string): boolean {
 }
 
 function text(value: string): SimAnswer {
-  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: new TextEncoder().encode(value) };
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+    body: new TextEncoder().encode(value),
+  };
 }
 
 function badRequest(error: string): SimAnswer {

@@ -12,7 +12,10 @@ export interface VersionRule {
 export interface HostVersionOptions {
   /** The supported api-versions of scheduled events. Default: all eight. */
   readonly apiVersions?: readonly string[];
-  /** The status for an unsupported api-version. Default: 400. A missing one, or one that is not a date, always gives 400. */
+  /**
+   * The status for an unsupported api-version. Default: 400. A missing one, or one that is not a date, always gives
+   * 400.
+   */
   readonly unknownApiVersion?: 400 | 404;
 }
 
@@ -29,7 +32,10 @@ export interface HostVersions {
   readonly unknownStatus: 400 | 404;
 }
 
-/** Some of the dozens of versions of instance metadata, oldest first. The last three were the newest in July 2025 (MicrosoftDocs/azure-compute-docs#289). */
+/**
+ * Some of the dozens of versions of instance metadata, oldest first. The last three were the newest in July 2025
+ * (MicrosoftDocs/azure-compute-docs#289).
+ */
 const INSTANCE_VERSIONS: readonly string[] = [
   '2017-12-01',
   '2018-10-01',
@@ -49,9 +55,15 @@ const INSTANCE_RULE: VersionRule = {
 /** A route without versions accepts any version, or none. */
 const NO_RULE: VersionRule = { takes: () => true, newest: [] };
 
-export function hostVersions({ apiVersions = API_VERSIONS, unknownApiVersion = 400 }: HostVersionOptions): HostVersions {
+export function hostVersions({
+  apiVersions = API_VERSIONS,
+  unknownApiVersion = 400,
+}: HostVersionOptions): HostVersions {
   const known = API_VERSIONS.filter((version) => apiVersions.includes(version));
-  const events: VersionRule = { takes: (apiVersion) => known.some((one) => one === apiVersion), newest: known.slice(0, 3) };
+  const events: VersionRule = {
+    takes: (apiVersion) => known.some((one) => one === apiVersion),
+    newest: known.slice(0, 3),
+  };
   return {
     rules: { events, instance: INSTANCE_RULE, none: NO_RULE },
     all: [...new Set([...INSTANCE_VERSIONS, ...known])].sort(),

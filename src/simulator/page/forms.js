@@ -41,7 +41,11 @@ export function listenToForms(order) {
   onSubmit('schedule', (form) => {
     const { started, ...fields } = filled(form);
     const Resources = [...form.querySelectorAll('#resources :checked')].map(({ value }) => value);
-    const body = { ...fields, ...(Resources.length > 0 ? { Resources } : {}), ...(started ? { EventStatus: 'Started' } : {}) };
+    const body = {
+      ...fields,
+      ...(Resources.length > 0 ? { Resources } : {}),
+      ...(started ? { EventStatus: 'Started' } : {}),
+    };
     order('', 'POST', '/simulator/events', body);
   });
   onSubmit('scenario', () => {
@@ -50,10 +54,14 @@ export function listenToForms(order) {
   });
   onSubmit('faults', (form) => order('Fault set.', 'PUT', '/simulator/faults', filled(form)));
   onPress('presets', ({ order: body }) => order('Fault set.', 'PUT', '/simulator/faults', JSON.parse(body)));
-  onPress('speeds', ({ speed }) => order(`Speed set to ×${speed}.`, 'PUT', '/simulator/clock', { speed: Number(speed) }));
+  onPress('speeds', ({ speed }) =>
+    order(`Speed set to ×${speed}.`, 'PUT', '/simulator/clock', { speed: Number(speed) }),
+  );
   onPress('advances', ({ advance }) => order('', 'PUT', '/simulator/clock', { advance }));
   $('clear-fault').addEventListener('click', () => order('Fault cleared.', 'PUT', '/simulator/faults', {}));
-  $('reset').addEventListener('click', () => onClose($('reset-dialog'), 'reset', () => order('Reset done.', 'DELETE', '/simulator')));
+  $('reset').addEventListener('click', () =>
+    onClose($('reset-dialog'), 'reset', () => order('Reset done.', 'DELETE', '/simulator')),
+  );
 }
 
 function onSubmit(id, run) {
@@ -72,8 +80,11 @@ function onPress(id, run) {
 
 /** Returns the fields that are filled in, by name; numbers as numbers, checked boxes as true. */
 function filled(form) {
-  const fields = [...form.elements].filter(({ name, value, type, checked }) => name && (type === 'checkbox' ? checked : value.trim()));
-  const read = ({ type, value, valueAsNumber }) => (type === 'checkbox' ? true : type === 'number' ? valueAsNumber : value.trim());
+  const fields = [...form.elements].filter(
+    ({ name, value, type, checked }) => name && (type === 'checkbox' ? checked : value.trim()),
+  );
+  const read = ({ type, value, valueAsNumber }) =>
+    type === 'checkbox' ? true : type === 'number' ? valueAsNumber : value.trim();
   return Object.fromEntries(fields.map((field) => [field.name, read(field)]));
 }
 
@@ -86,7 +97,8 @@ export function offerScenarios(scenarios) {
 }
 
 export function drawForms({ now, speed, vms, scenario, fault }) {
-  for (const button of $('speeds').children) button.setAttribute('aria-pressed', String(Number(button.dataset.speed) === speed));
+  for (const button of $('speeds').children)
+    button.setAttribute('aria-pressed', String(Number(button.dataset.speed) === speed));
   sync(
     $('resources'),
     vms,
@@ -103,7 +115,9 @@ export function drawForms({ now, speed, vms, scenario, fault }) {
   );
   setText(
     $('running'),
-    scenario ? `Running: ${scenario.name}, since ${clockTime(scenario.startedAt, Date.parse(now))}.` : 'No scenario is running.',
+    scenario
+      ? `Running: ${scenario.name}, since ${clockTime(scenario.startedAt, Date.parse(now))}.`
+      : 'No scenario is running.',
   );
   setText($('fault'), fault ? faultText(fault) : 'No fault is active.');
   if (!fault && document.activeElement === $('clear-fault')) $('fault').focus();

@@ -106,7 +106,12 @@ export function drawRequests(requests, now) {
     makeRow,
     (row, request) => {
       const { at, vm, method, path, status, outcome } = request;
-      const texts = [clockTime(at, Date.parse(now)), vm, `${method} ${path}`, status === null ? outcome : String(status)];
+      const texts = [
+        clockTime(at, Date.parse(now)),
+        vm,
+        `${method} ${path}`,
+        status === null ? outcome : String(status),
+      ];
       for (const [index, cell] of [...row.children].entries()) setText(cell, texts[index]);
       row.className = (status ?? (outcome === 'waiting' ? 0 : 400)) >= 400 ? 'bad' : '';
     },

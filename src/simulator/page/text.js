@@ -15,7 +15,8 @@ export function course(event, nowMs) {
   if (event.endedAt) return `${event.end} ${at(event.endedAt)}`;
   if (event.EventStatus === 'Started') return event.goneAt ? `Ends ${at(event.goneAt)}` : 'Ends only by an order';
   const notBefore = event.notBeforeAt ? `NotBefore ${at(event.notBeforeAt)}` : 'No NotBefore';
-  if (event.approvedAt) return `Approved; waits for other tenants${event.startsAt ? ` until ${at(event.startsAt)}` : ''}`;
+  if (event.approvedAt)
+    return `Approved; waits for other tenants${event.startsAt ? ` until ${at(event.startsAt)}` : ''}`;
   if (!event.startsAt) return `${notBefore}; does not start by itself`;
   return Date.parse(event.startsAt) > Date.parse(event.notBeforeAt)
     ? `${notBefore}; waits for other tenants until ${at(event.startsAt)}`
@@ -25,7 +26,12 @@ export function course(event, nowMs) {
 /** Describes the active fault and the answers that it applies to. */
 export function faultText({ left, times: _, vm, method, path, apiVersion, for: period, then = [], ...order }) {
   const answers = left === 1 ? 'The next answer' : left ? `The next ${left} answers` : 'Answers';
-  const selectors = [method && `to ${method}`, path && `at ${path}`, apiVersion && `in ${apiVersion.join(' or ')}`, vm && `of ${vm}`];
+  const selectors = [
+    method && `to ${method}`,
+    path && `at ${path}`,
+    apiVersion && `in ${apiVersion.join(' or ')}`,
+    vm && `of ${vm}`,
+  ];
   const scope = [answers, ...selectors, period && `within ${period}`].filter(Boolean).join(' ');
   const effects = Object.entries(order).map(faultPart).join(', ') || 'unchanged';
   return `${scope}: ${effects}${then.length > 0 ? `; then ${then.length} more` : ''}`;

@@ -5,8 +5,14 @@ import { course, nameOf, SIGNS, stateOf } from './text.js';
 /** Draws the events in order of their next change; those without one come last, then past events. */
 export function drawEventsInTime({ now, vms, events, past }) {
   const nowMs = Date.parse(now);
-  const bars = [...events.toSorted((a, b) => dueMs(a) - dueMs(b)), ...past.toReversed()].map((event) => barOf(event, nowMs));
-  const machines = vms.map(({ name, url, faultDomain }) => ({ name, url, note: url?.startsWith('http') ? `FD ${faultDomain}` : '' }));
+  const bars = [...events.toSorted((a, b) => dueMs(a) - dueMs(b)), ...past.toReversed()].map((event) =>
+    barOf(event, nowMs),
+  );
+  const machines = vms.map(({ name, url, faultDomain }) => ({
+    name,
+    url,
+    note: url?.startsWith('http') ? `FD ${faultDomain}` : '',
+  }));
   drawTimeLine(nowMs, machines, bars);
 }
 

@@ -18,9 +18,10 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set<keyof WireEvent>([
 ]);
 
 /**
- * Replaces EventIds by random GUIDs in the same letter case, and machines' names by `vm_0`, `vm_1`, … in order of appearance. The same happens in
- * Description, and every other GUID there is replaced too. Omits all but the nine known fields, the bodies of unexpected answers, and all of a POST but
- * its EventIds. Keeps times, types, durations and statuses. The output does not reveal the original names and ids.
+ * Replaces EventIds by random GUIDs in the same letter case, and machines' names by `vm_0`, `vm_1`, … in order of
+ * appearance. The same happens in Description, and every other GUID there is replaced too. Omits all but the nine known
+ * fields, the bodies of unexpected answers, and all of a POST but its EventIds. Keeps times, types, durations and
+ * statuses. The output does not reveal the original names and ids.
  */
 export class Anonymiser {
   readonly #random: Deps['random'];
@@ -56,7 +57,8 @@ export class Anonymiser {
 
   #post({ StartRequests, status, unreachable }: RecordedPost): RecordedPost {
     const requests = StartRequests?.map((request) => {
-      const eventId = typeof request === 'object' && request !== null && 'EventId' in request ? request.EventId : undefined;
+      const eventId =
+        typeof request === 'object' && request !== null && 'EventId' in request ? request.EventId : undefined;
       return typeof eventId === 'string' ? { EventId: this.#eventId(eventId) } : {};
     });
     return { StartRequests: requests ?? null, status, ...(unreachable === undefined ? {} : { unreachable }) };
@@ -80,8 +82,13 @@ export class Anonymiser {
 
   /** Finds names between any characters but letters and digits: replacing too many words is safer than too few. */
   #replacer(): (text: string) => string {
-    const words = [...this.#names.keys(), ...this.#ids.keys()].filter((word) => word !== '').sort((a, b) => b.length - a.length);
-    const known = new RegExp(`(?<![\\p{L}\\p{N}])(?:${[GUID.source, ...words.map(escaped)].join('|')})(?![\\p{L}\\p{N}])`, 'giu');
+    const words = [...this.#names.keys(), ...this.#ids.keys()]
+      .filter((word) => word !== '')
+      .sort((a, b) => b.length - a.length);
+    const known = new RegExp(
+      `(?<![\\p{L}\\p{N}])(?:${[GUID.source, ...words.map(escaped)].join('|')})(?![\\p{L}\\p{N}])`,
+      'giu',
+    );
     return (text) => text.replace(known, (word) => this.#names.get(word.toLowerCase()) ?? this.#eventId(word));
   }
 }

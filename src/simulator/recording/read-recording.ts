@@ -4,7 +4,14 @@ import * as v from 'valibot';
 import { BridgeError, messageOf } from '../../errors.ts';
 import { type Fault, faultOf, formatFault, type Path } from '../../schema/faults.ts';
 import { isMapping } from '../../schema/validate.ts';
-import { LARGEST_RECORDING, type LineContent, RECORDING_LINES, recordedDocument, recordingHeader, recordingInstant } from './recording.ts';
+import {
+  LARGEST_RECORDING,
+  type LineContent,
+  RECORDING_LINES,
+  recordedDocument,
+  recordingHeader,
+  recordingInstant,
+} from './recording.ts';
 
 /** A line of a recording, ready to play. */
 export interface ReadLine {
@@ -94,7 +101,8 @@ class Reader {
     if (this.#isEmpty) return { faults: [{ path: '', message: 'it is empty' }] };
     if (this.#faults.length > 0) return { faults: this.#faults };
     const isPlayable = this.#lines.some(({ content }) => content.kind === 'document' || content.kind === 'answer');
-    if (!isPlayable) return { faults: [{ path: '', message: 'it has no document and no answer, so there is nothing to play' }] };
+    if (!isPlayable)
+      return { faults: [{ path: '', message: 'it has no document and no answer, so there is nothing to play' }] };
     return { startedAtMs: this.#startedAtMs, anonymised: this.#anonymised, lines: this.#lines, isCut };
   }
 
@@ -139,11 +147,19 @@ class Reader {
     return this.#lastMs;
   }
 
-  #read<Output>(schema: v.GenericSchema<unknown, Output>, value: unknown, number: number, at: Path = []): Output | null {
+  #read<Output>(
+    schema: v.GenericSchema<unknown, Output>,
+    value: unknown,
+    number: number,
+    at: Path = [],
+  ): Output | null {
     const result = v.safeParse(schema, value);
     if (result.success) return result.output;
     for (const issue of result.issues) {
-      const { path, ...fault } = faultOf(issue, [...at, ...(issue.path ?? []).map(({ key }) => key as string | number)]);
+      const { path, ...fault } = faultOf(issue, [
+        ...at,
+        ...(issue.path ?? []).map(({ key }) => key as string | number),
+      ]);
       this.#faults.push({ ...fault, path: path === '' ? `line ${number}` : `line ${number}: ${path}` });
     }
     return null;
@@ -163,5 +179,9 @@ function parseJson(line: string): unknown {
 }
 
 function cannotPlay(path: string, why: string, cause?: unknown): BridgeError {
-  return new BridgeError('BRIDGE_SIMULATOR_RECORDING', `cannot play ${path}: ${why}`, cause === undefined ? {} : { cause });
+  return new BridgeError(
+    'BRIDGE_SIMULATOR_RECORDING',
+    `cannot play ${path}: ${why}`,
+    cause === undefined ? {} : { cause },
+  );
 }

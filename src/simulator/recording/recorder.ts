@@ -44,8 +44,8 @@ export class Recorder {
   }
 
   /**
-   * Call it with every answer of the metadata routes, in order. Ignores a GET that the service rejects because of the client's mistake: no
-   * `Metadata: true`, no valid api-version, or `X-Forwarded-For`.
+   * Call it with every answer of the metadata routes, in order. Ignores a GET that the service rejects because of the
+   * client's mistake: no `Metadata: true`, no valid api-version, or `X-Forwarded-For`.
    * @param atMs milliseconds since 1970, in the clock that NotBefore is compared with
    * @param vm the machine that answered, if known
    */
@@ -57,10 +57,20 @@ export class Recorder {
     if (!content) return;
     this.#lastMs = Math.max(this.#lastMs, atMs);
     const at = new Date(this.#lastMs).toISOString();
-    this.#write({ at, ...(vm === undefined ? {} : { vm }), ...(apiVersion === null ? {} : { apiVersion }), ...content });
+    this.#write({
+      at,
+      ...(vm === undefined ? {} : { vm }),
+      ...(apiVersion === null ? {} : { apiVersion }),
+      ...content,
+    });
   }
 
-  #classify(request: SimRequest, answer: UpstreamAnswer, apiVersion: string | null, vm: string | undefined): LineContent | null {
+  #classify(
+    request: SimRequest,
+    answer: UpstreamAnswer,
+    apiVersion: string | null,
+    vm: string | undefined,
+  ): LineContent | null {
     if (request.method === 'POST') return { post: toPost(request, answer) };
     if (request.method !== 'GET' || apiVersion === null || !hasRequiredHeaders(request)) return null;
     const key = JSON.stringify([vm, apiVersion]);
@@ -145,7 +155,9 @@ function hasRequiredHeaders(request: SimRequest): boolean {
 
 /** Returns the api-version of a query, or null if it is missing, doubled or malformed: other texts could be private. */
 function plainVersion(query: string): string | null {
-  const versions = [...new URLSearchParams(query)].filter(([name]) => name.toLowerCase() === 'api-version').map(([, value]) => value);
+  const versions = [...new URLSearchParams(query)]
+    .filter(([name]) => name.toLowerCase() === 'api-version')
+    .map(([, value]) => value);
   const [version = ''] = versions;
   return versions.length === 1 && /^\d{4}-\d{2}-\d{2}$/.test(version) ? version : null;
 }
@@ -171,10 +183,17 @@ export interface Recording extends AsyncDisposable {
 }
 
 /**
- * Starts a recording. If the file cannot be written any more, logs an error and stops recording; `record` then does nothing.
+ * Starts a recording. If the file cannot be written any more, logs an error and stops recording; `record` then does
+ * nothing.
  * @throws BridgeError BRIDGE_SIMULATOR_RECORDING if the file is not empty or cannot be created
  */
-export async function startRecording({ path, anonymise, startedAtMs, deps, logger }: RecordingOptions): Promise<Recording> {
+export async function startRecording({
+  path,
+  anonymise,
+  startedAtMs,
+  deps,
+  logger,
+}: RecordingOptions): Promise<Recording> {
   const header: RecordingHeader = {
     recording: RECORDING_VERSION,
     startedAt: new Date(startedAtMs).toISOString(),

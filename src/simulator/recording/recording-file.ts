@@ -7,7 +7,10 @@ import { LARGEST_RECORDING } from './recording.ts';
 /** The most bytes that can wait for a slow disk. */
 const LONGEST_QUEUE = 16 * 1024 * 1024;
 
-/** `append` neither waits nor throws. At the first failure the file is cut after its last whole line, and recording stops. */
+/**
+ * `append` neither waits nor throws. At the first failure the file is cut after its last whole line, and recording
+ * stops.
+ */
 export class RecordingFile implements AsyncDisposable {
   readonly #handle: FileHandle;
   readonly #path: string;
@@ -29,8 +32,8 @@ export class RecordingFile implements AsyncDisposable {
   }
 
   /**
-   * Creates the file, empty and readable only by this user. The header is written with the first line: a start that fails for another reason leaves
-   * an empty file, which the next start accepts.
+   * Creates the file, empty and readable only by this user. The header is written with the first line: a start that
+   * fails for another reason leaves an empty file, which the next start accepts.
    * @param failed called once, when recording stops because of an error
    * @throws BridgeError BRIDGE_SIMULATOR_RECORDING if the file is not empty or cannot be written
    */
@@ -98,7 +101,10 @@ async function openEmpty(path: string): Promise<FileHandle> {
     });
     if (found && !found.isFile()) throw cannotRecord(path, 'it is not a regular file');
     if (found && found.size > 0)
-      throw cannotRecord(path, 'it is not empty, and recording never overwrites a file: move it, or choose another name');
+      throw cannotRecord(
+        path,
+        'it is not empty, and recording never overwrites a file: move it, or choose another name',
+      );
     return await open(path, found ? 'a' : 'ax', 0o600);
   } catch (error) {
     throw error instanceof BridgeError ? error : cannotRecord(path, messageOf(error), error);
@@ -106,5 +112,9 @@ async function openEmpty(path: string): Promise<FileHandle> {
 }
 
 function cannotRecord(path: string, why: string, cause?: unknown): BridgeError {
-  return new BridgeError('BRIDGE_SIMULATOR_RECORDING', `cannot record to ${path}: ${why}`, cause === undefined ? {} : { cause });
+  return new BridgeError(
+    'BRIDGE_SIMULATOR_RECORDING',
+    `cannot record to ${path}: ${why}`,
+    cause === undefined ? {} : { cause },
+  );
 }

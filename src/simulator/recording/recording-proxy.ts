@@ -20,9 +20,10 @@ export interface RecordingProxyOptions
 }
 
 /**
- * Starts a proxy that forwards /metadata and everything below it, unchanged and with any method, and records the answers about scheduled events.
- * Closing it ends open requests.
- * @throws BridgeError BRIDGE_USAGE if the upstream is not a valid URL, or is this proxy itself; BRIDGE_SIMULATOR_RECORDING, BRIDGE_SIMULATOR_LISTEN
+ * Starts a proxy that forwards /metadata and everything below it, unchanged and with any method, and records the
+ * answers about scheduled events. Closing it ends open requests.
+ * @throws BridgeError BRIDGE_USAGE if the upstream is not a valid URL, or is this proxy itself;
+ * BRIDGE_SIMULATOR_RECORDING, BRIDGE_SIMULATOR_LISTEN
  */
 export async function startRecordingProxy(options: RecordingProxyOptions): Promise<Listener> {
   const { deps, logger, allowHosts = [] } = options;
@@ -47,8 +48,8 @@ export async function startRecordingProxy(options: RecordingProxyOptions): Promi
 }
 
 /**
- * Returns the handler that forwards and records. It rejects only with the reason of `closed`, when the client disconnects. The request is then cancelled
- * upstream too, and not recorded.
+ * Returns the handler that forwards and records. It rejects only with the reason of `closed`, when the client
+ * disconnects. The request is then cancelled upstream too, and not recorded.
  * @param nowMs wall time, which NotBefore is compared with
  */
 function recordingProxy(upstream: Upstream, recording: Pick<Recording, 'record'>, nowMs: () => number): RequestHandler {
@@ -58,7 +59,8 @@ function recordingProxy(upstream: Upstream, recording: Pick<Recording, 'record'>
     if (isIdentityRoute(request.url))
       return answerProblem({
         status: 403,
-        detail: "The recorder does not forward requests for this machine's identity: send them to the metadata service itself.",
+        detail:
+          "The recorder does not forward requests for this machine's identity: send them to the metadata service itself.",
       });
     const answer = await upstream.forward(request, closed);
     recording.record(request, answer, nowMs());

@@ -36,8 +36,8 @@ export interface RecordingLine {
 }
 
 /**
- * A valid document: it has all fields of the oldest api-version, each field has the right type, and EventIds differ even ignoring case. Unknown fields
- * are kept. Any other body is an unexpected answer.
+ * A valid document: it has all fields of the oldest api-version, each field has the right type, and EventIds differ
+ * even ignoring case. Unknown fields are kept. Any other body is an unexpected answer.
  */
 export interface RecordedDocument {
   readonly DocumentIncarnation: number;
@@ -109,7 +109,10 @@ export const recordedDocument = v.looseObject({
   DocumentIncarnation: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   Events: v.pipe(
     v.array(recordedEvent),
-    v.check((events) => new Set(events.map((event) => event.EventId.toLowerCase())).size === events.length, 'lists an EventId twice'),
+    v.check(
+      (events) => new Set(events.map((event) => event.EventId.toLowerCase())).size === events.length,
+      'lists an EventId twice',
+    ),
   ),
 });
 

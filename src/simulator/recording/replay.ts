@@ -14,14 +14,18 @@ const UNLIMITED_MS = 100 * 365 * 86_400_000;
 /** Not empty, because clients read an empty 200 as a document without events. */
 const MISSING_BODY = 'The recording has no body for this answer.';
 
-/** Reads the recording of `--replay FILE`; the script has the file's name. @throws BridgeError BRIDGE_SIMULATOR_RECORDING if the file cannot be read or has faults */
+/**
+ * Reads the recording of `--replay FILE`; the script has the file's name.
+ * @throws BridgeError BRIDGE_SIMULATOR_RECORDING if the file cannot be read or has faults
+ */
 export async function scriptOfRecording(path: string): Promise<Script> {
   return toScript(await readRecording(path), basename(path));
 }
 
 /**
- * Converts a recording to a script. Of several machines it plays the first one, since the others differ by at most one poll. Of several api-versions it
- * plays the newest that has a document. It does not play POSTs: the documents show their effects.
+ * Converts a recording to a script. Of several machines it plays the first one, since the others differ by at most one
+ * poll. Of several api-versions it plays the newest that has a document. It does not play POSTs: the documents show
+ * their effects.
  */
 export function toScript({ startedAtMs, lines, anonymised, isCut }: ReadRecording, name: string): Script {
   const played = onlyOneView(lines);
@@ -41,7 +45,9 @@ export function toScript({ startedAtMs, lines, anonymised, isCut }: ReadRecordin
     }
   }
   const purpose = [
-    startedAtMs === null ? 'a capture without times' : `the answers of a metadata service from ${toRfc3339Seconds(startedAtMs)} on`,
+    startedAtMs === null
+      ? 'a capture without times'
+      : `the answers of a metadata service from ${toRfc3339Seconds(startedAtMs)} on`,
     ...(anonymised ? ['anonymised'] : []),
     ...(isCut ? ['without its last line, which is incomplete'] : []),
   ];
@@ -67,7 +73,10 @@ function withoutUnderscores(event: WireEvent): WireEvent {
   return { ...event, Resources: event.Resources.map((name) => name.replace(/^_/, '')) };
 }
 
-function toFault({ status, body = MISSING_BODY, contentType, retryAfter, cut, reset }: RecordedAnswer, forMs: number): OrderedFault {
+function toFault(
+  { status, body = MISSING_BODY, contentType, retryAfter, cut, reset }: RecordedAnswer,
+  forMs: number,
+): OrderedFault {
   const every = { forMs, method: 'GET' };
   if (reset) return { ...every, reset };
   const headers = {

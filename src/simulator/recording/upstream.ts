@@ -14,8 +14,9 @@ export interface UpstreamAnswer extends SimAnswer {
 
 export interface Upstream extends Disposable {
   /**
-   * Resolves with upstream's behaviour: its answer, a reset for a reset connection, a truncated answer for one that breaks off, 502 if it cannot be
-   * reached, and 504 after 150 s. Rejects only with the signal's reason, when the signal aborts.
+   * Resolves with upstream's behaviour: its answer, a reset for a reset connection, a truncated answer for one that
+   * breaks off, 502 if it cannot be reached, and 504 after 150 s. Rejects only with the signal's reason, when the
+   * signal aborts.
    */
   readonly forward: (request: SimRequest, signal: AbortSignal) => Promise<UpstreamAnswer>;
 }
@@ -29,9 +30,21 @@ const LARGEST_ANSWER = 16 * 1024 * 1024;
 /** Shorter than the time that servers keep an idle connection, so that few requests meet a closed one. */
 const IDLE_MS = 4000;
 
-/** Headers of the connection, not of the request (RFC 9110, section 7.6.1), and headers that follow from the address and the body. */
+/**
+ * Headers of the connection, not of the request (RFC 9110, section 7.6.1), and headers that follow from the address and
+ * the body.
+ */
 const NOT_FORWARDED = new Set([
-  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding'],
+  ...[
+    'connection',
+    'keep-alive',
+    'proxy-authenticate',
+    'proxy-authorization',
+    'proxy-connection',
+    'te',
+    'trailer',
+    'transfer-encoding',
+  ],
   ...['upgrade', 'expect', 'host', 'content-length'],
 ]);
 
@@ -42,7 +55,10 @@ const NOT_FORWARDED = new Set([
 export function parseUpstream(text: string): string {
   const url = /^http:\/\/[^/?#@\\\s]+\/?$/i.test(text) && URL.canParse(text) ? new URL(text) : null;
   if (url) return url.origin;
-  throw new BridgeError('BRIDGE_USAGE', '--upstream takes an http URL with only a host and a port, such as http://169.254.169.254');
+  throw new BridgeError(
+    'BRIDGE_USAGE',
+    '--upstream takes an http URL with only a host and a port, such as http://169.254.169.254',
+  );
 }
 
 /** Connects at the first request and then keeps its connections. @param origin the result of `parseUpstream` */
@@ -67,14 +83,18 @@ export function connectUpstream(origin: string, deps: Pick<Deps, 'after'>): Upst
   return { forward, [Symbol.dispose]: () => agent.destroy() };
 }
 
-/** Once upstream has sent a status, a broken connection truncates the answer. A GET on a connection that was already closed is sent again. */
+/**
+ * Once upstream has sent a status, a broken connection truncates the answer. A GET on a connection that was already
+ * closed is sent again.
+ */
 function toOutgoing({ method, headers, body }: SimRequest): Omit<HttpRequest, 'url'> {
   const connection = Object.entries(headers).find(([name]) => name.toLowerCase() === 'connection')?.[1];
   const passed = Object.entries(headers).filter(
     // A compressed answer could not be recorded.
     ([name, value]) => value !== undefined && isForwarded(name, connection) && name.toLowerCase() !== 'accept-encoding',
   );
-  const length: [string, string][] = body.length > 0 || method === 'POST' ? [['content-length', String(body.length)]] : [];
+  const length: [string, string][] =
+    body.length > 0 || method === 'POST' ? [['content-length', String(body.length)]] : [];
   const outgoing = Object.fromEntries([...passed, ...length]) as Record<string, string>;
   return { method, headers: outgoing, body, statusDecides: true, retryStale: method === 'GET' };
 }
@@ -113,7 +133,10 @@ function answerHeaders(incoming: IncomingMessage): Readonly<Record<string, strin
 
 function unreachable(origin: string, error: unknown): UpstreamAnswer {
   const why = error instanceof UnexpectedUpgrade ? 'it tried to change the protocol' : messageOf(error);
-  return { ...answerJson(502, { error: `The recorder received no answer from ${origin}: ${why}.` }), unreachable: codeOf(error) ?? why };
+  return {
+    ...answerJson(502, { error: `The recorder received no answer from ${origin}: ${why}.` }),
+    unreachable: codeOf(error) ?? why,
+  };
 }
 
 function tooLate(origin: string): UpstreamAnswer {

@@ -17,7 +17,8 @@ type ReadScenario = { readonly script: Script } | { readonly faults: readonly Fa
 export function readScenario(text: string, name: string): ReadScenario {
   const { value, faults: unreadable } = parseYaml(text, KIND);
   if (value === undefined) return { faults: unreadable };
-  if (!isMapping(value)) return { faults: [...unreadable, { path: '', message: 'a scenario must be a mapping with purpose and steps' }] };
+  if (!isMapping(value))
+    return { faults: [...unreadable, { path: '', message: 'a scenario must be a mapping with purpose and steps' }] };
   const { output, faults: misfits } = validate(scenarioSchema, value, [], KIND);
   const faults = [...unreadable, ...misfits, ...orderFaults(value)];
   return faults.length > 0 || output === undefined ? { faults } : { script: { name, ...output } };
@@ -36,8 +37,15 @@ interface PriorSteps {
 /** Checks the steps against each other. Ignores values that the schema rejects, such as an invalid time. */
 function orderFaults(file: Readonly<Record<string, unknown>>): Fault[] {
   const steps = Array.isArray(file['steps']) ? file['steps'] : [];
-  const prior: PriorSteps = { after: { text: '0s', ms: 0 }, names: new Set(), eventIds: new Set(), repeats: file['every'] !== undefined };
-  const faults = steps.flatMap((step: unknown, index) => (isMapping(step) ? stepFaults(step, ['steps', index], prior) : []));
+  const prior: PriorSteps = {
+    after: { text: '0s', ms: 0 },
+    names: new Set(),
+    eventIds: new Set(),
+    repeats: file['every'] !== undefined,
+  };
+  const faults = steps.flatMap((step: unknown, index) =>
+    isMapping(step) ? stepFaults(step, ['steps', index], prior) : [],
+  );
   const everyMs = durationOf(file['every']);
   if (everyMs !== null && everyMs < prior.after.ms)
     faults.push({ path: 'every', message: `is shorter than the scenario: its last step is at ${prior.after.text}` });
@@ -52,7 +60,12 @@ function timeFaults(after: unknown = '0s', at: Path, prior: PriorSteps): Fault[]
   const ms = durationOf(after);
   if (ms === null) return [];
   if (ms < prior.after.ms)
-    return [fault([...at, 'after'], `is earlier than the step above it (${prior.after.text}): list steps in the order of their times`)];
+    return [
+      fault(
+        [...at, 'after'],
+        `is earlier than the step above it (${prior.after.text}): list steps in the order of their times`,
+      ),
+    ];
   prior.after = { text: String(after), ms };
   return [];
 }
@@ -83,8 +96,10 @@ function scheduleFaults(schedule: Readonly<Record<string, unknown>>, at: Path, p
   }
   if (typeof EventId !== 'string') return faults;
   const once = 'an EventId can be used only once';
-  if (prior.eventIds.has(EventId.toLowerCase())) faults.push(fault([...at, 'EventId'], `is used in a step above: ${once}`));
-  else if (prior.repeats) faults.push(fault([...at, 'EventId'], `cannot be set in a scenario that repeats (every): ${once}`));
+  if (prior.eventIds.has(EventId.toLowerCase()))
+    faults.push(fault([...at, 'EventId'], `is used in a step above: ${once}`));
+  else if (prior.repeats)
+    faults.push(fault([...at, 'EventId'], `cannot be set in a scenario that repeats (every): ${once}`));
   else if (typeof count === 'number' && count > 1)
     faults.push(fault([...at, 'EventId'], `cannot be set for several events (count): ${once}`));
   prior.eventIds.add(EventId.toLowerCase());
@@ -102,7 +117,9 @@ function changeFaults(change: Readonly<Record<string, unknown>>, at: Path, prior
 function referenceFaults(event: unknown, path: Path, { names }: PriorSteps): Fault[] {
   if (typeof event !== 'string' || event === '' || names.has(event)) return [];
   const allowed = names.size > MOST_NAMES ? [] : [...names];
-  return [fault(path, 'is not the name (as) of an event that a step above schedules', allowed, nearest(event, [...names]))];
+  return [
+    fault(path, 'is not the name (as) of an event that a step above schedules', allowed, nearest(event, [...names])),
+  ];
 }
 
 function fault(path: Path, message: string, allowed: readonly string[] = [], suggestion?: string): Fault {

@@ -97,7 +97,9 @@ export const ACTION_KEYS: readonly string[] = Object.keys(ACTIONS);
 
 const step = v.pipe(
   v.strictObject({ after: v.optional(span, '0s'), ...ACTIONS }),
-  v.transform(({ after, ...actions }): ScriptStep[] => Object.values(actions).map((action) => ({ afterMs: after, action }))),
+  v.transform(({ after, ...actions }): ScriptStep[] =>
+    Object.values(actions).map((action) => ({ afterMs: after, action })),
+  ),
 );
 
 const group = v.strictObject({

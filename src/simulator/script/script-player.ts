@@ -124,7 +124,8 @@ export class ScriptPlayer {
     const store = this.#target.events;
     const moved = (event: WireEvent, laterMs: number) => movedDate(event, laterMs - store.aheadMsOf(event.EventId));
     const { recordedAtMs } = script;
-    const played = recordedAtMs === undefined ? events : events.map((event) => moved(event, startedAtMs - recordedAtMs));
+    const played =
+      recordedAtMs === undefined ? events : events.map((event) => moved(event, startedAtMs - recordedAtMs));
     store.replay(incarnation, played, atMs);
     run.eventIds = played.map(({ EventId }) => EventId);
   }
@@ -154,7 +155,9 @@ export class ScriptPlayer {
       const [, kind, digits] = /^(vm|fd):(\d+)$/.exec(name) ?? [];
       const number = Number(digits);
       if (kind === 'vm') return machines[number % machines.length]?.name ?? [];
-      return kind === 'fd' ? machines.filter(({ faultDomain }) => faultDomain === number).map((machine) => machine.name) : name;
+      return kind === 'fd'
+        ? machines.filter(({ faultDomain }) => faultDomain === number).map((machine) => machine.name)
+        : name;
     });
     return [...new Set(resolved)];
   }

@@ -14,7 +14,10 @@ export interface Script {
   readonly steps: readonly ScriptStep[];
   /** The time between two starts of the script; without it, it plays once. */
   readonly everyMs?: number;
-  /** The start of a recording, in milliseconds since 1970. Its NotBefores are moved by the time between recording and replay. */
+  /**
+   * The start of a recording, in milliseconds since 1970. Its NotBefores are moved by the time between recording and
+   * replay.
+   */
   readonly recordedAtMs?: number;
 }
 
@@ -33,9 +36,10 @@ export interface ScriptStep {
 }
 
 /**
- * The action of a step. It refers to events by the name that a step gave them. In `Resources`, `seen` and a fault's `vm`, `vm:N` is machine N of the
- * group (modulo the number of machines), `fd:N` stands for all machines of fault domain N, and any other text is a name. The player skips a schedule
- * whose `Resources` name only empty fault domains, and actions that are no longer possible, such as a cancel after an approval.
+ * The action of a step. It refers to events by the name that a step gave them. In `Resources`, `seen` and a fault's
+ * `vm`, `vm:N` is machine N of the group (modulo the number of machines), `fd:N` stands for all machines of fault
+ * domain N, and any other text is a name. The player skips a schedule whose `Resources` name only empty fault domains,
+ * and actions that are no longer possible, such as a cancel after an approval.
  */
 export type Action =
   | {

@@ -94,7 +94,9 @@ export class AzureControl implements SimulatedAzure {
   }
 
   approvals(): readonly string[] {
-    return this.requests().flatMap(({ method, status, body }) => (method === 'POST' && status === 200 ? eventIdsOf(body) : []));
+    return this.requests().flatMap(({ method, status, body }) =>
+      method === 'POST' && status === 200 ? eventIdsOf(body) : [],
+    );
   }
 
   async until<T>(look: () => T | false | null | undefined, { timeoutMs = UNTIL_MS }: UntilOptions = {}): Promise<T> {
@@ -139,7 +141,12 @@ export class AzureControl implements SimulatedAzure {
   /** @throws BridgeError BRIDGE_SIMULATOR_REFUSED */
   #ask(method: string, path: string, body?: object): unknown {
     const text = body === undefined ? '' : JSON.stringify(body);
-    const answer = this.#control.handle({ method, url: `/simulator${path}`, headers: {}, body: new TextEncoder().encode(text) });
+    const answer = this.#control.handle({
+      method,
+      url: `/simulator${path}`,
+      headers: {},
+      body: new TextEncoder().encode(text),
+    });
     const value: unknown = answer.body.length === 0 ? null : JSON.parse(new TextDecoder().decode(answer.body));
     if (answer.status < 400) return value;
     const { detail } = value as { detail: string };
@@ -185,7 +192,10 @@ function closedError(): BridgeError {
   return new BridgeError('BRIDGE_SIMULATOR_CLOSED', 'the simulator is closed: start another one');
 }
 
-/** Returns the EventIds of StartRequests, or none for any other body: a fault can answer it 200, and the journal cuts long bodies. */
+/**
+ * Returns the EventIds of StartRequests, or none for any other body: a fault can answer it 200, and the journal cuts
+ * long bodies.
+ */
 function eventIdsOf(body: string): readonly string[] {
   try {
     const { StartRequests } = JSON.parse(body) as { StartRequests: readonly { EventId: string }[] };

@@ -12,8 +12,9 @@ export interface MachineUrl {
 }
 
 /**
- * A new event, or changes to one: any of the nine fields of a document, and four settings that the document does not show. All are optional;
- * docs/simulate/simulator.md has the defaults. Durations are texts such as `30s`, `15m`, `2h`, in simulated time.
+ * A new event, or changes to one: any of the nine fields of a document, and four settings that the document does not
+ * show. All are optional; docs/simulate/simulator.md has the defaults. Durations are texts such as `30s`, `15m`, `2h`,
+ * in simulated time.
  */
 export interface EventOrder {
   /** Default: a new GUID. An EventId that was used before, in any letter case, is rejected. */
@@ -35,7 +36,9 @@ export interface EventOrder {
   readonly notice?: string;
   /** The time from Started until the event is no longer listed. Default: `10m`. */
   readonly startedFor?: string;
-  /** How long the event stays Scheduled after its approval or its NotBefore, waiting for other tenants of the hardware. */
+  /**
+   * How long the event stays Scheduled after its approval or its NotBefore, waiting for other tenants of the hardware.
+   */
   readonly otherTenants?: string;
 }
 
@@ -75,9 +78,10 @@ export interface UntilOptions {
 }
 
 /**
- * A simulated metadata service of Azure in this process. Orders take effect at once. They follow the rules of the control routes in
- * docs/simulate/simulator.md: each throws `BRIDGE_SIMULATOR_REFUSED` if a value is invalid (`status` 400), an id or name is unknown (404) or the order
- * is impossible now (409), and `BRIDGE_SIMULATOR_CLOSED` after `close`. Methods that only read also work after `close`.
+ * A simulated metadata service of Azure in this process. Orders take effect at once. They follow the rules of the
+ * control routes in docs/simulate/simulator.md: each throws `BRIDGE_SIMULATOR_REFUSED` if a value is invalid (`status`
+ * 400), an id or name is unknown (404) or the order is impossible now (409), and `BRIDGE_SIMULATOR_CLOSED` after
+ * `close`. Methods that only read also work after `close`.
  */
 export interface SimulatedAzure extends AsyncDisposable {
   /** The URL of the first machine. */
@@ -110,29 +114,38 @@ export interface SimulatedAzure extends AsyncDisposable {
   setSpeed(speed: number): void;
 
   /**
-   * Replaces the current fault. The orders of a list apply one after another: each begins when the one before is used up. In a list, an order with
-   * only `times` or `for` leaves answers unchanged.
+   * Replaces the current fault. The orders of a list apply one after another: each begins when the one before is used
+   * up. In a list, an order with only `times` or `for` leaves answers unchanged.
    */
   fault(order: FaultOrder | readonly FaultOrder[]): void;
   clearFaults(): void;
 
   /** The current events, oldest first, with their times. */
   events(): readonly ListedEvent[];
-  /** The whole state, as `GET /simulator` answers it: clock, service, machines, scenario, fault, current and past events. */
+  /**
+   * The whole state, as `GET /simulator` answers it: clock, service, machines, scenario, fault, current and past
+   * events.
+   */
   state(): GroupState;
   /** The last 10,000 requests to the metadata routes, oldest first. */
   requests(): readonly JournalledRequest[];
-  /** The EventIds of all StartRequests that were answered 200, oldest first, as the client wrote them. An id that was posted twice is listed twice. */
+  /**
+   * The EventIds of all StartRequests that were answered 200, oldest first, as the client wrote them. An id that was
+   * posted twice is listed twice.
+   */
   approvals(): readonly string[];
 
   /**
-   * Resolves with the result of `look` as soon as that is truthy. Calls `look` at once, after each request of a client, after each order, and every
-   * 20 ms, since the clock changes events too.
-   * @throws BridgeError BRIDGE_SIMULATOR_TIMEOUT after `timeoutMs`, BRIDGE_SIMULATOR_CLOSED when the simulator is closed; any error that `look` throws
+   * Resolves with the result of `look` as soon as that is truthy. Calls `look` at once, after each request of a client,
+   * after each order, and every 20 ms, since the clock changes events too.
+   * @throws BridgeError BRIDGE_SIMULATOR_TIMEOUT after `timeoutMs`, BRIDGE_SIMULATOR_CLOSED when the simulator is
+   * closed; any error that `look` throws
    */
   until<T>(look: () => T | false | null | undefined, options?: UntilOptions): Promise<T>;
 
-  /** Removes events, scenario, faults and requests, for a new test. The clock stays, and EventIds are still not reused. */
+  /**
+   * Removes events, scenario, faults and requests, for a new test. The clock stays, and EventIds are still not reused.
+   */
   reset(): void;
   /** Closes all connections and frees the ports. Idempotent. */
   close(): Promise<void>;

@@ -17,7 +17,10 @@ const LONGEST_ANSWER = 1024 * 1024;
 export const DEFAULT_BRIDGE = 'http://127.0.0.1:8700';
 
 export interface BridgeRequest extends HttpRequest {
-  /** The exact certificate that the bridge must present; replaces the check of authority, name and dates. Called for each request. */
+  /**
+   * The exact certificate that the bridge must present; replaces the check of authority, name and dates. Called for
+   * each request.
+   */
   readonly certificate?: () => X509Certificate;
 }
 
@@ -30,7 +33,10 @@ export interface BridgeAnswer {
 export const BRIDGE_OPTIONS = {
   bridge: { type: 'string', value: 'URL', help: 'the URL of a bridge, such as http://127.0.0.1:8700' },
   'token-env': { type: 'string', value: 'NAME', help: 'with --bridge: the environment variable that holds the token' },
-  'allow-insecure': { type: 'boolean', help: 'with --bridge: allows http:// beyond loopback, although others can read the token' },
+  'allow-insecure': {
+    type: 'boolean',
+    help: 'with --bridge: allows http:// beyond loopback, although others can read the token',
+  },
 } as const satisfies Readonly<Record<string, VerbOption>>;
 
 /**
@@ -43,7 +49,9 @@ export function bridgeUrl(context: VerbContext, bridge: string, path: string): U
     throw usageError('--bridge takes an http or https URL, such as http://127.0.0.1:8700');
   const isReadable = url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
   if (isReadable && optionText(context, 'token-env') !== undefined && context.values['allow-insecure'] !== true)
-    throw usageError(`${url.origin} would receive the token in clear text: use https://, or --allow-insecure if you accept this`);
+    throw usageError(
+      `${url.origin} would receive the token in clear text: use https://, or --allow-insecure if you accept this`,
+    );
   return url;
 }
 
@@ -58,11 +66,20 @@ export function authorization(context: VerbContext): { readonly Authorization: s
 type AskContext = Pick<VerbContext, 'deps' | 'signal'>;
 
 /**
- * Follows no redirect. Rejects with the network's error, the signal's reason, or after `limitMs`. With `certificate`, nothing is sent to any
- * other server.
+ * Follows no redirect. Rejects with the network's error, the signal's reason, or after `limitMs`. With `certificate`,
+ * nothing is sent to any other server.
  */
-export async function askBridge({ certificate, ...request }: BridgeRequest, context: AskContext, limitMs: number): Promise<BridgeAnswer> {
-  using limit = deadline(context.deps, limitMs, () => new Error(`no answer within ${limitMs / 1000} s`), context.signal);
+export async function askBridge(
+  { certificate, ...request }: BridgeRequest,
+  context: AskContext,
+  limitMs: number,
+): Promise<BridgeAnswer> {
+  using limit = deadline(
+    context.deps,
+    limitMs,
+    () => new Error(`no answer within ${limitMs / 1000} s`),
+    context.signal,
+  );
   const socket = certificate && (await connectPinned(new URL(request.url), certificate(), limit.signal));
   try {
     const { status, body: answer } = await exchange({ ...request, socket }, LONGEST_ANSWER, limit.signal);
@@ -75,7 +92,10 @@ export async function askBridge({ certificate, ...request }: BridgeRequest, cont
 
 type OwnHttp = Pick<Config['http'], 'listen' | 'health' | 'tls'>;
 
-/** Returns a request for `/readyz`, to `http.health` if it is configured. @param file the configuration, for relative paths */
+/**
+ * Returns a request for `/readyz`, to `http.health` if it is configured.
+ * @param file the configuration, for relative paths
+ */
 export function healthRequest({ listen, health, tls }: OwnHttp, file: string | undefined): BridgeRequest {
   return requestTo(health ?? listen, health === null ? tls : null, file, '/readyz');
 }
@@ -85,14 +105,23 @@ export function ownRequest({ listen, tls }: OwnHttp, file: string, path: string)
   return requestTo(listen, tls, file, path);
 }
 
-function requestTo({ host, port }: OwnHttp['listen'], tls: OwnHttp['tls'], file: string | undefined, path: string): BridgeRequest {
+function requestTo(
+  { host, port }: OwnHttp['listen'],
+  tls: OwnHttp['tls'],
+  file: string | undefined,
+  path: string,
+): BridgeRequest {
   const url = `${tls === null ? 'http' : 'https'}://${addressed(host)}:${port}${path}`;
   const request = { method: 'GET', url, headers: {} } as const;
-  // The certificate names the machine by its public name, not loopback, so the listener must present exactly this certificate.
+  // The certificate names the machine by its public name, not loopback, so the listener must present exactly this
+  // certificate.
   return tls === null ? request : { ...request, certificate: () => certificateIn(tls.cert.reference, file) };
 }
 
-/** Reads the file for each request, because the bridge serves a renewed certificate within a second. A certificate is not a secret. */
+/**
+ * Reads the file for each request, because the bridge serves a renewed certificate within a second. A certificate is
+ * not a secret.
+ */
 function certificateIn(reference: SecretReference, file: string | undefined): X509Certificate {
   const text = certificateText(resolve(dirname(file ?? ''), 'file' in reference ? reference.file : ''));
   try {
@@ -107,7 +136,9 @@ function certificateText(path: string): string {
   try {
     return readRegularFile(path);
   } catch (error) {
-    throw new Error(`the file of http.tls.cert, which the bridge must present, ${fileReadFault(error)}`, { cause: error });
+    throw new Error(`the file of http.tls.cert, which the bridge must present, ${fileReadFault(error)}`, {
+      cause: error,
+    });
   }
 }
 

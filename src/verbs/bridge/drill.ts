@@ -8,7 +8,15 @@ import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline, sleep } from '../../time/clock.ts';
 import { loadConfig } from '../config.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeAnswer, type BridgeRequest, bridgeUrl, ownRequest } from './bridge-client.ts';
+import {
+  askBridge,
+  authorization,
+  BRIDGE_OPTIONS,
+  type BridgeAnswer,
+  type BridgeRequest,
+  bridgeUrl,
+  ownRequest,
+} from './bridge-client.ts';
 
 const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 500;
@@ -37,10 +45,18 @@ Waits for the end of the drill, then at most 30 s for sinks, and prints the repo
 With --config it uses the bridge on this machine, and the token of the first approver with admin: true. An interrupt cancels the drill.`,
   options: {
     type: { type: 'string', value: 'T', help: 'the EventType; Reboot by default' },
-    resources: { type: 'string', value: 'A,B', help: 'the machines that the event names; by default the machine of the bridge' },
+    resources: {
+      type: 'string',
+      value: 'A,B',
+      help: 'the machines that the event names; by default the machine of the bridge',
+    },
     notice: { type: 'string', value: '2m', help: 'the time from announcement to NotBefore' },
     duration: { type: 'string', value: '30s', help: 'the time from start to end' },
-    expect: { type: 'string', value: 'E,E', help: 'approvals: approved before NotBefore; deliveries: every sink accepted every change' },
+    expect: {
+      type: 'string',
+      value: 'E,E',
+      help: 'approvals: approved before NotBefore; deliveries: every sink accepted every change',
+    },
     force: { type: 'boolean', help: 'starts the drill even if a real event is listed' },
     config: { type: 'string', value: 'FILE', help: 'the configuration of the running bridge' },
     ...BRIDGE_OPTIONS,
@@ -79,7 +95,8 @@ With --config it uses the bridge on this machine, and the token of the first app
 function expectationsIn(given: string | undefined): readonly Expectation[] {
   return (given === undefined ? [] : given.split(',')).map((word) => {
     const found = EXPECTATIONS.find((known) => known === word.trim());
-    if (found === undefined) throw usageError(`--expect takes ${EXPECTATIONS.join(' and ')}, not "${visibleLine(word)}"`);
+    if (found === undefined)
+      throw usageError(`--expect takes ${EXPECTATIONS.join(' and ')}, not "${visibleLine(word)}"`);
     return found;
   });
 }
@@ -92,7 +109,11 @@ function requestIn(context: VerbContext): object {
     notice: optionText(context, 'notice'),
     duration: optionText(context, 'duration'),
   };
-  return { ...given, resources: resources?.split(',').map((name) => name.trim()), force: context.values['force'] === true };
+  return {
+    ...given,
+    resources: resources?.split(',').map((name) => name.trim()),
+    force: context.values['force'] === true,
+  };
 }
 
 /** @throws BridgeError BRIDGE_USAGE, and what loading a configuration throws */
@@ -106,7 +127,8 @@ async function admin(context: VerbContext): Promise<Ask> {
   }
   if (file === undefined) throw usageError('drill needs --bridge URL --token-env NAME, or --config FILE');
   const { http, approvals } = await loadConfig(context, file);
-  const token = Object.values(approvals.approvers).find((approver) => approver.admin && approver.tokens.length > 0)?.tokens[0];
+  const token = Object.values(approvals.approvers).find((approver) => approver.admin && approver.tokens.length > 0)
+    ?.tokens[0];
   if (token === undefined) throw usageError(`no approver of ${file} has admin: true and a token`);
   return asker(context, { ...ownRequest(http, file, '/'), headers: { Authorization: `Bearer ${token.reveal()}` } });
 }
@@ -114,7 +136,11 @@ async function admin(context: VerbContext): Promise<Ask> {
 function asker(context: VerbContext, base: BridgeRequest): Ask {
   return async (method, path, body, signal = context.signal) => {
     const request = { ...base, method, url: new URL(path, base.url) };
-    const typed = { ...request, headers: { ...base.headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+    const typed = {
+      ...request,
+      headers: { ...base.headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    };
     try {
       return await askBridge(body === undefined ? request : typed, { deps: context.deps, signal }, TIMEOUT_MS);
     } catch (error) {
@@ -202,7 +228,9 @@ export function failures(report: DrillReport, expected: readonly Expectation[]):
 /** An event that was approved in time is submitted before its NotBefore; after that, nobody can approve it. */
 function unapproved({ changes, approvers, missing }: DrillReport): readonly string[] {
   if (changes.some(({ change }) => change === 'approval.submitted')) return [];
-  return [`not approved before NotBefore${missing.length > 0 ? `: no approval by ${missing.join(', ')}` : unsubmitted(approvers.length)}`];
+  return [
+    `not approved before NotBefore${missing.length > 0 ? `: no approval by ${missing.join(', ')}` : unsubmitted(approvers.length)}`,
+  ];
 }
 
 /** For a full quorum. */

@@ -4,7 +4,14 @@ import { visibleLine } from '../../formats/visible-text.ts';
 import { loadSection } from '../config.ts';
 import { expectOwnBridge } from '../store.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeRequest, bridgeUrl, healthRequest } from './bridge-client.ts';
+import {
+  askBridge,
+  authorization,
+  BRIDGE_OPTIONS,
+  type BridgeRequest,
+  bridgeUrl,
+  healthRequest,
+} from './bridge-client.ts';
 
 const TIMEOUT_MS = 5000;
 
@@ -18,7 +25,10 @@ The default is http://127.0.0.1:8700. No secret of the configuration is read.`,
     ...BRIDGE_OPTIONS,
   },
   examples: [
-    ['scheduled-events-bridge health --config /etc/scheduled-events-bridge/bridge.yaml', 'on the machine of the service'],
+    [
+      'scheduled-events-bridge health --config /etc/scheduled-events-bridge/bridge.yaml',
+      'on the machine of the service',
+    ],
     ['scheduled-events-bridge health --bridge http://127.0.0.1:8700', 'a bridge by its address'],
   ],
   async run(context) {

@@ -15,7 +15,9 @@ const LONGEST = 200;
 
 export function statusScreen(view: StatusView, wallMs: number): readonly Line[] {
   const { ready, reasons, events, sinks, deadLetters, configuration } = view;
-  const first: Line = ready ? { text: 'ready', colour: 'green' } : { text: `not ready: ${oneLine(reasons.join('; '))}`, colour: 'red' };
+  const first: Line = ready
+    ? { text: 'ready', colour: 'green' }
+    : { text: `not ready: ${oneLine(reasons.join('; '))}`, colour: 'red' };
   if (!view.isRunning && view.from === null) return [first];
   return [
     first,
@@ -23,7 +25,9 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
     ...(view.from === 'store' ? [{ text: 'the following lines are from the store' }] : []),
     { text: `sight          ${sightOf(view)}` },
     ...(configuration === null ? [] : configurationLines(configuration)),
-    ...(events === null ? [HIDDEN] : [counted('events', events.length), ...table(events.map((event) => eventCells(event, wallMs)))]),
+    ...(events === null
+      ? [HIDDEN]
+      : [counted('events', events.length), ...table(events.map((event) => eventCells(event, wallMs)))]),
     ...(sinks === null ? statesOf(view) : [counted('sinks', sinks.length), ...sinkLines(sinks, wallMs)]),
     ...(deadLetters === null ? [] : [deadLettersLine(deadLetters)]),
   ];
@@ -31,11 +35,17 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
 
 /** Which machine this is, if that is known, and what makes it differ from what a reader expects. */
 function machineLines({ vm, version, dryRun, clock }: StatusView): readonly Line[] {
-  const names = [vm?.name ?? vm?.source, vm?.name != null && vm.source, version !== null && `version ${version}`].filter(Boolean);
+  const names = [
+    vm?.name ?? vm?.source,
+    vm?.name != null && vm.source,
+    version !== null && `version ${version}`,
+  ].filter(Boolean);
   const fault = clock?.offsetSeconds == null ? null : clockFault(clock.offsetSeconds * 1000);
   return [
     ...(names.length > 0 ? [{ text: `machine        ${oneLine(names.join(', '))}` }] : []),
-    ...(dryRun === true ? [{ text: 'dry run        approvals are recorded, and no StartRequest is sent', colour: 'yellow' as const }] : []),
+    ...(dryRun === true
+      ? [{ text: 'dry run        approvals are recorded, and no StartRequest is sent', colour: 'yellow' as const }]
+      : []),
     ...(fault === null ? [] : [{ text: `clock          ${oneLine(fault)}`, colour: 'yellow' as const }]),
   ];
 }
@@ -54,8 +64,13 @@ function configurationLines({ since, refused }: NonNullable<StatusView['configur
 }
 
 function refusal({ at, by, faults = [], restart = [] }: ShownReload): string {
-  const why = [...faults.map(({ path, message }) => `${path}: ${message}`), ...restart.map((path) => `${path} needs a restart`)];
-  return oneLine(`the reload of ${at}${by === undefined ? '' : ` by ${by}`} was rejected${why.length > 0 ? `: ${why.join('; ')}` : ''}`);
+  const why = [
+    ...faults.map(({ path, message }) => `${path}: ${message}`),
+    ...restart.map((path) => `${path} needs a restart`),
+  ];
+  return oneLine(
+    `the reload of ${at}${by === undefined ? '' : ` by ${by}`} was rejected${why.length > 0 ? `: ${why.join('; ')}` : ''}`,
+  );
 }
 
 function eventCells(event: ShownEvent, wallMs: number): readonly string[] {
@@ -93,7 +108,10 @@ function sinkLines(sinks: readonly ShownSink[], wallMs: number): readonly Line[]
   return rows.map(({ text }, index) => (isWell(sinks[index]?.state) ? { text } : { text, colour: 'yellow' }));
 }
 
-function sinkCells({ name, type, state, queued, oldestAt, deadLetters, lastError }: ShownSink, wallMs: number): readonly string[] {
+function sinkCells(
+  { name, type, state, queued, oldestAt, deadLetters, lastError }: ShownSink,
+  wallMs: number,
+): readonly string[] {
   const oldest = oldestAt === null ? '' : `, the oldest for ${spoken((wallMs - Date.parse(oldestAt)) / 1000)}`;
   const error = lastError === null ? 'no error' : `last error ${lastError.at} ${lastError.code}: ${lastError.message}`;
   return [name, type, state, `${queued} queued${oldest}`, `${deadLetters} dead`, error];
@@ -104,7 +122,9 @@ function statesOf({ sinkStates }: StatusView): readonly Line[] {
   const states = Object.entries(sinkStates ?? {});
   return [
     counted('sinks', states.length),
-    ...table(states).map(({ text }, index) => (isWell(states[index]?.[1]) ? { text } : { text, colour: 'yellow' as const })),
+    ...table(states).map(({ text }, index) =>
+      isWell(states[index]?.[1]) ? { text } : { text, colour: 'yellow' as const },
+    ),
   ];
 }
 
@@ -125,7 +145,9 @@ function deadLettersLine(count: number): Line {
 function table(rows: readonly (readonly string[])[]): readonly Line[] {
   const cells = rows.map((row) => row.map(oneLine));
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return cells.map((row) => ({ text: `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd() }));
+  return cells.map((row) => ({
+    text: `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
+  }));
 }
 
 function oneLine(text: string): string {

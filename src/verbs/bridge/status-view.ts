@@ -70,17 +70,32 @@ export interface StatusView {
 
 const TIMEOUT_MS = 5000;
 
-type Ready = Pick<StatusView, 'ready' | 'reasons' | 'configuration'> & { readonly sinks: Readonly<Record<string, { state: string }>> };
-type Events = Pick<StatusView, 'vm' | 'version' | 'dryRun' | 'clock' | 'state' | 'documentIncarnation' | 'observedAt' | 'events'>;
+type Ready = Pick<StatusView, 'ready' | 'reasons' | 'configuration'> & {
+  readonly sinks: Readonly<Record<string, { state: string }>>;
+};
+type Events = Pick<
+  StatusView,
+  'vm' | 'version' | 'dryRun' | 'clock' | 'state' | 'documentIncarnation' | 'observedAt' | 'events'
+>;
 
 /** Parts from `/v1` are null if this caller may not read them. Rejects if no bridge answers. */
-export async function statusOfBridge(context: VerbContext, requestTo: (path: string) => BridgeRequest): Promise<StatusView> {
-  const [ready, events, sinks] = await Promise.all(['/readyz', '/v1/events', '/v1/sinks'].map((path) => askJson(requestTo(path), context)));
+export async function statusOfBridge(
+  context: VerbContext,
+  requestTo: (path: string) => BridgeRequest,
+): Promise<StatusView> {
+  const [ready, events, sinks] = await Promise.all(
+    ['/readyz', '/v1/events', '/v1/sinks'].map((path) => askJson(requestTo(path), context)),
+  );
   if (!isReady(ready)) throw new Error('the answer of /readyz is not that of a bridge');
   return viewOf(context, ready, events as Events | null, sinks as readonly ShownSink[] | null);
 }
 
-function viewOf({ deps }: VerbContext, ready: Ready, events: Events | null, sinks: readonly ShownSink[] | null): StatusView {
+function viewOf(
+  { deps }: VerbContext,
+  ready: Ready,
+  events: Events | null,
+  sinks: readonly ShownSink[] | null,
+): StatusView {
   const observedAt = events?.observedAt ?? null;
   return {
     vm: events?.vm ?? null,
@@ -94,7 +109,8 @@ function viewOf({ deps }: VerbContext, ready: Ready, events: Events | null, sink
     state: events?.state ?? null,
     documentIncarnation: events?.documentIncarnation ?? null,
     observedAt,
-    documentAgeSeconds: observedAt === null ? null : Math.max(0, Math.round((deps.wallMs() - Date.parse(observedAt)) / 1000)),
+    documentAgeSeconds:
+      observedAt === null ? null : Math.max(0, Math.round((deps.wallMs() - Date.parse(observedAt)) / 1000)),
     events: events?.events ?? null,
     sinks,
     sinkStates: Object.fromEntries(Object.entries(ready.sinks).map(([name, { state }]) => [name, state])),
@@ -113,10 +129,18 @@ async function askJson(request: BridgeRequest, context: VerbContext): Promise<un
 }
 
 function isReady(value: unknown): value is Ready {
-  return isObject(value) && typeof value['ready'] === 'boolean' && Array.isArray(value['reasons']) && isObject(value['sinks']);
+  return (
+    isObject(value) &&
+    typeof value['ready'] === 'boolean' &&
+    Array.isArray(value['reasons']) &&
+    isObject(value['sinks'])
+  );
 }
 
-type StoreView = Omit<StatusView, 'version' | 'dryRun' | 'clock' | 'ready' | 'reasons' | 'isRunning' | 'sinkStates' | 'configuration'>;
+type StoreView = Omit<
+  StatusView,
+  'version' | 'dryRun' | 'clock' | 'ready' | 'reasons' | 'isRunning' | 'sinkStates' | 'configuration'
+>;
 
 /** @throws BridgeError BRIDGE_STORE_* */
 export function statusOfStore(context: VerbContext, file: string): Promise<StoreView> {
@@ -132,7 +156,8 @@ export function statusOfStore(context: VerbContext, file: string): Promise<Store
       state: outbox.known.blindness() !== null ? 'blind' : lastGoodMs === null ? 'enabling' : 'watching',
       documentIncarnation: known.incarnation,
       observedAt: lastGoodMs === null ? null : toRfc3339Seconds(lastGoodMs),
-      documentAgeSeconds: lastGoodMs === null ? null : Math.max(0, Math.round((context.deps.wallMs() - lastGoodMs) / 1000)),
+      documentAgeSeconds:
+        lastGoodMs === null ? null : Math.max(0, Math.round((context.deps.wallMs() - lastGoodMs) / 1000)),
       events: [...known.events.values()].map(({ key, event, occurrence }) => ({
         ...event,
         approval: approvalOf(approvals.get(occurrence)),
@@ -147,7 +172,11 @@ export function statusOfStore(context: VerbContext, file: string): Promise<Store
 function approvalOf(approval: EventApproval | undefined): ShownApproval | null {
   if (approval === undefined) return null;
   const { state, votes, holds } = approval;
-  return { state, approvedBy: votes.map(({ approver }) => approver), holds: holds.map(({ approver }) => ({ approver })) };
+  return {
+    state,
+    approvedBy: votes.map(({ approver }) => approver),
+    holds: holds.map(({ approver }) => ({ approver })),
+  };
 }
 
 function sinkOf({ queue }: Outbox, name: string, type: string): ShownSink {

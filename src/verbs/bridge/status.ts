@@ -21,8 +21,14 @@ The default is http://127.0.0.1:8700. Prints one JSON object if standard output 
     ...BRIDGE_OPTIONS,
   },
   examples: [
-    ['scheduled-events-bridge status --config /etc/scheduled-events-bridge/bridge.yaml', 'on the machine of the service, running or not'],
-    ['scheduled-events-bridge status --bridge https://bridge.example:8700 --token-env READER_TOKEN', 'a remote bridge, as a reader'],
+    [
+      'scheduled-events-bridge status --config /etc/scheduled-events-bridge/bridge.yaml',
+      'on the machine of the service, running or not',
+    ],
+    [
+      'scheduled-events-bridge status --bridge https://bridge.example:8700 --token-env READER_TOKEN',
+      'a remote bridge, as a reader',
+    ],
   ],
   async run(context) {
     const view = await viewOf(context);
@@ -35,7 +41,8 @@ The default is http://127.0.0.1:8700. Prints one JSON object if standard output 
 
 async function viewOf(context: VerbContext): Promise<StatusView> {
   const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
-  if (bridge !== undefined && file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
+  if (bridge !== undefined && file !== undefined)
+    throw usageError('--config and --bridge exclude each other: give one of them');
   if (file === undefined) return await remoteView(context, bridge ?? DEFAULT_BRIDGE);
   const view = await runningOwn(context, file);
   return view.from === null ? await withStore(context, file, view) : view;
@@ -47,7 +54,11 @@ function remoteView(context: VerbContext, bridge: string): Promise<StatusView> {
   return running(context, base.href, (path) => ({ method: 'GET', url: new URL(path, base), headers }));
 }
 
-async function running(context: VerbContext, url: string, requestTo: Parameters<typeof statusOfBridge>[1]): Promise<StatusView> {
+async function running(
+  context: VerbContext,
+  url: string,
+  requestTo: Parameters<typeof statusOfBridge>[1],
+): Promise<StatusView> {
   try {
     return await statusOfBridge(context, requestTo);
   } catch (error) {
@@ -81,7 +92,22 @@ async function withStore(context: VerbContext, file: string, view: StatusView): 
 function absent(reason: string): StatusView {
   return {
     ...{ vm: null, version: null, dryRun: null, clock: null },
-    ...{ ready: false, reasons: [reason], isRunning: false, from: null, state: null, documentIncarnation: null, observedAt: null },
-    ...{ documentAgeSeconds: null, events: null, sinks: null, sinkStates: null, deadLetters: null, configuration: null },
+    ...{
+      ready: false,
+      reasons: [reason],
+      isRunning: false,
+      from: null,
+      state: null,
+      documentIncarnation: null,
+      observedAt: null,
+    },
+    ...{
+      documentAgeSeconds: null,
+      events: null,
+      sinks: null,
+      sinkStates: null,
+      deadLetters: null,
+      configuration: null,
+    },
   };
 }

@@ -8,7 +8,16 @@ import { logRecord } from '../../log-record/log-record.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { sleep } from '../../time/clock.ts';
 import { withStoreToRead } from '../store.ts';
-import { type Colour, EXIT, interrupted, optionText, optionTime, usageError, type Verb, type VerbContext } from '../verb.ts';
+import {
+  type Colour,
+  EXIT,
+  interrupted,
+  optionText,
+  optionTime,
+  usageError,
+  type Verb,
+  type VerbContext,
+} from '../verb.ts';
 import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red' };
@@ -28,12 +37,20 @@ TIME is RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m, 2d), back to sto
   },
   examples: [
     ['scheduled-events-bridge tail --bridge http://127.0.0.1:8700 --since 1h', 'the last hour, then new CloudEvents'],
-    ['scheduled-events-bridge tail --config bridge.yaml --since 7d --changes scheduled,started,ended', 'from the store, without a bridge'],
+    [
+      'scheduled-events-bridge tail --config bridge.yaml --since 7d --changes scheduled,started,ended',
+      'from the store, without a bridge',
+    ],
   ],
   async run(context) {
     const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
-    if (bridge !== undefined && file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
-    const request = { sinceMs: optionTime(context, 'since') ?? null, changes: changesOption(context), show: printer(context) };
+    if (bridge !== undefined && file !== undefined)
+      throw usageError('--config and --bridge exclude each other: give one of them');
+    const request = {
+      sinceMs: optionTime(context, 'since') ?? null,
+      changes: changesOption(context),
+      show: printer(context),
+    };
     if (file === undefined) return await followBridge(context, bridge ?? DEFAULT_BRIDGE, request);
     await followStore(context, file, request);
     return EXIT.fine;
@@ -101,12 +118,20 @@ function followStore(context: VerbContext, file: string, { sinceMs, changes, sho
 const TIMEOUT_MS = 5000;
 
 /** @returns the exit code: 1 if the bridge rejects the reader, so that a retry is useless */
-async function followBridge(context: VerbContext, bridge: string, { sinceMs, changes, show }: TailRequest): Promise<number> {
+async function followBridge(
+  context: VerbContext,
+  bridge: string,
+  { sinceMs, changes, show }: TailRequest,
+): Promise<number> {
   const { signal, deps, warn } = context;
   const url = bridgeUrl(context, bridge, '/');
-  const headers: { readonly Authorization?: string } = optionText(context, 'token-env') === undefined ? {} : authorization(context);
+  const headers: { readonly Authorization?: string } =
+    optionText(context, 'token-env') === undefined ? {} : authorization(context);
   const refused = Promise.withResolvers<number>();
-  /** Older CloudEvents were published before `--since`, or are already printed. By the bridge's clock once an event has arrived. */
+  /**
+   * Older CloudEvents were published before `--since`, or are already printed. By the bridge's clock once an event has
+   * arrived.
+   */
   let fromMs = sinceMs ?? 0;
   let newestMs = sinceMs ?? deps.wallMs();
   let lastWarning = '';
@@ -150,8 +175,16 @@ function isFinal(error: unknown): boolean {
   return error instanceof ConsumerError && error.code === 'refused' && [400, 401, 403, 404].includes(error.status ?? 0);
 }
 
-/** Returns the position before the first CloudEvent since then; 0 (everything that is kept) if the journal cannot be read. */
-async function positionBefore(context: VerbContext, sinceMs: number, headers: Readonly<Record<string, string>>, base: URL) {
+/**
+ * Returns the position before the first CloudEvent since then; 0 (everything that is kept) if the journal cannot be
+ * read.
+ */
+async function positionBefore(
+  context: VerbContext,
+  sinceMs: number,
+  headers: Readonly<Record<string, string>>,
+  base: URL,
+) {
   try {
     const url = new URL(`/v1/journal?limit=1&since=${toRfc3339(sinceMs)}`, base);
     const { body } = await askBridge({ method: 'GET', url, headers }, context, TIMEOUT_MS);

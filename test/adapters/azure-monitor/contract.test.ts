@@ -29,7 +29,8 @@ httpSinkContract(
     rejection: { status: 413, makesRepeats: false },
   },
   {
-    'a revoked credential holds the queue, and a new one in its file sends it': 'its tokens come from Entra ID: see lane.test.ts',
+    'a revoked credential holds the queue, and a new one in its file sends it':
+      'its tokens come from Entra ID: see lane.test.ts',
     'the message of a 415 names the option to change': 'its body is always JSON with gzip',
     'a check that gets a web page fails': 'its check posts nothing',
   },
@@ -40,7 +41,8 @@ async function startSink(t: TestContext, setup: HttpSinkSetup = {}): Promise<Htt
   if (setup.time) entra.wallMs = setup.time.wallMs;
   return {
     ...{ adapter, deps, deliver, receiver: endpoint.receiver },
-    arrivals: () => endpoint.rows.map(({ EventId, dataDescription }) => ({ id: EventId, description: dataDescription })),
+    arrivals: () =>
+      endpoint.rows.map(({ EventId, dataDescription }) => ({ id: EventId, description: dataDescription })),
     reject: (text) => {
       endpoint.tooLarge = text;
     },

@@ -50,12 +50,24 @@ function failedOrAccepted(outcomes: readonly unknown[]): unknown {
   return outcomes.find((outcome) => outcome !== 'accepted') ?? 'accepted';
 }
 
-const ANSWERS: readonly (readonly [what: string, answer: Answer, disposition: Disposition, code: string, advice: RegExp])[] = [
+const ANSWERS: readonly (readonly [
+  what: string,
+  answer: Answer,
+  disposition: Disposition,
+  code: string,
+  advice: RegExp,
+])[] = [
   ['400', { status: 400 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /check stream/],
   ['401', { status: 401 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /belongs to the tenant of the rule/],
   ['403', { status: 403 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /Monitoring Metrics Publisher/],
   ['404', { status: 404 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /check endpoint, rule/],
-  ['a page', { status: 200, body: '<html>Welcome</html>' }, 'retry', 'BRIDGE_SINK_ANSWER', /check that endpoint points to/],
+  [
+    'a page',
+    { status: 200, body: '<html>Welcome</html>' },
+    'retry',
+    'BRIDGE_SINK_ANSWER',
+    /check that endpoint points to/,
+  ],
   ['200 with an error inside', { status: 200, body: '{"error":{}}' }, 'retry', 'BRIDGE_SINK_ANSWER', /not with 204/],
 ];
 
@@ -75,13 +87,19 @@ for (const [what, answer, disposition, code, advice] of ANSWERS)
 test('a check gets a token, connects and posts nothing', async (t) => {
   const { adapter, endpoint, entra } = await startAzureMonitor(t);
   assert.equal(await adapter.check(never), null);
-  assert.deepEqual([entra.requests.length, endpoint.receiver.connections, endpoint.receiver.requests.length], [1, 1, 0]);
+  assert.deepEqual(
+    [entra.requests.length, endpoint.receiver.connections, endpoint.receiver.requests.length],
+    [1, 1, 0],
+  );
 });
 
 test('a check without a token reports the cause, and an unreachable endpoint first', async (t) => {
   const { adapter, entra, endpoint } = await startAzureMonitor(t);
   entra.answer = () => ({ status: 400, body: { error: 'invalid_request', error_description: 'Identity not found' } });
-  await assert.rejects(adapter.check(never), { code: 'BRIDGE_AZURE_REFUSED', message: /^sinks\.under-test: .*Identity not found/ });
+  await assert.rejects(adapter.check(never), {
+    code: 'BRIDGE_AZURE_REFUSED',
+    message: /^sinks\.under-test: .*Identity not found/,
+  });
   await endpoint.receiver.stop();
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_UNREACHABLE' });
 });

@@ -31,7 +31,10 @@ test('if the new token is rejected too, the sink is misconfigured, and delivers 
   lane.queue();
   await lane.pass(0);
   assert.equal(lane.lane.status().state, 'misconfigured');
-  assert.match(lane.lane.status().reason ?? '', /answered 401: check that the identity belongs to the tenant of the rule/);
+  assert.match(
+    lane.lane.status().reason ?? '',
+    /answered 401: check that the identity belongs to the tenant of the rule/,
+  );
   assert.deepEqual(endpoint.tokens, ['token-1', 'token-2']);
   await lane.pass(10 * SECOND);
   assert.deepEqual([endpoint.tokens.length, lane.store.accepted.length], [4, 0]);
@@ -47,6 +50,9 @@ test('if Entra ID is slow, the message names it and not the endpoint, which gets
   lane.queue();
   await poll(() => entra.requests.length === 1, 'the request for a token');
   await time.advance(3 * SECOND);
-  await poll(() => /credential managed-identity gave no token within 3s/.test(lane.lane.status().reason ?? ''), 'the time limit');
+  await poll(
+    () => /credential managed-identity gave no token within 3s/.test(lane.lane.status().reason ?? ''),
+    'the time limit',
+  );
   assert.equal(endpoint.receiver.connections, 0);
 });

@@ -20,15 +20,22 @@ async function started(t: TestContext) {
   const azure = await localSimulator(t);
   const ca = join(folderOf(t), 'ca.pem');
   writeFileSync(ca, CERTIFICATE);
-  const folder = bridgeFolder(t, azure.url, { sinks: { logs: { type: 'azure-monitor', ...optionsFor(endpoint.url), tls: { ca } } } });
-  const env = Object.fromEntries(['IDENTITY_ENDPOINT', 'IDENTITY_HEADER'].map((name) => [name, process.env[name] ?? '']));
+  const folder = bridgeFolder(t, azure.url, {
+    sinks: { logs: { type: 'azure-monitor', ...optionsFor(endpoint.url), tls: { ca } } },
+  });
+  const env = Object.fromEntries(
+    ['IDENTITY_ENDPOINT', 'IDENTITY_HEADER'].map((name) => [name, process.env[name] ?? '']),
+  );
   return { entra, endpoint, azure, folder, env };
 }
 
 test('a whole maintenance is found by its EventId, although a token was rejected and the endpoint was away', async (t) => {
   const { endpoint, azure, folder, env } = await started(t);
   const told = () =>
-    endpoint.rows.map(({ CloudEventType, dataEventStatus }) => [String(CloudEventType).split('.').at(-2), dataEventStatus]);
+    endpoint.rows.map(({ CloudEventType, dataEventStatus }) => [
+      String(CloudEventType).split('.').at(-2),
+      dataEventStatus,
+    ]);
   const bridge = await startRun(t, folder, { env });
   const { EventId } = await azure.schedule({});
   await poll(() => told().length === 1, 'the notice');

@@ -22,7 +22,10 @@ const HOSTILE = [
 test('texts of an event reach the program as they are, in every field, and nothing interprets them', async (t) => {
   const scripts = new Scripts(t);
   const run = [
-    scripts.write('run', 'printf "%s\\0" "$EVENT_ID" "$EVENT_TYPE" "$EVENT_SOURCE" "$CE_SUBJECT" "$CE_HOSTILE" "$1" > seen'),
+    scripts.write(
+      'run',
+      'printf "%s\\0" "$EVENT_ID" "$EVENT_TYPE" "$EVENT_SOURCE" "$CE_SUBJECT" "$CE_HOSTILE" "$1" > seen',
+    ),
     '$(touch pwned)',
   ];
   const { deliver } = startCommand(t, scripts, { run });
@@ -36,7 +39,9 @@ test('texts of an event reach the program as they are, in every field, and nothi
 
 test('a field with NUL is left out with a warning, and the program runs', async (t) => {
   const scripts = new Scripts(t);
-  const { deliver, logged } = startCommand(t, scripts, { run: [scripts.write('run', 'env | grep -c ^EVENT_TYPE= > seen; exit 0')] });
+  const { deliver, logged } = startCommand(t, scripts, {
+    run: [scripts.write('run', 'env | grep -c ^EVENT_TYPE= > seen; exit 0')],
+  });
   assert.equal(await deliver(eventDelivery('scheduled', { eventType: 'a\0b' })), 'accepted');
   assert.equal(scripts.read('seen'), '0\n');
   assert.ok(logged().some(({ level, variables }) => level === 40 && String(variables) === 'EVENT_TYPE'));
@@ -44,11 +49,15 @@ test('a field with NUL is left out with a warning, and the program runs', async 
 
 test('as many programs run at once as the lane requests, each with its own environment', async (t) => {
   const scripts = new Scripts(t);
-  const { adapter } = startCommand(t, scripts, { run: [scripts.write('run', ': > "ran.$CE_PARTITIONKEY"')], concurrency: 3 });
+  const { adapter } = startCommand(t, scripts, {
+    run: [scripts.write('run', ': > "ran.$CE_PARTITIONKEY"')],
+    concurrency: 3,
+  });
   assert.equal(adapter.limits.inFlight, 3);
   const left = Array.from({ length: 60 }, (_, seq) => sampleDelivery({ seq, partitionKey: `key-${seq}` }));
   const lane = async () => {
-    for (let next = left.pop(); next; next = left.pop()) assert.deepEqual(await adapter.deliver([next], never), ['accepted']);
+    for (let next = left.pop(); next; next = left.pop())
+      assert.deepEqual(await adapter.deliver([next], never), ['accepted']);
   };
   await Promise.all([lane(), lane(), lane()]);
   assert.equal(readdirSync(scripts.folder).filter((name) => name.startsWith('ran.')).length, 60);

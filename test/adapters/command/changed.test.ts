@@ -17,7 +17,12 @@ test('the adapter of a changed sink ends no run that another adapter of this pro
   const before = startCommand(t, scripts, { run: [scripts.write('before', WAITS)] }, { notes });
   const running = before.deliver();
   const pid = Number(await scripts.line('pid'));
-  const after = startCommand(t, scripts, { run: [scripts.write('after', 'echo "$BRIDGE_ATTEMPT" > attempt')], timeout: '5m' }, { notes });
+  const after = startCommand(
+    t,
+    scripts,
+    { run: [scripts.write('after', 'echo "$BRIDGE_ATTEMPT" > attempt')], timeout: '5m' },
+    { notes },
+  );
   await after.adapter.start?.();
   assert.equal(await after.deliver(sampleDelivery({ seq: 2, partitionKey: 'other' })), 'accepted');
   assert.ok(isAlive(pid), after.deps.logged());
@@ -32,7 +37,12 @@ test('the next adapter also finds a run that began right after its own start', a
   const scripts = new Scripts(t);
   const notes = deliveryNotes();
   const before = startCommand(t, scripts, { run: [scripts.write('before', 'exit 1')] }, { notes });
-  const after = startCommand(t, scripts, { run: [scripts.write('after', 'echo "$BRIDGE_ATTEMPT" > attempt')] }, { notes });
+  const after = startCommand(
+    t,
+    scripts,
+    { run: [scripts.write('after', 'echo "$BRIDGE_ATTEMPT" > attempt')] },
+    { notes },
+  );
   await after.adapter.start?.();
   failed(await before.deliver());
   await after.deliver();

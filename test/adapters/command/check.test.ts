@@ -12,14 +12,22 @@ async function checked(t: TestContext, scripts: Scripts, sink: object, ...option
   const config = join(scripts.folder, 'bridge.yaml');
   writeFileSync(
     config,
-    JSON.stringify({ version: 1, metadata: { endpoint: simulator.url }, sinks: { drain: { type: 'command', ...sink } } }),
+    JSON.stringify({
+      version: 1,
+      metadata: { endpoint: simulator.url },
+      sinks: { drain: { type: 'command', ...sink } },
+    }),
   );
   return run(t, ['check', '--config', config, ...options]);
 }
 
 for (const [what, sink, warning] of [
   ['a missing program', { run: ['/no/such/program'] }, /warning: sinks\.drain: .*the file does not exist/],
-  ['a user that does not exist', { run: ['/bin/true'], user: 'no-such-user' }, /warning: sinks\.drain: .*there is no user no-such-user/],
+  [
+    'a user that does not exist',
+    { run: ['/bin/true'], user: 'no-such-user' },
+    /warning: sinks\.drain: .*there is no user no-such-user/,
+  ],
 ] as const) {
   test(`check warns of ${what}, and check --connect fails by it`, async (t) => {
     const plain = await checked(t, new Scripts(t), sink);

@@ -60,7 +60,10 @@ test('a run for scheduled or updated is ended so long before NotBefore, for a de
 
 test('one that would begin later is not begun; started, ended and an event without a time have no such limit', async (t) => {
   const scripts = new Scripts(t);
-  const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', 'echo "$EVENT_CHANGE" >> runs')], beforeStart: '1h' });
+  const { deliver } = startCommand(t, scripts, {
+    run: [scripts.write('run', 'echo "$EVENT_CHANGE" >> runs')],
+    beforeStart: '1h',
+  });
   const failure = failed(await deliver(eventDelivery('scheduled', { notBefore: inDays(0) })));
   assert.deepEqual([failure.code, failure.disposition], ['BRIDGE_COMMAND_TOO_LATE', 'expired']);
   assert.equal(scripts.read('runs'), null);
@@ -73,7 +76,11 @@ test('one that would begin later is not begun; started, ended and an event witho
 test('a superseded run gets TERM and counts as accepted, superseded, once nothing of it runs', async (t) => {
   const scripts = new Scripts(t);
   const superseded = new AbortController();
-  const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', FAMILY)], cancel: true, approve: 'orders' });
+  const { deliver } = startCommand(t, scripts, {
+    run: [scripts.write('run', FAMILY)],
+    cancel: true,
+    approve: 'orders',
+  });
   const outcome = deliver(eventDelivery('scheduled', {}), new AbortController().signal, superseded.signal);
   const pids = await pidsOf(scripts);
   superseded.abort();
@@ -120,7 +127,11 @@ test('a stop that cannot end a program reports its pid, and the bridge closes', 
   const pid = Number(await scripts.line('pid'));
   const { kill } = process;
   t.after(() => isAlive(pid) && kill.call(process, pid, 'SIGKILL'));
-  t.mock.method(process, 'kill', (to: number, signal?: string | number) => signal !== 0 || kill.call(process, to, signal));
+  t.mock.method(
+    process,
+    'kill',
+    (to: number, signal?: string | number) => signal !== 0 || kill.call(process, to, signal),
+  );
   stop.abort();
   await stopped;
   await adapter[Symbol.asyncDispose]();
@@ -144,17 +155,26 @@ test('what a program leaves behind that ends by itself is its own, and is not en
 
 test('a run that nothing could end is not doubled: the next one of its event waits for its end, though it was superseded and accepted', async (t) => {
   const scripts = new Scripts(t);
-  const run = [scripts.write('run', '[ "$BRIDGE_ATTEMPT" = 1 ] && [ ! -e pid ] || exit 0; echo $$ > pid; exec sleep 1000')];
+  const run = [
+    scripts.write('run', '[ "$BRIDGE_ATTEMPT" = 1 ] && [ ! -e pid ] || exit 0; echo $$ > pid; exec sleep 1000'),
+  ];
   const { deliver } = startCommand(t, scripts, { run }, { time: hurriedTime() });
   const superseded = new AbortController();
   const first = deliver(sampleDelivery({ seq: 1 }), never, superseded.signal);
   const pid = Number(await scripts.line('pid'));
   const { kill } = process;
   t.after(() => isAlive(pid) && kill.call(process, pid, 'SIGKILL'));
-  const stuck = t.mock.method(process, 'kill', (to: number, signal?: string | number) => signal !== 0 || kill.call(process, to, signal));
+  const stuck = t.mock.method(
+    process,
+    'kill',
+    (to: number, signal?: string | number) => signal !== 0 || kill.call(process, to, signal),
+  );
   superseded.abort();
   assert.deepEqual(await first, { result: 'accepted', status: 'superseded' });
-  assert.match(failed(await deliver(sampleDelivery({ seq: 2 }))).message, new RegExp(`continues .* end its process group ${pid}`));
+  assert.match(
+    failed(await deliver(sampleDelivery({ seq: 2 }))).message,
+    new RegExp(`continues .* end its process group ${pid}`),
+  );
   assert.ok(isAlive(pid));
   stuck.mock.restore();
   assert.equal(await deliver(sampleDelivery({ seq: 2 })), 'accepted');

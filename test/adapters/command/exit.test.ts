@@ -22,7 +22,10 @@ for (const [exit, disposition, code] of EXITS) {
     const scripts = new Scripts(t);
     const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', `exit ${exit}`)] });
     const failure = failed(await deliver());
-    assert.deepEqual([failure.disposition, failure.code, failure.status, failure.scope], [disposition, code, exit, 'delivery']);
+    assert.deepEqual(
+      [failure.disposition, failure.code, failure.status, failure.scope],
+      [disposition, code, exit, 'delivery'],
+    );
   });
 }
 
@@ -36,7 +39,10 @@ test('a program that a signal ended is run again, and the message names the sign
 
 test('a run for scheduled or updated that ends with 0 is the yes of approve, no other is', async (t) => {
   const scripts = new Scripts(t);
-  const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', 'exit "$(cat code)"')], approve: 'orders' });
+  const { deliver } = startCommand(t, scripts, {
+    run: [scripts.write('run', 'exit "$(cat code)"')],
+    approve: 'orders',
+  });
   const outcome = async (change: string, code: number) => {
     writeFileSync(scripts.path('code'), `${code}`);
     return deliver(eventDelivery(change, {}));
@@ -50,7 +56,9 @@ test('a run for scheduled or updated that ends with 0 is the yes of approve, no 
 
 test('standard input is the CloudEvent byte for byte; the attempt is counted from 1', async (t) => {
   const scripts = new Scripts(t);
-  const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', 'cat > input; echo "$BRIDGE_ATTEMPT" >> attempts; exit 1')] });
+  const { deliver } = startCommand(t, scripts, {
+    run: [scripts.write('run', 'cat > input; echo "$BRIDGE_ATTEMPT" >> attempts; exit 1')],
+  });
   const delivery = sampleDelivery({ padding: 300_000 });
   for (const _ of [1, 2, 3]) failed(await deliver(delivery));
   failed(await deliver(sampleDelivery({ seq: 2, partitionKey: 'other' })));

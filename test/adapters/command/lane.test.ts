@@ -17,7 +17,12 @@ import { Scripts } from './start-command.ts';
 const SINK = 'drain';
 
 /** The parts as the bridge composes them. The programs run in the folder of the scripts. */
-function startSink(t: TestContext, scripts: Scripts, options: Readonly<Record<string, unknown>>, store = join(scripts.folder, 'store')) {
+function startSink(
+  t: TestContext,
+  scripts: Scripts,
+  options: Readonly<Record<string, unknown>>,
+  store = join(scripts.folder, 'store'),
+) {
   const deps = systemDeps();
   const outbox = openOutbox(store, { deps, lock: true });
   outbox.sinks.sync([{ name: SINK, type: 'command', fingerprint: 'one' }]);
@@ -26,7 +31,10 @@ function startSink(t: TestContext, scripts: Scripts, options: Readonly<Record<st
     write: (seq: number, text: string | null) => outbox.notes.write(SINK, seq, text),
   };
   const parts = adapterDeps({ notes, directory: scripts.folder, env: { PATH: process.env['PATH'] } });
-  const adapter = manageAdapter(commandSink.create(v.parse(commandSink.options, { directory: '.', ...options }), parts), SINK);
+  const adapter = manageAdapter(
+    commandSink.create(v.parse(commandSink.options, { directory: '.', ...options }), parts),
+    SINK,
+  );
   const lane = new Lane({ name: SINK, adapter, store: outbox.queue, deps, logger: parts.logger });
   t.after(async () => {
     await lane.close(0);
@@ -57,7 +65,9 @@ test('1,000 events at once are 1,000 runs, one each, in order within an event, a
 }, async (t) => {
   const scripts = new Scripts(t);
   // Standard input is read to its end: a pipe that was left over from another run would show.
-  const run = [scripts.write('run', 'echo "+$CE_ID" >> record; while read -r line; do :; done; echo "-$CE_ID" >> record')];
+  const run = [
+    scripts.write('run', 'echo "+$CE_ID" >> record; while read -r line; do :; done; echo "-$CE_ID" >> record'),
+  ];
   const { queue, isEmpty } = startSink(t, scripts, { run, concurrency: 8 });
   const firsts = Array.from({ length: 950 }, (_, index) => `event-${index}:scheduled`);
   const seconds = Array.from({ length: 50 }, (_, index) => `event-${index}:updated`);
@@ -78,7 +88,10 @@ test('a disk that is full while a program runs: it runs once, and its end counts
   if ('reason' in disk) return t.skip(disk.reason);
   const scripts = new Scripts(t);
   const run = [
-    scripts.write('run', 'echo "+$CE_ID $BRIDGE_ATTEMPT" >> record; while [ "$EVENT_ID" = A ] && [ ! -e go ]; do sleep 0.01; done'),
+    scripts.write(
+      'run',
+      'echo "+$CE_ID $BRIDGE_ATTEMPT" >> record; while [ "$EVENT_ID" = A ] && [ ! -e go ]; do sleep 0.01; done',
+    ),
   ];
   const store = join(disk.folder, 'store');
   const { queue, isEmpty, outbox, logged } = startSink(t, scripts, { run }, store);

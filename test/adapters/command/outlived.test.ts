@@ -63,7 +63,10 @@ test('a run that outlived a bridge killed by SIGKILL is ended before the next ru
   const options = { run: [scripts.write('run', HANGS_ONCE)] };
   const bridge = started(t, process.execPath, [join(import.meta.dirname, 'killed-bridge.ts'), scripts.folder]);
   const pids = (await scripts.line('pids')).split(' ').map(Number);
-  await poll(() => /"startedAt/.test(scripts.read('notes') ?? '') && /pid\\":\d/.test(scripts.read('notes') ?? ''), 'the note of its pid');
+  await poll(
+    () => /"startedAt/.test(scripts.read('notes') ?? '') && /pid\\":\d/.test(scripts.read('notes') ?? ''),
+    'the note of its pid',
+  );
   bridge.kill('SIGKILL');
   await once(bridge, 'exit');
   assert.ok(pids.every(isAlive));
@@ -146,7 +149,11 @@ for (const [what, change] of [
     const scripts = new Scripts(t);
     const foreign = started(t, 'sleep', ['1000']);
     const processes = new Processes();
-    const known = { boot: await processes.bootId(), pid: foreign.pid, startedAt: (await processes.one(foreign.pid ?? 0))?.startedAt };
+    const known = {
+      boot: await processes.bootId(),
+      pid: foreign.pid,
+      startedAt: (await processes.one(foreign.pid ?? 0))?.startedAt,
+    };
     const open = { key: sampleDelivery().partitionKey, mark: 'f'.repeat(32), ...known, ...change };
     const text = JSON.stringify({ runs: 1, open });
     const { deliver } = startCommand(
@@ -173,8 +180,15 @@ test('nothing waits for the run of another event, which continues until its own 
 
 test('notes of another shape are ignored', async (t) => {
   const scripts = new Scripts(t);
-  const notes = notesOf(['', 'null', '{"runs":"2"}', '{"runs":2,"open":{"key":7}}'].map((text, index) => ({ seq: index + 1, text })));
-  const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', 'echo "$BRIDGE_ATTEMPT" >> attempts')] }, { notes });
+  const notes = notesOf(
+    ['', 'null', '{"runs":"2"}', '{"runs":2,"open":{"key":7}}'].map((text, index) => ({ seq: index + 1, text })),
+  );
+  const { deliver } = startCommand(
+    t,
+    scripts,
+    { run: [scripts.write('run', 'echo "$BRIDGE_ATTEMPT" >> attempts')] },
+    { notes },
+  );
   for (const seq of [1, 2, 3, 4]) assert.equal(await deliver(sampleDelivery({ seq })), 'accepted');
   assert.equal(scripts.read('attempts'), '1\n1\n1\n3\n');
 });

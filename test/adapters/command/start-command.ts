@@ -58,7 +58,12 @@ export interface Sink {
 }
 
 /** An adapter as a lane has it, closed with the test. Programs run in the folder of the scripts. */
-export function startCommand(t: TestContext, scripts: Scripts, options: Readonly<Record<string, unknown>>, sink: Sink = {}) {
+export function startCommand(
+  t: TestContext,
+  scripts: Scripts,
+  options: Readonly<Record<string, unknown>>,
+  sink: Sink = {},
+) {
   const { notes = deliveryNotes(), time, env = { PATH: process.env['PATH'] }, secrets = {} } = sink;
   const deps = adapterDeps({ notes, env, directory: scripts.folder, ...(time ? { time } : {}) });
   const parsed = v.parse(commandSink.options, { directory: '.', ...options });
@@ -66,7 +71,11 @@ export function startCommand(t: TestContext, scripts: Scripts, options: Readonly
   const bare = commandSink.create(parsed, deps);
   const adapter = manageAdapter(bare, deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
-  const deliver = async (delivery: Delivery = sampleDelivery(), signal = never, superseded?: AbortSignal): Promise<Outcome> => {
+  const deliver = async (
+    delivery: Delivery = sampleDelivery(),
+    signal = never,
+    superseded?: AbortSignal,
+  ): Promise<Outcome> => {
     const [outcome] = await bare.deliver([delivery], signal, superseded).catch((error: unknown) => {
       if (error instanceof BridgeError) return [error];
       throw error;

@@ -11,23 +11,47 @@ import { never, Scripts, startCommand } from './start-command.ts';
 type Options = Readonly<Record<string, unknown>>;
 
 const FAULTS: readonly (readonly [what: string, options: (scripts: Scripts) => Options, message: RegExp])[] = [
-  ['a missing program', (scripts) => ({ run: [scripts.path('no-such')] }), /the file does not exist: install it, or correct run/],
-  ['a name that PATH does not have', () => ({ run: ['no-such-program'] }), /no folder of PATH has a program with this name/],
+  [
+    'a missing program',
+    (scripts) => ({ run: [scripts.path('no-such')] }),
+    /the file does not exist: install it, or correct run/,
+  ],
+  [
+    'a name that PATH does not have',
+    () => ({ run: ['no-such-program'] }),
+    /no folder of PATH has a program with this name/,
+  ],
   ['a folder', (scripts) => ({ run: [scripts.folder] }), /it is not a file: correct run/],
-  ['a file without the right to execute', (scripts) => ({ run: [scripts.write('run', '', { mode: 0o644 })] }), /may not execute it/],
+  [
+    'a file without the right to execute',
+    (scripts) => ({ run: [scripts.write('run', '', { mode: 0o644 })] }),
+    /may not execute it/,
+  ],
   [
     'a missing interpreter',
     (scripts) => ({ run: [scripts.write('run', '', { interpreter: '/no/such/interpreter' })] }),
     /its interpreter \/no\/such\/interpreter does not exist/,
   ],
-  ['line ends of Windows', (scripts) => ({ run: [scripts.write('run', '', { interpreter: '/bin/sh\r' })] }), /has a line end of Windows/],
+  [
+    'line ends of Windows',
+    (scripts) => ({ run: [scripts.write('run', '', { interpreter: '/bin/sh\r' })] }),
+    /has a line end of Windows/,
+  ],
   [
     'a missing directory',
     (scripts) => ({ run: [scripts.write('run', '')], directory: 'no-such' }),
     /the folder .*no-such does not exist: create it/,
   ],
-  ['a user that does not exist', (scripts) => ({ run: [scripts.write('run', '')], user: 'no-such-user' }), /there is no user no-such-user/],
-  ['a uid that no user has', (scripts) => ({ run: [scripts.write('run', '')], user: 4_000_000_000 }), /there is no user 4000000000/],
+  [
+    'a user that does not exist',
+    (scripts) => ({ run: [scripts.write('run', '')], user: 'no-such-user' }),
+    /there is no user no-such-user/,
+  ],
+  [
+    'a uid that no user has',
+    (scripts) => ({ run: [scripts.write('run', '')], user: 4_000_000_000 }),
+    /there is no user 4000000000/,
+  ],
 ];
 
 for (const [what, options, message] of FAULTS) {
@@ -36,10 +60,19 @@ for (const [what, options, message] of FAULTS) {
     const notes = deliveryNotes();
     const { deliver, adapter } = startCommand(t, scripts, options(scripts), { notes });
     const failure = failed(await deliver());
-    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_COMMAND_MISCONFIGURED', 'misconfigured', 'sink']);
+    assert.deepEqual(
+      [failure.code, failure.disposition, failure.scope],
+      ['BRIDGE_COMMAND_MISCONFIGURED', 'misconfigured', 'sink'],
+    );
     assert.match(failure.message, message);
-    await assert.rejects(adapter.check(never), (error: BridgeError) => error.code === failure.code && message.test(error.message));
-    assert.ok(!notes.all().some(({ text }) => text.includes('"runs":1')), 'a run that did not begin counts for nothing');
+    await assert.rejects(
+      adapter.check(never),
+      (error: BridgeError) => error.code === failure.code && message.test(error.message),
+    );
+    assert.ok(
+      !notes.all().some(({ text }) => text.includes('"runs":1')),
+      'a run that did not begin counts for nothing',
+    );
   });
 }
 

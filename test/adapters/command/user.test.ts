@@ -18,7 +18,12 @@ for (const user of ['nobody', 65_534] as const) {
   test(`user ${user} has its uid, its primary group alone, and its HOME`, { skip: SKIP }, async (t) => {
     const scripts = openScripts(new Scripts(t));
     const env = { TOKEN: { env: 'T' } };
-    const { deliver, adapter } = startCommand(t, scripts, { run: [scripts.write('run', SHOW)], user, env }, { secrets: { T: 'secret' } });
+    const { deliver, adapter } = startCommand(
+      t,
+      scripts,
+      { run: [scripts.write('run', SHOW)], user, env },
+      { secrets: { T: 'secret' } },
+    );
     assert.equal(await adapter.check(never), null);
     assert.equal(await deliver(), 'accepted');
     assert.match(scripts.read('seen') ?? '', /^65534 65534 65534 \/\S* secret\n$/);
@@ -27,7 +32,11 @@ for (const user of ['nobody', 65_534] as const) {
 
 test('a HOME in env wins over that of the user', { skip: SKIP }, async (t) => {
   const scripts = openScripts(new Scripts(t));
-  const { deliver } = startCommand(t, scripts, { run: [scripts.write('run', SHOW)], user: 'nobody', env: { HOME: '/own' } });
+  const { deliver } = startCommand(t, scripts, {
+    run: [scripts.write('run', SHOW)],
+    user: 'nobody',
+    env: { HOME: '/own' },
+  });
   assert.equal(await deliver(), 'accepted');
   assert.match(scripts.read('seen') ?? '', / \/own \n$/);
 });

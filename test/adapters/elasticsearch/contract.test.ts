@@ -48,7 +48,10 @@ for (const format of ['ecs', 'json'] as const)
   });
 
 async function startSink(t: TestContext, format: 'ecs' | 'json', setup: HttpSinkSetup = {}): Promise<HttpSink> {
-  const { adapter, deps, deliver, far } = await startElasticsearch(t, { ...setup, options: { format, ...setup.options } });
+  const { adapter, deps, deliver, far } = await startElasticsearch(t, {
+    ...setup,
+    options: { format, ...setup.options },
+  });
   const { receiver } = far;
   return {
     ...{ adapter, deps, deliver, receiver },
@@ -58,7 +61,8 @@ async function startSink(t: TestContext, format: 'ecs' | 'json', setup: HttpSink
         return { id, description: (data as { readonly description: string }).description };
       }),
     reject: (text) => {
-      far.fails = ({ source }) => (JSON.stringify(source).includes(text) ? { status: 400, type: 'mapper_parsing_exception' } : null);
+      far.fails = ({ source }) =>
+        JSON.stringify(source).includes(text) ? { status: 400, type: 'mapper_parsing_exception' } : null;
     },
     renewCredential: () => {
       far.authorization = 'ApiKey renewed';
@@ -76,7 +80,8 @@ function stamped({ bytes }: Delivery): Uint8Array {
 }
 
 function eventIn(source: Readonly<Record<string, unknown>>): CloudEvent<unknown> {
-  if ('cloudevents' in source) return new CloudEvent({ ...(source['cloudevents'] as object), data: source['scheduled_events'] }, true);
+  if ('cloudevents' in source)
+    return new CloudEvent({ ...(source['cloudevents'] as object), data: source['scheduled_events'] }, true);
   const { '@timestamp': _, ...event } = source;
   return new CloudEvent(event, true);
 }

@@ -23,7 +23,10 @@ test('a document’s id is the hash of the CloudEvent’s source and id, and it 
   await deliver({ seq: 1 });
   const { index, id, source } = far.documents[0] ?? assert.fail('nothing arrived');
   const event = JSON.parse(Buffer.from(sampleDelivery({ seq: 1 }).bytes).toString());
-  assert.deepEqual([index, id], ['logs-x-y', createHash('sha256').update(`${event.source}\n${event.id}`).digest('hex')]);
+  assert.deepEqual(
+    [index, id],
+    ['logs-x-y', createHash('sha256').update(`${event.source}\n${event.id}`).digest('hex')],
+  );
   assert.equal(source['@timestamp'], event.time);
   assert.equal((source['event'] as { id: string }).id, event.id);
 });
@@ -31,7 +34,11 @@ test('a document’s id is the hash of the CloudEvent’s source and id, and it 
 test('url may be the base of the cluster or end in /_bulk; a path before that is kept', async (t) => {
   const { far } = await startElasticsearch(t);
   for (const path of ['', '/', '/_bulk', '/_bulk/', '/search', '/search/_bulk']) {
-    assert.deepEqual(await createElasticsearch(t, { options: { url: `${far.url}${path}` } }).deliver({}), ['accepted'], path);
+    assert.deepEqual(
+      await createElasticsearch(t, { options: { url: `${far.url}${path}` } }).deliver({}),
+      ['accepted'],
+      path,
+    );
   }
   const usual = Array.from({ length: 4 }, () => '/_bulk');
   assert.deepEqual(
@@ -46,7 +53,10 @@ test('several VMs that see one event create one document, and the delivery of ea
   const other = sampleDelivery({ seq: 1 });
   const seen = JSON.parse(Buffer.from(other.bytes).toString());
   const bytes = Buffer.from(JSON.stringify({ ...seen, data: { ...seen.data, observer: { name: 'WestNO_1' } } }));
-  assert.deepEqual(await adapter.deliver([{ ...other, bytes }, sampleDelivery({ seq: 2 })], never), ['accepted', 'accepted']);
+  assert.deepEqual(await adapter.deliver([{ ...other, bytes }, sampleDelivery({ seq: 2 })], never), [
+    'accepted',
+    'accepted',
+  ]);
   assert.equal(far.documents.length, 2);
 });
 
@@ -73,7 +83,10 @@ for (const [status, type, expected] of ITEMS)
     assert.deepEqual([first, last], ['accepted', 'accepted']);
     if (expected === 'accepted') return assert.equal(odd, 'accepted');
     const failure = failed(odd);
-    assert.deepEqual([failure.disposition, failure.status, failure.isNamed], [expected, status, expected === 'refused']);
+    assert.deepEqual(
+      [failure.disposition, failure.status, failure.isNamed],
+      [expected, status, expected === 'refused'],
+    );
     assert.ok(failure.message.includes(`(${type})`), failure.message);
   });
 
@@ -176,7 +189,14 @@ test('each bulk request names the pipeline, after the query of url', async (t) =
 
 test('a document that the pipeline drops is accepted', async (t) => {
   const { far, deliver } = await startElasticsearch(t, { options: { pipeline: 'drops' } });
-  const item = { _index: 'logs', _id: null, _version: -3, result: 'noop', _shards: { total: 1, successful: 1, failed: 0 }, status: 200 };
+  const item = {
+    _index: 'logs',
+    _id: null,
+    _version: -3,
+    result: 'noop',
+    _shards: { total: 1, successful: 1, failed: 0 },
+    status: 200,
+  };
   far.receiver.default = { status: 200, body: JSON.stringify({ errors: false, items: [{ create: item }] }) };
   assert.deepEqual(await deliver(), ['accepted']);
 });

@@ -14,9 +14,13 @@ for (const compression of ['none', 'gzip'] as const)
     skip: withoutFluentBit,
   }, async (t) => {
     const far = await FluentBit.start(t);
-    const { adapter } = createElasticsearch(t, { options: { url: `http://${far.address('elasticsearch')}`, compression } });
+    const { adapter } = createElasticsearch(t, {
+      options: { url: `http://${far.address('elasticsearch')}`, compression },
+    });
     assert.match((await adapter.check(never)) ?? '', /answered 400 to a bulk request without documents/);
-    const batch = Array.from({ length: 25 }, (_, index) => sampleDelivery({ seq: index + 1, mark: `|=\\" 💥 ${index}` }));
+    const batch = Array.from({ length: 25 }, (_, index) =>
+      sampleDelivery({ seq: index + 1, mark: `|=\\" 💥 ${index}` }),
+    );
     assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
     const records = await far.readWhenThere('elasticsearch', batch.length);
     assert.deepEqual(

@@ -37,9 +37,14 @@ const PUBLISHED: ReadonlyMap<string, Field> = new Map(
 );
 const TEMPLATE = JSON.parse(readFileSync(join(ROOT, 'deploy/elasticsearch/index-template.json'), 'utf8'));
 
-function mappedFields({ properties = {}, ...own }: Mapping, path: string): readonly (readonly [name: string, mapping: Mapping])[] {
+function mappedFields(
+  { properties = {}, ...own }: Mapping,
+  path: string,
+): readonly (readonly [name: string, mapping: Mapping])[] {
   if (Object.keys(properties).length === 0) return [[path, own]];
-  return Object.entries(properties).flatMap(([name, member]) => mappedFields(member, path === '' ? name : `${path}.${name}`));
+  return Object.entries(properties).flatMap(([name, member]) =>
+    mappedFields(member, path === '' ? name : `${path}.${name}`),
+  );
 }
 
 function fieldsOf(value: unknown, path: string): readonly (readonly [name: string, value: unknown])[] {
@@ -66,12 +71,15 @@ test('every keyword of the template has ignore_above 1024', () => {
 test('every ECS field of a document is published, mapped, and has an allowed value', () => {
   const names = new Set(mapped.map(([name]) => name));
   assert.ok(documents.length > 10);
-  for (const [name, value] of documents.flatMap((document) => fieldsOf(document, '')).filter(([each]) => !OURS.test(each))) {
+  for (const [name, value] of documents
+    .flatMap((document) => fieldsOf(document, ''))
+    .filter(([each]) => !OURS.test(each))) {
     const field = PUBLISHED.get(name) ?? assert.fail(`${name} is no field of ECS ${TEMPLATE._meta.ecs_version}`);
     assert.ok(names.has(name), `${name} is not in the template`);
     assert.equal(Array.isArray(value), field.isArray, name);
     const { values } = field;
-    if (values.length > 0) for (const each of [value].flat()) assert.ok(values.includes(String(each)), `${name}: ${String(each)}`);
+    if (values.length > 0)
+      for (const each of [value].flat()) assert.ok(values.includes(String(each)), `${name}: ${String(each)}`);
   }
 });
 

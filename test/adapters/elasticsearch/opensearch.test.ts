@@ -47,7 +47,9 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
     const byId = new Map(found.map(({ _source }) => [(_source['event'] as { id: string }).id, _source]));
     assert.deepEqual([found.length, byId.size], [records.length, records.length]);
     for (const record of records) assert.deepEqual(byId.get(String(record.attributes['id'])), toEcs(record));
-    const [{ data } = assert.fail('no sample')] = records.filter((record) => typeof record.data['eventId'] === 'string');
+    const [{ data } = assert.fail('no sample')] = records.filter(
+      (record) => typeof record.data['eventId'] === 'string',
+    );
     const ofEvent = await node.search(STREAM, { term: { 'scheduled_events.eventId': data['eventId'] } });
     assert.equal(ofEvent.length, records.filter((record) => record.data['eventId'] === data['eventId']).length);
     assert.ok((await node.search(STREAM, { match: { message: 'freeze' } })).length > 0);
@@ -59,7 +61,9 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
     const batch = texts.map((mark, index) => sampleDelivery({ seq: index + 1, mark }));
     assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
     const events = batch.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()));
-    const found = new Map((await node.search('plain', { match_all: {} })).map(({ _source }) => [_source['id'], _source]));
+    const found = new Map(
+      (await node.search('plain', { match_all: {} })).map(({ _source }) => [_source['id'], _source]),
+    );
     for (const event of events) assert.deepEqual(found.get(event.id), { '@timestamp': event.time, ...event });
   });
 
@@ -88,7 +92,9 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
   });
 
   test('a missing pipeline is misconfigured; after it is created, the event is stored', async (t) => {
-    const { deliver } = createElasticsearch(t, { options: { url: node.url, index: 'awaiting', format: 'json', pipeline: 'late' } });
+    const { deliver } = createElasticsearch(t, {
+      options: { url: node.url, index: 'awaiting', format: 'json', pipeline: 'late' },
+    });
     const failure = failed((await deliver())[0]);
     assert.deepEqual([failure.disposition, failure.status], ['misconfigured', 400]);
     assert.match(failure.message, /create pipeline there, or correct the name$/);
@@ -97,7 +103,9 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
   });
 
   test('only the document that the mapping rejects is refused, and a missing index is misconfigured', async (t) => {
-    await node.ask('PUT', '/strict', { mappings: { properties: { data: { properties: { description: { type: 'long' } } } } } });
+    await node.ask('PUT', '/strict', {
+      mappings: { properties: { data: { properties: { description: { type: 'long' } } } } },
+    });
     const strict = createElasticsearch(t, { options: { url: node.url, index: 'strict', format: 'json' } });
     const good = sampleDelivery({ seq: 2 });
     const bytes = Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(good.bytes).toString()), data: {} }));
@@ -116,7 +124,10 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
 
   test('deliveries that are queued while the node is killed and restarted are stored once', async (t) => {
     const time = new VirtualTime();
-    const { adapter, deps } = createElasticsearch(t, { options: { url: node.url, index: 'restarted', format: 'json' }, time });
+    const { adapter, deps } = createElasticsearch(t, {
+      options: { url: node.url, index: 'restarted', format: 'json' },
+      time,
+    });
     const lane = adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) });
     lane.queue({ partitionKey: 'a' });
     await lane.pass(0);

@@ -27,7 +27,10 @@ interface Sink {
   readonly deliver: (...samples: readonly Sample[]) => Promise<readonly Outcome[]>;
 }
 
-export async function startElasticsearch(t: TestContext, setup: ElasticsearchSetup = {}): Promise<Sink & { readonly far: BulkIndex }> {
+export async function startElasticsearch(
+  t: TestContext,
+  setup: ElasticsearchSetup = {},
+): Promise<Sink & { readonly far: BulkIndex }> {
   const far = await BulkIndex.start(setup.server);
   t.after(() => far[Symbol.asyncDispose]());
   return { far, ...createElasticsearch(t, { ...setup, options: { url: far.url, ...setup.options } }) };
@@ -41,5 +44,9 @@ export function createElasticsearch(t: TestContext, { options, secrets = {}, tim
   const adapter = manageAdapter(elasticsearchSink.create(parsed, deps), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   const never = new AbortController().signal;
-  return { adapter, deps, deliver: (...samples) => adapter.deliver((samples.length > 0 ? samples : [{}]).map(sampleDelivery), never) };
+  return {
+    adapter,
+    deps,
+    deliver: (...samples) => adapter.deliver((samples.length > 0 ? samples : [{}]).map(sampleDelivery), never),
+  };
 }

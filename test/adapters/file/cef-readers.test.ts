@@ -40,7 +40,14 @@ const CORPUS: readonly Texts[] = [
   PLAIN,
   { ...PLAIN, resources: Array.from({ length: 1000 }, (_, index) => `vmss-of-a-long-name-in-west-europe_${index}`) },
   { ...PLAIN, description: LONG, reason: LONG },
-  { ...PLAIN, description: '💥'.repeat(16 * 1024), eventType: LONG, eventSource: LONG, host: 'x'.repeat(500), resources: [LONG, LONG] },
+  {
+    ...PLAIN,
+    description: '💥'.repeat(16 * 1024),
+    eventType: LONG,
+    eventSource: LONG,
+    host: 'x'.repeat(500),
+    resources: [LONG, LONG],
+  },
   { ...PLAIN, description: '\\'.repeat(64 * 1024), resources: ['='.repeat(9000)] },
   { ...PLAIN, eventId: drillEventId(EVENT_ID.toLowerCase()) },
   ...fc
@@ -84,7 +91,9 @@ const DELIVERIES: readonly Delivery[] = CORPUS.flatMap((texts) =>
   }),
 );
 
-test('ParCEFone, with validation on, takes every line that the file sink writes', { skip: noParcefone() }, async (t) => {
+test('ParCEFone, with validation on, takes every line that the file sink writes', {
+  skip: noParcefone(),
+}, async (t) => {
   const directory = folderOf(t);
   const adapter = fileSink.create(
     v.parse(fileSink.options, { path: 'events.cef', format: 'cef', timeout: '4m' }),

@@ -6,7 +6,10 @@ import { messageOf } from '../../../src/errors.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
-const adapter = manageAdapter(fileSink.create(v.parse(fileSink.options, JSON.parse(process.argv[2] ?? '')), adapterDeps()), 'under-test');
+const adapter = manageAdapter(
+  fileSink.create(v.parse(fileSink.options, JSON.parse(process.argv[2] ?? '')), adapterDeps()),
+  'under-test',
+);
 const never = new AbortController().signal;
 
 const told = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : messageOf(error));

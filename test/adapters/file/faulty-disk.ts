@@ -4,7 +4,10 @@ import { type Disk, disk } from '../../../adapters/file/disk.ts';
 /** What is called of the disk (`open`, `rename`) or of an open file (`write`, `datasync`), with its arguments. */
 export type Call = (name: string, args: readonly unknown[]) => void | Promise<void>;
 
-/** `before` runs before each call, which fails with what it throws. `mostBytes`: so many at once are written, as by a disk that gets full. */
+/**
+ * `before` runs before each call, which fails with what it throws. `mostBytes`: so many at once are written, as by a
+ * disk that gets full.
+ */
 export function faultyDisk(before: Call, mostBytes = (): number => Number.POSITIVE_INFINITY): Disk {
   const open: Disk['open'] = async (...args) => {
     await before('open', args);
@@ -32,7 +35,10 @@ function membersOf(told: Disk): Disk {
   return Object.fromEntries(Object.keys(disk).map((name) => [name, Reflect.get(told, name)])) as Disk;
 }
 
-function watched<T extends object>(target: T, before: (name: string, args: readonly unknown[]) => Promise<readonly unknown[]>): T {
+function watched<T extends object>(
+  target: T,
+  before: (name: string, args: readonly unknown[]) => Promise<readonly unknown[]>,
+): T {
   return new Proxy(target, {
     get: (object, name) => {
       const member: unknown = Reflect.get(object, name);

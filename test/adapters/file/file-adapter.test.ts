@@ -57,7 +57,10 @@ test('a failed write is reported for its own members, and those before it are ac
   assert.equal(first, 'accepted');
   const failure = failed(second);
   assert.equal(failed(third), failure);
-  assert.deepEqual([failure.code, failure.disposition, failure.scope, failure.status], ['BRIDGE_FILE_FAILED', 'retry', 'sink', 'ENOSPC']);
+  assert.deepEqual(
+    [failure.code, failure.disposition, failure.scope, failure.status],
+    ['BRIDGE_FILE_FAILED', 'retry', 'sink', 'ENOSPC'],
+  );
   assert.match(failure.message, /^sink under-test cannot write to .*events\.ndjson: ENOSPC.*make room on the disk$/);
   assert.deepEqual(idsInFile(), []);
 });
@@ -88,7 +91,11 @@ test('a disk that does not answer in time is reported; the next delivery waits f
 
   hanging.resolve();
   assert.deepEqual(await adapter.deliver([one, two], never), ['accepted', 'accepted']);
-  assert.deepEqual(idsInFile(), [one.id, one.id, two.id], 'a delivery whose time had passed before its turn was not begun');
+  assert.deepEqual(
+    idsInFile(),
+    [one.id, one.id, two.id],
+    'a delivery whose time had passed before its turn was not begun',
+  );
 });
 
 test('after an abort it is closed once the disk has ended what it was given: no other writer of the file begins before', async (t) => {

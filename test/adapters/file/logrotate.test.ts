@@ -42,11 +42,15 @@ test('with `create` nothing is lost either', { skip: withoutLogrotate }, async (
   assert.deepEqual([...idsIn(logs)].sort(), [...accepted].sort());
 });
 
-test('after copytruncate the file continues without a gap, and every line is complete', { skip: withoutLogrotate }, async (t) => {
+test('after copytruncate the file continues without a gap, and every line is complete', {
+  skip: withoutLogrotate,
+}, async (t) => {
   const { logs, accepted } = await rotateUnderLoad(t, { nocreate: 'copytruncate' });
   const found = idsIn(logs);
   const known = new Set(accepted);
   assert.ok(found.every((id) => known.has(id)));
   assert.equal(new Set(found).size, found.length);
-  t.diagnostic(`${accepted.length - found.length} of ${accepted.length} lines were appended between a copy and its cut, and are gone`);
+  t.diagnostic(
+    `${accepted.length - found.length} of ${accepted.length} lines were appended between a copy and its cut, and are gone`,
+  );
 });

@@ -13,7 +13,10 @@ import { sampleDelivery } from '../sample-deliveries.ts';
 
 const never = new AbortController().signal;
 
-/** Delivers `first`, then batches of 1 to 5 lines until `disturb` is through. @returns the ids that were accepted, in order */
+/**
+ * Delivers `first`, then batches of 1 to 5 lines until `disturb` is through.
+ * @returns the ids that were accepted, in order
+ */
 export async function deliverMeanwhile(
   options: object,
   disturb: () => Promise<void>,
@@ -40,7 +43,10 @@ export async function deliverMeanwhile(
   return accepted;
 }
 
-/** The ids in all files of the folder, the oldest file first, the compressed ones too. @throws where a line is not whole */
+/**
+ * The ids in all files of the folder, the oldest file first, the compressed ones too.
+ * @throws where a line is not whole
+ */
 export function idsIn(folder: string): readonly string[] {
   for (;;) {
     const names = readdirSync(folder).sort((a, b) => numberOf(b) - numberOf(a));

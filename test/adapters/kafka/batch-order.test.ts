@@ -23,7 +23,10 @@ for (const idempotent of [false, true]) {
     const topic = await kafka.createTopic({ partitions: 3 });
     const proxy = await KafkaProxy.start(t, kafka.brokers);
     const time = new VirtualTime();
-    const { adapter, deps } = createSink(t, { options: { brokers: [...proxy.brokers], topic, idempotent, timeout: '10s' }, time });
+    const { adapter, deps } = createSink(t, {
+      options: { brokers: [...proxy.brokers], topic, idempotent, timeout: '10s' },
+      time,
+    });
     const { lane, queue, store } = adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) });
     const asked = new Map<number, number>();
     // The leader of partition 0 moves, twice; partition 1 has the records, and its answer is lost; partition 2 is well.
@@ -34,7 +37,9 @@ for (const idempotent of [false, true]) {
       if (partition === 0 && (asked.get(0) ?? 0) <= 2) return { error: NOT_LEADER };
       return partition === 1 && asked.get(1) === 1 ? 'swallow' : undefined;
     };
-    const sent = Array.from({ length: EACH }, (_, seq) => KEYS.map((partitionKey) => queue({ seq: seq + 1, partitionKey }))).flat();
+    const sent = Array.from({ length: EACH }, (_, seq) =>
+      KEYS.map((partitionKey) => queue({ seq: seq + 1, partitionKey })),
+    ).flat();
     const isDone = async () => {
       // A turn of real time for the broker, a few milliseconds of virtual time.
       await time.advance(10);
@@ -50,7 +55,11 @@ for (const idempotent of [false, true]) {
       const ids = idsOf(own);
       // A lost answer brings the key's records again as a whole, behind themselves.
       const isRepeated = own[0]?.partition === 1;
-      assert.deepEqual(ids, isRepeated ? [...expected, ...expected] : expected, `key ${key} on partition ${own[0]?.partition}`);
+      assert.deepEqual(
+        ids,
+        isRepeated ? [...expected, ...expected] : expected,
+        `key ${key} on partition ${own[0]?.partition}`,
+      );
     }
     assert.ok((asked.get(0) ?? 0) >= 3, 'what failed was tried again');
   });

@@ -21,7 +21,10 @@ test('a check reports a topic with a single replica', { skip: withoutKafka }, as
 test('a check reports that a compacted topic rejects records without a key; they wait until the topic is corrected', {
   skip: withoutKafka,
 }, async (t) => {
-  const { adapter, deliver } = await startSink(t, { topic: { config: { 'cleanup.policy': 'compact' } }, options: { keyed: false } });
+  const { adapter, deliver } = await startSink(t, {
+    topic: { config: { 'cleanup.policy': 'compact' } },
+    options: { keyed: false },
+  });
   assert.match((await adapter.check(never)) ?? '', /is compacted and rejects records without a key: set keyed: true$/);
   const { code, disposition, scope, status } = failed((await deliver({ seq: 1 }))[0]);
   assert.deepEqual(
@@ -42,9 +45,20 @@ test('a check and a delivery report a user who may read and not write', { skip: 
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   await kafka.deny({ resource: 'topic', name: topic, user: 'writer', operation: 'write' });
-  const { adapter, deliver } = createSink(t, { options: { brokers: [...kafka.listener('SASL')], topic, ...asWriter }, secrets });
-  const expected = { code: 'BRIDGE_KAFKA_UNAUTHORIZED', disposition: 'misconfigured', scope: 'sink', status: 'TOPIC_AUTHORIZATION_FAILED' };
-  await assert.rejects(adapter.check(never), { ...expected, message: new RegExp(`lacks the right WRITE on topic ${topic}`) });
+  const { adapter, deliver } = createSink(t, {
+    options: { brokers: [...kafka.listener('SASL')], topic, ...asWriter },
+    secrets,
+  });
+  const expected = {
+    code: 'BRIDGE_KAFKA_UNAUTHORIZED',
+    disposition: 'misconfigured',
+    scope: 'sink',
+    status: 'TOPIC_AUTHORIZATION_FAILED',
+  };
+  await assert.rejects(adapter.check(never), {
+    ...expected,
+    message: new RegExp(`lacks the right WRITE on topic ${topic}`),
+  });
   const { code, disposition, scope, status, message } = failed((await deliver({ seq: 1 }))[0]);
   assert.deepEqual({ code, disposition, scope, status }, expected);
   assert.match(message, /lacks the right WRITE/);
@@ -125,7 +139,10 @@ for (const { what, listener, options, code, disposition, message, ...setup } of 
   test(`a check and a delivery report the cause: ${what}`, { skip: withoutOurKafka }, async (t) => {
     const kafka = await sharedKafka(t);
     const topic = await kafka.createTopic();
-    const { adapter, deliver } = createSink(t, { ...setup, options: { brokers: [...kafka.listener(listener)], topic, ...options } });
+    const { adapter, deliver } = createSink(t, {
+      ...setup,
+      options: { brokers: [...kafka.listener(listener)], topic, ...options },
+    });
     await assert.rejects(adapter.check(never), { code, disposition, scope: 'sink', message });
     const failure = failed((await deliver({ seq: 1 }))[0]);
     assert.deepEqual([failure.code, failure.disposition, failure.scope], [code, disposition, 'sink']);

@@ -30,7 +30,8 @@ const around = (env: Record<string, string> = {}, files: Record<string, string> 
   adapters: [kafka],
 });
 const sink = (keys: string) => `version: 1\nsinks: { s: { type: kafka, ${keys} } }`;
-const optionsOf = (keys: string, surround = around()) => configOf(sink(keys), surround).sinks['s']?.options as KafkaConnectionOptions;
+const optionsOf = (keys: string, surround = around()) =>
+  configOf(sink(keys), surround).sinks['s']?.options as KafkaConnectionOptions;
 const settingsOf = (keys: string, surround = around()) => connectionSettings(optionsOf(keys, surround));
 
 const PLAIN = 'sasl: { mechanism: plain, username: u, password: { env: PASSWORD } }';
@@ -63,10 +64,19 @@ const FAULTS: readonly (readonly [keys: string, fault: RegExp])[] = [
   ['brokers: ["b:9092"], ssl: yes-please', /^sinks\.s\.ssl: must be true, false, or a mapping/],
   ['brokers: ["b:9092"], ssl: { cert: cert.pem }', /^sinks\.s\.ssl\.key: is missing: cert needs its private key/],
   ['brokers: ["b:9092"], ssl: { serverName: 10.0.0.1 }', /^sinks\.s\.ssl\.serverName: must be a DNS name/],
-  ['brokers: ["b:9092"], ssl: { pfx: x }', /^sinks\.s\.ssl\.pfx: is not a key of the configuration \(allowed: ca, cert, key, serverName\)/],
+  [
+    'brokers: ["b:9092"], ssl: { pfx: x }',
+    /^sinks\.s\.ssl\.pfx: is not a key of the configuration \(allowed: ca, cert, key, serverName\)/,
+  ],
   [`brokers: ["b:9092"], ${PLAIN}`, /^sinks\.s\.sasl: would send its secret unencrypted/],
-  ['brokers: ["b:9092"], sasl: { mechanism: oauthbearer, token: { env: PASSWORD } }', /^sinks\.s\.sasl: would send its secret unencrypted/],
-  [`brokers: ["b:9092"], ssl: true, sasl: { mechanism: gssapi }`, /^sinks\.s\.sasl\.mechanism: is not an allowed value/],
+  [
+    'brokers: ["b:9092"], sasl: { mechanism: oauthbearer, token: { env: PASSWORD } }',
+    /^sinks\.s\.sasl: would send its secret unencrypted/,
+  ],
+  [
+    `brokers: ["b:9092"], ssl: true, sasl: { mechanism: gssapi }`,
+    /^sinks\.s\.sasl\.mechanism: is not an allowed value/,
+  ],
   ['brokers: ["b:9092"], sasl: { mechanism: scram-sha-256, username: u }', /^sinks\.s\.sasl\.password: is missing/],
   [
     'brokers: ["b:9092"], sasl: { mechanism: scram-sha-256, username: u, password: hidden }',
@@ -76,7 +86,10 @@ const FAULTS: readonly (readonly [keys: string, fault: RegExp])[] = [
     'brokers: ["b:9092"], sasl: { mechanism: scram-sha-256, username: u, password: { env: PASSWORD }, user: x }',
     /^sinks\.s\.sasl\.user: is not a key of the configuration/,
   ],
-  ['brokers: ["b:9092"], ssl: true, sasl: { mechanism: oauthbearer }', /^sinks\.s\.sasl: needs either azure: true or token/],
+  [
+    'brokers: ["b:9092"], ssl: true, sasl: { mechanism: oauthbearer }',
+    /^sinks\.s\.sasl: needs either azure: true or token/,
+  ],
   [
     'brokers: ["b:9092"], ssl: true, sasl: { mechanism: oauthbearer, azure: true, token: { env: PASSWORD } }',
     /^sinks\.s\.sasl: needs either azure: true or token/,
@@ -89,8 +102,14 @@ const FAULTS: readonly (readonly [keys: string, fault: RegExp])[] = [
     'brokers: ["b:9092"], ssl: true, sasl: { mechanism: oauthbearer, token: { env: PASSWORD }, extensions: { auth: x } }',
     /^sinks\.s\.sasl\.extensions/,
   ],
-  [`${HUBS}, ${AZURE}, credential: client-secret, tenantId: t, clientId: c }`, /^sinks\.s\.sasl\.clientSecret: is missing/],
-  [`${HUBS}, ${AZURE}, clientSecret: { env: PASSWORD } }`, /^sinks\.s\.sasl\.clientSecret: has no effect with credential default/],
+  [
+    `${HUBS}, ${AZURE}, credential: client-secret, tenantId: t, clientId: c }`,
+    /^sinks\.s\.sasl\.clientSecret: is missing/,
+  ],
+  [
+    `${HUBS}, ${AZURE}, clientSecret: { env: PASSWORD } }`,
+    /^sinks\.s\.sasl\.clientSecret: has no effect with credential default/,
+  ],
   [
     `${HUBS}, ${AZURE}, credential: managed-identity, tenantId: t }`,
     /^sinks\.s\.sasl\.tenantId: has no effect with credential managed-identity/,
@@ -149,17 +168,29 @@ test('an invalid user name, password or token is a fault without its value', () 
     say('sasl: { mechanism: plain, username: u, password: { env: SECRET } }', 'a\nb'),
     /sasl\.password: must not contain line breaks/,
   );
-  assert.match(say('sasl: { mechanism: oauthbearer, token: { env: SECRET } }', 'not a token'), /sasl\.token: is not a valid bearer token/);
+  assert.match(
+    say('sasl: { mechanism: oauthbearer, token: { env: SECRET } }', 'not a token'),
+    /sasl\.token: is not a valid bearer token/,
+  );
 });
 
 test('mismatched files of ssl and of an application are faults of their keys', async (t) => {
   const { files } = await pems(t);
   const say = (keys: string) => faultsOf(sink(`${HUBS}, ${keys}`), around({}, files)).join('\n');
   assert.match(say('ssl: { ca: key.pem }'), /^sinks\.s\.ssl\.ca: is not a file with certificates in PEM format/);
-  assert.match(say('ssl: { cert: cert.pem, key: other.pem }'), /^sinks\.s\.ssl\.key: is not the key of the certificate in ssl\.cert/);
-  assert.match(say('ssl: { ca: missing.pem }'), /^sinks\.s\.ssl\.ca: the file \/etc\/bridge\/missing\.pem cannot be read \(ENOENT/);
+  assert.match(
+    say('ssl: { cert: cert.pem, key: other.pem }'),
+    /^sinks\.s\.ssl\.key: is not the key of the certificate in ssl\.cert/,
+  );
+  assert.match(
+    say('ssl: { ca: missing.pem }'),
+    /^sinks\.s\.ssl\.ca: the file \/etc\/bridge\/missing\.pem cannot be read \(ENOENT/,
+  );
   const application = `${AZURE}, credential: client-certificate, tenantId: t, clientId: c, certificate:`;
-  assert.match(say(`${application} cert.pem }`), /^sinks\.s\.sasl\.certificate: is not a PEM file with a certificate and its private key/);
+  assert.match(
+    say(`${application} cert.pem }`),
+    /^sinks\.s\.sasl\.certificate: is not a PEM file with a certificate and its private key/,
+  );
   assert.match(say(`${application} both.pem }`), /^sinks\.s\.sasl\.certificate: must contain an RSA key/);
   assert.equal(say('ssl: { ca: ca.pem, cert: cert.pem, key: key.pem, serverName: broker.test }'), '');
 });
@@ -209,7 +240,10 @@ test('with the preset any host counts as Event Hubs, and a configured port is ke
 
 test('plain and tokens need no TLS on loopback, nor with allowInsecure; SCRAM needs none anywhere', () => {
   const scram = 'sasl: { mechanism: scram-sha-512, username: u, password: { env: PASSWORD } }';
-  for (const keys of [`brokers: ["127.0.0.1:9092", "[::1]:9092"], ${PLAIN}`, `brokers: ["b:9092"], allowInsecure: true, ${PLAIN}`]) {
+  for (const keys of [
+    `brokers: ["127.0.0.1:9092", "[::1]:9092"], ${PLAIN}`,
+    `brokers: ["b:9092"], allowInsecure: true, ${PLAIN}`,
+  ]) {
     assert.equal(settingsOf(keys).tls, null);
   }
   assert.equal(settingsOf(`brokers: ["b:9092"], ${scram}`).tls, null);

@@ -20,13 +20,21 @@ const noPause: Partial<Record<Clause, string>> = {
     'Kafka asks for a pause beside an answer that accepts, and the client keeps it by itself: there is no failure to tell it with',
 };
 const oneAtATime: Partial<Record<Clause, string>> = {
-  'a key that gets no answer does not hold up another': 'with idempotent: true there is one request at a time, over all partitions',
+  'a key that gets no answer does not hold up another':
+    'with idempotent: true there is one request at a time, over all partitions',
 };
 
 if (withoutOurKafka) {
   test('kafka: the adapter contract', { skip: withoutOurKafka });
 } else {
-  testAdapter({ definition: kafkaSink, variant: 'binary mode', start: brokerOf({}), onTheWire: dataOf, awayIs: 'retry', skip: noPause });
+  testAdapter({
+    definition: kafkaSink,
+    variant: 'binary mode',
+    start: brokerOf({}),
+    onTheWire: dataOf,
+    awayIs: 'retry',
+    skip: noPause,
+  });
   testAdapter({
     definition: kafkaSink,
     variant: 'structured mode',
@@ -83,7 +91,20 @@ async function startBroker(t: TestContext, options: Readonly<Record<string, unkn
 /** What is in the topic, now and later; in order within a partition. */
 function follow(t: TestContext, brokers: readonly string[], topic: string): readonly Arrival[] {
   const found: Arrival[] = [];
-  const args = ['-C', '-b', brokers.join(','), '-t', topic, '-o', 'beginning', '-q', '-u', '-J', '-X', 'fetch.wait.max.ms=10'];
+  const args = [
+    '-C',
+    '-b',
+    brokers.join(','),
+    '-t',
+    topic,
+    '-o',
+    'beginning',
+    '-q',
+    '-u',
+    '-J',
+    '-X',
+    'fetch.wait.max.ms=10',
+  ];
   const kcat = spawn('kcat', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   t.after(() => kcat.kill());
   createInterface(kcat.stdout).on('line', (line) => {

@@ -35,7 +35,9 @@ for (const idempotent of [false, true]) {
   });
 }
 
-test('records that together exceed the request limit are sent in smaller requests, each once', { skip: withoutKafka }, async (t) => {
+test('records that together exceed the request limit are sent in smaller requests, each once', {
+  skip: withoutKafka,
+}, async (t) => {
   const { proxy, topic, records } = await startSink(t, { topic: { config: { 'max.message.bytes': '8000' } } });
   const { queue, pass, store } = kafkaLane(t, { brokers: [...proxy.brokers], topic });
   for (let seq = 0; seq < 12; seq++) queue({ seq, partitionKey: keyOf(seq), padding: 3000 });
@@ -76,7 +78,9 @@ test('queued events are sent in one request for each partition', { skip: without
   assert.deepEqual(partitions.toSorted(), [0, 1, 2]);
 });
 
-test('keyed: false omits the key, and every record of a partition key stays in one partition', { skip: withoutKafka }, async (t) => {
+test('keyed: false omits the key, and every record of a partition key stays in one partition', {
+  skip: withoutKafka,
+}, async (t) => {
   const keyed = await startSink(t, { topic: { partitions: 6 } });
   const keyless = await startSink(t, { topic: { partitions: 6 }, options: { keyed: false } });
   const samples = Array.from({ length: 24 }, (_, seq) => ({ seq, partitionKey: `key-${seq % 8}` }));
@@ -107,7 +111,10 @@ test('with Event Hubs a request that exceeds the limit is refused before it is s
   const { adapter, deliver } = createSink(t, { options });
   assert.ok(adapter.limits.batchBytes < 1_046_528 * 0.6);
   const failure = failed((await deliver({ seq: 1, padding: 1_100_000 }))[0]);
-  assert.deepEqual([failure.code, failure.disposition, failure.status], ['BRIDGE_KAFKA_REFUSED', 'refused', 'MESSAGE_TOO_LARGE']);
+  assert.deepEqual(
+    [failure.code, failure.disposition, failure.status],
+    ['BRIDGE_KAFKA_REFUSED', 'refused', 'MESSAGE_TOO_LARGE'],
+  );
 });
 
 test('an idle connection is closed after nine minutes, and the next delivery opens another', {

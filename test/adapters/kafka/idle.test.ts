@@ -6,13 +6,19 @@ import { systemDeps } from '../../../src/time/system.ts';
 import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 
-const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'Immediate').length;
+const timers = () =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'Immediate').length;
 
-test('a connected producer with nothing to send sets no timer, so that the process sleeps', { skip: withoutKafka }, async (t) => {
+test('a connected producer with nothing to send sets no timer, so that the process sleeps', {
+  skip: withoutKafka,
+}, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const before = timers();
-  const brokers = kafka.brokers.map((address) => ({ host: address.split(':')[0] ?? '', port: Number(address.split(':')[1]) }));
+  const brokers = kafka.brokers.map((address) => ({
+    host: address.split(':')[0] ?? '',
+    port: Number(address.split(':')[1]),
+  }));
   let armed = 0;
   const { after, ...time } = systemDeps();
   const counting: typeof after = (delayMs, run) => {

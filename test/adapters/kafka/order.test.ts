@@ -19,7 +19,9 @@ const isProduce = ({ api }: ProxiedRequest) => api === API.produce;
 for (const idempotent of [false, true]) {
   const how = idempotent ? 'idempotent: true' : 'idempotent: false';
 
-  test(`a record that was stored without an answer does not affect other keys (${how})`, { skip: withoutKafka }, async (t) => {
+  test(`a record that was stored without an answer does not affect other keys (${how})`, {
+    skip: withoutKafka,
+  }, async (t) => {
     const { deliver, proxy, records } = await startSink(t, { options: { idempotent, timeout: '2s' } });
     await deliver({ seq: 1, partitionKey: 'a' });
     for (const fault of ['cut after', 'swallow'] as const) {
@@ -36,7 +38,10 @@ for (const idempotent of [false, true]) {
   test(`under every kind of fault each key keeps its order, and only lost answers cause repeats (${how})`, {
     skip: withoutKafka,
   }, async (t) => {
-    const { deliver, proxy, records } = await startSink(t, { options: { idempotent, timeout: '1s' }, topic: { partitions: 3 } });
+    const { deliver, proxy, records } = await startSink(t, {
+      options: { idempotent, timeout: '1s' },
+      topic: { partitions: 3 },
+    });
     const faults: readonly Fault[] = [
       ...(['cut before', 'cut after', 'drop', 'swallow'] as const),
       ...[{ error: NOT_LEADER }, { error: NOT_ENOUGH_REPLICAS }, { error: STORAGE_ERROR }],
@@ -79,7 +84,9 @@ for (const idempotent of [false, true]) {
   });
 }
 
-test('idempotent: true: nothing is lost if a lost answer is followed by a refusal', { skip: withoutKafka }, async (t) => {
+test('idempotent: true: nothing is lost if a lost answer is followed by a refusal', {
+  skip: withoutKafka,
+}, async (t) => {
   const { deliver, proxy, records } = await startSink(t, { options: { idempotent: true } });
   proxy.next('produce', 'cut after', { error: NOT_LEADER });
   assert.equal(failed((await deliver({ seq: 1, partitionKey: 'a' }))[0]).status, 'NOT_LEADER_FOR_PARTITION');
@@ -87,7 +94,9 @@ test('idempotent: true: nothing is lost if a lost answer is followed by a refusa
   assert.deepEqual(idsOf(await records()), [idOf(1, 'a'), idOf(2, 'b')]);
 });
 
-test('idempotent: true: a cut after the broker stored the record causes no repeat', { skip: withoutKafka }, async (t) => {
+test('idempotent: true: a cut after the broker stored the record causes no repeat', {
+  skip: withoutKafka,
+}, async (t) => {
   const { deliver, proxy, records } = await startSink(t, { options: { idempotent: true } });
   proxy.next('produce', 'cut after');
   assert.deepEqual(await deliver({ seq: 1 }), ['accepted']);
@@ -124,12 +133,20 @@ test('each partition has one request in flight, in the order of the calls', { sk
 
 test('a fault of one partition affects only its members', { skip: withoutKafka }, async (t) => {
   const { deliver, proxy, records } = await startSink(t, { topic: { partitions: 3 } });
-  proxy.rule = (request) => (request.partitions.some(({ partition }) => partition === 1) ? { error: STORAGE_ERROR } : undefined);
-  const [a1, b, a2] = await deliver({ seq: 1, partitionKey: 'a' }, { seq: 2, partitionKey: 'b' }, { seq: 3, partitionKey: 'a' });
+  proxy.rule = (request) =>
+    request.partitions.some(({ partition }) => partition === 1) ? { error: STORAGE_ERROR } : undefined;
+  const [a1, b, a2] = await deliver(
+    { seq: 1, partitionKey: 'a' },
+    { seq: 2, partitionKey: 'b' },
+    { seq: 3, partitionKey: 'a' },
+  );
   assert.equal(b, 'accepted');
   for (const outcome of [a1, a2]) {
     const failure = failed(outcome);
-    assert.deepEqual([failure.status, failure.scope, failure.disposition], ['KAFKA_STORAGE_ERROR', 'delivery', 'retry']);
+    assert.deepEqual(
+      [failure.status, failure.scope, failure.disposition],
+      ['KAFKA_STORAGE_ERROR', 'delivery', 'retry'],
+    );
     assert.match(failure.message, /disk/);
   }
   assert.deepEqual(idsOf(await records()), [idOf(2, 'b')]);
@@ -143,12 +160,17 @@ test('a time-out of a broker also fails the waiting requests, and the next one u
   const before = proxy.connections;
   const sent = proxy.count('produce');
   proxy.next('produce', 'drop');
-  const [stuck] = await Promise.all([deliver({ seq: 2 }), proxy.until('produce', sent + 1)]).then(([outcomes]) => outcomes);
+  const [stuck] = await Promise.all([deliver({ seq: 2 }), proxy.until('produce', sent + 1)]).then(
+    ([outcomes]) => outcomes,
+  );
   const failure = failed(stuck);
   assert.deepEqual([failure.code, failure.disposition, failure.status], ['BRIDGE_KAFKA_TIMEOUT', 'retry', 'timeout']);
   assert.match(failure.message, /within 2s/);
   proxy.next('produce', 'drop');
-  const [first, second] = await Promise.all([deliver({ seq: 2, partitionKey: 'x' }), deliver({ seq: 3, partitionKey: 'y' })]);
+  const [first, second] = await Promise.all([
+    deliver({ seq: 2, partitionKey: 'x' }),
+    deliver({ seq: 3, partitionKey: 'y' }),
+  ]);
   assert.ok(first?.[0] instanceof BridgeError && second?.[0] instanceof BridgeError);
   assert.equal(proxy.count('produce'), sent + 2, 'what waited behind was not sent');
   await poll(async () => (await deliver({ seq: 2 }))[0] === 'accepted', 'the next delivery');
@@ -167,7 +189,10 @@ test('after an abort the next record waits until the old connection is closed, s
   proxy.next('produce', hold);
   const controller = new AbortController();
   const reason = new Error('enough');
-  const stuck = assert.rejects(adapter.deliver([sampleDelivery({ seq: 1 })], controller.signal), (error) => error === reason);
+  const stuck = assert.rejects(
+    adapter.deliver([sampleDelivery({ seq: 1 })], controller.signal),
+    (error) => error === reason,
+  );
   await hold.reached;
   const { connections } = proxy;
   controller.abort(reason);
@@ -186,7 +211,9 @@ test('after an abort the next record of that partition waits while the old conne
   const kept = new Hold();
   proxy.next('produce', 'swallow', kept);
   const controller = new AbortController();
-  const stuck = assert.rejects(adapter.deliver([sampleDelivery({ seq: 1, partitionKey: 'a' })], controller.signal), { message: 'enough' });
+  const stuck = assert.rejects(adapter.deliver([sampleDelivery({ seq: 1, partitionKey: 'a' })], controller.signal), {
+    message: 'enough',
+  });
   await proxy.until('produce', 1);
   const other = deliver({ seq: 1, partitionKey: 'b' });
   await kept.reached;
@@ -200,7 +227,9 @@ test('after an abort the next record of that partition waits while the old conne
   assert.deepEqual([await other, await next], [['accepted'], ['accepted']]);
 });
 
-test('the sink keeps a pause that the broker asks for, and does not count it as time to answer', { skip: withoutKafka }, async (t) => {
+test('the sink keeps a pause that the broker asks for, and does not count it as time to answer', {
+  skip: withoutKafka,
+}, async (t) => {
   const { deliver, proxy, records } = await startSink(t, { options: { timeout: '1s' } });
   const startMs = performance.now();
   proxy.next('produce', { throttleMs: 2500 });

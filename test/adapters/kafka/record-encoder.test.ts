@@ -52,9 +52,15 @@ for (const [what, change] of CHANGES) {
     const delivery = deliveryOf(change);
     const sent = new CloudEvent(JSON.parse(Buffer.from(delivery.bytes).toString()), false);
     for (const options of [binary, structured]) {
-      const { severitynumber, ...read } = JSON.parse(JSON.stringify(readBack(encodeRecord(delivery, options, 'stream'))));
+      const { severitynumber, ...read } = JSON.parse(
+        JSON.stringify(readBack(encodeRecord(delivery, options, 'stream'))),
+      );
       const { severitynumber: number, ...expected } = JSON.parse(JSON.stringify(sent));
-      assert.deepEqual({ ...read, severitynumber: Number(severitynumber) }, { ...expected, severitynumber: Number(number) }, options.mode);
+      assert.deepEqual(
+        { ...read, severitynumber: Number(severitynumber) },
+        { ...expected, severitynumber: Number(number) },
+        options.mode,
+      );
     }
   });
 }
@@ -68,7 +74,11 @@ test('in structured mode the only header is the content type, and the value has 
 
 test('attributes are plain UTF-8 without percent-encoding (K-1)', () => {
   const event = { ...JSON.parse(Buffer.from(sampleDelivery().bytes).toString()), subject: 'a b%20"ü€"' };
-  const { headers } = encodeRecord({ ...sampleDelivery(), bytes: Buffer.from(JSON.stringify(event)) }, binary, 'stream');
+  const { headers } = encodeRecord(
+    { ...sampleDelivery(), bytes: Buffer.from(JSON.stringify(event)) },
+    binary,
+    'stream',
+  );
   assert.equal(headers['ce_subject'], 'a b%20"ü€"');
 });
 
@@ -82,18 +92,27 @@ test('the key is the partition key, and partitionkey stays among the headers (K-
 
 test('the timestamp is the time of the event in whole milliseconds, rounded down (K-10)', () => {
   for (const options of [binary, structured]) {
-    assert.equal(encodeRecord({ ...sampleDelivery(), timeMs: 1_767_225_600_123.9 }, options, 'stream').timestamp, '1767225600123');
+    assert.equal(
+      encodeRecord({ ...sampleDelivery(), timeMs: 1_767_225_600_123.9 }, options, 'stream').timestamp,
+      '1767225600123',
+    );
     assert.equal(encodeRecord({ ...sampleDelivery(), timeMs: 0 }, options, 'stream').timestamp, '0');
   }
 });
 
 test('a record is the same at every attempt', () => {
   for (const options of [binary, structured])
-    assert.deepEqual(encodeRecord(sampleDelivery(), options, 'stream'), encodeRecord(sampleDelivery(), options, 'stream'));
+    assert.deepEqual(
+      encodeRecord(sampleDelivery(), options, 'stream'),
+      encodeRecord(sampleDelivery(), options, 'stream'),
+    );
 });
 
 test('an event that binary mode cannot represent is refused without its payload in the message; structured mode accepts it', () => {
-  const event = { ...JSON.parse(Buffer.from(sampleDelivery({ mark: 'payload' }).bytes).toString()), severitynumber: 1.5 };
+  const event = {
+    ...JSON.parse(Buffer.from(sampleDelivery({ mark: 'payload' }).bytes).toString()),
+    severitynumber: 1.5,
+  };
   const delivery = { ...sampleDelivery(), bytes: Buffer.from(JSON.stringify(event)) };
   assert.throws(
     () => encodeRecord(delivery, binary, 'stream'),
@@ -117,7 +136,9 @@ test('the size of a record includes its key and the lengths of each header', () 
   const empty = { value: Buffer.alloc(0), timestamp: '0', headers: {} };
   const least = recordBytes(empty);
   assert.equal(recordBytes({ ...empty, key: 'k'.repeat(300) }), least + 300);
-  const headers = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`name-${index + 100}`, 'x'.repeat(200)]));
+  const headers = Object.fromEntries(
+    Array.from({ length: 100 }, (_, index) => [`name-${index + 100}`, 'x'.repeat(200)]),
+  );
   // Lengths of 64 bytes and more take two bytes.
   assert.ok(recordBytes({ ...empty, headers }) >= least + 100 * (8 + 1 + 200 + 2));
 });

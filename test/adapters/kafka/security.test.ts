@@ -38,7 +38,11 @@ async function attempt(
   options: Partial<KafkaConnectionOptions>,
 ): Promise<{ readonly error: Error | null; readonly logged: string }> {
   const deps = adapterDeps();
-  const kafka = await kafkaClients({ clientId: 'security', allowInsecure: false, timeout: 10_000, ...options }, deps, 'sinks.secure')();
+  const kafka = await kafkaClients(
+    { clientId: 'security', allowInsecure: false, timeout: 10_000, ...options },
+    deps,
+    'sinks.secure',
+  )();
   const admin = kafka.admin();
   t.after(() => admin.disconnect());
   const error = await admin
@@ -48,7 +52,10 @@ async function attempt(
       () => null,
       (error: Error) => error,
     );
-  return { error: error?.name === 'KafkaJSNumberOfRetriesExceeded' ? (error.cause as Error) : error, logged: deps.logged() };
+  return {
+    error: error?.name === 'KafkaJSNumberOfRetriesExceeded' ? (error.cause as Error) : error,
+    logged: deps.logged(),
+  };
 }
 
 const authority = (kafka: Kafka): TlsOptions => ({ ca: secretOf('', kafka.certificates.ca) });
@@ -76,7 +83,10 @@ test('a certificate for another name is rejected, and serverName sets the expect
   const kafka = await sharedKafka(t);
   const brokers = brokersOf(kafka.listener('TLS'));
   const ssl = authority(kafka);
-  assert.equal(codeOf((await attempt(t, { brokers, ssl: { ...ssl, serverName: 'broker.test' } })).error), 'ERR_TLS_CERT_ALTNAME_INVALID');
+  assert.equal(
+    codeOf((await attempt(t, { brokers, ssl: { ...ssl, serverName: 'broker.test' } })).error),
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  );
   assert.equal((await attempt(t, { brokers, ssl: { ...ssl, serverName: 'localhost' } })).error, null);
 });
 
@@ -88,13 +98,18 @@ test('TLS to a port without TLS, and no TLS to a port with TLS, are reported as 
   assert.equal(codeOf(plain.error), 'BROKER_SPEAKS_TLS');
 });
 
-test('a broker that requires a certificate accepts the configured one, and rejects a client without one', { skip }, async (t) => {
+test('a broker that requires a certificate accepts the configured one, and rejects a client without one', {
+  skip,
+}, async (t) => {
   const kafka = await sharedKafka(t);
   const { certFile, keyFile } = kafka.certificates.client;
   const brokers = brokersOf(kafka.listener('MTLS'));
   const client = { cert: secretOf('', certFile), key: secretOf('', keyFile) };
   assert.equal((await attempt(t, { brokers, ssl: { ...authority(kafka), ...client } })).error, null);
-  assert.match(codeOf((await attempt(t, { brokers, ssl: authority(kafka) })).error) ?? '', /CERTIFICATE_REQUIRED|BAD_CERTIFICATE/);
+  assert.match(
+    codeOf((await attempt(t, { brokers, ssl: authority(kafka) })).error) ?? '',
+    /CERTIFICATE_REQUIRED|BAD_CERTIFICATE/,
+  );
 });
 
 test('new connections use changed files of ssl', { skip }, async (t) => {
@@ -106,7 +121,12 @@ test('new connections use changed files of ssl', { skip }, async (t) => {
   // Files are looked at once a second.
   let elapsed = 0;
   const clock = { ...deps, elapsedMs: () => elapsed };
-  const options = { clientId: 'c', allowInsecure: false, brokers: brokersOf(kafka.listener('TLS')), ssl: { ca: secretOf('', file) } };
+  const options = {
+    clientId: 'c',
+    allowInsecure: false,
+    brokers: brokersOf(kafka.listener('TLS')),
+    ssl: { ca: secretOf('', file) },
+  };
   const client = await kafkaClients(options, clock, 'sinks.secure')();
   const [before, after] = [client.admin(), client.admin()];
   t.after(() => Promise.all([before.disconnect(), after.disconnect()]));
@@ -118,7 +138,10 @@ test('new connections use changed files of ssl', { skip }, async (t) => {
 
 test('files that were never usable are a fault of the configuration, and nothing is sent', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
-  const { error } = await attempt(t, { brokers: brokersOf(kafka.listener('TLS')), ssl: { ca: secretOf('nothing', '/nowhere/ca.pem') } });
+  const { error } = await attempt(t, {
+    brokers: brokersOf(kafka.listener('TLS')),
+    ssl: { ca: secretOf('nothing', '/nowhere/ca.pem') },
+  });
   const { cause } = error ?? {};
   assert.ok(cause instanceof BridgeError);
   assert.deepEqual([cause.code, cause.disposition, cause.scope], ['BRIDGE_KAFKA_TLS_FILES', 'misconfigured', 'sink']);
@@ -141,7 +164,9 @@ function assertHidden(logged: string, secret: string): void {
 }
 
 for (const mechanism of ['plain', 'scram-sha-256', 'scram-sha-512'] as const) {
-  test(`${mechanism} logs in, with TLS and on loopback without TLS, and its password is never logged`, { skip }, async (t) => {
+  test(`${mechanism} logs in, with TLS and on loopback without TLS, and its password is never logged`, {
+    skip,
+  }, async (t) => {
     const kafka = await sharedKafka(t);
     const sasl = passwordLogin(mechanism, USERS.writer);
     const secure = await attempt(t, { brokers: brokersOf(kafka.listener('SASL_TLS')), ssl: authority(kafka), sasl });
@@ -184,11 +209,16 @@ test('a token logs in, and is read from its file for each connection', { skip },
   assert.doesNotMatch(spoilt.message, /spoilt by/);
 });
 
-test('a token of Microsoft Entra ID logs in, and is requested for the namespace of the brokers', { skip }, async (t) => {
+test('a token of Microsoft Entra ID logs in, and is requested for the namespace of the brokers', {
+  skip,
+}, async (t) => {
   const kafka = await sharedKafka(t);
   const entra = await FakeEntra.start(t);
   const token = unsecuredToken('writer');
-  entra.answer = () => ({ status: 200, body: { access_token: token, token_type: 'Bearer', expires_in: 3600, expires_on: '4102444800' } });
+  entra.answer = () => ({
+    status: 200,
+    body: { access_token: token, token_type: 'Bearer', expires_in: 3600, expires_on: '4102444800' },
+  });
   const sasl = { mechanism: 'oauthbearer', azure: true, credential: 'managed-identity' } as const;
   const { error, logged } = await attempt(t, { brokers: brokersOf(kafka.listener('SASL')), sasl });
   assert.equal(error, null);
@@ -215,13 +245,21 @@ test('an identity without a token is reported as such, and the message does not 
   const { error } = await attempt(t, { brokers: [broker.broker], sasl });
   assert.ok(error instanceof BridgeError);
   assert.deepEqual([error.code, error.disposition], ['BRIDGE_AZURE_REFUSED', 'misconfigured']);
-  assert.match(error.message, /^sinks\.secure\.sasl: the credential managed-identity gave no token \(Identity not found\)/);
+  assert.match(
+    error.message,
+    /^sinks\.secure\.sasl: the credential managed-identity gave no token \(Identity not found\)/,
+  );
 });
 
 test('a connection string of Event Hubs logs in by PLAIN, as the whole password', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const text = 'Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=aGlkZGVu';
-  const { error, logged } = await attempt(t, { brokers: [broker.broker], ssl: false, connectionString: secretOf(text), timeout: 20_000 });
+  const { error, logged } = await attempt(t, {
+    brokers: [broker.broker],
+    ssl: false,
+    connectionString: secretOf(text),
+    timeout: 20_000,
+  });
   assert.equal(error, null);
   const said = broker.requests.find(({ api }) => api === 'saslAuthenticate')?.bytes.toString('latin1') ?? '';
   assert.ok(said.endsWith(`\0$ConnectionString\0${text}`), 'user and password');
@@ -230,14 +268,20 @@ test('a connection string of Event Hubs logs in by PLAIN, as the whole password'
 
 test('a login at a port without one, and no login at a port that requires one, fail', { skip }, async (t) => {
   const kafka = await sharedKafka(t);
-  const login = await attempt(t, { brokers: brokersOf(kafka.listener('PLAINTEXT')), sasl: passwordLogin('plain', USERS.writer) });
+  const login = await attempt(t, {
+    brokers: brokersOf(kafka.listener('PLAINTEXT')),
+    sasl: passwordLogin('plain', USERS.writer),
+  });
   assert.notEqual(login.error, null);
   const none = await attempt(t, { brokers: brokersOf(kafka.listener('SASL')) });
   assert.notEqual(none.error, null);
 });
 
 test('no password leaves this machine without TLS, even if a cluster on loopback advertises other brokers', async (t) => {
-  const { error } = await attempt(t, { brokers: [{ host: '192.0.2.1', port: 9092 }], sasl: passwordLogin('plain', 'hidden') });
+  const { error } = await attempt(t, {
+    brokers: [{ host: '192.0.2.1', port: 9092 }],
+    sasl: passwordLogin('plain', 'hidden'),
+  });
   const { cause } = error ?? {};
   assert.ok(cause instanceof BridgeError);
   assert.deepEqual([cause.code, cause.disposition], ['BRIDGE_KAFKA_INSECURE', 'misconfigured']);

@@ -40,7 +40,9 @@ function written(bridge: Program, type: string): { readonly data: Readonly<Recor
   return events.filter((event) => event.type === `io.github.scheduled-events-bridge.${type}.v1`);
 }
 
-test('an approval that kcat writes to the topic starts the event, plain or as a CloudEvent', { skip: withoutKafka }, async (t) => {
+test('an approval that kcat writes to the topic starts the event, plain or as a CloudEvent', {
+  skip: withoutKafka,
+}, async (t) => {
   const { azure, begin, write } = await setUp(t);
   const bridge = await begin();
   await bridge.logs('the consumer group is new');
@@ -84,7 +86,10 @@ test('an invalid message is skipped with one warning, and a late approval gives 
   await azure.until(() => azure.approvals().includes(waiting.EventId), { timeoutMs: 20_000 });
   await poll(() => written(bridge, 'approval.failed').length === 1, 'a failed approval on standard output');
   const [failed] = written(bridge, 'approval.failed');
-  assert.deepEqual([failed?.data['eventId'], failed?.data['approver'], failed?.data['reason']], [running.EventId, 'ops', 'started']);
+  assert.deepEqual(
+    [failed?.data['eventId'], failed?.data['approver'], failed?.data['reason']],
+    [running.EventId, 'ops', 'started'],
+  );
   const warnings = bridge.stderr
     .split('\n')
     .filter((line) => line.includes('"level":"warn"'))

@@ -15,7 +15,10 @@ import { openSource } from './source-fixture.ts';
 
 /** So many that a batch has several blocks of 64 KiB, with much to refer back to and something that is always new. */
 const LINES = Array.from({ length: 3_000 }, (_, index) =>
-  JSON.stringify({ StartRequests: [{ EventId: `c7061bac-${(index * 2_654_435_761) % 2 ** 32}` }], padding: 'x'.repeat(index % 97) }),
+  JSON.stringify({
+    StartRequests: [{ EventId: `c7061bac-${(index * 2_654_435_761) % 2 ** 32}` }],
+    padding: 'x'.repeat(index % 97),
+  }),
 );
 
 /** Gives a program lines, and waits until it has sent them. */
@@ -30,7 +33,9 @@ for (const codec of ['gzip', 'snappy', 'lz4', 'zstd']) {
   test(`records that librdkafka compresses with ${codec} arrive unchanged`, { skip: withoutKafka }, async (t) => {
     const kafka = await sharedKafka(t);
     const topic = await kafka.createTopic();
-    const reading = new Reading(openSource(t, { brokers: kafka.brokers, topic, groupId: kafka.uniqueName('group') }).source);
+    const reading = new Reading(
+      openSource(t, { brokers: kafka.brokers, topic, groupId: kafka.uniqueName('group') }).source,
+    );
     await reading.ready();
     await send('kcat', ['-P', '-q', '-b', kafka.brokers.join(), '-t', topic, '-z', codec, '-X', 'linger.ms=200']);
     await reading.until(LINES.length);
@@ -39,12 +44,22 @@ for (const codec of ['gzip', 'snappy', 'lz4', 'zstd']) {
 }
 
 for (const codec of ['snappy', 'lz4', 'zstd']) {
-  test(`records that Kafka's Java client compresses with ${codec} arrive unchanged`, { skip: withoutOurKafka }, async (t) => {
+  test(`records that Kafka's Java client compresses with ${codec} arrive unchanged`, {
+    skip: withoutOurKafka,
+  }, async (t) => {
     const kafka = await sharedKafka(t);
     const topic = await kafka.createTopic();
-    const reading = new Reading(openSource(t, { brokers: kafka.brokers, topic, groupId: kafka.uniqueName('group') }).source);
+    const reading = new Reading(
+      openSource(t, { brokers: kafka.brokers, topic, groupId: kafka.uniqueName('group') }).source,
+    );
     await reading.ready();
-    const tool = ['org.apache.kafka.tools.ConsoleProducer', '--bootstrap-server', kafka.brokers.join(), '--topic', topic];
+    const tool = [
+      'org.apache.kafka.tools.ConsoleProducer',
+      '--bootstrap-server',
+      kafka.brokers.join(),
+      '--topic',
+      topic,
+    ];
     await send(javaProgram(), [
       ...(await javaArguments()),
       ...tool,
@@ -60,7 +75,9 @@ for (const codec of ['snappy', 'lz4', 'zstd']) {
   });
 }
 
-test('a batch that exceeds the limit when decompressed is a fault with instructions to skip it', { skip: withoutKafka }, async (t) => {
+test('a batch that exceeds the limit when decompressed is a fault with instructions to skip it', {
+  skip: withoutKafka,
+}, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const groupId = kafka.uniqueName('group');
@@ -70,7 +87,11 @@ test('a batch that exceeds the limit when decompressed is a fault with instructi
   const producer = client.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
   await producer.connect();
   t.after(() => producer.disconnect());
-  await producer.send({ topic, compression: kafkajs.CompressionTypes.GZIP, messages: [{ value: Buffer.alloc(65 * 1024 ** 2) }] });
+  await producer.send({
+    topic,
+    compression: kafkajs.CompressionTypes.GZIP,
+    messages: [{ value: Buffer.alloc(65 * 1024 ** 2) }],
+  });
   const fault = (await reading.done) as BridgeError;
   assert.deepEqual([fault.code, fault.disposition, fault.scope], ['BRIDGE_KAFKA_UNREADABLE', 'misconfigured', 'sink']);
   assert.match(fault.message, new RegExp(`topic ${topic} .*${groupId}`));

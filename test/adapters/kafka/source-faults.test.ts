@@ -25,7 +25,11 @@ async function asReader(t: TestContext) {
 }
 
 /** What `check` and `receive` reject with. */
-async function faultsOf(t: TestContext, options: Readonly<Record<string, unknown>>, secrets: Readonly<Record<string, string>> = SECRETS) {
+async function faultsOf(
+  t: TestContext,
+  options: Readonly<Record<string, unknown>>,
+  secrets: Readonly<Record<string, string>> = SECRETS,
+) {
   const { source } = openSource(t, options, { secrets });
   const checked = (await source.check(new AbortController().signal).catch((error: unknown) => error)) as BridgeError;
   const received = (await new Reading(source).done) as BridgeError;
@@ -36,7 +40,9 @@ function shown(faults: readonly BridgeError[]): unknown[] {
   return faults.map(({ code, disposition, scope, message }) => [code, disposition, scope, message]);
 }
 
-test('a missing right to read in the group is a fault that names the right and the group', { skip: withoutOurKafka }, async (t) => {
+test('a missing right to read in the group is a fault that names the right and the group', {
+  skip: withoutOurKafka,
+}, async (t) => {
   const { kafka, groupId, options } = await asReader(t);
   await kafka.deny({ resource: 'group', name: groupId, user: 'reader', operation: 'read' });
   const message =
@@ -61,12 +67,17 @@ test('a missing right to read the topic is a fault that names the right and the 
   const { kafka, topic, options } = await asReader(t);
   await kafka.deny({ resource: 'topic', name: topic, user: 'reader', operation: 'read' });
   for (const fault of await faultsOf(t, options)) {
-    assert.deepEqual([fault.code, fault.disposition, fault.scope], ['BRIDGE_KAFKA_UNAUTHORIZED', 'misconfigured', 'sink']);
+    assert.deepEqual(
+      [fault.code, fault.disposition, fault.scope],
+      ['BRIDGE_KAFKA_UNAUTHORIZED', 'misconfigured', 'sink'],
+    );
     assert.match(fault.message, new RegExp(`READ and DESCRIBE on topic ${topic}`));
   }
 });
 
-test('a first broker that accepts connections and never answers does not block the others', { skip: withoutKafka }, async (t) => {
+test('a first broker that accepts connections and never answers does not block the others', {
+  skip: withoutKafka,
+}, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
@@ -86,7 +97,10 @@ test('a first broker that accepts connections and never answers does not block t
 test('wrong credentials are reported as such, without their values', { skip: withoutOurKafka }, async (t) => {
   const { options } = await asReader(t);
   for (const fault of await faultsOf(t, options, { READER: 'wrong-secret-0815' })) {
-    assert.deepEqual([fault.code, fault.disposition, fault.scope], ['BRIDGE_KAFKA_UNAUTHENTICATED', 'misconfigured', 'sink']);
+    assert.deepEqual(
+      [fault.code, fault.disposition, fault.scope],
+      ['BRIDGE_KAFKA_UNAUTHENTICATED', 'misconfigured', 'sink'],
+    );
     assert.doesNotMatch(JSON.stringify(fault) + fault.message + String(fault.cause), /0815/);
   }
 });
@@ -141,10 +155,15 @@ test('when a broker restarts, nothing is lost or processed twice', { skip: witho
   await reading.until(5);
   await reading.end();
   assert.deepEqual(reading.texts.toSorted(), ['1', '2', '3', '4', '5']);
-  assert.deepEqual(new Set(reading.failures.map(({ disposition, scope }) => `${disposition} ${scope}`)), new Set(['retry sink']));
+  assert.deepEqual(
+    new Set(reading.failures.map(({ disposition, scope }) => `${disposition} ${scope}`)),
+    new Set(['retry sink']),
+  );
 });
 
-test('when connections are cut repeatedly, no message is lost or processed twice', { skip: withoutKafka }, async (t) => {
+test('when connections are cut repeatedly, no message is lost or processed twice', {
+  skip: withoutKafka,
+}, async (t) => {
   const kafka = await sharedKafka(t);
   const proxy = await KafkaProxy.start(t, kafka.brokers);
   const topic = await kafka.createTopic({ partitions: 2 });
@@ -163,7 +182,9 @@ test('when connections are cut repeatedly, no message is lost or processed twice
   assert.deepEqual(reading.texts, ['0', '1', '2', '3', '4', '5']);
 });
 
-test('the bridge sends heartbeats while it processes a message, however long that takes', { skip: withoutKafka }, async (t) => {
+test('the bridge sends heartbeats while it processes a message, however long that takes', {
+  skip: withoutKafka,
+}, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const proxy = await KafkaProxy.start(t, kafka.brokers);

@@ -91,8 +91,15 @@ export class FarEnd {
   }
 
   static async open(t: TestContext, brokers: readonly string[], topic: string): Promise<FarEnd> {
-    const client = new kafkajs.Kafka({ clientId: 'far-end', brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING });
-    const producer = client.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner, metadataMaxAge: 500 });
+    const client = new kafkajs.Kafka({
+      clientId: 'far-end',
+      brokers: [...brokers],
+      logLevel: kafkajs.logLevel.NOTHING,
+    });
+    const producer = client.producer({
+      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+      metadataMaxAge: 500,
+    });
     const admin = client.admin();
     await Promise.all([producer.connect(), admin.connect()]);
     t.after(() => Promise.all([producer.disconnect(), admin.disconnect()]));
@@ -100,14 +107,20 @@ export class FarEnd {
   }
 
   /** Resolves once they are in the topic; to partition 0 by default, sent now. */
-  async send(values: readonly (string | Buffer | null)[], partition = 0, timestamp = String(Date.now())): Promise<void> {
+  async send(
+    values: readonly (string | Buffer | null)[],
+    partition = 0,
+    timestamp = String(Date.now()),
+  ): Promise<void> {
     await this.#send(values.map((value) => ({ value, partition, timestamp })));
   }
 
   /** By partition; -1 where the group has none. */
   async committed(groupId: string): Promise<number[]> {
     const [found] = await this.#admin.fetchOffsets({ groupId, topics: [this.topic] });
-    return found === undefined ? [] : found.partitions.sort((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset));
+    return found === undefined
+      ? []
+      : found.partitions.sort((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset));
   }
 
   /** How many are in the group; 0 too where there is none. */

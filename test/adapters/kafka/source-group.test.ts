@@ -9,7 +9,11 @@ import * as v from 'valibot';
 import { kafkaClients } from '../../../adapters/kafka/client/kafka-client.ts';
 import { kafkaSourceOptions } from '../../../adapters/kafka/options/kafka-source-options.ts';
 import { groupConsumer } from '../../../adapters/kafka/source/group-consumer.ts';
-import { type Coordinator, coordinatorOf, retryUntilCoordinated } from '../../../adapters/kafka/source/group-coordinator.ts';
+import {
+  type Coordinator,
+  coordinatorOf,
+  retryUntilCoordinated,
+} from '../../../adapters/kafka/source/group-coordinator.ts';
 import { startGroupFromOutside } from '../../../adapters/kafka/source/group-start.ts';
 import type { BridgeError } from '../../../src/errors.ts';
 import { systemDeps } from '../../../src/time/system.ts';
@@ -23,7 +27,13 @@ async function setUp(t: TestContext, partitions = 1) {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic({ partitions });
   const groupId = kafka.uniqueName('group');
-  return { kafka, topic, groupId, far: await FarEnd.open(t, kafka.brokers, topic), options: { brokers: kafka.brokers, topic, groupId } };
+  return {
+    kafka,
+    topic,
+    groupId,
+    far: await FarEnd.open(t, kafka.brokers, topic),
+    options: { brokers: kafka.brokers, topic, groupId },
+  };
 }
 
 /** A cluster and its coordinator, as a source has them before it joins. */
@@ -92,7 +102,9 @@ function upTo(count: number): string[] {
   return Array.from({ length: count }, (_, index) => String(index + 1)).toSorted();
 }
 
-test('a message that was sent between the first commit and the first poll is processed', { skip: withoutKafka }, async (t) => {
+test('a message that was sent between the first commit and the first poll is processed', {
+  skip: withoutKafka,
+}, async (t) => {
   const { kafka, topic, groupId, far, options } = await setUp(t, 2);
   await far.send(['old'], 0);
   const { cluster, coordinator } = await outside(t, kafka.brokers, topic, groupId);
@@ -117,7 +129,10 @@ test('when two bridges start a group together, the later one never skips a messa
   skip: withoutKafka,
 }, async (t) => {
   const { kafka, topic, groupId, far } = await setUp(t);
-  const [first, second] = [await outside(t, kafka.brokers, topic, groupId), await outside(t, kafka.brokers, topic, groupId)];
+  const [first, second] = [
+    await outside(t, kafka.brokers, topic, groupId),
+    await outside(t, kafka.brokers, topic, groupId),
+  ];
   const group = { topic, groupId, source: 'ops' };
   const before = async () => {
     await startGroupFromOutside(first.cluster, first.coordinator, group);
@@ -135,7 +150,9 @@ test('when two bridges start a group together, the later one never skips a messa
   };
   const { cluster, coordinator } = second;
   const delayedCluster = Object.create(cluster, {
-    fetchTopicsOffset: { value: (...args: Parameters<typeof cluster.fetchTopicsOffset>) => meanwhile(cluster.fetchTopicsOffset(...args)) },
+    fetchTopicsOffset: {
+      value: (...args: Parameters<typeof cluster.fetchTopicsOffset>) => meanwhile(cluster.fetchTopicsOffset(...args)),
+    },
   }) as typeof cluster;
   const delayed: Coordinator = {
     offsetFetch: (request) => meanwhile(coordinator.offsetFetch(request)),
@@ -147,7 +164,9 @@ test('when two bridges start a group together, the later one never skips a messa
   assert.deepEqual(await far.committed(groupId), [0]);
 });
 
-test('sources of one bridge with different topics share its group, and also start at the end', { skip: withoutKafka }, async (t) => {
+test('sources of one bridge with different topics share its group, and also start at the end', {
+  skip: withoutKafka,
+}, async (t) => {
   const { kafka, groupId, far, options } = await setUp(t, 2);
   const other = await FarEnd.open(t, kafka.brokers, await kafka.createTopic({ partitions: 2 }));
   for (const end of [far, other]) await end.send(['old'], 1);

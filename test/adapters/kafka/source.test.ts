@@ -12,7 +12,12 @@ async function setUp(t: TestContext, partitions = 1, config: Readonly<Record<str
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic({ partitions, config });
   const groupId = kafka.uniqueName('group');
-  return { kafka, groupId, far: await FarEnd.open(t, kafka.brokers, topic), options: { brokers: kafka.brokers, topic, groupId } };
+  return {
+    kafka,
+    groupId,
+    far: await FarEnd.open(t, kafka.brokers, topic),
+    options: { brokers: kafka.brokers, topic, groupId },
+  };
 }
 
 test('a message arrives unchanged, with a stable id, its place and its time', { skip: withoutKafka }, async (t) => {
@@ -47,7 +52,9 @@ test('a message of a producer that gives no time counts as sent when it is read'
   assert.ok(sentMs >= fromMs && sentMs <= Date.now(), String(sentMs));
 });
 
-test('an offset is committed once its message is settled or refused, and not before', { skip: withoutKafka }, async (t) => {
+test('an offset is committed once its message is settled or refused, and not before', {
+  skip: withoutKafka,
+}, async (t) => {
   const { options, far, groupId } = await setUp(t);
   const during: number[][] = [];
   const { source } = openSource(t, options);
@@ -83,7 +90,9 @@ test('if a message cannot be processed, receive rejects with the same error, and
   assert.equal(second.messages[0]?.id, first.messages[1]?.id);
 });
 
-test('a new group starts at the end, and logs this; another start continues at the last position', { skip: withoutKafka }, async (t) => {
+test('a new group starts at the end, and logs this; another start continues at the last position', {
+  skip: withoutKafka,
+}, async (t) => {
   const { options, far } = await setUp(t, 2);
   await far.send(['old'], 0);
   await far.send(['old'], 1);
@@ -131,14 +140,20 @@ test('a closed source ends its receiving and refuses new calls; closed unused it
   await reading.ready();
   await source[Symbol.asyncDispose]();
   await source[Symbol.asyncDispose]();
-  for (const error of [reading.ended, await new Reading(source).done, await source.check(new AbortController().signal).catch((e) => e)])
+  for (const error of [
+    reading.ended,
+    await new Reading(source).done,
+    await source.check(new AbortController().signal).catch((e) => e),
+  ])
     assert.equal((error as BridgeError).code, 'BRIDGE_ADAPTER_CLOSED');
   const unused = openSource(t, { ...options, brokers: ['127.0.0.1:1'] });
   await unused.source[Symbol.asyncDispose]();
   assert.equal(unused.logged(), '');
 });
 
-test('a topic that is deleted and created again while the bridge runs is read from its beginning', { skip: withoutKafka }, async (t) => {
+test('a topic that is deleted and created again while the bridge runs is read from its beginning', {
+  skip: withoutKafka,
+}, async (t) => {
   const { options, far } = await setUp(t);
   const { source } = openSource(t, options);
   const before = new Reading(source);
@@ -195,7 +210,10 @@ test('a missing topic is a fault that names it, and is not created; once it exis
   const topic = kafka.uniqueName('missing');
   const far = await FarEnd.open(t, kafka.brokers, topic);
   const { source } = openSource(t, { ...options, topic });
-  for (const error of [await new Reading(source).done, await source.check(new AbortController().signal).catch((e) => e)]) {
+  for (const error of [
+    await new Reading(source).done,
+    await source.check(new AbortController().signal).catch((e) => e),
+  ]) {
     assert.ok(error instanceof BridgeError);
     assert.deepEqual([error.code, error.disposition, error.scope], ['BRIDGE_KAFKA_NO_TOPIC', 'misconfigured', 'sink']);
     assert.match(error.message, new RegExp(`^source ops: topic ${topic} does not exist`));
@@ -203,7 +221,9 @@ test('a missing topic is a fault that names it, and is not created; once it exis
   assert.equal(await far.exists(), false);
 });
 
-test('a check reaches the topic and the group without joining it, and reports a new group', { skip: withoutKafka }, async (t) => {
+test('a check reaches the topic and the group without joining it, and reports a new group', {
+  skip: withoutKafka,
+}, async (t) => {
   const { options, far, groupId } = await setUp(t, 2);
   await far.send(['old']);
   const { source } = openSource(t, options);

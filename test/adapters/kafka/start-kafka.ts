@@ -43,7 +43,8 @@ export function createSink(t: TestContext, { options, secrets = {}, time }: Sink
   const deps = adapterDeps(time ? { time } : {});
   const adapter = manageAdapter(kafkaSink.create(parsed, deps), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
-  const deliver: Sink['deliver'] = (...samples) => adapter.deliver(samples.map(sampleDelivery), new AbortController().signal);
+  const deliver: Sink['deliver'] = (...samples) =>
+    adapter.deliver(samples.map(sampleDelivery), new AbortController().signal);
   return { adapter, deps, deliver };
 }
 

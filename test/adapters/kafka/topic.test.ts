@@ -22,7 +22,9 @@ async function missingTopic(t: TestContext) {
   return { kafka, topic, isThere };
 }
 
-test('a missing topic is reported as misconfigured, and never created by accident', { skip: withoutKafka }, async (t) => {
+test('a missing topic is reported as misconfigured, and never created by accident', {
+  skip: withoutKafka,
+}, async (t) => {
   const { kafka, topic, isThere } = await missingTopic(t);
   const { deliver, adapter } = createSink(t, { options: { brokers: [...kafka.brokers], topic } });
   for (const attempt of [1, 2]) {
@@ -31,13 +33,18 @@ test('a missing topic is reported as misconfigured, and never created by acciden
       [failure.code, failure.disposition, failure.scope, failure.status],
       ['BRIDGE_KAFKA_NO_TOPIC', 'misconfigured', 'sink', 'UNKNOWN_TOPIC_OR_PARTITION'],
     );
-    assert.ok(failure.message.includes(`topic ${topic} does not exist`) && failure.message.includes('createTopic'), failure.message);
+    assert.ok(
+      failure.message.includes(`topic ${topic} does not exist`) && failure.message.includes('createTopic'),
+      failure.message,
+    );
   }
   await assert.rejects(adapter.check(new AbortController().signal), { code: 'BRIDGE_KAFKA_NO_TOPIC' });
   assert.equal(await isThere(), false);
 });
 
-test('a lane with a missing topic reports it, loses nothing, and delivers once the topic exists', { skip: withoutKafka }, async (t) => {
+test('a lane with a missing topic reports it, loses nothing, and delivers once the topic exists', {
+  skip: withoutKafka,
+}, async (t) => {
   const { kafka, topic } = await missingTopic(t);
   const { lane, queue, pass, store } = kafkaLane(t, { brokers: [...kafka.brokers], topic });
   for (const seq of [1, 2, 3]) queue({ seq });
@@ -54,9 +61,15 @@ test('a lane with a missing topic reports it, loses nothing, and delivers once t
 });
 
 for (const idempotent of [false, true]) {
-  test(`createTopic creates a missing topic with its settings (idempotent: ${idempotent})`, { skip: withoutKafka }, async (t) => {
+  test(`createTopic creates a missing topic with its settings (idempotent: ${idempotent})`, {
+    skip: withoutKafka,
+  }, async (t) => {
     const { kafka, topic } = await missingTopic(t);
-    const wanted = { partitions: 3, replicationFactor: 1, config: { 'retention.ms': 3_600_000, 'cleanup.policy': 'compact' } };
+    const wanted = {
+      partitions: 3,
+      replicationFactor: 1,
+      config: { 'retention.ms': 3_600_000, 'cleanup.policy': 'compact' },
+    };
     const options = { brokers: [...kafka.brokers], topic, createTopic: wanted, idempotent };
     const { deliver } = createSink(t, { options });
     // A topic is known before it takes records.
@@ -70,7 +83,9 @@ for (const idempotent of [false, true]) {
       includeSynonyms: false,
       resources: [{ type: TOPIC_RESOURCE, name: topic, configNames }],
     });
-    const found = Object.fromEntries(resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]) ?? []);
+    const found = Object.fromEntries(
+      resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]) ?? [],
+    );
     assert.deepEqual(found, { 'retention.ms': '3600000', 'cleanup.policy': 'compact' });
   });
 }
@@ -79,31 +94,49 @@ test('several bridges that create the topic at once create only one', { skip: wi
   const { kafka, topic } = await missingTopic(t);
   const options = { brokers: [...kafka.brokers], topic, createTopic: { partitions: 1, replicationFactor: 1 } };
   const bridges = Array.from({ length: 4 }, () => createSink(t, { options }));
-  await Promise.all(bridges.map(({ deliver }) => poll(async () => (await deliver({ seq: 1 }))[0] === 'accepted', 'a delivery')));
+  await Promise.all(
+    bridges.map(({ deliver }) => poll(async () => (await deliver({ seq: 1 }))[0] === 'accepted', 'a delivery')),
+  );
 });
 
-test('createTopic that the cluster rejects is reported as misconfigured, with the cause', { skip: withoutKafka }, async (t) => {
+test('createTopic that the cluster rejects is reported as misconfigured, with the cause', {
+  skip: withoutKafka,
+}, async (t) => {
   const { kafka, topic, isThere } = await missingTopic(t);
   const faults = [
     [{ partitions: 1, replicationFactor: 9 }, 'INVALID_REPLICATION_FACTOR', /createTopic\.replicationFactor/],
-    [{ partitions: 1, replicationFactor: 1, config: { 'retention.ms': 'soon' } }, 'INVALID_CONFIG', /createTopic\.config/],
+    [
+      { partitions: 1, replicationFactor: 1, config: { 'retention.ms': 'soon' } },
+      'INVALID_CONFIG',
+      /createTopic\.config/,
+    ],
   ] as const;
   for (const [wanted, status, message] of faults) {
-    const { deliver, adapter } = createSink(t, { options: { brokers: [...kafka.brokers], topic, createTopic: wanted } });
+    const { deliver, adapter } = createSink(t, {
+      options: { brokers: [...kafka.brokers], topic, createTopic: wanted },
+    });
     const failure = failed((await deliver({ seq: 1 }))[0]);
-    assert.deepEqual([failure.code, failure.disposition, failure.status], ['BRIDGE_KAFKA_MISCONFIGURED', 'misconfigured', status]);
+    assert.deepEqual(
+      [failure.code, failure.disposition, failure.status],
+      ['BRIDGE_KAFKA_MISCONFIGURED', 'misconfigured', status],
+    );
     assert.match(failure.message, message);
     await assert.rejects(adapter.check(new AbortController().signal), { code: 'BRIDGE_KAFKA_MISCONFIGURED', status });
   }
   assert.equal(await isThere(), false);
 });
 
-test('a check of a sink that will create its topic reports this and creates none', { skip: withoutKafka }, async (t) => {
+test('a check of a sink that will create its topic reports this and creates none', {
+  skip: withoutKafka,
+}, async (t) => {
   const { kafka, topic, isThere } = await missingTopic(t);
   const { adapter } = createSink(t, {
     options: { brokers: [...kafka.brokers], topic, createTopic: { partitions: 1, replicationFactor: 1 } },
   });
-  assert.match((await adapter.check(new AbortController().signal)) ?? '', /does not exist yet: the first delivery creates it/);
+  assert.match(
+    (await adapter.check(new AbortController().signal)) ?? '',
+    /does not exist yet: the first delivery creates it/,
+  );
   assert.equal(await isThere(), false);
 });
 
@@ -136,5 +169,8 @@ test('an unreachable advertised address is reported, with the wrong setting', { 
   const failure = failed((await deliver({ seq: 1 }))[0]);
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_KAFKA_ADVERTISED', 'retry', 'sink']);
   assert.match(failure.message, expected);
-  await assert.rejects(adapter.check(new AbortController().signal), { code: 'BRIDGE_KAFKA_ADVERTISED', message: expected });
+  await assert.rejects(adapter.check(new AbortController().signal), {
+    code: 'BRIDGE_KAFKA_ADVERTISED',
+    message: expected,
+  });
 });

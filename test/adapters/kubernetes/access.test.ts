@@ -8,7 +8,15 @@ import { ACCOUNT, NodeApi, TOKEN } from '../../far-sides/kubernetes/node-routes.
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { failed } from '../contract.ts';
-import { ALL, accountFolder, adapterFor, kubeconfigOf, NODE, nodeDelivery, startKubernetes } from './start-kubernetes.ts';
+import {
+  ALL,
+  accountFolder,
+  adapterFor,
+  kubeconfigOf,
+  NODE,
+  nodeDelivery,
+  startKubernetes,
+} from './start-kubernetes.ts';
 
 const never = new AbortController().signal;
 
@@ -33,7 +41,14 @@ test('a check names each missing right, of the steps that are configured alone',
 
 test('a check for all steps asks for exactly the rights of deploy/kubernetes/rbac.yaml', async (t) => {
   const { api, adapter } = await startKubernetes(t);
-  const rights = ['get nodes', 'patch nodes', 'patch nodes/status', 'create events', 'list pods', 'create pods/eviction'];
+  const rights = [
+    'get nodes',
+    'patch nodes',
+    'patch nodes/status',
+    'create events',
+    'list pods',
+    'create pods/eviction',
+  ];
   for (const right of rights) api.forbidden.add(right);
   await assert.rejects(adapter.check(never), ({ message }) => rights.every((right) => message.includes(right)));
   const rbac = readFileSync(new URL('../../../deploy/kubernetes/rbac.yaml', import.meta.url), 'utf8');
@@ -96,7 +111,9 @@ test('a kubeconfig may have its token and authority in files, which are read aga
   api.cluster.addNode(NODE);
   const folder = accountFolder(t, 'old');
   const config = kubeconfigOf(api.url, { tokenFile: 'token' }) as { clusters: { cluster: object }[] };
-  config.clusters = [{ name: 'ours', cluster: { server: api.url, 'certificate-authority': 'ca.crt' } } as { cluster: object }];
+  config.clusters = [
+    { name: 'ours', cluster: { server: api.url, 'certificate-authority': 'ca.crt' } } as { cluster: object },
+  ];
   const file = join(folder, 'kubeconfig');
   writeFileSync(file, JSON.stringify(config));
   const time = new VirtualTime();

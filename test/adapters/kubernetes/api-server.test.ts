@@ -7,7 +7,15 @@ import { parseAllDocuments } from 'yaml';
 import { type KubernetesAdapter, kubernetesSink } from '../../../adapters/kubernetes/kubernetes.ts';
 import { ApiServer } from '../../far-sides/kubernetes/api-server.ts';
 import { noKubernetes } from '../../far-sides/kubernetes/binaries.ts';
-import { allowDisruptions, endPod, makeBudget, makeNode, makePod, nodeOf, stateOfPod } from '../../far-sides/kubernetes/objects.ts';
+import {
+  allowDisruptions,
+  endPod,
+  makeBudget,
+  makeNode,
+  makePod,
+  nodeOf,
+  stateOfPod,
+} from '../../far-sides/kubernetes/objects.ts';
 import { poll } from '../../support/poll.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
@@ -31,7 +39,11 @@ let kubeconfig: string;
 before(async () => {
   if (options.skip) return;
   server = await ApiServer.start();
-  await server.must('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
+  await server.must('POST', '/api/v1/namespaces', {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: NAMESPACE },
+  });
   const rbac = readFileSync(new URL('../../../deploy/kubernetes/rbac.yaml', import.meta.url), 'utf8');
   for (const document of parseAllDocuments(rbac)) {
     const object = document.toJS() as { readonly kind: string };
@@ -46,8 +58,13 @@ after(async () => {
 
 interface NodeState {
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
-  readonly spec: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly key: string; readonly value?: string }[] };
-  readonly status: { readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string }[] };
+  readonly spec: {
+    readonly unschedulable?: boolean;
+    readonly taints?: readonly { readonly key: string; readonly value?: string }[];
+  };
+  readonly status: {
+    readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+  };
 }
 
 async function stateOf(node: string): Promise<NodeState> {
@@ -76,13 +93,18 @@ test('with only the rights of rbac.yaml, a check finds nothing missing, and prin
 test('without one of the rights a check names it', options, async (t) => {
   await makeNode(server, 'unchecked');
   const path = `${COLLECTIONS['ClusterRole']}/scheduled-events-bridge-nodes`;
-  const { rules } = (await server.must('GET', path)) as { readonly rules: readonly { readonly resources: readonly string[] }[] };
+  const { rules } = (await server.must('GET', path)) as {
+    readonly rules: readonly { readonly resources: readonly string[] }[];
+  };
   const fewer = rules.filter(({ resources }) => !['nodes/status', 'pods/eviction'].includes(resources[0] ?? ''));
   await server.must('PATCH', path, { rules: fewer });
   t.after(() => server.must('PATCH', path, { rules }));
   const adapter = adapterFor(t, 'unchecked');
   const seen = async () => (await adapter.check(never).catch(({ message }: Error) => message)) ?? '';
-  await poll(async () => /may not patch nodes\/status, create pods\/eviction:/.test(await seen()), 'the rights to be gone');
+  await poll(
+    async () => /may not patch nodes\/status, create pods\/eviction:/.test(await seen()),
+    'the rights to be gone',
+  );
 });
 
 test('a node is prepared and drained, and afterwards as it was', options, async (t) => {
@@ -105,7 +127,10 @@ test('a node is prepared and drained, and afterwards as it was', options, async 
   await endPod(server, 'slow');
   assert.deepEqual(await running, { result: 'accepted', approves: true });
   assert.deepEqual([await stateOfPod(server, 'web'), await stateOfPod(server, 'agent')], ['gone', 'there']);
-  const { items } = (await server.must('GET', '/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=worker')) as {
+  const { items } = (await server.must(
+    'GET',
+    '/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=worker',
+  )) as {
     readonly items: readonly { readonly reason: string }[];
   };
   assert.deepEqual(
@@ -136,7 +161,8 @@ test('a taint that another client adds at the same moment is kept', options, asy
   let writes = 0;
   let isOver = false;
   const others = (async () => {
-    for (; !isOver; writes += 1) await server.must('PATCH', '/api/v1/nodes/busy', { metadata: { labels: { writes: `w${writes}` } } });
+    for (; !isOver; writes += 1)
+      await server.must('PATCH', '/api/v1/nodes/busy', { metadata: { labels: { writes: `w${writes}` } } });
   })();
   for (const change of ['scheduled', 'started', 'ended']) assert.equal(await deliver(adapter, change), 'accepted');
   isOver = true;
@@ -149,47 +175,55 @@ test('a taint that another client adds at the same moment is kept', options, asy
   assert.equal('unschedulable' in node.spec, false);
 });
 
-test('two events at once: the node shows the remaining one while the other ends, and both drains share a pod', options, async (t) => {
-  await makeNode(server, 'twice');
-  const before = await stateOf('twice');
-  await makePod(server, 'both', { node: 'twice', gracePeriodSeconds: 30 });
-  const adapter = adapterFor(t, 'twice');
-  const [one, two] = [
-    { event: 'one', type: 'Reboot' },
-    { event: 'two', type: 'Preempt' },
-  ];
-  const shown = async () => {
-    const { spec, status } = await stateOf('twice');
-    const taint = spec.taints?.find(({ key }) => key === 'scheduled-events-bridge.github.io/maintenance');
-    return `${spec.unschedulable} ${taint?.value} ${status.conditions.find(({ type }) => type === 'ScheduledEvent')?.reason}`;
-  };
-  const first = deliver(adapter, 'scheduled', one);
-  await poll(async () => (await stateOfPod(server, 'both')) === 'ending', 'the eviction');
-  const second = deliver(adapter, 'scheduled', two);
-  await poll(async () => (await shown()) === 'true Preempt Preempt', 'the node to show the second');
-  await endPod(server, 'both');
-  assert.deepEqual(await Promise.all([first, second]), [
-    { result: 'accepted', approves: true },
-    { result: 'accepted', approves: true },
-  ]);
-  // Both at once: each takes back its own, and the last one the rest.
-  await Promise.all([deliver(adapter, 'ended', one), deliver(adapter, 'ended', two)]);
-  const { spec, status, metadata } = await stateOf('twice');
-  assert.deepEqual([spec, status, metadata.annotations], [before.spec, before.status, before.metadata.annotations]);
-});
+test(
+  'two events at once: the node shows the remaining one while the other ends, and both drains share a pod',
+  options,
+  async (t) => {
+    await makeNode(server, 'twice');
+    const before = await stateOf('twice');
+    await makePod(server, 'both', { node: 'twice', gracePeriodSeconds: 30 });
+    const adapter = adapterFor(t, 'twice');
+    const [one, two] = [
+      { event: 'one', type: 'Reboot' },
+      { event: 'two', type: 'Preempt' },
+    ];
+    const shown = async () => {
+      const { spec, status } = await stateOf('twice');
+      const taint = spec.taints?.find(({ key }) => key === 'scheduled-events-bridge.github.io/maintenance');
+      return `${spec.unschedulable} ${taint?.value} ${status.conditions.find(({ type }) => type === 'ScheduledEvent')?.reason}`;
+    };
+    const first = deliver(adapter, 'scheduled', one);
+    await poll(async () => (await stateOfPod(server, 'both')) === 'ending', 'the eviction');
+    const second = deliver(adapter, 'scheduled', two);
+    await poll(async () => (await shown()) === 'true Preempt Preempt', 'the node to show the second');
+    await endPod(server, 'both');
+    assert.deepEqual(await Promise.all([first, second]), [
+      { result: 'accepted', approves: true },
+      { result: 'accepted', approves: true },
+    ]);
+    // Both at once: each takes back its own, and the last one the rest.
+    await Promise.all([deliver(adapter, 'ended', one), deliver(adapter, 'ended', two)]);
+    const { spec, status, metadata } = await stateOf('twice');
+    assert.deepEqual([spec, status, metadata.annotations], [before.spec, before.status, before.metadata.annotations]);
+  },
+);
 
-test('it waits for a PodDisruptionBudget, and does not approve if that protects a pod to the end', options, async (t) => {
-  await makeNode(server, 'budgeted');
-  const labels = { app: 'kept' };
-  await makePod(server, 'kept', { node: 'budgeted', labels, owner: { kind: 'ReplicaSet', name: 'kept' } });
-  await makeBudget(server, 'kept', labels);
-  const given = { ...YES, prepare: ['drain'], drain: { timeout: '3s' } };
-  assert.equal(await deliver(adapterFor(t, 'budgeted', given), 'scheduled'), 'accepted');
-  assert.equal(await stateOfPod(server, 'kept'), 'there');
-  const running = deliver(adapterFor(t, 'budgeted', { ...YES, prepare: ['drain'] }), 'scheduled');
-  await allowDisruptions(server, 'kept', 1);
-  assert.deepEqual(await running, { result: 'accepted', approves: true });
-});
+test(
+  'it waits for a PodDisruptionBudget, and does not approve if that protects a pod to the end',
+  options,
+  async (t) => {
+    await makeNode(server, 'budgeted');
+    const labels = { app: 'kept' };
+    await makePod(server, 'kept', { node: 'budgeted', labels, owner: { kind: 'ReplicaSet', name: 'kept' } });
+    await makeBudget(server, 'kept', labels);
+    const given = { ...YES, prepare: ['drain'], drain: { timeout: '3s' } };
+    assert.equal(await deliver(adapterFor(t, 'budgeted', given), 'scheduled'), 'accepted');
+    assert.equal(await stateOfPod(server, 'kept'), 'there');
+    const running = deliver(adapterFor(t, 'budgeted', { ...YES, prepare: ['drain'] }), 'scheduled');
+    await allowDisruptions(server, 'kept', 1);
+    assert.deepEqual(await running, { result: 'accepted', approves: true });
+  },
+);
 
 test('a node that is not there is misconfigured, and has nothing to take back', options, async (t) => {
   const adapter = adapterFor(t, 'nowhere');

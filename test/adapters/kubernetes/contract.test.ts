@@ -15,7 +15,8 @@ testAdapter({
   start: startApi,
   awayIs: 'retry',
   skip: {
-    'a delivery arrives as a valid CloudEvent, its bytes unchanged': 'a node is prepared; the CloudEvent itself goes nowhere',
+    'a delivery arrives as a valid CloudEvent, its bytes unchanged':
+      'a node is prepared; the CloudEvent itself goes nowhere',
     'a key that gets no answer does not hold up another': 'one delivery at a time: they all change the same node',
   },
 });
@@ -35,11 +36,16 @@ async function startApi(t: TestContext): Promise<FarSide> {
     arrivals: () =>
       receiver.requests
         .filter(({ method, path }) => method === 'POST' && path.endsWith('/events'))
-        .map(({ body }) => ({ bytes: body, event: new CloudEvent({ id: cloudEventOf(body), source: '/', type: 'event' }) })),
+        .map(({ body }) => ({
+          bytes: body,
+          event: new CloudEvent({ id: cloudEventOf(body), source: '/', type: 'event' }),
+        })),
   };
 }
 
 function cloudEventOf(body: Uint8Array): string {
-  const { metadata } = JSON.parse(Buffer.from(body).toString()) as { readonly metadata: { readonly annotations: Record<string, string> } };
+  const { metadata } = JSON.parse(Buffer.from(body).toString()) as {
+    readonly metadata: { readonly annotations: Record<string, string> };
+  };
   return metadata.annotations['scheduled-events-bridge.github.io/cloudevent'] ?? '';
 }

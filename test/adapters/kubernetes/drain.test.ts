@@ -27,7 +27,10 @@ test('pods go, those of DaemonSets, mirrors and finished ones stay, and the yes 
   ])
     api.cluster.addPod(wish);
   assert.deepEqual(await deliver('scheduled'), YES);
-  assert.deepEqual([...api.cluster.pods.keys()], ['default/agent', 'default/static', 'default/job', 'default/elsewhere']);
+  assert.deepEqual(
+    [...api.cluster.pods.keys()],
+    ['default/agent', 'default/static', 'default/job', 'default/elsewhere'],
+  );
   assert.deepEqual(
     [...api.cluster.graces],
     [
@@ -99,7 +102,8 @@ test('beforeStart ends the waiting before NotBefore, and one that comes too late
 test('pods that the configuration keeps are not evicted, not waited for, and no yes', async (t) => {
   const options = { drain: { timeout: '1h', deleteEmptyDirData: false, force: false } };
   const { api, deliver } = await startKubernetes(t, setup(options));
-  for (const wish of [{ name: 'web' }, { name: 'cache', hasEmptyDir: true }, { name: 'bare', owner: null }]) api.cluster.addPod(wish);
+  for (const wish of [{ name: 'web' }, { name: 'cache', hasEmptyDir: true }, { name: 'bare', owner: null }])
+    api.cluster.addPod(wish);
   assert.equal(await deliver('scheduled'), 'accepted');
   assert.deepEqual([...api.cluster.pods.keys()], ['default/cache', 'default/bare']);
 });
@@ -141,7 +145,10 @@ test('a stop of the bridge ends the waiting with its own reason', async (t) => {
   api.cluster.protectedPods.add('web');
   const stop = new AbortController();
   const reason = new Error('the bridge is stopping');
-  const running = assert.rejects(adapter.deliver([nodeDelivery('scheduled')], stop.signal), (error) => error === reason);
+  const running = assert.rejects(
+    adapter.deliver([nodeDelivery('scheduled')], stop.signal),
+    (error) => error === reason,
+  );
   await poll(() => api.asked.some((ask) => ask.endsWith('/eviction')), 'the eviction');
   stop.abort(reason);
   await running;

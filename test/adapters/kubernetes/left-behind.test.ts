@@ -23,7 +23,11 @@ async function lostStore(t: TestContext, options: object = {}) {
   const before = structuredClone(api.cluster.node(NODE));
   for (const event of ['one', 'two']) await deliver('scheduled', { event });
   const view: View = { vm: 'vm-1', isInView: false, seen: new Set() };
-  const events: EventsInView = { ownName: () => view.vm, isInView: () => view.isInView, wasSeen: (key) => view.seen.has(key) };
+  const events: EventsInView = {
+    ownName: () => view.vm,
+    isInView: () => view.isInView,
+    wasSeen: (key) => view.seen.has(key),
+  };
   const time = new VirtualTime();
   const deps = adapterDeps({ time, events });
   const adapter = adapterFor({ node: NODE, prepare: MARKS, serviceAccount: folder, ...options }, api, deps);
@@ -54,7 +58,10 @@ test('an event that the bridge saw keeps the node prepared: its own end takes it
   view.seen.add('two');
   view.isInView = true;
   await time.advance(5000);
-  await poll(() => !JSON.stringify(api.cluster.node(NODE).metadata.annotations).includes('one'), 'one to be taken back');
+  await poll(
+    () => !JSON.stringify(api.cluster.node(NODE).metadata.annotations).includes('one'),
+    'one to be taken back',
+  );
   assert.equal(api.cluster.node(NODE).spec.unschedulable, true);
   assert.equal(isBack(), false);
   assert.deepEqual(await adapter.deliver([nodeDelivery('ended', { event: 'two' })], never), ['accepted']);
@@ -67,7 +74,8 @@ test('while the name of the VM is unknown, or the node is another VM, nothing is
   await time.advance(60_000);
   assert.deepEqual(asked(), []);
   view.vm = 'vm-9';
-  api.cluster.node(NODE).spec.providerID = 'azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/vm-1';
+  api.cluster.node(NODE).spec.providerID =
+    'azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/vm-1';
   await time.advance(5000);
   await poll(() => deps.logged().includes('it retries every minute'), 'the refusal');
   assert.equal(isBack(), false);

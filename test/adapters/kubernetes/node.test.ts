@@ -31,7 +31,12 @@ test('each step is taken in the order of prepare, and an Event, condition, taint
   const written = api.asked.filter((ask) => !ask.startsWith('GET'));
   assert.deepEqual(written, [
     'POST /api/v1/namespaces/default/events',
-    ...['PATCH /api/v1/nodes/node-1', 'PATCH /api/v1/nodes/node-1/status', 'PATCH /api/v1/nodes/node-1', 'PATCH /api/v1/nodes/node-1'],
+    ...[
+      'PATCH /api/v1/nodes/node-1',
+      'PATCH /api/v1/nodes/node-1/status',
+      'PATCH /api/v1/nodes/node-1',
+      'PATCH /api/v1/nodes/node-1',
+    ],
   ]);
 });
 
@@ -145,7 +150,8 @@ test('without recover the annotation is not written and nothing is taken back', 
 
 test('an event of another VM, and a CloudEvent without an event, are accepted without a request', async (t) => {
   const { api, deliver } = await startKubernetes(t);
-  for (const change of ['approval.recorded', 'approval.failed', 'source.blind']) assert.equal(await deliver(change), 'accepted');
+  for (const change of ['approval.recorded', 'approval.failed', 'source.blind'])
+    assert.equal(await deliver(change), 'accepted');
   assert.equal(await deliver('scheduled', { affected: false, resources: ['vm-2'] }), 'accepted');
   assert.equal(await deliver('scheduled', { vm: null, affected: null, resources: ['vm-2'] }), 'accepted');
   assert.deepEqual(api.asked, []);
@@ -223,13 +229,20 @@ test('a node that is missing when its event ends needs no return to service; bef
   api.cluster.nodes.clear();
   assert.equal(await deliver('ended'), 'accepted');
   const failure = failed(await deliver('started').catch((error) => error));
-  assert.deepEqual([failure.code, failure.disposition, failure.status], ['BRIDGE_KUBERNETES_MISCONFIGURED', 'misconfigured', 404]);
+  assert.deepEqual(
+    [failure.code, failure.disposition, failure.status],
+    ['BRIDGE_KUBERNETES_MISCONFIGURED', 'misconfigured', 404],
+  );
 });
 
 test('hostile texts become values that Kubernetes takes', async (t) => {
   const { api, deliver } = await startKubernetes(t, { options: { prepare: MARKS } });
   for (const [index, type] of ['', '../x', 'a b\u202e"}', '💥', 'x'.repeat(300), '-_-'].entries())
-    assert.equal(await deliver('scheduled', { event: `e${index}`, type, description: '\ud800\0"\n'.repeat(500) }), 'accepted', type);
+    assert.equal(
+      await deliver('scheduled', { event: `e${index}`, type, description: '\ud800\0"\n'.repeat(500) }),
+      'accepted',
+      type,
+    );
   for (const event of api.cluster.events.values()) {
     const { message, reason } = event as { readonly message: string; readonly reason: string };
     assert.ok(Buffer.byteLength(message) <= 1024);

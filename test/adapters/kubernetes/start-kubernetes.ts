@@ -45,7 +45,18 @@ export function nodeDelivery(change: string, wish: EventWish = {}): Delivery {
   };
   const time = Date.UTC(2026, 0, 1);
   const bytes = Buffer.from(JSON.stringify({ specversion: '1.0', id, source: '/s', type: 't', data }));
-  return { seq: 1, sink: 'under-test', id, change, partitionKey: event, timeMs: time, bytes, queuedAtMs: time, attempts: 0, endedAtMs };
+  return {
+    seq: 1,
+    sink: 'under-test',
+    id,
+    change,
+    partitionKey: event,
+    timeMs: time,
+    bytes,
+    queuedAtMs: time,
+    attempts: 0,
+    endedAtMs,
+  };
 }
 
 /** A folder as kubelet mounts it into a pod. */
@@ -91,7 +102,10 @@ export interface StartedKubernetes {
 
 const never = new AbortController().signal;
 
-export async function startKubernetes(t: TestContext, { options = {}, time }: KubernetesSetup = {}): Promise<StartedKubernetes> {
+export async function startKubernetes(
+  t: TestContext,
+  { options = {}, time }: KubernetesSetup = {},
+): Promise<StartedKubernetes> {
   const api = await NodeApi.start();
   t.after(() => api[Symbol.asyncDispose]());
   api.cluster.addNode(NODE);
@@ -99,7 +113,8 @@ export async function startKubernetes(t: TestContext, { options = {}, time }: Ku
   const deps = adapterDeps(time === undefined ? {} : { time });
   const adapter = adapterFor({ node: NODE, prepare: ALL, serviceAccount: folder, ...options }, api, deps);
   t.after(() => adapter.close());
-  const deliver = async (change: string, wish?: EventWish) => (await adapter.deliver([nodeDelivery(change, wish)], never))[0];
+  const deliver = async (change: string, wish?: EventWish) =>
+    (await adapter.deliver([nodeDelivery(change, wish)], never))[0];
   return { api, adapter, deps, folder, deliver };
 }
 

@@ -9,7 +9,10 @@ const [ONE, TWO] = [
   { event: 'one', type: 'Reboot' },
   { event: 'two', type: 'Preempt' },
 ];
-const setup = (options: object = {}) => ({ time: fastTime(), options: { prepare: ALL, approve: 'node', timeout: '1m', ...options } });
+const setup = (options: object = {}) => ({
+  time: fastTime(),
+  options: { prepare: ALL, approve: 'node', timeout: '1m', ...options },
+});
 
 test('a Preempt is prepared for while a drain is under way; the marks stay until the last of both has ended', async (t) => {
   const { api, deliver, adapter } = await startKubernetes(t, setup());
@@ -19,7 +22,11 @@ test('a Preempt is prepared for while a drain is under way; the marks stay until
   const evictions = () => api.asked.filter((ask) => ask.endsWith('/eviction')).length;
   const shown = () => {
     const { spec, status } = api.cluster.node(NODE);
-    return [spec.unschedulable, spec.taints?.at(-1)?.value, status.conditions?.find(({ type }) => type === 'ScheduledEvent')?.reason];
+    return [
+      spec.unschedulable,
+      spec.taints?.at(-1)?.value,
+      status.conditions?.find(({ type }) => type === 'ScheduledEvent')?.reason,
+    ];
   };
   const first = deliver('scheduled', ONE);
   await poll(() => evictions() === 1, 'the eviction');
@@ -52,14 +59,20 @@ test('the marks stay if one event ends while the node still drains for the other
     assert.equal(await deliver('ended', ends), 'accepted');
     const { spec, status } = api.cluster.node(NODE);
     const condition = status.conditions?.find(({ type }) => type === 'ScheduledEvent');
-    assert.deepEqual([spec.unschedulable, spec.taints?.at(-1)?.value, condition?.reason], [true, stays.type, stays.type]);
+    assert.deepEqual(
+      [spec.unschedulable, spec.taints?.at(-1)?.value, condition?.reason],
+      [true, stays.type, stays.type],
+    );
     api.cluster.endPods();
     assert.deepEqual(await draining, { result: 'accepted', approves: true });
   }
 });
 
 test('two events that end at once take everything back', async (t) => {
-  const { api, deliver } = await startKubernetes(t, setup({ prepare: ['condition', 'taint', 'cordon'], approve: undefined }));
+  const { api, deliver } = await startKubernetes(
+    t,
+    setup({ prepare: ['condition', 'taint', 'cordon'], approve: undefined }),
+  );
   for (let round = 0; round < 5; round++) {
     await Promise.all([deliver('scheduled', ONE), deliver('scheduled', TWO)]);
     await Promise.all([deliver('ended', ONE), deliver('ended', TWO)]);

@@ -28,7 +28,11 @@ test('the condition stays while an event that is prepared meanwhile needs it, in
     const { spec, status } = api.cluster.node(NODE);
     const own = status.conditions?.find(({ type }) => type === 'ScheduledEvent');
     assert.deepEqual([own?.status, own?.reason], ['True', 'Preempt'], `prepared at request ${write}`);
-    assert.deepEqual([spec.unschedulable, spec.taints?.map(({ value }) => value)], [true, ['Preempt']], `prepared at request ${write}`);
+    assert.deepEqual(
+      [spec.unschedulable, spec.taints?.map(({ value }) => value)],
+      [true, ['Preempt']],
+      `prepared at request ${write}`,
+    );
     await other.deliver([nodeDelivery('ended', { event: 'two' })], never);
     assert.deepEqual(api.cluster.node(NODE).spec, {}, 'the last one releases the node');
     assert.equal(api.cluster.node(NODE).status.conditions?.length, 1);

@@ -34,7 +34,9 @@ for (const [type, body] of [
   ['application/x-protobuf', Buffer.from([0x0a, 200, 1])],
   ['application/json', Buffer.from('{"resourceLogs":[{"scopeLogs":7}]}')],
 ] as const)
-  test(`the Collector rejects ${type} that is not a request with 400 and a message`, { skip: withoutCollector }, async (t) => {
+  test(`the Collector rejects ${type} that is not a request with 400 and a message`, {
+    skip: withoutCollector,
+  }, async (t) => {
     const behind = await LogReceiver.start();
     t.after(() => behind[Symbol.asyncDispose]());
     const url = `${await startCollector(t, behind.url)}/v1/logs`;
@@ -43,7 +45,9 @@ for (const [type, body] of [
     assert.notEqual(readFailure(Buffer.from(await answer.arrayBuffer())), '');
   });
 
-test('a rejection by the Collector’s backend is a failure of the delivery, and is logged', { skip: withoutCollector }, async (t) => {
+test('a rejection by the Collector’s backend is a failure of the delivery, and is logged', {
+  skip: withoutCollector,
+}, async (t) => {
   const behind = await LogReceiver.start();
   t.after(() => behind[Symbol.asyncDispose]());
   const { adapter, deps } = createOtlp(t, { url: await startCollector(t, behind.url) });
@@ -53,7 +57,9 @@ test('a rejection by the Collector’s backend is a failure of the delivery, and
   assert.match(deps.logged(), /the receiver of log records sent a message: see answer/);
 });
 
-test('a Collector that cannot export is retried after the pause that it requests', { skip: withoutCollector }, async (t) => {
+test('a Collector that cannot export is retried after the pause that it requests', {
+  skip: withoutCollector,
+}, async (t) => {
   const behind = await LogReceiver.start();
   t.after(() => behind[Symbol.asyncDispose]());
   const { adapter } = createOtlp(t, { url: await startCollector(t, behind.url) });

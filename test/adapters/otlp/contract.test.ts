@@ -31,7 +31,11 @@ for (const encoding of ['protobuf', 'json'] as const)
     start: (t, setup) => startSink(t, encoding, setup),
     loneSurrogate: '\ufffd',
     rejection: { status: 'partialSuccess', makesRepeats: true },
-    credential: { options: (file) => ({ headers: { 'api-key': { file } } }), value: 'old', reason: /answered 403: check the credentials/ },
+    credential: {
+      options: (file) => ({ headers: { 'api-key': { file } } }),
+      value: 'old',
+      reason: /answered 403: check the credentials/,
+    },
     unsupportedBody: {
       options: {},
       advice: encoding === 'json' ? /encoding: protobuf, or compression: none/ : /encoding: json, or compression: none/,
@@ -39,7 +43,10 @@ for (const encoding of ['protobuf', 'json'] as const)
   });
 
 async function startSink(t: TestContext, encoding: string, setup: HttpSinkSetup = {}): Promise<HttpSink> {
-  const { adapter, deps, deliver, receiver } = await startOtlp(t, { ...setup, options: { encoding, ...setup.options } });
+  const { adapter, deps, deliver, receiver } = await startOtlp(t, {
+    ...setup,
+    options: { encoding, ...setup.options },
+  });
   const { http } = receiver;
   return {
     ...{ adapter, deps, deliver, receiver: http },
@@ -74,7 +81,11 @@ async function startReceiver(t: TestContext, options: Readonly<Record<string, un
       allowPrivate: ['127.0.0.0/8'],
       ...options,
     },
-    secrets: { OTLP_URL: `${receiver.url}?key=query-nobody-may-see`, OTLP_KEY: 'key-nobody-may-see', query: 'query-nobody-may-see' },
+    secrets: {
+      OTLP_URL: `${receiver.url}?key=query-nobody-may-see`,
+      OTLP_KEY: 'key-nobody-may-see',
+      query: 'query-nobody-may-see',
+    },
     ...receiverSwitches(http),
     arrivals: () => receiver.records.map(arrivalOf),
     accept: () => receiver.restore(),
@@ -98,7 +109,10 @@ function arrivalOf({ record, attributes }: ReceivedRecord): Arrival {
   const event = new CloudEvent(
     {
       ...Object.fromEntries(
-        ofEvent.map(([name, value]) => [name.slice('cloudevents.event_'.length).replace('spec_version', 'specversion'), value]),
+        ofEvent.map(([name, value]) => [
+          name.slice('cloudevents.event_'.length).replace('spec_version', 'specversion'),
+          value,
+        ]),
       ),
       ...Object.fromEntries(named.filter(([name]) => OWN_ATTRIBUTES.includes(name))),
       time: new Date(Number(BigInt(String(record['timeUnixNano'])) / 1_000_000n)).toISOString(),

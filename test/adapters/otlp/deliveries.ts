@@ -23,6 +23,9 @@ export function describing(description: string): Delivery {
 
 /** For each type, one delivery with all members and one with as few as allowed; then texts that are hard to encode. */
 export function allDeliveries(): readonly Delivery[] {
-  const samples = sampleEvents().map(({ event }) => ({ ...sampleDelivery(), bytes: Buffer.from(JSON.stringify(event)) }));
+  const samples = sampleEvents().map(({ event }) => ({
+    ...sampleDelivery(),
+    bytes: Buffer.from(JSON.stringify(event)),
+  }));
   return [...samples, ...HOSTILE.map(describing)];
 }

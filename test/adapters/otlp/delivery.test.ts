@@ -18,7 +18,8 @@ for (const encoding of ['protobuf', 'json'])
     test(`in ${encoding} with compression ${compression}, the receiver reads every type of CloudEvent, and a repeat has the same bytes`, async (t) => {
       const { adapter, receiver } = await startOtlp(t, { options: { encoding, compression } });
       const batch = allDeliveries();
-      for (const _ of [1, 2]) assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
+      for (const _ of [1, 2])
+        assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
       const [first, second] = receiver.http.requests;
       assert.ok(first && second);
       assert.deepEqual(first.body, second.body);
@@ -70,7 +71,10 @@ test('the message of a successful answer is logged as a warning, once', async (t
 test('the message in the Status of a failure is logged', async (t) => {
   const { deliver, receiver, deps } = await startOtlp(t);
   const status = Buffer.from([8, 3, 0x12, 5, ...Buffer.from('quota')]);
-  receiver.http.next(answering(400, PROTOBUF, status), answering(503, 'application/json', '{"code":14,"message":"draining"}'));
+  receiver.http.next(
+    answering(400, PROTOBUF, status),
+    answering(503, 'application/json', '{"code":14,"message":"draining"}'),
+  );
   assert.equal(failed((await deliver())[0]).code, 'BRIDGE_SINK_REFUSED');
   assert.equal(failed((await deliver())[0]).code, 'BRIDGE_SINK_UNAVAILABLE');
   assert.match(deps.logged(), /quota/);
@@ -116,7 +120,9 @@ test('a check posts a request without records: it finds a wrong path, key or enc
 test('bodies stay within maxBatchBytes for all types of CloudEvents', async (t) => {
   const batch = allDeliveries().filter(({ bytes }) => bytes.length < 4096);
   for (const encoding of ['protobuf', 'json']) {
-    const { adapter, receiver } = await startOtlp(t, { options: { encoding, compression: 'none', maxBatchBytes: '64KiB' } });
+    const { adapter, receiver } = await startOtlp(t, {
+      options: { encoding, compression: 'none', maxBatchBytes: '64KiB' },
+    });
     const full = fill(batch, adapter.limits.batchBytes);
     await adapter.deliver(full, never);
     const length = receiver.http.requests[0]?.body.length ?? 0;

@@ -17,10 +17,14 @@ for (const [encoding, compression] of [
     skip: withoutFluentBit,
   }, async (t) => {
     const far = await FluentBit.start(t);
-    const { adapter } = await startOtlp(t, { options: { url: `http://${far.address('otlp')}/v1/logs`, encoding, compression } });
+    const { adapter } = await startOtlp(t, {
+      options: { url: `http://${far.address('otlp')}/v1/logs`, encoding, compression },
+    });
     const found = 'answered 400 to a request without log records; only a first record shows if it accepts any';
     assert.equal(await adapter.check(never), found);
-    const batch = Array.from({ length: 25 }, (_, index) => sampleDelivery({ seq: index + 1, mark: `|=\\" 💥 ${index}` }));
+    const batch = Array.from({ length: 25 }, (_, index) =>
+      sampleDelivery({ seq: index + 1, mark: `|=\\" 💥 ${index}` }),
+    );
     assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
     const records = await far.readWhenThere('otlp', batch.length);
     assert.deepEqual(

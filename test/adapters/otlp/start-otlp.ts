@@ -39,7 +39,11 @@ export async function startOtlp(t: TestContext, { options, time, server }: OtlpS
   };
 }
 
-export function createOtlp(t: TestContext, options: Readonly<Record<string, unknown>>, time?: Deps): Pick<Otlp, 'adapter' | 'deps'> {
+export function createOtlp(
+  t: TestContext,
+  options: Readonly<Record<string, unknown>>,
+  time?: Deps,
+): Pick<Otlp, 'adapter' | 'deps'> {
   const parsed = v.parse(otlpOptions, { allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...options });
   openSecrets(parsed, {});
   const deps = adapterDeps(time ? { time } : {});

@@ -19,7 +19,10 @@ export function arrived(kept: KeptMessage): Arrival {
 /** Of either mode. */
 export function arrivalOf(contentType: string, properties: Readonly<Record<string, unknown>>, body: Buffer): Arrival {
   if (contentType.startsWith('application/cloudevents'))
-    return { bytes: body, event: HTTP.toEvent({ headers: { 'content-type': contentType }, body: body.toString() }) as CloudEvent<unknown> };
+    return {
+      bytes: body,
+      event: HTTP.toEvent({ headers: { 'content-type': contentType }, body: body.toString() }) as CloudEvent<unknown>,
+    };
   const attributes = Object.entries(properties).map(([name, value]) => {
     assert.match(name, PREFIX);
     return [name.replace(PREFIX, ''), value];

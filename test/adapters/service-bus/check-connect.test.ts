@@ -28,9 +28,16 @@ test('a check presents the token, attaches a link, and sends nothing', async (t)
 });
 
 const STEPS: Readonly<Record<string, readonly [setup: ServiceBusSetup, says: RegExp]>> = {
-  'no server listens': [{ beforeOpen: (server) => server.leave() }, /cannot be reached: check firewalls .*ECONNREFUSED/],
+  'no server listens': [
+    { beforeOpen: (server) => server.leave() },
+    /cannot be reached: check firewalls .*ECONNREFUSED/,
+  ],
   'the key is wrong': [
-    { secrets: (server) => ({ BUS: server.connectionString.replace(/SharedAccessKey=[^;]*/, 'SharedAccessKey=d3Jvbmc=') }) },
+    {
+      secrets: (server) => ({
+        BUS: server.connectionString.replace(/SharedAccessKey=[^;]*/, 'SharedAccessKey=d3Jvbmc='),
+      }),
+    },
     /does not accept the token: check the key/,
   ],
   'the key may only receive': [
@@ -40,7 +47,10 @@ const STEPS: Readonly<Record<string, readonly [setup: ServiceBusSetup, says: Reg
     },
     /does not allow this operation on the queue maintenance: assign the identity the role "Azure Service Bus Data Sender" on this scope/,
   ],
-  'the queue does not exist': [{ options: { queue: 'missing' } }, /has no queue missing: correct the name, or create it/],
+  'the queue does not exist': [
+    { options: { queue: 'missing' } },
+    /has no queue missing: correct the name, or create it/,
+  ],
   'the topic is disabled': [
     {
       options: { topic: 'off' },
@@ -77,13 +87,23 @@ const WEBSOCKET: ServiceBusSetup = { server: { transport: 'websocket' }, options
 for (const [what, setup, says] of [
   [
     'repeats are dropped',
-    { beforeOpen: async (server) => void server.queue('made', { duplicateDetection: '10m' }), options: { queue: 'made' } },
+    {
+      beforeOpen: async (server) => void server.queue('made', { duplicateDetection: '10m' }),
+      options: { queue: 'made' },
+    },
     /a message could be sent; queue made drops repeats of the last PT600S/,
   ],
-  ['repeats are not dropped', { options: { queue: QUEUE } }, /has no duplicate detection, so a repeat after a lost answer arrives twice/],
+  [
+    'repeats are not dropped',
+    { options: { queue: QUEUE } },
+    /has no duplicate detection, so a repeat after a lost answer arrives twice/,
+  ],
   [
     'the topic drops repeats',
-    { beforeOpen: async (server) => void server.topic('made', { duplicateDetection: '1h' }), options: { topic: 'made' } },
+    {
+      beforeOpen: async (server) => void server.topic('made', { duplicateDetection: '1h' }),
+      options: { topic: 'made' },
+    },
     /topic made drops repeats of the last PT3600S/,
   ],
   [
@@ -97,7 +117,11 @@ for (const [what, setup, says] of [
   ],
 ] as readonly (readonly [string, ServiceBusSetup, RegExp])[]) {
   test(`a check reports that ${what}`, async (t) => {
-    const { adapter, server } = await secured(t, { ...WEBSOCKET, ...setup, options: { ...WEBSOCKET.options, ...setup.options } });
+    const { adapter, server } = await secured(t, {
+      ...WEBSOCKET,
+      ...setup,
+      options: { ...WEBSOCKET.options, ...setup.options },
+    });
     assert.match((await adapter.check(never)) ?? '', says);
     assert.deepEqual(server.contacts('send'), []);
   });
@@ -109,7 +133,10 @@ test('a check reports a queue that requires sessions to a sink without them', as
     beforeOpen: async (server) => void server.queue('made', { sessions: true }),
     options: { ...WEBSOCKET.options, queue: 'made' },
   });
-  await assert.rejects(adapter.check(never), /requires a session for each message to the queue made: set sessions: true/);
+  await assert.rejects(
+    adapter.check(never),
+    /requires a session for each message to the queue made: set sessions: true/,
+  );
 });
 
 test('the description can be read with the token of an identity', async (t) => {
@@ -139,8 +166,15 @@ async function oddManagement(t: TestContext, answer: { readonly status: number; 
   const deps = adapterDeps();
   const options = { transport: 'websocket', timeout: 1000, tls: { ca: new Secret({ file: authority.file }) } } as const;
   const connectionString = new Secret({ env: 'BUS' });
-  openSecrets({ options, connectionString }, { BUS: `Endpoint=sb://127.0.0.1:${port};SharedAccessKeyName=a;SharedAccessKey=b` });
-  const access = new NamespaceAccess({ ...options, connectionString }, { owner: 'sinks.bus', name: 'sink bus', entity: 'q' }, deps);
+  openSecrets(
+    { options, connectionString },
+    { BUS: `Endpoint=sb://127.0.0.1:${port};SharedAccessKeyName=a;SharedAccessKey=b` },
+  );
+  const access = new NamespaceAccess(
+    { ...options, connectionString },
+    { owner: 'sinks.bus', name: 'sink bus', entity: 'q' },
+    deps,
+  );
   const controller = new AbortController();
   const described = describeEntity(access, access.target(), 'q', deps, controller.signal);
   return { described, asked: asked.promise, controller };

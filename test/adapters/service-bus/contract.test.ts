@@ -15,7 +15,8 @@ const TOPIC = 'events';
 const KEY = 'a2V5IHRoYXQgbm9ib2R5IG1heSBzZWUgYXQgYWxsISE=';
 const BUSY = {
   condition: 'com.microsoft:server-busy',
-  description: 'The request was terminated because the entity is being throttled. Error code: 50009. Please wait 7 seconds and try again.',
+  description:
+    'The request was terminated because the entity is being throttled. Error code: 50009. Please wait 7 seconds and try again.',
 };
 
 interface Variant {

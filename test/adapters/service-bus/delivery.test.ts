@@ -203,7 +203,10 @@ test('a queue that is deleted and created again accepts messages again', async (
   assert.equal(await bus.deliver({ seq: 1 }), 'accepted');
   bus.server.delete(QUEUE);
   await poll(() => bus.server.contacts('detach').length > 0, 'the detachment');
-  await poll(async () => failed(await bus.deliver({ seq: 2 })).code === 'BRIDGE_SERVICE_BUS_ENTITY', 'the queue to be missed');
+  await poll(
+    async () => failed(await bus.deliver({ seq: 2 })).code === 'BRIDGE_SERVICE_BUS_ENTITY',
+    'the queue to be missed',
+  );
   bus.server.queue(QUEUE);
   assert.equal(await bus.deliver({ seq: 2 }), 'accepted');
   assert.deepEqual(heldIds(bus), [sampleDelivery({ seq: 2 }).id]);

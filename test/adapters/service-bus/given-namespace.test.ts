@@ -25,6 +25,8 @@ test('SERVICEBUS_CONNECTION_STRING runs the contract against a namespace: clause
 test('without it, or without names of entities, the contract uses no namespace', () => {
   assert.deepEqual(givenEntities(NAMES), []);
   assert.deepEqual(givenEntities({ SERVICEBUS_CONNECTION_STRING: 'Endpoint=sb://x' }), []);
-  const variants = givenEntities({ SERVICEBUS_CONNECTION_STRING: 'Endpoint=sb://x', SERVICEBUS_TOPIC: 't' }).map(({ variant }) => variant);
+  const variants = givenEntities({ SERVICEBUS_CONNECTION_STRING: 'Endpoint=sb://x', SERVICEBUS_TOPIC: 't' }).map(
+    ({ variant }) => variant,
+  );
   assert.deepEqual(variants, ['SERVICEBUS_TOPIC']);
 });

@@ -51,7 +51,9 @@ export function givenEntities(env: Readonly<Record<string, string | undefined>>)
     add('SERVICEBUS_QUEUE, structured mode', { queue: SERVICEBUS_QUEUE, mode: 'structured' }, receive);
   }
   if (SERVICEBUS_TOPIC)
-    add('SERVICEBUS_TOPIC', { topic: SERVICEBUS_TOPIC }, (client) => client.createReceiver(SERVICEBUS_TOPIC, subscription, OPTIONS));
+    add('SERVICEBUS_TOPIC', { topic: SERVICEBUS_TOPIC }, (client) =>
+      client.createReceiver(SERVICEBUS_TOPIC, subscription, OPTIONS),
+    );
   return entities;
 }
 

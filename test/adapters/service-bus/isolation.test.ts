@@ -25,7 +25,10 @@ async function inProcess(connectionString: string, code: string) {
 test('a sink that is created and closed unused loads no SDK; a used sink does', async (t) => {
   const server = await serviceBusServer(t);
   server.queue(QUEUE);
-  const unused = await inProcess(server.connectionString, 'await adapter[Symbol.asyncDispose](); console.log(loaded());');
+  const unused = await inProcess(
+    server.connectionString,
+    'await adapter[Symbol.asyncDispose](); console.log(loaded());',
+  );
   assert.equal(unused.stdout, '0\n');
   const code = 'console.log(await deliver()); await adapter[Symbol.asyncDispose](); console.log(loaded() > 0);';
   const used = await inProcess(server.connectionString, code);

@@ -21,7 +21,11 @@ function encode(delivery: Delivery, options: Partial<MessageOptions> = {}, wallM
 /** A sample with these attributes over its own; null takes one away. */
 function deliveryWith(attributes: Readonly<Record<string, unknown>>, given: Partial<Delivery> = {}): Delivery {
   const sample = sampleDelivery();
-  return { ...sample, bytes: Buffer.from(JSON.stringify({ ...JSON.parse(sample.bytes.toString()), ...attributes })), ...given };
+  return {
+    ...sample,
+    bytes: Buffer.from(JSON.stringify({ ...JSON.parse(sample.bytes.toString()), ...attributes })),
+    ...given,
+  };
 }
 
 const RICH = {
@@ -48,7 +52,10 @@ test('on the wire, binary mode is one data section, a content-type symbol, and s
   assert.deepEqual(
     applicationProperties,
     Object.fromEntries(
-      Object.entries(attributes).map(([name, value]) => [`cloudEvents_${name}`, { type: 'string', value: String(value) }]),
+      Object.entries(attributes).map(([name, value]) => [
+        `cloudEvents_${name}`,
+        { type: 'string', value: String(value) },
+      ]),
     ),
   );
   assert.deepEqual(properties, {
@@ -70,7 +77,10 @@ test('on the wire, structured mode is the journal’s bytes in one data section,
   assert.ok(kept);
   assert.deepEqual(kept.data, delivery.bytes);
   assert.deepEqual(kept.message.applicationProperties, {});
-  assert.deepEqual(kept.message.properties['content-type'], { type: 'symbol', value: 'application/cloudevents+json; charset=utf-8' });
+  assert.deepEqual(kept.message.properties['content-type'], {
+    type: 'symbol',
+    value: 'application/cloudevents+json; charset=utf-8',
+  });
   assert.equal(kept.messageId, delivery.id);
   assert.equal(kept.message.properties['subject']?.value, 'io.github.scheduled-events-bridge.updated.v1');
 });
@@ -111,7 +121,11 @@ test('the time to live is the configured ttl; with untilNotBefore it shrinks at 
   assert.equal(encode(expiring, { ttl: 'untilNotBefore' }, NOW + 600_000).timeToLive, 300_000);
   // 0 would mean for ever to the SDK.
   assert.equal(encode(expiring, { ttl: 'untilNotBefore' }, NOW + 900_000).timeToLive, 1000);
-  assert.equal(encode(sampleDelivery(), { ttl: 'untilNotBefore' }).timeToLive, undefined, 'what does not expire lives as the entity says');
+  assert.equal(
+    encode(sampleDelivery(), { ttl: 'untilNotBefore' }).timeToLive,
+    undefined,
+    'what does not expire lives as the entity says',
+  );
   assert.equal(encode(expiring, { ttl: 'untilNotBefore', mode: 'structured' }).timeToLive, 900_000);
 });
 
@@ -120,7 +134,8 @@ test('attributes that exceed the property limits are refused in binary mode, and
   for (const attributes of [{ subject: 'x'.repeat(33 * 1024) }, { a: half, b: half, c: half }]) {
     assert.throws(
       () => encode(deliveryWith(attributes)),
-      (error) => error instanceof BridgeError && error.code === 'BRIDGE_DELIVERY_UNENCODABLE' && error.disposition === 'refused',
+      (error) =>
+        error instanceof BridgeError && error.code === 'BRIDGE_DELIVERY_UNENCODABLE' && error.disposition === 'refused',
     );
     assert.ok(encode(deliveryWith(attributes), { mode: 'structured' }).body);
   }

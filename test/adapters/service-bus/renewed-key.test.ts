@@ -18,7 +18,8 @@ test('a running send ends on its own connection when the key changes, and only t
     time,
     options: { connectionString: { file } },
     beforeOpen: async (opened) => {
-      for (const [name, key] of Object.entries({ first: 'Zmlyc3Q=', second: 'c2Vjb25k' })) opened.key(name, { key, claims: ['Send'] });
+      for (const [name, key] of Object.entries({ first: 'Zmlyc3Q=', second: 'c2Vjb25k' }))
+        opened.key(name, { key, claims: ['Send'] });
       await writeFile(file, opened.connectionStringFor('first'));
     },
   });

@@ -23,7 +23,10 @@ test('all changes of an event arrive in order and once each, although the namesp
   await poll(() => types().length === 1, 'the notice');
   await server.leave();
   await azure.start(EventId);
-  await poll(() => first.stderr.includes('BRIDGE_SERVICE_BUS_') || first.stderr.includes('cannot be reached'), 'the log to tell');
+  await poll(
+    () => first.stderr.includes('BRIDGE_SERVICE_BUS_') || first.stderr.includes('cannot be reached'),
+    'the log to tell',
+  );
   await first.end('SIGKILL');
   await server.comeBack();
 
@@ -32,7 +35,9 @@ test('all changes of an event arrive in order and once each, although the namesp
   await azure.end(EventId);
   await poll(() => types().length === 3, 'the end');
   assert.deepEqual(types(), ['scheduled.v1', 'started.v1', 'ended.v1']);
-  const keys = new Set(subscription.messages().map(({ message }) => message.messageAnnotations['x-opt-partition-key']?.value));
+  const keys = new Set(
+    subscription.messages().map(({ message }) => message.messageAnnotations['x-opt-partition-key']?.value),
+  );
   assert.deepEqual([...keys], [EventId.toLowerCase()]);
   const { code, stderr } = await second.end('SIGTERM');
   assert.equal(code, 0);
@@ -47,16 +52,23 @@ test('check --connect reports whether a message could be sent, and sends none', 
   const env = { BUS: server.connectionString };
   const missing = await run(t, ['check', '--connect', '--config', config], { env });
   assert.equal(missing.code, 1);
-  assert.match(missing.stdout, /\nsinks\.bus: sink bus: 127\.0\.0\.1:\d+ has no topic maintenance: correct the name, or create it/);
+  assert.match(
+    missing.stdout,
+    /\nsinks\.bus: sink bus: 127\.0\.0\.1:\d+ has no topic maintenance: correct the name, or create it/,
+  );
   server.topic('maintenance');
   const { code, stdout, stderr } = await run(t, ['check', '--connect', '--config', config], { env });
-  assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: 'metadata: can be reached\nsinks.bus: can be reached\n', stderr: '' });
+  assert.deepEqual(
+    { code, stdout, stderr },
+    { code: 0, stdout: 'metadata: can be reached\nsinks.bus: can be reached\n', stderr: '' },
+  );
   assert.deepEqual(server.contacts('send'), []);
 });
 
 test('an invalid connection string, and the emulator on another machine, are faults that name the key', async (t) => {
   const { config } = bridgeFolder(t, 'http://127.0.0.1:1', { sinks: { bus: SINK } });
-  const emulator = 'Endpoint=sb://emulator.test;SharedAccessKeyName=a;SharedAccessKey=hidden;UseDevelopmentEmulator=true';
+  const emulator =
+    'Endpoint=sb://emulator.test;SharedAccessKeyName=a;SharedAccessKey=hidden;UseDevelopmentEmulator=true';
   for (const [BUS, says] of [
     ['hidden', /sinks\.bus\.connectionString.*Name=value/],
     [emulator, /sinks\.bus\.connectionString.*only loopback is allowed/],

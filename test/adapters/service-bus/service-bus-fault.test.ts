@@ -36,7 +36,13 @@ const ANSWERS: Readonly<Record<string, readonly [order: (server: ServiceBusServe
   ],
   'a busy server that names a pause': [
     (server) => server.faults.rejectSends('serverBusy', ALWAYS),
-    { code: 'BRIDGE_SERVICE_BUS_BUSY', ...AWAY, retryAfterMs: 2000, status: 'ServiceBusy', says: /busy and asks for a pause/ },
+    {
+      code: 'BRIDGE_SERVICE_BUS_BUSY',
+      ...AWAY,
+      retryAfterMs: 2000,
+      status: 'ServiceBusy',
+      says: /busy and asks for a pause/,
+    },
   ],
   'a busy server that names none': [
     (server) => server.faults.rejectSends({ condition: 'com.microsoft:server-busy', description: 'busy' }, ALWAYS),
@@ -44,7 +50,12 @@ const ANSWERS: Readonly<Record<string, readonly [order: (server: ServiceBusServe
   ],
   'an internal error': [
     (server) => server.faults.rejectSends('internalError', ALWAYS),
-    { code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE', ...RETRY, status: 'InternalServerError', says: /did not accept the message/ },
+    {
+      code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE',
+      ...RETRY,
+      status: 'InternalServerError',
+      says: /did not accept the message/,
+    },
   ],
   'a time-out of the service’s own': [
     (server) => server.faults.rejectSends('timeout', ALWAYS),
@@ -102,7 +113,10 @@ const ANSWERS: Readonly<Record<string, readonly [order: (server: ServiceBusServe
   ],
   'a token that is not accepted': [
     (server) =>
-      server.faults.onToken({ do: 'answer', status: 401, description: 'InvalidSignature: The token has an invalid signature.' }, ALWAYS),
+      server.faults.onToken(
+        { do: 'answer', status: 401, description: 'InvalidSignature: The token has an invalid signature.' },
+        ALWAYS,
+      ),
     {
       code: 'BRIDGE_SERVICE_BUS_UNAUTHORIZED',
       ...MISCONFIGURED,
@@ -112,16 +126,34 @@ const ANSWERS: Readonly<Record<string, readonly [order: (server: ServiceBusServe
   ],
   'a token for a queue that is not there': [
     (server) =>
-      server.faults.onToken({ do: 'answer', status: 404, description: "The messaging entity 'sb://x/q' could not be found." }, ALWAYS),
-    { code: 'BRIDGE_SERVICE_BUS_ENTITY', ...MISCONFIGURED, status: 'MessagingEntityNotFound', says: /has no queue maintenance/ },
+      server.faults.onToken(
+        { do: 'answer', status: 404, description: "The messaging entity 'sb://x/q' could not be found." },
+        ALWAYS,
+      ),
+    {
+      code: 'BRIDGE_SERVICE_BUS_ENTITY',
+      ...MISCONFIGURED,
+      status: 'MessagingEntityNotFound',
+      says: /has no queue maintenance/,
+    },
   ],
   'a message that is released': [
     (server) => server.faults.onSend({ do: 'release' }, ALWAYS),
-    { code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE', ...RETRY, status: 'SendOperationFailedError', says: /the bridge retries/ },
+    {
+      code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE',
+      ...RETRY,
+      status: 'SendOperationFailedError',
+      says: /the bridge retries/,
+    },
   ],
   'a message that is modified': [
     (server) => server.faults.onSend({ do: 'modify' }, ALWAYS),
-    { code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE', ...RETRY, status: 'SendOperationFailedError', says: /the bridge retries/ },
+    {
+      code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE',
+      ...RETRY,
+      status: 'SendOperationFailedError',
+      says: /the bridge retries/,
+    },
   ],
   'an operation that is not allowed': [
     (server) => server.faults.rejectSends('notAllowed', ALWAYS),
@@ -163,7 +195,10 @@ const SILENCES: Readonly<
   Record<string, readonly [order: (server: ServiceBusServer) => void, reached: (server: ServiceBusServer) => boolean]>
 > = {
   'a send': [(server) => server.faults.onSend({ do: 'ignore' }), (server) => server.contacts('send').length > 0],
-  'a send, by the link’s detachment': [(server) => server.faults.onSend({ do: 'detach' }), (server) => server.contacts('send').length > 0],
+  'a send, by the link’s detachment': [
+    (server) => server.faults.onSend({ do: 'detach' }),
+    (server) => server.contacts('send').length > 0,
+  ],
   'a token': [(server) => server.faults.onToken({ do: 'ignore' }), (server) => server.contacts('put-token').length > 0],
   'a link': [(server) => server.faults.onAttach({ do: 'ignore' }), (server) => server.contacts('put-token').length > 0],
   'a connection': [
@@ -185,7 +220,10 @@ for (const [what, [order, reached]] of Object.entries(SILENCES)) {
     assert.equal(await Promise.race([outcome, 'still waiting']), 'still waiting');
     await time.advance(1);
     const { code, disposition, scope, status, message } = failed(await outcome);
-    assert.deepEqual([code, disposition, scope, status], ['BRIDGE_SERVICE_BUS_TIMEOUT', 'retry', 'delivery', 'timeout']);
+    assert.deepEqual(
+      [code, disposition, scope, status],
+      ['BRIDGE_SERVICE_BUS_TIMEOUT', 'retry', 'delivery', 'timeout'],
+    );
     assert.match(message, /within 10s/);
     server.silent = false;
     assert.equal(await deliver(), 'accepted');
@@ -207,7 +245,10 @@ test('a port without a listener is reported as such', async (t) => {
   const { server, deliver } = await startServiceBus(t);
   await server.leave();
   const refused = failed(await deliver());
-  assert.deepEqual([refused.code, refused.scope, refused.status], ['BRIDGE_SERVICE_BUS_UNREACHABLE', 'sink', 'ECONNREFUSED']);
+  assert.deepEqual(
+    [refused.code, refused.scope, refused.status],
+    ['BRIDGE_SERVICE_BUS_UNREACHABLE', 'sink', 'ECONNREFUSED'],
+  );
   assert.match(refused.message, /cannot be reached.*transport: websocket/);
 });
 
@@ -215,7 +256,11 @@ const PLACE: FaultPlace = { who: 'sink bus: h', entity: 'queue q', operation: 's
 
 test('of several attempts in one error the last one counts, at any depth, and the flag `retryable` is ignored', () => {
   const busy = Object.assign(new Error('busy'), { name: 'ServiceBusError', code: 'ServiceBusy', retryable: false });
-  const timeout = Object.assign(new Error('late'), { name: 'ServiceBusError', code: 'ServiceTimeout', retryable: true });
+  const timeout = Object.assign(new Error('late'), {
+    name: 'ServiceBusError',
+    code: 'ServiceTimeout',
+    retryable: true,
+  });
   const fault = serviceBusFault(new AggregateError([timeout, new AggregateError([timeout, busy])]), PLACE);
   assert.deepEqual([fault.code, fault.retryAfterMs], ['BRIDGE_SERVICE_BUS_BUSY', 10_000]);
 });
@@ -239,7 +284,11 @@ test('what the SDK calls a GeneralError is judged by the code before its message
     ['ResourceDeletedError: gone', 'BRIDGE_SERVICE_BUS_ENTITY'],
     ['SenderBusyError: no credit', 'BRIDGE_SERVICE_BUS_UNAVAILABLE'],
   ] as const) {
-    const error = Object.assign(new Error(message), { name: 'ServiceBusError', code: 'GeneralError', retryable: false });
+    const error = Object.assign(new Error(message), {
+      name: 'ServiceBusError',
+      code: 'GeneralError',
+      retryable: false,
+    });
     assert.equal(serviceBusFault(error, PLACE).code, code);
   }
 });

@@ -38,7 +38,11 @@ const AT_START: readonly Row[] = [
     title: 'the queue is disabled',
     wrong: (server) => server.setStatus(QUEUE, 'receive-disabled'),
     right: (server) => server.setStatus(QUEUE, 'active'),
-    told: { code: 'BRIDGE_SERVICE_BUS_ENTITY', disposition: 'misconfigured', says: /has disabled the queue approvals: enable it/ },
+    told: {
+      code: 'BRIDGE_SERVICE_BUS_ENTITY',
+      disposition: 'misconfigured',
+      says: /has disabled the queue approvals: enable it/,
+    },
   },
   {
     title: 'the key lacks the right',
@@ -53,7 +57,11 @@ const AT_START: readonly Row[] = [
   {
     title: 'the token is rejected',
     wrong: (server) =>
-      server.faults.onToken({ do: 'answer', status: 401, description: 'InvalidSignature: The token has an invalid signature.' }),
+      server.faults.onToken({
+        do: 'answer',
+        status: 401,
+        description: 'InvalidSignature: The token has an invalid signature.',
+      }),
     right: () => undefined,
     told: { code: 'BRIDGE_SERVICE_BUS_UNAUTHORIZED', disposition: 'misconfigured', says: /does not accept the token/ },
   },
@@ -78,7 +86,11 @@ const AT_START: readonly Row[] = [
     setup: { options: SHORT },
     wrong: (server) => server.faults.onAttach({ do: 'ignore' }),
     right: () => undefined,
-    told: { code: 'BRIDGE_SERVICE_BUS_TIMEOUT', disposition: 'retry', says: /gave no answer for the queue approvals within 300ms/ },
+    told: {
+      code: 'BRIDGE_SERVICE_BUS_TIMEOUT',
+      disposition: 'retry',
+      says: /gave no answer for the queue approvals within 300ms/,
+    },
   },
   {
     title: 'no answer arrives at all',
@@ -157,9 +169,16 @@ const LATER: readonly Omit<Row, 'setup'>[] = [
   {
     title: 'the service detaches the link',
     wrong: (server) =>
-      server.detachLinks({ condition: 'amqp:link:detach-forced', description: 'The link is force detached. Code: ServerShutdown.' }),
+      server.detachLinks({
+        condition: 'amqp:link:detach-forced',
+        description: 'The link is force detached. Code: ServerShutdown.',
+      }),
     right: () => undefined,
-    told: { code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE', disposition: 'retry', says: /delivers no messages of the queue approvals/ },
+    told: {
+      code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE',
+      disposition: 'retry',
+      says: /delivers no messages of the queue approvals/,
+    },
   },
   {
     title: 'the queue is deleted',
@@ -177,7 +196,11 @@ const LATER: readonly Omit<Row, 'setup'>[] = [
     title: 'the token expires',
     wrong: (server) => server.expireTokens(),
     right: () => undefined,
-    told: { code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE', disposition: 'retry', says: /delivers no messages of the queue approvals/ },
+    told: {
+      code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE',
+      disposition: 'retry',
+      says: /delivers no messages of the queue approvals/,
+    },
   },
 ];
 
@@ -197,7 +220,8 @@ test('a link that the service detaches as idle is attached again without a log l
   const server = await openServer(t);
   const { source, logged } = openSource(server);
   const reading = await new Reading(source).ready();
-  const attached = () => server.contacts('attach').filter(({ entity, role }) => entity === QUEUE && role === 'receiver').length;
+  const attached = () =>
+    server.contacts('attach').filter(({ entity, role }) => entity === QUEUE && role === 'receiver').length;
   for (const times of [2, 3]) {
     await server.until(() => server.waiting === 1, 'a link with credit');
     server.detachLinks();
@@ -213,9 +237,17 @@ function keyOf(server: ServiceBusServer): string {
   return /SharedAccessKey=([^;]+)/.exec(server.connectionString)?.[1] ?? '';
 }
 
-function assertTold(error: unknown, { code, disposition, says }: Told, { logged }: OpenedSource, server: ServiceBusServer): void {
+function assertTold(
+  error: unknown,
+  { code, disposition, says }: Told,
+  { logged }: OpenedSource,
+  server: ServiceBusServer,
+): void {
   assert.ok(error instanceof BridgeError, String(error));
-  assert.deepEqual([error.code, error.disposition, error.scope], [code, disposition, code.endsWith('TIMEOUT') ? 'delivery' : 'sink']);
+  assert.deepEqual(
+    [error.code, error.disposition, error.scope],
+    [code, disposition, code.endsWith('TIMEOUT') ? 'delivery' : 'sink'],
+  );
   assert.match(error.message, says);
   assert.match(error.message, /^source ops: 127\.0\.0\.1/);
   for (const text of [error.message, logged()]) assert.ok(!text.includes(keyOf(server)), text);

@@ -8,7 +8,11 @@ import { ServiceBusSource, serviceBusSource } from '../../../adapters/service-bu
 import { manageSource } from '../../../src/bridge/source-loop.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
-import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
+import {
+  type ServiceBusServer,
+  type ServiceBusServerOptions,
+  serviceBusServer,
+} from '../../far-sides/service-bus/service-bus-server.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
 import type { OpenedSource } from '../source-reading.ts';
@@ -45,7 +49,12 @@ export function openSource(server: ServiceBusServer, setup: SourceSetup = {}): O
 }
 
 /** Sends to a queue or topic, each text as one data section with itself as message id, in this order. */
-export async function send(server: ServiceBusServer, texts: readonly string[], over: Partial<ServiceBusMessage> = {}, entity = QUEUE) {
+export async function send(
+  server: ServiceBusServer,
+  texts: readonly string[],
+  over: Partial<ServiceBusMessage> = {},
+  entity = QUEUE,
+) {
   const sender = sdkClient(server).createSender(entity);
   await sender.sendMessages(texts.map((text) => ({ body: Buffer.from(text), messageId: text, ...over })));
   await sender.close();

@@ -36,7 +36,10 @@ test('each session is read in its order, one message at a time, and several sess
     taking.delete(session);
     return 'settle';
   }).ready();
-  const texts = Array.from({ length: 30 }, (_, index) => `${'abc'.charAt(index % 3)}-${String(index).padStart(2, '0')}`);
+  const texts = Array.from(
+    { length: 30 },
+    (_, index) => `${'abc'.charAt(index % 3)}-${String(index).padStart(2, '0')}`,
+  );
   for (const session of 'abc')
     await sendTo(
       server,
@@ -78,7 +81,8 @@ test('an idle session is released to others', async (t) => {
   await reading.until(1);
   const other = sdkClient(server);
   await assert.rejects(other.acceptSession(ORDERED, 'a'), { code: 'SessionCannotBeLocked' });
-  const detached = () => server.contacts('detach').filter(({ entity, role }) => entity === ORDERED && role === 'receiver').length;
+  const detached = () =>
+    server.contacts('detach').filter(({ entity, role }) => entity === ORDERED && role === 'receiver').length;
   await server.until(() => detached() === 1, 'a session that was left');
   assert.equal((await other.acceptSession(ORDERED, 'a')).sessionId, 'a');
 });
@@ -116,7 +120,8 @@ test('the lock of a session is renewed while one of its messages is processed', 
   const reading = await new Reading(openOrdered(server).source, () => verdict.promise).ready();
   await sendTo(server, 'a', ['one']);
   await reading.until(1);
-  const renewed = () => server.contacts('manage').some(({ operation }) => operation === 'com.microsoft:renew-session-lock');
+  const renewed = () =>
+    server.contacts('manage').some(({ operation }) => operation === 'com.microsoft:renew-session-lock');
   await server.until(renewed, 'a renewal');
   verdict.resolve('settle');
   await server.until(() => server.queue(ORDERED).messages().length === 0, 'an empty queue');
@@ -139,14 +144,17 @@ test('if no session has a message for a long time, the source asks again', async
 test('two bridges share the sessions of a queue', async (t) => {
   const server = await serviceBusServer(t);
   const held = Promise.withResolvers<MessageVerdict>();
-  const readings = ['web_0', 'web_1'].map((observerId) => new Reading(openOrdered(server, { observerId }).source, () => held.promise));
+  const readings = ['web_0', 'web_1'].map(
+    (observerId) => new Reading(openOrdered(server, { observerId }).source, () => held.promise),
+  );
   await Promise.all(readings.map((reading) => reading.ready()));
   const sessions = Array.from({ length: 12 }, (_, index) => `session-${index}`);
   for (const session of sessions) await sendTo(server, session, [session]);
   await server.until(() => readings.flatMap(({ messages }) => messages).length === 12, 'all sessions');
   held.resolve('settle');
   await server.until(() => server.queue(ORDERED).messages().length === 0, 'an empty queue');
-  for (const { messages } of readings) assert.ok(messages.length >= 4 && messages.length <= 8, `${messages.length} sessions`);
+  for (const { messages } of readings)
+    assert.ok(messages.length >= 4 && messages.length <= 8, `${messages.length} sessions`);
 });
 
 test('if a message of a session cannot be processed, receive rejects with the same error, and the message arrives again in its place', async (t) => {
@@ -166,7 +174,10 @@ test('a queue without sessions is reported as such', async (t) => {
   const server = await serviceBusServer(t);
   server.queue('plain');
   const { source } = openSource(server, { options: { queue: 'plain', sessions: true } });
-  for (const error of [await new Reading(source).done, await source.check(new AbortController().signal).catch((e: unknown) => e)]) {
+  for (const error of [
+    await new Reading(source).done,
+    await source.check(new AbortController().signal).catch((e: unknown) => e),
+  ]) {
     assert.ok(error instanceof BridgeError, String(error));
     assert.deepEqual([error.code, error.disposition], ['BRIDGE_SERVICE_BUS_ENTITY', 'misconfigured']);
     assert.match(error.message, /the queue plain has no sessions: set sessions: false/);

@@ -55,7 +55,11 @@ test('a hundred messages with mixed verdicts each get their own, and each is pro
   for (const [index, text] of texts.entries()) assert.equal(takes.get(text), index % 3 === 1 ? 2 : 1, text);
   const dead = texts.filter((_, index) => index % 3 === 0);
   assert.deepEqual(
-    new Map(queue.deadLetters().map(({ messageId, deadLetter }) => [messageId, [deadLetter?.reason, deadLetter?.description]])),
+    new Map(
+      queue
+        .deadLetters()
+        .map(({ messageId, deadLetter }) => [messageId, [deadLetter?.reason, deadLetter?.description]]),
+    ),
     new Map(dead.map((text) => [text, [`reason of ${text}`, `description of ${text}`]])),
   );
   const outcomes = Map.groupBy(server.contacts('settle'), ({ messageId }) => messageId ?? '');
@@ -69,7 +73,11 @@ test('a hundred messages with mixed verdicts each get their own, and each is pro
 
 test('a returned message arrives again with the same id, and the delivery is counted', async (t) => {
   const server = await openServer(t);
-  const verdicts: MessageVerdict[] = ['giveBack', 'giveBack', { reason: 'unknown-event', description: 'no such event' }];
+  const verdicts: MessageVerdict[] = [
+    'giveBack',
+    'giveBack',
+    { reason: 'unknown-event', description: 'no such event' },
+  ];
   const reading = new Reading(openSource(server).source, () => verdicts.shift() ?? 'settle');
   await send(server, ['one']);
   await reading.until(3);
@@ -181,7 +189,8 @@ test('a lock is renewed while its message is processed', async (t) => {
   const reading = new Reading(openSource(server).source, () => verdict.promise);
   await send(server, ['one']);
   await reading.until(1);
-  const renewals = () => server.contacts('manage').filter(({ operation }) => operation === 'com.microsoft:renew-lock').length;
+  const renewals = () =>
+    server.contacts('manage').filter(({ operation }) => operation === 'com.microsoft:renew-lock').length;
   await server.until(() => renewals() > 0, 'a renewal');
   verdict.resolve('settle');
   await server.until(() => server.queue(QUEUE).messages().length === 0, 'an empty queue');
@@ -208,22 +217,32 @@ test('each reader of a topic gets every message, from its own subscription', asy
   const names = ['web_0', 'web_1'];
   for (const name of names) topic.subscription(name);
   const readings = names.map(
-    (subscription) => new Reading(openSource(server, { options: { topic: 'maintenance', subscription }, observerId: subscription }).source),
+    (subscription) =>
+      new Reading(
+        openSource(server, { options: { topic: 'maintenance', subscription }, observerId: subscription }).source,
+      ),
   );
   await Promise.all(readings.map((reading) => reading.ready()));
   await send(server, ['one', 'two'], {}, 'maintenance');
   for (const [index, reading] of readings.entries()) {
     await reading.until(2);
     assert.deepEqual(reading.texts, ['one', 'two']);
-    assert.deepEqual(reading.messages[0]?.place, { topic: 'maintenance', subscription: names[index], sequenceNumber: '1' });
+    assert.deepEqual(reading.messages[0]?.place, {
+      topic: 'maintenance',
+      subscription: names[index],
+      sequenceNumber: '1',
+    });
   }
-  for (const name of names) await server.until(() => topic.subscription(name).messages().length === 0, 'an empty subscription');
+  for (const name of names)
+    await server.until(() => topic.subscription(name).messages().length === 0, 'an empty subscription');
 });
 
 test('messages that wait for their verdict do not delay later ones', async (t) => {
   const server = await openServer(t);
   const held = Promise.withResolvers<MessageVerdict>();
-  const reading = new Reading(openSource(server).source, (message) => (textOf(message).startsWith('slow') ? held.promise : 'settle'));
+  const reading = new Reading(openSource(server).source, (message) =>
+    textOf(message).startsWith('slow') ? held.promise : 'settle',
+  );
   await send(server, ['slow-1', 'quick', 'slow-2', 'quicker']);
   await server.until(() => server.queue(QUEUE).messages().length === 2, 'two settled messages');
   held.resolve('giveBack');

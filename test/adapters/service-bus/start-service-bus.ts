@@ -7,7 +7,11 @@ import { serviceBusOptions } from '../../../adapters/service-bus/options/service
 import { ServiceBusAdapter } from '../../../adapters/service-bus/service-bus.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
-import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
+import {
+  type ServiceBusServer,
+  type ServiceBusServerOptions,
+  serviceBusServer,
+} from '../../far-sides/service-bus/service-bus-server.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
 import { type Sample, sampleDelivery } from '../sample-deliveries.ts';

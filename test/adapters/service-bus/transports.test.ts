@@ -42,7 +42,10 @@ test('a server with plain TCP instead of TLS gets no token either', async (t) =>
 });
 
 test('transport: websocket speaks AMQP in a WebSocket, over TLS', async (t) => {
-  const { server, deliver } = await secured(t, { server: { transport: 'websocket' }, options: { transport: 'websocket' } });
+  const { server, deliver } = await secured(t, {
+    server: { transport: 'websocket' },
+    options: { transport: 'websocket' },
+  });
   // Larger than a frame of 125 bytes, and than one of 64 KiB.
   for (const padding of [0, 1000, 90_000]) assert.equal(await deliver({ seq: padding + 1, padding }), 'accepted');
   assert.deepEqual(
@@ -80,12 +83,18 @@ test('a proxy is asked for the name of the namespace, with its credentials, and 
   await poll(() => server.open === 0, 'the connection to go');
   await poll(async () => failed(await deliver()).code !== 'BRIDGE_SERVICE_BUS_BROKEN', 'the loss to be noticed');
   const refused = failed(await deliver());
-  assert.deepEqual([refused.code, refused.disposition, refused.status], ['BRIDGE_SERVICE_BUS_PROXY', 'misconfigured', 407]);
+  assert.deepEqual(
+    [refused.code, refused.disposition, refused.status],
+    ['BRIDGE_SERVICE_BUS_PROXY', 'misconfigured', 407],
+  );
   assert.match(refused.message, /^sink under-test: proxy http:\/\/127\.0\.0\.1:\d+ answered 407 .*user and a password/);
   proxy.default = 502;
   assert.equal(failed(await deliver()).disposition, 'retry');
   proxy.stop();
-  assert.deepEqual([failed(await deliver()).code, failed(await deliver()).status], ['BRIDGE_SERVICE_BUS_PROXY', 'ECONNREFUSED']);
+  assert.deepEqual(
+    [failed(await deliver()).code, failed(await deliver()).status],
+    ['BRIDGE_SERVICE_BUS_PROXY', 'ECONNREFUSED'],
+  );
   assert.doesNotMatch(`${deps.logged()}${refused.stack}`, /p@ss|p%40ss/);
 });
 
@@ -123,14 +132,20 @@ test('the sink presents a token of its identity, for the scope of Service Bus', 
   assert.equal(await deliver(), 'accepted');
   assert.deepEqual([...new Set(account.asked)], ['https://servicebus.azure.net/.default']);
   const [shown] = server.contacts('put-token');
-  assert.deepEqual([shown?.tokenType, shown?.token, shown?.audience], ['jwt', account.token, `sb://${server.address}/maintenance`]);
+  assert.deepEqual(
+    [shown?.tokenType, shown?.token, shown?.audience],
+    ['jwt', account.token, `sb://${server.address}/maintenance`],
+  );
 });
 
 test('a token that cannot be renewed for a minute delays only operations that need it, and the sink recovers by itself', async (t) => {
   const { account, running } = identity(t);
   const { server, deliver } = await running;
   assert.equal(await deliver({ seq: 1 }), 'accepted');
-  const error = new BridgeError('BRIDGE_AZURE_UNAVAILABLE', 'no token for now', { disposition: 'retry', scope: 'sink' });
+  const error = new BridgeError('BRIDGE_AZURE_UNAVAILABLE', 'no token for now', {
+    disposition: 'retry',
+    scope: 'sink',
+  });
   account.answers = () => Promise.reject(error);
   assert.equal(await deliver({ seq: 2 }), 'accepted', 'the link lives on its token');
   server.expireTokens();
@@ -146,7 +161,10 @@ test('a sink without the right to send reports the missing role and its scope', 
   const { deliver } = await running;
   const { code, message } = failed(await deliver());
   assert.equal(code, 'BRIDGE_SERVICE_BUS_UNAUTHORIZED');
-  assert.match(message, /queue maintenance: assign the identity the role "Azure Service Bus Data Sender" on this scope/);
+  assert.match(
+    message,
+    /queue maintenance: assign the identity the role "Azure Service Bus Data Sender" on this scope/,
+  );
 });
 
 test('a token close to its expiry is not presented repeatedly', async (t) => {

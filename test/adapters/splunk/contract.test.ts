@@ -11,13 +11,22 @@ import { startSplunk, TOKEN } from './start-splunk.ts';
 
 testAdapter({ definition: splunkSink, start: (t) => startCollector(t, false), awayIs: 'retry' });
 testAdapter({ definition: splunkSink, variant: 'acknowledge', start: (t) => startCollector(t, true), awayIs: 'retry' });
-testAdapter({ definition: splunkSink, variant: 'gzip', start: (t) => startCollector(t, false, { compression: 'gzip' }), awayIs: 'retry' });
+testAdapter({
+  definition: splunkSink,
+  variant: 'gzip',
+  start: (t) => startCollector(t, false, { compression: 'gzip' }),
+  awayIs: 'retry',
+});
 
 httpSinkContract({
   name: 'splunk',
   start: startSink,
   rejection: { status: 6, makesRepeats: true },
-  credential: { options: (file) => ({ token: { file } }), value: TOKEN, reason: /code 4 \(invalid token\).*check token/ },
+  credential: {
+    options: (file) => ({ token: { file } }),
+    value: TOKEN,
+    reason: /code 4 \(invalid token\).*check token/,
+  },
   unsupportedBody: { options: { compression: 'gzip' }, advice: /answered 415: .*set compression: none/ },
 });
 

@@ -35,10 +35,17 @@ test('source and sourcetype are configurable, host is the VM, fields have number
   const { collector, adapter } = await startSplunk(t, { options: { source: 'vm', sourcetype: 'azure:event' } });
   const sample = sampleDelivery();
   const stored = JSON.parse(Buffer.from(sample.bytes).toString());
-  const text = JSON.stringify({ ...stored, severitynumber: 13, data: { ...stored.data, observer: { name: 'WestNO_0' } } });
+  const text = JSON.stringify({
+    ...stored,
+    severitynumber: 13,
+    data: { ...stored.data, observer: { name: 'WestNO_0' } },
+  });
   await adapter.deliver([{ ...sample, timeMs: sample.timeMs + 123, bytes: Buffer.from(text) }], never);
   const { time, host, source, sourcetype, fields } = collector.events[0] ?? assert.fail('nothing arrived');
-  assert.deepEqual([time, host, source, sourcetype, fields?.['severitynumber']], [1767225600.123, 'WestNO_0', 'vm', 'azure:event', '13']);
+  assert.deepEqual(
+    [time, host, source, sourcetype, fields?.['severitynumber']],
+    [1767225600.123, 'WestNO_0', 'vm', 'azure:event', '13'],
+  );
 });
 
 for (const path of [
@@ -115,7 +122,8 @@ for (const [what, setup] of [
   test(`of a batch with two bad events, ${what}, only those are dead letters`, async (t) => {
     const { lane, collector } = await onLane(t);
     Object.assign(collector, setup, { badText: 'bad' });
-    for (let seq = 1; seq <= 6; seq++) lane.queue({ seq, partitionKey: `key-${seq}`, mark: seq === 2 || seq === 5 ? 'bad' : '' });
+    for (let seq = 1; seq <= 6; seq++)
+      lane.queue({ seq, partitionKey: `key-${seq}`, mark: seq === 2 || seq === 5 ? 'bad' : '' });
     await lane.pass(SECOND);
     assert.deepEqual(lane.store.dead.map(({ row, status }) => [row.partitionKey, status]).sort(), [
       ['key-2', 6],
@@ -127,7 +135,11 @@ for (const [what, setup] of [
 
 async function onLane(t: TestContext, { options, token }: SplunkSetup = {}) {
   const time = new VirtualTime();
-  const { adapter, collector, deps } = await startSplunk(t, { time, ...(options && { options }), ...(token && { token }) });
+  const { adapter, collector, deps } = await startSplunk(t, {
+    time,
+    ...(options && { options }),
+    ...(token && { token }),
+  });
   return { lane: adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) }), collector, time };
 }
 
@@ -204,7 +216,10 @@ test('with compression: gzip events are compressed; checks and polls for acknowl
   const { collector, deliver, adapter } = await startSplunk(t, { options, token: { acknowledges: true } });
   await adapter.check(never);
   assert.deepEqual(await deliver(), ['accepted']);
-  const encodings = collector.receiver.requests.map(({ path, headers }) => [path.replace(/\?.*/, ''), headers['content-encoding']]);
+  const encodings = collector.receiver.requests.map(({ path, headers }) => [
+    path.replace(/\?.*/, ''),
+    headers['content-encoding'],
+  ]);
   assert.deepEqual(encodings, [
     ['/services/collector/event', undefined],
     ['/services/collector/ack', undefined],

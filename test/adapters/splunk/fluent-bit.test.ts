@@ -8,7 +8,9 @@ import { startSplunk } from './start-splunk.ts';
 const never = new AbortController().signal;
 
 for (const compression of ['none', 'gzip'] as const)
-  test(`Fluent Bit stores each event once with compression: ${compression}, and a check passes`, { skip: withoutFluentBit }, async (t) => {
+  test(`Fluent Bit stores each event once with compression: ${compression}, and a check passes`, {
+    skip: withoutFluentBit,
+  }, async (t) => {
     const far = await FluentBit.start(t);
     const { adapter } = await startSplunk(t, { options: { url: `http://${far.address('splunk')}`, compression } });
     assert.equal(await adapter.check(never), null);

@@ -29,7 +29,10 @@ export interface Splunk {
 
 export const TOKEN = 'token-nobody-may-see';
 
-export async function startSplunk(t: TestContext, { options, token = {}, time, server }: SplunkSetup = {}): Promise<Splunk> {
+export async function startSplunk(
+  t: TestContext,
+  { options, token = {}, time, server }: SplunkSetup = {},
+): Promise<Splunk> {
   const collector = await EventCollector.start({ [TOKEN]: token }, server);
   t.after(() => collector[Symbol.asyncDispose]());
   const parsed = v.parse(splunkOptions, {

@@ -12,10 +12,13 @@ testAdapter({
   start: startReader,
   awayIs: 'retired',
   skip: {
-    'a key that gets no answer does not hold up another': 'standard output is one stream: all deliveries wait for its reader',
+    'a key that gets no answer does not hold up another':
+      'standard output is one stream: all deliveries wait for its reader',
     'a refusal becomes a dead letter at once': 'a reader of standard output cannot refuse a line',
-    'an overload is retried after the pause that the far side asks for': 'a busy reader shows by reading slowly; nothing fails',
-    'it recovers by itself when the far side is back on the same address': 'a closed standard output never comes back within a process',
+    'an overload is retried after the pause that the far side asks for':
+      'a busy reader shows by reading slowly; nothing fails',
+    'it recovers by itself when the far side is back on the same address':
+      'a closed standard output never comes back within a process',
   },
 });
 

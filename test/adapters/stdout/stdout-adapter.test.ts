@@ -206,7 +206,9 @@ test('a reader that exits (`| head -1`) causes a failed delivery, not a crash', 
 });
 
 test('the process can stop although the reader never reads', async (t) => {
-  const child = spawn(process.execPath, [PROGRAM, 'until-stopped', String(4 * 1024 ** 2)], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [PROGRAM, 'until-stopped', String(4 * 1024 ** 2)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   t.after(() => child.kill('SIGKILL'));
   const said = textOf(child.stderr);
   await once(child.stderr, 'data');

@@ -10,8 +10,12 @@ const adapter = manageAdapter(stdoutSink.create({}, adapterDeps({ stdout: proces
 /** Delivers until a delivery fails. */
 async function untilFailure(): Promise<void> {
   for (let seq = 1; ; seq += 1) {
-    const [outcome] = await adapter.deliver([sampleDelivery({ seq, padding: Number(padding) })], new AbortController().signal);
-    if (outcome instanceof Error) return void process.stderr.write(`${outcome.code} ${outcome.disposition} ${outcome.untilRestart}\n`);
+    const [outcome] = await adapter.deliver(
+      [sampleDelivery({ seq, padding: Number(padding) })],
+      new AbortController().signal,
+    );
+    if (outcome instanceof Error)
+      return void process.stderr.write(`${outcome.code} ${outcome.disposition} ${outcome.untilRestart}\n`);
   }
 }
 

@@ -25,7 +25,10 @@ for (const transport of ['tcp', 'tls', 'udp']) {
       resolve: namedAt('169.254.169.254'),
     });
     const failure = failed((await deliver())[0]);
-    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SYSLOG_MISCONFIGURED', 'misconfigured', 'sink']);
+    assert.deepEqual(
+      [failure.code, failure.disposition, failure.scope],
+      ['BRIDGE_SYSLOG_MISCONFIGURED', 'misconfigured', 'sink'],
+    );
     assert.match(failure.message, /169\.254\.169\.254, an address of the metadata service/);
     await assert.rejects(adapter.check(never), { code: 'BRIDGE_SYSLOG_MISCONFIGURED' });
   });
@@ -36,13 +39,22 @@ test('a name without an address is unreachable, over UDP too', async (t) => {
   for (const transport of ['tcp', 'udp']) {
     const { deliver } = createSyslog(t, { options: { server: `${transport}://logs.example.com:514` }, resolve });
     const failure = failed((await deliver())[0]);
-    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SYSLOG_UNREACHABLE', 'retry', 'sink']);
+    assert.deepEqual(
+      [failure.code, failure.disposition, failure.scope],
+      ['BRIDGE_SYSLOG_UNREACHABLE', 'retry', 'sink'],
+    );
   }
 });
 
 test('a check over UDP names the address, and reports that it cannot see if messages arrive', async (t) => {
-  const { adapter } = createSyslog(t, { options: { server: 'udp://logs.example.com:514' }, resolve: namedAt('192.0.2.7') });
-  assert.equal(await adapter.check(never), 'udp://logs.example.com:514 is 192.0.2.7; over UDP the check cannot see if messages arrive');
+  const { adapter } = createSyslog(t, {
+    options: { server: 'udp://logs.example.com:514' },
+    resolve: namedAt('192.0.2.7'),
+  });
+  assert.equal(
+    await adapter.check(never),
+    'udp://logs.example.com:514 is 192.0.2.7; over UDP the check cannot see if messages arrive',
+  );
 });
 
 test('over UDP, the sink follows a name to its new address', async (t) => {
@@ -65,7 +77,10 @@ test('a datagram socket such as /dev/log is misconfigured, and the message says 
   await listenForDatagrams(t, path);
   const { deliver, adapter } = createSyslog(t, { options: { server: `unix:${path}` } });
   const failure = failed((await deliver())[0]);
-  assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SYSLOG_MISCONFIGURED', 'misconfigured', 'sink']);
+  assert.deepEqual(
+    [failure.code, failure.disposition, failure.scope],
+    ['BRIDGE_SYSLOG_MISCONFIGURED', 'misconfigured', 'sink'],
+  );
   assert.match(failure.message, /is a datagram socket, such as \/dev\/log/);
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_SYSLOG_MISCONFIGURED' });
 });

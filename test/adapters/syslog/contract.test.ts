@@ -71,7 +71,10 @@ let made: Promise<{ readonly authority: CertificateAuthority; readonly server: I
 
 /** The same for all tests: openssl takes longer than most of them. */
 function certificates() {
-  made ??= CertificateAuthority.createIn(folder).then(async (authority) => ({ authority, server: await authority.issue('IP:127.0.0.1') }));
+  made ??= CertificateAuthority.createIn(folder).then(async (authority) => ({
+    authority,
+    server: await authority.issue('IP:127.0.0.1'),
+  }));
   return made;
 }
 

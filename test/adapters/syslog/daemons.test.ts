@@ -20,7 +20,8 @@ const TRANSPORTS = ['tcp', 'tls', 'unix', 'udp'] as const;
 const never = new AbortController().signal;
 const BOM = '\ufeff';
 
-const HOSTILE = 'quotes " and \', bars | and =, \\ and ], „Umlaute“ äöü, 🙂, right to left \u202eabc\u202c, a\nline, a\0NUL';
+const HOSTILE =
+  'quotes " and \', bars | and =, \\ and ], „Umlaute“ äöü, 🙂, right to left \u202eabc\u202c, a\nline, a\0NUL';
 
 const CHANGES: readonly Change[] = [
   eventChange({ event: scheduledEvent({ description: HOSTILE, eventType: 'a"b\\c]d' }) }),
@@ -28,7 +29,11 @@ const CHANGES: readonly Change[] = [
   eventChange({ phase: 'ended', outcome: 'completed', event: scheduledEvent() }),
   approvalChange({ phase: 'failed', reason: 'changed' }),
   sightChange(),
-  eventChange({ phase: 'updated', changedFields: ['description'], event: scheduledEvent({ description: 'long '.repeat(500) }) }),
+  eventChange({
+    phase: 'updated',
+    changedFields: ['description'],
+    event: scheduledEvent({ description: 'long '.repeat(500) }),
+  }),
 ];
 
 const DELIVERIES: readonly Delivery[] = CHANGES.map((change, seq) => {
@@ -53,7 +58,9 @@ function expected(delivery: Delivery, body: (record: LogRecord, delivery: Delive
     appName: 'scheduled-events-bridge',
     messageId: delivery.change,
     structuredData: {
-      'cloudevent@32473': Object.fromEntries(Object.entries(record.attributes).map(([name, value]) => [name, String(value)])),
+      'cloudevent@32473': Object.fromEntries(
+        Object.entries(record.attributes).map(([name, value]) => [name, String(value)]),
+      ),
     },
     message: body(record, delivery),
   };
@@ -61,7 +68,15 @@ function expected(delivery: Delivery, body: (record: LogRecord, delivery: Delive
 
 /** rsyslog keeps a byte order mark, syslog-ng removes it. */
 function seen({ priority, time, host, appName, messageId, structuredData, message }: ReadBack) {
-  return { priority, time: Date.parse(time), host, appName, messageId, structuredData, message: message.replace(BOM, '') };
+  return {
+    priority,
+    time: Date.parse(time),
+    host,
+    appName,
+    messageId,
+    structuredData,
+    message: message.replace(BOM, ''),
+  };
 }
 
 for (const kind of [rsyslog, syslogNg]) {
@@ -110,7 +125,8 @@ for (const kind of [rsyslog, syslogNg]) {
       const batches = Array.from({ length: 12 }, (_, batch) =>
         Array.from({ length: 20 }, (_, index) => sampleDelivery({ seq: 1 + batch * 20 + index, padding: 500 })),
       );
-      const send = async (batch: readonly Delivery[]) => (await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted');
+      const send = async (batch: readonly Delivery[]) =>
+        (await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted');
       let failures = 0;
       const restarting = restart(daemon);
       for (const batch of batches) {
@@ -128,11 +144,16 @@ for (const kind of [rsyslog, syslogNg]) {
 }
 
 for (const kind of [rsyslog, syslogNg]) {
-  test(`${kind.name} gets a message that is too long cut to 64 KiB, with its whole header`, { skip: kind.isMissing }, async (t) => {
+  test(`${kind.name} gets a message that is too long cut to 64 KiB, with its whole header`, {
+    skip: kind.isMissing,
+  }, async (t) => {
     const daemon = await SyslogDaemon.start(t, kind);
     const { adapter } = createSyslog(t, { options: daemon.options('tcp') });
     const delivery = sampleDelivery({ padding: 100_000 });
-    assert.deepEqual(await adapter.deliver([delivery, DELIVERIES[2] ?? assert.fail('none')], never), ['accepted', 'accepted']);
+    assert.deepEqual(await adapter.deliver([delivery, DELIVERIES[2] ?? assert.fail('none')], never), [
+      'accepted',
+      'accepted',
+    ]);
     const [long = assert.fail('none'), next] = await daemon.readWhenThere(2);
     assert.match(JSON.parse(long.message).data.description, /xxx…$/);
     assert.ok(Buffer.byteLength(long.message) > 64_000);
@@ -151,7 +172,9 @@ test('rsyslog reads counted messages and lines on one port', { skip: rsyslog.isM
   }
 });
 
-test("rsyslog's CEF parser finds the id, the message and each value unchanged", { skip: rsyslog.isMissing }, async (t) => {
+test("rsyslog's CEF parser finds the id, the message and each value unchanged", {
+  skip: rsyslog.isMissing,
+}, async (t) => {
   const daemon = await SyslogDaemon.start(t, rsyslog);
   const { adapter } = createSyslog(t, { options: { ...daemon.options('tcp'), format: 'cef' } });
   await adapter.deliver(DELIVERIES, never);
@@ -161,7 +184,10 @@ test("rsyslog's CEF parser finds the id, the message and each value unchanged", 
     const { message, attributes, severityNumber } = logRecord(delivery.bytes);
     assert.deepEqual([SignatureID, Severity], [delivery.change, String({ 9: 3, 13: 6, 17: 9 }[severityNumber])]);
     const { cs6, cs6Label, msg = '', cs1, cs1Label, cs2 } = Extensions;
-    assert.deepEqual([cs6, cs6Label, cs1, cs1Label, cs2], [delivery.id, 'id', attributes['source'], 'source', attributes['type']]);
+    assert.deepEqual(
+      [cs6, cs6Label, cs1, cs1Label, cs2],
+      [delivery.id, 'id', attributes['source'], 'source', attributes['type']],
+    );
     // CEF allows no more; the description of the last one is longer.
     assert.ok(message.length > 1023 ? message.startsWith(msg.slice(0, -1)) && msg.endsWith('…') : msg === message, msg);
   }

@@ -26,7 +26,9 @@ for (const [input, framing] of [
   ['lines', 'lines'],
   ['counted', 'counted'],
 ] as const)
-  test(`Fluent Bit, configured for ${input}, reads every message with framing: ${framing}`, { skip: withoutFluentBit }, async (t) => {
+  test(`Fluent Bit, configured for ${input}, reads every message with framing: ${framing}`, {
+    skip: withoutFluentBit,
+  }, async (t) => {
     const far = await FluentBit.start(t);
     const { adapter } = createSyslog(t, { options: { server: `tcp://${far.address(input)}`, framing } });
     assert.ok((await adapter.deliver(DELIVERIES, never)).every((outcome) => outcome === 'accepted'));

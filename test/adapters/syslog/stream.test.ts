@@ -44,7 +44,10 @@ for (const behaviour of ['reset', 'end'] as const) {
     server.behaviour = behaviour;
     for (const outcome of await deliver({ seq: 1 }, { seq: 2 })) {
       const failure = failed(outcome);
-      assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SYSLOG_BROKEN', 'retry', 'delivery']);
+      assert.deepEqual(
+        [failure.code, failure.disposition, failure.scope],
+        ['BRIDGE_SYSLOG_BROKEN', 'retry', 'delivery'],
+      );
     }
     server.behaviour = 'read';
     const { deliver: again } = createSyslog(t, { options: { server: server.url } });
@@ -117,14 +120,20 @@ test('a server that sends data is not a syslog server: the delivery is not accep
   const { server, deliver } = await startSyslog(t, { options: { settle: '10s' } });
   server.behaviour = { answer: `HTTP/1.1 400 Bad Request\r\n\r\n${'x'.repeat(1024 ** 2)}` };
   const failure = failed((await deliver())[0]);
-  assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SYSLOG_MISCONFIGURED', 'misconfigured', 'sink']);
+  assert.deepEqual(
+    [failure.code, failure.disposition, failure.scope],
+    ['BRIDGE_SYSLOG_MISCONFIGURED', 'misconfigured', 'sink'],
+  );
   assert.match(failure.message, /sent data.*correct the host and port in server/);
 });
 
 test('a delivery that cannot be encoded is refused alone, and the rest of its batch is sent', async (t) => {
   const { server, adapter } = await startSyslog(t);
   const broken = { ...sampleDelivery({ seq: 2 }), bytes: Buffer.from('{') };
-  const outcomes = await adapter.deliver([sampleDelivery({ seq: 1 }), broken, sampleDelivery({ seq: 3 })], new AbortController().signal);
+  const outcomes = await adapter.deliver(
+    [sampleDelivery({ seq: 1 }), broken, sampleDelivery({ seq: 3 })],
+    new AbortController().signal,
+  );
   assert.deepEqual([outcomes[0], outcomes[2]], ['accepted', 'accepted']);
   assert.equal(failed(outcomes[1]).disposition, 'refused');
   assert.deepEqual(idsOf(server), [sampleDelivery({ seq: 1 }).id, sampleDelivery({ seq: 3 }).id]);
@@ -137,7 +146,8 @@ for (const [framing, words] of [
 ] as const)
   test(`a check names the framing ${framing}, which it cannot test`, async (t) => {
     const { adapter, server } = await startSyslog(t, { options: { framing } });
-    const loses = 'a server that expects the other framing loses every message without an error: run a drill, and search for it there';
+    const loses =
+      'a server that expects the other framing loses every message without an error: run a drill, and search for it there';
     assert.equal(await adapter.check(new AbortController().signal), `${words}; ${loses}`);
     assert.deepEqual(server.messages, []);
   });
@@ -178,7 +188,10 @@ test('a server that restarts during a batch gets the whole batch after its retur
 });
 
 test('with framing: lines each message arrives as one line', async (t) => {
-  const { server, deliver } = await startSyslog(t, { server: { transport: 'tcp', framing: 'lines' }, options: { framing: 'lines' } });
+  const { server, deliver } = await startSyslog(t, {
+    server: { transport: 'tcp', framing: 'lines' },
+    options: { framing: 'lines' },
+  });
   assert.deepEqual(await deliver({ seq: 1 }, { seq: 2 }), ['accepted', 'accepted']);
   await poll(() => server.messages.length === 2, 'both');
   assert.deepEqual(idsOf(server), [sampleDelivery({ seq: 1 }).id, sampleDelivery({ seq: 2 }).id]);

@@ -61,11 +61,20 @@ async function fixture(t: TestContext, { oauth2 = {}, options = {}, ...rest }: S
     secrets: { SECRET, ID: 'id' },
   });
   const deliver: Fixture['deliver'] = async (signal = never) => (await adapter.deliver([sampleDelivery()], signal))[0];
-  return { adapter, deps, issuer, receiver, deliver, sent: () => receiver.requests.map(({ headers }) => headers.authorization) };
+  return {
+    adapter,
+    deps,
+    issuer,
+    receiver,
+    deliver,
+    sent: () => receiver.requests.map(({ headers }) => headers.authorization),
+  };
 }
 
 test('the client authenticates with Basic, both parts form-encoded, and the deliveries have the token', async (t) => {
-  const { issuer, deliver, sent } = await fixture(t, { oauth2: { scope: 'https://api.example/.default other', audience: 'https://api' } });
+  const { issuer, deliver, sent } = await fixture(t, {
+    oauth2: { scope: 'https://api.example/.default other', audience: 'https://api' },
+  });
   assert.equal(await deliver(), 'accepted');
   const [asked] = issuer.requests;
   assert.equal(asked?.method, 'POST');
@@ -95,7 +104,9 @@ test('with clientAuth post the credentials are only in the body', async (t) => {
 
 test('many deliveries that wait for a token share one request', async (t) => {
   const { adapter, issuer, sent } = await fixture(t);
-  const deliveries = Array.from({ length: 10 }, (_, index) => adapter.deliver([sampleDelivery({ seq: index + 1 })], never));
+  const deliveries = Array.from({ length: 10 }, (_, index) =>
+    adapter.deliver([sampleDelivery({ seq: index + 1 })], never),
+  );
   assert.deepEqual((await Promise.all(deliveries)).flat(), Array(10).fill('accepted'));
   assert.equal(issuer.requests.length, 1);
   assert.deepEqual(new Set(sent()), new Set(['Bearer a-token']));
@@ -278,7 +289,8 @@ test('an endless answer is cut off', async (t) => {
 
 test('an endpoint that is unreachable, closes the connection or upgrades is a fault of the whole sink, which is retried', async (t) => {
   const { issuer, deliver } = await fixture(t);
-  const upgrade: Answer = (_, socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
+  const upgrade: Answer = (_, socket) =>
+    void socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
   for (const answer of ['reset', upgrade] as const) {
     issuer.next(answer);
     const broken = failed(await deliver());
@@ -305,7 +317,10 @@ test('an abort ends the wait at once with its own reason, and does not affect ot
   });
   const controller = new AbortController();
   const reason = new Error('the bridge is stopping');
-  const stopped = assert.rejects(adapter.deliver([sampleDelivery({ seq: 1 })], controller.signal), (error) => error === reason);
+  const stopped = assert.rejects(
+    adapter.deliver([sampleDelivery({ seq: 1 })], controller.signal),
+    (error) => error === reason,
+  );
   const waiting = adapter.deliver([sampleDelivery({ seq: 2 })], never);
   await issuer.waitFor(1);
   controller.abort(reason);
@@ -354,7 +369,12 @@ test('the token endpoint is verified with the tls.ca of the sink', async (t) => 
   const oauth2 = { tokenUrl: issuer.url, clientId: 'a', clientSecret: { env: 'SECRET' } };
   const { adapter } = createWebhook(t, { options: { url: receiver.url, oauth2 }, secrets: { SECRET } });
   assert.equal(failed((await adapter.deliver([sampleDelivery()], never))[0]).code, 'BRIDGE_SINK_TLS');
-  const options = v.parse(webhookOptions, { url: receiver.url, oauth2, allowPrivate: ['127.0.0.0/8'], tls: { ca: 'ca.pem' } });
+  const options = v.parse(webhookOptions, {
+    url: receiver.url,
+    oauth2,
+    allowPrivate: ['127.0.0.0/8'],
+    tls: { ca: 'ca.pem' },
+  });
   options.oauth2?.clientSecret.open(SECRET);
   options.tls?.ca?.open(CERTIFICATE);
   const trusting = manageAdapter(webhookSink.create(options, adapterDeps()), 'under-test');
@@ -377,7 +397,9 @@ test('token requests use no proxy of the environment', async (t) => {
   const { issuer, receiver } = await fixture(t);
   const oauth2 = { tokenUrl: issuer.url, clientId: 'a', clientSecret: { env: 'SECRET' } };
   const program = join(import.meta.dirname, 'deliver-once.ts');
-  const { stdout } = await run(process.execPath, [program, receiver.url, JSON.stringify({ oauth2 })], { env: trap.env });
+  const { stdout } = await run(process.execPath, [program, receiver.url, JSON.stringify({ oauth2 })], {
+    env: trap.env,
+  });
   assert.equal(stdout, 'accepted\n');
   assert.equal(issuer.requests.length, 1);
   assert.equal(trap.visits(), 0);
@@ -439,6 +461,10 @@ test('every valid spelling is accepted', () => {
     { ...GOOD, tokenUrl: 'https://login.example:8443/t?tenant=1' },
   ])
     assert.ok(v.is(webhookOptions, { url: 'https://a.example', oauth2 }), JSON.stringify(oauth2));
-  const insecure = { url: 'https://a.example', allowInsecure: true, oauth2: { ...GOOD, tokenUrl: 'http://127.0.0.1/token' } };
+  const insecure = {
+    url: 'https://a.example',
+    allowInsecure: true,
+    oauth2: { ...GOOD, tokenUrl: 'http://127.0.0.1/token' },
+  };
   assert.ok(v.is(webhookOptions, insecure));
 });

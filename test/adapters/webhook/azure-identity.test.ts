@@ -93,7 +93,12 @@ test('the library of Azure is loaded at the first request for a token, and not b
     const before = loaded();
     await import(${url('../../../src/azure/identity-library.ts')});
     console.log(webhook.type, before, loaded());`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--no-warnings', '-e', script]);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '--no-warnings',
+    '-e',
+    script,
+  ]);
   assert.equal(stdout, 'webhook false true\n');
 });
 
@@ -106,7 +111,11 @@ testOptionFaults('https://a.example', [
   [{ azure: { ...GOOD, scope: 'two scopes' } }, 'azure.scope', /scope of the receiver/],
   [{ azure: { ...GOOD, credential: 'password' } }, 'azure.credential', /managed-identity/],
   [{ azure: { ...GOOD, tenantId: 'a' } }, 'azure.tenantId', /no effect with credential managed-identity/],
-  [{ azure: { credential: 'client-certificate', scope: SCOPE, tenantId: 'a', clientId: 'b' } }, 'azure.certificate', /is missing/],
+  [
+    { azure: { credential: 'client-certificate', scope: SCOPE, tenantId: 'a', clientId: 'b' } },
+    'azure.certificate',
+    /is missing/,
+  ],
   [{ azure: GOOD, oauth2: OAUTH }, 'azure', /oauth2: remove one of the two/],
   [{ azure: GOOD, headers: { Authorization: 'hidden' } }, 'headers', /azure sets/],
 ]);

@@ -26,7 +26,11 @@ function refusing(status: number, bad: readonly string[]): Answer {
 const keyOf = (seq: number) => 'abc'[seq % 3] ?? 'a';
 const idOf = (seq: number) => sampleDelivery({ seq, partitionKey: keyOf(seq) }).id;
 
-async function laneWith(t: Parameters<typeof webhookLane>[0], count: number, options: Readonly<Record<string, unknown>> = {}) {
+async function laneWith(
+  t: Parameters<typeof webhookLane>[0],
+  count: number,
+  options: Readonly<Record<string, unknown>> = {},
+) {
   const fixture = await webhookLane(t, { options: { mode: 'batch', ...options } });
   const taken: string[] = [];
   const record = (answer: Answer): Answer => {
@@ -79,7 +83,10 @@ test('a body has at most 64 KiB, including brackets and commas; a larger event i
   queue({ seq: 30, partitionKey: 'large', padding: 70 * KIB });
   await pass(0);
   assert.equal(store.accepted.length, 31);
-  const sizes = receiver.requests.map((request) => ({ bytes: request.body.byteLength, members: idsOf(request).length }));
+  const sizes = receiver.requests.map((request) => ({
+    bytes: request.body.byteLength,
+    members: idsOf(request).length,
+  }));
   const large = sizes.filter(({ bytes }) => bytes > 64 * KIB);
   assert.deepEqual(
     large.map(({ members }) => members),
@@ -122,7 +129,9 @@ for (const bad of [[0], [4], [9], [2, 3], [0, 5, 9], [0, 1, 2, 3, 4, 5, 6, 7, 8,
 
 test('a receiver that accepts only smaller bodies (413) gets smaller ones, and nothing is lost', async (t) => {
   const { receiver, pass, store, taken, record } = await laneWith(t, 10);
-  receiver.default = record((response, _, { body }) => void response.writeHead(body.byteLength > 2 * KIB ? 413 : 204).end());
+  receiver.default = record(
+    (response, _, { body }) => void response.writeHead(body.byteLength > 2 * KIB ? 413 : 204).end(),
+  );
   await pass(0);
   assert.deepEqual([store.accepted.length, store.dead.length], [10, 0]);
   assert.deepEqual(

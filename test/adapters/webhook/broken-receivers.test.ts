@@ -151,11 +151,15 @@ test('a port without a listener is reported for the whole sink, with the reason'
 test('a name that does not resolve is reported for the whole sink', async (t) => {
   const { adapter } = createWebhook(t, {
     options: { url: 'http://nowhere.test/hook' },
-    resolve: (_host, _options, done) => done(Object.assign(new Error('getaddrinfo ENOTFOUND nowhere.test'), { code: 'ENOTFOUND' }), []),
+    resolve: (_host, _options, done) =>
+      done(Object.assign(new Error('getaddrinfo ENOTFOUND nowhere.test'), { code: 'ENOTFOUND' }), []),
   });
   const never = new AbortController().signal;
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
-  assert.deepEqual([failed(outcome).code, failed(outcome).scope, failed(outcome).status], ['BRIDGE_SINK_UNREACHABLE', 'sink', 'ENOTFOUND']);
+  assert.deepEqual(
+    [failed(outcome).code, failed(outcome).scope, failed(outcome).status],
+    ['BRIDGE_SINK_UNREACHABLE', 'sink', 'ENOTFOUND'],
+  );
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_UNREACHABLE' });
 });
 

@@ -15,8 +15,13 @@ import { adapterDeps } from '../adapter-deps.ts';
 const UNRESOLVABLE = `${'x'.repeat(64)}.test`;
 
 /** What the lines of `check --connect` say of these sinks, by name; null for one that can be reached. */
-async function linesOf(sinks: Readonly<Record<string, Record<string, unknown>>>): Promise<Record<string, string | null>> {
-  const typed = Object.entries(sinks).map(([name, sink]) => [name, { type: 'webhook', allowPrivate: ['127.0.0.0/8'], ...sink }]);
+async function linesOf(
+  sinks: Readonly<Record<string, Record<string, unknown>>>,
+): Promise<Record<string, string | null>> {
+  const typed = Object.entries(sinks).map(([name, sink]) => [
+    name,
+    { type: 'webhook', allowPrivate: ['127.0.0.0/8'], ...sink },
+  ]);
   const file = { version: 1, metadata: { endpoint: 'http://127.0.0.1:1' }, sinks: Object.fromEntries(typed) };
   const readFile = (path: string) => readFileSync(path, 'utf8');
   const config = configOf(JSON.stringify(file), { adapters: [webhookSink], env: {}, readFile, directory: '/' });

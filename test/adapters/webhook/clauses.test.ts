@@ -103,11 +103,18 @@ test('the body of an answer is neither trusted nor logged (W-14)', async (t) => 
   const { receiver, deliver, deps } = await startWebhook(t);
   const outcomes: unknown[] = [];
   for (const status of [200, 202, 400, 404, 500]) {
-    receiver.next({ status, headers: { 'content-type': 'application/json' }, body: '{"status":"failed","detail":"words-of-a-stranger"}' });
+    receiver.next({
+      status,
+      headers: { 'content-type': 'application/json' },
+      body: '{"status":"failed","detail":"words-of-a-stranger"}',
+    });
     outcomes.push(await deliver());
   }
   assert.deepEqual(outcomes.slice(0, 2), ['accepted', 'accepted']);
-  assert.doesNotMatch(`${deps.logged()}${outcomes.map((outcome) => (outcome instanceof Error ? outcome.stack : outcome))}`, /stranger/);
+  assert.doesNotMatch(
+    `${deps.logged()}${outcomes.map((outcome) => (outcome instanceof Error ? outcome.stack : outcome))}`,
+    /stranger/,
+  );
 });
 
 test('each sink signs only with its own secrets (S-11)', async (t) => {
@@ -116,7 +123,10 @@ test('each sink signs only with its own secrets (S-11)', async (t) => {
   );
   const requests = await Promise.all(
     secrets.map(async (secret) => {
-      const { receiver, deliver } = await startWebhook(t, { options: { secrets: [{ env: 'SECRET' }] }, secrets: { SECRET: secret } });
+      const { receiver, deliver } = await startWebhook(t, {
+        options: { secrets: [{ env: 'SECRET' }] },
+        secrets: { SECRET: secret },
+      });
       assert.equal(await deliver(), 'accepted');
       return receiver.requests[0] ?? assert.fail();
     }),

@@ -56,12 +56,15 @@ function around(files: Readonly<Record<string, string>> = {}, env: Record<string
   return { ...surroundings(env, absolute), adapters: [webhookSink] };
 }
 
-const sink = (keys: string, url = URL_OK) => `version: 1\nsinks: { hooks: { type: webhook, url: "${url}", allowInsecure: true, ${keys} } }`;
+const sink = (keys: string, url = URL_OK) =>
+  `version: 1\nsinks: { hooks: { type: webhook, url: "${url}", allowInsecure: true, ${keys} } }`;
 
 async function pems(t: TestContext) {
   const authority = await CertificateAuthority.create(t);
   const [one, other] = [await authority.issue('DNS:a.test'), await authority.issue('DNS:b.test')];
-  const locked = execFileSync('openssl', ['pkey', '-in', one.keyFile, '-aes256', '-passout', 'pass:typed'], { encoding: 'utf8' });
+  const locked = execFileSync('openssl', ['pkey', '-in', one.keyFile, '-aes256', '-passout', 'pass:typed'], {
+    encoding: 'utf8',
+  });
   const torn = `${authority.cert}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`;
   return {
     'ca.pem': authority.cert,
@@ -130,5 +133,8 @@ for (const [value, says] of [
 }
 
 test('a secret proxy may contain a user and a password', () => {
-  assert.deepEqual(faultsOf(sink('proxy: { env: PROXY }'), around({}, { PROXY: 'http://user:password@10.0.0.1:3128' })), []);
+  assert.deepEqual(
+    faultsOf(sink('proxy: { env: PROXY }'), around({}, { PROXY: 'http://user:password@10.0.0.1:3128' })),
+    [],
+  );
 });

@@ -31,7 +31,11 @@ async function startReceiver(t: TestContext): Promise<FarSide> {
       allowInsecure: true,
       allowPrivate: ['127.0.0.0/8'],
     },
-    secrets: { HOOK_URL: `${receiver.url}?token=query-token-nobody-may-see`, HOOK_TOKEN: 'Bearer token-nobody-may-see', path: '/hook' },
+    secrets: {
+      HOOK_URL: `${receiver.url}?token=query-token-nobody-may-see`,
+      HOOK_TOKEN: 'Bearer token-nobody-may-see',
+      path: '/hook',
+    },
     arrivals: () => deliveries().map(arrival),
     ...receiverSwitches(receiver, answer),
     isStuck: () => deliveries().length > 0,

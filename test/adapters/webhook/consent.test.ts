@@ -17,7 +17,11 @@ interface Asked extends Webhook {
   readonly answers: { options: Answer; post: Answer };
 }
 
-async function asked(t: TestContext, options: Readonly<Record<string, unknown>> = {}, setup: WebhookSetup = {}): Promise<Asked> {
+async function asked(
+  t: TestContext,
+  options: Readonly<Record<string, unknown>> = {},
+  setup: WebhookSetup = {},
+): Promise<Asked> {
   const webhook = await startWebhook(t, { ...setup, options: { handshake: true, origin: ORIGIN, ...options } });
   const answers: Asked['answers'] = { options: consent(), post: { status: 204 } };
   tell(webhook.receiver, answers);
@@ -43,7 +47,11 @@ function methods({ requests }: WebhookReceiver): string[] {
 
 test('OPTIONS is sent once to the exact URL before the first delivery; every delivery has the origin (W-4, W-5, W-9)', async (t) => {
   const { adapter, receiver, deliver } = await asked(t, { headers: { 'x-team': 'ops' }, ratePerMinute: 120 });
-  const again = await asked(t, { url: `${receiver.url}?code=secret%20one&b=2`, ratePerMinute: 120, headers: { 'x-team': 'ops' } });
+  const again = await asked(t, {
+    url: `${receiver.url}?code=secret%20one&b=2`,
+    ratePerMinute: 120,
+    headers: { 'x-team': 'ops' },
+  });
   assert.deepEqual(await again.deliver(), 'accepted');
   assert.equal(await again.deliver(), 'accepted');
   assert.deepEqual(methods(receiver), ['OPTIONS', 'POST', 'POST']);
@@ -54,7 +62,8 @@ test('OPTIONS is sent once to the exact URL before the first delivery; every del
   assert.equal(headers['webhook-request-origin'], ORIGIN);
   assert.equal(headers['webhook-request-rate'], '120');
   assert.equal(headers['x-team'], 'ops', 'as a delivery would be let in');
-  for (const name of ['webhook-id', 'webhook-signature', 'content-type', 'transfer-encoding']) assert.equal(headers[name], undefined, name);
+  for (const name of ['webhook-id', 'webhook-signature', 'content-type', 'transfer-encoding'])
+    assert.equal(headers[name], undefined, name);
   for (const post of posts) {
     assert.equal(post.path, options.path);
     assert.equal(post.headers['webhook-request-origin'], ORIGIN);
@@ -102,7 +111,10 @@ const REFUSALS: Readonly<Record<string, { answer: Answer; says: RegExp }>> = {
     says: /another/,
   },
   'an empty origin': { answer: consent({ 'WebHook-Allowed-Origin': '' }), says: /another/ },
-  'a rate alone': { answer: { status: 200, headers: { 'WebHook-Allowed-Rate': '100' } }, says: /no WebHook-Allowed-Origin/ },
+  'a rate alone': {
+    answer: { status: 200, headers: { 'WebHook-Allowed-Rate': '100' } },
+    says: /no WebHook-Allowed-Origin/,
+  },
   'a redirect': { answer: { status: 307, headers: { location: '/elsewhere' } }, says: /with 307/ },
   'CORS, which is something else': {
     answer: { status: 200, headers: { 'Access-Control-Allow-Origin': '*' } },
@@ -122,10 +134,19 @@ for (const [what, { answer, says }] of Object.entries(REFUSALS)) {
     const { disposition, scope, status, retryWithinMs, retryAfterMs } = error;
     assert.deepEqual(
       { disposition, scope, status, retryWithinMs, retryAfterMs },
-      { disposition: 'misconfigured', scope: 'sink', status: undefined, retryWithinMs: 10_000, retryAfterMs: undefined },
+      {
+        disposition: 'misconfigured',
+        scope: 'sink',
+        status: undefined,
+        retryWithinMs: 10_000,
+        retryAfterMs: undefined,
+      },
       'a dead letter would show the status of the question',
     );
-    await assert.rejects(async () => adapter.preparation?.run(never), { code: 'BRIDGE_WEBHOOK_NO_CONSENT', retryWithinMs: 10_000 });
+    await assert.rejects(async () => adapter.preparation?.run(never), {
+      code: 'BRIDGE_WEBHOOK_NO_CONSENT',
+      retryWithinMs: 10_000,
+    });
     assert.equal(adapter.preparation?.isNeeded, true);
     assert.deepEqual(methods(receiver), ['OPTIONS', 'OPTIONS']);
   });
@@ -192,7 +213,10 @@ const RATES: readonly { allowed: string | null; requested?: number; perMinute: n
 
 for (const { allowed, requested, perMinute, logs } of RATES) {
   test(`WebHook-Allowed-Rate ${allowed === null ? 'missing' : `"${allowed}"`}, ${requested ?? 'none'} requested: ${perMinute ?? 'no limit'} (W-7)`, async (t) => {
-    const { adapter, answers, deliver, deps } = await asked(t, requested === undefined ? {} : { ratePerMinute: requested });
+    const { adapter, answers, deliver, deps } = await asked(
+      t,
+      requested === undefined ? {} : { ratePerMinute: requested },
+    );
     answers.options = consent(allowed === null ? {} : { 'WebHook-Allowed-Rate': allowed });
     assert.equal(adapter.limits.perMinute, null, 'before the question');
     assert.equal(await deliver(), 'accepted');

@@ -16,7 +16,12 @@ testAdapter({
   onTheWire: dataOf,
   awayIs: 'retry',
 });
-testAdapter({ definition: webhookSink, variant: 'batch mode', start: receiverOf({ mode: 'batch' }, members), awayIs: 'retry' });
+testAdapter({
+  definition: webhookSink,
+  variant: 'batch mode',
+  start: receiverOf({ mode: 'batch' }, members),
+  awayIs: 'retry',
+});
 
 type Read = (request: ReceivedRequest) => readonly Arrival[];
 

@@ -8,7 +8,12 @@ import { openSecrets } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
 const [url, more = '{}'] = process.argv.slice(2);
-const options = v.parse(webhookSink.options, { url, allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...JSON.parse(more) });
+const options = v.parse(webhookSink.options, {
+  url,
+  allowInsecure: true,
+  allowPrivate: ['127.0.0.0/8'],
+  ...JSON.parse(more),
+});
 openSecrets(options, {});
 await using adapter = manageAdapter(webhookSink.create(options, adapterDeps()), 'under-test');
 const [outcome] = await adapter.deliver([sampleDelivery()], new AbortController().signal);

@@ -13,7 +13,12 @@ const KEYS = 4;
 const lanes = process.argv.slice(2).map((url, index) => {
   const name = `sink-${index}`;
   const deps = adapterDeps();
-  const options = v.parse(webhookSink.options, { url, allowInsecure: true, allowPrivate: ['0.0.0.0/0'], timeout: '1s' });
+  const options = v.parse(webhookSink.options, {
+    url,
+    allowInsecure: true,
+    allowPrivate: ['0.0.0.0/0'],
+    timeout: '1s',
+  });
   const store = new MemoryLaneStore(deps.wallMs);
   const lane = new Lane({
     name,
@@ -33,7 +38,8 @@ function told(name: string, adapter: ManagedAdapter): ManagedAdapter {
     deliver: async (batch, signal) => {
       const outcomes = await adapter.deliver(batch, signal);
       const sockets = process.getActiveResourcesInfo().filter((resource) => resource.startsWith('TCP')).length;
-      for (const outcome of outcomes) process.stdout.write(`${name} ${outcome instanceof Error ? outcome.code : outcome} ${sockets}\n`);
+      for (const outcome of outcomes)
+        process.stdout.write(`${name} ${outcome instanceof Error ? outcome.code : outcome} ${sockets}\n`);
       return outcomes;
     },
     [Symbol.asyncDispose]: () => adapter[Symbol.asyncDispose](),

@@ -23,7 +23,12 @@ function nameService(...answers: readonly (readonly string[])[]) {
   return { resolve, asked: () => asked };
 }
 
-async function refusal(t: TestContext, url: string, addresses: readonly string[], allowPrivate: readonly string[] = []) {
+async function refusal(
+  t: TestContext,
+  url: string,
+  addresses: readonly string[],
+  allowPrivate: readonly string[] = [],
+) {
   const { adapter } = createWebhook(t, { options: { url, allowPrivate }, resolve: nameService(addresses).resolve });
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
   const failure = failed(outcome);
@@ -44,11 +49,22 @@ for (const host of [
   '[2002:a00:1::]',
   ...['127.1', '127.0.1', '0', '0177.0.0.1', '0x7f000001', '017700000001', '0x7f.0.0.0x1', '127.0.0.1.', '100.64.0.1'],
   ...['１２７.０.０.１', '127。0。0。1', '%31%32%37.0.0.1', '10.66051', '0xC0A80101'],
-  ...['[::]', '[::127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:FFFF:127.0.0.1]', '[fd00::1]', '[fec0::1]', '[64:ff9b:1::a00:1]'],
+  ...[
+    '[::]',
+    '[::127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[0:0:0:0:0:FFFF:127.0.0.1]',
+    '[fd00::1]',
+    '[fec0::1]',
+    '[64:ff9b:1::a00:1]',
+  ],
 ]) {
   test(`http://${host}/ is rejected without a look-up (W-15, S-11)`, async (t) => {
     const failure = await refusal(t, `http://${host}:9/hook?token=hidden`, []);
-    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SINK_FORBIDDEN_ADDRESS', 'misconfigured', 'sink']);
+    assert.deepEqual(
+      [failure.code, failure.disposition, failure.scope],
+      ['BRIDGE_SINK_FORBIDDEN_ADDRESS', 'misconfigured', 'sink'],
+    );
     assert.match(failure.message, /sinks\.under-test\.allowPrivate/);
     assert.doesNotMatch(failure.message, /hidden|hook/);
   });
@@ -61,8 +77,22 @@ for (const host of [
   '[64:ff9b::a9fe:a9fe]',
   '[2002:a83f:8110::]',
   '2852039166',
-  ...['0xa9fea9fe', '0xA9.0xFE.0xA9.0xFE', '0251.0376.0251.0376', '169.254.43518', '169.16689662', '169.254.169.254.', '0xa83f8110'],
-  ...['１６９.２５４.１６９.２５４', '169。254。169。254', '[::a9fe:a9fe]', '[64:ff9b:1::a9fe:a9fe]', '[::ffff:168.63.129.16]'],
+  ...[
+    '0xa9fea9fe',
+    '0xA9.0xFE.0xA9.0xFE',
+    '0251.0376.0251.0376',
+    '169.254.43518',
+    '169.16689662',
+    '169.254.169.254.',
+    '0xa83f8110',
+  ],
+  ...[
+    '１６９.２５４.１６９.２５４',
+    '169。254。169。254',
+    '[::a9fe:a9fe]',
+    '[64:ff9b:1::a9fe:a9fe]',
+    '[::ffff:168.63.129.16]',
+  ],
 ]) {
   test(`http://${host}/ is rejected regardless of allowPrivate (W-15, S-11)`, async (t) => {
     const failure = await refusal(t, `http://${host}:9/`, [], ['0.0.0.0/0', '::/0']);
@@ -79,7 +109,10 @@ for (const [addresses, allowed] of [
   [['169.254.169.254'], ['0.0.0.0/0']],
 ] as const) {
   test(`a name for ${addresses.join(' and ')} is rejected if ${allowed.join(' ') || 'nothing'} is allowed`, async (t) => {
-    assert.equal((await refusal(t, 'http://rebound.test:9/', addresses, allowed)).code, 'BRIDGE_SINK_FORBIDDEN_ADDRESS');
+    assert.equal(
+      (await refusal(t, 'http://rebound.test:9/', addresses, allowed)).code,
+      'BRIDGE_SINK_FORBIDDEN_ADDRESS',
+    );
   });
 }
 
@@ -163,6 +196,9 @@ test('a look-up without any address is a failure, not a connection', async (t) =
 async function startNamed(t: TestContext, answers: readonly (readonly string[])[]) {
   const { receiver } = await startWebhook(t);
   const names = nameService(...answers);
-  const { adapter } = createWebhook(t, { options: { url: `http://named.test:${receiver.port}/hook` }, resolve: names.resolve });
+  const { adapter } = createWebhook(t, {
+    options: { url: `http://named.test:${receiver.port}/hook` },
+    resolve: names.resolve,
+  });
   return { receiver, adapter, names };
 }

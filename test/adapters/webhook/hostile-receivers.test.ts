@@ -163,10 +163,26 @@ const ANSWERS: Readonly<Record<string, readonly [answer: string, outcome: string
   'two thousand headers': [`HTTP/1.1 204 No Content\r\n${'a:b\r\n'.repeat(2000)}\r\n`, 'accepted', true],
   'ten thousand headers': [`HTTP/1.1 204 No Content\r\n${'a:b\r\n'.repeat(10_000)}\r\n`, 'BRIDGE_SINK_BROKEN', false],
   'chunks of no valid length': ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n', 'accepted', false],
-  'a chunk longer than any number': [`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'F'.repeat(40)}\r\n`, 'accepted', false],
-  'more than the content-length': ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 No\r\n\r\n', 'accepted', false],
-  'two lengths that differ': ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nokay', 'BRIDGE_SINK_BROKEN', false],
-  'a control character in a header': ['HTTP/1.1 200 OK\r\nX: a\u0001b\r\nContent-Length: 0\r\n\r\n', 'BRIDGE_SINK_BROKEN', false],
+  'a chunk longer than any number': [
+    `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'F'.repeat(40)}\r\n`,
+    'accepted',
+    false,
+  ],
+  'more than the content-length': [
+    'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 No\r\n\r\n',
+    'accepted',
+    false,
+  ],
+  'two lengths that differ': [
+    'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nokay',
+    'BRIDGE_SINK_BROKEN',
+    false,
+  ],
+  'a control character in a header': [
+    'HTTP/1.1 200 OK\r\nX: a\u0001b\r\nContent-Length: 0\r\n\r\n',
+    'BRIDGE_SINK_BROKEN',
+    false,
+  ],
   'a status of four digits': ['HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n', 'BRIDGE_SINK_BROKEN', false],
   'another protocol version': ['HTTP/9.9 200 OK\r\nContent-Length: 0\r\n\r\n', 'BRIDGE_SINK_BROKEN', false],
   'a switch of protocols that nobody asked for': [
@@ -203,7 +219,9 @@ test('two thousand deliveries to faulty receivers of every kind leave no connect
   let outcomes = 0;
   for (let round = 0; round * 16 < 2000; round += 1) {
     receiver.default = kinds[round % kinds.length] ?? 'hang';
-    const running = Array.from({ length: 16 }, (_, index) => adapter.deliver([sampleDelivery({ seq: round * 16 + index })], never));
+    const running = Array.from({ length: 16 }, (_, index) =>
+      adapter.deliver([sampleDelivery({ seq: round * 16 + index })], never),
+    );
     await receiver.waitFor((round + 1) * 16);
     // Whatever still waits, waits for a clock; what it waits for is not over before its turn came.
     const all = Promise.all(running).then((ended) => {

@@ -23,7 +23,9 @@ const ALL = [eventChange(), approvalChange(), sightChange()].map((change) => del
 
 /** `ce-` headers and content type, each as often as it came. */
 function attributesOf({ rawHeaders }: ReceivedRequest): string[][] {
-  const pairs = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? '']] : []));
+  const pairs = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? '']] : [],
+  );
   return pairs.filter(([name = '']) => name.startsWith('ce-') || name === 'content-type');
 }
 
@@ -36,7 +38,10 @@ test('binary: every attribute is a header once, the content type is exactly appl
     assert.equal(request.headers['webhook-id'], attributes.id);
     assert.deepEqual(
       attributesOf(request).sort(),
-      [['content-type', datacontenttype], ...Object.entries(attributes).map(([name, value]) => [`ce-${name}`, String(value)])].sort(),
+      [
+        ['content-type', datacontenttype],
+        ...Object.entries(attributes).map(([name, value]) => [`ce-${name}`, String(value)]),
+      ].sort(),
     );
     assert.equal(request.body.toString(), JSON.stringify(data));
   }
@@ -46,11 +51,17 @@ test('binary: the CloudEvents SDK reads the same as in structured mode, for ever
   for (const mode of ['structured', 'binary', 'batch']) {
     const { receiver, adapter } = await startWebhook(t, { options: { mode } });
     for (const delivery of ALL) await adapter.deliver([delivery], never);
-    const read = receiver.requests.map(({ headers, body }) => [HTTP.toEvent({ headers, body: body.toString() })].flat()[0] as CloudEvent);
+    const read = receiver.requests.map(
+      ({ headers, body }) => [HTTP.toEvent({ headers, body: body.toString() })].flat()[0] as CloudEvent,
+    );
     for (const [index, event] of read.entries()) {
       assert.ok(event.validate());
       const sent = JSON.parse(Buffer.from(ALL[index]?.bytes ?? []).toString());
-      assert.deepEqual(JSON.parse(JSON.stringify({ ...event, severitynumber: Number(event['severitynumber']) })), sent, mode);
+      assert.deepEqual(
+        JSON.parse(JSON.stringify({ ...event, severitynumber: Number(event['severitynumber']) })),
+        sent,
+        mode,
+      );
     }
   }
 });
@@ -93,11 +104,16 @@ test('every delivery has a body and a content type, in each mode (W-2)', async (
 });
 
 test('a request may contain one event in structured and binary mode, and a hundred in a batch', async (t) => {
-  const limits = async (options: Readonly<Record<string, unknown>>) => (await startWebhook(t, { options })).adapter.limits;
+  const limits = async (options: Readonly<Record<string, unknown>>) =>
+    (await startWebhook(t, { options })).adapter.limits;
   assert.equal((await limits({})).batch, 1);
   assert.equal((await limits({ mode: 'binary', maxBatch: 50 })).batch, 1);
   assert.deepEqual(await limits({ mode: 'batch' }), { inFlight: 16, batch: 100, batchBytes: 65_536 - 101 });
-  assert.deepEqual(await limits({ mode: 'batch', maxBatch: 1, maxBatchBytes: '4KiB' }), { inFlight: 16, batch: 1, batchBytes: 4_094 });
+  assert.deepEqual(await limits({ mode: 'batch', maxBatch: 1, maxBatchBytes: '4KiB' }), {
+    inFlight: 16,
+    batch: 1,
+    batchBytes: 4_094,
+  });
 });
 
 /** An event that binary mode cannot hold, and nothing of whose attributes may be told. */
@@ -107,8 +123,14 @@ test('binary: attributes of over 6 KiB of headers are refused without a request,
   const { receiver, adapter } = await startWebhook(t, { options: { mode: 'binary' } });
   const [outcome] = await adapter.deliver([tooLarge()], never);
   const failure = failed(outcome);
-  assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_DELIVERY_UNENCODABLE', 'refused', 'delivery']);
-  assert.match(failure.message, /^sink under-test: .*attributes need \d+ bytes of headers.*dead letter.*mode: structured/);
+  assert.deepEqual(
+    [failure.code, failure.disposition, failure.scope],
+    ['BRIDGE_DELIVERY_UNENCODABLE', 'refused', 'delivery'],
+  );
+  assert.match(
+    failure.message,
+    /^sink under-test: .*attributes need \d+ bytes of headers.*dead letter.*mode: structured/,
+  );
   assert.doesNotMatch(failure.message, /hidden/);
   assert.equal(receiver.connections, 0);
 });

@@ -4,7 +4,11 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 
-export type OptionFaults = readonly (readonly [options: Readonly<Record<string, unknown>>, path: string, says: RegExp])[];
+export type OptionFaults = readonly (readonly [
+  options: Readonly<Record<string, unknown>>,
+  path: string,
+  says: RegExp,
+])[];
 
 /** Values that must not be repeated hold the word "hidden". */
 export function testOptionFaults(url: string, faults: OptionFaults): void {

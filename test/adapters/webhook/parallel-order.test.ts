@@ -76,7 +76,9 @@ test('any number of parallel deliveries uses at most sixteen connections', async
   t.after(() => receiver.stop());
   const { adapter } = createWebhook(t, { options: { url: receiver.url } });
   const never = new AbortController().signal;
-  const outcomes = await Promise.all(Array.from({ length: 200 }, (_, seq) => adapter.deliver([sampleDelivery({ seq })], never)));
+  const outcomes = await Promise.all(
+    Array.from({ length: 200 }, (_, seq) => adapter.deliver([sampleDelivery({ seq })], never)),
+  );
   assert.deepEqual(new Set(outcomes.flat()), new Set(['accepted']));
   assert.equal(receiver.connections, 16);
 });

@@ -35,7 +35,11 @@ const ANSWERS: Readonly<Record<string, readonly [answer: ProxyAnswer, dispositio
     /more than its answer/,
   ],
   'what is no HTTP': [(socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'), 'retry', /no valid answer to CONNECT/],
-  'a header without end': [(socket) => socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}`), 'retry', /HPE_HEADER_OVERFLOW/],
+  'a header without end': [
+    (socket) => socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}`),
+    'retry',
+    /HPE_HEADER_OVERFLOW/,
+  ],
   'the end of the connection': [(socket) => socket.end(), 'retry', /no valid answer to CONNECT/],
   'a cut': [(socket) => socket.destroy(), 'retry', /no valid answer to CONNECT/],
 };
@@ -85,8 +89,8 @@ test('an abort ends a delivery and a check that wait for the proxy', async (t) =
   proxy.default = () => undefined;
   const controller = new AbortController();
   const reason = new Error('the bridge is stopping');
-  const ended = [adapter.deliver([sampleDelivery()], controller.signal), adapter.check(controller.signal)].map((running) =>
-    assert.rejects(running, (error) => error === reason),
+  const ended = [adapter.deliver([sampleDelivery()], controller.signal), adapter.check(controller.signal)].map(
+    (running) => assert.rejects(running, (error) => error === reason),
   );
   await poll(() => proxy.requests.length === 2, 'both CONNECTs');
   controller.abort(reason);

@@ -91,7 +91,10 @@ test('a check of an http:// url through a proxy with TLS passes as soon as the t
   const { receiver } = await startWebhook(t);
   const proxy = await ConnectProxy.start(t, { tls: await authority.issue('IP:127.0.0.1') });
   const time = new VirtualTime();
-  const { adapter } = createWebhook(t, { options: { url: receiver.url, proxy: proxy.url, tls: { ca: authority.file } }, time });
+  const { adapter } = createWebhook(t, {
+    options: { url: receiver.url, proxy: proxy.url, tls: { ca: authority.file } },
+    time,
+  });
   await adapter.check(never);
   assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
   await adapter[Symbol.asyncDispose]();
@@ -113,7 +116,12 @@ test('the proxy gets a checked address: a name that changes its answer cannot re
   );
 });
 
-for (const url of ['http://10.0.0.5/hook', 'http://169.254.169.254/', 'http://[::ffff:a9fe:a9fe]/', 'http://0xa83f8110/']) {
+for (const url of [
+  'http://10.0.0.5/hook',
+  'http://169.254.169.254/',
+  'http://[::ffff:a9fe:a9fe]/',
+  'http://0xa83f8110/',
+]) {
   test(`${url} is rejected before the proxy gets a request`, async (t) => {
     const { proxy, adapter } = await fixture(t, { options: { url } });
     const [outcome] = await adapter.deliver([sampleDelivery()], never);
@@ -141,7 +149,11 @@ test('if the proxy cannot reach an address, the sink tries the next one of the s
   const { receiver } = await startWebhook(t);
   const proxy = await ConnectProxy.start(t);
   proxy.next(502);
-  const options = { url: `http://named.test:${receiver.port}/hook`, proxy: proxy.url, allowPrivate: ['127.0.0.0/8', '::1/128'] };
+  const options = {
+    url: `http://named.test:${receiver.port}/hook`,
+    proxy: proxy.url,
+    allowPrivate: ['127.0.0.0/8', '::1/128'],
+  };
   const { adapter } = createWebhook(t, { options, resolve: names(['::1', '127.0.0.1']) });
   assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
   assert.deepEqual(
@@ -153,7 +165,10 @@ test('if the proxy cannot reach an address, the sink tries the next one of the s
 test('user and password of a secret are sent to the proxy, and never shown', async (t) => {
   const proxy = await ConnectProxy.start(t);
   const secret = proxy.url.replace('http://', 'http://us%20er:p%40ss-nobody-may-see@');
-  const { adapter, deps, deliver } = await startWebhook(t, { options: { proxy: { env: 'PROXY' } }, secrets: { PROXY: secret } });
+  const { adapter, deps, deliver } = await startWebhook(t, {
+    options: { proxy: { env: 'PROXY' } },
+    secrets: { PROXY: secret },
+  });
   assert.equal(await deliver(), 'accepted');
   assert.equal(proxy.requests[0]?.headers['proxy-authorization'], `Basic ${btoa('us er:p@ss-nobody-may-see')}`);
   proxy.next(407);
@@ -162,12 +177,20 @@ test('user and password of a secret are sent to the proxy, and never shown', asy
     secrets: { PROXY: secret },
   });
   const failure = failed((await second.deliver([sampleDelivery()], never))[0]);
-  const shown = [failure.message, failure.stack, JSON.stringify(failure), JSON.stringify(adapter), deps.logged()].join();
+  const shown = [
+    failure.message,
+    failure.stack,
+    JSON.stringify(failure),
+    JSON.stringify(adapter),
+    deps.logged(),
+  ].join();
   assert.doesNotMatch(shown, /nobody-may-see|p%40ss|us%20er/);
 });
 
 test('the headers of a sink are sent only to its receiver', async (t) => {
-  const { proxy, receiver, deliver } = await fixture(t, { options: { headers: { authorization: 'Bearer of-the-receiver' } } });
+  const { proxy, receiver, deliver } = await fixture(t, {
+    options: { headers: { authorization: 'Bearer of-the-receiver' } },
+  });
   assert.equal(await deliver(), 'accepted');
   assert.equal(proxy.requests[0]?.headers.authorization, undefined);
   assert.equal(receiver.requests[0]?.headers.authorization, 'Bearer of-the-receiver');
@@ -177,7 +200,9 @@ for (const scheme of ['http', 'https'] as const) {
   for (const own of [false, true]) {
     test(`proxies of the environment are never used, for ${scheme}:// ${own ? 'with' : 'without'} a proxy of the sink`, async (t) => {
       const authority = await CertificateAuthority.create(t);
-      await using receiver = await WebhookReceiver.start(scheme === 'https' ? { tls: await authority.issue('IP:127.0.0.1') } : {});
+      await using receiver = await WebhookReceiver.start(
+        scheme === 'https' ? { tls: await authority.issue('IP:127.0.0.1') } : {},
+      );
       const proxy = await ConnectProxy.start(t);
       const trap = await trapProxy(t);
       const options = { ...(scheme === 'https' && { tls: { ca: authority.file } }), ...(own && { proxy: proxy.url }) };

@@ -6,7 +6,8 @@ import { NetworkNamespace, noNetworkNamespace } from '../../support/network-name
 import { poll } from '../../support/poll.ts';
 
 const HERE = import.meta.dirname;
-const node = (program: string, ...args: readonly string[]) => [process.execPath, join(HERE, program), ...args].join(' ');
+const node = (program: string, ...args: readonly string[]) =>
+  [process.execPath, join(HERE, program), ...args].join(' ');
 
 test('without a network deliveries end at the time limit, connections are closed, other sinks continue, and everything arrives later', {
   skip: noNetworkNamespace(),
@@ -15,14 +16,19 @@ test('without a network deliveries end at the time limit, connections are closed
   const receiver = far.startLine(node('receive.ts', '10.77.0.2', '8080'));
   const beside = near.startLine(node('receive.ts', '127.0.0.1', '8080'));
   await Promise.all([receiver.lines(1), beside.lines(1)]);
-  const sender = near.startLine(node('deliver-steadily.ts', 'http://10.77.0.2:8080/hook', 'http://127.0.0.1:8080/hook'));
+  const sender = near.startLine(
+    node('deliver-steadily.ts', 'http://10.77.0.2:8080/hook', 'http://127.0.0.1:8080/hook'),
+  );
   const told = (sink: string) => sender.stdout.split('\n').filter((line) => line.startsWith(`${sink} `));
   const accepted = (sink: string) => told(sink).filter((line) => line.includes(' accepted ')).length;
   await poll(() => accepted('sink-0') >= 8 && accepted('sink-1') >= 8, 'both to accept');
 
   cable.pull();
   const before = { behind: accepted('sink-0'), beside: accepted('sink-1') };
-  await poll(() => told('sink-0').filter((line) => /TIMEOUT|UNREACHABLE/.test(line)).length >= 6, 'deliveries to be given up');
+  await poll(
+    () => told('sink-0').filter((line) => /TIMEOUT|UNREACHABLE/.test(line)).length >= 6,
+    'deliveries to be given up',
+  );
   assert.ok(accepted('sink-0') - before.behind <= 4, 'nothing is accepted over a pulled cable but what was under way');
   assert.ok(told('sink-0').some((line) => line.includes('BRIDGE_SINK_TIMEOUT')));
   const during = accepted('sink-1') - before.beside;

@@ -12,7 +12,9 @@ import { startWebhook } from './start-webhook.ts';
 const never = new AbortController().signal;
 
 test('a request is a POST of the unchanged bytes, with the CloudEvents content type, a length and the id (H-1, W-1)', async (t) => {
-  const { receiver, deliver } = await startWebhook(t, { options: { headers: { 'X-Team': 'ops', Authorization: 'Bearer x' } } });
+  const { receiver, deliver } = await startWebhook(t, {
+    options: { headers: { 'X-Team': 'ops', Authorization: 'Bearer x' } },
+  });
   assert.equal(await deliver(), 'accepted');
   const [request] = receiver.requests;
   const { bytes, id } = sampleDelivery();

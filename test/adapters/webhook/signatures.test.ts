@@ -28,7 +28,8 @@ const ID = 'c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled';
 const BODY = `{"specversion":"1.0","id":"${ID}","source":"/s","type":"t"}`;
 const SIGNED = 'v1,oumUOlZffieipsqfpkgboBoxrBMaoxNP3k1wOD8pZcc=';
 const SIGNED_BY_SECOND = 'v1,oNKoEfbqj7wISoLWkx888KTgGB5JphzdO+icXdIBJxU=';
-const SIGNED_BY_ED25519 = 'v1a,O9dkYfTpmG4fwA+bFOkTOSifH79Sp9tTx4hZE2QVPJHdKwxaMXyxfo2zoDMVsRGXiqRLKHCgpzpkU9hPf7RXBw==';
+const SIGNED_BY_ED25519 =
+  'v1a,O9dkYfTpmG4fwA+bFOkTOSifH79Sp9tTx4hZE2QVPJHdKwxaMXyxfo2zoDMVsRGXiqRLKHCgpzpkU9hPf7RXBw==';
 
 function signedBy(secrets: readonly string[], id: string, timestampS: number, body: string): string | null {
   const keys = secrets.map((text) => {
@@ -105,8 +106,14 @@ for (const mode of ['structured', 'binary', 'batch']) {
     assert.ok(request);
     assert.deepEqual(verified(FIRST, request), JSON.parse(request.body.toString()));
     assert.throws(() => verified(SECOND, request), /No matching signature/);
-    assert.throws(() => verified(FIRST, { ...request, body: Buffer.concat([request.body, Buffer.from(' ')]) }), /No matching signature/);
-    assert.throws(() => verified(FIRST, { ...request, headers: { ...request.headers, 'webhook-id': 'another' } }), /No matching signature/);
+    assert.throws(
+      () => verified(FIRST, { ...request, body: Buffer.concat([request.body, Buffer.from(' ')]) }),
+      /No matching signature/,
+    );
+    assert.throws(
+      () => verified(FIRST, { ...request, headers: { ...request.headers, 'webhook-id': 'another' } }),
+      /No matching signature/,
+    );
     assert.match(String(request.headers['webhook-timestamp']), /^\d{10}$/);
   });
 }
@@ -180,7 +187,10 @@ test('no id of a delivery or batch has a dot (S-7)', async (t) => {
 });
 
 test('secretFaults names the path of each invalid secret, and shows none', () => {
-  const parsed = v.parse(webhookOptions, { url: 'https://example.com', secrets: [{ env: 'A' }, { env: 'B' }, { env: 'C' }] });
+  const parsed = v.parse(webhookOptions, {
+    url: 'https://example.com',
+    secrets: [{ env: 'A' }, { env: 'B' }, { env: 'C' }],
+  });
   openSecrets(parsed, { A: 'hidden', B: FIRST, C: 'whsec_aGlkZGVu' });
   const faults = webhookSink.secretFaults?.(parsed) ?? [];
   assert.deepEqual(
@@ -191,7 +201,8 @@ test('secretFaults names the path of each invalid secret, and shows none', () =>
 });
 
 test('a configuration with an invalid secret has a fault at its path, without the value', () => {
-  const yaml = 'version: 1\nsinks: { hooks: { type: webhook, url: "https://example.com", secrets: [{ env: OLD }, { file: new }] } }';
+  const yaml =
+    'version: 1\nsinks: { hooks: { type: webhook, url: "https://example.com", secrets: [{ env: OLD }, { file: new }] } }';
   const around = {
     adapters: [webhookSink as AdapterDefinition<unknown>],
     env: { OLD: FIRST },

@@ -89,11 +89,17 @@ test('an unreachable receiver gets one attempt at a time, and everything once it
 for (const status of [300, 301, 302, 303, 304, 307, 308, 401, 403, 404]) {
   test(`${status} is retried slowly at the same URL, and its start and end are logged once as misconfigured (W-11, S-9)`, async (t) => {
     const { receiver, store, queue, pass, lane, told } = await webhookLane(t);
-    receiver.default = { status, headers: { location: `${receiver.url}/elsewhere`, 'www-authenticate': 'Basic realm="x"' } };
+    receiver.default = {
+      status,
+      headers: { location: `${receiver.url}/elsewhere`, 'www-authenticate': 'Basic realm="x"' },
+    };
     for (const partitionKey of ['a', 'b']) queue({ partitionKey });
     await pass(0);
     const began = receiver.requests.length;
-    assert.deepEqual([lane.status().state, lane.status().reason?.includes(`answered ${status}`)], ['misconfigured', true]);
+    assert.deepEqual(
+      [lane.status().state, lane.status().reason?.includes(`answered ${status}`)],
+      ['misconfigured', true],
+    );
     await pass(10 * SECOND - 1);
     assert.equal(receiver.requests.length, began);
     await pass(1);
@@ -174,7 +180,9 @@ test('410 retires the sink: nothing is sent, rows stay queued, rows older than m
   );
 });
 
-for (const status of [400, 402, 405, 406, 409, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 426, 428, 431, 451, 499]) {
+for (const status of [
+  400, 402, 405, 406, 409, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 426, 428, 431, 451, 499,
+]) {
   test(`${status} makes only that delivery a dead letter, at once (W-13)`, async (t) => {
     const { receiver, store, queue, pass, lane, told } = await webhookLane(t);
     receiver.next({ status, headers: { 'retry-after': '60' }, body: 'no' });

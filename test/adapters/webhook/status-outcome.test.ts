@@ -26,7 +26,13 @@ const ROWS: readonly (readonly [
     /becomes a dead letter/,
     [400, 402, 405, 406, 409, 411, 412, 413, 414, 415, 418, 422, 426, 428, 431, 451, 499],
   ],
-  ['BRIDGE_SINK_UNAVAILABLE', 'retry', 'delivery', /the bridge retries/, [408, 425, 429, 500, 501, 502, 503, 504, 507, 599, 600, 999]],
+  [
+    'BRIDGE_SINK_UNAVAILABLE',
+    'retry',
+    'delivery',
+    /the bridge retries/,
+    [408, 425, 429, 500, 501, 502, 503, 504, 507, 599, 600, 999],
+  ],
 ];
 
 test('every 2xx is an acceptance', async (t) => {
@@ -44,17 +50,26 @@ for (const [code, disposition, scope, advice, statuses] of ROWS) {
       receiver.next({ status, headers: { location: 'http://127.0.0.1:1/elsewhere' } });
       const failure = failed(await deliver());
       assert.equal(failure.code, code, `${status}`);
-      assert.deepEqual([failure.disposition, failure.scope, failure.status, failure.untilRestart], [disposition, scope, status, false]);
+      assert.deepEqual(
+        [failure.disposition, failure.scope, failure.status, failure.untilRestart],
+        [disposition, scope, status, false],
+      );
       assert.match(failure.message, new RegExp(`^sink under-test: http://127\\.0\\.0\\.1:\\d+ answered ${status}: `));
       assert.match(failure.message, advice);
     }
-    assert.equal(receiver.requests.length, statuses.length, 'each delivery was one request, never repeated or redirected');
+    assert.equal(
+      receiver.requests.length,
+      statuses.length,
+      'each delivery was one request, never repeated or redirected',
+    );
   });
 }
 
 test('a 101 does not accept: retry', async (t) => {
   const { receiver, deliver } = await startWebhook(t);
-  receiver.next((_response, socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: tea\r\n\r\n'));
+  receiver.next((_response, socket) =>
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: tea\r\n\r\n'),
+  );
   assert.deepEqual(pick(failed(await deliver())), ['BRIDGE_SINK_UNAVAILABLE', 'retry', 101]);
 });
 
@@ -96,7 +111,9 @@ for (const [retryAfter, pauseMs] of PAUSES) {
 }
 
 test('of two Retry-After headers the first counts', async (t) => {
-  const failure = await failureOf(t, (response) => response.writeHead(429, ['Retry-After', '5', 'Retry-After', '500']).end());
+  const failure = await failureOf(t, (response) =>
+    response.writeHead(429, ['Retry-After', '5', 'Retry-After', '500']).end(),
+  );
   assert.equal(failure.retryAfterMs, 5000);
 });
 

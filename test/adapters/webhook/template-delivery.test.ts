@@ -41,7 +41,8 @@ async function fixture(
     },
   });
   options.secrets?.[0]?.open(SIGNING);
-  for (const [name, value] of Object.entries(options.body?.values ?? {})) if (value instanceof Secret) value.open(values[name] ?? '');
+  for (const [name, value] of Object.entries(options.body?.values ?? {}))
+    if (value instanceof Secret) value.open(values[name] ?? '');
   if (options.body && 'file' in options.body.template) options.body.template.file.open(template);
   const adapter = manageAdapter(webhookSink.create(options, adapterDeps()), 'under-test');
   t.after(() => adapter[Symbol.asyncDispose]());
@@ -53,9 +54,13 @@ async function deliver(adapter: ManagedAdapter, delivery: Delivery = sampleDeliv
 }
 
 test('the body is the output of the template, with the media type, the id and a signature over its bytes', async (t) => {
-  const { adapter, receiver } = await fixture(t, '{"text":"{{ change }}: {{ data.description }}","key":"{{ values.key }}"}', {
-    values: { key: 'a "secret"' },
-  });
+  const { adapter, receiver } = await fixture(
+    t,
+    '{"text":"{{ change }}: {{ data.description }}","key":"{{ values.key }}"}',
+    {
+      values: { key: 'a "secret"' },
+    },
+  );
   assert.equal(await deliver(adapter), 'accepted');
   const [request] = receiver.requests;
   assert.equal(request?.headers['content-type'], 'application/json');
@@ -76,7 +81,9 @@ test('every attempt sends the same bytes', async (t) => {
 });
 
 test('another media type is sent unchanged, and its text may be anything', async (t) => {
-  const { adapter, receiver } = await fixture(t, 'New: {{ data.description }}', { contentType: 'text/plain; charset=utf-8' });
+  const { adapter, receiver } = await fixture(t, 'New: {{ data.description }}', {
+    contentType: 'text/plain; charset=utf-8',
+  });
   assert.equal(await deliver(adapter), 'accepted');
   assert.equal(receiver.requests[0]?.headers['content-type'], 'text/plain; charset=utf-8');
   assert.equal(receiver.requests[0]?.body.toString(), 'New: Wartung für „WestNO“ ');
@@ -85,7 +92,10 @@ test('another media type is sent unchanged, and its text may be anything', async
 test('only an event that the template fails for is refused and never sent; the next one is delivered', async (t) => {
   const { adapter, receiver } = await fixture(t, '{"text":"{{ data.description | raw }}"}');
   const failure = failed(await deliver(adapter, sampleDelivery({ mark: 'a "payload" nobody may log' })));
-  assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TEMPLATE', 'refused', 'delivery']);
+  assert.deepEqual(
+    [failure.code, failure.disposition, failure.scope],
+    ['BRIDGE_WEBHOOK_TEMPLATE', 'refused', 'delivery'],
+  );
   assert.match(
     failure.message,
     /^sink under-test: the template fails for an event of type updated: its output is not valid JSON.*dead-letters retry$/,
@@ -98,7 +108,10 @@ test('only an event that the template fails for is refused and never sent; the n
 test('an unusable template is a wrong configuration of the sink, and loses no event', async (t) => {
   const { adapter, receiver } = await fixture(t, '{{ id | nope }}');
   const failure = failed(await deliver(adapter));
-  assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TEMPLATE', 'misconfigured', 'sink']);
+  assert.deepEqual(
+    [failure.code, failure.disposition, failure.scope],
+    ['BRIDGE_WEBHOOK_TEMPLATE', 'misconfigured', 'sink'],
+  );
   assert.match(failure.message, /^sink under-test: the template is not valid Liquid: the filter nope does not exist/);
   assert.equal(receiver.connections, 0);
 });

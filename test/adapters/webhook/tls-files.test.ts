@@ -125,13 +125,20 @@ test('files that were never usable are reported as a wrong configuration, with t
   const [cert, key] = [new Secret({ file: 'cert.pem' }), new Secret({ file: 'key.pem' })];
   cert.open('no certificate', '/nowhere/cert.pem');
   key.open('no key', '/nowhere/key.pem');
-  const files = new TlsFiles({ cert, key }, { owner: 'sinks.under-test', section: 'tls', code: 'BRIDGE_SINK_TLS_FILES' }, adapterDeps());
+  const files = new TlsFiles(
+    { cert, key },
+    { owner: 'sinks.under-test', section: 'tls', code: 'BRIDGE_SINK_TLS_FILES' },
+    adapterDeps(),
+  );
   assert.throws(
     () => files.context(),
     (error) => {
       const { code, disposition, scope, message } = failed(error as BridgeError);
       assert.deepEqual([code, disposition, scope], ['BRIDGE_SINK_TLS_FILES', 'misconfigured', 'sink']);
-      assert.match(message, /sinks\.under-test\.tls\.cert cannot be read \(ENOENT\): correct \/nowhere\/cert\.pem, \/nowhere\/key\.pem/);
+      assert.match(
+        message,
+        /sinks\.under-test\.tls\.cert cannot be read \(ENOENT\): correct \/nowhere\/cert\.pem, \/nowhere\/key\.pem/,
+      );
       return true;
     },
   );

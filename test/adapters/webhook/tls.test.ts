@@ -23,7 +23,10 @@ async function startTls(t: TestContext, tls: ReceiverOptions['tls']): Promise<We
   return receiver;
 }
 
-/** An authority, a receiver with one of its certificates, and what a delivery with these options comes to; the same for a check. */
+/**
+ * An authority, a receiver with one of its certificates, and what a delivery with these options comes to; the same for
+ * a check.
+ */
 async function fixture(t: TestContext, { name = LOOPBACK, expired = false } = {}) {
   const authority = await CertificateAuthority.create(t);
   const receiver = await startTls(t, await authority.issue(name, { expired }));
@@ -67,7 +70,12 @@ test('only tls.ca is trusted', async (t) => {
 const UNPROVEN = {
   'of an unknown authority': [{}, false, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', /does not trust.*tls\.ca/],
   'that has expired': [{ expired: true }, true, 'CERT_HAS_EXPIRED', /has expired: renew it/],
-  'for another name': [{ name: 'DNS:other.test' }, true, 'ERR_TLS_CERT_ALTNAME_INVALID', /another name: .*tls\.serverName/],
+  'for another name': [
+    { name: 'DNS:other.test' },
+    true,
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    /another name: .*tls\.serverName/,
+  ],
 } as const;
 
 for (const [what, [certificate, isTrusted, status, cure]] of Object.entries(UNPROVEN)) {
@@ -75,7 +83,10 @@ for (const [what, [certificate, isTrusted, status, cure]] of Object.entries(UNPR
     const { receiver, deliver, authority } = await fixture(t, certificate);
     const { outcome, check } = await deliver(isTrusted ? { tls: { ca: authority.file } } : {});
     const failure = failed(outcome);
-    assert.deepEqual([failure.code, failure.disposition, failure.scope, failure.status], ['BRIDGE_SINK_TLS', 'retry', 'sink', status]);
+    assert.deepEqual(
+      [failure.code, failure.disposition, failure.scope, failure.status],
+      ['BRIDGE_SINK_TLS', 'retry', 'sink', status],
+    );
     assert.match(failure.message, cure);
     assert.ok(check instanceof Error && check.message === failure.message, 'a check says the same');
     assert.equal(receiver.requests.length, 0);
@@ -112,7 +123,9 @@ test('a receiver that requires a certificate gets that of tls.cert; without one,
     shown.push((socket as TLSSocket).getPeerCertificate().subjectaltname ?? '');
     response.writeHead(204).end();
   };
-  const { adapter } = createWebhook(t, { options: { url: receiver.url, tls: { ca: authority.file, cert: certFile, key: keyFile } } });
+  const { adapter } = createWebhook(t, {
+    options: { url: receiver.url, tls: { ca: authority.file, cert: certFile, key: keyFile } },
+  });
   await adapter.check(never);
   assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
   assert.deepEqual(shown, ['DNS:bridge.test']);
@@ -120,13 +133,26 @@ test('a receiver that requires a certificate gets that of tls.cert; without one,
   const { adapter: anonymous } = createWebhook(t, { options: { url: receiver.url, tls: { ca: authority.file } } });
   const [outcome] = await anonymous.deliver([sampleDelivery()], never);
   assert.match(failed(outcome).message, /tls\.cert and tls\.key/);
-  await assert.rejects(anonymous.check(never), { code: 'BRIDGE_SINK_TLS', status: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' });
+  await assert.rejects(anonymous.check(never), {
+    code: 'BRIDGE_SINK_TLS',
+    status: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+  });
 });
 
 test('a check of a receiver without session resumption passes if it does not reject the certificate within a time limit', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const { certFile, keyFile } = await authority.issue(LOOPBACK);
-  const server = spawn('openssl', ['s_server', '-accept', '127.0.0.1:0', '-num_tickets', '0', '-cert', certFile, '-key', keyFile]);
+  const server = spawn('openssl', [
+    's_server',
+    '-accept',
+    '127.0.0.1:0',
+    '-num_tickets',
+    '0',
+    '-cert',
+    certFile,
+    '-key',
+    keyFile,
+  ]);
   t.after(() => server.kill());
   let said = '';
   server.stdout.on('data', (chunk) => {

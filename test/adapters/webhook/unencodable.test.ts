@@ -10,7 +10,9 @@ const MARK = 'hidden-payload';
 
 /** Its attributes do not fit into headers. */
 function withLongSubject(delivery: Delivery): Uint8Array {
-  return Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(delivery.bytes).toString()), subject: `${MARK}${'x'.repeat(7000)}` }));
+  return Buffer.from(
+    JSON.stringify({ ...JSON.parse(Buffer.from(delivery.bytes).toString()), subject: `${MARK}${'x'.repeat(7000)}` }),
+  );
 }
 
 /** No JSON, as only a damaged journal would hold it. */
@@ -18,7 +20,11 @@ function cutShort({ bytes }: Delivery): Uint8Array {
   return Buffer.concat([bytes.subarray(0, 40), Buffer.from(MARK)]);
 }
 
-const CASES: readonly (readonly [what: string, options: Readonly<Record<string, unknown>>, spoil: (delivery: Delivery) => Uint8Array])[] = [
+const CASES: readonly (readonly [
+  what: string,
+  options: Readonly<Record<string, unknown>>,
+  spoil: (delivery: Delivery) => Uint8Array,
+])[] = [
   ['attributes that are too long for headers, in binary mode', { mode: 'binary' }, withLongSubject],
   ['bytes that are no CloudEvent, in binary mode', { mode: 'binary' }, cutShort],
   ['bytes that are no CloudEvent, under a template', { body: { template: 'slack' } }, cutShort],

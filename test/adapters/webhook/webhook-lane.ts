@@ -21,7 +21,10 @@ export interface WebhookLane extends AdapterLane {
 }
 
 /** Every back-off waits as long as it may. */
-export async function webhookLane(t: TestContext, { options, startMs, ...more }: WebhookLaneOptions = {}): Promise<WebhookLane> {
+export async function webhookLane(
+  t: TestContext,
+  { options, startMs, ...more }: WebhookLaneOptions = {},
+): Promise<WebhookLane> {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
   const time = new VirtualTime(startMs === undefined ? {} : { startMs });

@@ -44,7 +44,10 @@ interface Tools {
 async function tools(): Promise<Tools> {
   if (!existsSync(FOLDER)) await install();
   const load = createRequire(join(FOLDER, 'package.json'));
-  return { Parser: (load('@asyncapi/parser') as { Parser: Tool }).Parser, modelina: load('@asyncapi/modelina') as Tools['modelina'] };
+  return {
+    Parser: (load('@asyncapi/parser') as { Parser: Tool }).Parser,
+    modelina: load('@asyncapi/modelina') as Tools['modelina'],
+  };
 }
 
 async function install(): Promise<void> {
@@ -71,13 +74,23 @@ export async function diagnosticsOf(document: object): Promise<readonly string[]
 
 /** How Modelina is set for each language; each writes into a folder of its own. */
 const LANGUAGES = {
-  java: { generator: 'JavaFileGenerator', presets: ['JAVA_JACKSON_PRESET'], options: { packageName: 'm' }, folder: 'java/m' },
+  java: {
+    generator: 'JavaFileGenerator',
+    presets: ['JAVA_JACKSON_PRESET'],
+    options: { packageName: 'm' },
+    folder: 'java/m',
+  },
   go: { generator: 'GoFileGenerator', presets: ['GO_COMMON_PRESET'], options: { packageName: 'm' }, folder: 'go/m' },
   python: {
     ...{ generator: 'PythonFileGenerator', presets: ['PYTHON_PYDANTIC_PRESET'] },
     ...{ options: { packageName: 'asyncapimodels' }, folder: 'python/asyncapimodels' },
   },
-  typescript: { generator: 'TypeScriptFileGenerator', presets: [], options: { exportType: 'named' }, folder: 'typescript' },
+  typescript: {
+    generator: 'TypeScriptFileGenerator',
+    presets: [],
+    options: { exportType: 'named' },
+    folder: 'typescript',
+  },
 } as const;
 
 /** Writes the models of a document, in all languages. Modelina 5 takes 3.0.0 at most. */
@@ -89,12 +102,9 @@ export async function generateModels(document: object, root: string): Promise<vo
     const own = presets.map((name) => ({ preset: modelina[name], options: { addJsonTag: true } }));
     const settings = { presets: own, collectionType: 'List', modelType: 'interface' };
     await mkdir(join(root, folder), { recursive: true });
-    const models = await new Generator(generator.startsWith('Java') ? { presets: own, collectionType: 'List' } : settings).generateToFiles(
-      parsed.document,
-      join(root, folder),
-      options,
-      true,
-    );
+    const models = await new Generator(
+      generator.startsWith('Java') ? { presets: own, collectionType: 'List' } : settings,
+    ).generateToFiles(parsed.document, join(root, folder), options, true);
     if (models.length < 20) throw new Error(`${generator} made ${models.length} models`);
   }
 }

@@ -59,7 +59,10 @@ export class DataCollectionEndpoint implements AsyncDisposable {
     this.receiver.default = (response, _, request) => {
       const { status, code, headers } = this.#reply(request);
       if (status === 204) response.writeHead(204).end();
-      else response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify({ error: { code } }));
+      else
+        response
+          .writeHead(status, { 'content-type': 'application/json', ...headers })
+          .end(JSON.stringify({ error: { code } }));
     };
   }
 
@@ -78,16 +81,19 @@ export class DataCollectionEndpoint implements AsyncDisposable {
     if (method !== 'POST' || streams === undefined) return { status: 404, code: 'NotFound' };
     if (searchParams.get('api-version') !== '2023-01-01') return { status: 400, code: 'InvalidApiVersion' };
     if (!this.hasRole) return { status: 403, code: 'OperationFailed' };
-    if (this.throttle !== null) return { status: 429, code: 'TooManyRequests', headers: { 'retry-after': String(this.throttle) } };
+    if (this.throttle !== null)
+      return { status: 429, code: 'TooManyRequests', headers: { 'retry-after': String(this.throttle) } };
     if (!streams.has(stream)) return { status: 400, code: 'InvalidStream' };
     return this.#take(request);
   }
 
   #take({ headers, body }: ReceivedRequest): Reply {
-    if (!/^application\/json\b/.test(headers['content-type'] ?? '')) return { status: 415, code: 'UnsupportedMediaType' };
+    if (!/^application\/json\b/.test(headers['content-type'] ?? ''))
+      return { status: 415, code: 'UnsupportedMediaType' };
     const text = plain(headers['content-encoding'], body, this.maxBytes);
     if (typeof text !== 'string') return text;
-    if (this.tooLarge !== null && text.includes(this.tooLarge)) return { status: 413, code: 'ContentLengthLimitExceeded' };
+    if (this.tooLarge !== null && text.includes(this.tooLarge))
+      return { status: 413, code: 'ContentLengthLimitExceeded' };
     const rows = rowsOf(text);
     if (rows === null) return { status: 400, code: 'InvalidPayload' };
     this.sizes.push(Buffer.byteLength(text));

@@ -38,20 +38,27 @@ async function start(t: TestContext) {
 
 const ROW = { TimeGenerated: '2026-01-01T00:00:00Z', EventId: 'id', message: 'Wartung für „WestNO“ 💥' };
 
-test('the endpoint accepts the SDK’s upload, with the same path, version, scope and compression as the sink’s', { skip }, async (t) => {
+test('the endpoint accepts the SDK’s upload, with the same path, version, scope and compression as the sink’s', {
+  skip,
+}, async (t) => {
   const { endpoint, scopes, upload } = await start(t);
   await upload([ROW, ROW]);
   assert.deepEqual(endpoint.rows, [ROW, ROW]);
   const { path, headers } = endpoint.receiver.requests[0] ?? assert.fail('nothing arrived');
   const { pathname, searchParams } = new URL(path, endpoint.url);
-  assert.deepEqual([pathname, [...searchParams]], [`/dataCollectionRules/${RULE}/streams/${STREAM}`, [['api-version', '2023-01-01']]]);
+  assert.deepEqual(
+    [pathname, [...searchParams]],
+    [`/dataCollectionRules/${RULE}/streams/${STREAM}`, [['api-version', '2023-01-01']]],
+  );
   assert.deepEqual([headers['content-encoding'], headers.authorization], ['gzip', 'Bearer of-the-sdk']);
   assert.equal(String(scopes[0]), 'https://monitor.azure.com/.default');
 });
 
 test('the SDK keeps its bodies within the limit of the endpoint', { skip }, async (t) => {
   const { endpoint, upload } = await start(t);
-  await upload(Array.from({ length: 2500 }, (_, index) => ({ ...ROW, EventId: String(index), padding: 'x'.repeat(1000) })));
+  await upload(
+    Array.from({ length: 2500 }, (_, index) => ({ ...ROW, EventId: String(index), padding: 'x'.repeat(1000) })),
+  );
   assert.equal(endpoint.rows.length, 2500);
   assert.ok(endpoint.sizes.length >= 3 && Math.max(...endpoint.sizes) <= endpoint.maxBytes);
 });

@@ -13,7 +13,10 @@ export function noParcefone(): string | false {
   return reason;
 }
 
-/** Header and extension by their keys, values with their escapes, as the library leaves them; a text for a line that it refuses. */
+/**
+ * Header and extension by their keys, values with their escapes, as the library leaves them; a text for a line that it
+ * refuses.
+ */
 export type ReadLine = Readonly<Record<string, string>> | string;
 
 export async function readByParcefone(lines: readonly string[]): Promise<readonly ReadLine[]> {
@@ -30,6 +33,8 @@ export async function readByParcefone(lines: readonly string[]): Promise<readonl
 
 function readLine(line: string): ReadLine {
   if (line.startsWith('fault ')) return line;
-  const fields = line.split(' ').map((field) => [field.slice(0, field.indexOf('=')), field.slice(field.indexOf('=') + 1)] as const);
+  const fields = line
+    .split(' ')
+    .map((field) => [field.slice(0, field.indexOf('=')), field.slice(field.indexOf('=') + 1)] as const);
   return Object.fromEntries(fields.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
 }

@@ -26,7 +26,11 @@ export class RsyslogReader {
 
   /** Reads `log` from now on, whatever happens to it; ended behind the test. */
   static start(t: TestContext, folder: string, log: string): RsyslogReader {
-    const [config, work, output] = ['rsyslog.conf', 'rsyslog', 'read.ndjson'].map((name) => join(folder, name)) as [string, string, string];
+    const [config, work, output] = ['rsyslog.conf', 'rsyslog', 'read.ndjson'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
     const shown = codeBlocksOf('docs/operate/file.md').find(
       ({ heading, language }) => heading === 'Read by rsyslog' && language === 'text',
     );

@@ -29,7 +29,8 @@ const INPUTS = {
   otlp: 'name opentelemetry',
   /** As its documentation shows it, which means lines. */
   lines: 'name syslog\n  mode tcp\n  parser whole\n  buffer_max_size 1M\n  buffer_chunk_size 1M',
-  counted: 'name syslog\n  mode tcp\n  format octet_counting\n  parser whole\n  buffer_max_size 1M\n  buffer_chunk_size 1M',
+  counted:
+    'name syslog\n  mode tcp\n  format octet_counting\n  parser whole\n  buffer_max_size 1M\n  buffer_chunk_size 1M',
 } as const;
 
 export type Input = keyof typeof INPUTS;
@@ -56,7 +57,8 @@ export class FluentBit {
     const program = spawn(PROGRAM, ['-c', join(folder, 'fluent-bit.conf')], { stdio: ['ignore', 'pipe', 'pipe'] });
     t.after(() => end(program));
     let log = '';
-    for (const stream of [program.stdout, program.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (log += text));
+    for (const stream of [program.stdout, program.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (log += text));
     await poll(
       async () => (await Promise.all(Object.values(ports).map(accepts))).every(Boolean),
       () => `Fluent Bit to listen: ${log}`,

@@ -41,14 +41,18 @@ export class Broker {
     if (this.#process) throw new Error(`broker ${this.nodeId} runs already`);
     const args = [...(await javaArguments()), 'kafka.Kafka', join(this.#place.folder, 'server.properties')];
     const log = openSync(this.logFile, 'a');
-    // Of no terminal: Ctrl-C reaches the test alone, which ends the broker. Nobody waits for its output, so that a forgotten one holds up no test run.
+    // Of no terminal: Ctrl-C reaches the test alone, which ends the broker. Nobody waits for its output, so that a
+    // forgotten one holds up no test run.
     const started = spawn(javaProgram(), args, { stdio: ['ignore', log, log], detached: true });
     closeSync(log);
     if (started.pid !== undefined) this.#note(started, started.pid);
     await once(started, 'spawn');
   }
 
-  /** Resolves when it answers, and knows of so many brokers. @throws with the end of its log when it ends instead, or does not answer in time */
+  /**
+   * Resolves when it answers, and knows of so many brokers.
+   * @throws with the end of its log when it ends instead, or does not answer in time
+   */
   async answers(brokers = 1): Promise<void> {
     const ready = async (): Promise<boolean> => {
       if (!this.#process) throw new Error('it ended');
@@ -62,7 +66,9 @@ export class Broker {
     try {
       await poll(ready, `the broker at ${this.address()}`, START_WITHIN_MS);
     } catch (error) {
-      throw new Error(`broker ${this.nodeId} did not start: ${(error as Error).message}; the end of its log:\n${logEnd(this.logFile)}`);
+      throw new Error(
+        `broker ${this.nodeId} did not start: ${(error as Error).message}; the end of its log:\n${logEnd(this.logFile)}`,
+      );
     }
   }
 

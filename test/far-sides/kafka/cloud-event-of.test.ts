@@ -16,7 +16,10 @@ const ATTRIBUTES = {
 const RECORD = { partition: 0, offset: 0, timestampMs: 0, key: 'another' };
 const BINARY: ReadRecord = {
   ...RECORD,
-  headers: [['content-type', 'application/json'], ...Object.entries(ATTRIBUTES).map(([name, value]) => [`ce_${name}`, value] as const)],
+  headers: [
+    ['content-type', 'application/json'],
+    ...Object.entries(ATTRIBUTES).map(([name, value]) => [`ce_${name}`, value] as const),
+  ],
   value: '{"x":1}',
 };
 const STRUCTURED: ReadRecord = {
@@ -28,7 +31,11 @@ const STRUCTURED: ReadRecord = {
 for (const [mode, record] of Object.entries({ BINARY, STRUCTURED })) {
   test(`a record in ${mode.toLowerCase()} mode is read with all its attributes and its own partitionkey`, () => {
     const event = cloudEventOf(record);
-    assert.deepEqual(JSON.parse(JSON.stringify(event)), { ...ATTRIBUTES, datacontenttype: 'application/json', data: { x: 1 } });
+    assert.deepEqual(JSON.parse(JSON.stringify(event)), {
+      ...ATTRIBUTES,
+      datacontenttype: 'application/json',
+      data: { x: 1 },
+    });
   });
 }
 

@@ -3,8 +3,9 @@ import { type CloudEventV1, Kafka } from 'cloudevents';
 import type { ReadRecord } from './records.ts';
 
 /**
- * Attributes of binary mode are texts, but for the SDK's own. The SDK takes the record's key for `partitionkey`, whatever stands there, so it is not
- * shown the key; it knows media types in one spelling only, and no record without a value.
+ * Attributes of binary mode are texts, but for the SDK's own. The SDK takes the record's key for `partitionkey`,
+ * whatever stands there, so it is not shown the key; it knows media types in one spelling only, and no record without a
+ * value.
  *
  * @throws where it is none
  */
@@ -12,7 +13,9 @@ export function cloudEventOf({ headers, value }: ReadRecord): CloudEventV1<unkno
   const named = Object.fromEntries(headers.map(([name, text]) => [name, text ?? '']));
   const type = named['content-type'] ?? '';
   const structured = /^application\/cloudevents\+json/i.test(type);
-  const partitionkey = structured ? (JSON.parse(value ?? '{}') as { partitionkey?: string }).partitionkey : named['ce_partitionkey'];
+  const partitionkey = structured
+    ? (JSON.parse(value ?? '{}') as { partitionkey?: string }).partitionkey
+    : named['ce_partitionkey'];
   const message = {
     key: partitionkey as string,
     value,

@@ -57,7 +57,9 @@ test('a killed broker restarts at its address with its data, keeps its connectio
   assert.ok(!existsSync(dirname(dirname(logFile))));
 });
 
-test('a broker that does not start reports the reason, with the end of its log', { skip: withoutOurKafka }, async () => {
+test('a broker that does not start reports the reason, with the end of its log', {
+  skip: withoutOurKafka,
+}, async () => {
   const launched = Cluster.launch({ properties: { 'metric.reporters': 'no.such.Reporter' } });
   await assert.rejects(launched, /broker 1 did not start: it ended; the end of its log:\n(.|\n)*no\.such\.Reporter/);
 });
@@ -71,7 +73,9 @@ test('when its process is killed, the broker and its data are removed too', { sk
     const broker = (await Cluster.launch()).broker(1);
     console.log(JSON.stringify({ pid: broker.pid, log: broker.logFile }));
     setInterval(() => {}, 1_000_000);`;
-  const parent = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const parent = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = (await once(createInterface(parent.stdout), 'line')) as [string];
   const { pid, log } = JSON.parse(line) as { pid: number; log: string };
   assert.ok(isAlive(pid) && existsSync(log));

@@ -66,7 +66,11 @@ export class Cluster implements AsyncDisposable {
     const certificates = options.secure ? await issueCertificates(folder) : undefined;
     const nodeIds = Array.from({ length: options.brokers ?? 1 }, (_, index) => index + 1);
     const places = await Promise.all(
-      nodeIds.map(async (nodeId) => ({ nodeId, folder: join(folder, `node-${nodeId}`), ports: await PortBlock.claim() })),
+      nodeIds.map(async (nodeId) => ({
+        nodeId,
+        folder: join(folder, `node-${nodeId}`),
+        ports: await PortBlock.claim(),
+      })),
     );
     const cluster = new Cluster(places, watch, certificates);
     try {

@@ -29,6 +29,8 @@ export async function javaArguments(): Promise<string[]> {
 
 /** Runs one of its tools to its end. @returns its standard output @throws with what it printed */
 export async function runTool(main: string, ...args: readonly string[]): Promise<string> {
-  const { stdout } = await run(javaProgram(), [...(await javaArguments()), main, ...args], { maxBuffer: 64 * 1024 * 1024 });
+  const { stdout } = await run(javaProgram(), [...(await javaArguments()), main, ...args], {
+    maxBuffer: 64 * 1024 * 1024,
+  });
   return stdout;
 }

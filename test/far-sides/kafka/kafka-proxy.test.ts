@@ -27,8 +27,16 @@ async function fixture(t: TestContext, requestTimeout = 400): Promise<Fixture> {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const proxy = await KafkaProxy.start(t, kafka.brokers);
-  const client = new Client({ brokers: [...proxy.brokers], logLevel: logLevel.NOTHING, retry: { retries: 0 }, requestTimeout });
-  const producer = client.producer({ allowAutoTopicCreation: false, createPartitioner: Partitioners.DefaultPartitioner });
+  const client = new Client({
+    brokers: [...proxy.brokers],
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 0 },
+    requestTimeout,
+  });
+  const producer = client.producer({
+    allowAutoTopicCreation: false,
+    createPartitioner: Partitioners.DefaultPartitioner,
+  });
   t.after(() => producer.disconnect());
   await producer.connect();
   return {
@@ -42,7 +50,9 @@ async function fixture(t: TestContext, requestTimeout = 400): Promise<Fixture> {
   };
 }
 
-test('without a fault the proxy forwards everything, and a client finds every broker through it', { skip: withoutKafka }, async (t) => {
+test('without a fault the proxy forwards everything, and a client finds every broker through it', {
+  skip: withoutKafka,
+}, async (t) => {
   const { kafka, proxy, topic, client, send, stored } = await fixture(t);
   await send('a');
   assert.deepEqual(await stored(), ['a']);
@@ -55,7 +65,10 @@ test('without a fault the proxy forwards everything, and a client finds every br
     proxy.brokers,
   );
   const [sent] = proxy.requests.filter(({ partitions }) => partitions.length > 0);
-  assert.deepEqual([sent?.broker, sent?.partitions[0]?.topic, sent?.partitions[0]?.partition], [kafka.address, topic, 0]);
+  assert.deepEqual(
+    [sent?.broker, sent?.partitions[0]?.topic, sent?.partitions[0]?.partition],
+    [kafka.address, topic, 0],
+  );
   assert.deepEqual([proxy.count('produce'), proxy.count('fetch')], [1, 0]);
   assert.ok(proxy.connections >= 2);
 });
@@ -74,7 +87,9 @@ test('a consumer group works through the proxy', { skip: withoutKafka }, async (
   assert.ok(proxy.count('findCoordinator') > 0 && proxy.count('joinGroup') > 0);
 });
 
-test('cut before: the connection of the client closes, and the broker has nothing', { skip: withoutKafka }, async (t) => {
+test('cut before: the connection of the client closes, and the broker has nothing', {
+  skip: withoutKafka,
+}, async (t) => {
   const { proxy, send, stored } = await fixture(t);
   proxy.next('produce', 'cut before');
   await assert.rejects(send('a'), /Closed connection/);
@@ -83,14 +98,18 @@ test('cut before: the connection of the client closes, and the broker has nothin
   assert.deepEqual(await stored(), ['b']);
 });
 
-test('cut after: the connection of the client closes, but the broker has the record', { skip: withoutKafka }, async (t) => {
+test('cut after: the connection of the client closes, but the broker has the record', {
+  skip: withoutKafka,
+}, async (t) => {
   const { proxy, send, stored } = await fixture(t);
   proxy.next('produce', 'cut after');
   await assert.rejects(send('a'), /Closed connection/);
   assert.deepEqual(await stored(), ['a']);
 });
 
-test('drop and swallow: no answer arrives, and the broker has the record only with swallow', { skip: withoutKafka }, async (t) => {
+test('drop and swallow: no answer arrives, and the broker has the record only with swallow', {
+  skip: withoutKafka,
+}, async (t) => {
   const { proxy, send, stored } = await fixture(t);
   proxy.next('produce', 'drop', 'swallow');
   await assert.rejects(send('dropped'), /timed out/);
@@ -145,7 +164,9 @@ test('a rule decides about every request that no fault was queued for', { skip: 
   assert.deepEqual(await stored(), ['c']);
 });
 
-test('the proxy accepts connections again at the same address after refusing them', { skip: withoutKafka }, async (t) => {
+test('the proxy accepts connections again at the same address after refusing them', {
+  skip: withoutKafka,
+}, async (t) => {
   const { proxy, send, stored } = await fixture(t);
   proxy.refuse();
   await assert.rejects(send('a'), /ECONNREFUSED|Closed connection/);
@@ -166,7 +187,8 @@ test('the proxy can advertise an unreachable address to clients', { skip: withou
 });
 
 test('an unknown version of a request is an error, and is not forwarded', () => {
-  const metadata = (version: number) => Buffer.concat([int16(API.metadata), int16(version), int32(7), string('client')]);
+  const metadata = (version: number) =>
+    Buffer.concat([int16(API.metadata), int16(version), int32(7), string('client')]);
   assert.deepEqual(readHeader(metadata(8)), { api: API.metadata, version: 8, correlationId: 7, clientId: 'client' });
   assert.throws(() => readHeader(metadata(9)), /cannot read version 9/);
 });

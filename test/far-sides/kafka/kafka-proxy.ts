@@ -25,12 +25,20 @@ export interface ProxiedRequest extends RequestHeader {
 }
 
 /**
- * What becomes of a request. `cut before`: the connection goes, and the broker never has it. `cut after`: the connection goes when the broker
- * answers. `drop`: the broker never has it, and no answer comes. `swallow`: the broker has it, and no answer comes. A hold: the answer, and all behind
- * it on its connection, waits. `error`, for produce requests: the broker never has it, and the answer is this number of Kafka's for each
- * partition. `throttleMs`, for produce requests: the broker's answer says so.
+ * What becomes of a request. `cut before`: the connection goes, and the broker never has it. `cut after`: the
+ * connection goes when the broker answers. `drop`: the broker never has it, and no answer comes. `swallow`: the broker
+ * has it, and no answer comes. A hold: the answer, and all behind it on its connection, waits. `error`, for produce
+ * requests: the broker never has it, and the answer is this number of Kafka's for each partition. `throttleMs`, for
+ * produce requests: the broker's answer says so.
  */
-export type Fault = 'cut before' | 'cut after' | 'drop' | 'swallow' | Hold | { readonly error: number } | { readonly throttleMs: number };
+export type Fault =
+  | 'cut before'
+  | 'cut after'
+  | 'drop'
+  | 'swallow'
+  | Hold
+  | { readonly error: number }
+  | { readonly throttleMs: number };
 
 /** An answer that is kept back. */
 export class Hold {
@@ -79,7 +87,10 @@ export class KafkaProxy {
     this.#options = options;
   }
 
-  /** @param targets `host:port` of the brokers, as they call themselves. The test fails if a client speaks a version that is unknown here. */
+  /**
+   * @param targets `host:port` of the brokers, as they call themselves. The test fails if a client speaks a version
+   * that is unknown here.
+   */
   static async start(t: TestContext, targets: readonly string[], options: ProxyOptions = {}): Promise<KafkaProxy> {
     const proxy = new KafkaProxy(targets, await PortBlock.claim(), options);
     await proxy.accept();

@@ -47,13 +47,18 @@ export async function kafkaFolder(t: TestContext, folder = folderOf(t)): Promise
   writeFileSync(logging, LOGGING);
   writeFileSync(join(folder, 'config/server.properties'), properties(join(folder, 'data')));
   // The last setting of a name counts.
-  const java = [javaProgram(), ...(await javaArguments()), `-Dlog4j2.configurationFile=${logging}`].map((word) => `'${word}'`).join(' ');
+  const java = [javaProgram(), ...(await javaArguments()), `-Dlog4j2.configurationFile=${logging}`]
+    .map((word) => `'${word}'`)
+    .join(' ');
   for (const [script, main] of Object.entries(CLASSES))
     writeFileSync(join(folder, 'bin', `${script}.sh`), `#!/bin/sh\nexec ${java} ${main} "$@"\n`, { mode: 0o755 });
   return folder;
 }
 
-/** Types what a page shows. Its broker and its topics `maintenance` and `approvals` stand for those of one test, and `npx` runs the built command. */
+/**
+ * Types what a page shows. Its broker and its topics `maintenance` and `approvals` stand for those of one test, and
+ * `npx` runs the built command.
+ */
 export class KafkaShell {
   readonly folder: string;
   readonly topic: string;
@@ -71,7 +76,9 @@ export class KafkaShell {
       [/(?<=topic:? |-t )approvals\b/g, this.approvals],
       ['localhost:9092', kafka.address],
     ]);
-    writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
+    writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${MAIN}' "$@"\n`, {
+      mode: 0o755,
+    });
   }
 
   static async open(t: TestContext, kafka: Kafka): Promise<KafkaShell> {

@@ -22,10 +22,17 @@ const NEWEST: Readonly<Record<number, number>> = { [API.produce]: 8, [API.metada
 /** @param frame without its length @throws for a version of a request that a proxy must read and cannot */
 export function readHeader(frame: Buffer): RequestHeader {
   const reader = new WireReader(frame);
-  const header = { api: reader.int16(), version: reader.int16(), correlationId: reader.int32(), clientId: reader.string() };
+  const header = {
+    api: reader.int16(),
+    version: reader.int16(),
+    correlationId: reader.int32(),
+    clientId: reader.string(),
+  };
   const newest = NEWEST[header.api];
   if (newest !== undefined && header.version > newest)
-    throw new Error(`the proxy cannot read version ${header.version} of the request ${header.api}, only those up to ${newest}`);
+    throw new Error(
+      `the proxy cannot read version ${header.version} of the request ${header.api}, only those up to ${newest}`,
+    );
   return header;
 }
 
@@ -44,7 +51,11 @@ export function readProduce(frame: Buffer): ProducedPartition[] {
 }
 
 /** What a broker says that took none of the records. @param error Kafka's number of it */
-export function produceError({ version, correlationId }: RequestHeader, partitions: readonly ProducedPartition[], error: number): Buffer {
+export function produceError(
+  { version, correlationId }: RequestHeader,
+  partitions: readonly ProducedPartition[],
+  error: number,
+): Buffer {
   const none = -1n;
   const answers = partitions.map(({ topic, partition }) => {
     const parts = [int32(partition), int16(error), int64(none), int64(none)];

@@ -22,14 +22,24 @@ const RECORDS = [
 
 async function write(brokers: readonly string[], topic: string): Promise<void> {
   const client = new Client({ brokers: [...brokers], logLevel: logLevel.NOTHING });
-  const producer = client.producer({ allowAutoTopicCreation: false, createPartitioner: Partitioners.DefaultPartitioner });
+  const producer = client.producer({
+    allowAutoTopicCreation: false,
+    createPartitioner: Partitioners.DefaultPartitioner,
+  });
   await producer.connect();
   for (const { headers, ...record } of RECORDS)
-    await producer.send({ topic, messages: [{ ...record, headers: Object.fromEntries(headers), timestamp: String(AT_MS) }] });
+    await producer.send({
+      topic,
+      messages: [{ ...record, headers: Object.fromEntries(headers), timestamp: String(AT_MS) }],
+    });
   await producer.disconnect();
 }
 
-const EXPECTED = RECORDS.map((record, index) => ({ ...record, offset: record.partition === 0 ? index : 0, timestampMs: AT_MS }));
+const EXPECTED = RECORDS.map((record, index) => ({
+  ...record,
+  offset: record.partition === 0 ? index : 0,
+  timestampMs: AT_MS,
+}));
 
 test('kcat reads key, value, headers, place and time of each record', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);

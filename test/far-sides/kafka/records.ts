@@ -34,7 +34,11 @@ export interface KcatRecord {
   readonly headers?: readonly string[];
 }
 
-/** All records of a topic, by partition and then by offset. @param brokers `host:port` each @throws where there is no such topic */
+/**
+ * All records of a topic, by partition and then by offset.
+ * @param brokers `host:port` each
+ * @throws where there is no such topic
+ */
 export async function readTopic(brokers: readonly string[], topic: string): Promise<ReadRecord[]> {
   const quick = ['-X', 'fetch.wait.max.ms=10'];
   const args = ['-C', '-b', brokers.join(','), '-t', topic, '-o', 'beginning', '-e', '-q', '-J', ...quick];
@@ -57,10 +61,18 @@ function pairs(flat: readonly (string | null)[]): [string, string | null][] {
 // What no name, key or value of ours holds.
 const [FIELD, HEADER, LINE, NULL] = ['\u001f', '\u001d', '\u001e', '\u0001null'];
 
-/** The same, read by Kafka's own client in Java; slow to start. @param count how many records there are, for which it waits up to 10 s */
+/**
+ * The same, read by Kafka's own client in Java; slow to start.
+ * @param count how many records there are, for which it waits up to 10 s
+ */
 export async function readTopicInJava(brokers: readonly string[], topic: string, count: number): Promise<ReadRecord[]> {
   const shown = ['timestamp', 'key', 'offset', 'partition', 'headers', 'value'].map((part) => `print.${part}=true`);
-  const separators = [`key.separator=${FIELD}`, `headers.separator=${HEADER}`, `line.separator=${LINE}`, `null.literal=${NULL}`];
+  const separators = [
+    `key.separator=${FIELD}`,
+    `headers.separator=${HEADER}`,
+    `line.separator=${LINE}`,
+    `null.literal=${NULL}`,
+  ];
   const output = await runTool(
     'org.apache.kafka.tools.consumer.ConsoleConsumer',
     ...['--bootstrap-server', brokers.join(','), '--topic', topic, '--from-beginning'],

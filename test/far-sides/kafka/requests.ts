@@ -19,7 +19,11 @@ export interface ClusterMetadata {
 }
 
 /** What is known of a cluster and these topics, none of which it makes. @param address `host:port` */
-export async function readMetadata(address: string, topics: readonly string[] = [], signal?: AbortSignal): Promise<ClusterMetadata> {
+export async function readMetadata(
+  address: string,
+  topics: readonly string[] = [],
+  signal?: AbortSignal,
+): Promise<ClusterMetadata> {
   const reader = await ask(address, API.metadata, 4, [array(topics.map(string)), boolean(false)], signal);
   reader.int32(); // throttled for
   const brokers = reader.array(() => {
@@ -80,7 +84,10 @@ export async function knowsTopic(address: string, name: string): Promise<void> {
   }, `${address} to know of the topic ${name}`);
 }
 
-/** Resolves once every leader of the topic's partitions knows that it is one, which may be later than clients hear of it. */
+/**
+ * Resolves once every leader of the topic's partitions knows that it is one, which may be later than clients hear of
+ * it.
+ */
 async function hasLeaders(address: string, name: string): Promise<void> {
   const latest = -1n;
   await poll(async () => {
@@ -116,7 +123,15 @@ export async function deleteTopic(address: string, name: string): Promise<void> 
 }
 
 /** The numbers that Kafka gives to what one may do. */
-export const OPERATIONS = { all: 2, read: 3, write: 4, create: 5, describe: 8, alterConfigs: 11, idempotentWrite: 12 } as const;
+export const OPERATIONS = {
+  all: 2,
+  read: 3,
+  write: 4,
+  create: 5,
+  describe: 8,
+  alterConfigs: 11,
+  idempotentWrite: 12,
+} as const;
 export type Operation = keyof typeof OPERATIONS;
 const RESOURCES = { topic: 2, group: 3 } as const;
 
@@ -127,12 +142,23 @@ export interface Rule {
   readonly operation: Operation;
 }
 
-/** Forbids a user to do something. Without the rule that allows all the rest, one rule on a resource forbids everything else there. */
+/**
+ * Forbids a user to do something. Without the rule that allows all the rest, one rule on a resource forbids everything
+ * else there.
+ */
 export async function deny(address: string, { resource, name, user, operation }: Rule): Promise<void> {
   const literal = 3;
   const [denied, allowed] = [2, 3];
   const rule = (who: string, what: number, how: number) =>
-    Buffer.concat([int8(RESOURCES[resource]), string(name), int8(literal), string(`User:${who}`), string('*'), int8(what), int8(how)]);
+    Buffer.concat([
+      int8(RESOURCES[resource]),
+      string(name),
+      int8(literal),
+      string(`User:${who}`),
+      string('*'),
+      int8(what),
+      int8(how),
+    ]);
   const rules = [rule('*', OPERATIONS.all, allowed), rule(user, OPERATIONS[operation], denied)];
   const reader = await ask(address, API.createAcls, 1, [array(rules)]);
   reader.int32(); // throttled for

@@ -102,15 +102,24 @@ export class ScriptedBroker {
   }
 
   #usual(api: keyof typeof API): Buffer {
-    if (api === 'apiVersions') return Buffer.concat([int16(0), array(VERSIONS.map(([name, most]) => versions(name, most))), int32(0)]);
+    if (api === 'apiVersions')
+      return Buffer.concat([int16(0), array(VERSIONS.map(([name, most]) => versions(name, most))), int32(0)]);
     if (api === 'metadata') return this.metadata();
     if (api === 'saslHandshake') return Buffer.concat([int16(0), array(['PLAIN', 'OAUTHBEARER'].map(string))]);
     return authenticated(0);
   }
 
   /** This broker, or these ones, and no topics. */
-  metadata({ throttleMs = 0, brokers = [this.broker] }: { throttleMs?: number; brokers?: readonly Broker[] } = {}): Buffer {
-    const known = brokers.map(({ host, port }, index) => Buffer.concat([int32(index + 1), string(host), int32(port), NOTHING]));
+  metadata({
+    throttleMs = 0,
+    brokers = [this.broker],
+  }: {
+    throttleMs?: number;
+    brokers?: readonly Broker[];
+  } = {}): Buffer {
+    const known = brokers.map(({ host, port }, index) =>
+      Buffer.concat([int32(index + 1), string(host), int32(port), NOTHING]),
+    );
     return Buffer.concat([int32(throttleMs), array(known), NOTHING, int32(1), array([])]);
   }
 }

@@ -3,8 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CertificateAuthority, type Issued } from '../certificate-authority.ts';
 
-/** Names and passwords, the same for PLAIN and SCRAM. What they may do is all that no rule forbids (requests.ts, `deny`). */
-export const USERS: Readonly<Record<'writer' | 'reader', string>> = { writer: 'writer-secret-4711', reader: 'reader-secret-4712' };
+/**
+ * Names and passwords, the same for PLAIN and SCRAM. What they may do is all that no rule forbids (requests.ts,
+ * `deny`).
+ */
+export const USERS: Readonly<Record<'writer' | 'reader', string>> = {
+  writer: 'writer-secret-4711',
+  reader: 'reader-secret-4712',
+};
 
 const MECHANISMS = 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER';
 
@@ -38,7 +44,10 @@ export function unsecuredToken(user: string, { nowMs = Date.now(), lifetimeMs = 
 /** For the first format of a broker's storage. */
 export function scramArguments(): string[] {
   return Object.entries(USERS).flatMap(([name, password]) =>
-    ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => ['--add-scram', `${mechanism}=[name=${name},password=${password}]`]),
+    ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+      '--add-scram',
+      `${mechanism}=[name=${name},password=${password}]`,
+    ]),
   );
 }
 
@@ -62,13 +71,17 @@ export function securityProperties({ ca, broker }: Certificates): Readonly<Recor
 function saslProperties(listener: string): Record<string, string> {
   const at = `listener.name.${listener}`;
   const users = Object.entries(USERS).map(([name, password]) => `user_${name}="${password}"`);
-  const module = (name: string, ...options: string[]) => `org.apache.kafka.common.security.${name} required ${options.join(' ')};`;
+  const module = (name: string, ...options: string[]) =>
+    `org.apache.kafka.common.security.${name} required ${options.join(' ')};`;
   const scram = module('scram.ScramLoginModule');
   return {
     [`${at}.sasl.enabled.mechanisms`]: MECHANISMS,
     [`${at}.plain.sasl.jaas.config`]: module('plain.PlainLoginModule', ...users),
     [`${at}.scram-sha-256.sasl.jaas.config`]: scram,
     [`${at}.scram-sha-512.sasl.jaas.config`]: scram,
-    [`${at}.oauthbearer.sasl.jaas.config`]: module('oauthbearer.OAuthBearerLoginModule', 'unsecuredLoginStringClaim_sub="broker"'),
+    [`${at}.oauthbearer.sasl.jaas.config`]: module(
+      'oauthbearer.OAuthBearerLoginModule',
+      'unsecuredLoginStringClaim_sub="broker"',
+    ),
   };
 }

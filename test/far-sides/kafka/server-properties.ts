@@ -4,8 +4,8 @@ import type { PortBlock } from './ports.ts';
 import { type Certificates, securityProperties } from './security.ts';
 
 /**
- * `PLAINTEXT`: everybody may do everything. `TLS`: the same, encrypted. `MTLS`: asks for a client's certificate. `SASL` and `SASL_TLS`: PLAIN,
- * SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER, plain and encrypted.
+ * `PLAINTEXT`: everybody may do everything. `TLS`: the same, encrypted. `MTLS`: asks for a client's certificate. `SASL`
+ * and `SASL_TLS`: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER, plain and encrypted.
  */
 export type Listener = 'PLAINTEXT' | 'TLS' | 'MTLS' | 'SASL' | 'SASL_TLS';
 
@@ -47,7 +47,8 @@ export function addressOf({ ports }: Pick<Place, 'ports'>, listener: Listener | 
 export function serverProperties(place: Place, cluster: readonly Place[], options: PropertiesOptions = {}): string {
   const { certificates, properties } = options;
   const open = NAMES.filter((name) => certificates || name === 'PLAINTEXT' || name === 'CONTROLLER');
-  const urls = (names: readonly (Listener | 'CONTROLLER')[]) => names.map((name) => `${name}://${addressOf(place, name)}`);
+  const urls = (names: readonly (Listener | 'CONTROLLER')[]) =>
+    names.map((name) => `${name}://${addressOf(place, name)}`);
   const told = urls(open.filter((name) => name !== 'CONTROLLER'));
   const replicas = String(cluster.length);
   const lines: Readonly<Record<string, string>> = {
@@ -70,7 +71,8 @@ export function serverProperties(place: Place, cluster: readonly Place[], option
     'transaction.state.log.num.partitions': '1',
     'transaction.state.log.replication.factor': replicas,
     'transaction.state.log.min.isr': '1',
-    // A broker that was killed can register again once its session has ended, and only then do others lead its partitions.
+    // A broker that was killed can register again once its session has ended, and only then do others lead its
+    // partitions.
     'broker.session.timeout.ms': '3000',
     'broker.heartbeat.interval.ms': '500',
     // Little of everything.

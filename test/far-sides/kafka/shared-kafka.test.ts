@@ -14,7 +14,13 @@ interface Entry {
 }
 
 /** Sends one record, once. */
-async function send(t: TestContext, kafka: Kafka, listener: Listener, topic: string, { sasl, certificate }: Entry = {}): Promise<void> {
+async function send(
+  t: TestContext,
+  kafka: Kafka,
+  listener: Listener,
+  topic: string,
+  { sasl, certificate }: Entry = {},
+): Promise<void> {
   const { ca, client } = kafka.certificates;
   const tls = { ca: readFileSync(ca), ...(certificate && { cert: client.cert, key: client.key }) };
   const producer = new Client({
@@ -50,7 +56,11 @@ test('every mechanism with a password rejects a wrong one', { skip: withoutOurKa
   const topic = await kafka.createTopic();
   for (const mechanism of ['plain', 'scram-sha-256', 'scram-sha-512'] as const) {
     const sasl: SASLOptions = { mechanism, username: 'writer', password: USERS.reader };
-    await assert.rejects(send(t, kafka, 'SASL', topic, { sasl }), { name: 'KafkaJSSASLAuthenticationError' }, mechanism);
+    await assert.rejects(
+      send(t, kafka, 'SASL', topic, { sasl }),
+      { name: 'KafkaJSSASLAuthenticationError' },
+      mechanism,
+    );
   }
 });
 
@@ -59,7 +69,10 @@ test('an expired token is refused', { skip: withoutOurKafka }, async (t) => {
   const value = unsecuredToken('writer', { nowMs: Date.now() - 7_200_000 });
   const sasl: SASLOptions = { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value }) };
   // kafkajs does not answer the broker's refusal, which RFC 7628 asks for, and goes on to its first request.
-  await assert.rejects(send(t, kafka, 'SASL', await kafka.createTopic(), { sasl }), /not valid given the current SASL state/);
+  await assert.rejects(
+    send(t, kafka, 'SASL', await kafka.createTopic(), { sasl }),
+    /not valid given the current SASL state/,
+  );
 });
 
 test('only MTLS requires a client certificate', { skip: withoutOurKafka }, async (t) => {

@@ -23,7 +23,9 @@ export interface SharedBroker {
 }
 
 /** For the `skip` of a test that needs Kafka: false, or the reason. @throws instead with REQUIRE_KAFKA, as in CI */
-export const withoutKafka: string | false = orRequired((!process.env['KAFKA_BROKERS'] && noDistribution()) || noReader());
+export const withoutKafka: string | false = orRequired(
+  (!process.env['KAFKA_BROKERS'] && noDistribution()) || noReader(),
+);
 
 /** The same for a test that needs a broker of ours: its listeners, users and rules, or a cluster of the test's own. */
 export const withoutOurKafka: string | false = process.env['KAFKA_BROKERS']
@@ -89,7 +91,10 @@ export class Kafka {
   }
 }
 
-/** For a test whose `skip` is one of the above; waits until the broker answers, and shows the end of its log if the test fails. */
+/**
+ * For a test whose `skip` is one of the above; waits until the broker answers, and shows the end of its log if the test
+ * fails.
+ */
 export async function sharedKafka(t: TestContext): Promise<Kafka> {
   const somebodys = process.env['KAFKA_BROKERS'];
   if (somebodys) return new Kafka(t, somebodys.split(/ *, */));
@@ -108,7 +113,10 @@ export async function launchShared(): Promise<{ readonly cluster: Cluster; reado
   const { certificates } = cluster;
   if (!certificates) throw new Error('a secure cluster has certificates');
   const names: readonly Listener[] = ['PLAINTEXT', 'TLS', 'MTLS', 'SASL', 'SASL_TLS'];
-  const listeners = Object.fromEntries(names.map((name) => [name, cluster.addresses(name)])) as Record<Listener, string[]>;
+  const listeners = Object.fromEntries(names.map((name) => [name, cluster.addresses(name)])) as Record<
+    Listener,
+    string[]
+  >;
   return { cluster, shared: { listeners, certificates, logFile: cluster.broker(1).logFile } };
 }
 

@@ -50,7 +50,9 @@ export class ApiServer implements AsyncDisposable {
     try {
       await server.#launch(authority);
     } catch (error) {
-      const log = ['kine', 'kube-apiserver'].map((name) => readFileSync(join(folder, `${name}.log`), 'utf8').slice(-3000)).join('\n');
+      const log = ['kine', 'kube-apiserver']
+        .map((name) => readFileSync(join(folder, `${name}.log`), 'utf8').slice(-3000))
+        .join('\n');
       await server[Symbol.asyncDispose]();
       throw new Error(`the API server did not start: ${String(error)}; logs:\n${log}`);
     }
@@ -58,7 +60,12 @@ export class ApiServer implements AsyncDisposable {
   }
 
   /** A request of its interface with the admin's rights, or with a service account's token. */
-  async ask(method: string, path: string, body?: object, { token = this.#token, patch = 'merge-patch' } = {}): Promise<Answer> {
+  async ask(
+    method: string,
+    path: string,
+    body?: object,
+    { token = this.#token, patch = 'merge-patch' } = {},
+  ): Promise<Answer> {
     const contentType = method === 'PATCH' ? `application/${patch}+json` : 'application/json';
     const headers = { authorization: `Bearer ${token}`, 'content-type': contentType };
     const asked = request(`${this.url}${path}`, { method, headers, ca: readFileSync(this.ca), agent: false });
@@ -68,7 +75,12 @@ export class ApiServer implements AsyncDisposable {
   }
 
   /** The same where nothing but a success will do. @throws with the server's words */
-  async must(method: string, path: string, body?: object, options: { token?: string; patch?: string } = {}): Promise<KubernetesObject> {
+  async must(
+    method: string,
+    path: string,
+    body?: object,
+    options: { token?: string; patch?: string } = {},
+  ): Promise<KubernetesObject> {
     const answer = await this.ask(method, path, body, options);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
@@ -77,7 +89,11 @@ export class ApiServer implements AsyncDisposable {
   /** A token as a pod of that service account finds in its file, good for an hour. */
   async tokenOf(namespace: string, serviceAccount: string): Promise<string> {
     const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
-    const { status } = await this.must('POST', `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`, asked);
+    const { status } = await this.must(
+      'POST',
+      `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`,
+      asked,
+    );
     return (status as { readonly token: string }).token;
   }
 
@@ -113,7 +129,12 @@ export class ApiServer implements AsyncDisposable {
       ...['--etcd-servers', store, '--bind-address', '127.0.0.1', '--advertise-address', '127.0.0.1'],
       ...['--secure-port', String(this.#ports.port(0)), '--service-cluster-ip-range', '10.96.0.0/24'],
       ...['--tls-cert-file', serving.certFile, '--tls-private-key-file', serving.keyFile, '--cert-dir', this.#folder],
-      ...['--authorization-mode', 'RBAC', '--token-auth-file', this.#file('tokens.csv', `${this.#token},admin,admin,system:masters\n`)],
+      ...[
+        '--authorization-mode',
+        'RBAC',
+        '--token-auth-file',
+        this.#file('tokens.csv', `${this.#token},admin,admin,system:masters\n`),
+      ],
       ...this.#serviceAccounts(),
       // Nothing here makes the service account `default` of a namespace.
       ...['--disable-admission-plugins', 'ServiceAccount', '--enable-bootstrap-token-auth=false'],
@@ -125,14 +146,27 @@ export class ApiServer implements AsyncDisposable {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const verifying = this.#file('accounts.pub', publicKey.export({ type: 'spki', format: 'pem' }));
     const signing = this.#file('accounts.key', privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    return ['--service-account-issuer', this.url, '--service-account-key-file', verifying, '--service-account-signing-key-file', signing];
+    return [
+      '--service-account-issuer',
+      this.url,
+      '--service-account-key-file',
+      verifying,
+      '--service-account-signing-key-file',
+      signing,
+    ];
   }
 
   async #isReady(): Promise<boolean> {
     const ended = this.#processes.find(({ exitCode }) => exitCode !== null);
     if (ended) throw new Error(`${ended.spawnfile} ended`);
-    const asked = [this.ask('GET', '/apis/apps/v1'), this.ask('GET', '/api/v1/namespaces/default'), this.ask('GET', VIEW)];
-    const answers = await Promise.all(asked).catch(() => new Promise<Answer[]>((resolve) => setTimeout(resolve, 200, [])));
+    const asked = [
+      this.ask('GET', '/apis/apps/v1'),
+      this.ask('GET', '/api/v1/namespaces/default'),
+      this.ask('GET', VIEW),
+    ];
+    const answers = await Promise.all(asked).catch(
+      () => new Promise<Answer[]>((resolve) => setTimeout(resolve, 200, [])),
+    );
     return answers.length > 0 && answers.every(({ status }) => status === 200);
   }
 

@@ -57,7 +57,10 @@ export interface Answered {
 
 /** An answer as of k8s.io/apimachinery's `Status`. */
 export function failure(status: number, reason: string, message: string, details: object = {}): Answered {
-  return { status, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, details, code: status } };
+  return {
+    status,
+    body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, details, code: status },
+  };
 }
 
 export class NodeCluster {
@@ -75,7 +78,13 @@ export class NodeCluster {
 
   addNode(name: string, spec: NodeObject['spec'] = {}): NodeObject {
     const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }];
-    const node: NodeObject = { apiVersion: 'v1', kind: 'Node', metadata: this.#meta(name), spec, status: { conditions } };
+    const node: NodeObject = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: this.#meta(name),
+      spec,
+      status: { conditions },
+    };
     this.nodes.set(name, node);
     return node;
   }
@@ -100,10 +109,16 @@ export class NodeCluster {
     const metadata: Meta = {
       ...this.#meta(name),
       namespace,
-      ...(owner !== null && { ownerReferences: [{ kind: owner, controller: true, ...(ownerUid && { uid: ownerUid }) }] }),
+      ...(owner !== null && {
+        ownerReferences: [{ kind: owner, controller: true, ...(ownerUid && { uid: ownerUid }) }],
+      }),
       ...(isMirror && { annotations: { 'kubernetes.io/config.mirror': 'hash' } }),
     };
-    const pod = { metadata, spec: { nodeName: node, ...(hasEmptyDir && { volumes: [{ name: 'tmp', emptyDir: {} }] }) }, status: { phase } };
+    const pod = {
+      metadata,
+      spec: { nodeName: node, ...(hasEmptyDir && { volumes: [{ name: 'tmp', emptyDir: {} }] }) },
+      status: { phase },
+    };
     this.pods.set(`${namespace}/${name}`, pod);
     return pod;
   }
@@ -125,7 +140,10 @@ export class NodeCluster {
     const start = Number(from || 0);
     const items = found.slice(start, start + limit);
     const more = start + limit < found.length ? { continue: String(start + limit) } : {};
-    return { status: 200, body: { kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '1', ...more }, items } };
+    return {
+      status: 200,
+      body: { kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '1', ...more }, items },
+    };
   }
 
   createEvent(namespace: string, event: { readonly metadata: { readonly name: string } }): Answered {
@@ -142,10 +160,18 @@ export class NodeCluster {
     const pod = this.pods.get(key);
     if (pod === undefined) return failure(404, 'NotFound', `pods "${key}" not found`);
     const uid = deleteOptions.preconditions?.uid;
-    if (uid !== undefined && uid !== pod.metadata.uid) return failure(409, 'Conflict', 'the UID in the precondition does not match');
+    if (uid !== undefined && uid !== pod.metadata.uid)
+      return failure(409, 'Conflict', 'the UID in the precondition does not match');
     if (this.protectedPods.has(pod.metadata.name)) {
-      const causes = [{ reason: 'DisruptionBudget', message: 'The disruption budget budget needs 1 healthy pods and has 1 currently' }];
-      return failure(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", { causes });
+      const causes = [
+        {
+          reason: 'DisruptionBudget',
+          message: 'The disruption budget budget needs 1 healthy pods and has 1 currently',
+        },
+      ];
+      return failure(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+        causes,
+      });
     }
     this.graces.set(pod.metadata.name, deleteOptions.gracePeriodSeconds);
     pod.metadata.deletionTimestamp = '2026-01-01T00:00:30Z';

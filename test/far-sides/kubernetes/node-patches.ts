@@ -20,7 +20,9 @@ export function patchNode(cluster: NodeCluster, { name, isStatus, contentType, p
   if (contentType !== MERGE && contentType !== STRATEGIC)
     return failure(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
   if (isStatus && contentType === STRATEGIC) {
-    const { resourceVersion = node.metadata.resourceVersion } = (patch['metadata'] ?? {}) as { readonly resourceVersion?: string };
+    const { resourceVersion = node.metadata.resourceVersion } = (patch['metadata'] ?? {}) as {
+      readonly resourceVersion?: string;
+    };
     if (resourceVersion !== node.metadata.resourceVersion) return modified(name);
     cluster.touch(name, (current) => mergeConditions(current, patch));
     return { status: 200, body: cluster.node(name) };
@@ -28,7 +30,8 @@ export function patchNode(cluster: NodeCluster, { name, isStatus, contentType, p
   const merged = merge(structuredClone(node), patch) as NodeObject;
   const { uid, resourceVersion } = merged.metadata;
   if (resourceVersion !== node.metadata.resourceVersion) return modified(name);
-  if (uid !== node.metadata.uid) return failure(422, 'Invalid', `Node "${name}" is invalid: metadata.uid: field is immutable`);
+  if (uid !== node.metadata.uid)
+    return failure(422, 'Invalid', `Node "${name}" is invalid: metadata.uid: field is immutable`);
   const fault = taintFault(merged);
   if (fault !== null) return failure(422, 'Invalid', `Node "${name}" is invalid: ${fault}`);
   cluster.touch(name, (current) => {
@@ -45,7 +48,8 @@ function modified(name: string): Answered {
 /** RFC 7396. */
 function merge(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const merged: Record<string, unknown> = typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...target } : {};
+  const merged: Record<string, unknown> =
+    typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete merged[key];
     else merged[key] = merge(merged[key], value);

@@ -34,12 +34,24 @@ const condition = { type: 'ScheduledEvent', status: 'True', reason: 'Reboot', me
 const statusPatch = (of: object) => ({ status: { conditions: [of] } });
 
 /** In this order. */
-const ROWS: readonly (readonly [what: string, method: 'GET' | 'POST' | 'PATCH', path: string, body?: object, contentType?: string])[] = [
+const ROWS: readonly (readonly [
+  what: string,
+  method: 'GET' | 'POST' | 'PATCH',
+  path: string,
+  body?: object,
+  contentType?: string,
+])[] = [
   ['a node', 'GET', NODE],
   ['a node that is not there', 'GET', '/api/v1/nodes/nowhere'],
   ['a patch of a node that is not there', 'PATCH', '/api/v1/nodes/nowhere', { spec: {} }, MERGE],
   ['a cordon', 'PATCH', NODE, { spec: { unschedulable: true } }, MERGE],
-  ['a patch of an old version', 'PATCH', NODE, { metadata: { resourceVersion: '1' }, spec: { unschedulable: null } }, MERGE],
+  [
+    'a patch of an old version',
+    'PATCH',
+    NODE,
+    { metadata: { resourceVersion: '1' }, spec: { unschedulable: null } },
+    MERGE,
+  ],
   ['a patch of another uid', 'PATCH', NODE, { metadata: { uid: 'other' } }, MERGE],
   ['a patch of an unknown type', 'PATCH', NODE, {}, 'application/json'],
   ['a taint', 'PATCH', NODE, { spec: { taints: [taint('Reboot')] } }, MERGE],
@@ -84,7 +96,10 @@ async function answersBy(kubeconfig: string): Promise<Readonly<Record<string, st
 }
 
 interface NodeState {
-  readonly spec: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly key: string; readonly value: string }[] };
+  readonly spec: {
+    readonly unschedulable?: boolean;
+    readonly taints?: readonly { readonly key: string; readonly value: string }[];
+  };
   readonly status: { readonly conditions: readonly { readonly type: string }[] };
 }
 

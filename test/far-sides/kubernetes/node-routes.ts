@@ -65,7 +65,12 @@ export class NodeApi implements AsyncDisposable {
     if (!this.tokens.has(token)) return failure(401, 'Unauthorized', 'Unauthorized');
     this.meanwhile(method, path);
     const parsed = body.length === 0 ? {} : (JSON.parse(body.toString()) as Ask['body']);
-    return this.#route({ method, url: new URL(path, this.url), contentType: headers['content-type'] ?? '', body: parsed });
+    return this.#route({
+      method,
+      url: new URL(path, this.url),
+      contentType: headers['content-type'] ?? '',
+      body: parsed,
+    });
   }
 
   #route({ method, url: { pathname, searchParams }, contentType, body }: Ask): Answered {
@@ -78,12 +83,19 @@ export class NodeApi implements AsyncDisposable {
         this.#may(`patch nodes${status ?? ''}`) ??
         patchNode(this.cluster, { name: node, isStatus: status !== undefined, contentType, patch: body })
       );
-    if (eventsIn !== undefined && method === 'POST') return this.#may('create events') ?? this.cluster.createEvent(eventsIn, body as never);
+    if (eventsIn !== undefined && method === 'POST')
+      return this.#may('create events') ?? this.cluster.createEvent(eventsIn, body as never);
     if (pod !== undefined && method === 'POST')
-      return this.#may('create pods/eviction') ?? this.cluster.evict(`${namespace}/${pod}`, (body['deleteOptions'] ?? {}) as object);
+      return (
+        this.#may('create pods/eviction') ??
+        this.cluster.evict(`${namespace}/${pod}`, (body['deleteOptions'] ?? {}) as object)
+      );
     if (pathname === '/api/v1/pods') {
       const on = (searchParams.get('fieldSelector') ?? '').replace('spec.nodeName=', '');
-      return this.#may('list pods') ?? this.cluster.listPods(on, Number(searchParams.get('limit')), searchParams.get('continue') ?? '');
+      return (
+        this.#may('list pods') ??
+        this.cluster.listPods(on, Number(searchParams.get('limit')), searchParams.get('continue') ?? '')
+      );
     }
     return this.#review(pathname, body);
   }
@@ -101,8 +113,11 @@ export class NodeApi implements AsyncDisposable {
   #review(pathname: string, body: Ask['body']): Answered {
     if (pathname === '/apis/authentication.k8s.io/v1/selfsubjectreviews')
       return { status: 201, body: { ...body, status: { userInfo: { username: ACCOUNT } } } };
-    if (pathname !== '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews') return failure(404, 'NotFound', 'not found');
-    const { resourceAttributes } = body['spec'] as { readonly resourceAttributes: Readonly<Record<string, string | undefined>> };
+    if (pathname !== '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews')
+      return failure(404, 'NotFound', 'not found');
+    const { resourceAttributes } = body['spec'] as {
+      readonly resourceAttributes: Readonly<Record<string, string | undefined>>;
+    };
     const { verb, resource, subresource } = resourceAttributes;
     const right = `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
     return { status: 201, body: { ...body, status: { allowed: !this.forbidden.has(right) } } };

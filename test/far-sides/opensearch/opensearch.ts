@@ -14,7 +14,8 @@ const jars = new MavenJars({ name: 'OpenSearch', pom: join(import.meta.dirname, 
 /** For the `skip` of a test: false, or the reason. @throws instead with REQUIRE_OPENSEARCH, as in CI */
 export function noOpenSearch(): string | false {
   const reason = jars.missing();
-  if (!process.env['REQUIRE_OPENSEARCH']) return reason || 'set REQUIRE_OPENSEARCH=1 to run OpenSearch, which takes half a minute';
+  if (!process.env['REQUIRE_OPENSEARCH'])
+    return reason || 'set REQUIRE_OPENSEARCH=1 to run OpenSearch, which takes half a minute';
   if (reason) throw new Error(`${reason}; REQUIRE_OPENSEARCH is set`);
   return false;
 }
@@ -46,9 +47,16 @@ export class OpenSearch implements AsyncDisposable {
   /** For the first time or again, on the same port and data. @throws with the end of its log */
   async launch(): Promise<void> {
     const small = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-    const words = [join(import.meta.dirname, 'StartNode.java'), this.#folder, String(this.#ports.port(0)), String(this.#ports.port(1))];
+    const words = [
+      join(import.meta.dirname, 'StartNode.java'),
+      this.#folder,
+      String(this.#ports.port(0)),
+      String(this.#ports.port(1)),
+    ];
     const log = openSync(this.#log, 'a');
-    this.#process = spawn(jars.java(), [...small, '-cp', await jars.classPath(), ...words], { stdio: ['pipe', log, log] });
+    this.#process = spawn(jars.java(), [...small, '-cp', await jars.classPath(), ...words], {
+      stdio: ['pipe', log, log],
+    });
     closeSync(log);
     const node = this.#process;
     const isReady = async () => {
@@ -59,7 +67,9 @@ export class OpenSearch implements AsyncDisposable {
       );
     };
     await poll(isReady, 'OpenSearch', START_WITHIN_MS).catch((error: unknown) => {
-      throw new Error(`OpenSearch did not start: ${String(error)}; its log:\n${readFileSync(this.#log, 'utf8').slice(-4000)}`);
+      throw new Error(
+        `OpenSearch did not start: ${String(error)}; its log:\n${readFileSync(this.#log, 'utf8').slice(-4000)}`,
+      );
     });
   }
 

@@ -12,7 +12,8 @@ import { poll } from '../../support/poll.ts';
 const VERSION = '0.162.0';
 const CACHES = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
 
-export const COLLECTOR = process.env['OTELCOL'] ?? join(CACHES, 'scheduled-events-bridge', `otelcol-${VERSION}`, 'otelcol');
+export const COLLECTOR =
+  process.env['OTELCOL'] ?? join(CACHES, 'scheduled-events-bridge', `otelcol-${VERSION}`, 'otelcol');
 
 /** For the `skip` of a test: false, or the reason. Throws instead if REQUIRE_COLLECTOR is set. */
 export const withoutCollector: string | false = absence();
@@ -40,9 +41,14 @@ export async function startCollector(t: TestContext, forwardTo: string): Promise
         retry_on_failure: { enabled: false },
       },
     },
-    service: { telemetry: { metrics: { level: 'none' } }, pipelines: { logs: { receivers: ['otlp'], exporters: ['otlp_http'] } } },
+    service: {
+      telemetry: { metrics: { level: 'none' } },
+      pipelines: { logs: { receivers: ['otlp'], exporters: ['otlp_http'] } },
+    },
   };
-  const collector = spawn(COLLECTOR, ['--config', `yaml:${JSON.stringify(config)}`], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const collector = spawn(COLLECTOR, ['--config', `yaml:${JSON.stringify(config)}`], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   t.after(() => end(collector));
   let said = '';
   collector.stderr.setEncoding('utf8').on('data', (text: string) => {

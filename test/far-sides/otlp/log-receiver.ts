@@ -52,12 +52,16 @@ export class LogReceiver implements AsyncDisposable {
     const isJson = type === 'application/json';
     try {
       const records = recordsOf(readRequest(request));
-      const bad = records.filter((each) => this.badText !== null && JSON.stringify(each.attributes).includes(this.badText));
+      const bad = records.filter(
+        (each) => this.badText !== null && JSON.stringify(each.attributes).includes(this.badText),
+      );
       this.records.push(...records.filter((each) => !bad.includes(each)));
       return { status: 200, type, body: (isJson ? successInJson : successInProtobuf)(bad.length, this.message) };
     } catch (error) {
       const message = String(error).slice(0, 100);
-      const body = isJson ? Buffer.from(JSON.stringify({ code: 3, message })) : Buffer.from([8, 3, ...text(0x12, message)]);
+      const body = isJson
+        ? Buffer.from(JSON.stringify({ code: 3, message }))
+        : Buffer.from([8, 3, ...text(0x12, message)]);
       return { status: 400, type, body };
     }
   }
@@ -97,7 +101,10 @@ function plain(value: unknown): unknown {
 }
 
 function successInJson(rejected: number, errorMessage: string): Buffer {
-  const partialSuccess = { ...(rejected > 0 && { rejectedLogRecords: String(rejected) }), ...(errorMessage !== '' && { errorMessage }) };
+  const partialSuccess = {
+    ...(rejected > 0 && { rejectedLogRecords: String(rejected) }),
+    ...(errorMessage !== '' && { errorMessage }),
+  };
   return Buffer.from(JSON.stringify(rejected > 0 || errorMessage !== '' ? { partialSuccess } : {}));
 }
 

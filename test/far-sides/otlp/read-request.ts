@@ -3,14 +3,23 @@ import assert from 'node:assert/strict';
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 import { type FieldType, fieldsOf, type MessageName } from './messages.ts';
 
-const WIRE_TYPES: Readonly<Record<string, number>> = { bool: 0, int64: 0, uint32: 0, enum: 0, double: 1, fixed64: 1, fixed32: 5 };
+const WIRE_TYPES: Readonly<Record<string, number>> = {
+  bool: 0,
+  int64: 0,
+  uint32: 0,
+  enum: 0,
+  double: 1,
+  fixed64: 1,
+  fixed32: 5,
+};
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export function readProtobuf(bytes: Buffer, message: MessageName = 'Request'): JsonObject {
   const made: Record<string, unknown> = message === 'ArrayValue' ? { values: [] } : {};
   for (let at = 0; at < bytes.length; ) {
     const tag = varint(bytes, at);
-    const [name, type] = fieldsOf(message)[Number(tag.value >> 3n)] ?? assert.fail(`${message} has no field ${tag.value >> 3n}`);
+    const [name, type] =
+      fieldsOf(message)[Number(tag.value >> 3n)] ?? assert.fail(`${message} has no field ${tag.value >> 3n}`);
     assert.equal(Number(tag.value & 7n), WIRE_TYPES[type] ?? 2, `wire type of ${message}.${name}`);
     const { value, end } = read(bytes, tag.end, type);
     if (type.endsWith('[]')) made[name] = [...((made[name] as unknown[]) ?? []), value];

@@ -30,8 +30,15 @@ export function promtool(...args: readonly string[]): { readonly isGood: boolean
 }
 
 const series = v.object({ metric: v.record(v.string(), v.string()), value: v.tuple([v.number(), v.string()]) });
-const queried = v.object({ status: v.literal('success'), data: v.object({ resultType: v.literal('vector'), result: v.array(series) }) });
-const alert = v.object({ labels: v.record(v.string(), v.string()), annotations: v.record(v.string(), v.string()), state: v.string() });
+const queried = v.object({
+  status: v.literal('success'),
+  data: v.object({ resultType: v.literal('vector'), result: v.array(series) }),
+});
+const alert = v.object({
+  labels: v.record(v.string(), v.string()),
+  annotations: v.record(v.string(), v.string()),
+  state: v.string(),
+});
 const alerted = v.object({ data: v.object({ alerts: v.array(alert) }) });
 
 export class Prometheus {
@@ -42,7 +49,11 @@ export class Prometheus {
   }
 
   /** `targets` by job, as `host:port`; `rules` is a file. Resolves once it answers. */
-  static async start(t: TestContext, targets: Readonly<Record<string, readonly string[]>>, rules: string): Promise<Prometheus> {
+  static async start(
+    t: TestContext,
+    targets: Readonly<Record<string, readonly string[]>>,
+    rules: string,
+  ): Promise<Prometheus> {
     const folder = folderOf(t);
     const listen = `127.0.0.1:${await freePorts()}`;
     const jobs = Object.entries(targets).map(([job, of]) => ({ job_name: job, static_configs: [{ targets: of }] }));
@@ -50,7 +61,11 @@ export class Prometheus {
     // JSON is YAML.
     const global = { scrape_interval: '1s', evaluation_interval: '1s' };
     writeFileSync(config, JSON.stringify({ global, rule_files: [rules], scrape_configs: jobs }));
-    const args = [`--config.file=${config}`, `--storage.tsdb.path=${join(folder, 'data')}`, `--web.listen-address=${listen}`];
+    const args = [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=${listen}`,
+    ];
     const child = spawn(programAt('prometheus'), args, { stdio: ['ignore', 'ignore', 'pipe'] });
     const said = heard(child);
     t.after(async () => {
@@ -64,8 +79,12 @@ export class Prometheus {
   }
 
   /** The series that a query gives now, with their values. @throws where it is none */
-  async query(expr: string): Promise<readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[]> {
-    const { data } = v.parse(queried, await this.#get(`/api/v1/query?query=${encodeURIComponent(expr)}`), { abortEarly: true });
+  async query(
+    expr: string,
+  ): Promise<readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[]> {
+    const { data } = v.parse(queried, await this.#get(`/api/v1/query?query=${encodeURIComponent(expr)}`), {
+      abortEarly: true,
+    });
     return data.result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
   }
 

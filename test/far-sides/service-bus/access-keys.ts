@@ -28,7 +28,8 @@ export function judgeToken(
   checkJwt: JwtCheck,
   now: number,
 ): Grant | string {
-  const judged = token.type === SAS_TYPE ? judgeSas(token, keys) : token.type === JWT_TYPE ? judgeJwt(token.text, checkJwt) : null;
+  const judged =
+    token.type === SAS_TYPE ? judgeSas(token, keys) : token.type === JWT_TYPE ? judgeJwt(token.text, checkJwt) : null;
   if (judged === null) return `InvalidToken: the token type '${token.type}' is not supported.`;
   if (typeof judged === 'string') return judged;
   return judged.expiresAt > now
@@ -36,7 +37,10 @@ export function judgeToken(
     : `ExpiredToken: The token is expired. Expiration time: '${new Date(judged.expiresAt).toISOString()}'.`;
 }
 
-function judgeSas(token: { readonly text: string; readonly audience: string }, keys: ReadonlyMap<string, AccessKey>): Grant | string {
+function judgeSas(
+  token: { readonly text: string; readonly audience: string },
+  keys: ReadonlyMap<string, AccessKey>,
+): Grant | string {
   const fields = new Map(
     token.text
       .replace(/^SharedAccessSignature\s+/, '')
@@ -51,7 +55,8 @@ function judgeSas(token: { readonly text: string; readonly audience: string }, k
     .update(`${raw('sr')}\n${expiry}`)
     .digest('base64');
   if (!same(signed, decodeURIComponent(raw('sig')))) return 'InvalidSignature: The token has an invalid signature.';
-  if (!covers(resource, token.audience)) return `InvalidAudience: The authorization header contains a token for '${resource}'.`;
+  if (!covers(resource, token.audience))
+    return `InvalidAudience: The authorization header contains a token for '${resource}'.`;
   return { claims: key.claims, expiresAt: Number(expiry) * 1000 };
 }
 

@@ -12,7 +12,10 @@ test('a client puts a SAS token for its queue before it attaches', async (t) => 
   server.queue('q');
   await sdkClient(server).createSender('q').sendMessages({ body: 1 });
   const [put] = server.contacts('put-token');
-  assert.deepEqual([put?.audience, put?.tokenType, put?.status], [`sb://${server.address}/q`, 'servicebus.windows.net:sastoken', 202]);
+  assert.deepEqual(
+    [put?.audience, put?.tokenType, put?.status],
+    [`sb://${server.address}/q`, 'servicebus.windows.net:sastoken', 202],
+  );
   assert.deepEqual(
     server.contacts('put-token', 'attach').map(({ what }) => what),
     ['put-token', 'attach'],
@@ -39,10 +42,15 @@ test('a key allows only its claims', async (t) => {
   server.key('writer', { key: 'd3JpdGU=', claims: ['Send'] });
   const writer = sdkClient(server, {}, server.connectionStringFor('writer'));
   await writer.createSender('q').sendMessages({ body: 1 });
-  await assert.rejects(writer.createReceiver('q').receiveMessages(1, { maxWaitTimeInMs: 1000 }), { code: 'UnauthorizedAccess' });
+  await assert.rejects(writer.createReceiver('q').receiveMessages(1, { maxWaitTimeInMs: 1000 }), {
+    code: 'UnauthorizedAccess',
+  });
   server.key('reader', { key: 'cmVhZA==', claims: ['Listen'] });
   const reader = sdkClient(server, {}, server.connectionStringFor('reader'));
-  await assert.rejects(reader.createSender('q').sendMessages({ body: 2 }), { code: 'UnauthorizedAccess', message: /'Send' claim/ });
+  await assert.rejects(reader.createSender('q').sendMessages({ body: 2 }), {
+    code: 'UnauthorizedAccess',
+    message: /'Send' claim/,
+  });
   assert.equal((await reader.createReceiver('q').receiveMessages(1, { maxWaitTimeInMs: 1000 })).length, 1);
   assert.equal(queue.messages().length, 1);
 });
@@ -65,7 +73,10 @@ test('a token that cannot be renewed is unauthorized until then', async (t) => {
   const queue = server.queue('q');
   const client = sdkClient(server);
   await client.createSender('q').sendMessages({ body: 1 });
-  server.faults.onToken({ do: 'answer', status: 401, description: 'ExpiredToken: The token is expired.' }, { times: 2 });
+  server.faults.onToken(
+    { do: 'answer', status: 401, description: 'ExpiredToken: The token is expired.' },
+    { times: 2 },
+  );
   server.expireTokens();
   await server.until(() => server.links === 0, 'a detached link');
   const sender = client.createSender('q');
@@ -110,7 +121,9 @@ test('an Entra token is a JWT for the scope of Service Bus, and may be rejected 
   assert.deepEqual(scopes, ['https://servicebus.azure.net//.default']);
   const [put] = server.contacts('put-token');
   assert.deepEqual([put?.tokenType, put?.token, put?.status], ['jwt', 'an.opaque.token-of-entra', 202]);
-  await assert.rejects(client.createReceiver('q').receiveMessages(1, { maxWaitTimeInMs: 1000 }), { code: 'UnauthorizedAccess' });
+  await assert.rejects(client.createReceiver('q').receiveMessages(1, { maxWaitTimeInMs: 1000 }), {
+    code: 'UnauthorizedAccess',
+  });
   server.checkJwt = () => null;
   await assert.rejects(client.createSender('q').sendMessages({ body: 1 }), { code: 'UnauthorizedAccess' });
 });
@@ -119,9 +132,13 @@ test('an Entra token expires at its own time', async (t) => {
   const server = await tlsServer(t, { linkIdle: '1d' });
   server.queue('q');
   const exp = Math.floor(Date.now() / 1000) + 86_400;
-  const token = ['{"alg":"none"}', JSON.stringify({ exp }), 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.');
+  const token = ['{"alg":"none"}', JSON.stringify({ exp }), 'x']
+    .map((part) => Buffer.from(part).toString('base64url'))
+    .join('.');
   const credential = { getToken: async () => ({ token, expiresOnTimestamp: exp * 1000 }) };
-  const client = new ServiceBusClient(server.address, credential, { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } });
+  const client = new ServiceBusClient(server.address, credential, {
+    retryOptions: { maxRetries: 0, timeoutInMs: 5000 },
+  });
   server.closeFirst(() => client.close());
   await client.createSender('q').sendMessages({ body: 1 });
   server.clock.advance('23h');

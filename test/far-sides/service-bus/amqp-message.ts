@@ -91,7 +91,10 @@ export function readMessage(raw: Buffer): AmqpMessage {
   };
 }
 
-/** The same message with these application properties added, or in the place of those of the same name; the rest keeps its bytes. */
+/**
+ * The same message with these application properties added, or in the place of those of the same name; the rest keeps
+ * its bytes.
+ */
 export function withApplicationProperties(message: AmqpMessage, added: readonly EncodedProperty[]): AmqpMessage {
   const sections = readSections(message.raw);
   const old = sections.find(({ name }) => name === 'application-properties');
@@ -159,5 +162,7 @@ function listed(section: AmqpValue | undefined, names: readonly string[]): Field
 }
 
 function mapped(section: AmqpValue | undefined): Fields {
-  return section?.type === 'map' ? Object.fromEntries(section.value.map(([key, value]) => [String(key.value), value])) : {};
+  return section?.type === 'map'
+    ? Object.fromEntries(section.value.map(([key, value]) => [String(key.value), value]))
+    : {};
 }

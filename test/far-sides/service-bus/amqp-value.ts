@@ -1,10 +1,16 @@
 // Bytes in the AMQP 1.0 type system → values with their wire type, read by no client's library.
 
-/** A value as it was on the wire. Whole numbers beyond 2^53 are bigint; maps keep their order; char is its text, uuid its usual spelling. */
+/**
+ * A value as it was on the wire. Whole numbers beyond 2^53 are bigint; maps keep their order; char is its text, uuid
+ * its usual spelling.
+ */
 export type AmqpValue =
   | { readonly type: 'null'; readonly value: null }
   | { readonly type: 'boolean'; readonly value: boolean }
-  | { readonly type: 'ubyte' | 'ushort' | 'uint' | 'ulong' | 'byte' | 'short' | 'int' | 'long'; readonly value: number | bigint }
+  | {
+      readonly type: 'ubyte' | 'ushort' | 'uint' | 'ulong' | 'byte' | 'short' | 'int' | 'long';
+      readonly value: number | bigint;
+    }
   | { readonly type: 'float' | 'double'; readonly value: number }
   | { readonly type: 'timestamp'; readonly value: Date }
   | { readonly type: 'string' | 'symbol' | 'char' | 'uuid'; readonly value: string }
@@ -52,7 +58,10 @@ const VARIABLE: Readonly<Record<number, Reader>> = {
   3: (bytes) => ({ type: 'symbol', value: bytes.toString('latin1') }),
 };
 
-/** Reads one value after another. @throws Error on a constructor that AMQP 1.0 does not have, RangeError at the end of the bytes */
+/**
+ * Reads one value after another.
+ * @throws Error on a constructor that AMQP 1.0 does not have, RangeError at the end of the bytes
+ */
 export class AmqpReader {
   position = 0;
   readonly #bytes: Buffer;

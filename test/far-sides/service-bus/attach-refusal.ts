@@ -25,7 +25,9 @@ export function refusalOf(
   const [target, node] = [namespace.target(place.path), namespace.node(place.path)];
   if (isManagement(address)) {
     if (!target && !node) return spelledOut('notFound', place);
-    return tokens.allows(place.path, 'Send') || tokens.allows(place.path, 'Listen') ? null : unauthorized(place, 'Manage');
+    return tokens.allows(place.path, 'Send') || tokens.allows(place.path, 'Listen')
+      ? null
+      : unauthorized(place, 'Manage');
   }
   if (role === 'sender' ? !target : !node) return spelledOut('notFound', place);
   const claim = role === 'sender' ? 'Send' : 'Listen';

@@ -18,8 +18,24 @@ const CBS = '$cbs';
 /** How long a connection may have no link to an entity: at its beginning, and later. */
 const [FIRST_LINK_MS, LINKLESS_MS] = [60_000, 300_000] as const;
 /** Events that rhea complains about, or throws for, where nobody listens. */
-const QUIET = ['connection_open', 'connection_close', 'connection_error', 'session_open', 'session_close', 'session_error', 'disconnected'];
-const QUIET_LINKS = ['sender_close', 'receiver_close', 'sender_error', 'receiver_error', 'settled', 'sendable', 'sender_draining'];
+const QUIET = [
+  'connection_open',
+  'connection_close',
+  'connection_error',
+  'session_open',
+  'session_close',
+  'session_error',
+  'disconnected',
+];
+const QUIET_LINKS = [
+  'sender_close',
+  'receiver_close',
+  'sender_error',
+  'receiver_error',
+  'settled',
+  'sendable',
+  'sender_draining',
+];
 
 type EntityLink = IncomingLink | OutgoingLink;
 
@@ -41,10 +57,14 @@ export class BrokerConnection {
     this.#linkless = this.#watchLinkless(FIRST_LINK_MS);
     takeRawPayloads(connection);
     for (const event of [...QUIET, ...QUIET_LINKS]) connection.on(event, () => {});
-    for (const event of ['error', 'protocol_error']) connection.on(event, (error: Error) => broker.protocolErrors.push(error));
+    for (const event of ['error', 'protocol_error'])
+      connection.on(event, (error: Error) => broker.protocolErrors.push(error));
     connection.on('connection_open', () => this.#opened());
     connection.on('connection_close', () => broker.contacts.push({ what: 'close' }));
-    connection.on('receiver_open', ({ receiver }) => receiver && this.#attached(receiver, 'sender', receiver.target?.address));
+    connection.on(
+      'receiver_open',
+      ({ receiver }) => receiver && this.#attached(receiver, 'sender', receiver.target?.address),
+    );
     connection.on('sender_open', ({ sender }) => sender && this.#attached(sender, 'receiver', sender.source?.address));
   }
 
@@ -131,10 +151,18 @@ export class BrokerConnection {
     else if (wanted === undefined) {
       answerAttach(link);
       this.#receiveFrom(link, node, null, place);
-    } else acceptSession(this.#broker, link, node, wanted, place, (session) => this.#receiveFrom(link, node, session, place));
+    } else
+      acceptSession(this.#broker, link, node, wanted, place, (session) =>
+        this.#receiveFrom(link, node, session, place),
+      );
   }
 
-  #receiveFrom(link: Sender, node: ReceiveNode, session: ConstructorParameters<typeof OutgoingLink>[3], place: Place): void {
+  #receiveFrom(
+    link: Sender,
+    node: ReceiveNode,
+    session: ConstructorParameters<typeof OutgoingLink>[3],
+    place: Place,
+  ): void {
     this.#keep(new OutgoingLink(this.#broker, link, node, session, place, this.#drop), 'receiver', 'sender_close');
   }
 
@@ -158,7 +186,9 @@ export class BrokerConnection {
   /** A link that still waits for a session is one, too. */
   #watchLinkless(ms: number): IdleWatch {
     return new IdleWatch(this.#broker.clock, ms, () => {
-      const link = this.#connection.find_link((open: Sender | Receiver) => ![open.source?.address, open.target?.address].includes(CBS));
+      const link = this.#connection.find_link(
+        (open: Sender | Receiver) => ![open.source?.address, open.target?.address].includes(CBS),
+      );
       if (link) this.#linkless = this.#watchLinkless(LINKLESS_MS);
       else this.close(linkless(this.#connection.hostname ?? '', ms));
     });
@@ -172,7 +202,11 @@ export class BrokerConnection {
 }
 
 /** One of the two links of a request-response node: requests come on one, answers go on the other. */
-function openNode(link: Sender | Receiver, handle: RequestHandler, spelling: Parameters<typeof listenForRequests>[2]): void {
+function openNode(
+  link: Sender | Receiver,
+  handle: RequestHandler,
+  spelling: Parameters<typeof listenForRequests>[2],
+): void {
   if (link.is_receiver()) listenForRequests(link as Receiver, handle, spelling);
   else answerAttach(link);
 }

@@ -34,7 +34,9 @@ export class TokenStore {
     if (fault?.do === 'drop') this.#drop();
     if (fault?.do === 'ignore') this.#unanswered.push(() => later(this.#judge(request, put)));
     const refused =
-      fault?.do === 'answer' ? { status: fault.status, description: fault.description ?? `status-code: ${fault.status}` } : null;
+      fault?.do === 'answer'
+        ? { status: fault.status, description: fault.description ?? `status-code: ${fault.status}` }
+        : null;
     const answer = fault ? refused : this.#judge(request, put);
     this.#broker.contacts.push({ what: 'put-token', audience, tokenType: type, token, status: answer?.status ?? null });
     return answer;
@@ -64,10 +66,15 @@ export class TokenStore {
     this.#held.clear();
   }
 
-  #judge(request: AmqpMessage, token: { readonly text: string; readonly type: string; readonly audience: string }): NodeAnswer {
+  #judge(
+    request: AmqpMessage,
+    token: { readonly text: string; readonly type: string; readonly audience: string },
+  ): NodeAnswer {
     if (textOf(request, 'operation') !== 'put-token') return { status: 400, description: 'the operation is not known' };
-    if (![SAS_TYPE, JWT_TYPE].includes(token.type)) return { status: 400, description: `the token type '${token.type}' is not known` };
-    if (!/^(sb|amqps?):\/\/[^/]+\//.test(token.audience)) return { status: 400, description: `no audience: '${token.audience}'` };
+    if (![SAS_TYPE, JWT_TYPE].includes(token.type))
+      return { status: 400, description: `the token type '${token.type}' is not known` };
+    if (!/^(sb|amqps?):\/\/[^/]+\//.test(token.audience))
+      return { status: 400, description: `no audience: '${token.audience}'` };
     const judged = judgeToken(token, this.#broker.keys, this.#broker.checkJwt, this.#broker.clock.now());
     if (typeof judged === 'string') return { status: 401, description: judged };
     this.#keep(entityOf(pathOf(token.audience)).toLowerCase(), judged);
@@ -76,7 +83,9 @@ export class TokenStore {
 
   #keep(path: string, grant: Grant): void {
     this.#held.get(path)?.cancel();
-    const cancel = Number.isFinite(grant.expiresAt) ? this.#broker.clock.at(grant.expiresAt, () => this.#expire(path)) : () => {};
+    const cancel = Number.isFinite(grant.expiresAt)
+      ? this.#broker.clock.at(grant.expiresAt, () => this.#expire(path))
+      : () => {};
     this.#held.set(path, { grant, cancel });
   }
 

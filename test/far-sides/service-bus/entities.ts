@@ -49,7 +49,8 @@ abstract class Entity {
     const { duplicateDetection, partitioned = false } = options;
     this.partitioned = partitioned;
     this.duplicateWindowMs = duplicateDetection === undefined ? null : milliseconds(duplicateDetection);
-    this.#duplicates = this.duplicateWindowMs === null ? null : new DuplicateHistory(this.duplicateWindowMs, partitioned, clock);
+    this.#duplicates =
+      this.duplicateWindowMs === null ? null : new DuplicateHistory(this.duplicateWindowMs, partitioned, clock);
   }
 
   /** Keeps what arrived in one transfer, all of it or nothing; a duplicate is taken and dropped. */
@@ -76,9 +77,20 @@ export class Inbox {
   readonly deadLetterStore: MessageStore;
 
   constructor(path: string, options: ReceiveOptions, clock: BrokerClock) {
-    const { lockDuration = '1m', maxDeliveryCount = 10, sessions = false, defaultTtl, deadLetterOnExpiration = false } = options;
+    const {
+      lockDuration = '1m',
+      maxDeliveryCount = 10,
+      sessions = false,
+      defaultTtl,
+      deadLetterOnExpiration = false,
+    } = options;
     const defaultTtlMs = defaultTtl === undefined ? Number.POSITIVE_INFINITY : milliseconds(defaultTtl);
-    const settings = { lockDurationMs: milliseconds(lockDuration), maxDeliveryCount, defaultTtlMs, deadLetterOnExpiration };
+    const settings = {
+      lockDurationMs: milliseconds(lockDuration),
+      maxDeliveryCount,
+      defaultTtlMs,
+      deadLetterOnExpiration,
+    };
     const forEver = { ...settings, maxDeliveryCount: Number.POSITIVE_INFINITY, defaultTtlMs: Number.POSITIVE_INFINITY };
     this.path = path;
     this.sessions = sessions;
@@ -179,7 +191,8 @@ export class Topic extends Entity {
   }
 
   protected override keep(message: AmqpMessage): number {
-    for (const subscription of this.subscriptions.values()) if (subscription.wants(message)) subscription.store.add(message);
+    for (const subscription of this.subscriptions.values())
+      if (subscription.wants(message)) subscription.store.add(message);
     this.#sequence += 1;
     return this.#sequence;
   }

@@ -9,7 +9,11 @@ import { serviceBusServer } from './service-bus-server.ts';
 async function withAdministration(t: TestContext, keyName?: string) {
   const authority = await CertificateAuthority.create(t);
   setDefaultCACertificates([authority.cert]);
-  const server = await serviceBusServer(t, { tls: await authority.issue('DNS:localhost'), transport: 'websocket', host: 'localhost' });
+  const server = await serviceBusServer(t, {
+    tls: await authority.issue('DNS:localhost'),
+    transport: 'websocket',
+    host: 'localhost',
+  });
   server.key('sender', { key: 'c2VuZA==', claims: ['Send'] });
   const connectionString = keyName === undefined ? server.connectionString : server.connectionStringFor(keyName);
   return { server, client: new ServiceBusAdministrationClient(connectionString, { retryOptions: { maxRetries: 0 } }) };

@@ -14,11 +14,16 @@ export function answerEntityFeed(broker: Broker, request: IncomingMessage, respo
   broker.contacts.push({ what: 'http', method: request.method ?? '', path: `/${path}`, status });
   const found = describe(broker, decodeURIComponent(path), `https://${request.headers.host}/${path}?${query}`);
   response.writeHead(status, { 'Content-Type': 'application/atom+xml;type=entry;charset=utf-8' });
-  response.end(status === 200 ? (found ?? EMPTY_FEED) : `<Error><Code>${status}</Code><Detail>${DETAILS[status] ?? ''}</Detail></Error>`);
+  response.end(
+    status === 200
+      ? (found ?? EMPTY_FEED)
+      : `<Error><Code>${status}</Code><Detail>${DETAILS[status] ?? ''}</Detail></Error>`,
+  );
 }
 
 /** What the service sends for an entity that it does not have, with status 200. */
-const EMPTY_FEED = '<feed xmlns="http://www.w3.org/2005/Atom"><title type="text">Publicly Listed Services</title></feed>';
+const EMPTY_FEED =
+  '<feed xmlns="http://www.w3.org/2005/Atom"><title type="text">Publicly Listed Services</title></feed>';
 
 /** What this server has no setting for. */
 const COMMON = {
@@ -42,8 +47,14 @@ function statusOf(broker: Broker, { method, headers }: IncomingMessage, path: st
   if (method !== 'GET') return 405;
   if (!new URLSearchParams(query).has('api-version')) return 400;
   const [scheme = '', bearer = ''] = (headers.authorization ?? '').split(' ');
-  const token = scheme === 'Bearer' ? { text: bearer, type: JWT_TYPE } : { text: headers.authorization ?? '', type: SAS_TYPE };
-  const grant = judgeToken({ ...token, audience: `https://${headers.host}/${path}` }, broker.keys, broker.checkJwt, broker.clock.now());
+  const token =
+    scheme === 'Bearer' ? { text: bearer, type: JWT_TYPE } : { text: headers.authorization ?? '', type: SAS_TYPE };
+  const grant = judgeToken(
+    { ...token, audience: `https://${headers.host}/${path}` },
+    broker.keys,
+    broker.checkJwt,
+    broker.clock.now(),
+  );
   const needed: Claim = 'Manage';
   return typeof grant === 'object' && grant.claims.includes(needed) ? 200 : 401;
 }
@@ -51,8 +62,13 @@ function statusOf(broker: Broker, { method, headers }: IncomingMessage, path: st
 function describe({ namespace }: Broker, path: string, id: string): string | null {
   const entity = namespace.target(path);
   if (entity instanceof Queue)
-    return entry(id, 'QueueDescription', { ...receiving(entity.inbox), ...sending(entity), Status: statusName(entity.status) });
-  if (entity instanceof Topic) return entry(id, 'TopicDescription', { ...sending(entity), Status: statusName(entity.status) });
+    return entry(id, 'QueueDescription', {
+      ...receiving(entity.inbox),
+      ...sending(entity),
+      Status: statusName(entity.status),
+    });
+  if (entity instanceof Topic)
+    return entry(id, 'TopicDescription', { ...sending(entity), Status: statusName(entity.status) });
   const subscription = namespace.node(path)?.subscription;
   if (!(subscription instanceof Subscription)) return null;
   return entry(id, 'SubscriptionDescription', { ...receiving(subscription), Status: statusName(subscription.status) });
@@ -89,5 +105,9 @@ function iso(ms: number): string {
 }
 
 function statusName(status: string): string {
-  return { active: 'Active', disabled: 'Disabled', 'send-disabled': 'SendDisabled', 'receive-disabled': 'ReceiveDisabled' }[status] ?? '';
+  return (
+    { active: 'Active', disabled: 'Disabled', 'send-disabled': 'SendDisabled', 'receive-disabled': 'ReceiveDisabled' }[
+      status
+    ] ?? ''
+  );
 }

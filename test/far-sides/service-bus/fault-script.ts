@@ -6,7 +6,10 @@ import type { ConditionName } from './service-faults.ts';
 /** A condition by its name, with the service's own text, or with a text of the test's. */
 export type Refusal = ConditionName | AmqpFault;
 
-/** What happens to a transfer. `stored` says whether the messages are kept although the sender hears nothing good; default false. */
+/**
+ * What happens to a transfer. `stored` says whether the messages are kept although the sender hears nothing good;
+ * default false.
+ */
 export type SendFault =
   | { readonly do: 'reject'; readonly with: Refusal }
   | { readonly do: 'release' }
@@ -57,7 +60,9 @@ class FaultQueue<Fault> {
   /** The oldest that applies, used up by one. */
   next(entity: string, now: number): Fault | null {
     const applies = (ordered: Ordered<Fault>) =>
-      ordered.left > 0 && ordered.until > now && (ordered.entity === undefined || ordered.entity === entity.toLowerCase());
+      ordered.left > 0 &&
+      ordered.until > now &&
+      (ordered.entity === undefined || ordered.entity === entity.toLowerCase());
     const found = this.#ordered.find(applies);
     if (!found) return null;
     found.left -= 1;

@@ -25,7 +25,8 @@ async function failureOf(sending: Promise<unknown>): Promise<readonly unknown[]>
     () => assert.fail('the send succeeded'),
     (error: unknown) => error,
   );
-  if (error instanceof AggregateError) return ['AggregateError', (error.errors as ServiceBusError[]).map(({ code }) => code)];
+  if (error instanceof AggregateError)
+    return ['AggregateError', (error.errors as ServiceBusError[]).map(({ code }) => code)];
   const { code, retryable } = error as ServiceBusError;
   return [code, retryable];
 }
@@ -40,7 +41,11 @@ const REFUSALS = [
   { refusal: 'notAllowed', failure: ['GeneralError', false], tries: 1 },
   { refusal: 'serverBusy', failure: ['AggregateError', ['ServiceBusy', 'ServiceBusy', 'ServiceBusy']], tries: 3 },
   { refusal: 'timeout', failure: ['AggregateError', ['ServiceTimeout', 'ServiceTimeout', 'ServiceTimeout']], tries: 3 },
-  { refusal: 'unauthorized', failure: ['AggregateError', ['UnauthorizedAccess', 'UnauthorizedAccess', 'UnauthorizedAccess']], tries: 3 },
+  {
+    refusal: 'unauthorized',
+    failure: ['AggregateError', ['UnauthorizedAccess', 'UnauthorizedAccess', 'UnauthorizedAccess']],
+    tries: 3,
+  },
 ] as const;
 
 for (const { refusal, failure, tries } of REFUSALS) {
@@ -100,7 +105,10 @@ test('a closed port fails at once, without a retry; the same client works once t
 
 test('a refused token fails as unauthorized, an unknown audience as a missing entity', async (t) => {
   const { server, sender } = await retrying(t);
-  server.faults.onToken({ do: 'answer', status: 401, description: 'InvalidSignature: The token has an invalid signature.' }, { times: 3 });
+  server.faults.onToken(
+    { do: 'answer', status: 401, description: 'InvalidSignature: The token has an invalid signature.' },
+    { times: 3 },
+  );
   const unauthorized = ['UnauthorizedAccess', 'UnauthorizedAccess', 'UnauthorizedAccess'];
   assert.deepEqual(await failureOf(sender.sendMessages({ body: 1 })), ['AggregateError', unauthorized]);
   server.faults.onToken({ do: 'answer', status: 404, description: 'status-code: 404, the namespace is not known' });

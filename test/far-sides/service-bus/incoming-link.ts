@@ -60,7 +60,12 @@ export class IncomingLink {
     this.#idle.touch();
     this.grant(1);
     const batch = delivery.format === BATCH_FORMAT;
-    const transfer: Transfer = { delivery, messages: batch ? unpack(raw) : [readMessage(raw)], batch, bytes: raw.length };
+    const transfer: Transfer = {
+      delivery,
+      messages: batch ? unpack(raw) : [readMessage(raw)],
+      batch,
+      bytes: raw.length,
+    };
     const fault = this.#broker.faults.nextSend(this.#entity.name);
     if (fault) this.#misbehave(fault, transfer);
     else this.#answer(this.#accept(transfer), transfer);
@@ -96,7 +101,14 @@ export class IncomingLink {
   }
 
   #record(outcome: string, { messages, batch, bytes }: Transfer): void {
-    this.#broker.contacts.push({ what: 'send', entity: this.#entity.name, messageIds: messages.map(idOf), batch, bytes, outcome });
+    this.#broker.contacts.push({
+      what: 'send',
+      entity: this.#entity.name,
+      messageIds: messages.map(idOf),
+      batch,
+      bytes,
+      outcome,
+    });
   }
 }
 

@@ -32,7 +32,8 @@ export class KeptMessage {
     this.sequenceNumber = sequenceNumber;
     this.enqueuedAt = now;
     const scheduled = message.messageAnnotations['x-opt-scheduled-enqueue-time'];
-    this.visibleAt = scheduled?.type === 'timestamp' && scheduled.value.getTime() > now ? scheduled.value.getTime() : null;
+    this.visibleAt =
+      scheduled?.type === 'timestamp' && scheduled.value.getTime() > now ? scheduled.value.getTime() : null;
     if (this.visibleAt !== null) this.state = 'scheduled';
     const ttlMs = Number(message.header['ttl']?.value ?? Number.POSITIVE_INFINITY);
     this.expiresAt = (this.visibleAt ?? now) + Math.min(ttlMs, longestTtlMs);
@@ -70,7 +71,9 @@ export class KeptMessage {
   encode(lockedUntil: number | null, earlierDeliveries: number): Buffer {
     const { header, messageAnnotations, bare } = this.message;
     const ttl = header['ttl']?.value;
-    const sender = Object.fromEntries(Object.entries(messageAnnotations).map(([name, value]) => [name, typed.from(value)]));
+    const sender = Object.fromEntries(
+      Object.entries(messageAnnotations).map(([name, value]) => [name, typed.from(value)]),
+    );
     const annotations = {
       ...sender,
       'x-opt-sequence-number': typed.long(this.sequenceNumber),
@@ -79,7 +82,10 @@ export class KeptMessage {
       ...(lockedUntil === null ? {} : { 'x-opt-locked-until': typed.timestamp(lockedUntil) }),
       ...(this.deadLetter ? { 'x-opt-deadletter-source': this.deadLetter.source } : {}),
     };
-    const head = encodeHead({ delivery_count: earlierDeliveries, ...(ttl === undefined ? {} : { ttl: Number(ttl) }) }, annotations);
+    const head = encodeHead(
+      { delivery_count: earlierDeliveries, ...(ttl === undefined ? {} : { ttl: Number(ttl) }) },
+      annotations,
+    );
     return Buffer.concat([head, bare]);
   }
 }

@@ -1,6 +1,11 @@
 // A port on loopback, plain or TLS → AMQP connections over TCP or WebSockets.
 import { once } from 'node:events';
-import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -83,7 +88,8 @@ export class Listener {
   #create(): Server | HttpServer {
     const { tls, transport } = this.#options;
     if (transport === 'websocket') {
-      const answer = (request: IncomingMessage, response: ServerResponse) => answerEntityFeed(this.#broker, request, response);
+      const answer = (request: IncomingMessage, response: ServerResponse) =>
+        answerEntityFeed(this.#broker, request, response);
       const server = tls ? createHttpsServer({ ...tls }, answer) : createHttpServer(answer);
       server.on('upgrade', (request, socket: Duplex) => {
         const stream = acceptWebSocket(request, socket);

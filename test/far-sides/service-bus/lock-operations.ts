@@ -58,7 +58,9 @@ export const LOCK_OPERATIONS: Readonly<Record<string, Operation>> = {
 function settlementOf(fields: Readonly<Record<string, AmqpValue>>): Settlement {
   const modified = fields['properties-to-modify'];
   const properties =
-    modified?.type === 'map' ? Object.fromEntries(modified.value.map(([key, value]) => [String(key.value), value.value])) : {};
+    modified?.type === 'map'
+      ? Object.fromEntries(modified.value.map(([key, value]) => [String(key.value), value.value]))
+      : {};
   const optional = (name: string) => (fields[name] ? text(fields[name]) : null);
   switch (text(fields['disposition-status'])) {
     case 'completed':
@@ -66,7 +68,12 @@ function settlementOf(fields: Readonly<Record<string, AmqpValue>>): Settlement {
     case 'defered':
       return { how: 'defer', properties };
     case 'suspended':
-      return { how: 'dead-letter', reason: optional('deadletter-reason'), description: optional('deadletter-description'), properties };
+      return {
+        how: 'dead-letter',
+        reason: optional('deadletter-reason'),
+        description: optional('deadletter-description'),
+        properties,
+      };
     default:
       return { how: 'abandon', properties };
   }

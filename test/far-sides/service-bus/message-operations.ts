@@ -6,7 +6,10 @@ import { member, OK, type Operation, refusal } from './operation.ts';
 import { typed } from './typed-values.ts';
 
 const peekMessage: Operation = ({ broker, place, fields }) => {
-  const [from, count] = [Number(fields['from-sequence-number']?.value ?? 0), Number(fields['message-count']?.value ?? 1)];
+  const [from, count] = [
+    Number(fields['from-sequence-number']?.value ?? 0),
+    Number(fields['message-count']?.value ?? 1),
+  ];
   const session = fields['session-id'] ? String(fields['session-id'].value) : null;
   const found = (broker.namespace.node(place.path)?.store.all() ?? [])
     .filter((kept) => kept.sequenceNumber >= from && (session === null || kept.sessionId === session))

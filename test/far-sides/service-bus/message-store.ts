@@ -77,7 +77,10 @@ export class MessageStore {
     return () => this.#waiting.delete(wake);
   }
 
-  /** The next message that nobody holds, locked for the lock duration; of one session, or of any where `sessionId` is null. */
+  /**
+   * The next message that nobody holds, locked for the lock duration; of one session, or of any where `sessionId` is
+   * null.
+   */
   lock(sessionId: string | null): Lock | null {
     const [message] = this.#available(sessionId);
     return message ? this.#lock(message) : null;
@@ -85,7 +88,9 @@ export class MessageStore {
 
   /** The deferred message of this number, locked, or null. */
   lockDeferred(sequenceNumber: number): Lock | null {
-    const message = [...this.#messages].find((kept) => kept.sequenceNumber === sequenceNumber && kept.state === 'deferred');
+    const message = [...this.#messages].find(
+      (kept) => kept.sequenceNumber === sequenceNumber && kept.state === 'deferred',
+    );
     return message && !this.#locked.has(message) ? this.#lock(message) : null;
   }
 
@@ -139,7 +144,9 @@ export class MessageStore {
 
   /** Removes a scheduled message. False where there is none of this number. */
   cancelScheduled(sequenceNumber: number): boolean {
-    const message = [...this.#messages].find((kept) => kept.sequenceNumber === sequenceNumber && kept.state === 'scheduled');
+    const message = [...this.#messages].find(
+      (kept) => kept.sequenceNumber === sequenceNumber && kept.state === 'scheduled',
+    );
     return message ? this.#messages.delete(message) : false;
   }
 

@@ -1,6 +1,14 @@
 // Addresses as clients attach to them → the entity, subscription or dead-letter queue they name.
 import type { BrokerClock } from './broker-clock.ts';
-import { type EntityStatus, type Inbox, Queue, type QueueOptions, type SendOptions, Subscription, Topic } from './entities.ts';
+import {
+  type EntityStatus,
+  type Inbox,
+  Queue,
+  type QueueOptions,
+  type SendOptions,
+  Subscription,
+  Topic,
+} from './entities.ts';
 import type { MessageStore } from './message-store.ts';
 
 /** What can be received from: a store, and the rules of whose it is. */

@@ -24,7 +24,11 @@ const STATUS: Partial<Record<ConditionName, number>> = {
 
 /** A refusal with the status that goes with its condition. */
 export function refusal(name: ConditionName, place: Place): NodeAnswer {
-  return { status: STATUS[name] ?? 500, condition: CONDITIONS[name], description: serviceFault(name, place).description };
+  return {
+    status: STATUS[name] ?? 500,
+    condition: CONDITIONS[name],
+    description: serviceFault(name, place).description,
+  };
 }
 
 /** The value of a key; undefined where it is missing or `map` is none. */

@@ -25,7 +25,14 @@ export class OutgoingLink {
   readonly #stopWaiting: () => void;
 
   /** The link has been attached; `session` is the lock it holds on a session. */
-  constructor(broker: Broker, link: Sender, node: ReceiveNode, session: SessionLock | null, place: Place, drop: () => void) {
+  constructor(
+    broker: Broker,
+    link: Sender,
+    node: ReceiveNode,
+    session: SessionLock | null,
+    place: Place,
+    drop: () => void,
+  ) {
     this.place = place;
     this.link = link;
     this.#broker = broker;
@@ -48,7 +55,10 @@ export class OutgoingLink {
     return this.link.is_open() && this.#credit.available > 0;
   }
 
-  /** Messages stay locked until their locks run out; a session too where the connection was `cut`, else it is free at once. */
+  /**
+   * Messages stay locked until their locks run out; a session too where the connection was `cut`, else it is free at
+   * once.
+   */
   close(cut: boolean): void {
     this.#idle.stop();
     this.#stopWaiting();
@@ -107,7 +117,10 @@ export class OutgoingLink {
     settle(delivery, done);
   }
 
-  /** What was done is told by its own outcome, without an error: with one, the SDKs take their own `rejected` for a refusal; that for Python wants the echo. */
+  /**
+   * What was done is told by its own outcome, without an error: with one, the SDKs take their own `rejected` for a
+   * refusal; that for Python wants the echo.
+   */
   #settle(lock: Lock, settlement: Settlement, outcome: Told): Outcome {
     if (this.#node.store.settle(lock.token, settlement)) return outcome;
     return serviceFault(this.#session ? 'sessionLockLost' : 'messageLockLost', this.place);
@@ -123,7 +136,9 @@ type Told = Extract<Outcome, string>;
 
 /** A lock token ↔ its delivery tag: .NET's GUIDs have the first three groups in little-endian order. */
 export function turned(token: Buffer): Buffer {
-  const groups = [token.subarray(0, 4), token.subarray(4, 6), token.subarray(6, 8)].map((group) => Buffer.from(group).reverse());
+  const groups = [token.subarray(0, 4), token.subarray(4, 6), token.subarray(6, 8)].map((group) =>
+    Buffer.from(group).reverse(),
+  );
   return Buffer.concat([...groups, token.subarray(8)]);
 }
 
@@ -137,8 +152,14 @@ function settlementOf(outcome: Told, state: unknown): Settlement {
   const { undeliverable_here, message_annotations, error } = (state ?? {}) as RemoteState;
   if (outcome === 'accepted') return { how: 'complete' };
   if (outcome === 'released') return { how: 'release' };
-  if (outcome === 'modified') return { how: undeliverable_here ? 'defer' : 'abandon', properties: message_annotations ?? {} };
+  if (outcome === 'modified')
+    return { how: undeliverable_here ? 'defer' : 'abandon', properties: message_annotations ?? {} };
   const { DeadLetterReason, DeadLetterErrorDescription, ...properties } = error?.info ?? {};
   const text = (value: unknown) => (value === undefined || value === null ? null : String(value));
-  return { how: 'dead-letter', reason: text(DeadLetterReason), description: text(DeadLetterErrorDescription), properties };
+  return {
+    how: 'dead-letter',
+    reason: text(DeadLetterReason),
+    description: text(DeadLetterErrorDescription),
+    properties,
+  };
 }

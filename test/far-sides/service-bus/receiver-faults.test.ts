@@ -31,7 +31,12 @@ test('a management request can be rejected or left without an answer', async (t)
   const receiver = client.createReceiver('q', { maxAutoLockRenewalDurationInMs: 0 });
   const [message] = await receiver.receiveMessages(1, { maxWaitTimeInMs: 10_000 });
   assert.ok(message);
-  server.faults.onManagement({ do: 'answer', status: 410, condition: 'com.microsoft:message-lock-lost', description: 'the lock is gone' });
+  server.faults.onManagement({
+    do: 'answer',
+    status: 410,
+    condition: 'com.microsoft:message-lock-lost',
+    description: 'the lock is gone',
+  });
   await assert.rejects(receiver.renewMessageLock(message), { code: 'MessageLockLost' });
   await receiver.renewMessageLock(message);
 });

@@ -30,7 +30,10 @@ function receiveNow(receiver: ServiceBusReceiver): Promise<ServiceBusReceivedMes
 test('a message is locked while it is processed, and removed once it is completed', async (t) => {
   const { queue, receiver, client } = await filled(t, [{ a: 1 }]);
   const message = await receiveOne(receiver);
-  assert.deepEqual([message.body, message.messageId, message.deliveryCount, message.state], [{ a: 1 }, 'm0', 0, 'active']);
+  assert.deepEqual(
+    [message.body, message.messageId, message.deliveryCount, message.state],
+    [{ a: 1 }, 'm0', 0, 'active'],
+  );
   assert.equal(Number(message.sequenceNumber), 1);
   assert.ok(message.lockedUntilUtc && message.enqueuedTimeUtc && message.lockToken);
   assert.deepEqual(await receiveNow(client.createReceiver('q')), []);
@@ -76,7 +79,10 @@ test('a dead-lettered message is in the dead-letter queue with reason and descri
   assert.deepEqual(dead?.deadLetter, { reason: 'not-an-approval', description: 'the body is a text', source: 'q' });
   const fromDead = client.createReceiver('q', { subQueueType: 'deadLetter' });
   const message = await receiveOne(fromDead);
-  assert.deepEqual([message.deadLetterReason, message.deadLetterErrorDescription], ['not-an-approval', 'the body is a text']);
+  assert.deepEqual(
+    [message.deadLetterReason, message.deadLetterErrorDescription],
+    ['not-an-approval', 'the body is a text'],
+  );
   assert.deepEqual([message.deadLetterSource, message.body, message.applicationProperties?.['extra']], ['q', 'x', 7]);
   await fromDead.completeMessage(message);
   assert.deepEqual([queue.messages(), queue.deadLetters()], [[], []]);
@@ -185,7 +191,10 @@ test('a scheduled message appears at its time, and never once it is cancelled', 
 
 test('an expired message is removed, or dead-lettered if the entity is configured so', async (t) => {
   const server = await serviceBusServer(t);
-  const [dropping, keeping] = [server.queue('a', { defaultTtl: '1h' }), server.queue('b', { deadLetterOnExpiration: true })];
+  const [dropping, keeping] = [
+    server.queue('a', { defaultTtl: '1h' }),
+    server.queue('b', { deadLetterOnExpiration: true }),
+  ];
   const client = sdkClient(server);
   await client.createSender('a').sendMessages({ body: 1, timeToLive: 7_200_000 });
   await client.createSender('b').sendMessages({ body: 2, timeToLive: 60_000 });

@@ -38,7 +38,12 @@ export function listenForRequests(receiver: Receiver, handle: RequestHandler, sp
   });
 }
 
-function reply({ connection, target }: Receiver, { properties }: AmqpMessage, answer: NodeAnswer, spelling: Spelling): void {
+function reply(
+  { connection, target }: Receiver,
+  { properties }: AmqpMessage,
+  answer: NodeAnswer,
+  spelling: Spelling,
+): void {
   const node = target?.address;
   const replyTo = properties['reply-to']?.value;
   // The SDK for Python names no link: it has one for the answers of each node.
@@ -50,7 +55,11 @@ function reply({ connection, target }: Receiver, { properties }: AmqpMessage, an
     [spelling.description]: answer.description,
     ...(answer.condition === undefined ? {} : { [spelling.condition]: typed.symbol(answer.condition) }),
   };
-  sender?.send({ correlation_id: correlationOf(properties['message-id']), application_properties, body: answer.body ?? null });
+  sender?.send({
+    correlation_id: correlationOf(properties['message-id']),
+    application_properties,
+    body: answer.body ?? null,
+  });
 }
 
 /** The id of a request with the type it came with, as clients compare it. */

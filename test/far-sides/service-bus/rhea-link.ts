@@ -53,7 +53,9 @@ const writers = rhea.types as unknown as {
 export const PLAIN_FORMAT = 1;
 export const BATCH_FORMAT = 0x80013700;
 
-/** Makes rhea hand over the bytes of every message instead of its own reading of them: it does so for any format but 0. */
+/**
+ * Makes rhea hand over the bytes of every message instead of its own reading of them: it does so for any format but 0.
+ */
 export function takeRawPayloads(connection: Connection): void {
   const onTransfer = connection['on_transfer'] as (frame: Transfer) => void;
   connection['on_transfer'] = (frame: Transfer) => {
@@ -110,7 +112,10 @@ export function holdAttach(link: Sender | Receiver): void {
   state.open_requests -= 1;
 }
 
-/** The credit of a link to the other side, counted by us: rhea's own count does not fall while messages wait in the same tick. */
+/**
+ * The credit of a link to the other side, counted by us: rhea's own count does not fall while messages wait in the same
+ * tick.
+ */
 export class LinkCredit {
   readonly #sender: Sender & SenderInternals;
   #limit = 0;
@@ -153,7 +158,10 @@ export class LinkCredit {
   }
 }
 
-/** Header and message annotations as bytes; with the bare message behind them they are a whole message. Annotation values as rhea wraps them. */
+/**
+ * Header and message annotations as bytes; with the bare message behind them they are a whole message. Annotation
+ * values as rhea wraps them.
+ */
 export function encodeHead(
   header: { readonly delivery_count: number; readonly ttl?: number },
   annotations: Record<string, unknown>,

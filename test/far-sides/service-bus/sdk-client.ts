@@ -8,7 +8,13 @@ export function sdkClient(
   options: ServiceBusClientOptions = {},
   connectionString = server.connectionString,
 ): ServiceBusClient {
-  const retryOptions = { maxRetries: 0, timeoutInMs: 2000, retryDelayInMs: 20, maxRetryDelayInMs: 20, ...options.retryOptions };
+  const retryOptions = {
+    maxRetries: 0,
+    timeoutInMs: 2000,
+    retryDelayInMs: 20,
+    maxRetryDelayInMs: 20,
+    ...options.retryOptions,
+  };
   const client = new ServiceBusClient(connectionString, { ...options, retryOptions });
   server.closeFirst(() => client.close());
   return client;

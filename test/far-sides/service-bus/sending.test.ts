@@ -16,7 +16,16 @@ test('a message is in its queue with every type that it had on the wire', async 
     contentType: 'application/json',
     subject: 'label',
     partitionKey: 'p',
-    applicationProperties: { uint: 9, long, negative: -9, text: 'x', flag: true, at: new Date(5), half: 1.5, nothing: null },
+    applicationProperties: {
+      uint: 9,
+      long,
+      negative: -9,
+      text: 'x',
+      flag: true,
+      at: new Date(5),
+      half: 1.5,
+      nothing: null,
+    },
   });
   const [kept] = queue.messages();
   assert.deepEqual(kept?.message.applicationProperties, {
@@ -35,7 +44,13 @@ test('a message is in its queue with every type that it had on the wire', async 
     'content-type': { type: 'symbol', value: 'application/json' },
   });
   assert.deepEqual(kept?.message.messageAnnotations, { 'x-opt-partition-key': { type: 'string', value: 'p' } });
-  assert.deepEqual(kept?.message.sections, ['header', 'message-annotations', 'properties', 'application-properties', 'data']);
+  assert.deepEqual(kept?.message.sections, [
+    'header',
+    'message-annotations',
+    'properties',
+    'application-properties',
+    'data',
+  ]);
   assert.deepEqual(kept?.json, { a: 1 });
   assert.deepEqual(server.protocolErrors, []);
 });
@@ -66,7 +81,9 @@ test('a batch is limited by the size that the server names, and a larger message
   assert.equal(batch.maxSizeInBytes, 2000);
   assert.equal(batch.tryAddMessage({ body: Buffer.alloc(1500) }), true);
   assert.equal(batch.tryAddMessage({ body: Buffer.alloc(1500) }), false);
-  await assert.rejects(sender.sendMessages({ messageId: 'large', body: Buffer.alloc(3000) }), { code: 'MessageSizeExceeded' });
+  await assert.rejects(sender.sendMessages({ messageId: 'large', body: Buffer.alloc(3000) }), {
+    code: 'MessageSizeExceeded',
+  });
   assert.deepEqual(queue.messages(), []);
 });
 
@@ -107,7 +124,8 @@ test('a partitioned entity detects duplicates by message id and partition key', 
   const server = await serviceBusServer(t);
   const queue = server.queue('q', { duplicateDetection: '10m', partitioned: true });
   const sender = sdkClient(server).createSender('q');
-  for (const partitionKey of ['a', 'b', 'a']) await sender.sendMessages({ messageId: 'm', partitionKey, body: partitionKey });
+  for (const partitionKey of ['a', 'b', 'a'])
+    await sender.sendMessages({ messageId: 'm', partitionKey, body: partitionKey });
   assert.deepEqual(
     queue.messages().map(({ json }) => json),
     ['a', 'b'],
@@ -210,7 +228,8 @@ test('thousands of messages pass over one link', async (t) => {
   const queue = server.queue('q');
   const sender = sdkClient(server, { retryOptions: { timeoutInMs: 20_000 } }).createSender('q');
   // More at once, and the SDK calls its own sender busy.
-  for (const _ of [1, 2, 3, 4, 5, 6]) await Promise.all(Array.from({ length: 500 }, () => sender.sendMessages({ body: 1 })));
+  for (const _ of [1, 2, 3, 4, 5, 6])
+    await Promise.all(Array.from({ length: 500 }, () => sender.sendMessages({ body: 1 })));
   assert.equal(queue.messages().length, 3000);
   assert.deepEqual(server.protocolErrors, []);
 });

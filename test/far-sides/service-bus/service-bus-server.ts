@@ -13,7 +13,10 @@ import { Namespace } from './namespace.ts';
 import { type ConditionName, serviceFault } from './service-faults.ts';
 
 export interface ServiceBusServerOptions {
-  /** Default `amqp`: AMQP over TCP. `websocket`: the port speaks HTTP, takes AMQP over WebSockets, and describes entities. */
+  /**
+   * Default `amqp`: AMQP over TCP. `websocket`: the port speaks HTTP, takes AMQP over WebSockets, and describes
+   * entities.
+   */
   readonly transport?: 'amqp' | 'websocket';
   /** With it the port speaks TLS. */
   readonly tls?: ServerCertificate;
@@ -33,7 +36,10 @@ const KEY_NAME = 'RootManageSharedAccessKey';
 const KEY = 'dGhlIGtleSBvZiBhIG5hbWVzcGFjZSBpbiBhIHRlc3Q=';
 
 /** Starts a server that goes with the test. */
-export async function serviceBusServer(t: TestContext, options: ServiceBusServerOptions = {}): Promise<ServiceBusServer> {
+export async function serviceBusServer(
+  t: TestContext,
+  options: ServiceBusServerOptions = {},
+): Promise<ServiceBusServer> {
   const server = new ServiceBusServer(options);
   await server.comeBack();
   t.after(() => server[Symbol.asyncDispose]());
@@ -145,7 +151,10 @@ export class ServiceBusServer implements AsyncDisposable {
     return this.#listener.connections.size;
   }
 
-  /** Links to entities, until their session has ended, as the SDK does for each; those of tokens and management do not count. */
+  /**
+   * Links to entities, until their session has ended, as the SDK does for each; those of tokens and management do not
+   * count.
+   */
   get links(): number {
     return [...this.#listener.connections.values()].reduce((sum, connection) => sum + connection.links, 0);
   }
@@ -207,7 +216,10 @@ export class ServiceBusServer implements AsyncDisposable {
     for (const connection of this.#listener.connections.values()) connection.grantCredit();
   }
 
-  /** Calls `close` before the server goes: the SDK's own close may never return once it has gone. It is waited for, but not for long. */
+  /**
+   * Calls `close` before the server goes: the SDK's own close may never return once it has gone. It is waited for, but
+   * not for long.
+   */
   closeFirst(close: () => unknown): void {
     this.#clients.push(close);
   }

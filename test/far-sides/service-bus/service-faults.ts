@@ -49,10 +49,12 @@ const TEXTS: Readonly<Record<ConditionName, (place: Place) => string>> = {
   disabled: ({ namespace, path }) =>
     `Messaging entity 'sb://${namespace}/${path}' is currently disabled. For more information please see https://aka.ms/ServiceBusExceptions .`,
   timeout: ({ path }) => `The operation did not complete within the allotted timeout of 00:01:00. Entity: '${path}'.`,
-  messageLockLost: () => 'The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue.',
+  messageLockLost: () =>
+    'The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue.',
   messageNotFound: () => 'Failed to lock one or more specified messages. The message does not exist.',
   sessionLockLost: () => 'The session lock was lost. Request a new session receiver.',
-  sessionCannotBeLocked: () => `The requested session cannot be accepted. It may be locked by another receiver. ${MORE}`,
+  sessionCannotBeLocked: () =>
+    `The requested session cannot be accepted. It may be locked by another receiver. ${MORE}`,
 };
 
 /** A condition with the text that the service gives for it at this place, tracking id and all. */

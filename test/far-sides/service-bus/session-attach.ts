@@ -20,7 +20,10 @@ export function sessionWanted(link: Sender): string | null | undefined {
   return wanted === null || wanted === undefined ? null : String(wanted);
 }
 
-/** Answers the attach once there is a session, and calls `accepted` with its lock; a named one that is held is refused at once. */
+/**
+ * Answers the attach once there is a session, and calls `accepted` with its lock; a named one that is held is refused
+ * at once.
+ */
 export function acceptSession(
   broker: Broker,
   link: Sender,

@@ -8,7 +8,8 @@ async function withSessions(t: TestContext, ...sessionIds: readonly string[]) {
   const server = await serviceBusServer(t);
   const queue = server.queue('q', { sessions: true, lockDuration: '30s' });
   const client = sdkClient(server);
-  for (const [body, sessionId] of sessionIds.entries()) await client.createSender('q').sendMessages({ body, sessionId });
+  for (const [body, sessionId] of sessionIds.entries())
+    await client.createSender('q').sendMessages({ body, sessionId });
   return { server, queue, client };
 }
 
@@ -47,8 +48,9 @@ test('a receiver that waits for the next session gets it when its first message 
 
 test('a receiver that waits in vain for a session gets an error', async (t) => {
   const { client } = await withSessions(t);
-  await assert.rejects(client.acceptNextSession('q', { abortSignal: AbortSignal.timeout(10_000) }), (error: Error & { code?: string }) =>
-    ['ServiceTimeout', 'SessionCannotBeLocked'].includes(error.code ?? ''),
+  await assert.rejects(
+    client.acceptNextSession('q', { abortSignal: AbortSignal.timeout(10_000) }),
+    (error: Error & { code?: string }) => ['ServiceTimeout', 'SessionCannotBeLocked'].includes(error.code ?? ''),
   );
 });
 

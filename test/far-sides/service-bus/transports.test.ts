@@ -37,7 +37,11 @@ test('TLS fails for a client that does not trust the authority', async (t) => {
 test('WebSockets work like TCP, also with large messages and after cuts', async (t) => {
   const authority = await CertificateAuthority.create(t);
   setDefaultCACertificates([authority.cert]);
-  const server = await serviceBusServer(t, { tls: await authority.issue('DNS:localhost'), transport: 'websocket', host: 'localhost' });
+  const server = await serviceBusServer(t, {
+    tls: await authority.issue('DNS:localhost'),
+    transport: 'websocket',
+    host: 'localhost',
+  });
   const queue = server.queue('q');
   const client = sdkClient(server, { webSocketOptions: { webSocket: WebSocket } });
   const sender = client.createSender('q');

@@ -30,7 +30,9 @@ export const typed = {
     bytes.writeBigInt64BE(BigInt(ms) * 10_000n + TICKS_TO_1970);
     return types.wrap_long(bytes);
   },
-  /** What was read, ready to be written again with the type it had, where it is one that senders put into annotations. */
+  /**
+   * What was read, ready to be written again with the type it had, where it is one that senders put into annotations.
+   */
   from(read: AmqpValue): unknown {
     if (read.type === 'timestamp') return types.wrap_timestamp(read.value.getTime());
     if (read.type === 'symbol') return types.wrap_symbol(read.value);

@@ -12,7 +12,12 @@ export function acceptWebSocket({ url, headers }: IncomingMessage, socket: Duple
   socket.on('error', () => {});
   const key = headers['sec-websocket-key'];
   const protocols = (headers['sec-websocket-protocol'] ?? '').split(/\s*,\s*/);
-  const status = url?.toLowerCase() !== '/$servicebus/websocket' ? 404 : key === undefined || !protocols.includes('AMQPWSB10') ? 400 : 101;
+  const status =
+    url?.toLowerCase() !== '/$servicebus/websocket'
+      ? 404
+      : key === undefined || !protocols.includes('AMQPWSB10')
+        ? 400
+        : 101;
   if (status !== 101) {
     socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
     return null;

@@ -41,8 +41,16 @@ const VALUES: readonly (readonly [what: string, bytes: Buffer, value: AmqpValue]
   ['float', written(types['wrap_float']?.(1.5)), { type: 'float', value: 1.5 }],
   ['double', written(types['wrap_double']?.(0.1)), { type: 'double', value: 0.1 }],
   ['char', Buffer.from('730001f600', 'hex'), { type: 'char', value: '😀' }],
-  ['timestamp', written(types['wrap_timestamp']?.(1_650_000_000_123)), { type: 'timestamp', value: new Date(1_650_000_000_123) }],
-  ['uuid', Buffer.from('98000102030405060708090a0b0c0d0e0f', 'hex'), { type: 'uuid', value: '00010203-0405-0607-0809-0a0b0c0d0e0f' }],
+  [
+    'timestamp',
+    written(types['wrap_timestamp']?.(1_650_000_000_123)),
+    { type: 'timestamp', value: new Date(1_650_000_000_123) },
+  ],
+  [
+    'uuid',
+    Buffer.from('98000102030405060708090a0b0c0d0e0f', 'hex'),
+    { type: 'uuid', value: '00010203-0405-0607-0809-0a0b0c0d0e0f' },
+  ],
   ['decimal32', Buffer.from('7401020304', 'hex'), { type: 'decimal32', value: Buffer.from('01020304', 'hex') }],
   ['short string', written(types['wrap_string']?.('ä')), { type: 'string', value: 'ä' }],
   ['long string', written(types['wrap_string']?.(LONG_TEXT)), { type: 'string', value: LONG_TEXT }],
@@ -50,8 +58,16 @@ const VALUES: readonly (readonly [what: string, bytes: Buffer, value: AmqpValue]
   ['binary', written(types['wrap_binary']?.(Buffer.from([1, 2]))), { type: 'binary', value: Buffer.from([1, 2]) }],
   ['empty list', written(types['wrap_list']?.([])), { type: 'list', value: [] }],
   ['short list', Buffer.from('c003024142', 'hex'), { type: 'list', value: [bool(true), bool(false)] }],
-  ['list', written(types['wrap_list']?.([true, 'x'])), { type: 'list', value: [bool(true), { type: 'string', value: 'x' }] }],
-  ['map', written(types['wrap_map']?.({ k: true })), { type: 'map', value: [[{ type: 'string', value: 'k' }, bool(true)]] }],
+  [
+    'list',
+    written(types['wrap_list']?.([true, 'x'])),
+    { type: 'list', value: [bool(true), { type: 'string', value: 'x' }] },
+  ],
+  [
+    'map',
+    written(types['wrap_map']?.({ k: true })),
+    { type: 'map', value: [[{ type: 'string', value: 'k' }, bool(true)]] },
+  ],
   [
     'array',
     written(types['wrap_array']?.([1, -1], 0x81)),
@@ -95,7 +111,10 @@ test('bodies are distinguished: data, several data sections, a sequence, a value
   assert.deepEqual(message({ body: several }).body, { kind: 'data', sections: [Buffer.from('a'), Buffer.from('b')] });
   assert.deepEqual(message({ body: 'text' }).body, { kind: 'value', value: { type: 'string', value: 'text' } });
   const sequence = rhea.message.sequence_section([true]);
-  assert.deepEqual(message({ body: sequence }).body, { kind: 'sequence', sections: [{ type: 'list', value: [bool(true)] }] });
+  assert.deepEqual(message({ body: sequence }).body, {
+    kind: 'sequence',
+    sections: [{ type: 'list', value: [bool(true)] }],
+  });
   assert.deepEqual(readMessage(Buffer.alloc(0)).body, { kind: 'none' });
 });
 
@@ -104,8 +123,13 @@ test('a property is added to a message, or replaces another, and the rest keeps 
   const add = (name: string, value: unknown) => ({ name, bytes: encodeProperty(name, value) });
   const bare = withApplicationProperties(message({ message_id: 'm', body }), [add('n', 'new')]);
   assert.deepEqual(bare.applicationProperties, { n: { type: 'string', value: 'new' } });
-  const two = withApplicationProperties(message({ application_properties: { keep: 9, n: 'old' }, body }), [add('n', 'new')]);
-  assert.deepEqual(two.applicationProperties, { keep: { type: 'uint', value: 9 }, n: { type: 'string', value: 'new' } });
+  const two = withApplicationProperties(message({ application_properties: { keep: 9, n: 'old' }, body }), [
+    add('n', 'new'),
+  ]);
+  assert.deepEqual(two.applicationProperties, {
+    keep: { type: 'uint', value: 9 },
+    n: { type: 'string', value: 'new' },
+  });
   assert.deepEqual([bare.body, two.body], [message({ body }).body, message({ body }).body]);
   assert.equal(bare.properties['message-id']?.value, 'm');
 });

@@ -96,9 +96,14 @@ export class EventCollector implements AsyncDisposable {
     const authorized = this.#authorize(headers.authorization);
     if (typeof authorized === 'number') return reply(authorized);
     const channel = headers['x-splunk-request-channel'] ?? searchParams.get('channel');
-    const sent = { token: authorized, channel: channel === null ? null : String(channel), body: plainBody(request).toString() };
+    const sent = {
+      token: authorized,
+      channel: channel === null ? null : String(channel),
+      body: plainBody(request).toString(),
+    };
     if (method === 'POST' && pathname === '/services/collector/ack') return this.#acknowledge(sent);
-    if (method !== 'POST' || pathname !== '/services/collector/event') return { status: 404, body: '<html>Not Found</html>' };
+    if (method !== 'POST' || pathname !== '/services/collector/event')
+      return { status: 404, body: '<html>Not Found</html>' };
     return this.#take(sent);
   }
 
@@ -144,7 +149,10 @@ export class EventCollector implements AsyncDisposable {
     this.polls += 1;
     const { acks } = JSON.parse(body) as { acks: readonly number[] };
     const sent = this.#sent.get(channel) ?? 0;
-    return { status: 200, body: JSON.stringify({ acks: Object.fromEntries(acks.map((id) => [id, this.isIndexing && id < sent])) }) };
+    return {
+      status: 200,
+      body: JSON.stringify({ acks: Object.fromEntries(acks.map((id) => [id, this.isIndexing && id < sent])) }),
+    };
   }
 }
 

@@ -32,9 +32,16 @@ export interface DaemonKind {
 }
 
 const RSYSLOG_MODULES = ['lmnsd_gtls.so', 'mmnormalize.so'];
-const RSYSLOG_FOLDERS = ['/usr/lib/x86_64-linux-gnu/rsyslog', '/usr/lib/aarch64-linux-gnu/rsyslog', '/usr/lib64/rsyslog'];
+const RSYSLOG_FOLDERS = [
+  '/usr/lib/x86_64-linux-gnu/rsyslog',
+  '/usr/lib/aarch64-linux-gnu/rsyslog',
+  '/usr/lib64/rsyslog',
+];
 
-/** The folder of the unpacked package syslog-ng-core, which cannot be installed together with rsyslog. Empty: it is installed. */
+/**
+ * The folder of the unpacked package syslog-ng-core, which cannot be installed together with rsyslog. Empty: it is
+ * installed.
+ */
 const NG_ROOT = process.env['SYSLOG_NG_ROOT'] ?? '';
 const NG_LIBRARIES = join(NG_ROOT || '/', 'usr/lib/syslog-ng');
 
@@ -59,8 +66,22 @@ export const syslogNg: DaemonKind = {
   command: ({ folder }, configFile) => ({
     program: join(NG_ROOT || '/', 'usr/sbin/syslog-ng'),
     args: [
-      ...['--foreground', '--no-caps', '--cfgfile', configFile, '--module-path', join(NG_LIBRARIES, versionOfSyslogNg() ?? '')],
-      ...['--persist-file', join(folder, 'ng.persist'), '--pidfile', join(folder, 'ng.pid'), '--control', join(folder, 'ng.ctl')],
+      ...[
+        '--foreground',
+        '--no-caps',
+        '--cfgfile',
+        configFile,
+        '--module-path',
+        join(NG_LIBRARIES, versionOfSyslogNg() ?? ''),
+      ],
+      ...[
+        '--persist-file',
+        join(folder, 'ng.persist'),
+        '--pidfile',
+        join(folder, 'ng.pid'),
+        '--control',
+        join(folder, 'ng.ctl'),
+      ],
     ],
     env: { LD_LIBRARY_PATH: NG_LIBRARIES },
   }),
@@ -68,13 +89,16 @@ export const syslogNg: DaemonKind = {
 
 function noRsyslog(): string | false {
   if (spawnSync('rsyslogd', ['-v']).status !== 0) return 'rsyslogd is not installed';
-  const missing = RSYSLOG_MODULES.filter((module) => !RSYSLOG_FOLDERS.some((folder) => existsSync(join(folder, module))));
+  const missing = RSYSLOG_MODULES.filter(
+    (module) => !RSYSLOG_FOLDERS.some((folder) => existsSync(join(folder, module))),
+  );
   return missing.length > 0 && `rsyslog has no ${missing.join(', ')}: install rsyslog-gnutls`;
 }
 
 function noSyslogNg(): string | false {
   return (
-    versionOfSyslogNg() === undefined && 'syslog-ng is not installed, and SYSLOG_NG_ROOT names no folder where its package was unpacked'
+    versionOfSyslogNg() === undefined &&
+    'syslog-ng is not installed, and SYSLOG_NG_ROOT names no folder where its package was unpacked'
   );
 }
 

@@ -21,11 +21,23 @@ const PARAMETER = / ([^=]+)="((?:[^"\\\]]|\\["\\\]])*)"/g;
 export function parsedMessage(bytes: Buffer): ParsedMessage {
   const text = bytes.toString('latin1');
   const headerEnd = endOfField(bytes, 6);
-  const [, priority, time = '', host = '', appName = '', processId = '', messageId = ''] = HEADER.exec(text.slice(0, headerEnd)) ?? [];
-  if (priority === undefined || !TIMESTAMP.test(time)) throw new Error(`no header of RFC 5424: ${text.slice(0, headerEnd)}`);
+  const [, priority, time = '', host = '', appName = '', processId = '', messageId = ''] =
+    HEADER.exec(text.slice(0, headerEnd)) ?? [];
+  if (priority === undefined || !TIMESTAMP.test(time))
+    throw new Error(`no header of RFC 5424: ${text.slice(0, headerEnd)}`);
   const { structuredData, end } = elements(text, headerEnd);
-  if (end < bytes.length && bytes[end] !== BLANK) throw new Error(`no blank before the message: ${text.slice(end, end + 20)}`);
-  return { priority: Number(priority), time, host, appName, processId, messageId, structuredData, message: bytes.subarray(end + 1) };
+  if (end < bytes.length && bytes[end] !== BLANK)
+    throw new Error(`no blank before the message: ${text.slice(end, end + 20)}`);
+  return {
+    priority: Number(priority),
+    time,
+    host,
+    appName,
+    processId,
+    messageId,
+    structuredData,
+    message: bytes.subarray(end + 1),
+  };
 }
 
 /**
@@ -42,7 +54,10 @@ function endOfField(bytes: Buffer, fields: number): number {
   return end;
 }
 
-function elements(text: string, start: number): { readonly structuredData: ParsedMessage['structuredData']; readonly end: number } {
+function elements(
+  text: string,
+  start: number,
+): { readonly structuredData: ParsedMessage['structuredData']; readonly end: number } {
   if (text[start] === '-') return { structuredData: {}, end: start + 1 };
   const structuredData: Record<string, Record<string, string>> = {};
   let end = start;

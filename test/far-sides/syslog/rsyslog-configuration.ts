@@ -20,7 +20,9 @@ const FIELDS = {
 };
 
 export function rsyslogConfiguration({ folder, ports, certFile, keyFile, output }: DaemonPlace): string {
-  const fields = Object.entries(FIELDS).map(([name, property]) => `property(outname="${name}" name="${property}" format="jsonf")`);
+  const fields = Object.entries(FIELDS).map(
+    ([name, property]) => `property(outname="${name}" name="${property}" format="jsonf")`,
+  );
   return `
 global(maxMessageSize="128k" workDirectory="${folder}" defaultNetstreamDriverCAFile="${certFile}"
   defaultNetstreamDriverCertFile="${certFile}" defaultNetstreamDriverKeyFile="${keyFile}")

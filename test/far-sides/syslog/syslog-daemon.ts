@@ -24,7 +24,9 @@ export interface ReadBack {
   readonly structuredData: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly message: string;
   /** The result of rsyslog's CEF parser. */
-  readonly cef?: Readonly<Record<'SignatureID' | 'Name' | 'Severity', string>> & { readonly Extensions: Readonly<Record<string, string>> };
+  readonly cef?: Readonly<Record<'SignatureID' | 'Name' | 'Severity', string>> & {
+    readonly Extensions: Readonly<Record<string, string>>;
+  };
 }
 
 export class SyslogDaemon {
@@ -65,9 +67,13 @@ export class SyslogDaemon {
 
   async start(): Promise<void> {
     const { program, args, env } = this.#kind.command(this.#place, this.#configFile);
-    const child = spawn(program, args, { env: { PATH: process.env['PATH'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, {
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#process = child;
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (this.#said += text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (this.#said += text));
     await once(child, 'spawn');
     const { tcp, tls } = this.#place.ports;
     await poll(

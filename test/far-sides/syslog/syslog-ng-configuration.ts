@@ -12,7 +12,10 @@ const FIELDS = {
 };
 
 /** @param version of syslog-ng, such as `3.38` */
-export function syslogNgConfiguration({ folder, ports, certFile, keyFile, output }: DaemonPlace, version: string): string {
+export function syslogNgConfiguration(
+  { folder, ports, certFile, keyFile, output }: DaemonPlace,
+  version: string,
+): string {
   const pairs = Object.entries(FIELDS).map(([name, macro]) => `--pair ${name}=${macro}`);
   const listener = (transport: 'tcp' | 'tls' | 'udp', more = '') =>
     `syslog(ip(127.0.0.1) port(${ports[transport]}) transport(${transport}) ${more});`;

@@ -48,6 +48,7 @@ function isMade(node: Tree): boolean {
   if (callee['name'] === 'RegExp') return true;
   const [argument] = node['arguments'] as readonly Tree[];
   const method = String((callee['property'] as Tree | undefined)?.['name']);
-  const isText = argument?.type === 'TemplateLiteral' || (argument?.type === 'Literal' && typeof argument['value'] === 'string');
+  const isText =
+    argument?.type === 'TemplateLiteral' || (argument?.type === 'Literal' && typeof argument['value'] === 'string');
   return OF_TEXTS.includes(method) && isText;
 }

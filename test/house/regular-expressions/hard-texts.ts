@@ -1,7 +1,9 @@
 // A regular expression → its own parts, repeated: texts that take it long unless it is linear.
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 
-/** Signs that single-character parts may match, and those that few do: as ends of a text they make a match fail late. */
+/**
+ * Signs that single-character parts may match, and those that few do: as ends of a text they make a match fail late.
+ */
 const SIGNS = [...'aAzZ0 -_.:/\\"\'=,;%@!?*+()[]{}<>|&#$^~`\t\n\r\0é\u2028'];
 const ENDS = ['', '!', '\n', '\0', 'x', ' '];
 
@@ -17,8 +19,10 @@ export function hardTexts(source: string, flags: string): readonly HardText[] {
   const texts: HardText[] = [];
   const add = (before: string, repeated: string, after: string) => {
     if (repeated === '') return;
-    const times = (length: number) => Math.ceil((length * Math.min(8, Math.max(1, repeated.length / 4))) / repeated.length);
-    for (const end of new Set([...ENDS, after])) texts.push((length) => `${before}${repeated.repeat(times(length))}${end}`);
+    const times = (length: number) =>
+      Math.ceil((length * Math.min(8, Math.max(1, repeated.length / 4))) / repeated.length);
+    for (const end of new Set([...ENDS, after]))
+      texts.push((length) => `${before}${repeated.repeat(times(length))}${end}`);
   };
   const sample = (node: AST.Node) => sampleOf(node, flags);
   const visit = (alternatives: readonly AST.Alternative[], before: string) => {
@@ -55,7 +59,9 @@ function alternativesIn(node: AST.Element): readonly AST.Alternative[] {
 /** A sample of each of its alternatives. */
 function variantsOf(node: AST.Element, flags: string): readonly string[] {
   const inner = alternativesIn(node);
-  return inner.length === 0 ? [sampleOf(node, flags)] : inner.map(({ elements }) => elements.map((each) => sampleOf(each, flags)).join(''));
+  return inner.length === 0
+    ? [sampleOf(node, flags)]
+    : inner.map(({ elements }) => elements.map((each) => sampleOf(each, flags)).join(''));
 }
 
 /** A short text that it matches, as far as that can be said of it alone. */

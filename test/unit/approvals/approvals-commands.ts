@@ -15,7 +15,8 @@ const DRAIN_AND_FLUSH = [
 ] as const;
 const some = <T>(...values: readonly T[]) => fc.uniqueArray(fc.constantFrom(...values), { minLength: 1 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
-const seldom = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+const seldom = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 
 const required = fc.constantFrom<OracleRule['required'] & {}>('any', 'all', 2, ['orders', 'billing'], ['billing']);
 const when: fc.Arbitrary<OracleRule['when']> = fc.record({
@@ -30,7 +31,10 @@ const rule: fc.Arbitrary<OracleRule> = fc.oneof(
   fc.record({
     ...{ when, then: fc.constant('wait' as const), required: maybe(required) },
     deadline: fc.option(
-      fc.record({ beforeMs: fc.constantFrom(30_000, 120_000), then: fc.constantFrom('approve' as const, 'leave' as const) }),
+      fc.record({
+        beforeMs: fc.constantFrom(30_000, 120_000),
+        then: fc.constantFrom('approve' as const, 'leave' as const),
+      }),
       {
         ...{ nil: undefined, freq: 4 },
       },
@@ -39,7 +43,11 @@ const rule: fc.Arbitrary<OracleRule> = fc.oneof(
 );
 /** Seldom approved by all, so that the deadline has something to do. */
 const deadlineRule: fc.Arbitrary<OracleRule> = fc.record({
-  ...{ when: fc.record({ resources: seldom(some(...GLOBS)) }), then: fc.constant('wait' as const), required: fc.constant('all' as const) },
+  ...{
+    when: fc.record({ resources: seldom(some(...GLOBS)) }),
+    then: fc.constant('wait' as const),
+    required: fc.constant('all' as const),
+  },
   deadline: fc.record({ beforeMs: fc.constantFrom(30_000, 120_000), then: fc.constant('approve' as const) }),
 });
 const policy = fc.oneof(
@@ -57,7 +65,10 @@ const scope = seldom(
 const config: fc.Arbitrary<OracleConfig> = fc
   .record({
     ...{ orders: scope, billing: scope, policy, required },
-    ...{ submit: fc.constantFrom('every' as const, 'leader' as const), members: fc.constantFrom([], ['web_1'], ['partner', 'web_0']) },
+    ...{
+      submit: fc.constantFrom('every' as const, 'leader' as const),
+      members: fc.constantFrom([], ['web_1'], ['partner', 'web_0']),
+    },
     ...{ ownName: fc.constantFrom('web_0', 'WEB_1', 'partner'), dryRun: fc.constantFrom(false, false, false, true) },
     unauthorized: fc.constantFrom<readonly string[]>([], [], [], ['orders'], ['orders', 'billing']),
     sinks: fc.constantFrom<readonly (readonly [string, string])[]>([], [], [['drain', 'billing']], DRAIN_AND_FLUSH),
@@ -65,11 +76,18 @@ const config: fc.Arbitrary<OracleConfig> = fc
   .map(({ orders, billing, submit, members, sinks, ...rest }) => ({
     ...rest,
     holdingSinks: new Map(sinks),
-    approvers: { orders: orders ? { scope: orders } : {}, billing: billing ? { scope: billing } : {}, ops: { admin: true } },
+    approvers: {
+      orders: orders ? { scope: orders } : {},
+      billing: billing ? { scope: billing } : {},
+      ops: { admin: true },
+    },
     group: { submit, failoverAfterMs: 20_000, members },
   }));
 
-/** The first two with nothing in common; the third is the first with a rule before its rules, and its lists the other way round. */
+/**
+ * The first two with nothing in common; the third is the first with a rule before its rules, and its lists the other
+ * way round.
+ */
 export const configs = fc.tuple(config, config, rule).map(([first, second, before]): readonly OracleConfig[] => {
   const policy = [
     before,
@@ -107,16 +125,44 @@ export const command = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constantFrom('hold' as const, 'release' as const, 'hold and ask' as const), id, approver, channel }),
+    arbitrary: fc.record({
+      kind: fc.constantFrom('hold' as const, 'release' as const, 'hold and ask' as const),
+      id,
+      approver,
+      channel,
+    }),
   },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('prepare' as const), which: fc.nat(3), seen: fc.nat(3), isOld: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('start' as const, 'unstart' as const, 'end' as const, 'hide' as const), id }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), which: fc.nat(2), inOrder: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('prepare' as const),
+      which: fc.nat(3),
+      seen: fc.nat(3),
+      isOld: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('start' as const, 'unstart' as const, 'end' as const, 'hide' as const),
+      id,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('restart' as const), which: fc.nat(2), inOrder: fc.boolean() }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('reload' as const), which: fc.nat(2) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), at: fc.constantFrom<Kill>('before', 'after') }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('kill' as const), at: fc.constantFrom<Kill>('before', 'after') }),
+  },
   {
     weight: 5,
-    arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(1, 1000, 4000, 9000, 15_000, 30_000, 90_000, 500_000) }),
+    arbitrary: fc.record({
+      kind: fc.constant('wait' as const),
+      ms: fc.constantFrom(1, 1000, 4000, 9000, 15_000, 30_000, 90_000, 500_000),
+    }),
   },
   {
     weight: 3,

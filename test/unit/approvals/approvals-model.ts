@@ -4,14 +4,30 @@ import type { ApprovalTransaction } from '../../../src/approvals/store.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { RequestRate, type Room } from '../../../src/metadata/request-rate.ts';
 import type { EventApproval, PostResult } from '../../../src/model/approvals.ts';
-import type { ApprovalChange, EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../../src/model/events.ts';
+import type {
+  ApprovalChange,
+  EventChange,
+  Instant,
+  KnownEvent,
+  Phase,
+  ScheduledEvent,
+} from '../../../src/model/events.ts';
 import { now } from '../../../src/time/clock.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { MemoryApprovalStore } from '../../virtual/memory-approval-store.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { Oracle, type OracleCommand, type OracleEntry } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';
-import { type Answer, answerOf, ask, type Channel, killed, type Process, processOf, send } from './approvals-process.ts';
+import {
+  type Answer,
+  answerOf,
+  ask,
+  type Channel,
+  killed,
+  type Process,
+  processOf,
+  send,
+} from './approvals-process.ts';
 
 /** Where the next transaction that the model begins kills the process: before it is on disk, or right after. */
 export type Kill = 'before' | 'after';
@@ -52,7 +68,10 @@ export class ApprovalsModel {
   #occurrences = 0;
   #voided = 0;
   #takenAlong = 0;
-  /** By occurrence: its approvals were `submitting`, and no answer to a StartRequest will come any more: one was surely made, or perhaps. */
+  /**
+   * By occurrence: its approvals were `submitting`, and no answer to a StartRequest will come any more: one was surely
+   * made, or perhaps.
+   */
   readonly #unanswered = new Map<number, { readonly key: string; readonly wasMade: boolean }>();
   #messages = 0;
   readonly #waiting = new Set<Waiting>();
@@ -124,11 +143,21 @@ export class ApprovalsModel {
       const before = this.#known.get(key);
       if (before === undefined && !isListed) continue;
       const occurrence = before?.occurrence ?? ++this.#occurrences;
-      const known = { key, occurrence, apiVersion: '2020-07-01', epoch: 1, listed: isListed, lastListedAt: null, missing: null };
+      const known = {
+        key,
+        occurrence,
+        apiVersion: '2020-07-01',
+        epoch: 1,
+        listed: isListed,
+        lastListedAt: null,
+        missing: null,
+      };
       next.set(key, { ...known, event: isListed || before === undefined ? event : before.event });
-      if (isListed && before?.event !== event) changes.push(changeOf(before ? phaseOf(event) : 'scheduled', key, occurrence, event, at));
+      if (isListed && before?.event !== event)
+        changes.push(changeOf(before ? phaseOf(event) : 'scheduled', key, occurrence, event, at));
     }
-    for (const [key, { occurrence, event }] of this.#known) if (!next.has(key)) changes.push(changeOf('ended', key, occurrence, event, at));
+    for (const [key, { occurrence, event }] of this.#known)
+      if (!next.has(key)) changes.push(changeOf('ended', key, occurrence, event, at));
     const commits: (() => void)[] = [];
     const isStored = this.#during('judges', () => {
       const sinks = [...this.config.holdingSinks.keys()];
@@ -155,11 +184,17 @@ export class ApprovalsModel {
   async perform(channel: Channel, command: OracleCommand, seen: string | undefined): Promise<void> {
     const { oracle } = this;
     this.tick();
-    const isAwaited = [...command.holds, ...command.releases].some((key) => this.#isOnItsWay(this.#known.get(key)?.occurrence ?? 0));
+    const isAwaited = [...command.holds, ...command.releases].some((key) =>
+      this.#isOnItsWay(this.#known.get(key)?.occurrence ?? 0),
+    );
     // What a queue's reader does not know goes back after a pause; other tests look at that.
     const isGivenBack = !oracle.hasRead || isAwaited || ['unknown', 'ended'].includes(oracle.verdictOf(command) ?? '');
     // No message comes through a source for an approver that it may not act for.
-    if ((channel === 'queue' && isGivenBack) || (channel === 'topic' && this.config.unauthorized.includes(command.approver))) return;
+    if (
+      (channel === 'queue' && isGivenBack) ||
+      (channel === 'topic' && this.config.unauthorized.includes(command.approver))
+    )
+      return;
     if (channel === 'topic' && isAwaited && oracle.hasRead) return this.#sendLater(command, seen);
     const said: string[] = [];
     const isStored = this.#during('commands', () => {
@@ -202,7 +237,8 @@ export class ApprovalsModel {
   /** Stored, or released by now by a message that was tried in the same turn. */
   #isHeld(key: string, approver: string): boolean {
     const occurrence = this.#known.get(key)?.occurrence ?? 0;
-    const isOwn = (each: { approver: string | null; via: string | null }) => each.approver === approver && !each.via?.startsWith('sink:');
+    const isOwn = (each: { approver: string | null; via: string | null }) =>
+      each.approver === approver && !each.via?.startsWith('sink:');
     const { steps } = this.store.approvals.record(occurrence, { after: 0, limit: 1_000_000 });
     const isSetNow = steps.some((each) => each.step === 'held' && each.atMs === this.time.wallMs() && isOwn(each));
     return isSetNow || (this.store.stored(key, occurrence)?.holds.some(isOwn) ?? false);
@@ -233,11 +269,16 @@ export class ApprovalsModel {
     const starts = [{ key: seen.key, seen }];
     const command = { approver, isShared: false, via: null, sentMs: null, holds: [], releases: [], starts };
     const verdict = this.oracle.sinkVerdictOf(sink, command);
-    const failed = () => this.store.published.filter(({ phase, reason }) => phase === 'failed' && reason === verdict).length;
+    const failed = () =>
+      this.store.published.filter(({ phase, reason }) => phase === 'failed' && reason === verdict).length;
     const failedBefore = failed();
     const isStored = this.#during('commands', () => {
       const { approvals } = this.#process;
-      approvals.settle({ sink, approver }, [{ seq: ++this.#messages, result: 'accepted', approves: seenId }], this.time.wallMs());
+      approvals.settle(
+        { sink, approver },
+        [{ seq: ++this.#messages, result: 'accepted', approves: seenId }],
+        this.time.wallMs(),
+      );
     });
     if (isStored && verdict === null) this.oracle.prepared(sink, command, this.time.wallMs());
     assert.equal(this.store.settled.length - before, Number(isStored), 'the delivery is stored with what it says');
@@ -259,7 +300,10 @@ export class ApprovalsModel {
     this.#process = this.#open(config);
   }
 
-  /** These rules from now on, or those before where it cannot be stored. A process that is killed meanwhile is followed by one of the new rules. */
+  /**
+   * These rules from now on, or those before where it cannot be stored. A process that is killed meanwhile is followed
+   * by one of the new rules.
+   */
   async reload(config: OracleConfig): Promise<void> {
     this.tick();
     const process = this.#process;
@@ -298,7 +342,11 @@ export class ApprovalsModel {
     const told = (phase: string) => this.store.published.filter((change) => change.phase === phase);
     assert.equal(told('recorded').length, this.oracle.recorded, 'approval.recorded once for each vote');
     assert.equal(this.#voided, this.oracle.voided, 'approval.failed once for each vote that became void');
-    assert.equal(this.#takenAlong, this.oracle.takenAlong, 'approval.failed once for each vote that a dry run took along');
+    assert.equal(
+      this.#takenAlong,
+      this.oracle.takenAlong,
+      'approval.failed once for each vote that a dry run took along',
+    );
     const submitted = told('submitted').map(({ occurrence }) => occurrence);
     assert.equal(new Set(submitted).size, submitted.length, 'approval.submitted once for each occurrence');
     assert.ok(submitted.length <= this.accepted, 'approval.submitted without an accepted StartRequest');
@@ -311,11 +359,15 @@ export class ApprovalsModel {
       const isMissing = dueSinceMs !== null && this.time.wallMs() - Math.max(dueSinceMs, sinceMs) > graceMs;
       assert.ok(!isMissing, `no StartRequest for ${entry.key}, which ${entry.by} decided`);
       const stored = this.store.stored(entry.key, entry.occurrence);
-      if (entry.event.eventStatus === 'Started') assert.notEqual(stored?.state, 'submitted', `${entry.key} is Started, but not confirmed`);
+      if (entry.event.eventStatus === 'Started')
+        assert.notEqual(stored?.state, 'submitted', `${entry.key} is Started, but not confirmed`);
     }
   }
 
-  /** What may have been accepted is never said to be moot, nor refused or part of a dry run at its end; nothing else is said to be unknown. */
+  /**
+   * What may have been accepted is never said to be moot, nor refused or part of a dry run at its end; nothing else is
+   * said to be unknown.
+   */
   #checkUnknown(): void {
     for (const [occurrence, { key, wasMade }] of this.#unanswered) {
       const state = this.store.stored(key, occurrence)?.state ?? 'none';
@@ -334,13 +386,15 @@ export class ApprovalsModel {
   }
 
   /**
-   * Of a process that is dead, or ends. The next one knows whether it was this bridge's turn to post as long as the group is the same. The record
-   * tells it of one that was on its way when its approval became void, held, or part of a dry run.
+   * Of a process that is dead, or ends. The next one knows whether it was this bridge's turn to post as long as the
+   * group is the same. The record tells it of one that was on its way when its approval became void, held, or part of a
+   * dry run.
    */
   #abandon(process: Process, next: OracleConfig): void {
     for (const { key, occurrence, state } of this.store.approvals.open()) {
       const isPosting = process.posting.has(occurrence);
-      const isKnown = isPosting && (state === 'submitting' ? process.posting.get(occurrence) === groupOf(next) : state !== 'unknown');
+      const isKnown =
+        isPosting && (state === 'submitting' ? process.posting.get(occurrence) === groupOf(next) : state !== 'unknown');
       const wasMade = isKnown || this.#unanswered.get(occurrence)?.wasMade === true;
       if (state === 'submitting' || isPosting) this.#unanswered.set(occurrence, { key, wasMade });
     }
@@ -399,7 +453,8 @@ export class ApprovalsModel {
     const result = transact();
     for (const change of this.store.published.slice(before)) this.#told(change);
     this.#judgeWaiting();
-    for (const entry of this.oracle.entries.values()) if (this.#hasFailed(entry) && !failedBefore.has(entry)) this.#refused(entry);
+    for (const entry of this.oracle.entries.values())
+      if (this.#hasFailed(entry) && !failedBefore.has(entry)) this.#refused(entry);
     return result;
   }
 
@@ -409,10 +464,12 @@ export class ApprovalsModel {
     if (phase === 'failed' && reason === 'changed' && this.#phase === 'judges') this.#voided++;
     if (phase === 'failed' && reason === 'dry-run') this.#takenAlong++;
     if (phase === 'failed' && reason === 'refused' && isOfEntry) {
-      if (entry.holds.size > 0 || entry.by === null) this.faults.push(`${key} was told failed, though nothing was to be posted any more`);
+      if (entry.holds.size > 0 || entry.by === null)
+        this.faults.push(`${key} was told failed, though nothing was to be posted any more`);
     }
     if (phase !== 'submitted' || !isOfEntry) return;
-    if (!this.#process.accepted.has(entry.occurrence)) this.faults.push(`${key} was told submitted, which nobody accepted`);
+    if (!this.#process.accepted.has(entry.occurrence))
+      this.faults.push(`${key} was told submitted, which nobody accepted`);
     this.#mustNotBeHeld(key, occurrence);
     this.oracle.concluded(entry, 'submitted', this.time.wallMs());
   }
@@ -564,7 +621,8 @@ export class ApprovalsModel {
       [...entry.holds.values()].map(({ approver }) => approver).sort(),
       `holds of ${key}`,
     );
-    const isPlain = stored !== undefined && !['moot', 'unknown'].includes(stored.state) && stored.isDryRun === this.config.dryRun;
+    const isPlain =
+      stored !== undefined && !['moot', 'unknown'].includes(stored.state) && stored.isDryRun === this.config.dryRun;
     const votes = stored?.votes.map(({ approver, isShared }) => `${approver} ${isShared}`);
     if (isPlain)
       assert.deepEqual(
@@ -576,8 +634,15 @@ export class ApprovalsModel {
     const isSaid = wasPassedBy && stored.votes.length + stored.holds.length > 0;
     const { state, approvedBy } = this.#process.approvals.summary(key) ?? {};
     if (isSaid && entry.ruling !== null && entry.ruling.then !== 'never')
-      assert.deepEqual([state, approvedBy], [entry.holds.size > 0 ? 'held' : 'waiting', []], `${key} is Scheduled again`);
-    const steps = JSON.stringify(this.store.approvals.record(occurrence, { after: 0, limit: 1_000_000 }).steps).slice(0, -1);
+      assert.deepEqual(
+        [state, approvedBy],
+        [entry.holds.size > 0 ? 'held' : 'waiting', []],
+        `${key} is Scheduled again`,
+      );
+    const steps = JSON.stringify(this.store.approvals.record(occurrence, { after: 0, limit: 1_000_000 }).steps).slice(
+      0,
+      -1,
+    );
     assert.ok(steps.startsWith(this.#steps.get(occurrence) ?? ''), `the record of ${key} only grows`);
     this.#steps.set(occurrence, steps);
   }

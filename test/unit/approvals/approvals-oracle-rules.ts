@@ -28,7 +28,11 @@ export interface OracleConfig {
   readonly approvers: Readonly<Record<string, { readonly scope?: OracleScope; readonly admin?: boolean }>>;
   readonly required: OracleRequired;
   readonly policy: readonly OracleRule[];
-  readonly group: { readonly submit: 'every' | 'leader'; readonly failoverAfterMs: number; readonly members: readonly string[] };
+  readonly group: {
+    readonly submit: 'every' | 'leader';
+    readonly failoverAfterMs: number;
+    readonly members: readonly string[];
+  };
   readonly ownName: string;
   readonly dryRun: boolean;
   /** By name: sinks that hold what they are sent, which is every event here, and for whom. */
@@ -70,7 +74,9 @@ export function rulingFor({ policy, required }: OracleConfig, event: ScheduledEv
 
 function contentOf({ when, then, required, deadline }: OracleRule): string {
   const { impacts, initiators, resources, notice, duration } = when;
-  const lists = [impacts, initiators, resources, typeof required === 'object' ? required : undefined].map((list) => list?.toSorted());
+  const lists = [impacts, initiators, resources, typeof required === 'object' ? required : undefined].map((list) =>
+    list?.toSorted(),
+  );
   const limits = [notice?.aboveMs, notice?.belowMs, duration?.minMs, duration?.belowMs, deadline?.beforeMs];
   return JSON.stringify([then, ...lists, typeof required === 'object' ? null : required, ...limits, deadline?.then]);
 }
@@ -79,17 +85,25 @@ function applies({ when, then }: OracleRule, event: ScheduledEvent, nowMs: numbe
   const { impacts, initiators, resources, notice, duration } = when;
   if (impacts && !holds(impacts, event.eventType)) return false;
   if (initiators && !holds(initiators, event.eventSource)) return false;
-  if (resources && !(then === 'approve' ? covers(resources, event.resources) : touchesAny(resources, event.resources))) return false;
+  if (resources && !(then === 'approve' ? covers(resources, event.resources) : touchesAny(resources, event.resources)))
+    return false;
   const leftMs = event.notBefore === null ? 0 : Math.max(0, Date.parse(event.notBefore) - nowMs);
   if (notice?.aboveMs !== undefined && leftMs <= notice.aboveMs) return false;
   if (notice?.belowMs !== undefined && leftMs >= notice.belowMs) return false;
   if (duration === undefined) return true;
   const lastsMs = event.durationInSeconds * 1000;
-  return lastsMs >= 0 && lastsMs >= (duration.minMs ?? 0) && (duration.belowMs === undefined || lastsMs < duration.belowMs);
+  return (
+    lastsMs >= 0 && lastsMs >= (duration.minMs ?? 0) && (duration.belowMs === undefined || lastsMs < duration.belowMs)
+  );
 }
 
 /** `forbidden`: never, or none of the names that are required; `scope`: not all of the event; null: may approve it. */
-export function refusalOf(config: OracleConfig, ruling: OracleRuling, name: string, event: ScheduledEvent): 'forbidden' | 'scope' | null {
+export function refusalOf(
+  config: OracleConfig,
+  ruling: OracleRuling,
+  name: string,
+  event: ScheduledEvent,
+): 'forbidden' | 'scope' | null {
   if (ruling.then === 'never') return 'forbidden';
   if (typeof ruling.required === 'object' && !ruling.required.includes(name)) return 'forbidden';
   const approver = config.approvers[name];
@@ -104,16 +118,26 @@ export function isConcerned(config: OracleConfig, name: string, event: Scheduled
   const approver = config.approvers[name];
   if (approver === undefined) return false;
   const { impacts, resources } = approver.scope ?? {};
-  return (impacts === undefined || holds(impacts, event.eventType)) && (resources === undefined || touchesAny(resources, event.resources));
+  return (
+    (impacts === undefined || holds(impacts, event.eventType)) &&
+    (resources === undefined || touchesAny(resources, event.resources))
+  );
 }
 
-export function isEnough(config: OracleConfig, ruling: OracleRuling, event: ScheduledEvent, names: readonly string[]): boolean {
+export function isEnough(
+  config: OracleConfig,
+  ruling: OracleRuling,
+  event: ScheduledEvent,
+  names: readonly string[],
+): boolean {
   const counted = names.filter((name) => refusalOf(config, ruling, name, event) === null);
   if (counted.length === 0) return false;
   if (ruling.required === 'any') return true;
   if (typeof ruling.required === 'number') return counted.length >= ruling.required;
   const wanted =
-    ruling.required === 'all' ? Object.keys(config.approvers).filter((name) => isConcerned(config, name, event)) : ruling.required;
+    ruling.required === 'all'
+      ? Object.keys(config.approvers).filter((name) => isConcerned(config, name, event))
+      : ruling.required;
   return wanted.every((name) => counted.includes(name));
 }
 

@@ -38,7 +38,9 @@ export interface OracleEntry {
   /** Fell due while nothing could be stored: the next document decides. */
   isDueLate: boolean;
   votes: OracleVote[];
-  /** By approver, or by `sink NAME` where a sink speaks for one: over which channel it was set, and when it was sent. */
+  /**
+   * By approver, or by `sink NAME` where a sink speaks for one: over which channel it was set, and when it was sent.
+   */
   holds: Map<string, OracleHold>;
   by: 'quorum' | 'policy' | 'deadline' | null;
   /** Since when it has been decided and held by nobody. */
@@ -61,7 +63,10 @@ export interface OracleEntry {
 
 export interface OracleRequest {
   readonly key: string;
-  readonly seen?: { readonly key: string; readonly occurrence: number; readonly event: ScheduledEvent } | 'nonsense' | undefined;
+  readonly seen?:
+    | { readonly key: string; readonly occurrence: number; readonly event: ScheduledEvent }
+    | 'nonsense'
+    | undefined;
 }
 
 export interface OracleCommand {
@@ -99,7 +104,9 @@ export class Oracle {
   acceptance: (occurrence: number) => 'no' | 'perhaps' | 'surely' = () => 'no';
   /** Whether the bridge has stored this hold: what it does where it may know more. */
   isHeld: (key: string, approver: string) => boolean = () => false;
-  /** Whether the bridge has said since then that nobody can know what started it, or a StartRequest is on its way still. */
+  /**
+   * Whether the bridge has said since then that nobody can know what started it, or a StartRequest is on its way still.
+   */
   isUnknownSince: (occurrence: number, sinceMs: number) => boolean = () => false;
   #isFull = false;
   readonly #endedMs = new Map<string, number>();
@@ -171,12 +178,14 @@ export class Oracle {
 
   /** Time has passed: what fell due meanwhile. */
   catchUp(nowMs: number): void {
-    for (const parked of this.#hasRead ? this.#parked : []) if (parked.untilMs <= nowMs && this.#isFull) parked.isLate = true;
+    for (const parked of this.#hasRead ? this.#parked : [])
+      if (parked.untilMs <= nowMs && this.#isFull) parked.isLate = true;
     if (this.#hasRead) this.#parked = this.#parked.filter(({ untilMs, isLate }) => untilMs > nowMs || isLate);
     for (const entry of this.entries.values())
       if (entry.dueMs !== null && entry.dueMs <= nowMs && !entry.isDueLate) this.#due(entry, entry.dueMs);
     for (const entry of this.#hasRead ? this.entries.values() : [])
-      if (entry.outcome === 'failed' && entry.failedMs + 60_000 <= nowMs && !entry.isAgainLate) this.#again(entry, entry.failedMs + 60_000);
+      if (entry.outcome === 'failed' && entry.failedMs + 60_000 <= nowMs && !entry.isAgainLate)
+        this.#again(entry, entry.failedMs + 60_000);
   }
 
   /** A message: kept where its event may still come. */
@@ -225,7 +234,8 @@ export class Oracle {
   prepared(sink: string, command: OracleCommand, nowMs: number): void {
     this.apply(command, nowMs);
     const key = command.starts[0]?.key ?? '';
-    if (this.entries.get(key)?.ruling && this.entries.get(key)?.holds.has(`sink ${sink}`)) this.#lift(key, [`sink ${sink}`], nowMs);
+    if (this.entries.get(key)?.ruling && this.entries.get(key)?.holds.has(`sink ${sink}`))
+      this.#lift(key, [`sink ${sink}`], nowMs);
   }
 
   /** A StartRequest is made: what it breaks, or null. */
@@ -238,14 +248,19 @@ export class Oracle {
     return this.faultOf(key, nowMs);
   }
 
-  /** Whether a change of the last second has to be seen before a StartRequest: somebody's scope, or what somebody had seen, allows it. */
+  /**
+   * Whether a change of the last second has to be seen before a StartRequest: somebody's scope, or what somebody had
+   * seen, allows it.
+   */
   isProtected(key: string): boolean {
     const { by = null, votes = [] } = this.entries.get(key) ?? {};
     const isScoped = (name: string) => Object.keys(this.config.approvers[name]?.scope ?? {}).length > 0;
     return by === 'quorum' && votes.some(({ approver, hasSeen }) => hasSeen || isScoped(approver));
   }
 
-  /** The bridge told what became of the last StartRequest: who approved it then did so, whatever became void meanwhile. */
+  /**
+   * The bridge told what became of the last StartRequest: who approved it then did so, whatever became void meanwhile.
+   */
   concluded(entry: OracleEntry, outcome: 'submitted' | 'failed', nowMs: number): void {
     Object.assign(entry, { outcome, failedMs: nowMs, isAgainLate: false });
     if (outcome === 'failed') return;
@@ -260,7 +275,8 @@ export class Oracle {
     const entry = this.entries.get(key);
     if (entry === undefined) return 'the event has ended';
     if (this.config.dryRun) return 'it is a dry run';
-    if (entry.event.eventStatus !== 'Scheduled' || !entry.isListed) return 'the last document does not list it as Scheduled';
+    if (entry.event.eventStatus !== 'Scheduled' || !entry.isListed)
+      return 'the last document does not list it as Scheduled';
     if (entry.holds.size > 0) return `${[...entry.holds.keys()].join()} holds it`;
     if (entry.outcome !== 'open') return `it was ${entry.outcome} already`;
     if (entry.by === null || entry.sinceMs === null || !this.#counts(entry)) return 'nothing decided it';
@@ -281,7 +297,13 @@ export class Oracle {
   #judge(entry: OracleEntry, nowMs: number): void {
     const { event } = entry;
     if (event.eventStatus !== 'Scheduled') {
-      Object.assign(entry, { ruling: null, dueMs: null, isDueOver: true, isDueLate: false, startedMs: entry.startedMs ?? nowMs });
+      Object.assign(entry, {
+        ruling: null,
+        dueMs: null,
+        isDueOver: true,
+        isDueLate: false,
+        startedMs: entry.startedMs ?? nowMs,
+      });
       // What the service refused stays refused, whatever starts it.
       const isOpen = entry.outcome === 'open' || entry.outcome === 'refused';
       if (isOpen && !isDecidedDry(entry)) entry.outcome = 'moot';
@@ -343,12 +365,18 @@ export class Oracle {
     const isAlive = this.#counts(entry);
     const counting = isAlive ? entry.votes.map(({ approver }) => approver) : [];
     const lost = voters.filter((approver) => !counting.includes(approver));
-    const isHeldAgain = !isAdvice(entry.event) && [...holdingSinks.values()].some((approver) => lost.includes(approver));
+    const isHeldAgain =
+      !isAdvice(entry.event) && [...holdingSinks.values()].some((approver) => lost.includes(approver));
     if (isHeldAgain) this.#change(entry.key, nowMs, () => this.#holdBySinks(entry, lost, nowMs, isAlive));
   }
 
   /** Those of these approvers; null: all. `isKept`: a hold that stands is not set again. */
-  #holdBySinks({ event, holds }: OracleEntry, approvers: readonly string[] | null, nowMs: number, isKept = false): void {
+  #holdBySinks(
+    { event, holds }: OracleEntry,
+    approvers: readonly string[] | null,
+    nowMs: number,
+    isKept = false,
+  ): void {
     if (isAdvice(event)) return;
     for (const [sink, approver] of this.config.holdingSinks)
       if ((approvers?.includes(approver) ?? true) && !(isKept && holds.has(`sink ${sink}`)))
@@ -374,7 +402,8 @@ export class Oracle {
     const wasReady = entry.sinceMs !== null && entry.outcome !== 'failed';
     if (!isReady) entry.sinceMs = null;
     else if (!wasReady) entry.sinceMs = nowMs;
-    entry.fellDue = entry.by !== null && isDue && entry.dueMs !== null ? { dueMs: entry.dueMs, rule: ruling.rule } : null;
+    entry.fellDue =
+      entry.by !== null && isDue && entry.dueMs !== null ? { dueMs: entry.dueMs, rule: ruling.rule } : null;
     entry.isAtOnce = entry.by === 'quorum' && entry.votes.some(({ isShared }) => !isShared);
     entry.isDry = dryRun;
     entry.outcome = 'open';
@@ -427,11 +456,17 @@ export class Oracle {
     this.#change(key, nowMs, (entry) => {
       for (const owner of owners) entry.holds.delete(owner);
       const isPast = entry.event.notBefore !== null && Date.parse(entry.event.notBefore) <= nowMs;
-      if (entry.holds.size === 0 && entry.by === 'deadline' && isPast) Object.assign(entry, { by: null, sinceMs: null, fellDue: null });
+      if (entry.holds.size === 0 && entry.by === 'deadline' && isPast)
+        Object.assign(entry, { by: null, sinceMs: null, fellDue: null });
     });
   }
 
-  #vote(key: string, approver: string, { isShared, hasSeen }: Pick<OracleVote, 'isShared' | 'hasSeen'>, nowMs: number): void {
+  #vote(
+    key: string,
+    approver: string,
+    { isShared, hasSeen }: Pick<OracleVote, 'isShared' | 'hasSeen'>,
+    nowMs: number,
+  ): void {
     const entry = this.entries.get(key);
     if (entry === undefined || entry.event.eventStatus !== 'Scheduled') return;
     const earlier = this.#counts(entry) ? entry.votes.find((vote) => vote.approver === approver) : undefined;
@@ -499,7 +534,8 @@ export class Oracle {
   #lifted({ approver, sentMs }: Pick<OracleCommand, 'approver' | 'sentMs'>, { holds }: OracleEntry): readonly string[] {
     const own = [...holds].filter(([, hold]) => hold.approver === approver).map(([owner]) => owner);
     const meant = own.length > 0 ? own : [...holds.keys()];
-    const isLate = (holder: string) => sentMs !== null && this.#isAdmin(approver) && (holds.get(holder)?.setMs ?? 0) > sentMs;
+    const isLate = (holder: string) =>
+      sentMs !== null && this.#isAdmin(approver) && (holds.get(holder)?.setMs ?? 0) > sentMs;
     return meant.filter((holder) => !isLate(holder));
   }
 
@@ -528,7 +564,15 @@ function newEntry(key: string, occurrence: number, event: ScheduledEvent): Oracl
   return {
     ...{ key, occurrence, event, isListed: true, ruling: null, dueMs: null, isDueOver: true, isDueLate: false },
     ...{ votes: [], holds: new Map<string, OracleHold>(), by: null, sinceMs: null, isAtOnce: false, fellDue: null },
-    ...{ isDry: false, isSpent: false, posted: null, outcome: 'open', failedMs: 0, isAgainLate: false, startedMs: null },
+    ...{
+      isDry: false,
+      isSpent: false,
+      posted: null,
+      outcome: 'open',
+      failedMs: 0,
+      isAgainLate: false,
+      startedMs: null,
+    },
   };
 }
 
@@ -543,7 +587,15 @@ function isByRule(entry: OracleEntry, ruling: OracleRuling): boolean {
 
 /** What was said counts no more; holds stand. */
 function reset(entry: OracleEntry): void {
-  Object.assign(entry, { votes: [], by: null, sinceMs: null, isAtOnce: false, fellDue: null, isDry: false, outcome: 'open' });
+  Object.assign(entry, {
+    votes: [],
+    by: null,
+    sinceMs: null,
+    isAtOnce: false,
+    fellDue: null,
+    isDry: false,
+    outcome: 'open',
+  });
 }
 
 /** Decided in a dry run, whoever looks at it now. */

@@ -9,7 +9,10 @@ import type { Deps } from '../../../src/time/clock.ts';
 import type { OracleCommand } from './approvals-oracle.ts';
 import { isAuthorizedIn, type OracleConfig } from './approvals-oracle-rules.ts';
 
-/** What the metadata service says to the next StartRequest. `starts`: accepted, and the event is Started before the answer is there, or lost (`never`). */
+/**
+ * What the metadata service says to the next StartRequest. `starts`: accepted, and the event is Started before the
+ * answer is there, or lost (`never`).
+ */
 export type Answer =
   | 'accepted'
   | 'starts'
@@ -85,11 +88,21 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
       },
     },
   });
-  const process: Process = { approvals, config, isDead: false, accepted: new Set(), lost: new Set(), posting: new Map() };
+  const process: Process = {
+    approvals,
+    config,
+    isDead: false,
+    accepted: new Set(),
+    lost: new Set(),
+    posting: new Map(),
+  };
   return process;
 }
 
-/** What it answers at once to a command over HTTP is in `said`, as far as it is a refusal; a yes that is recorded is answered later. */
+/**
+ * What it answers at once to a command over HTTP is in `said`, as far as it is a refusal; a yes that is recorded is
+ * answered later.
+ */
 export function ask(
   { approvals }: Process,
   { approver, holds, releases, starts }: OracleCommand,
@@ -140,7 +153,9 @@ export function killed(): BridgeError {
 }
 
 function bodyOf(starts: OracleCommand['starts'], seen: string | undefined): object {
-  return { StartRequests: starts.map(({ key }) => ({ EventId: key.toUpperCase(), ...(seen !== undefined && { Seen: seen }) })) };
+  return {
+    StartRequests: starts.map(({ key }) => ({ EventId: key.toUpperCase(), ...(seen !== undefined && { Seen: seen }) })),
+  };
 }
 
 /** Nothing comes back, as to a process that is no more, until it is told to give up. */

@@ -10,14 +10,17 @@ import type { OracleConfig } from './approvals-oracle-rules.ts';
 import type { Channel } from './approvals-process.ts';
 
 const DEFAULT = { runs: 1500, seed: 8 };
-/** Any count and any seed will do: only the default run, or a longer one of its seed, must also reach the rare cases. */
+/**
+ * Any count and any seed will do: only the default run, or a longer one of its seed, must also reach the rare cases.
+ */
 const RUNS = Number(process.env['APPROVALS_RUNS'] ?? DEFAULT.runs);
 const SEED = Number(process.env['APPROVALS_SEED'] ?? DEFAULT.seed);
 
 async function play(model: ApprovalsModel, configs: readonly OracleConfig[], given: Command): Promise<void> {
   model.tick();
   if (given.kind === 'list') model.list(given.id, contentOf(model, given.id, given.fields));
-  if (given.kind === 'start' && model.event(given.id)) model.list(given.id, { eventStatus: 'Started', notBefore: null });
+  if (given.kind === 'start' && model.event(given.id))
+    model.list(given.id, { eventStatus: 'Started', notBefore: null });
   if (given.kind === 'unstart' && model.event(given.id)) model.list(given.id, { eventStatus: 'Scheduled' });
   if (given.kind === 'end') model.end(given.id);
   if (given.kind === 'hide') model.hide(given.id, false);
@@ -43,7 +46,13 @@ async function play(model: ApprovalsModel, configs: readonly OracleConfig[], giv
   model.check();
 }
 
-const FIRST = { eventType: 'Reboot', durationInSeconds: 5, resources: ['web_0', 'WEB_1'], eventSource: 'Platform', noticeS: 150 };
+const FIRST = {
+  eventType: 'Reboot',
+  durationInSeconds: 5,
+  resources: ['web_0', 'WEB_1'],
+  eventSource: 'Platform',
+  noticeS: 150,
+};
 
 function contentOf(
   model: ApprovalsModel,
@@ -57,7 +66,10 @@ function contentOf(
   return { ...content, ...(notBefore !== null && { notBefore }), eventStatus: 'Scheduled' };
 }
 
-async function ask(model: ApprovalsModel, { ids, approver: who, channel: by, seen }: Command & { kind: 'ask' }): Promise<void> {
+async function ask(
+  model: ApprovalsModel,
+  { ids, approver: who, channel: by, seen }: Command & { kind: 'ask' },
+): Promise<void> {
   const known = model.seenIds;
   const seenId = seen === undefined ? undefined : (known[known.length - 1 - (seen % (known.length + 1))] ?? 'nonsense');
   const told = seenId === undefined ? undefined : (model.store.journal.seen(seenId) ?? ('nonsense' as const));
@@ -71,7 +83,10 @@ async function hold(
 ): Promise<void> {
   const key = eventId.toLowerCase();
   const isBoth = kind === 'hold and ask' && by !== 'http';
-  const parts = { ...(kind === 'release' ? { releases: [key] } : { holds: [key] }), ...(isBoth && { starts: [{ key }] }) };
+  const parts = {
+    ...(kind === 'release' ? { releases: [key] } : { holds: [key] }),
+    ...(isBoth && { starts: [{ key }] }),
+  };
   await model.perform(by, commandOf(model, who, by, parts), undefined);
 }
 
@@ -89,7 +104,16 @@ async function prepare(
 
 function commandOf(model: ApprovalsModel, who: string, by: Channel, parts: Partial<OracleCommand>): OracleCommand {
   const sentMs = by === 'http' ? null : model.time.wallMs();
-  return { approver: who, isShared: by === 'topic', via: by === 'http' ? null : by, sentMs, holds: [], releases: [], starts: [], ...parts };
+  return {
+    approver: who,
+    isShared: by === 'topic',
+    via: by === 'http' ? null : by,
+    sentMs,
+    holds: [],
+    releases: [],
+    starts: [],
+    ...parts,
+  };
 }
 
 /** The service answers, the disk has room, and time passes. */

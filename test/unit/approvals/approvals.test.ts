@@ -63,7 +63,10 @@ test('approving twice is harmless, is recorded once and posts once', async (t) =
   ];
   await fixture.time.advance(2000);
   assert.deepEqual((await Promise.all(both)).map(states), ['200 submitted', '200 submitted']);
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))), '200 submitted');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))),
+    '200 submitted',
+  );
   assert.equal(fixture.posts.length, 1);
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
 });
@@ -75,7 +78,11 @@ test('a second approver of a submitted event is recorded, and nothing is posted 
   assert.ok(answered.kind === 'results');
   assert.deepEqual(answered.results[0]?.approvedBy, ['orders', 'billing']);
   assert.equal(fixture.posts.length, 1);
-  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders', 'approval.recorded billing']);
+  assert.deepEqual(fixture.store.told, [
+    'approval.recorded orders',
+    'approval.submitted orders',
+    'approval.recorded billing',
+  ]);
 });
 
 test('if several approvers are required, the answer to the first names the missing ones, and the last vote submits', async (t) => {
@@ -88,7 +95,10 @@ test('if several approvers are required, the answer to the first names the missi
   assert.equal(fixture.posts.length, 0);
   assert.equal(approvals.summary(KEY)?.state, 'waiting');
   assert.deepEqual(approvals.summary(KEY)?.waitingFor, ['orders']);
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))), '200 submitted');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))),
+    '200 submitted',
+  );
   assert.equal(fixture.posts.length, 1);
   assert.equal(fixture.store.published.at(-1)?.approver, null, 'several approved it');
 });
@@ -114,7 +124,11 @@ test('several events in one request are posted one by one, and one that waits ma
 test('the first refused id decides, and then nothing is recorded or posted', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   const before = fixture.store.transactions;
-  const answered = await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID, 'Nobody', 'no one')), 0);
+  const answered = await answer(
+    fixture,
+    approvals.request(caller('orders'), startRequests(EVENT_ID, 'Nobody', 'no one')),
+    0,
+  );
   assert.ok(answered.kind === 'refusal');
   assert.deepEqual([answered.status, answered.type, answered.eventId], [404, 'unknown', 'Nobody']);
   assert.equal(fixture.store.transactions, before);
@@ -124,59 +138,92 @@ test('the first refused id decides, and then nothing is recorded or posted', asy
 
 test('a body that is no approval is a bad request', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), { StartRequests: [] }), 0)), '400 bad-request');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), { StartRequests: [] }), 0)),
+    '400 bad-request',
+  );
 });
 
 test('an event that has ended is gone for good', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   end(fixture);
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '410 ended');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)),
+    '410 ended',
+  );
 });
 
 test('an event that has started is refused, except to approvers who approved it before', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
   change(fixture, { eventStatus: 'Started', notBefore: null });
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '200 started');
-  assert.equal(states(await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)), 0)), '409 started');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)),
+    '200 started',
+  );
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)), 0)),
+    '409 started',
+  );
 });
 
 test('the answer says that an event started without a full quorum', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
   change(fixture, { eventStatus: 'Started', notBefore: null });
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '200 started');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)),
+    '200 started',
+  );
   assert.equal(approvals.summary(KEY)?.state, 'moot');
   assert.deepEqual(fixture.store.told, ['approval.recorded orders']);
 });
 
 test('a scope refuses an event of which it covers only some names', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, { approvers: { orders: { scope: { resources: ['westno_0'] } } } });
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '403 scope');
+  const { fixture, approvals } = approvalsOverOneEvent(t, {
+    approvers: { orders: { scope: { resources: ['westno_0'] } } },
+  });
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)),
+    '403 scope',
+  );
 });
 
 test('an approver who is not in the required list is refused', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: ['billing'] });
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)), '403 forbidden');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)), 0)),
+    '403 forbidden',
+  );
 });
 
 test('a SpotRebalanceRecommendation is never approved', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.list('spot', { eventType: 'SpotRebalanceRecommendation' });
   fixture.poll();
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests('spot')), 0)), '403 forbidden');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests('spot')), 0)),
+    '403 forbidden',
+  );
 });
 
 test('Seen: an event that has got worse since is refused, one that has not is approved', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
-  const told = (change: string, occurrence: number, fields = {}) => ({ change, key: KEY, occurrence, event: scheduledEvent(fields) });
+  const told = (change: string, occurrence: number, fields = {}) => ({
+    change,
+    key: KEY,
+    occurrence,
+    event: scheduledEvent(fields),
+  });
   fixture.store.seenEvents.set('mild', told('scheduled', 1, { durationInSeconds: 1 }));
   fixture.store.seenEvents.set('same', told('updated', 1));
   fixture.store.seenEvents.set('earlier', told('scheduled', 0));
   fixture.store.seenEvents.set('started', told('started', 1));
   fixture.store.seenEvents.set('foreign', { ...told('scheduled', 1), key: 'other' });
   const ask = async (Seen: string) =>
-    states(await answer(fixture, approvals.request(caller('orders'), { StartRequests: [{ EventId: EVENT_ID, Seen }] })));
+    states(
+      await answer(fixture, approvals.request(caller('orders'), { StartRequests: [{ EventId: EVENT_ID, Seen }] })),
+    );
   assert.equal(await ask('mild'), '409 changed');
   assert.equal(await ask('earlier'), '409 changed');
   assert.equal(await ask('started'), '404 seen-unknown');
@@ -199,7 +246,10 @@ test('Seen: if one request names two for the same event, each is checked', async
 });
 
 test('a recorded approval becomes void when the event gets worse, and each approver is named', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, { approvers: { orders: {}, billing: {}, ops: {} }, required: 'all' });
+  const { fixture, approvals } = approvalsOverOneEvent(t, {
+    approvers: { orders: {}, billing: {}, ops: {} },
+    required: 'all',
+  });
   await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)));
   await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)));
   change(fixture, { resources: ['WestNO_0', 'WestNO_1', 'WestNO_2'] });
@@ -246,7 +296,10 @@ test('an approval does not outlive its occurrence', async (t) => {
   assert.equal(fixture.store.stored(KEY, 1)?.state, 'moot');
   change(fixture, {});
   assert.equal(approvals.summary(KEY), null);
-  assert.equal(states(await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)))), '202 waiting');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)))),
+    '202 waiting',
+  );
   assert.equal(fixture.posts.length, 0);
 });
 
@@ -273,22 +326,34 @@ test('an approval that cannot be stored is neither kept nor posted', async (t) =
 
 test('dry run: everything is recorded and answered, nothing is posted, also not after a restart without it', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { dryRun: true, required: 2 });
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))), '202 waiting');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))),
+    '202 waiting',
+  );
   assert.equal(approvals.summary(KEY)?.state, 'waiting');
-  assert.equal(states(await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)))), '200 dry-run');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('billing'), startRequests(EVENT_ID)))),
+    '200 dry-run',
+  );
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.recorded billing']);
   const restarted = fixture.open({ dryRun: false, required: 1 });
   t.after(() => fixture.close(restarted));
   change(fixture, { description: 'in other words' });
   assert.equal(await fixture.postsAfter(60_000), 0);
   assert.equal(restarted.summary(KEY)?.state, 'dry-run');
-  assert.equal(states(await answer(fixture, restarted.request(caller('orders'), startRequests(EVENT_ID)))), '200 submitted');
+  assert.equal(
+    states(await answer(fixture, restarted.request(caller('orders'), startRequests(EVENT_ID)))),
+    '200 submitted',
+  );
 });
 
 test('dry run: earlier decisions are not posted', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [again(3_600_000)];
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))), '202 submitting');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))),
+    '202 submitting',
+  );
   const restarted = fixture.open({ dryRun: true });
   t.after(() => fixture.close(restarted));
   assert.equal(await fixture.postsAfter(60_000), 1);
@@ -308,7 +373,9 @@ test('approvals that are closing accept no request', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   await approvals[Symbol.asyncDispose]();
   await approvals[Symbol.asyncDispose]();
-  await assert.rejects(approvals.request(caller('orders'), startRequests(EVENT_ID)), { code: 'BRIDGE_APPROVALS_CLOSED' });
+  await assert.rejects(approvals.request(caller('orders'), startRequests(EVENT_ID)), {
+    code: 'BRIDGE_APPROVALS_CLOSED',
+  });
   assert.equal(fixture.store.published.length, 0);
 });
 
@@ -319,7 +386,10 @@ test('a refused approval is reported once, and the approver may try again', asyn
   assert.ok(answered.kind === 'refusal');
   assert.deepEqual([answered.status, answered.type, answered.eventId], [502, 'refused', KEY]);
   assert.equal(approvals.summary(KEY)?.state, 'failed');
-  assert.equal(states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))), '200 submitted');
+  assert.equal(
+    states(await answer(fixture, approvals.request(caller('orders'), startRequests(EVENT_ID)))),
+    '200 submitted',
+  );
   assert.deepEqual(fixture.store.told, [
     'approval.recorded orders',
     'approval.failed refused orders',

@@ -18,13 +18,19 @@ test('each object and each enum is named by its place', () => {
     WholeInner: { title: 'WholeInner', type: 'object', required: ['text'], properties: { text: { type: 'string' } } },
     Whole: {
       ...{ title: 'Whole', type: 'object', required: ['kind', 'inner'] },
-      properties: { kind: { $ref: '#/components/schemas/WholeKind' }, inner: { $ref: '#/components/schemas/WholeInner' } },
+      properties: {
+        kind: { $ref: '#/components/schemas/WholeKind' },
+        inner: { $ref: '#/components/schemas/WholeInner' },
+      },
     },
   });
 });
 
 test('a schema of the OpenAPI document keeps its name', () => {
-  assert.deepEqual(Object.keys(converted(object({ a: optional(named('Part', object({}))) })).schemas), ['Part', 'Whole']);
+  assert.deepEqual(Object.keys(converted(object({ a: optional(named('Part', object({}))) })).schemas), [
+    'Part',
+    'Whole',
+  ]);
 });
 
 test('constants become patterns, closed lists with null and lists of words become texts', () => {

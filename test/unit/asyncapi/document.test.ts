@@ -62,7 +62,9 @@ test('without a file, it has a channel of each kind, the stream, and each way to
     ...['kafka', 'service-bus', 'webhook', 'sources.kafka', 'sources.service-bus'],
     ...['v1.stream', 'v1.approvals', 'v1.holds', 'v1.releases'],
   ]);
-  const actions = Object.entries(EXAMPLE.operations).map(([id, { action, channel }]) => `${id} ${action} ${channel.$ref}`);
+  const actions = Object.entries(EXAMPLE.operations).map(
+    ([id, { action, channel }]) => `${id} ${action} ${channel.$ref}`,
+  );
   assert.deepEqual(actions, [
     'send.kafka send #/channels/kafka',
     'send.service-bus send #/channels/service-bus',
@@ -85,7 +87,9 @@ test('a channel has a message for each CloudEvent type, and with a filter only f
         id,
       );
   }
-  const filtered = asyncApiOf({ sinks: { hooks: { ...HOOK, mode: 'batch', filter: { changes: ['ended', 'approval.failed'] } } } });
+  const filtered = asyncApiOf({
+    sinks: { hooks: { ...HOOK, mode: 'batch', filter: { changes: ['ended', 'approval.failed'] } } },
+  });
   assert.deepEqual(
     Object.values(filtered.channels['hooks']?.messages ?? {}).map(({ name }) => name),
     ['EndedBatch', 'ApprovalFailedBatch'],
@@ -132,7 +136,8 @@ test('an event of one type does not fit the message of another', () => {
 test('with a template, any payload fits', () => {
   const faults = messageFaults(ALL_MODES);
   const headers = { 'content-type': 'application/json', 'webhook-id': 'a' };
-  for (const payload of ['text', 7, null, { blocks: [] }]) assert.equal(faults.ofChannel('chat', { headers, payload }), '');
+  for (const payload of ['text', 7, null, { blocks: [] }])
+    assert.equal(faults.ofChannel('chat', { headers, payload }), '');
 });
 
 test('schemas are for generators: titles, no constant but the discriminator, no null in an enum, no condition, no closed list', () => {
@@ -212,11 +217,14 @@ test('any combination of valid sinks has a document', () => {
     topic: fc.constant('a.b'),
     keyed: fc.boolean(),
   });
-  const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/).filter((text) => !/^_*(proto|constructor|prototype)_*$/.test(text));
+  const name = fc
+    .stringMatching(/^[A-Za-z0-9_-]{1,64}$/)
+    .filter((text) => !/^_*(proto|constructor|prototype)_*$/.test(text));
   fc.assert(
     fc.property(fc.dictionary(name, fc.oneof(hook, chat, kafka), { minKeys: 1, maxKeys: 6 }), (sinks) => {
       const document = asyncApiOf({ sinks }, { HOOK_SECRET });
-      for (const sink of Object.keys(sinks)) assert.ok(Object.keys(document.channels[sink]?.messages ?? {}).length > 0, sink);
+      for (const sink of Object.keys(sinks))
+        assert.ok(Object.keys(document.channels[sink]?.messages ?? {}).length > 0, sink);
     }),
     { numRuns: 60 },
   );
@@ -249,7 +257,13 @@ test('no secret is ever in the document', () => {
           },
         },
         sinks: {
-          hooks: { type: 'webhook', url: { env: 'URL' }, headers: { 'x-key': { env: 'HEADER' } }, secrets: [{ env: 'SECRET' }], oauth2 },
+          hooks: {
+            type: 'webhook',
+            url: { env: 'URL' },
+            headers: { 'x-key': { env: 'HEADER' } },
+            secrets: [{ env: 'SECRET' }],
+            oauth2,
+          },
           hubs: { type: 'kafka', connectionString: { env: 'HUBS' }, topic: 'maintenance' },
           bus: { type: 'service-bus', connectionString: { env: 'BUS' }, topic: 'maintenance' },
         },

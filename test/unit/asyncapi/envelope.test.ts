@@ -20,7 +20,15 @@ const SECTIONS = {
   },
 };
 const VM = { ...Object.fromEntries(VM_FIELDS.map((field) => [field, 'x'])), tags: { team: 'shop' } };
-const ODD = { notBefore: null, eventType: '', eventSource: '', resources: [], resourceType: '', description: '', durationInSeconds: -1 };
+const ODD = {
+  notBefore: null,
+  eventType: '',
+  eventSource: '',
+  resources: [],
+  resourceType: '',
+  description: '',
+  durationInSeconds: -1,
+};
 const DRILL = scheduledEvent({ eventId: 'drill-00000000-0000-4000-8000-000000000001' });
 
 const CHANGES: readonly Change[] = [
@@ -28,8 +36,14 @@ const CHANGES: readonly Change[] = [
   eventChange({ event: scheduledEvent(ODD), incarnation: null }),
   eventChange({ event: DRILL, key: DRILL.eventId }),
   eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['durationInSeconds', 'notBefore'] }),
-  eventChange({ phase: 'started', previousStatus: 'Scheduled', event: scheduledEvent({ eventStatus: 'Started', notBefore: null }) }),
-  ...(['completed', 'canceled', 'unknown'] as const).map((outcome) => eventChange({ phase: 'ended', previousStatus: 'Started', outcome })),
+  eventChange({
+    phase: 'started',
+    previousStatus: 'Scheduled',
+    event: scheduledEvent({ eventStatus: 'Started', notBefore: null }),
+  }),
+  ...(['completed', 'canceled', 'unknown'] as const).map((outcome) =>
+    eventChange({ phase: 'ended', previousStatus: 'Started', outcome }),
+  ),
   ...(['recorded', 'submitted', 'failed'] as const).map((phase) => approvalChange({ phase })),
   approvalChange({ phase: 'failed', approver: null, policy: 'policy[0]', reason: 'unknown', event: null }),
   sightChange(),
@@ -61,7 +75,11 @@ test('every kind of CloudEvent fits in every mode, and the document names each m
     const channel = adapter.channel?.(options) as SinkChannel;
     for (const event of [...eventsOf('WestNO_0'), ...eventsOf(null)]) {
       const { headers, body } = channel.encode(event);
-      assert.equal(faults.ofChannel(name, { headers, payload: JSON.parse(Buffer.from(body).toString()) }), '', `${name} ${event.id}`);
+      assert.equal(
+        faults.ofChannel(name, { headers, payload: JSON.parse(Buffer.from(body).toString()) }),
+        '',
+        `${name} ${event.id}`,
+      );
     }
   }
 });
@@ -70,5 +88,8 @@ test('members that a later version adds fit, too', () => {
   const faults = messageFaults(asyncApiOf(SECTIONS));
   const [event] = eventsOf('WestNO_0');
   const payload = JSON.parse(Buffer.from(event?.bytes ?? []).toString()) as { data: object };
-  assert.equal(faults.ofChannel('v1.stream', { payload: { ...payload, newer: 1, data: { ...payload.data, newer: [1] } } }), '');
+  assert.equal(
+    faults.ofChannel('v1.stream', { payload: { ...payload, newer: 1, data: { ...payload.data, newer: [1] } } }),
+    '',
+  );
 });

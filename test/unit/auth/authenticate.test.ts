@@ -19,14 +19,29 @@ function token(value: string): Secret {
   return secret;
 }
 
-const who = (proofs: Partial<ApproverCredentials>): ApproverCredentials => ({ tokens: [], certificate: null, subject: null, ...proofs });
+const who = (proofs: Partial<ApproverCredentials>): ApproverCredentials => ({
+  tokens: [],
+  certificate: null,
+  subject: null,
+  ...proofs,
+});
 
 function authenticator(parts: Partial<AuthenticatorParts>, log: string[] = [], time = new VirtualTime()) {
   const logger = pino({ level: 'info' }, { write: (line: string) => log.push(line) });
-  const authenticate = createAuthenticator({ approvers: {}, readers: {}, jwt: null, keys: null, deps: time, logger, ...parts });
+  const authenticate = createAuthenticator({
+    approvers: {},
+    readers: {},
+    jwt: null,
+    keys: null,
+    deps: time,
+    logger,
+    ...parts,
+  });
   return async (proofs: Partial<Credentials>) => {
     const found = await authenticate({ token: null, certificate: null, network: '192.0.2.1', ...proofs });
-    return found.outcome === 'known' ? `${found.caller.kind} ${found.caller.name} by ${found.caller.via}` : found.outcome;
+    return found.outcome === 'known'
+      ? `${found.caller.kind} ${found.caller.name} by ${found.caller.via}`
+      : found.outcome;
   };
 }
 
@@ -78,7 +93,9 @@ test('a certificate identifies the approver with one of its names: DNS names ign
 });
 
 test('a certificate with the names of two approvers is rejected', async () => {
-  const authenticate = authenticator({ approvers: { a: who({ certificate: 'a.test' }), b: who({ certificate: 'b' }) } });
+  const authenticate = authenticator({
+    approvers: { a: who({ certificate: 'a.test' }), b: who({ certificate: 'b' }) },
+  });
   assert.equal(await authenticate({ certificate: { exact: ['b'], dns: ['a.test'] } }), 'nobody');
 });
 

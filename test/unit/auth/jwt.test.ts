@@ -33,11 +33,21 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
   const token = new Secret({ env: 'TOKEN' });
   token.open('billing.token.00000001');
   const approvers = Object.fromEntries(
-    Object.entries(SUBJECTS).map(([name, subject]) => [name, { tokens: name === 'billing' ? [token] : [], certificate: null, subject }]),
+    Object.entries(SUBJECTS).map(([name, subject]) => [
+      name,
+      { tokens: name === 'billing' ? [token] : [], certificate: null, subject },
+    ]),
   );
   const logger = pino({ level: 'trace' }, { write: (line: string) => log.push(line) });
   const jwt = { ...OPTIONS, jwks: issuer.url, ...options };
-  const authenticate = createAuthenticator({ approvers, readers: {}, jwt, keys: openKeySet(jwt, time, logger), deps: time, logger });
+  const authenticate = createAuthenticator({
+    approvers,
+    readers: {},
+    jwt,
+    keys: openKeySet(jwt, time, logger),
+    deps: time,
+    logger,
+  });
   const ask = async (given: string) => {
     const found = await authenticate({ token: given, certificate: null, network: '192.0.2.1' });
     return found.outcome === 'known' ? `${found.caller.kind} ${found.caller.name} by ${found.caller.via}` : found;
@@ -54,7 +64,13 @@ async function startVerifier(t: TestContext, change = (keySet: string) => keySet
   const time = new VirtualTime();
   const options = { ...OPTIONS, jwks: issuer.url };
   const logger = pino({ level: 'silent' });
-  const verifier = new JwtVerifier(options, new Map([['orders', 'orders']]), time, logger, openKeySet(options, time, logger));
+  const verifier = new JwtVerifier(
+    options,
+    new Map([['orders', 'orders']]),
+    time,
+    logger,
+    openKeySet(options, time, logger),
+  );
   return { issuer, time, verify: (token: string, network: string) => verifier.verify(token, network) };
 }
 
@@ -102,7 +118,10 @@ test('any member of a claim with a list, such as roles, can match', async (t) =>
 
 test('a token with the subjects of two approvers is rejected', async (t) => {
   const { ask, sign } = await fixture(t, { claim: 'roles' });
-  await assertRefused(await ask(await sign({ roles: ['Ops.Approve', 'Billing.Approve'] })), /signature or its subject is not accepted/);
+  await assertRefused(
+    await ask(await sign({ roles: ['Ops.Approve', 'Billing.Approve'] })),
+    /signature or its subject is not accepted/,
+  );
 });
 
 test('the name of an approver without a subject is rejected, and so is a property of every object', async (t) => {
@@ -150,7 +169,8 @@ test('if types are configured, typ must be one of them, case-insensitive, with o
 
 test('without types, any typ or none is accepted', async (t) => {
   const { ask, sign } = await fixture(t);
-  for (const header of [{}, { typ: 'JWT' }, { typ: 'id+jwt' }]) assert.equal(await ask(await sign({}, header)), 'approver orders by jwt');
+  for (const header of [{}, { typ: 'JWT' }, { typ: 'id+jwt' }])
+    assert.equal(await ask(await sign({}, header)), 'approver orders by jwt');
 });
 
 test('a verified token still expires', async (t) => {
@@ -211,14 +231,24 @@ test('a token that was changed, or that another issuer signed, is rejected', asy
 test('a caller without a valid signature does not learn which subjects exist', async (t) => {
   const { ask, time } = await fixture(t);
   const stranger = await Issuer.start(t);
-  const [known, unknown] = [await stranger.token(time.wallMs()), await stranger.token(time.wallMs(), { sub: 'nobody' })];
+  const [known, unknown] = [
+    await stranger.token(time.wallMs()),
+    await stranger.token(time.wallMs(), { sub: 'nobody' }),
+  ];
   assert.deepEqual(await ask(known), await ask(unknown));
 });
 
 test('text that is not a JWT is rejected without an internal error', async (t) => {
   const { ask, issuer, log } = await fixture(t);
   const b64 = (text: string) => Buffer.from(text).toString('base64url');
-  const texts = ['a.b.c', 'a.b', '...', 'a.b.c.d.e', `${b64('{"alg":"RS256"}')}.${b64('[]')}.AA`, `${b64('null')}.${b64('null')}.AA`];
+  const texts = [
+    'a.b.c',
+    'a.b',
+    '...',
+    'a.b.c.d.e',
+    `${b64('{"alg":"RS256"}')}.${b64('[]')}.AA`,
+    `${b64('null')}.${b64('null')}.AA`,
+  ];
   texts.push(`${b64('{"alg":7}')}.${b64('{}')}.AA`, `${b64('{"alg":"RS256","crit":["x"]}')}.${b64('{}')}.AA`);
   texts.push(`${b64('{"alg":"RS256"}')}.${b64('{"__proto__":{"iss":1}}')}.AA`);
   for (const text of texts) await assertRefused(await ask(text), /./);

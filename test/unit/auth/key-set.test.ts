@@ -42,7 +42,10 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
   const ask = async (header: { kid?: string } = {}) => {
     serial += 1;
     return (
-      await verifier.verify(await issuer.token(time.wallMs(), { jti: serial, exp: time.wallMs() / 1000 + 1_000_000 }, header), 'here')
+      await verifier.verify(
+        await issuer.token(time.wallMs(), { jti: serial, exp: time.wallMs() / 1000 + 1_000_000 }, header),
+        'here',
+      )
     ).kind;
   };
   const errors = () => log.filter(({ level }) => level === 50).map(({ err, msg }) => err?.message ?? msg);
@@ -258,7 +261,9 @@ test('keys are never fetched from private addresses that are not allowed, by add
 
 test('over TLS, the server must have a certificate for its name from a trusted CA', async (t) => {
   const issuer = await Issuer.start(t);
-  const server = createSecureServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (_, response) => response.end(issuer.keySet()));
+  const server = createSecureServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (_, response) =>
+    response.end(issuer.keySet()),
+  );
   server.on('tlsClientError', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
@@ -289,7 +294,8 @@ test('a key set in a file is read again when it changes, and a bad one leaves th
   jwks.open(first.keySet(), path);
   writeFileSync(path, first.keySet());
   const { time, verifier, errors } = await fixture(t, { jwks });
-  const ask = async (kid: string) => (await verifier.verify(await first.token(time.wallMs(), {}, { kid }), 'here')).kind;
+  const ask = async (kid: string) =>
+    (await verifier.verify(await first.token(time.wallMs(), {}, { kid }), 'here')).kind;
   assert.equal(await ask('one'), 'approver');
   assert.equal(await ask('two'), 'refused');
   writeFileSync(path, '{"keys":');

@@ -135,14 +135,22 @@ test('a missing identity is reported with a remedy', async (t) => {
   assert.match(message, /gave no token \(Identity not found\): assign a managed identity to this machine/);
 });
 
-const application = { credential: 'client-secret', tenantId: 'tenant', clientId: 'application', clientSecret: secretOf(SECRET) } as const;
+const application = {
+  credential: 'client-secret',
+  tenantId: 'tenant',
+  clientId: 'application',
+  clientSecret: secretOf(SECRET),
+} as const;
 
 test('an application authenticates with its secret, which appears nowhere else', async (t) => {
   const entra = await FakeEntra.start(t);
   const { ask, scope } = start(t, application);
   assert.equal(await ask(), 'token-1');
   const { at, form } = entra.requests[0] ?? assert.fail();
-  assert.deepEqual([at, form.get('client_id'), form.get('client_secret'), form.get('scope')], ['entra', 'application', SECRET, scope]);
+  assert.deepEqual(
+    [at, form.get('client_id'), form.get('client_secret'), form.get('scope')],
+    ['entra', 'application', SECRET, scope],
+  );
 });
 
 test("a wrong secret is reported with Entra's message, but without the secret", async (t) => {
@@ -152,13 +160,19 @@ test("a wrong secret is reported with Entra's message, but without the secret", 
   entra.answer = () => ({ status: 401, body: { error: 'invalid_client', error_description: why } });
   const { code, disposition, message } = await fails();
   assert.deepEqual([code, disposition], ['BRIDGE_AZURE_REFUSED', 'misconfigured']);
-  assert.match(message, /AADSTS7000215: Invalid client secret provided: \[secret\].*value of a secret that has not expired/);
+  assert.match(
+    message,
+    /AADSTS7000215: Invalid client secret provided: \[secret\].*value of a secret that has not expired/,
+  );
 });
 
 test('a failure of Entra is not reported as a wrong secret', async (t) => {
   const entra = await FakeEntra.start(t);
   const { fails } = start(t, application);
-  entra.answer = () => ({ status: 503, body: { error: 'temporarily_unavailable', error_description: 'AADSTS90033: A transient error.' } });
+  entra.answer = () => ({
+    status: 503,
+    body: { error: 'temporarily_unavailable', error_description: 'AADSTS90033: A transient error.' },
+  });
   assert.equal((await fails()).code, 'BRIDGE_AZURE_UNAVAILABLE');
 });
 
@@ -216,8 +230,15 @@ test('a workload sends the token of its platform', async (t) => {
 test('an environment with an application is enough, and an empty one is reported', async (t) => {
   await FakeEntra.start(t);
   const nothing = await start(t, { credential: 'environment' }).fails();
-  assert.match(nothing.message, /credential environment gave no token .* set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET/);
-  const entra = await FakeEntra.start(t, { AZURE_TENANT_ID: 'tenant', AZURE_CLIENT_ID: 'env-app', AZURE_CLIENT_SECRET: SECRET });
+  assert.match(
+    nothing.message,
+    /credential environment gave no token .* set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET/,
+  );
+  const entra = await FakeEntra.start(t, {
+    AZURE_TENANT_ID: 'tenant',
+    AZURE_CLIENT_ID: 'env-app',
+    AZURE_CLIENT_SECRET: SECRET,
+  });
   assert.equal(await start(t, { credential: 'environment' }).ask(), 'token-1');
   assert.equal(entra.requests[0]?.form.get('client_id'), 'env-app');
 });
@@ -236,7 +257,10 @@ test('a workload without the data of its platform is reported each time, until t
 test('default uses the first available credential', async (t) => {
   const entra = await FakeEntra.start(t);
   assert.equal(await start(t, { clientId: 'assigned' }).ask(), 'token-1');
-  assert.deepEqual([entra.requests[0]?.at, entra.requests[0]?.url.searchParams.get('client_id')], ['identity', 'assigned']);
+  assert.deepEqual(
+    [entra.requests[0]?.at, entra.requests[0]?.url.searchParams.get('client_id')],
+    ['identity', 'assigned'],
+  );
 });
 
 test('each kind of credential reports missing and unused keys', () => {
@@ -244,7 +268,10 @@ test('each kind of credential reports missing and unused keys', () => {
   assert.deepEqual(keys({}), []);
   assert.deepEqual(keys({ credential: 'client-secret' }), ['tenantId', 'clientId', 'clientSecret']);
   assert.deepEqual(keys({ credential: 'client-certificate', tenantId: 't', clientId: 'c' }), ['certificate']);
-  assert.deepEqual(keys({ credential: 'managed-identity', tenantId: 't', clientSecret: secretOf('x') }), ['tenantId', 'clientSecret']);
+  assert.deepEqual(keys({ credential: 'managed-identity', tenantId: 't', clientSecret: secretOf('x') }), [
+    'tenantId',
+    'clientSecret',
+  ]);
   assert.deepEqual(keys({ credential: 'environment', clientId: 'c' }), ['clientId']);
   assert.deepEqual(keys({ credential: 'workload-identity', clientId: 'c', tenantId: 't' }), []);
 });
@@ -254,7 +281,13 @@ test('the authority of a national cloud is used, for any environment', async (t)
   const authorityHost = process.env['AZURE_AUTHORITY_HOST'] ?? '';
   setEnvironment(t, { AZURE_AUTHORITY_HOST: 'https://localhost:1' });
   const clientSecret = secretOf(SECRET);
-  const { ask } = start(t, { credential: 'client-secret', tenantId: 'tenant', clientId: 'app', clientSecret, authorityHost });
+  const { ask } = start(t, {
+    credential: 'client-secret',
+    tenantId: 'tenant',
+    clientId: 'app',
+    clientSecret,
+    authorityHost,
+  });
   assert.equal(await ask(), 'token-1');
   assert.equal(entra.requests[0]?.at, 'entra');
 });

@@ -59,7 +59,12 @@ test('a source may act for the approver that it names, as long as it is configur
   const config = configOf({}, { topic: source });
   const mayAct = (via: string, approver: string) => isAuthorized(config, { via, approver }, null, null);
   assert.deepEqual(
-    [mayAct('source:topic', 'orders'), mayAct('source:topic', 'node'), mayAct('source:other', 'orders'), mayAct('token', 'orders')],
+    [
+      mayAct('source:topic', 'orders'),
+      mayAct('source:topic', 'node'),
+      mayAct('source:other', 'orders'),
+      mayAct('token', 'orders'),
+    ],
     [true, false, false, false],
   );
 });

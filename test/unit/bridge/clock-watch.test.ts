@@ -10,7 +10,13 @@ const AT_MS = Date.parse('2026-11-22T18:00:00Z');
 function pollWith(offsetMs: number): PollResult {
   const date = new Date(AT_MS).toUTCString();
   const document = { incarnation: 1, events: [], apiVersion: '2020-07-01' };
-  return { kind: 'document', at: { wallMs: AT_MS + 500 - offsetMs, elapsedMs: 0 }, durationMs: 1, document, date } as unknown as PollResult;
+  return {
+    kind: 'document',
+    at: { wallMs: AT_MS + 500 - offsetMs, elapsedMs: 0 },
+    durationMs: 1,
+    document,
+    date,
+  } as unknown as PollResult;
 }
 
 test('a clock that is off is logged once, and so is its repair; failed polls do not count', () => {
@@ -21,7 +27,13 @@ test('a clock that is off is logged once, and so is its repair; failed polls do 
   };
   polls(10, 200);
   polls(20, 7_200_000);
-  watch.polled({ kind: 'failure', at: { wallMs: AT_MS, elapsedMs: 0 }, durationMs: 1, error: new Error('x'), result: 'timeout' });
+  watch.polled({
+    kind: 'failure',
+    at: { wallMs: AT_MS, elapsedMs: 0 },
+    durationMs: 1,
+    error: new Error('x'),
+    result: 'timeout',
+  });
   assert.equal(watch.offset.seconds, 7200);
   polls(20, 0);
   assert.deepEqual(

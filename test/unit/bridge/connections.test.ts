@@ -89,7 +89,9 @@ test('options that cannot work together show at once', () => {
 
 test('if something is unreachable, a proxy of the environment is named without its credentials', async () => {
   const { config } = setUp('http://127.0.0.1:1');
-  const found = await all(check(config, { HTTPS_PROXY: 'http://user:secret@proxy:3128', http_proxy: 'http://proxy:3128', NO_PROXY: '*' }));
+  const found = await all(
+    check(config, { HTTPS_PROXY: 'http://user:secret@proxy:3128', http_proxy: 'http://proxy:3128', NO_PROXY: '*' }),
+  );
   const { name, error, found: told } = found.at(-1) ?? assert.fail();
   assert.deepEqual([name, error], ['proxy', null]);
   assert.match(told ?? '', /^http_proxy, HTTPS_PROXY are set/);

@@ -12,7 +12,10 @@ const KNOWN = {
   ...{ kind: 'known', vmId: 'vm', name: 'WestNO_0', source: '/subscriptions/s/resourcegroups/g' },
   vm: { location: 'westeurope', vmSize: 'Standard_D2s_v5', tags: { Team: 'shop', owner: 'ann' } },
 } as const satisfies InstanceAnswer;
-const FAILED: InstanceAnswer = { kind: 'failed', error: new BridgeError('BRIDGE_METADATA_STATUS', 'the metadata service answered 503') };
+const FAILED: InstanceAnswer = {
+  kind: 'failed',
+  error: new BridgeError('BRIDGE_METADATA_STATUS', 'the metadata service answered 503'),
+};
 
 /** `answers` in order, the last one again and again; null is a question that gets no answer. */
 function startIdentity(
@@ -108,7 +111,10 @@ test('the presumed VM no longer counts once the vmId differs; while the store ca
   await time.advance(42_000);
   assert.deepEqual([identity.isPresumed, identity.isIdentified], [false, false], `${foreign}`);
   await time.advance(60_000);
-  assert.deepEqual([identity.isIdentified, foreign, store.outbox.identity.current.vmId], [true, ['copy', 'copy', 'copy', 'copy'], 'copy']);
+  assert.deepEqual(
+    [identity.isIdentified, foreign, store.outbox.identity.current.vmId],
+    [true, ['copy', 'copy', 'copy', 'copy'], 'copy'],
+  );
 });
 
 test('a stored state waits 60 s for the vmId', async (t) => {
@@ -129,11 +135,20 @@ test('an instance route that asks for a pause gets it, 10 s at most', async (t) 
   ] as const) {
     const store = testStore(t);
     const asked: number[] = [];
-    const error = new BridgeError('BRIDGE_METADATA_STATUS', 'the metadata service answered 429', { status: 429, retryAfterMs });
+    const error = new BridgeError('BRIDGE_METADATA_STATUS', 'the metadata service answered 429', {
+      status: 429,
+      retryAfterMs,
+    });
     const controller = new AbortController();
     t.after(() => controller.abort());
     const identity = new Identity({
-      ...{ outbox: store.outbox, configuredSource: '/my/source', observerFields: [], deps: store.time, logger: pino({ level: 'silent' }) },
+      ...{
+        outbox: store.outbox,
+        configuredSource: '/my/source',
+        observerFields: [],
+        deps: store.time,
+        logger: pino({ level: 'silent' }),
+      },
       instance: async () => {
         asked.push(store.time.elapsedMs());
         return { kind: 'failed', error };
@@ -165,7 +180,11 @@ test('the configured fields of the VM are published, and no others are stored', 
   const store = testStore(t);
   const { identity } = startIdentity(t, [KNOWN], store, ['tags.team', 'location', 'zone']);
   await settle();
-  assert.deepEqual(identity.observer, { name: 'WestNO_0', id: 'westno_0', vm: { location: 'westeurope', tags: { team: 'shop' } } });
+  assert.deepEqual(identity.observer, {
+    name: 'WestNO_0',
+    id: 'westno_0',
+    vm: { location: 'westeurope', tags: { team: 'shop' } },
+  });
   assert.deepEqual(store.outbox.identity.current.vm, { location: 'westeurope', tags: { team: 'shop' } });
 });
 
@@ -187,7 +206,9 @@ test('the stored fields are published while the instance route does not answer, 
 
 test('an edited tag is published within 10 minutes, while name and source stay until the next start', async (t) => {
   const edited: InstanceAnswer = { ...KNOWN, name: 'other', source: '/other', vm: { tags: { team: 'billing' } } };
-  const { identity, time } = startIdentity(t, [KNOWN, FAILED, { ...edited, vmId: 'foreign' }, edited], testStore(t), ['tags.team']);
+  const { identity, time } = startIdentity(t, [KNOWN, FAILED, { ...edited, vmId: 'foreign' }, edited], testStore(t), [
+    'tags.team',
+  ]);
   await time.advance(3 * 600_000 - 1);
   assert.deepEqual(identity.observer.vm, { tags: { team: 'shop' } });
   await time.advance(1);

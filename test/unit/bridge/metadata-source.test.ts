@@ -72,7 +72,10 @@ class World {
       observerId: () => 'a',
     };
     const due = ({ key }: { readonly key: string }) => eventApproval({ key });
-    return new StartQueue({ ports, deps: this.time, due, isProtected: () => true, sent: () => {}, answered: () => true }, NEVER);
+    return new StartQueue(
+      { ports, deps: this.time, due, isProtected: () => true, sent: () => {}, answered: () => true },
+      NEVER,
+    );
   }
 }
 
@@ -133,7 +136,9 @@ test('wherever approvals fall that are read for first, no request is one too man
       await world.time.advance(2000 + startMs);
       for (const [index, waitMs] of waits.entries()) {
         const { key, occurrence } = EVENTS[index] as (typeof EVENTS)[number];
-        void queue.post({ key, occurrence, together: 100, isReadFirst: false }).then(({ kind }) => posted.push(`${key} ${kind}`));
+        void queue
+          .post({ key, occurrence, together: 100, isReadFirst: false })
+          .then(({ kind }) => posted.push(`${key} ${kind}`));
         await world.time.advance(waitMs);
       }
       await world.time.advance(5000);

@@ -18,7 +18,8 @@ function operations(t: TestContext) {
   };
   const logger = pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) });
   const served = new Operations({ outbox: store.outbox, sinks, deps: store.time, logger });
-  const acts = () => store.outbox.operatorActs.last(9).map(({ act, operator, subject }) => `${operator} ${act} ${subject}`);
+  const acts = () =>
+    store.outbox.operatorActs.last(9).map(({ act, operator, subject }) => `${operator} ${act} ${subject}`);
   return { ...store, store, served, log, acts, wakes: () => wakes };
 }
 
@@ -62,7 +63,13 @@ test('a sink shows what waits, what was accepted last and what went wrong last',
   store.outbox.queue.settle('audit', [{ seq: first?.seq ?? 0, result: 'accepted' }], 2000, error);
   const [view] = served.sinks();
   assert.deepEqual(view, {
-    ...{ name: 'audit', type: 'webhook', state: 'delivering', queued: 1, oldestAt: new Date(store.time.wallMs()).toISOString() },
+    ...{
+      name: 'audit',
+      type: 'webhook',
+      state: 'delivering',
+      queued: 1,
+      oldestAt: new Date(store.time.wallMs()).toISOString(),
+    },
     lastAcceptedAt: '1970-01-01T00:00:02.000Z',
     lastError: { code: 'BRIDGE_DELIVERY_FAILED', message: 'it failed', at: '1970-01-01T00:00:01.000Z' },
     deadLetters: 0,

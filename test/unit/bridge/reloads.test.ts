@@ -18,7 +18,12 @@ function checked(text: string): CheckedConfig {
   return readConfig(text, { ...around, adapters });
 }
 
-const ADAPTER = { limits: { inFlight: 1, batch: 1, batchBytes: 1 }, check: async () => null, deliver: async () => [], close: () => {} };
+const ADAPTER = {
+  limits: { inFlight: 1, batch: 1, batchBytes: 1 },
+  check: async () => null,
+  deliver: async () => [],
+  close: () => {},
+};
 
 function reloads(options: { text?: string | null; apply?: ReloadsParts['apply']; ready?: Promise<void> } = {}) {
   const file = { text: options.text === undefined ? VALID : options.text };
@@ -52,7 +57,10 @@ test('none begins before the bridge has started, or before the parts that the la
   const ready = Promise.withResolvers<void>();
   const ending = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let applied = 0;
-  const { own } = reloads({ ready: ready.promise, apply: () => ({ settled: ending[applied++]?.promise ?? Promise.resolve() }) });
+  const { own } = reloads({
+    ready: ready.promise,
+    apply: () => ({ settled: ending[applied++]?.promise ?? Promise.resolve() }),
+  });
   const all = [own.request('SIGHUP'), own.request('orders')];
   assert.equal(own.request('SIGHUP'), all[0], 'one that has not begun is the same one');
   await settle();

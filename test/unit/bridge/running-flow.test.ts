@@ -37,7 +37,9 @@ function onDisk(t: TestContext): World {
   const comeBack = (endedMs: number): void => {
     const lastGoodAt = at(endedMs);
     outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('b', 2)], { lastGoodAt })));
-    outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('b', 2), knownEvent('a', 3)], { lastGoodAt })));
+    outbox.transact((transaction) =>
+      transaction.saveState(knownState([knownEvent('b', 2), knownEvent('a', 3)], { lastGoodAt })),
+    );
     store.commit((transaction) => transaction.saveApproval(ballot({ occurrence: 3 })));
   };
   return { store, comeBack, committed };
@@ -104,7 +106,10 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
       [store.approvals.open(), store.approvals.of(1), store.approvals.record(1, FIRST_PART).steps],
       [[], null, [approvalStep('recorded')]],
     );
-    assert.deepEqual([store.journal.isUsed('recorded:1'), store.messages.find('topic', '1'), committed], [false, null, []]);
+    assert.deepEqual(
+      [store.journal.isUsed('recorded:1'), store.messages.find('topic', '1'), committed],
+      [false, null, []],
+    );
   });
 
   test(`an occurrence that has ended keeps approvals and record, and the newest of its event is found, ${where}`, (t) => {
@@ -113,11 +118,20 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
       transaction.saveApproval(ballot());
       transaction.addSteps(1, [approvalStep('submitted')]);
     });
-    assert.deepEqual([store.known.lastOccurrence('a'), store.known.lastEndedMs('a')], [{ occurrence: 1, endedMs: null }, null]);
+    assert.deepEqual(
+      [store.known.lastOccurrence('a'), store.known.lastEndedMs('a')],
+      [{ occurrence: 1, endedMs: null }, null],
+    );
     comeBack(1_000_700);
-    assert.deepEqual([store.known.lastOccurrence('a'), store.known.lastEndedMs('a')], [{ occurrence: 3, endedMs: null }, 1_000_700]);
+    assert.deepEqual(
+      [store.known.lastOccurrence('a'), store.known.lastEndedMs('a')],
+      [{ occurrence: 3, endedMs: null }, 1_000_700],
+    );
     assert.deepEqual(store.approvals.open(), [ballot({ occurrence: 3 })]);
-    assert.deepEqual([store.approvals.of(1), store.approvals.record(1, FIRST_PART).steps], [ballot(), [approvalStep('submitted')]]);
+    assert.deepEqual(
+      [store.approvals.of(1), store.approvals.record(1, FIRST_PART).steps],
+      [ballot(), [approvalStep('submitted')]],
+    );
     assert.equal(store.known.lastOccurrence('nobody'), null);
   });
 }

@@ -115,7 +115,9 @@ test('a message that cannot be stored is not a fault of the source', async () =>
   broker.approve('a');
   const never = new AbortController().signal;
   const full = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
-  const { time, calls, log } = setUp((take, _signal, ready) => broker.read(take, never, ready), { take: () => Promise.reject(full) });
+  const { time, calls, log } = setUp((take, _signal, ready) => broker.read(take, never, ready), {
+    take: () => Promise.reject(full),
+  });
   await time.advance(60_000);
   assert.ok(calls.length > 3);
   assert.deepEqual([log, broker.verdicts], [[], [null]]);
@@ -126,7 +128,9 @@ test('a programming error during a message is reported as a failure of the sourc
   broker.approve('a');
   const never = new AbortController().signal;
   const mistake = new TypeError('a mistake');
-  const { time, log } = setUp((take, _signal, ready) => broker.read(take, never, ready), { take: () => Promise.reject(mistake) });
+  const { time, log } = setUp((take, _signal, ready) => broker.read(take, never, ready), {
+    take: () => Promise.reject(mistake),
+  });
   await time.advance(1_000);
   assert.match(log[0] ?? '', /^40 the source cannot receive approvals/);
 });
@@ -155,7 +159,10 @@ test('once the bridge stops no message is taken, and the source is disposed of',
 });
 
 for (const [what, receive] of [
-  ['a pause between two tries ends with the bridge, and a source that does not close', () => Promise.reject(sourceAway())],
+  [
+    'a pause between two tries ends with the bridge, and a source that does not close',
+    () => Promise.reject(sourceAway()),
+  ],
   ['a source that goes on receiving after the abort', () => new Promise<never>(() => {})],
 ] as const)
   test(`${what} is left behind`, async () => {
@@ -184,11 +191,20 @@ test('a shared source is not read before this bridge is ready, and still ends', 
     [Symbol.asyncDispose]: async () => {},
   };
   const parts = {
-    ...{ source, origin: { source: 'queue', approver: 'ops', canGiveBack: true }, deps: time, logger: pino({ level: 'silent' }) },
+    ...{
+      source,
+      origin: { source: 'queue', approver: 'ops', canGiveBack: true },
+      deps: time,
+      logger: pino({ level: 'silent' }),
+    },
     ...{ approvals: { take: async (): Promise<MessageVerdict> => 'settle', ready }, stop: stop.signal },
   };
   const [loop, early] = [new SourceLoop(parts), new AbortController()];
-  const never = new SourceLoop({ ...parts, approvals: { ...parts.approvals, ready: new Promise(() => {}) }, stop: early.signal });
+  const never = new SourceLoop({
+    ...parts,
+    approvals: { ...parts.approvals, ready: new Promise(() => {}) },
+    stop: early.signal,
+  });
   await time.advance(60_000);
   assert.equal(calls, 0);
   early.abort();

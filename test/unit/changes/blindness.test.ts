@@ -6,7 +6,12 @@ import type { Instant } from '../../../src/model/events.ts';
 import { sightChangeId } from '../../../src/model/ids.ts';
 import { momentAt, START_MS } from '../../support/events.ts';
 
-const settings = { limitMs: 60_000, reason: 'the metadata service did not answer', observerId: 'westno_0', isUsed: () => false };
+const settings = {
+  limitMs: 60_000,
+  reason: 'the metadata service did not answer',
+  observerId: 'westno_0',
+  isUsed: () => false,
+};
 const SINCE = '2022-04-11T22:00:05Z';
 
 test('blind is reported 60 s after the last good document, to the millisecond, with times in whole seconds', () => {
@@ -46,7 +51,10 @@ test('without any good document since is the first request’s time, and lastDoc
 
 test('a blindness is reported once, even across a restart', () => {
   const blindness = { since: SINCE, lastDocumentAt: null };
-  assert.equal(observeBlind({ blindness, lastGoodAt: null, firstRequestAt: momentAt(0) }, momentAt(500_000), settings), null);
+  assert.equal(
+    observeBlind({ blindness, lastGoodAt: null, firstRequestAt: momentAt(0) }, momentAt(500_000), settings),
+    null,
+  );
 });
 
 test('the wall clock may jump without a blindness, or the end of one', () => {

@@ -22,7 +22,9 @@ const onEvent = fc.record({
 });
 const jump = fc.constantFrom(3_600_000, -3_600_000).map((ms): Act => ({ kind: 'jump', ms }));
 
-/** Our restarts and the wall clock's jumps are not mixed: how long a process was away is known by the wall clock alone. */
+/**
+ * Our restarts and the wall clock's jumps are not mixed: how long a process was away is known by the wall clock alone.
+ */
 const common = [
   { weight: 6, arbitrary: onEvent },
   { weight: 8, arbitrary: kinds('poll') },
@@ -33,7 +35,10 @@ const acts = fc.oneof(
   fc.array(fc.oneof(...common, { weight: 1, arbitrary: jump }), { maxLength: 60, size: 'max' }),
 );
 
-/** The service, seen by one bridge. In a new epoch it lists what it has only bit by bit, until the settle time has passed; in a row of epochs, until three have. */
+/**
+ * The service, seen by one bridge. In a new epoch it lists what it has only bit by bit, until the settle time has
+ * passed; in a row of epochs, until three have.
+ */
 class Service {
   readonly watcher = new Watcher();
   readonly ended: string[] = [];
@@ -121,7 +126,10 @@ class Service {
   /** A spoilt entry is listed with an unusable status or without a usable EventId. */
   #spoiltParts(visible: readonly string[], draw: number): Partial<ScheduledEventsDocument> {
     const spoilt = visible.filter((id) => this.#spoilt.has(id));
-    return { apiVersion: this.#apiVersion, ...(draw % 2 === 0 ? { statusless: spoilt } : { complete: spoilt.length === 0 }) };
+    return {
+      apiVersion: this.#apiVersion,
+      ...(draw % 2 === 0 ? { statusless: spoilt } : { complete: spoilt.length === 0 }),
+    };
   }
 
   #see(document: ScheduledEventsDocument): void {

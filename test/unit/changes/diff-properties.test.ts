@@ -31,7 +31,8 @@ function* run(watcher: Watcher, steps: readonly Step[], { skewMs = 0, as = (docu
 type Content = (event: ScheduledEvent) => string;
 
 /** The fields that every api-version of the steps has. */
-const sharedContent: Content = (event) => contentJson({ ...event, description: '', eventSource: '', durationInSeconds: -1 });
+const sharedContent: Content = (event) =>
+  contentJson({ ...event, description: '', eventSource: '', durationInSeconds: -1 });
 
 function apply(contents: Map<string, string>, changes: readonly EventChange[], content: Content): void {
   for (const { phase, key, event } of changes) {
@@ -69,7 +70,9 @@ test('after a document of a running service, the known state equals that documen
       const watcher = new Watcher();
       let n = 0;
       for (const _changes of run(watcher, steps)) {
-        const listed = steps[n++]?.document.events.map((event) => [event.eventId.toLowerCase(), contentJson(event)] as const);
+        const listed = steps[n++]?.document.events.map(
+          (event) => [event.eventId.toLowerCase(), contentJson(event)] as const,
+        );
         assert.deepEqual(known(watcher.state, contentJson), new Map(listed));
       }
     }),
@@ -99,7 +102,10 @@ test('without news the known events are unchanged, and with news something diffe
         if (document === null) continue;
         const before = stored(watcher.state);
         const changes = watcher.see(document, elapsedMs);
-        assert.equal(watcher.news, changes.length > 0 || JSON.stringify(stored(watcher.state)) !== JSON.stringify(before));
+        assert.equal(
+          watcher.news,
+          changes.length > 0 || JSON.stringify(stored(watcher.state)) !== JSON.stringify(before),
+        );
       }
     }),
     RUNS,
@@ -113,7 +119,9 @@ function stored({ lastGoodAt: _lastGoodAt, emptyRow: _emptyRow, document: _docum
 
 test('the order of entries and names and the letter case of ids change nothing but the order of the changes', () => {
   const facts = (changes: readonly EventChange[]) =>
-    changes.map(({ event, occurrence: _, ...change }) => JSON.stringify({ ...change, event: contentJson(event) })).toSorted();
+    changes
+      .map(({ event, occurrence: _, ...change }) => JSON.stringify({ ...change, event: contentJson(event) }))
+      .toSorted();
   fc.assert(
     fc.property(anySteps, fc.nat(1000), (steps, seed) => {
       const plain = [...run(new Watcher(), steps)].map(facts);
@@ -154,7 +162,9 @@ test('two VMs make the same CloudEvents from the same documents, except time and
 
 test('a VM that starts late makes CloudEvents of the same type, subject and content, with ids that differ only in :rN', () => {
   const alike = (changes: readonly EventChange[]) =>
-    changes.map(({ id, phase, key, event }) => `${phase} ${key} ${id.replace(/:r\d+$/, '')} ${contentJson(event)}`).toSorted();
+    changes
+      .map(({ id, phase, key, event }) => `${phase} ${key} ${id.replace(/:r\d+$/, '')} ${contentJson(event)}`)
+      .toSorted();
   fc.assert(
     fc.property(plainSteps, fc.nat(11), (steps, missed) => {
       const early = [...run(new Watcher(), steps)].slice(missed + 1).map(alike);

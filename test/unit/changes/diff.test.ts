@@ -98,7 +98,10 @@ test('Started that becomes Scheduled again is updated', () => {
   const watcher = new Watcher();
   watcher.see(documentOf(1, [{ eventStatus: 'Started' }]), 0);
   const [change] = watcher.see(documentOf(2, [{}]), 1000);
-  assert.deepEqual([change?.phase, change?.changedFields, change?.previousStatus], ['updated', ['eventStatus'], 'Started']);
+  assert.deepEqual(
+    [change?.phase, change?.changedFields, change?.previousStatus],
+    ['updated', ['eventStatus'], 'Started'],
+  );
 });
 
 test('an event first seen Started is started, without notice if a good document at most 10 s older did not list it', () => {
@@ -109,7 +112,10 @@ test('an event first seen Started is started, without notice if a good document 
     const watcher = new Watcher();
     watcher.see(documentOf(1), 0);
     const [started] = watcher.see(documentOf(2, [{ eventStatus: 'Started' }]), ageMs);
-    assert.deepEqual([started?.phase, started?.previousStatus, started?.withoutNotice], ['started', null, withoutNotice]);
+    assert.deepEqual(
+      [started?.phase, started?.previousStatus, started?.withoutNotice],
+      ['started', null, withoutNotice],
+    );
   }
   const [first] = new Watcher().see(documentOf(2, [{ eventStatus: 'Started' }]), 0);
   assert.equal(first?.withoutNotice, false, 'the first document of all has none before it');
@@ -118,7 +124,9 @@ test('an event first seen Started is started, without notice if a good document 
 test('content A, B, A, B gets a new id each time', () => {
   const watcher = new Watcher();
   watcher.see(documentOf(1, [{}]), 0);
-  const ids = [9, 5, 9, 5, 9].map((seconds, n) => watcher.see(documentOf(n + 2, [{ durationInSeconds: seconds }]), n * 1000)[0]?.id);
+  const ids = [9, 5, 9, 5, 9].map(
+    (seconds, n) => watcher.see(documentOf(n + 2, [{ durationInSeconds: seconds }]), n * 1000)[0]?.id,
+  );
   const [b, a] = ids;
   assert.notEqual(a, b);
   assert.deepEqual(ids, [b, a, `${b}:r2`, `${a}:r2`, `${b}:r3`]);
@@ -151,8 +159,14 @@ test('an unreadable field keeps a known event’s last value, and is absent in a
   watcher.see(documentOf(1, [{}]), 0);
   assert.deepEqual(watcher.see(documentOf(2, [{ notBefore: null, resources: [], unreadable }]), 1000), []);
   assert.equal(watcher.state.events.get(EID)?.event.notBefore, '2022-04-11T22:26:58Z');
-  const [updated] = watcher.see(documentOf(3, [{ notBefore: null, resources: [], durationInSeconds: 9, unreadable }]), 2000);
-  assert.deepEqual([updated?.changedFields, updated?.event.resources], [['durationInSeconds'], ['WestNO_0', 'WestNO_1']]);
+  const [updated] = watcher.see(
+    documentOf(3, [{ notBefore: null, resources: [], durationInSeconds: 9, unreadable }]),
+    2000,
+  );
+  assert.deepEqual(
+    [updated?.changedFields, updated?.event.resources],
+    [['durationInSeconds'], ['WestNO_0', 'WestNO_1']],
+  );
   const [fresh] = new Watcher().see(documentOf(1, [{ notBefore: null, resources: [], unreadable }]), 0);
   assert.deepEqual([fresh?.event.notBefore, fresh?.event.resources], [null, []]);
 });
@@ -176,15 +190,25 @@ test('nothing ends by a document that lists an entry without a usable EventId', 
 
 test('a field that one of two api-versions lacks is not compared between them', () => {
   const watcher = new Watcher();
-  watcher.see(documentOf(1, [{ description: '', eventSource: '', durationInSeconds: -1 }], { apiVersion: '2017-08-01' }), 0);
+  watcher.see(
+    documentOf(1, [{ description: '', eventSource: '', durationInSeconds: -1 }], { apiVersion: '2017-08-01' }),
+    0,
+  );
   assert.deepEqual(watcher.see(documentOf(2, [{}]), 1000), []);
   const [updated] = watcher.see(
     documentOf(3, [{ eventSource: '', durationInSeconds: -1, description: 'other' }], { apiVersion: '2019-04-01' }),
     2000,
   );
   assert.deepEqual(updated?.changedFields, ['description']);
-  assert.deepEqual(watcher.see(documentOf(4, [{ description: 'other', eventSource: 'User', durationInSeconds: 9 }]), 3000), []);
-  assert.equal(watcher.state.events.get(EID)?.event.eventSource, 'User', 'the known content is that of the last document');
+  assert.deepEqual(
+    watcher.see(documentOf(4, [{ description: 'other', eventSource: 'User', durationInSeconds: 9 }]), 3000),
+    [],
+  );
+  assert.equal(
+    watcher.state.events.get(EID)?.event.eventSource,
+    'User',
+    'the known content is that of the last document',
+  );
 });
 
 test('two events of one document with the same eid get distinct ids', () => {

@@ -31,11 +31,15 @@ export interface Step {
 const anyPause = fc.oneof(fc.constantFrom(1000, 10_000, 10_001), fc.integer({ min: 1, max: 400_000 }));
 
 /** Documents of a service that only goes on: the incarnation grows with each, nothing is unusable. */
-export const plainSteps: fc.Arbitrary<readonly { readonly afterMs: number; readonly document: ScheduledEventsDocument }[]> = fc
+export const plainSteps: fc.Arbitrary<
+  readonly { readonly afterMs: number; readonly document: ScheduledEventsDocument }[]
+> = fc
   .array(fc.record({ afterMs: anyPause, events: anyEvents }), { minLength: 1, maxLength: 12, size: 'max' })
   .map((steps) => steps.map(({ afterMs, events }, n) => ({ afterMs, document: documentOf(n + 1, events) })));
 
-/** Anything that polls may bring: failures, empty answers, smaller incarnations, silences, unusable entries and fields. */
+/**
+ * Anything that polls may bring: failures, empty answers, smaller incarnations, silences, unusable entries and fields.
+ */
 export const oneVersionSteps = stepsOf(fc.constant('2020-07-01'));
 
 /** Other api-versions in between as well. */

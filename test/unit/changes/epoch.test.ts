@@ -62,8 +62,16 @@ test('an incarnation that flaps begins a new epoch, and a new settle time, at ea
   assert.deepEqual(told(watcher.see(documentOf(4), 10 * MINUTE + 5 * MINUTE)), ['ended unknown']);
 });
 
-/** Two hosts answer in turn each second: one lists nothing, and the other, with a larger incarnation, what `listed` says. */
-function answerInTurn(watcher: Watcher, fromMs: number, toMs: number, listed: (atMs: number) => readonly object[] = () => []): void {
+/**
+ * Two hosts answer in turn each second: one lists nothing, and the other, with a larger incarnation, what `listed`
+ * says.
+ */
+function answerInTurn(
+  watcher: Watcher,
+  fromMs: number,
+  toMs: number,
+  listed: (atMs: number) => readonly object[] = () => [],
+): void {
   for (let atMs = fromMs; atMs < toMs; atMs += 2000) {
     watcher.see(documentOf(3), atMs);
     watcher.see(documentOf(5, listed(atMs)), atMs + 1000);
@@ -138,7 +146,9 @@ test('nothing ends until the state is known to be of this VM; then events end wi
   assert.deepEqual(told(other.see(documentOf(8, [{ eventId: 'another' }]), 1000)), ['scheduled']);
   assert.deepEqual(told(other.see(documentOf(9, [{ eventId: 'another', eventStatus: 'Started' }]), 2000)), ['started']);
   other.isOurs = true;
-  assert.deepEqual(told(other.see(documentOf(9, [{ eventId: 'another', eventStatus: 'Started' }]), 60_000)), ['ended canceled']);
+  assert.deepEqual(told(other.see(documentOf(9, [{ eventId: 'another', eventStatus: 'Started' }]), 60_000)), [
+    'ended canceled',
+  ]);
 });
 
 test('a good document begins a new epoch if the last good one is more than 24 h old, not at exactly 24 h', () => {
@@ -190,7 +200,9 @@ test('the wall clock may jump: a settle time runs by elapsed time, after a resta
       watcher.see(documentOf(1), inNewProcess(MINUTE, MINUTE));
       assert.deepEqual(watcher.see(documentOf(1), inNewProcess(2 * MINUTE + jumpMs, 2 * MINUTE)), []);
       assert.deepEqual(watcher.see(documentOf(1), inNewProcess(5 * MINUTE + jumpMs, 1000 + 5 * MINUTE - 1)), []);
-      assert.deepEqual(told(watcher.see(documentOf(1), inNewProcess(5 * MINUTE + jumpMs, 1000 + 5 * MINUTE))), ['ended unknown']);
+      assert.deepEqual(told(watcher.see(documentOf(1), inNewProcess(5 * MINUTE + jumpMs, 1000 + 5 * MINUTE))), [
+        'ended unknown',
+      ]);
     }
   }
 });

@@ -16,7 +16,9 @@ const gone: Step = [];
 function stepsBack(...documents: readonly Step[]): (string | null)[] {
   const watcher = new Watcher();
   return documents.flatMap((events, index) =>
-    watcher.see(documentOf(index + 1, events), index * 1000).map((change) => stepBackOf(change, (id) => watcher.usedIds.has(id))),
+    watcher
+      .see(documentOf(index + 1, events), index * 1000)
+      .map((change) => stepBackOf(change, (id) => watcher.usedIds.has(id))),
   );
 }
 
@@ -30,7 +32,10 @@ test('from Started to Scheduled is a step back, and later changes are not', () =
 });
 
 test('an update of a started event is not a step back', () => {
-  assert.deepEqual(stepsBack(started, [{ eventStatus: 'Started', notBefore: null, durationInSeconds: 9 }]), [null, null]);
+  assert.deepEqual(stepsBack(started, [{ eventStatus: 'Started', notBefore: null, durationInSeconds: 9 }]), [
+    null,
+    null,
+  ]);
 });
 
 test('an event that comes back after its end is a step back, in any status', () => {

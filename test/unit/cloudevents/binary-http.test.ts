@@ -33,7 +33,8 @@ const ENCODED: readonly (readonly [value: string, header: string])[] = [
 ];
 
 for (const [value, header] of ENCODED) {
-  test(`${JSON.stringify(value)} is ${header} in a header (H-6, H-7, H-8)`, () => assert.equal(percentEncode(value), header));
+  test(`${JSON.stringify(value)} is ${header} in a header (H-6, H-7, H-8)`, () =>
+    assert.equal(percentEncode(value), header));
 }
 
 /** Any text of whole characters, half of them those that the rules mention. */
@@ -43,7 +44,9 @@ const values = fc.oneof(
 );
 
 test('for any value: the header is printable ASCII without space, quote and loose percent sign (H-6)', () => {
-  fc.assert(fc.property(values, (value) => assert.match(percentEncode(value), /^([\x21\x23\x24\x26-\x7e]|%[0-9A-F]{2})*$/)));
+  fc.assert(
+    fc.property(values, (value) => assert.match(percentEncode(value), /^([\x21\x23\x24\x26-\x7e]|%[0-9A-F]{2})*$/)),
+  );
 });
 
 test('for any value: one round of percent-decoding returns it, so it was encoded once (H-7, H-14)', () => {
@@ -52,7 +55,9 @@ test('for any value: one round of percent-decoding returns it, so it was encoded
 
 test('characters that need no encoding are not encoded (H-6)', () => {
   const plain = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) });
-  fc.assert(fc.property(plain, (value) => assert.equal(percentEncode(value), value.replace(/["%]/g, encodeURIComponent))));
+  fc.assert(
+    fc.property(plain, (value) => assert.equal(percentEncode(value), value.replace(/["%]/g, encodeURIComponent))),
+  );
 });
 
 test('the CloudEvents SDK reads the original event from the headers and the body', () => {

@@ -23,15 +23,29 @@ test('every attribute and extension except datacontenttype becomes an attribute,
     const { data, datacontenttype, ...attributes } = toCloudEvent(change, context);
     const made = binary({ ...attributes, datacontenttype, data });
     assert.equal(datacontenttype, 'application/json');
-    assert.deepEqual(made.attributes, Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, String(value)])));
+    assert.deepEqual(
+      made.attributes,
+      Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, String(value)])),
+    );
     assert.deepEqual(Object.keys(made.attributes), Object.keys(attributes));
   }
 });
 
 test('integers and booleans become their canonical strings (CE-6, K-7)', () => {
-  const { attributes } = binary({ ...REQUIRED, n: 9, least: -2_147_483_648, most: 2_147_483_647, yes: true, no: false, data: 1 });
+  const { attributes } = binary({
+    ...REQUIRED,
+    n: 9,
+    least: -2_147_483_648,
+    most: 2_147_483_647,
+    yes: true,
+    no: false,
+    data: 1,
+  });
   const { n, least, most, yes, no } = attributes;
-  assert.deepEqual({ n, least, most, yes, no }, { n: '9', least: '-2147483648', most: '2147483647', yes: 'true', no: 'false' });
+  assert.deepEqual(
+    { n, least, most, yes, no },
+    { n: '9', least: '-2147483648', most: '2147483647', yes: 'true', no: 'false' },
+  );
 });
 
 test('a null attribute counts as not set (JS-3, CE-8)', () => {
@@ -60,7 +74,10 @@ test('for any data: the bytes are those in the structured form', () => {
 });
 
 test("a journal entry's bytes always give the same binary form", () => {
-  const { bytes } = toJournalEntry(eventChange({ event: scheduledEvent({ description: 'Wartung für „WestNO“ 😀' }) }), context);
+  const { bytes } = toJournalEntry(
+    eventChange({ event: scheduledEvent({ description: 'Wartung für „WestNO“ 😀' }) }),
+    context,
+  );
   assert.deepEqual(toBinary(bytes), toBinary(bytes));
 });
 
@@ -93,5 +110,6 @@ for (const [what, event, says] of FAULTS) {
 }
 
 test('bytes that are not JSON, or not UTF-8, are refused', () => {
-  for (const bytes of [new TextEncoder().encode('{'), Uint8Array.of(0x22, 0xc0, 0xa0, 0x22)]) assert.ok('fault' in toBinary(bytes));
+  for (const bytes of [new TextEncoder().encode('{'), Uint8Array.of(0x22, 0xc0, 0xa0, 0x22)])
+    assert.ok('fault' in toBinary(bytes));
 });

@@ -70,7 +70,9 @@ export function eventApproval(fields: Partial<EventApproval> = {}): EventApprova
     key: 'c7061bac-afdc-4513-b24b-aa5f13a16123',
     occurrence: 1,
     state: 'submitted',
-    votes: [{ approver: 'orders', via: 'token', isShared: false, hasSeen: false, at: momentAt(0), event: scheduledEvent() }],
+    votes: [
+      { approver: 'orders', via: 'token', isShared: false, hasSeen: false, at: momentAt(0), event: scheduledEvent() },
+    ],
     holds: [],
     decision: { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, rule: null, isSpent: false },
     policy: null,

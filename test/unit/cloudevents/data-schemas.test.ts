@@ -21,7 +21,13 @@ function schema(name: string): DescribedSchema {
 }
 
 const schemas = ['change.v1.json', 'approval.v1.json', 'source.v1.json'].map(schema);
-const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, allErrors: true, schemas: [...schemas] });
+const ajv = new Ajv2020({
+  strict: true,
+  strictRequired: false,
+  allowUnionTypes: true,
+  allErrors: true,
+  schemas: [...schemas],
+});
 formats.default(ajv);
 
 function faults(id: string | undefined, data: unknown): string {
@@ -52,7 +58,11 @@ test('the data of every kind of CloudEvent is valid by the schema that it names'
     eventChange(),
     eventChange({ event: odd, incarnation: null }),
     eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['durationInSeconds', 'notBefore'] }),
-    eventChange({ phase: 'started', previousStatus: 'Scheduled', event: scheduledEvent({ eventStatus: 'Started', notBefore: null }) }),
+    eventChange({
+      phase: 'started',
+      previousStatus: 'Scheduled',
+      event: scheduledEvent({ eventStatus: 'Started', notBefore: null }),
+    }),
     ...(['completed', 'canceled', 'unknown'] as const).map((outcome) =>
       eventChange({ phase: 'ended', previousStatus: 'Started', outcome }),
     ),
@@ -94,7 +104,9 @@ test('the schemas refuse what the bridge never makes', () => {
 
 test('every schema has exactly the fields that can be published of the VM', () => {
   for (const one of schemas) {
-    const { properties } = one as unknown as { properties: { observer: { properties: { vm: { properties: object } } } } };
+    const { properties } = one as unknown as {
+      properties: { observer: { properties: { vm: { properties: object } } } };
+    };
     assert.deepEqual(Object.keys(properties.observer.properties.vm.properties), [...VM_FIELDS, 'tags'], one.$id);
   }
 });

@@ -25,7 +25,10 @@ test('a journal entry has the keys of its event, its partition key and the bytes
 
 test('the entry of a blindness has no event and is ordered by its observer', () => {
   const { bytes: _, ...entry } = toJournalEntry(sightChange(), context);
-  assert.deepEqual([entry.change, entry.key, entry.occurrence, entry.partitionKey], ['source.blind', null, null, 'westno_0']);
+  assert.deepEqual(
+    [entry.change, entry.key, entry.occurrence, entry.partitionKey],
+    ['source.blind', null, null, 'westno_0'],
+  );
 });
 
 test('the entry of an approval is ordered with its event, an unusual EventId by its eid', () => {
@@ -42,7 +45,10 @@ test('a fraction of a millisecond is cut, in the entry as in the event', () => {
 });
 
 test('structured bytes are one line of UTF-8 JSON that the SDK parses as a valid CloudEvent', () => {
-  const event = toCloudEvent(eventChange({ event: scheduledEvent({ description: 'Größe\n😀 "quoted"', notBefore: null }) }), context);
+  const event = toCloudEvent(
+    eventChange({ event: scheduledEvent({ description: 'Größe\n😀 "quoted"', notBefore: null }) }),
+    context,
+  );
   const body = decoder.decode(encodeStructured(event));
   assert.ok(!body.includes('\n'));
   const parsed = HTTP.toEvent({ headers: { 'content-type': STRUCTURED_CONTENT_TYPE }, body });
@@ -51,7 +57,10 @@ test('structured bytes are one line of UTF-8 JSON that the SDK parses as a valid
 });
 
 test('attributes that are not set are absent, and null members of data stay', () => {
-  const event = toCloudEvent(eventChange({ event: scheduledEvent({ eventType: '', eventSource: '', notBefore: null }) }), context);
+  const event = toCloudEvent(
+    eventChange({ event: scheduledEvent({ eventType: '', eventSource: '', notBefore: null }) }),
+    context,
+  );
   const read: unknown = JSON.parse(decoder.decode(encodeStructured(event)));
   assert.ok(typeof read === 'object' && read !== null && 'data' in read);
   for (const name of ['impact', 'initiator', 'expirytime', 'outcome']) assert.ok(!(name in read), name);

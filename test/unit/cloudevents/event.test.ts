@@ -48,7 +48,10 @@ test('the complete CloudEvent of a scheduled event', () => {
 });
 
 test('an update lists the fields that changed, at its documented place in `data` (behaviour 3.11)', () => {
-  const event = toCloudEvent(eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['notBefore'] }), context);
+  const event = toCloudEvent(
+    eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['notBefore'] }),
+    context,
+  );
   assert.equal(
     Object.keys(event.data ?? {}).join(),
     'eventId,eventType,eventStatus,previousStatus,resourceType,resources,notBefore,description,eventSource,durationInSeconds,changedFields,observer',
@@ -88,13 +91,20 @@ test('impact and initiator are absent if the service gives none or an invalid on
     assert.ok(!('impact' in event) && !('initiator' in event), JSON.stringify(text));
     assert.ok(event.data);
   }
-  const event = toCloudEvent(eventChange({ event: scheduledEvent({ eventType: 'Größe 😀', eventSource: 'User' }) }), context);
+  const event = toCloudEvent(
+    eventChange({ event: scheduledEvent({ eventType: 'Größe 😀', eventSource: 'User' }) }),
+    context,
+  );
   assert.deepEqual([event['impact'], event['initiator']], ['größe 😀', 'user']);
 });
 
 test('expirytime is NotBefore on scheduled and updated while it is in the future', () => {
   const aheadMs = Date.parse('2022-04-11T22:26:58Z') - START_MS;
-  const expiry = (phase: 'scheduled' | 'updated' | 'started', ms: number, notBefore: string | null = '2022-04-11T22:26:58Z') =>
+  const expiry = (
+    phase: 'scheduled' | 'updated' | 'started',
+    ms: number,
+    notBefore: string | null = '2022-04-11T22:26:58Z',
+  ) =>
     toCloudEvent(
       eventChange({
         phase,
@@ -136,7 +146,10 @@ test('the severity depends on impact, notice and phase', () => {
 test('a start without notice is an ERROR, except for a user’s operation and a Freeze, which have the severity of their impact', () => {
   const severity = (eventType: string, eventSource: string, withoutNotice = true) => {
     const event = scheduledEvent({ eventType, eventSource, eventStatus: 'Started', notBefore: null });
-    const { severitynumber, severitytext } = toCloudEvent(eventChange({ phase: 'started', withoutNotice, event }), context);
+    const { severitynumber, severitytext } = toCloudEvent(
+      eventChange({ phase: 'started', withoutNotice, event }),
+      context,
+    );
     return `${severitynumber} ${severitytext}`;
   };
   for (const source of ['Platform', '', 'Other']) {
@@ -147,8 +160,10 @@ test('a start without notice is an ERROR, except for a user’s operation and a 
     assert.equal(severity('Redeploy', source, false), '13 WARN', `Redeploy by ${source}, with notice`);
   }
   for (const source of ['User', 'user']) {
-    for (const type of ['Reboot', 'Redeploy', '']) assert.equal(severity(type, source), '13 WARN', `${type} by ${source}`);
-    for (const type of ['Preempt', 'Terminate']) assert.equal(severity(type, source), '17 ERROR', `${type} by ${source}`);
+    for (const type of ['Reboot', 'Redeploy', ''])
+      assert.equal(severity(type, source), '13 WARN', `${type} by ${source}`);
+    for (const type of ['Preempt', 'Terminate'])
+      assert.equal(severity(type, source), '17 ERROR', `${type} by ${source}`);
     assert.equal(severity('Freeze', source), '9 INFO', `Freeze by ${source}`);
   }
 });
@@ -222,7 +237,8 @@ test('a start has the approval that let it happen, and none if there was none or
     event: scheduledEvent({ eventStatus: 'Started', notBefore: null }),
   });
   const approvalIn = (change: Change, state: ApprovalState) => {
-    const approval = (key: string, occurrence: number) => (key === EID && occurrence === 1 ? eventApproval({ state }) : null);
+    const approval = (key: string, occurrence: number) =>
+      key === EID && occurrence === 1 ? eventApproval({ state }) : null;
     const { data } = toCloudEvent(change, { ...context, approval });
     return data && 'eventType' in data ? data.observer.approval : undefined;
   };
@@ -235,7 +251,9 @@ test('a start has the approval that let it happen, and none if there was none or
 
 test('a change name is the type without prefix and version', () => {
   assert.deepEqual(
-    [eventChange({ phase: 'ended' }), approvalChange({ phase: 'submitted' }), sightChange({ phase: 'restored' })].map(changeName),
+    [eventChange({ phase: 'ended' }), approvalChange({ phase: 'submitted' }), sightChange({ phase: 'restored' })].map(
+      changeName,
+    ),
     ['ended', 'approval.submitted', 'source.restored'],
   );
 });
@@ -262,14 +280,23 @@ test('a refused approval of an event that is not listed has only attributes from
   const id = `${EID}:approval-failed:0123456789abcdef`;
   const change = approvalChange({ phase: 'failed', id, reason: 'unknown', event: null });
   const event = toCloudEvent(change, context);
-  assert.deepEqual([event['partitionkey'], event['correlationid'], event.subject], [EID, EID, `scheduledevents/${EID}`]);
+  assert.deepEqual(
+    [event['partitionkey'], event['correlationid'], event.subject],
+    [EID, EID, `scheduledevents/${EID}`],
+  );
   assert.deepEqual(
     ['impact', 'initiator'].filter((name) => name in event),
     [],
   );
   assert.match(String(event['traceparent']), /^00-c7061bacafdc4513b24baa5f13a16123-/);
   assert.deepEqual(event.data, {
-    ...{ eventId: EID.toUpperCase(), approver: 'orders', policy: null, reason: 'unknown', at: '2022-04-11T22:00:01.234Z' },
+    ...{
+      eventId: EID.toUpperCase(),
+      approver: 'orders',
+      policy: null,
+      reason: 'unknown',
+      at: '2022-04-11T22:00:01.234Z',
+    },
     observer: { name: 'WestNO_0', affected: null },
   });
   new CloudEvent(event, true);
@@ -277,7 +304,10 @@ test('a refused approval of an event that is not listed has only attributes from
 
 test('a drill is marked as an attribute and in data; in binary mode the attribute is a text', () => {
   const drillId = 'drill-b7cf3c25-0000-4000-8000-000000000000';
-  const event = toCloudEvent(eventChange({ key: drillId, event: scheduledEvent({ eventId: drillId }), incarnation: null }), context);
+  const event = toCloudEvent(
+    eventChange({ key: drillId, event: scheduledEvent({ eventId: drillId }), incarnation: null }),
+    context,
+  );
   assert.deepEqual([event['drill'], (event.data as { drill?: boolean }).drill], [true, true]);
   const binary = toBinary(encodeStructured(event));
   assert.ok('attributes' in binary);

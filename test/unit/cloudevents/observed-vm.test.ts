@@ -24,7 +24,9 @@ function fault(observer: unknown): string | undefined {
 
 test('fields and tags are in the order of the configuration, and those that the service does not give are absent', () => {
   assert.equal(
-    JSON.stringify(toObservedVm(METADATA, ['tags.cost.center', 'vmSize', 'zone', 'tags.team', 'tags.none', 'location'])),
+    JSON.stringify(
+      toObservedVm(METADATA, ['tags.cost.center', 'vmSize', 'zone', 'tags.team', 'tags.none', 'location']),
+    ),
     '{"vmSize":"Standard_D2s_v5","location":"westeurope","tags":{"cost.center":"7","team":"shop"}}',
   );
 });

@@ -61,7 +61,8 @@ test('of several events, the result is the started one, otherwise the one that s
 });
 
 test('a notice together with from: started, and an empty list of impacts, are faults', () => {
-  const faultsOf = (settings: object) => v.safeParse(drainSection, settings).issues?.map(({ message }) => message) ?? [];
+  const faultsOf = (settings: object) =>
+    v.safeParse(drainSection, settings).issues?.map(({ message }) => message) ?? [];
   assert.match(faultsOf({ from: 'started', notice: { below: '5m' } })[0] ?? '', /leave it out/);
   assert.equal(faultsOf({ impacts: [] }).length, 1);
   assert.equal(faultsOf({ notice: {} }).length, 1);

@@ -10,7 +10,9 @@ import { START_MS, scheduledEvent } from '../../support/events.ts';
 /** The conditions that the event does not meet. */
 function failed(conditions: EventConditions, fields: Partial<ScheduledEvent> = {}, reach: Reach = 'any'): string[] {
   const event = scheduledEvent(fields);
-  return eventMatchers(conditions, reach).flatMap(({ condition, matches }) => (matches(event, START_MS) ? [] : [condition]));
+  return eventMatchers(conditions, reach).flatMap(({ condition, matches }) =>
+    matches(event, START_MS) ? [] : [condition],
+  );
 }
 
 test('what asks nothing matches everything', () => {
@@ -36,12 +38,14 @@ test('any name is enough, or every one of at least one', () => {
   const conditions = { resources: ['westno_0'] };
   assert.deepEqual([failed(conditions, {}, 'any'), failed(conditions, {}, 'every')], [[], ['resources']]);
   assert.deepEqual(failed({ resources: ['WESTNO_?'] }, {}, 'every'), []);
-  for (const reach of ['any', 'every'] as const) assert.deepEqual(failed({ resources: ['*'] }, { resources: [] }, reach), ['resources']);
+  for (const reach of ['any', 'every'] as const)
+    assert.deepEqual(failed({ resources: ['*'] }, { resources: [] }, reach), ['resources']);
 });
 
 test('a duration is at least min and less than below', () => {
   const duration = { minMs: 0, belowMs: 9000 };
-  for (const durationInSeconds of [0, 8, 8.5]) assert.deepEqual(failed({ duration }, { durationInSeconds }), [], String(durationInSeconds));
+  for (const durationInSeconds of [0, 8, 8.5])
+    assert.deepEqual(failed({ duration }, { durationInSeconds }), [], String(durationInSeconds));
   for (const durationInSeconds of [-1, 9, 600]) {
     assert.deepEqual(failed({ duration }, { durationInSeconds }), ['duration'], String(durationInSeconds));
   }
@@ -49,7 +53,8 @@ test('a duration is at least min and less than below', () => {
 });
 
 test('an unknown duration matches no condition', () => {
-  for (const duration of [{ minMs: 0 }, { belowMs: 1e12 }]) assert.deepEqual(failed({ duration }, { durationInSeconds: -1 }), ['duration']);
+  for (const duration of [{ minMs: 0 }, { belowMs: 1e12 }])
+    assert.deepEqual(failed({ duration }, { durationInSeconds: -1 }), ['duration']);
 });
 
 test('notice is the remaining time, strictly between its limits, and 0 if NotBefore has passed or is missing', () => {

@@ -7,7 +7,12 @@ import { formatFault } from '../../../src/schema/faults.ts';
 import { validate } from '../../../src/schema/validate.ts';
 
 function faultsOf(resources: unknown): string[] {
-  const { faults } = validate(v.strictObject({ resources: globs('Names.') }), { resources }, ['filter'], 'configuration');
+  const { faults } = validate(
+    v.strictObject({ resources: globs('Names.') }),
+    { resources },
+    ['filter'],
+    'configuration',
+  );
   return faults.map(formatFault);
 }
 
@@ -22,7 +27,11 @@ test('a character with a meaning in other globs is a fault at the path of its gl
 
 test('a glob has 1 to 256 characters, a list 1 to 1,000 globs', () => {
   assert.deepEqual(faultsOf(['x'.repeat(256), ...Array.from({ length: 999 }, (_, index) => `web_${index}`)]), []);
-  for (const glob of ['', 'x'.repeat(257)]) assert.deepEqual(faultsOf([glob]), ['filter.resources[0]: must have 1 to 256 characters']);
+  for (const glob of ['', 'x'.repeat(257)])
+    assert.deepEqual(faultsOf([glob]), ['filter.resources[0]: must have 1 to 256 characters']);
   assert.match(faultsOf([])[0] ?? '', /^filter\.resources: must not be empty/);
-  assert.match(faultsOf(Array.from({ length: 1001 }, () => '*'))[0] ?? '', /^filter\.resources: must not have more than 1000 globs/);
+  assert.match(
+    faultsOf(Array.from({ length: 1001 }, () => '*'))[0] ?? '',
+    /^filter\.resources: must not have more than 1000 globs/,
+  );
 });

@@ -21,7 +21,8 @@ function changes(before: string, after: string): readonly string[] {
 
 test('the same settings in another YAML style, in another order or with comments are not a change', () => {
   const one = 'metadata: { pollInterval: 2s, settle: 1m }\nsinks:\n  audit: { type: stdout }\n';
-  const other = '# new\nsinks: { audit: { "type": "stdout" } }\nmetadata:\n  settle: 1m # a minute\n  pollInterval: 2s\n';
+  const other =
+    '# new\nsinks: { audit: { "type": "stdout" } }\nmetadata:\n  settle: 1m # a minute\n  pollInterval: 2s\n';
   assert.deepEqual(changes(one, other), []);
 });
 
@@ -47,8 +48,15 @@ test('an added or removed entry is reported as a whole, even if its section was 
   const orders = 'approvals: { approvers: { orders: { token: { env: TOKEN } } } }';
   const stdout = 'sinks: { stdout: { type: stdout } }';
   assert.deepEqual(changes('', orders), ['approvals.approvers.orders']);
-  assert.deepEqual(changes(orders, stdout), ['approvals.approvers.orders'], 'the sink of a file without sinks is the same');
-  assert.deepEqual(changes('', 'sinks: { hooks: { type: webhook, url: "https://a.example/" } }'), ['sinks.stdout', 'sinks.hooks']);
+  assert.deepEqual(
+    changes(orders, stdout),
+    ['approvals.approvers.orders'],
+    'the sink of a file without sinks is the same',
+  );
+  assert.deepEqual(changes('', 'sinks: { hooks: { type: webhook, url: "https://a.example/" } }'), [
+    'sinks.stdout',
+    'sinks.hooks',
+  ]);
   assert.deepEqual(changes('', 'http: { readers: { grafana: { token: { env: TOKEN } } } }'), ['http.readers.grafana']);
 });
 
@@ -58,7 +66,9 @@ test('a secret with a new value is a change of its key, and no value is kept', (
   const [one, other] = [valid(text), valid(text, { ...ENV, SECRET: 'two' })];
   assert.deepEqual(configChanges(one.written, other.written), ['sinks.hooks.secrets']);
   const files = (content: string) => valid(token, ENV, { '/etc/bridge/token': content });
-  assert.deepEqual(configChanges(files(TOKEN).written, files(OTHER_TOKEN).written), ['approvals.approvers.orders.token']);
+  assert.deepEqual(configChanges(files(TOKEN).written, files(OTHER_TOKEN).written), [
+    'approvals.approvers.orders.token',
+  ]);
   assert.ok(!JSON.stringify(files(TOKEN).written).includes(TOKEN));
 });
 

@@ -17,7 +17,11 @@ const SECTION_KEYS = 'version, metadata, cloudevents, publish, store, http, appr
 
 /** What each line of configuration (beside `version: 1`) brings about. */
 const CASES: readonly (readonly [title: string, text: string, faults: readonly string[]])[] = [
-  ['a misspelt section', 'metadat: {}', [`metadat: is not a key of the configuration (allowed: ${SECTION_KEYS}); did you mean metadata?`]],
+  [
+    'a misspelt section',
+    'metadat: {}',
+    [`metadat: is not a key of the configuration (allowed: ${SECTION_KEYS}); did you mean metadata?`],
+  ],
   [
     'a misspelt key',
     'store: { retian: 1d }',
@@ -30,12 +34,28 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
       'http.Listen: is not a key of the configuration (allowed: listen, tls, readers, health, drain, console, allowInsecure); did you mean listen?',
     ],
   ],
-  ['a key of a later version', 'publish: { from: own }', ['publish.from: is not a key of the configuration (allowed: resources)']],
+  [
+    'a key of a later version',
+    'publish: { from: own }',
+    ['publish.from: is not a key of the configuration (allowed: resources)'],
+  ],
   ['a section without content', 'store: ~', ['store: is empty: set a value or remove the key']],
   ['a section that is a list', 'store: []', ['store: must be a mapping, not a list']],
-  ['a number for a duration', 'metadata: { timeout: 10 }', ['metadata.timeout: must be a duration such as 500ms, 10s, 15m or 30d']],
-  ['a duration out of range', 'metadata: { pollInterval: 49ms }', ['metadata.pollInterval: must be between 50ms and 30s']],
-  ['a duration without unit', 'metadata: { settle: "5" }', ['metadata.settle: must be a duration such as 500ms, 10s, 15m or 30d']],
+  [
+    'a number for a duration',
+    'metadata: { timeout: 10 }',
+    ['metadata.timeout: must be a duration such as 500ms, 10s, 15m or 30d'],
+  ],
+  [
+    'a duration out of range',
+    'metadata: { pollInterval: 49ms }',
+    ['metadata.pollInterval: must be between 50ms and 30s'],
+  ],
+  [
+    'a duration without unit',
+    'metadata: { settle: "5" }',
+    ['metadata.settle: must be a duration such as 500ms, 10s, 15m or 30d'],
+  ],
   [
     'an unknown choice',
     'publish: { resources: ownn }',
@@ -45,17 +65,23 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a source with a space',
     'cloudevents: { source: "a b" }',
-    ['cloudevents.source: has a character that is not allowed in a URI, such as a space or é: percent-encode it (%20, %C3%A9)'],
+    [
+      'cloudevents.source: has a character that is not allowed in a URI, such as a space or é: percent-encode it (%20, %C3%A9)',
+    ],
   ],
   [
     'an empty source',
     'cloudevents: { source: "" }',
-    ['cloudevents.source: must be empty (~), "vm" or a URI reference (RFC 3986), such as /subscriptions/S/resourcegroups/G'],
+    [
+      'cloudevents.source: must be empty (~), "vm" or a URI reference (RFC 3986), such as /subscriptions/S/resourcegroups/G',
+    ],
   ],
   [
     'a prefix with a dot at its end',
     'cloudevents: { typePrefix: "com.example." }',
-    ['cloudevents.typePrefix: must be a reversed domain name without a dot at its end, such as com.example.maintenance'],
+    [
+      'cloudevents.typePrefix: must be a reversed domain name without a dot at its end, such as com.example.maintenance',
+    ],
   ],
   [
     'an address without port',
@@ -66,12 +92,16 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'an open address without TLS',
     'http: { listen: "0.0.0.0:8700" }',
-    ['http.listen: is not a loopback address, so tokens would be sent in clear text: set http.tls, or http.allowInsecure: true'],
+    [
+      'http.listen: is not a loopback address, so tokens would be sent in clear text: set http.tls, or http.allowInsecure: true',
+    ],
   ],
   [
     'health on the same address',
     'http: { health: "127.0.0.1:8700" }',
-    ['http.health: is the address of http.listen, which already serves health and metrics: leave it out or use another port'],
+    [
+      'http.health: is the address of http.listen, which already serves health and metrics: leave it out or use another port',
+    ],
   ],
   ['TLS without a key', 'http: { tls: { cert: cert.pem } }', ['http.tls.key: is missing']],
   [
@@ -95,7 +125,9 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a token written down',
     'approvals: { approvers: { a: { token: correct-horse-battery-staple } } }',
-    ['approvals.approvers.a.token: must be { env: NAME } or { file: PATH }: do not write secrets into the configuration'],
+    [
+      'approvals.approvers.a.token: must be { env: NAME } or { file: PATH }: do not write secrets into the configuration',
+    ],
   ],
   [
     'no token',
@@ -141,16 +173,24 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     ['approvals.approvers.a.tokens[1]: is shorter than 16 characters: `openssl rand -hex 32` makes a good one'],
   ],
   ['a store that may hold nothing', 'store: { maxSize: 1MiB }', ['store.maxSize: must be at least 16MiB']],
-  ['a store whose size is no size', 'store: { maxSize: 1GB }', ['store.maxSize: must be a size such as 512B, 64KiB or 1MiB']],
+  [
+    'a store whose size is no size',
+    'store: { maxSize: 1GB }',
+    ['store.maxSize: must be a size such as 512B, 64KiB or 1MiB'],
+  ],
   [
     'a token of equal characters',
     'approvals: { approvers: { a: { token: { env: EQUAL } } } }',
-    ['approvals.approvers.a.token: repeats a single character, which is easy to guess: `openssl rand -hex 32` makes a good one'],
+    [
+      'approvals.approvers.a.token: repeats a single character, which is easy to guess: `openssl rand -hex 32` makes a good one',
+    ],
   ],
   [
     'a token that no header carries',
     'approvals: { approvers: { a: { token: { env: SPACED } } } }',
-    ['approvals.approvers.a.token: has a space, a line end or a non-ASCII character, which an Authorization header cannot contain'],
+    [
+      'approvals.approvers.a.token: has a space, a line end or a non-ASCII character, which an Authorization header cannot contain',
+    ],
   ],
   [
     'a token of two approvers',
@@ -208,7 +248,11 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
       'sinks.a.retry.maxAge: must be a duration such as 500ms, 10s, 15m or 30d',
     ],
   ],
-  ['a sink with a bad name', 'sinks: { "a b": { type: stdout } }', ['sinks.a b: is not a valid name: use 1 to 64 letters, digits, _ or -']],
+  [
+    'a sink with a bad name',
+    'sinks: { "a b": { type: stdout } }',
+    ['sinks.a b: is not a valid name: use 1 to 64 letters, digits, _ or -'],
+  ],
   [
     'a second stdout',
     'sinks: { a: { type: stdout }, b: { type: stdout } }',
@@ -244,13 +288,26 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'sinks: { a: { type: stdout, filter: { notice: { above: 1h, below: 1h } } } }',
     ['sinks.a.filter.notice: lets nothing pass: above must be less than below'],
   ],
-  ['half a number', 'sinks: { a: { type: webhook, url: x, maxBatch: 1.5 } }', ['sinks.a.maxBatch: must be a whole number']],
+  [
+    'half a number',
+    'sinks: { a: { type: webhook, url: x, maxBatch: 1.5 } }',
+    ['sinks.a.maxBatch: must be a whole number'],
+  ],
 ];
 
-const OTHER_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const OTHER_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 
 const AROUND = surroundings(
-  { T: TOKEN, U: OTHER_TOKEN, SHORT: 'fifteen-letters', EQUAL: '0'.repeat(40), EMPTY: ' ', SPACED: 'correct horse battery staple' },
+  {
+    T: TOKEN,
+    U: OTHER_TOKEN,
+    SHORT: 'fifteen-letters',
+    EQUAL: '0'.repeat(40),
+    EMPTY: ' ',
+    SPACED: 'correct horse battery staple',
+  },
   {
     '/etc/bridge/cert.pem': CERTIFICATE,
     '/etc/bridge/key.pem': PRIVATE_KEY,
@@ -325,18 +382,24 @@ sinks: { a: { type: stdout, filter: { changes: 1, notice: { above: 2s, below: 1s
 });
 
 test('duplicate keys are reported with their paths, together with all other faults', () => {
-  assert.deepEqual(faultsOf('version: 1\nsinks: { a: { type: stdout, type: stdout } }\nstore: { retain: 1d }\nstore: { retian: 1d }\n'), [
-    'sinks.a.type: is a duplicate key, repeated at line 2, column 29',
-    'store: is a duplicate key, repeated at line 4, column 1',
-    'store.retian: is not a key of the configuration (allowed: path, retain, maxSize); did you mean retain?',
-  ]);
+  assert.deepEqual(
+    faultsOf(
+      'version: 1\nsinks: { a: { type: stdout, type: stdout } }\nstore: { retain: 1d }\nstore: { retian: 1d }\n',
+    ),
+    [
+      'sinks.a.type: is a duplicate key, repeated at line 2, column 29',
+      'store: is a duplicate key, repeated at line 4, column 1',
+      'store.retian: is not a key of the configuration (allowed: path, retain, maxSize); did you mean retain?',
+    ],
+  );
 });
 
 test('faults in the value of a secret are reported together with all other faults, for each sink with readable secrets', () => {
   const adapter: AdapterDefinition<{ url: Secret }> = {
     type: 'post',
     options: v.strictObject({ url: secret() }),
-    secretFaults: ({ url }) => (url.reveal().startsWith('https:') ? [] : [{ key: 'url', message: 'must start with https://' }]),
+    secretFaults: ({ url }) =>
+      url.reveal().startsWith('https:') ? [] : [{ key: 'url', message: 'must start with https://' }],
     create: () => assert.fail('reading a configuration creates no adapter'),
   };
   const sinks = [
@@ -344,7 +407,10 @@ test('faults in the value of a secret are reported together with all other fault
     'bad: { type: post, url: { env: T } }',
     'none: { type: post, url: { env: NOPE } }',
   ];
-  const around = { ...surroundings({ GOOD: 'https://a.test', T: TOKEN }), adapters: [adapter as AdapterDefinition<unknown>] };
+  const around = {
+    ...surroundings({ GOOD: 'https://a.test', T: TOKEN }),
+    adapters: [adapter as AdapterDefinition<unknown>],
+  };
   assert.deepEqual(faultsOf(`{ version: 1, store: { retain: 1 }, sinks: { ${sinks.join(', ')} } }`, around), [
     'store.retain: must be a duration such as 500ms, 10s, 15m or 30d',
     'sinks.none.url: the environment variable NOPE is not set',
@@ -361,14 +427,18 @@ for (const [name, holder] of [
     const value = holder === 'sinks' ? '{ type: stdout }' : '{ token: { env: T } }';
     const [section, key] = holder.split('.');
     const inner = `{ "${name}": ${value} }`;
-    const text = key === undefined ? `{ version: 1, ${section}: ${inner} }` : `{ version: 1, ${section}: { ${key}: ${inner} } }`;
+    const text =
+      key === undefined ? `{ version: 1, ${section}: ${inner} }` : `{ version: 1, ${section}: { ${key}: ${inner} } }`;
     assert.deepEqual(faultsOf(text, AROUND), [`${holder}.${name}: may not be used as a name`]);
     assert.equal(Object.hasOwn(Object.prototype, 'type'), false);
   });
 }
 
 test('a __proto__ key elsewhere is an unknown key', () => {
-  assert.match(faultsOf('{ version: 1, "__proto__": { polluted: 1 } }')[0] ?? '', /^__proto__: is not a key of the configuration/);
+  assert.match(
+    faultsOf('{ version: 1, "__proto__": { polluted: 1 } }')[0] ?? '',
+    /^__proto__: is not a key of the configuration/,
+  );
   assert.match(
     faultsOf('{ version: 1, store: { "__proto__": { polluted: 1 } } }')[0] ?? '',
     /^store.__proto__: is not a key of the configuration/,
@@ -425,7 +495,12 @@ test('reading any file ends with a result, and shows no value of the file', () =
     ),
   }));
   const file = fc.record(
-    { http: value, approvals: value, sinks: fc.dictionary(fc.constantFrom('a', 'b'), value, { maxKeys: 2 }), metadata: value },
+    {
+      http: value,
+      approvals: value,
+      sinks: fc.dictionary(fc.constantFrom('a', 'b'), value, { maxKeys: 2 }),
+      metadata: value,
+    },
     { requiredKeys: [] },
   );
   fc.assert(
@@ -443,5 +518,8 @@ test('the error that ends a start lists every fault on a line of its own', () =>
     { path: '', message: 'is odd' },
   ]);
   assert.equal(error.code, 'BRIDGE_CONFIG_INVALID');
-  assert.equal(error.message, 'the configuration has 2 faults:\n  a.b: is wrong (allowed: x, y); did you mean x?\n  is odd');
+  assert.equal(
+    error.message,
+    'the configuration has 2 faults:\n  a.b: is wrong (allowed: x, y); did you mean x?\n  is odd',
+  );
 });

@@ -23,7 +23,8 @@ function faults(text: string): string[] {
   return faultsOf(`version: 1\n${text}`, AROUND);
 }
 
-const approvals = (jwt: string, approvers = 'a: { subject: x }') => `approvals: { jwt: { ${jwt} }, approvers: { ${approvers} } }`;
+const approvals = (jwt: string, approvers = 'a: { subject: x }') =>
+  `approvals: { jwt: { ${jwt} }, approvers: { ${approvers} } }`;
 
 test('credentials and the settings that verify them are read, with their defaults', () => {
   const text = `version: 1\nhttp: { ${TLS} }\n${approvals(JWT, 'a: { subject: x, certificate: a.test, token: { env: T } }')}`;
@@ -55,11 +56,14 @@ test('without them nothing is verified', () => {
 
 test('a key set may be in a file, or at an allowed private address', () => {
   const { jwks } =
-    configOf(`version: 1\n${approvals('issuer: i, audience: [b, c], jwks: { file: keys.json }')}`, AROUND).approvals.jwt ?? assert.fail();
+    configOf(`version: 1\n${approvals('issuer: i, audience: [b, c], jwks: { file: keys.json }')}`, AROUND).approvals
+      .jwt ?? assert.fail();
   assert.ok(typeof jwks !== 'string');
   assert.equal(jwks.file, '/etc/bridge/keys.json');
   assert.deepEqual(
-    faults(approvals('issuer: i, audience: b, jwks: "http://127.0.0.1:1/k", allowInsecure: true, allowPrivate: [127.0.0.1]')),
+    faults(
+      approvals('issuer: i, audience: b, jwks: "http://127.0.0.1:1/k", allowInsecure: true, allowPrivate: [127.0.0.1]'),
+    ),
     [],
   );
 });
@@ -78,7 +82,9 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a certificate of two approvers',
     `http: { ${TLS} }\napprovals: { approvers: { a: { certificate: a.test }, b: { certificate: A.test } } }`,
-    ['approvals.approvers.b.certificate: is the same as approvals.approvers.a.certificate: each approver needs its own'],
+    [
+      'approvals.approvers.b.certificate: is the same as approvals.approvers.a.certificate: each approver needs its own',
+    ],
   ],
   [
     'an empty certificate',
@@ -108,14 +114,20 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'tokens that let nobody approve',
     approvals(JWT, 'a: { token: { env: T } }'),
-    ['approvals.jwt: has no effect without approvers that use it: give each of them a subject, the value of the claim in their tokens'],
+    [
+      'approvals.jwt: has no effect without approvers that use it: give each of them a subject, the value of the claim in their tokens',
+    ],
   ],
   [
     'tokens of anybody',
     approvals(''),
     ['approvals.jwt.issuer: is missing', 'approvals.jwt.audience: is missing', 'approvals.jwt.jwks: is missing'],
   ],
-  ['no audience', approvals('issuer: i, audience: [], jwks: "https://login.test/k"'), ['approvals.jwt.audience: must name at least one']],
+  [
+    'no audience',
+    approvals('issuer: i, audience: [], jwks: "https://login.test/k"'),
+    ['approvals.jwt.audience: must name at least one'],
+  ],
   [
     'an algorithm by a shared secret',
     approvals(`${JWT}, algorithms: [HS256]`),
@@ -133,7 +145,9 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'keys at a private address',
     approvals('issuer: i, audience: b, jwks: "https://10.0.0.1/k"'),
-    ['approvals.jwt.jwks: is not a public address: correct it, or list the range in approvals.jwt.allowPrivate if you trust it'],
+    [
+      'approvals.jwt.jwks: is not a public address: correct it, or list the range in approvals.jwt.allowPrivate if you trust it',
+    ],
   ],
   [
     'keys at the metadata service',
@@ -158,9 +172,17 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
       'approvals.jwt.jwks: must be an https:// URL or { file: PATH }',
     ],
   ],
-  ['a lifetime without end', approvals(`${JWT}, maxLifetime: 9999d`), ['approvals.jwt.maxLifetime: must be between 1m and 366d']],
+  [
+    'a lifetime without end',
+    approvals(`${JWT}, maxLifetime: 9999d`),
+    ['approvals.jwt.maxLifetime: must be between 1m and 366d'],
+  ],
   ['no types', approvals(`${JWT}, types: []`), ['approvals.jwt.types: must name at least one']],
-  ['too much tolerance', approvals(`${JWT}, clockTolerance: 6m`), ['approvals.jwt.clockTolerance: must be between 0s and 5m']],
+  [
+    'too much tolerance',
+    approvals(`${JWT}, clockTolerance: 6m`),
+    ['approvals.jwt.clockTolerance: must be between 0s and 5m'],
+  ],
   [
     'authorities of the key set that are none',
     approvals(`${JWT}, tls: { ca: words.pem }`),
@@ -168,4 +190,5 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   ],
 ];
 
-for (const [title, text, expected] of CASES) test(`${title} is a fault`, () => assert.deepEqual(faults(text), expected));
+for (const [title, text, expected] of CASES)
+  test(`${title} is a fault`, () => assert.deepEqual(faults(text), expected));

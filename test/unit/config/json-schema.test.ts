@@ -92,17 +92,24 @@ interface Node {
   readonly anyOf?: readonly Node[];
 }
 
-/** Every key that holds no others, and every list of mappings, by its path; names that the user chooses are NAME, places in a list N. */
+/**
+ * Every key that holds no others, and every list of mappings, by its path; names that the user chooses are NAME, places
+ * in a list N.
+ */
 function leaves(node: Node, path = ''): [path: string, node: Node][] {
   if (typeof node.additionalProperties === 'object') return leaves(node.additionalProperties, `${path}.NAME`);
   const list = [node, ...(node.anyOf ?? [])].find(({ items }) => items?.properties)?.items;
   if (list) return [[path, node], ...leaves(list, `${path}[N]`)];
   if (!node.properties) return [[path, node]];
-  return Object.entries(node.properties).flatMap(([key, member]) => leaves(member, path === '' ? key : `${path}.${key}`));
+  return Object.entries(node.properties).flatMap(([key, member]) =>
+    leaves(member, path === '' ? key : `${path}.${key}`),
+  );
 }
 
 test('every key has a description', () => {
-  const described = leaves(jsonSchema([])).filter(([, node]) => node.description === undefined || node.description === '');
+  const described = leaves(jsonSchema([])).filter(
+    ([, node]) => node.description === undefined || node.description === '',
+  );
   assert.deepEqual(
     described.map(([path]) => path),
     [],
@@ -115,7 +122,9 @@ test("the description after a duration appears in the schema of an adapter's key
 });
 
 test('the documentation lists every key with its default, and no key that does not exist', () => {
-  const rows = [...DOC.matchAll(/^\| `([A-Za-z.[\]]+)` \| `?([^|`]*)`? \|/gm)].map(([, path, value]) => [path, value?.trim()] as const);
+  const rows = [...DOC.matchAll(/^\| `([A-Za-z.[\]]+)` \| `?([^|`]*)`? \|/gm)].map(
+    ([, path, value]) => [path, value?.trim()] as const,
+  );
   const schema = leaves(jsonSchema([]));
   assert.deepEqual(rows.map(([path]) => path).sort(), schema.map(([path]) => path).sort());
   const documented = new Map(rows);
@@ -144,7 +153,9 @@ test("each adapter's README lists its own keys, those of its source too, and non
   for (const [index, { type }] of REAL_ADAPTERS.entries()) {
     const readme = readFileSync(new URL(`../../../adapters/${type}/README.md`, import.meta.url), 'utf8');
     const listed = [...readme.matchAll(/^\| `([a-zA-Z0-9]+)` \|.*\|.*\|$/gm)].map(([, key]) => key);
-    const source = kindsOf(approvals?.properties?.['sources']).find(({ properties }) => properties?.['type']?.const === type);
+    const source = kindsOf(approvals?.properties?.['sources']).find(
+      ({ properties }) => properties?.['type']?.const === type,
+    );
     const properties = { ...source?.properties, ...oneOf[index]?.properties };
     const keys = Object.keys(properties).filter((key) => !common.has(key));
     assert.deepEqual(listed.sort(), keys.sort(), type);

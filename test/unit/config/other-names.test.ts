@@ -7,7 +7,9 @@ import { faultsOf, surroundings } from '../../support/config.ts';
 
 const AROUND = { ...surroundings(), adapters: ADAPTERS };
 const suggestionFor = (section: object) =>
-  faultsOf(JSON.stringify({ version: 1, ...section }), AROUND).map((fault) => /; did you mean (\S+)\?$/.exec(fault)?.[1]);
+  faultsOf(JSON.stringify({ version: 1, ...section }), AROUND).map(
+    (fault) => /; did you mean (\S+)\?$/.exec(fault)?.[1],
+  );
 const meantBy = (type: string) => suggestionFor({ sinks: { a: { type } } })[0];
 
 test("a type name of another program is a fault that suggests the bridge's type", () => {
@@ -34,7 +36,10 @@ test("a type name of another program is a fault that suggests the bridge's type"
 });
 
 test('a misspelt type still has its suggestion, and an unknown one has none', () => {
-  assert.deepEqual([meantBy('elasticsaerch'), meantBy('webhok'), meantBy('carrier-pigeon')], ['elasticsearch', 'webhook', undefined]);
+  assert.deepEqual(
+    [meantBy('elasticsaerch'), meantBy('webhok'), meantBy('carrier-pigeon')],
+    ['elasticsearch', 'webhook', undefined],
+  );
 });
 
 test('every other name maps to an existing type, and is not a type itself', () => {
@@ -47,6 +52,7 @@ test('every other name maps to an existing type, and is not a type itself', () =
 });
 
 test('only types of sources are suggested for a source of approvals', () => {
-  const source = (type: string) => suggestionFor({ approvals: { sources: { s: { type, approver: 'a' } } } }).find(Boolean);
+  const source = (type: string) =>
+    suggestionFor({ approvals: { sources: { s: { type, approver: 'a' } } } }).find(Boolean);
   assert.deepEqual([source('eventhubs'), source('servicebus'), source('http')], ['kafka', 'service-bus', undefined]);
 });

@@ -43,7 +43,10 @@ test('the shortest configuration has every default', () => {
   });
   assert.deepEqual(Object.keys(sinks), ['stdout']);
   const { type, options, retry, filter } = sinks['stdout'] ?? assert.fail('no sink');
-  assert.deepEqual({ type, options, retry, filter }, { type: 'stdout', options: {}, retry: { maxAgeMs: 86_400_000 }, filter: {} });
+  assert.deepEqual(
+    { type, options, retry, filter },
+    { type: 'stdout', options: {}, retry: { maxAgeMs: 86_400_000 }, filter: {} },
+  );
 });
 
 test('without a configuration every setting has its default', () => {
@@ -84,7 +87,11 @@ sinks:
 `,
     surroundings(
       { READ_TOKEN: TOKEN, NEXT: OTHER_TOKEN, URL: 'https://example.com/hook?key=1' },
-      { '/etc/bridge/orders.token': 'a-third-horse-a-third-staple\n', '/etc/bridge/cert.pem': CERTIFICATE, '/keys/key.pem': PRIVATE_KEY },
+      {
+        '/etc/bridge/orders.token': 'a-third-horse-a-third-staple\n',
+        '/etc/bridge/cert.pem': CERTIFICATE,
+        '/keys/key.pem': PRIVATE_KEY,
+      },
     ),
   );
   assert.deepEqual(config.metadata, {
@@ -95,7 +102,11 @@ sinks:
     firstTimeoutMs: 120_000,
     settleMs: 0,
   });
-  assert.deepEqual(config.cloudevents, { source: 'vm', typePrefix: 'com.example.maintenance', observer: ['zone', 'tags.team'] });
+  assert.deepEqual(config.cloudevents, {
+    source: 'vm',
+    typePrefix: 'com.example.maintenance',
+    observer: ['zone', 'tags.team'],
+  });
   assert.deepEqual(config.store, { path: '/var/lib/bridge', retainMs: 86_400_000, maxBytes: 1_073_741_824 });
   assert.deepEqual(
     [config.http.listen, config.http.health],
@@ -104,7 +115,10 @@ sinks:
       { host: '0.0.0.0', port: 8701 },
     ],
   );
-  assert.deepEqual([config.http.tls?.cert.reveal(), config.http.tls?.key.reveal()], [CERTIFICATE.trimEnd(), PRIVATE_KEY.trimEnd()]);
+  assert.deepEqual(
+    [config.http.tls?.cert.reveal(), config.http.tls?.key.reveal()],
+    [CERTIFICATE.trimEnd(), PRIVATE_KEY.trimEnd()],
+  );
   assert.deepEqual(
     config.http.readers['grafana']?.tokens.map((token) => token.reveal()),
     [TOKEN],
@@ -132,7 +146,9 @@ sinks:
 test('a secret file loses one line end and nothing else', () => {
   const read = (text: string) => {
     const around = surroundings({}, { '/etc/bridge/s': text });
-    const sink = configOf('{ version: 1, sinks: { h: { type: webhook, url: { file: s } } } }', around).sinks['h'] ?? assert.fail('no sink');
+    const sink =
+      configOf('{ version: 1, sinks: { h: { type: webhook, url: { file: s } } } }', around).sinks['h'] ??
+      assert.fail('no sink');
     return (sink.options as { url: Secret }).url.reveal();
   };
   assert.deepEqual(['a\n', 'a\r\n', 'a', ' a \n', 'a\n\n'].map(read), ['a', 'a', 'a', ' a ', 'a\n']);
@@ -150,7 +166,10 @@ test('in a systemd service the store is in the StateDirectory', () => {
   const pathIn = (env: Record<string, string>, text = 'version: 1') => configOf(text, surroundings(env)).store.path;
   assert.equal(pathIn({ STATE_DIRECTORY: '/var/lib/bridge:/var/lib/other' }), '/var/lib/bridge');
   assert.equal(pathIn({ STATE_DIRECTORY: '' }), '/etc/bridge/scheduled-events-bridge-data');
-  assert.equal(pathIn({ STATE_DIRECTORY: '/var/lib/bridge' }, '{ version: 1, store: { path: data } }'), '/etc/bridge/data');
+  assert.equal(
+    pathIn({ STATE_DIRECTORY: '/var/lib/bridge' }, '{ version: 1, store: { path: data } }'),
+    '/etc/bridge/data',
+  );
 });
 
 test('loopback in all its spellings needs no TLS', () => {
@@ -164,7 +183,9 @@ test('loopback in all its spellings needs no TLS', () => {
 });
 
 test('sinks and approvers keep the order of the file', () => {
-  const config = configOf('{ version: 1, sinks: { z: { type: stdout }, a: { type: webhook, url: "https://a.example" } } }');
+  const config = configOf(
+    '{ version: 1, sinks: { z: { type: stdout }, a: { type: webhook, url: "https://a.example" } } }',
+  );
   assert.deepEqual(Object.keys(config.sinks), ['z', 'a']);
 });
 
@@ -173,12 +194,21 @@ test("a sink's fingerprint changes with its keys and its secrets' values, not wi
     configOf(`{ version: 1, sinks: { ${sinks} } }`, surroundings(env)).sinks['h']?.fingerprint;
   const first = mark('h: { type: webhook, url: "https://a.example", secrets: [{ env: S }] }');
   assert.match(first ?? '', /^[0-9a-f]{64}$/);
-  assert.equal(mark('o: { type: stdout }, h: { secrets: [{ env: S }], url: "https://a.example", type: webhook }'), first);
+  assert.equal(
+    mark('o: { type: stdout }, h: { secrets: [{ env: S }], url: "https://a.example", type: webhook }'),
+    first,
+  );
   assert.notEqual(mark('h: { type: webhook, url: "https://a.example", secrets: [{ env: S }] }', { S: 'two' }), first);
-  assert.notEqual(mark('h: { type: webhook, url: "https://a.example", secrets: [{ env: S }], retry: { maxAge: 1h } }'), first);
+  assert.notEqual(
+    mark('h: { type: webhook, url: "https://a.example", secrets: [{ env: S }], retry: { maxAge: 1h } }'),
+    first,
+  );
 });
 
 test('a configuration that is printed or converted to JSON shows no secret', () => {
-  const config = configOf('{ version: 1, approvals: { approvers: { a: { token: { env: T } } } } }', surroundings({ T: TOKEN }));
+  const config = configOf(
+    '{ version: 1, approvals: { approvers: { a: { token: { env: T } } } } }',
+    surroundings({ T: TOKEN }),
+  );
   assert.doesNotMatch(JSON.stringify(config.approvals), new RegExp(TOKEN));
 });

@@ -36,7 +36,12 @@ test('the example gives the expected options (behaviour 8)', () => {
   assert.deepEqual(policy, [
     { when: { initiators: ['User'] }, then: 'approve' },
     { when: { impacts: ['Freeze'], duration: { minMs: 0, belowMs: 9000 } }, then: 'approve' },
-    { when: { impacts: ['Redeploy'] }, then: 'wait', required: 'all', deadline: { beforeMs: 120_000, then: 'approve' } },
+    {
+      when: { impacts: ['Redeploy'] },
+      then: 'wait',
+      required: 'all',
+      deadline: { beforeMs: 120_000, then: 'approve' },
+    },
     { when: { impacts: ['Terminate'] }, then: 'never' },
   ]);
   assert.deepEqual(group, { submit: 'leader', failoverAfterMs: 10_000, members: ['web_0', 'web_1'] });
@@ -65,13 +70,18 @@ test('a policy needs no approvers', () => {
 });
 
 const LIMITS = 'is only for a rule that waits: with then: wait';
-const POLICY = 'approvals.policy: must be documentation, or a list of rules such as { when: { impacts: [Freeze] }, then: approve }';
+const POLICY =
+  'approvals.policy: must be documentation, or a list of rules such as { when: { impacts: [Freeze] }, then: approve }';
 
 /** The faults of these keys of `approvals`, whatever the JSON Schema says. */
 const CASES: readonly (readonly [title: string, keys: string, faults: readonly string[]])[] = [
   ['another preset', 'policy: docs', [POLICY]],
   ['one rule in place of a list', 'policy: { when: {}, then: approve }', [POLICY]],
-  ['an empty policy', 'policy: []', ['approvals.policy: must not be empty: omit the key if every event should wait for approvers']],
+  [
+    'an empty policy',
+    'policy: []',
+    ['approvals.policy: must not be empty: omit the key if every event should wait for approvers'],
+  ],
   ['a rule that is none', 'policy: [approve]', ['approvals.policy[0]: must be a mapping, not a text']],
   ['a rule without conditions', 'policy: [{ then: approve }]', ['approvals.policy[0].when: is missing']],
   ['a rule without an end', 'policy: [{ when: {} }]', ['approvals.policy[0].then: is missing']],
@@ -83,7 +93,9 @@ const CASES: readonly (readonly [title: string, keys: string, faults: readonly s
   [
     'a key that no rule has',
     'policy: [{ when: {}, then: wait, deadlin: { before: 1m } }]',
-    ['approvals.policy[0].deadlin: is not a key of the configuration (allowed: when, then, required, deadline); did you mean deadline?'],
+    [
+      'approvals.policy[0].deadlin: is not a key of the configuration (allowed: when, then, required, deadline); did you mean deadline?',
+    ],
   ],
   [
     'a condition that no rule has',
@@ -113,7 +125,11 @@ const CASES: readonly (readonly [title: string, keys: string, faults: readonly s
       'approvals.policy[1].when.duration: has no limit: give min or below, or leave the key out',
     ],
   ],
-  ['what only a rule that waits has', 'policy: [{ when: {}, then: approve, required: all }]', [`approvals.policy[0].required: ${LIMITS}`]],
+  [
+    'what only a rule that waits has',
+    'policy: [{ when: {}, then: approve, required: all }]',
+    [`approvals.policy[0].required: ${LIMITS}`],
+  ],
   [
     'a deadline of what is never approved',
     'policy: [{ when: {}, then: never, deadline: { before: 1m } }]',
@@ -145,7 +161,11 @@ const CASES: readonly (readonly [title: string, keys: string, faults: readonly s
         `approvals.policy[${index}]: is never used, because approvals.policy[0] matches every event: put it before that rule, or remove it`,
     ),
   ],
-  ['another way to submit', 'group: { submit: one }', ['approvals.group.submit: is not an allowed value (allowed: every, leader)']],
+  [
+    'another way to submit',
+    'group: { submit: one }',
+    ['approvals.group.submit: is not an allowed value (allowed: every, leader)'],
+  ],
   [
     'a long wait for the leader',
     'group: { submit: leader, failoverAfter: 2h }',
@@ -187,7 +207,10 @@ for (const keys of REFUSED_BY_BOTH) {
 }
 
 test('the shipped example is a valid configuration for check and for editors, with the sample policy and standard output', () => {
-  const example = readFileSync(new URL('../../../docs/receive/examples/documentation-policy.yaml', import.meta.url), 'utf8');
+  const example = readFileSync(
+    new URL('../../../docs/receive/examples/documentation-policy.yaml', import.meta.url),
+    'utf8',
+  );
   const { approvals: read, sinks } = configOf(example, { ...AROUND, adapters: REAL_ADAPTERS });
   assert.equal(read.policy, 'documentation');
   assert.deepEqual(

@@ -111,7 +111,12 @@ const FAULTY: readonly [what: string, approvers: string, sources: string, faults
     '{ "a b": { type: memory, approver: ops } }',
     ['approvals.sources.a b: is not a valid name: use 1 to 64 letters, digits, _ or -'],
   ],
-  ['an approver whom no source names', '{ ops: {}, orders: {} }', '{ a: { type: memory, approver: ops } }', [silent('orders')]],
+  [
+    'an approver whom no source names',
+    '{ ops: {}, orders: {} }',
+    '{ a: { type: memory, approver: ops } }',
+    [silent('orders')],
+  ],
   [
     'an approver with both token and tokens, whom a source names',
     '{ ops: { token: { env: T }, tokens: [{ env: U }] } }',
@@ -165,5 +170,8 @@ test('an approver of a sink needs no credential, and a sink can approve only for
     `{ version: 1, approvals: { approvers: { node: {} } }, sinks: { drain: { type: memory, approve: ${approve}, hold: true } } }`;
   assert.deepEqual(Object.keys(configOf(text('node'), AROUND).approvals.approvers), ['node']);
   const [unlisted, silenced] = faultsOf(text('nod'), AROUND);
-  assert.deepEqual([unlisted, silenced].map((fault) => fault?.split(':')[0]).sort(), ['approvals.approvers.node', 'sinks.drain.approve']);
+  assert.deepEqual([unlisted, silenced].map((fault) => fault?.split(':')[0]).sort(), [
+    'approvals.approvers.node',
+    'sinks.drain.approve',
+  ]);
 });

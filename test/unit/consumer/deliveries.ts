@@ -65,7 +65,14 @@ export function everyChange(): Change[] {
     approvalChange({ phase, id: `${EVENT_ID.toLowerCase()}:approval-${phase}:1` }),
   );
   const sight = (['blind', 'restored'] as const).map((phase) => sightChange({ phase, id: `source-${phase}:1` }));
-  return [life.scheduled, life.updated({ description: 'Später „€“ 😀' }), life.started, life.ended(), ...approvals, ...sight];
+  return [
+    life.scheduled,
+    life.updated({ description: 'Später „€“ 😀' }),
+    life.started,
+    life.ended(),
+    ...approvals,
+    ...sight,
+  ];
 }
 
 export interface Sending {
@@ -93,9 +100,13 @@ export function post(body: string | Uint8Array, headers: Readonly<Record<string,
   return new Request('http://receiver/hook', { method: 'POST', body, headers });
 }
 
-function contentOf(mode: Sending['mode'], deliveries: readonly Delivery[]): [headers: Record<string, string>, body: Uint8Array] {
+function contentOf(
+  mode: Sending['mode'],
+  deliveries: readonly Delivery[],
+): [headers: Record<string, string>, body: Uint8Array] {
   const [{ bytes }] = deliveries as [Delivery];
-  if (mode === 'batch') return [{ 'content-type': BATCH_CONTENT_TYPE }, encodeBatch(deliveries.map((delivery) => delivery.bytes))];
+  if (mode === 'batch')
+    return [{ 'content-type': BATCH_CONTENT_TYPE }, encodeBatch(deliveries.map((delivery) => delivery.bytes))];
   if (mode === 'structured') return [{ 'content-type': 'application/cloudevents+json; charset=utf-8' }, bytes];
   const event = toBinary(bytes);
   if ('fault' in event) throw new TypeError(event.fault);

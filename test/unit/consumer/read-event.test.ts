@@ -26,7 +26,11 @@ const drill = madeBy(drillLife().scheduled);
 const WAYS: Readonly<Record<string, (attributes: Members, data: unknown) => CloudEvent>> = {
   structured: (attributes, data) => readStructured({ ...attributes, data }),
   binary: (attributes, data) =>
-    readBinary({ attributes: texts(attributes), contentType: 'application/json', data: { bytes: Buffer.from(JSON.stringify(data)) } }),
+    readBinary({
+      attributes: texts(attributes),
+      contentType: 'application/json',
+      data: { bytes: Buffer.from(JSON.stringify(data)) },
+    }),
   batch: (attributes, data) => {
     const body = Buffer.from(JSON.stringify([{ ...attributes, data }]));
     const { events } = readHttp([['content-type', 'application/cloudevents-batch+json']], body, { modes: ['batch'] });
@@ -38,9 +42,16 @@ const WAYS: Readonly<Record<string, (attributes: Members, data: unknown) => Clou
       value: JSON.stringify(data),
     }),
   'Kafka structured': (attributes, data) =>
-    parseKafkaMessage({ headers: { 'content-type': 'application/cloudevents+json' }, value: JSON.stringify({ ...attributes, data }) }),
+    parseKafkaMessage({
+      headers: { 'content-type': 'application/cloudevents+json' },
+      value: JSON.stringify({ ...attributes, data }),
+    }),
   'Service Bus binary': (attributes, data) =>
-    parseServiceBusMessage({ contentType: 'application/json', applicationProperties: prefixed('cloudEvents:', attributes), body: data }),
+    parseServiceBusMessage({
+      contentType: 'application/json',
+      applicationProperties: prefixed('cloudEvents:', attributes),
+      body: data,
+    }),
   'Service Bus structured': (attributes, data) =>
     parseServiceBusMessage({ contentType: 'application/cloudevents+json', body: { ...attributes, data } }),
 };
@@ -54,7 +65,9 @@ function prefixed(prefix: string, { datacontenttype: _, ...attributes }: Members
 }
 
 const isRefused = (error: unknown) =>
-  error instanceof ConsumerError && error.code === 'not-a-cloudevent' && /its attribute drill and its data/.test(error.message);
+  error instanceof ConsumerError &&
+  error.code === 'not-a-cloudevent' &&
+  /its attribute drill and its data/.test(error.message);
 
 for (const [way, read] of Object.entries(WAYS)) {
   test(`${way}: isDrill is true for a drill by its data, and false for a real event`, () => {
@@ -64,7 +77,8 @@ for (const [way, read] of Object.entries(WAYS)) {
   });
 
   test(`${way}: a real event with the attribute of a drill is refused, and so is a drill without it`, () => {
-    for (const value of [true, 'true']) assert.throws(() => read({ ...real.attributes, drill: value }, real.data), isRefused);
+    for (const value of [true, 'true'])
+      assert.throws(() => read({ ...real.attributes, drill: value }, real.data), isRefused);
     const { drill: _, ...bare } = drill.attributes;
     assert.throws(() => read(bare, drill.data), isRefused);
     assert.throws(() => read({ ...drill.attributes, drill: 'false' }, drill.data), isRefused);
@@ -98,5 +112,8 @@ test('isDrill of an event made by hand depends on its data, and a given isDrill 
 });
 
 test('isDrill is not a member of the CloudEvent', () => {
-  assert.equal(JSON.stringify(readStructured({ ...ATTRIBUTES, data: {} })), JSON.stringify({ ...ATTRIBUTES, data: {} }));
+  assert.equal(
+    JSON.stringify(readStructured({ ...ATTRIBUTES, data: {} })),
+    JSON.stringify({ ...ATTRIBUTES, data: {} }),
+  );
 });

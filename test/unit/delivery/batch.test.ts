@@ -62,24 +62,29 @@ test('a key that is to be alone shares its batch with none, and has its own rows
 test('for any rows: limits hold, keys stay together and in order, nothing is in two batches', () => {
   const row = fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.nat(20));
   fc.assert(
-    fc.property(fc.array(row), fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), (given, batch, slots) => {
-      const rows = rowsOf(...given);
-      const batches = planBatches(rows, { batch, batchBytes: 15 }, slots);
-      assert.ok(batches.length <= slots);
-      assert.ok(rows.length === 0 || batches[0]?.[0] === rows[0]);
-      const owner = new Map<string, number>();
-      batches.forEach((members, index) => {
-        assert.ok(members.length > 0 && members.length <= batch);
-        assert.ok(members.length === 1 || members.reduce((sum, { bytes }) => sum + bytes.length, 0) <= 15);
-        for (const { partitionKey } of members) assert.equal(owner.get(partitionKey) ?? index, index);
-        for (const { partitionKey } of members) owner.set(partitionKey, index);
-      });
-      for (const key of owner.keys()) {
-        const sent = batches.flat().filter(({ partitionKey }) => partitionKey === key);
-        const queued = rows.filter(({ partitionKey }) => partitionKey === key);
-        assert.deepEqual(sent, queued.slice(0, sent.length));
-      }
-    }),
+    fc.property(
+      fc.array(row),
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 3 }),
+      (given, batch, slots) => {
+        const rows = rowsOf(...given);
+        const batches = planBatches(rows, { batch, batchBytes: 15 }, slots);
+        assert.ok(batches.length <= slots);
+        assert.ok(rows.length === 0 || batches[0]?.[0] === rows[0]);
+        const owner = new Map<string, number>();
+        batches.forEach((members, index) => {
+          assert.ok(members.length > 0 && members.length <= batch);
+          assert.ok(members.length === 1 || members.reduce((sum, { bytes }) => sum + bytes.length, 0) <= 15);
+          for (const { partitionKey } of members) assert.equal(owner.get(partitionKey) ?? index, index);
+          for (const { partitionKey } of members) owner.set(partitionKey, index);
+        });
+        for (const key of owner.keys()) {
+          const sent = batches.flat().filter(({ partitionKey }) => partitionKey === key);
+          const queued = rows.filter(({ partitionKey }) => partitionKey === key);
+          assert.deepEqual(sent, queued.slice(0, sent.length));
+        }
+      },
+    ),
   );
 });
 

@@ -22,9 +22,13 @@ describe('a key that fails', () => {
   });
 
   test('a failing key does not hold up others, and goes on in order once it is accepted', async () => {
-    const { lane, queue, time, adapter, acceptedIds, statuses } = laneFixture({ limits: { inFlight: 1 }, random: whole });
+    const { lane, queue, time, adapter, acceptedIds, statuses } = laneFixture({
+      limits: { inFlight: 1 },
+      random: whole,
+    });
     let isWell = false;
-    adapter.answer = (batch) => batch.map(({ partitionKey }) => (partitionKey === 'a' && !isWell ? failure() : 'accepted'));
+    adapter.answer = (batch) =>
+      batch.map(({ partitionKey }) => (partitionKey === 'a' && !isWell ? failure() : 'accepted'));
     for (const id of ['a1', 'b1', 'a2', 'c1', 'b2']) queue(id.charAt(0), { id });
     lane.start();
     await time.advance(100);
@@ -105,7 +109,10 @@ describe('a sink that fails as a whole', () => {
   });
 
   test('however many keys wait, a sick sink remembers a thousand of them at most', async () => {
-    const { lane, queue, time, store, adapter } = laneFixture({ answer: always(failure({ scope: 'sink' })), limits: { inFlight: 1 } });
+    const { lane, queue, time, store, adapter } = laneFixture({
+      answer: always(failure({ scope: 'sink' })),
+      limits: { inFlight: 1 },
+    });
     for (let index = 0; index < 2_500; index++) queue(`k${index}`);
     lane.start();
     await time.advance(5 * HOUR);
@@ -118,7 +125,11 @@ describe('a sink that fails as a whole', () => {
       { old: 3, live: 1 },
       { old: 150, live: 0 },
     ]) {
-      const { lane, queue, time, watch } = laneFixture({ answer: always(failure({ scope: 'sink' })), random: whole, maxAgeMs: 7 * DAY });
+      const { lane, queue, time, watch } = laneFixture({
+        answer: always(failure({ scope: 'sink' })),
+        random: whole,
+        maxAgeMs: 7 * DAY,
+      });
       const at = watch();
       for (let index = 0; index < old; index++) queue(`old${index}`, { endedAtMs: time.wallMs() - DAY });
       for (let index = 0; index < live; index++) queue('live');
@@ -130,7 +141,8 @@ describe('a sink that fails as a whole', () => {
 
   test('keys that are poisoned do not keep a sick sink from finding out that it takes others', async () => {
     const { lane, queue, time, adapter, store } = laneFixture({ limits: { inFlight: 1 } });
-    adapter.answer = (batch) => batch.map(({ partitionKey }) => (partitionKey.startsWith('bad') ? failure() : 'accepted'));
+    adapter.answer = (batch) =>
+      batch.map(({ partitionKey }) => (partitionKey.startsWith('bad') ? failure() : 'accepted'));
     for (let index = 0; index < 5; index++) queue(`bad${index}`);
     for (let index = 0; index < 50; index++) queue(`good${index}`);
     lane.start();
@@ -150,7 +162,9 @@ describe('a sink that fails as a whole', () => {
       if (turn === 0) lane.start();
       await time.advance(turn === 0 ? 30 * SECOND : MINUTE);
     }
-    const told = logs.filter(({ msg }) => msg.startsWith('delivery failed')).map(({ id, failures }) => [String(id).charAt(0), failures]);
+    const told = logs
+      .filter(({ msg }) => msg.startsWith('delivery failed'))
+      .map(({ id, failures }) => [String(id).charAt(0), failures]);
     assert.deepEqual(told.slice(0, 3), [
       ['b', 1],
       ['a', 1],
@@ -159,7 +173,10 @@ describe('a sink that fails as a whole', () => {
   });
 
   test('a sick sink without rows has no timer, and takes the next row as its probe', async () => {
-    const { lane, queue, time, adapter, store } = laneFixture({ answer: always(failure({ scope: 'sink' })), maxAgeMs: 1 });
+    const { lane, queue, time, adapter, store } = laneFixture({
+      answer: always(failure({ scope: 'sink' })),
+      maxAgeMs: 1,
+    });
     queue('a');
     lane.start();
     await time.advance(MINUTE);
@@ -174,7 +191,10 @@ describe('a sink that fails as a whole', () => {
 
 describe('what a receiver asks for', () => {
   test('Retry-After holds the whole sink, other keys too', async () => {
-    const { lane, queue, time, adapter } = laneFixture({ answer: always(failure({ retryAfterMs: 30_000 })), limits: { inFlight: 1 } });
+    const { lane, queue, time, adapter } = laneFixture({
+      answer: always(failure({ retryAfterMs: 30_000 })),
+      limits: { inFlight: 1 },
+    });
     queue('a');
     lane.start();
     await time.advance(SECOND);
@@ -189,7 +209,10 @@ describe('what a receiver asks for', () => {
   });
 
   test('a misconfigured sink is tried slowly, and told once when it begins and once when it ends', async () => {
-    const error = failure({ disposition: 'misconfigured', status: 401 }, 'the sink wants another token: check the header');
+    const error = failure(
+      { disposition: 'misconfigured', status: 401 },
+      'the sink wants another token: check the header',
+    );
     const { lane, queue, time, adapter, logs, watch, statuses } = laneFixture({ answer: always(error), random: whole });
     const at = watch();
     queue('a');
@@ -313,7 +336,8 @@ describe('an adapter that keeps no promise', () => {
   test('an adapter that throws costs every member a try, and its message is not told', async () => {
     const { lane, queue, time, adapter, store, logs } = laneFixture({ limits: { batch: 5 } });
     adapter.answer = (batch, signal) => {
-      if (adapter.calls.length === 1) throw Object.assign(new TypeError('https://user:hunter2@example.com'), { code: 'ERR_X' });
+      if (adapter.calls.length === 1)
+        throw Object.assign(new TypeError('https://user:hunter2@example.com'), { code: 'ERR_X' });
       return accept(batch, signal);
     };
     for (const key of ['a', 'b']) queue(key);

@@ -7,7 +7,8 @@ import { settle } from '../../virtual/virtual-time.ts';
 
 test('a refused delivery is a dead letter at once, and its key goes on', async () => {
   const { lane, queue, time, adapter, store, acceptedIds } = laneFixture();
-  adapter.answer = (batch) => batch.map(({ id }) => (id === 'a1' ? failure({ disposition: 'refused', status: 422 }) : 'accepted'));
+  adapter.answer = (batch) =>
+    batch.map(({ id }) => (id === 'a1' ? failure({ disposition: 'refused', status: 422 }) : 'accepted'));
   queue('a', { id: 'a1' });
   queue('a', { id: 'a2' });
   lane.start();
@@ -83,7 +84,9 @@ test('a retired sink is stored and told once; nothing more is sent, and its old 
 });
 
 test('a sink that retires is told as that alone, not as a failure that will be tried again', async () => {
-  const { lane, queue, time, logs } = laneFixture({ answer: always(failure({ disposition: 'retired', scope: 'sink', status: 410 })) });
+  const { lane, queue, time, logs } = laneFixture({
+    answer: always(failure({ disposition: 'retired', scope: 'sink', status: 410 })),
+  });
   queue('a');
   lane.start();
   await time.advance(SECOND);
@@ -161,7 +164,9 @@ test('a retirement found at the start pauses the lane at once', async () => {
 });
 
 test('a sink retired until the restart is not stored as retired', async () => {
-  const { lane, queue, time, store } = laneFixture({ answer: always(failure({ disposition: 'retired', untilRestart: true })) });
+  const { lane, queue, time, store } = laneFixture({
+    answer: always(failure({ disposition: 'retired', untilRestart: true })),
+  });
   queue('a');
   lane.start();
   await time.advance(MINUTE);

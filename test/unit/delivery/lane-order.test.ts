@@ -37,7 +37,8 @@ test('rows queued while calls run are taken without waiting for them', async () 
 
 test('a later member that was accepted counts though an earlier one of its key failed', async () => {
   const { lane, queue, time, adapter, acceptedIds } = laneFixture({ limits: { inFlight: 1, batch: 10 } });
-  adapter.answer = (batch) => batch.map(({ id }) => (id === 'a1' && adapter.calls.length === 1 ? failure() : 'accepted'));
+  adapter.answer = (batch) =>
+    batch.map(({ id }) => (id === 'a1' && adapter.calls.length === 1 ? failure() : 'accepted'));
   for (const id of ['a1', 'a2', 'b1']) queue(id.charAt(0), { id });
   lane.start();
   await time.advance(SECOND);
@@ -48,7 +49,8 @@ test('a later member that was accepted counts though an earlier one of its key f
 test('a refusal of several is halved until the one to blame stands alone', async () => {
   const { lane, queue, time, adapter, store, attempts } = laneFixture({ limits: { inFlight: 1, batch: 8 } });
   const refused = failure({ disposition: 'refused', status: 400 });
-  adapter.answer = (batch) => always(batch.some(({ id }) => id === 'e') ? refused : 'accepted')(batch, AbortSignal.any([]));
+  adapter.answer = (batch) =>
+    always(batch.some(({ id }) => id === 'e') ? refused : 'accepted')(batch, AbortSignal.any([]));
   for (const id of 'abcdefgh') queue(id, { id });
   lane.start();
   await time.advance(0);
@@ -72,7 +74,9 @@ test('those that the other side names are dead letters at once, and the rest of 
   const bad = new Set(['b', 'e']);
   adapter.answer = (batch) => {
     const [named] = batch.filter(({ id }) => bad.has(id));
-    return batch.map(({ id }) => (named ? failure({ disposition: 'refused', status: 6, isNamed: id === named.id }) : 'accepted'));
+    return batch.map(({ id }) =>
+      named ? failure({ disposition: 'refused', status: 6, isNamed: id === named.id }) : 'accepted',
+    );
   };
   for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) queue(key, { id: key });
   lane.start();
@@ -93,7 +97,8 @@ test('those that the other side names are dead letters at once, and the rest of 
 
 test('several named in one call are all dead letters, beside those that were accepted', async () => {
   const { lane, queue, time, adapter, store, acceptedIds } = laneFixture({ limits: { batch: 3 } });
-  adapter.answer = (batch) => batch.map(({ id }) => (id === 'b' ? 'accepted' : failure({ disposition: 'refused', isNamed: true })));
+  adapter.answer = (batch) =>
+    batch.map(({ id }) => (id === 'b' ? 'accepted' : failure({ disposition: 'refused', isNamed: true })));
   for (const key of ['a', 'b', 'c']) queue(key, { id: key });
   lane.start();
   await time.advance(SECOND);
@@ -113,10 +118,14 @@ test('halving counts as no attempt: what was refused in company expires no soone
 });
 
 test('while a batch is halved, a key that failed in one half does not go on in the other', async () => {
-  const { lane, queue, time, adapter, acceptedIds } = laneFixture({ limits: { inFlight: 1, batch: 4 }, random: () => 1 });
+  const { lane, queue, time, adapter, acceptedIds } = laneFixture({
+    limits: { inFlight: 1, batch: 4 },
+    random: () => 1,
+  });
   adapter.answer = (batch) => {
     if (adapter.calls.length === 1) return batch.map(() => failure({ disposition: 'refused' }));
-    if (adapter.calls.length === 2) return batch.map(({ partitionKey }) => (partitionKey === 'a' ? failure() : 'accepted'));
+    if (adapter.calls.length === 2)
+      return batch.map(({ partitionKey }) => (partitionKey === 'a' ? failure() : 'accepted'));
     return batch.map(() => 'accepted');
   };
   for (const id of ['a1', 'b1', 'a2', 'c1']) queue(id.charAt(0), { id });
@@ -127,7 +136,10 @@ test('while a batch is halved, a key that failed in one half does not go on in t
 });
 
 test('a member that was refused in company waits for an earlier one of its key that failed', async () => {
-  const { lane, queue, time, adapter, acceptedIds } = laneFixture({ limits: { inFlight: 1, batch: 3 }, random: () => 1 });
+  const { lane, queue, time, adapter, acceptedIds } = laneFixture({
+    limits: { inFlight: 1, batch: 3 },
+    random: () => 1,
+  });
   adapter.answer = (batch) => {
     if (adapter.calls.length > 1) return batch.map(() => 'accepted');
     return batch.map(({ id }) => failure({ disposition: id === 'a1' ? 'retry' : 'refused' }));
@@ -141,7 +153,8 @@ test('a member that was refused in company waits for an earlier one of its key t
 
 test('halving stops where the sink asks for a pause', async () => {
   const { lane, queue, time, adapter } = laneFixture({ limits: { inFlight: 1, batch: 4 } });
-  adapter.answer = (batch) => batch.map(() => failure(adapter.calls.length === 1 ? { disposition: 'refused' } : { retryAfterMs: 60_000 }));
+  adapter.answer = (batch) =>
+    batch.map(() => failure(adapter.calls.length === 1 ? { disposition: 'refused' } : { retryAfterMs: 60_000 }));
   for (const key of 'abcd') queue(key);
   lane.start();
   await time.advance(59 * SECOND);

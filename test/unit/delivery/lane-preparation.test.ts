@@ -9,7 +9,10 @@ function unprepared(options: LaneFixtureOptions = {}) {
   const fixture = laneFixture(options);
   const { adapter, time } = fixture;
   const far = {
-    error: failure({ disposition: 'misconfigured', scope: 'sink', retryWithinMs: 10 * SECOND }, 'no consent') as Error | null,
+    error: failure(
+      { disposition: 'misconfigured', scope: 'sink', retryWithinMs: 10 * SECOND },
+      'no consent',
+    ) as Error | null,
     isNeeded: true,
     ranMs: [] as number[],
     onReady: () => {},

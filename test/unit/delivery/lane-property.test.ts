@@ -35,7 +35,9 @@ const script = fc.record({
   delays: fc.array(fc.nat(400), { minLength: 1, maxLength: 10 }),
   late: fc.nat(20),
   /** Scheduled events, and how much notice they have at the start. */
-  scheduled: fc.dictionary(fc.constantFrom(...keyNames), fc.integer({ min: -MINUTE, max: 10 * MINUTE }), { noNullPrototype: true }),
+  scheduled: fc.dictionary(fc.constantFrom(...keyNames), fc.integer({ min: -MINUTE, max: 10 * MINUTE }), {
+    noNullPrototype: true,
+  }),
 });
 
 test('for any failures and any notice: every row ends once, keys in order, at most as many calls as there are places, no key in two', async () => {
@@ -99,7 +101,9 @@ test('for any pattern of two failing keys: the others never wait for them', asyn
         const { lane, queue, adapter, store } = laneFixture({ time, limits: { inFlight } });
         let drawn = 0;
         adapter.answer = (batch) =>
-          batch.map(({ partitionKey }) => (partitionKey.startsWith('bad') && (fails[drawn++] ?? false) ? failure() : 'accepted'));
+          batch.map(({ partitionKey }) =>
+            partitionKey.startsWith('bad') && (fails[drawn++] ?? false) ? failure() : 'accepted',
+          );
         const acceptedAtMs = new Map<string, number>();
         for (let round = 0; round < 10; round++) {
           queue('bad1');
@@ -129,7 +133,8 @@ test('a back-off of a key is no longer than its own failures allow, whatever oth
       const time = new VirtualTime({ seed });
       const { lane, queue, adapter, watch } = laneFixture({ time, limits: { inFlight: 2 } });
       let left = failures;
-      adapter.answer = (batch) => batch.map(({ partitionKey }) => (partitionKey === 'one' && left-- > 0 ? failure() : 'accepted'));
+      adapter.answer = (batch) =>
+        batch.map(({ partitionKey }) => (partitionKey === 'one' && left-- > 0 ? failure() : 'accepted'));
       const at = watch();
       queue('one');
       for (let index = 0; index < 30; index++) queue(`other${index}`);
@@ -195,10 +200,15 @@ test('for any queue and any length of its calls: an urgent event of a sink that 
       fc.array(fc.nat(20_000), { minLength: 1, maxLength: 3 }),
       async (seed, delays, places, announced) => {
         const time = new VirtualTime({ seed });
-        const { lane, queue, adapter, store, watch } = laneFixture({ time, limits: { inFlight: places, urgentInFlight: 3 } });
+        const { lane, queue, adapter, store, watch } = laneFixture({
+          time,
+          limits: { inFlight: places, urgentInFlight: 3 },
+        });
         let drawn = 0;
         adapter.answer = (batch) =>
-          new Promise((resolve) => time.after(delays[drawn++ % delays.length] ?? 0, () => resolve(batch.map(() => 'accepted'))));
+          new Promise((resolve) =>
+            time.after(delays[drawn++ % delays.length] ?? 0, () => resolve(batch.map(() => 'accepted'))),
+          );
         const at = watch();
         for (let index = 0; index < 100; index++) queue(`over${index % 40}`);
         lane.start();
@@ -210,7 +220,8 @@ test('for any queue and any length of its calls: an urgent event of a sink that 
         }
         await time.advance(HOUR);
         assert.equal(store.open.length, 0);
-        for (const [index, ms] of announced.entries()) assert.equal(at.find(({ key }) => key === `urgent${index}`)?.ms, ms);
+        for (const [index, ms] of announced.entries())
+          assert.equal(at.find(({ key }) => key === `urgent${index}`)?.ms, ms);
       },
     ),
     { numRuns: 100 },

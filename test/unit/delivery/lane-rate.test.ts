@@ -89,7 +89,8 @@ test('failed calls count, and a batch counts once', async () => {
 
 test('a minute counts from the end of a call, which the other side may have taken at any moment until then', async () => {
   const { lane, queue, time, adapter, watch } = laneFixture({ limits: { perMinute: 1 } });
-  adapter.answer = (batch) => new Promise((resolve) => time.after(20 * SECOND, () => resolve(batch.map(() => 'accepted'))));
+  adapter.answer = (batch) =>
+    new Promise((resolve) => time.after(20 * SECOND, () => resolve(batch.map(() => 'accepted'))));
   const began = watch();
   queue('one');
   queue('two');
@@ -243,7 +244,9 @@ const script = fc.record({
   inFlight: fc.integer({ min: 1, max: 4 }),
   batch: fc.integer({ min: 1, max: 3 }),
   keys: fc.integer({ min: 1, max: 40 }),
-  outcomes: fc.array(fc.constantFrom('accepted', 'retry', 'sink', 'misconfigured', 'refused', 'throw'), { maxLength: 40 }),
+  outcomes: fc.array(fc.constantFrom('accepted', 'retry', 'sink', 'misconfigured', 'refused', 'throw'), {
+    maxLength: 40,
+  }),
   delays: fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 1, maxLength: 8 }),
   /** When each process ends, and whether it is killed. */
   lives: fc.array(fc.record({ ms: fc.integer({ min: 1, max: 100_000 }), killed: fc.boolean() }), { maxLength: 4 }),
@@ -262,7 +265,9 @@ test('for any failures and restarts: no 60 s see more arrivals than allowed, and
         const own = new Proxy(store, {
           get: (target, name) => {
             const value = Reflect.get(target, name) as unknown;
-            return typeof value === 'function' ? (...given: unknown[]) => (life.alive ? value.apply(target, given) : []) : value;
+            return typeof value === 'function'
+              ? (...given: unknown[]) => (life.alive ? value.apply(target, given) : [])
+              : value;
           },
         });
         const { lane, adapter } = laneFixture({ time, store: own, limits: { perMinute, inFlight, batch } });

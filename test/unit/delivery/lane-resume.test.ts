@@ -72,7 +72,9 @@ test('a retirement that could not be stored yet is not taken for a lifted one', 
 });
 
 test('a sink that is retired until the restart is not resumed by an empty store', async () => {
-  const { lane, queue, time, adapter } = laneFixture({ answer: always(failure({ disposition: 'retired', untilRestart: true })) });
+  const { lane, queue, time, adapter } = laneFixture({
+    answer: always(failure({ disposition: 'retired', untilRestart: true })),
+  });
   queue('a');
   lane.start();
   await time.advance(SECOND);

@@ -52,7 +52,11 @@ test('what waits for its retry, or for its key, is not attempted once its event 
   queue('a', { id: 'a3' });
   await time.advance(SECOND);
   assert.deepEqual(adapter.calls, [['a1'], ['a3']]);
-  assert.deepEqual(settledOf(store).slice(1), [`${first.seq} accepted superseded`, `${second.seq} accepted superseded`, '3 accepted -']);
+  assert.deepEqual(settledOf(store).slice(1), [
+    `${first.seq} accepted superseded`,
+    `${second.seq} accepted superseded`,
+    '3 accepted -',
+  ]);
   assert.equal(
     attempts.filter(({ outcome }) => outcome === 'accepted').reduce((sum, { count }) => sum + count, 0),
     3,
@@ -99,7 +103,10 @@ test('a run that is superseded while its lane leaves for a changed configuration
 test('what came too late for its event is a dead letter, and no failure of the sink or of its key', async () => {
   const { lane, queue, time, store, attempts, adapter } = laneFixture({
     random: () => 1,
-    answer: (batch) => batch.map(({ id }) => (id.endsWith('1') ? failure({ disposition: 'expired', status: 'before start' }) : 'accepted')),
+    answer: (batch) =>
+      batch.map(({ id }) =>
+        id.endsWith('1') ? failure({ disposition: 'expired', status: 'before start' }) : 'accepted',
+      ),
   });
   for (const key of ['a', 'b', 'c', 'd']) for (const nth of [1, 2]) queue(key, { id: `${key}${nth}` });
   lane.start();
@@ -110,11 +117,16 @@ test('what came too late for its event is a dead letter, and no failure of the s
   );
   assert.equal(store.accepted.length, 4);
   assert.equal(adapter.calls.length, 8);
-  assert.deepEqual([lane.status().state, attempts.filter(({ outcome }) => outcome === 'expired').length], ['delivering', 4]);
+  assert.deepEqual(
+    [lane.status().state, attempts.filter(({ outcome }) => outcome === 'expired').length],
+    ['delivering', 4],
+  );
 });
 
 test('what an acceptance says besides is stored with it, and only an announcement or a change can be agreed to', async () => {
-  const { lane, queue, time, store } = laneFixture({ answer: always({ result: 'accepted', status: 'drained', approves: true }) });
+  const { lane, queue, time, store } = laneFixture({
+    answer: always({ result: 'accepted', status: 'drained', approves: true }),
+  });
   queue('a', { id: 'a1' });
   queue('b', { id: 'b1', change: 'updated' });
   queue('c', { id: 'c1', change: 'started' });

@@ -113,7 +113,9 @@ test('a batch that is being halved lets an urgent event go in between', async ()
   adapter.answer = (batch) =>
     new Promise((resolve) =>
       time.after(SECOND, () =>
-        resolve(batch.map(() => (batch.some(({ id }) => id === 'bad') ? failure({ disposition: 'refused' }) : 'accepted'))),
+        resolve(
+          batch.map(() => (batch.some(({ id }) => id === 'bad') ? failure({ disposition: 'refused' }) : 'accepted')),
+        ),
       ),
     );
   for (let index = 0; index < 63; index++) queue(`over${index}`);

@@ -49,7 +49,11 @@ test('what the start of the adapter has to end is ended before it is closed', as
 test('a signal that has aborted is answered with its reason, and the adapter is not asked', async () => {
   const { log, managed } = setUp();
   const signal = AbortSignal.abort('too late');
-  for (const call of [() => managed.check(signal), () => managed.deliver(BATCH, signal), async () => managed.preparation?.run(signal)])
+  for (const call of [
+    () => managed.check(signal),
+    () => managed.deliver(BATCH, signal),
+    async () => managed.preparation?.run(signal),
+  ])
     await assert.rejects(call, (reason) => reason === 'too late');
   assert.deepEqual(log, []);
 });
@@ -58,7 +62,11 @@ test('whatever an adapter rejects with after an abort, the reason of the signal 
   const { held, managed } = setUp();
   const controller = new AbortController();
   const reason = new Error('the bridge is stopping');
-  const calls = [managed.check(controller.signal), managed.deliver(BATCH, controller.signal), managed.preparation?.run(controller.signal)];
+  const calls = [
+    managed.check(controller.signal),
+    managed.deliver(BATCH, controller.signal),
+    managed.preparation?.run(controller.signal),
+  ];
   const ended = Promise.all(
     calls.map((call) =>
       assert.rejects(

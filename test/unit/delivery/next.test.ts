@@ -44,7 +44,14 @@ function queueOf({ keys, urgent = [], view = {}, places: [places, extra] = [2, 0
   };
 }
 
-const key = (state: Partial<KeyState>): KeyState => ({ failures: 1, dueMs: 0, wasCutShort: false, isCause: false, probed: null, ...state });
+const key = (state: Partial<KeyState>): KeyState => ({
+  failures: 1,
+  dueMs: 0,
+  wasCutShort: false,
+  isCause: false,
+  probed: null,
+  ...state,
+});
 const opening = (dueMs: number, more = {}): LaneState['opening'] => ({
   ...{ failures: 3, dueMs, disposition: 'retry', longEnded: false, withinMs: undefined },
   ...more,
@@ -76,12 +83,32 @@ const failing = (entries: Record<string, Partial<KeyState>>) => ({
 const batches = (batch: number, batchBytes = 1_000) => ({ view: { limits: { batch, batchBytes } } });
 
 const ROWS: readonly Row[] = [
-  { when: 'paused', state: { pause: paused, retired, opening: due, heldUntilMs: 99_000 }, does: 'wait -', shows: 'paused' },
+  {
+    when: 'paused',
+    state: { pause: paused, retired, opening: due, heldUntilMs: 99_000 },
+    does: 'wait -',
+    shows: 'paused',
+  },
   { when: 'retired', state: { retired, heldUntilMs: 99_000, isMisconfigured: true }, does: 'expire', shows: 'retired' },
   { when: 'held by Retry-After', state: { heldUntilMs: 60_000 }, does: 'wait 60000', shows: 'held' },
-  { when: 'held, and misconfigured', state: { heldUntilMs: 60_000, isMisconfigured: true }, does: 'wait 60000', shows: 'misconfigured' },
-  { when: 'the hold of Retry-After is over', state: { heldUntilMs: NOW.elapsedMs }, does: 'send a,b', shows: 'delivering' },
-  { when: 'held for longer than the breaker', state: { heldUntilMs: 70_000, opening: opening(60_000) }, does: 'wait 70000', shows: 'held' },
+  {
+    when: 'held, and misconfigured',
+    state: { heldUntilMs: 60_000, isMisconfigured: true },
+    does: 'wait 60000',
+    shows: 'misconfigured',
+  },
+  {
+    when: 'the hold of Retry-After is over',
+    state: { heldUntilMs: NOW.elapsedMs },
+    does: 'send a,b',
+    shows: 'delivering',
+  },
+  {
+    when: 'held for longer than the breaker',
+    state: { heldUntilMs: 70_000, opening: opening(60_000) },
+    does: 'wait 70000',
+    shows: 'held',
+  },
   { when: 'the breaker is open, not due', state: { opening: opening(60_000) }, does: 'wait 60000', shows: 'probing' },
   {
     when: 'it is open, and an urgent row waits: half of 2 s by this chance',
@@ -107,7 +134,13 @@ const ROWS: readonly Row[] = [
   },
   { when: 'the breaker is open, and a call runs', state: { opening: due, calls: 1 }, does: 'wait -', shows: 'probing' },
   { when: 'the breaker is open and due', state: { opening: due }, does: 'probe a', shows: 'probing' },
-  { when: 'an urgent row is the probe', state: { opening: due }, queued: { urgent: ['c'] }, does: 'probe c', shows: 'probing' },
+  {
+    when: 'an urgent row is the probe',
+    state: { opening: due },
+    queued: { urgent: ['c'] },
+    does: 'probe c',
+    shows: 'probing',
+  },
   {
     when: 'the urgent key had its turn last time: every other probe is of another key',
     state: { opening: due, wasProbeUrgent: true, ...failing({ c: { probed: 'alive' } }) },
@@ -141,7 +174,13 @@ const ROWS: readonly Row[] = [
     does: 'probe a',
     shows: 'probing',
   },
-  { when: 'the breaker is open and nothing is queued', state: { opening: due }, queued: { keys: [] }, does: 'wait -', shows: 'probing' },
+  {
+    when: 'the breaker is open and nothing is queued',
+    state: { opening: due },
+    queued: { keys: [] },
+    does: 'wait -',
+    shows: 'probing',
+  },
   {
     when: 'the rate is used up',
     queued: { view: { hold: () => HOLD, places: () => 0, urgentPlaces: () => 0 } },
@@ -190,11 +229,32 @@ const ROWS: readonly Row[] = [
     does: 'send a,b',
     shows: 'backing off',
   },
-  { when: 'a key is due again', state: failing({ a: { dueMs: NOW.elapsedMs } }), does: 'send a,b', shows: 'backing off' },
+  {
+    when: 'a key is due again',
+    state: failing({ a: { dueMs: NOW.elapsedMs } }),
+    does: 'send a,b',
+    shows: 'backing off',
+  },
   { when: 'a key is in a call', state: { busy: new Set(['a']), calls: 1 }, does: 'send b', shows: 'delivering' },
-  { when: 'another lane holds a key', queued: { view: { heldKeys: () => new Set(['a']) } }, does: 'send b,c', shows: 'delivering' },
-  { when: 'rows fit one batch', queued: { keys: ['a', 'b', 'a'], ...batches(3) }, does: 'send a+b+a', shows: 'delivering' },
-  { when: 'a refused batch was cut short', state: { largestBatch: 2 }, queued: batches(3), does: 'send a+b,c', shows: 'delivering' },
+  {
+    when: 'another lane holds a key',
+    queued: { view: { heldKeys: () => new Set(['a']) } },
+    does: 'send b,c',
+    shows: 'delivering',
+  },
+  {
+    when: 'rows fit one batch',
+    queued: { keys: ['a', 'b', 'a'], ...batches(3) },
+    does: 'send a+b+a',
+    shows: 'delivering',
+  },
+  {
+    when: 'a refused batch was cut short',
+    state: { largestBatch: 2 },
+    queued: batches(3),
+    does: 'send a+b,c',
+    shows: 'delivering',
+  },
   {
     when: 'a key is the cause of failures: it shares no batch',
     state: failing({ b: { isCause: true } }),
@@ -241,7 +301,9 @@ const anyQueue = fc.record({
   keys: fc.array(fc.constantFrom(...names), { maxLength: 12 }),
   urgent: fc.subarray(names),
   places: fc.tuple(fc.integer({ min: 1, max: 3 }), fc.nat(2)),
-  view: fc.record({ limits: fc.record({ batch: fc.integer({ min: 1, max: 4 }), batchBytes: fc.constantFrom(20, 1_000) }) }),
+  view: fc.record({
+    limits: fc.record({ batch: fc.integer({ min: 1, max: 4 }), batchBytes: fc.constantFrom(20, 1_000) }),
+  }),
 });
 
 /** Frozen, so that a change of the value that was handed in throws. */
@@ -258,7 +320,8 @@ test('for any state and any queue: nothing goes while it may not, no key goes tw
       const step = next(before, NOW, queueOf(queued));
       assert.deepEqual(next(before, NOW, queueOf(queued)), step, 'the same answer to the same question');
       assert.deepEqual([before.keys, before.busy], copies);
-      if (step.kind === 'wait') assert.ok(step.untilMs === null || step.untilMs > NOW.elapsedMs, 'a timer in the past would spin');
+      if (step.kind === 'wait')
+        assert.ok(step.untilMs === null || step.untilMs > NOW.elapsedMs, 'a timer in the past would spin');
       if (step.kind === 'wait' || step.kind === 'expire') return;
       assert.deepEqual([before.pause, before.retired, before.heldUntilMs > NOW.elapsedMs], [null, null, false]);
       assert.equal(step.kind === 'probe', before.opening !== null);

@@ -80,39 +80,43 @@ test('whatever is taken, and whatever becomes of it, each key stays in order and
     releases: fc.boolean(),
   });
   fc.assert(
-    fc.property(fc.array(fc.constantFrom(...'abcdef'), { maxLength: 120 }), fc.array(step, { maxLength: 60 }), (keys, steps) => {
-      const { store, accept, take: next } = fixture(keys.join(''));
-      const accepted: Delivery[] = [];
-      let blocked = new Set<string>();
-      const take = (limit: number, fails: readonly boolean[]) => {
-        const seen = new Set<string>();
-        for (const [place, row] of next([...blocked], limit).entries()) {
-          assert.ok(!blocked.has(row.partitionKey) || seen.has(row.partitionKey), 'a row of a key that may not go');
-          seen.add(row.partitionKey);
-          if (blocked.has(row.partitionKey) || fails[place]) blocked.add(row.partitionKey);
-          else {
-            accept([row]);
-            accepted.push(row);
+    fc.property(
+      fc.array(fc.constantFrom(...'abcdef'), { maxLength: 120 }),
+      fc.array(step, { maxLength: 60 }),
+      (keys, steps) => {
+        const { store, accept, take: next } = fixture(keys.join(''));
+        const accepted: Delivery[] = [];
+        let blocked = new Set<string>();
+        const take = (limit: number, fails: readonly boolean[]) => {
+          const seen = new Set<string>();
+          for (const [place, row] of next([...blocked], limit).entries()) {
+            assert.ok(!blocked.has(row.partitionKey) || seen.has(row.partitionKey), 'a row of a key that may not go');
+            seen.add(row.partitionKey);
+            if (blocked.has(row.partitionKey) || fails[place]) blocked.add(row.partitionKey);
+            else {
+              accept([row]);
+              accepted.push(row);
+            }
           }
+        };
+        for (const { limit, fails, releases } of steps) {
+          if (releases) blocked = new Set();
+          take(limit, fails);
         }
-      };
-      for (const { limit, fails, releases } of steps) {
-        if (releases) blocked = new Set();
-        take(limit, fails);
-      }
-      blocked = new Set();
-      for (let before = -1; before !== accepted.length; ) {
-        before = accepted.length;
-        take(7, []);
-      }
-      assert.equal(store.open.length, 0);
-      for (const key of new Set(keys)) {
-        const seqs = accepted.filter(({ partitionKey }) => partitionKey === key).map(({ seq }) => seq);
-        assert.deepEqual(
-          seqs,
-          [...seqs].sort((one, other) => one - other),
-        );
-      }
-    }),
+        blocked = new Set();
+        for (let before = -1; before !== accepted.length; ) {
+          before = accepted.length;
+          take(7, []);
+        }
+        assert.equal(store.open.length, 0);
+        for (const key of new Set(keys)) {
+          const seqs = accepted.filter(({ partitionKey }) => partitionKey === key).map(({ seq }) => seq);
+          assert.deepEqual(
+            seqs,
+            [...seqs].sort((one, other) => one - other),
+          );
+        }
+      },
+    ),
   );
 });

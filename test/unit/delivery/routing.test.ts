@@ -47,7 +47,15 @@ const APPROVAL: ApprovalChange = {
   reason: 'changed',
   at,
 };
-const BLIND: SightChange = { kind: 'sight', phase: 'blind', id: 'b', since: '', lastDocumentAt: null, reason: null, at };
+const BLIND: SightChange = {
+  kind: 'sight',
+  phase: 'blind',
+  id: 'b',
+  since: '',
+  lastDocumentAt: null,
+  reason: null,
+  at,
+};
 
 function isWanted(filter: SinkFilter, change: Change = eventChange(), sentBefore = false): boolean {
   return compileFilter(filter)(change, { sentBefore, nowMs: NOW });
@@ -90,7 +98,10 @@ test('notice is the time left until NotBefore, 0 where it is past or missing', (
 });
 
 test('all given conditions must match', () => {
-  assert.equal(isWanted({ changes: ['scheduled'], impacts: ['Reboot'], resources: ['web_*'], notice: { aboveMs: 1 } }), true);
+  assert.equal(
+    isWanted({ changes: ['scheduled'], impacts: ['Reboot'], resources: ['web_*'], notice: { aboveMs: 1 } }),
+    true,
+  );
   assert.equal(isWanted({ changes: ['scheduled'], impacts: ['Reboot'], resources: ['app_*'] }), false);
 });
 

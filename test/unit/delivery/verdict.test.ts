@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import { afterRecovery, INITIAL, type KeyState, type LaneState, type Moment } from '../../../src/delivery/lane-state.ts';
+import {
+  afterRecovery,
+  INITIAL,
+  type KeyState,
+  type LaneState,
+  type Moment,
+} from '../../../src/delivery/lane-state.ts';
 import { concluded, judge } from '../../../src/delivery/verdict.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
@@ -28,8 +34,21 @@ function after(members: readonly (readonly [key: string, outcome: Outcome])[], c
   return concluded({ ...INITIAL, ...call.state }, verdicts, call.isProbe ?? false, facts, NOW);
 }
 
-const key = (state: Partial<KeyState>): KeyState => ({ failures: 1, dueMs: 0, wasCutShort: false, isCause: false, probed: null, ...state });
-const open: LaneState['opening'] = { failures: 3, dueMs: 0, disposition: 'retry', longEnded: false, withinMs: undefined };
+const key = (state: Partial<KeyState>): KeyState => ({
+  failures: 1,
+  dueMs: 0,
+  wasCutShort: false,
+  isCause: false,
+  probed: null,
+  ...state,
+});
+const open: LaneState['opening'] = {
+  failures: 3,
+  dueMs: 0,
+  disposition: 'retry',
+  longEnded: false,
+  withinMs: undefined,
+};
 const retry = failure();
 const refused = failure({ disposition: 'refused' });
 const waits = ({ keys }: LaneState, name: string) => (keys.get(name)?.dueMs ?? 0) - NOW.elapsedMs;
@@ -114,7 +133,9 @@ test('a misconfigured sink is reported once when that begins and once when it en
     [first, second].map(({ news }) => news.filter(({ kind }) => kind === 'troubled').length),
     [1, 0],
   );
-  assert.deepEqual(after([['a', 'accepted']], { state: second.state }).news, [{ kind: 'recovered', from: new Set(['misconfigured']) }]);
+  assert.deepEqual(after([['a', 'accepted']], { state: second.state }).news, [
+    { kind: 'recovered', from: new Set(['misconfigured']) },
+  ]);
 });
 
 test('a sink that retires is reported as that alone, once', () => {
@@ -128,7 +149,11 @@ test('a sink that retires is reported as that alone, once', () => {
 });
 
 test('a refusal or a superseded delivery says nothing of the sink, and is no failure of its key', () => {
-  for (const outcome of [refused, failure({ disposition: 'expired' }), { result: 'accepted', status: 'superseded' } as const]) {
+  for (const outcome of [
+    refused,
+    failure({ disposition: 'expired' }),
+    { result: 'accepted', status: 'superseded' } as const,
+  ]) {
     const before = { isMisconfigured: true, streak: new Set(['x']), keys: new Map([['a', key({})]]) };
     const { state } = after([['a', outcome]], { state: before });
     assert.deepEqual([state.isMisconfigured, [...state.streak], state.keys.get('a')?.failures], [true, ['x'], 0]);

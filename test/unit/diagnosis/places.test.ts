@@ -45,7 +45,10 @@ test('a store that another process uses is a note with that process, and so is i
 
 test('a port in use, a privileged port and an address of another machine are faults with a remedy', async (t) => {
   const folder = folderOf(t);
-  assert.match((await found(folder, { 8700: 'EADDRINUSE' }))[0] ?? '', /^http\.listen: 127\.0\.0\.1:8700: another program listens there/);
+  assert.match(
+    (await found(folder, { 8700: 'EADDRINUSE' }))[0] ?? '',
+    /^http\.listen: 127\.0\.0\.1:8700: another program listens there/,
+  );
   assert.match((await found(folder, { 8700: 'EACCES' }))[0] ?? '', /CAP_NET_BIND_SERVICE/);
   assert.match((await found(folder, { 8700: 'EADDRNOTAVAIL' }))[0] ?? '', /does not have this address/);
   assert.match((await found(folder, { 8700: 'EWHAT' }))[0] ?? '', /\(EWHAT\): choose another address/);

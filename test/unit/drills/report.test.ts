@@ -15,7 +15,10 @@ function sinksOf(...deliveries: readonly JournalDelivery[]) {
 test('a sink that received a change again is listed once, with all attempts and its first acceptance', () => {
   const given = { sink: 'hooks', status: null };
   assert.deepEqual(
-    sinksOf({ ...given, state: 'discarded', attempts: 3, atMs: 500 }, { ...given, state: 'delivered', attempts: 1, atMs: 2000 }),
+    sinksOf(
+      { ...given, state: 'discarded', attempts: 3, atMs: 500 },
+      { ...given, state: 'delivered', attempts: 1, atMs: 2000 },
+    ),
     [{ name: 'hooks', acceptedAt: '1970-01-01T00:00:02.000Z', attempts: 4 }],
   );
 });

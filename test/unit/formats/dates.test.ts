@@ -52,7 +52,8 @@ const NOT_BEFORE: readonly (readonly [string, string | null, string])[] = [
 
 describe('parseNotBefore', () => {
   for (const [text, expected, what] of NOT_BEFORE) {
-    test(`reads ${what}${expected === null ? ' as null' : ''}: "${text}"`, () => assert.equal(parseNotBefore(text), expected));
+    test(`reads ${what}${expected === null ? ' as null' : ''}: "${text}"`, () =>
+      assert.equal(parseNotBefore(text), expected));
   }
 
   test('reads back every moment in both spellings', () => {

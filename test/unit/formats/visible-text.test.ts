@@ -9,7 +9,9 @@ const hex = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`;
 
 test('C0, DEL, C1, bidirectional controls and line ends are escaped; tab and line feed stay', () => {
   const codes = [...Array(0x20).keys(), ...Array.from({ length: 0x21 }, (_, index) => 0x7f + index)];
-  const others = [0x061c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069];
+  const others = [
+    0x061c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
+  ];
   for (const code of [...codes, ...others]) {
     const text = `a${character(code)}b`;
     if (code === 0x09 || code === 0x0a) assert.equal(visible(text), text);

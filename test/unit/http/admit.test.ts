@@ -47,11 +47,23 @@ const LOSSES: readonly Loss[] = [
   { what: 'its token', take: (fixture) => Object.assign(fixture, { callers: {} }), status: 401, type: 'unauthorized' },
   {
     what: 'its place among the approvers',
-    take: (fixture) => Object.assign(fixture, { callers: { [APPROVER]: { kind: 'reader', name: 'orders', via: 'token' } } }),
+    take: (fixture) =>
+      Object.assign(fixture, { callers: { [APPROVER]: { kind: 'reader', name: 'orders', via: 'token' } } }),
     ...{ status: 403, type: 'reader' },
   },
-  { what: NO_APPROVERS, take: (fixture) => Object.assign(fixture, { configured: false }), status: 403, type: 'no-approvers' },
-  { what: 'admin', take: (fixture) => Object.assign(fixture, { admin: '' }), status: 403, type: 'not-admin', isOfAdmins: true },
+  {
+    what: NO_APPROVERS,
+    take: (fixture) => Object.assign(fixture, { configured: false }),
+    status: 403,
+    type: 'no-approvers',
+  },
+  {
+    what: 'admin',
+    take: (fixture) => Object.assign(fixture, { admin: '' }),
+    status: 403,
+    type: 'not-admin',
+    isOfAdmins: true,
+  },
 ];
 
 interface Exchange {
@@ -70,7 +82,10 @@ function open(fixture: HttpFixture, { method, path, body }: Changing) {
     request.on('error', reject);
     request.on('response', (response) => {
       const { statusCode = 0 } = response;
-      text(response).then((said) => resolve({ status: statusCode, type: said.startsWith('{') ? JSON.parse(said).type : null }), reject);
+      text(response).then(
+        (said) => resolve({ status: statusCode, type: said.startsWith('{') ? JSON.parse(said).type : null }),
+        reject,
+      );
     });
   });
   if (body === null) request.end();
@@ -132,14 +147,20 @@ const MOMENTS: readonly { readonly when: string; readonly moment: Moment; readon
     ...{ when: 'while a StartRequest is on its way', moment: whileAStartRequestIsOnItsWay },
     routes: ROUTES.filter(({ path }) => path.startsWith('/v1/holds')),
   },
-  { when: 'while another reload is done', moment: whileAnotherReloadIsDone, routes: ROUTES.filter(({ path }) => path === '/v1/reload') },
+  {
+    when: 'while another reload is done',
+    moment: whileAnotherReloadIsDone,
+    routes: ROUTES.filter(({ path }) => path === '/v1/reload'),
+  },
 ];
 
 test('every route that changes something is in this table', async (t) => {
   const fixture = await serve(t);
   const changes = fixture.parts().routes.filter(({ method }) => method !== 'GET');
   const isOf = (path: string) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
-  const listed = ROUTES.map((route) => changes.findIndex(({ method, path }) => method === route.method && isOf(path).test(route.path)));
+  const listed = ROUTES.map((route) =>
+    changes.findIndex(({ method, path }) => method === route.method && isOf(path).test(route.path)),
+  );
   assert.deepEqual(
     listed.toSorted((one, other) => one - other),
     changes.map((_, index) => index),

@@ -57,7 +57,14 @@ test('403 before everything else if no approvers are configured', async (t) => {
 
 test('401 without a token and with a wrong one, before the body is looked at', async (t) => {
   const fixture = await serve(t);
-  for (const authorization of ['', 'Bearer', 'Bearer wrong-token-0001', `Basic ${APPROVER}`, APPROVER, `Bearer ${APPROVER} x`]) {
+  for (const authorization of [
+    '',
+    'Bearer',
+    'Bearer wrong-token-0001',
+    `Basic ${APPROVER}`,
+    APPROVER,
+    `Bearer ${APPROVER} x`,
+  ]) {
     const answer = await fixture.send('POST', '/v1/approvals', { headers: { authorization }, body: 'x' });
     assertProblem(answer, 401, 'unauthorized');
     assert.equal(answer.headers['www-authenticate'], 'Bearer');
@@ -72,7 +79,11 @@ test('the letter case of the scheme does not count', async (t) => {
 
 test('a reader may not approve: 403, before the body is looked at', async (t) => {
   const fixture = await serve(t);
-  assertProblem(await fixture.approve('x', { authorization: `Bearer ${READER}`, 'content-type': 'text/plain' }), 403, 'reader');
+  assertProblem(
+    await fixture.approve('x', { authorization: `Bearer ${READER}`, 'content-type': 'text/plain' }),
+    403,
+    'reader',
+  );
 });
 
 test('415 if the body is not declared as JSON, or is compressed', async (t) => {
@@ -81,7 +92,11 @@ test('415 if the body is not declared as JSON, or is compressed', async (t) => {
     assertProblem(await fixture.approve(undefined, { 'content-type': contentType }), 415, 'not-json');
   }
   assertProblem(await fixture.approve(undefined, { 'content-encoding': 'gzip' }), 415, 'not-json');
-  assertProblem(await fixture.send('POST', '/v1/approvals', { headers: { authorization: `Bearer ${APPROVER}` } }), 415, 'not-json');
+  assertProblem(
+    await fixture.send('POST', '/v1/approvals', { headers: { authorization: `Bearer ${APPROVER}` } }),
+    415,
+    'not-json',
+  );
   assert.equal((await fixture.approve(undefined, { 'content-type': 'Application/JSON; charset=utf-8' })).status, 200);
 });
 

@@ -6,7 +6,13 @@ import { APPROVER, serve } from '../../virtual/http-fixture.ts';
 
 const APPROVAL = { StartRequests: [{ EventId: 'A', Seen: 'a:scheduled' }] };
 const HOLD = { EventId: 'A', reason: 'backup' };
-const EVENT = { specversion: '1.0', id: '7', source: '/workflow', type: 'com.example.answer', datacontenttype: 'application/json' };
+const EVENT = {
+  specversion: '1.0',
+  id: '7',
+  source: '/workflow',
+  type: 'com.example.answer',
+  datacontenttype: 'application/json',
+};
 const STRUCTURED = 'application/cloudevents+json; charset=utf-8';
 
 async function fixture(t: Parameters<typeof serve>[0]) {
@@ -45,7 +51,12 @@ test('in binary mode the body is the approval, and the attributes are its header
 
 test('the token names the approver, for any claim of the event', async (t) => {
   const { served, post } = await fixture(t);
-  await post('/v1/approvals', STRUCTURED, { ...EVENT, source: 'billing', approver: 'billing', data: { ...APPROVAL, approver: 'billing' } });
+  await post('/v1/approvals', STRUCTURED, {
+    ...EVENT,
+    source: 'billing',
+    approver: 'billing',
+    data: { ...APPROVAL, approver: 'billing' },
+  });
   assert.equal(served.asked[0]?.approver, 'orders');
 });
 
@@ -87,7 +98,11 @@ test('a ce-specversion other than 1.0 is 400, also with structured mode', async 
 
 test('a batch of CloudEvents, and one in another format, is 415', async (t) => {
   const { post } = await fixture(t);
-  for (const type of ['application/cloudevents-batch+json', 'application/cloudevents+avro', 'application/cloudevents']) {
+  for (const type of [
+    'application/cloudevents-batch+json',
+    'application/cloudevents+avro',
+    'application/cloudevents',
+  ]) {
     const answer = await post('/v1/approvals', type, [{ ...EVENT, data: APPROVAL }]);
     assert.deepEqual([answer.status, answer.json['type']], [415, 'not-json'], type);
   }
@@ -138,5 +153,8 @@ test('a CloudEvent that is sent as plain JSON gets the right media type in the a
   assert.deepEqual([answer.status, answer.json['type']], [400, 'bad-request']);
   assert.match(String(answer.json['detail']), /application\/cloudevents\+json/);
   assert.deepEqual(served.asked, []);
-  assert.equal((await post('/v1/approvals', 'application/json', { ...APPROVAL, specversion: '1.0', data: null })).status, 200);
+  assert.equal(
+    (await post('/v1/approvals', 'application/json', { ...APPROVAL, specversion: '1.0', data: null })).status,
+    200,
+  );
 });

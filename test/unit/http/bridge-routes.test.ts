@@ -27,7 +27,8 @@ test('without the right to read, readyz shows only whether it is ready', async (
     asked.push(isWhole);
     return { ready: true, reasons: [], details: DETAILS };
   };
-  const get = (token?: string) => fixture.send('GET', '/readyz', { headers: token ? { authorization: `Bearer ${token}` } : {} });
+  const get = (token?: string) =>
+    fixture.send('GET', '/readyz', { headers: token ? { authorization: `Bearer ${token}` } : {} });
   for (let probe = 0; probe < 30; probe++) assert.equal((await get()).status, 200);
   assert.equal((await get('wrong-token-0001')).status, 200);
   assert.ok(asked.every((isWhole) => !isWhole));
@@ -89,7 +90,14 @@ test('if a token is required, those of readers and approvers are accepted, and n
 test('what stands open is not read under a foreign name, as a web page could make it point here', async (t) => {
   const fixture = await serve(t);
   const status = async (host: string) => (await fixture.send('GET', '/v1/events', { headers: { host } })).status;
-  for (const host of ['evil.example', 'evil.example:8700', '127.0.0.1.evil.example', '10.0.0.5', '[fe80::1]', 'localhost.evil.example']) {
+  for (const host of [
+    'evil.example',
+    'evil.example:8700',
+    '127.0.0.1.evil.example',
+    '10.0.0.5',
+    '[fe80::1]',
+    'localhost.evil.example',
+  ]) {
     assert.equal(await status(host), 421, host);
   }
   for (const host of ['localhost', 'LOCALHOST:8700', '127.0.0.1', '127.3.2.1:80', '[::1]:8700'])
@@ -99,14 +107,27 @@ test('what stands open is not read under a foreign name, as a web page could mak
 test('under a foreign name a reader’s token reads what stands open, as through a proxy that keeps the Host; a wrong one is 401', async (t) => {
   const fixture = await serve(t);
   const status = async (token: string) =>
-    (await fixture.send('GET', '/v1/events', { headers: { host: 'bridge.example.com', authorization: `Bearer ${token}` } })).status;
+    (
+      await fixture.send('GET', '/v1/events', {
+        headers: { host: 'bridge.example.com', authorization: `Bearer ${token}` },
+      })
+    ).status;
   assert.equal(await status(READER), 200);
   assert.equal(await status('wrong-token-0001'), 401);
 });
 
 test('an unknown path is a problem, 404; a known one with another method 405 with what is allowed', async (t) => {
   const fixture = await serve(t);
-  for (const path of ['/', '/v1', '/v1/event', '/v1/events/', '/v1/approvals/', '/v1/holds/', '/v1/holds/a/b', '//v1/events']) {
+  for (const path of [
+    '/',
+    '/v1',
+    '/v1/event',
+    '/v1/events/',
+    '/v1/approvals/',
+    '/v1/holds/',
+    '/v1/holds/a/b',
+    '//v1/events',
+  ]) {
     const answer = await fixture.send('GET', path);
     assert.equal(answer.status, 404, path);
     assert.equal(answer.headers['content-type'], 'application/problem+json');

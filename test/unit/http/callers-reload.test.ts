@@ -10,7 +10,13 @@ import { surroundings } from '../../support/config.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 function configOf(issuer: Issuer, approvers: object): Config {
-  const jwt = { issuer: ISSUER, audience: AUDIENCE, jwks: issuer.url, allowInsecure: true, allowPrivate: ['127.0.0.0/8'] };
+  const jwt = {
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    jwks: issuer.url,
+    allowInsecure: true,
+    allowPrivate: ['127.0.0.0/8'],
+  };
   const checked = readConfig(
     JSON.stringify({ version: 1, sinks: { audit: { type: 'stdout' } }, approvals: { jwt, approvers } }),
     surroundings(),
@@ -26,7 +32,11 @@ async function pending(t: TestContext, approvers: object) {
   const callers = new ConfiguredCallers(configOf(issuer, approvers), time, pino({ level: 'silent' }));
   const asked = Promise.withResolvers<() => void>();
   issuer.misbehave = (response) => asked.resolve(() => response.end(issuer.keySet()));
-  const answer = callers.authenticate({ token: await issuer.token(time.wallMs()), certificate: null, network: '127.0.0.1' });
+  const answer = callers.authenticate({
+    token: await issuer.token(time.wallMs()),
+    certificate: null,
+    network: '127.0.0.1',
+  });
   const giveKeys = await asked.promise;
   issuer.misbehave = null;
   const reload = (next: object) => callers.reload(configOf(issuer, next), (path) => path === 'approvals.approvers');

@@ -20,8 +20,11 @@ function fixture(answer?: Authentication) {
   };
   const known = { authenticate, hasApprovers: true, isAdmin: () => false };
   const callers = new Callers({ known, requireToken: true, host: '0.0.0.0', deps: time });
-  const identify = (headers: Readonly<Record<string, string>>, certificate: ClientCertificate | null = null, address = '192.0.2.1') =>
-    callers.identify({ headers, certificate: () => certificate, address });
+  const identify = (
+    headers: Readonly<Record<string, string>>,
+    certificate: ClientCertificate | null = null,
+    address = '192.0.2.1',
+  ) => callers.identify({ headers, certificate: () => certificate, address });
   const statusOf = async (...given: Parameters<typeof identify>) => {
     const result = await identify(...given);
     return 'kind' in result ? 200 : result.status;

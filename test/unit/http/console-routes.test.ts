@@ -15,7 +15,10 @@ interface Settings {
   readonly requireToken?: boolean;
 }
 
-async function serveConsole(t: TestContext, { isOn = () => true, requireToken = false }: Settings = {}): Promise<HttpFixture> {
+async function serveConsole(
+  t: TestContext,
+  { isOn = () => true, requireToken = false }: Settings = {},
+): Promise<HttpFixture> {
   const fixture = new HttpFixture();
   const host = '127.0.0.1';
   const authenticate = async () => ({ outcome: 'nobody', detail: 'Nobody has this token.' }) as const;
@@ -42,7 +45,13 @@ test('every file may run only its own scripts and ask only its own server, stand
       headers['content-security-policy'],
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
-    const others = ['x-content-type-options', 'cache-control', 'referrer-policy', 'cross-origin-opener-policy', 'x-frame-options'];
+    const others = [
+      'x-content-type-options',
+      'cache-control',
+      'referrer-policy',
+      'cross-origin-opener-policy',
+      'x-frame-options',
+    ];
     assert.deepEqual(
       others.map((name) => headers[name]),
       ['nosniff', 'no-store', 'no-referrer', 'same-origin', 'DENY'],
@@ -80,5 +89,6 @@ test('under a foreign host name it is 421 at loopback; elsewhere, if a token gua
 
 test('a token in the URL of the page is refused', async (t) => {
   const fixture = await serveConsole(t);
-  for (const name of ['token', 'access_token']) assert.equal((await fixture.send('GET', `/?${name}=secret`)).status, 400);
+  for (const name of ['token', 'access_token'])
+    assert.equal((await fixture.send('GET', `/?${name}=secret`)).status, 400);
 });

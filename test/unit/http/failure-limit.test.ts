@@ -41,7 +41,8 @@ for (const [address, network] of [
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['', ''],
 ] as const) {
-  test(`${address || 'a connection that is gone'} is counted as ${network || 'itself'}`, () => assert.equal(networkOf(address), network));
+  test(`${address || 'a connection that is gone'} is counted as ${network || 'itself'}`, () =>
+    assert.equal(networkOf(address), network));
 }
 
 test('after a minute the count of an address begins again', async () => {

@@ -20,7 +20,10 @@ test('a hold is passed on with its caller and the caller’s credential, and ret
   const fixture = await serve(t);
   const hold = { eventId: 'A', holds: [{ approver: 'orders', reason: 'backup', at: '2026-01-01T00:00:00.000Z' }] };
   fixture.held = () => ({ kind: 'held', status: 201, hold });
-  const answer = await fixture.send('POST', '/v1/holds', { headers: JSON_BODY, body: '{"EventId":"A","reason":"backup"}' });
+  const answer = await fixture.send('POST', '/v1/holds', {
+    headers: JSON_BODY,
+    body: '{"EventId":"A","reason":"backup"}',
+  });
   assert.equal(answer.status, 201);
   assert.deepEqual(answer.json, hold);
   assert.deepEqual(fixture.told, ['hold orders token {"EventId":"A","reason":"backup"}']);
@@ -53,7 +56,13 @@ test('a released hold is 204 without a body, type or length', async (t) => {
   const fixture = await serve(t);
   const answer = await fixture.send('DELETE', '/v1/holds/A', { headers: AUTHORIZATION });
   assert.deepEqual(
-    [answer.status, answer.text, answer.headers['content-length'], answer.headers['content-type'], answer.headers['transfer-encoding']],
+    [
+      answer.status,
+      answer.text,
+      answer.headers['content-length'],
+      answer.headers['content-type'],
+      answer.headers['transfer-encoding'],
+    ],
     [204, '', undefined, undefined, undefined],
   );
   assert.deepEqual(fixture.told, ['release orders A null']);
@@ -79,7 +88,12 @@ test('?before= is a time of RFC 3339, otherwise 400', async (t) => {
   const fixture = await serve(t);
   await fixture.send('DELETE', '/v1/holds/A?before=2026-01-01T00:00:00.250Z', { headers: AUTHORIZATION });
   assert.deepEqual(fixture.told, ['release orders A null 1767225600250']);
-  for (const query of ['before=', 'before=yesterday', 'before=2026-01-01', 'before=2026-01-01T00:00:00Z&before=2026-01-01T00:00:00Z']) {
+  for (const query of [
+    'before=',
+    'before=yesterday',
+    'before=2026-01-01',
+    'before=2026-01-01T00:00:00Z&before=2026-01-01T00:00:00Z',
+  ]) {
     const answer = await fixture.send('DELETE', `/v1/holds/A?${query}`, { headers: AUTHORIZATION });
     assert.deepEqual([answer.status, answer.json['type']], [400, 'bad-request'], query);
   }
@@ -186,5 +200,8 @@ test('callers who may read events can read the result of an approval', async (t)
 
   const guarded = await serve(t, { requireToken: true });
   assert.equal((await guarded.send('GET', '/v1/approvals/A')).status, 401);
-  assert.equal((await guarded.send('GET', '/v1/approvals/A', { headers: { authorization: `Bearer ${READER}` } })).status, 200);
+  assert.equal(
+    (await guarded.send('GET', '/v1/approvals/A', { headers: { authorization: `Bearer ${READER}` } })).status,
+    200,
+  );
 });

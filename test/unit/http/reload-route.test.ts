@@ -35,7 +35,8 @@ test('other callers are refused: no token 401, a reader 403, an approver without
 
 test('a page of another site is refused, with any credential of the browser; one of this host is accepted', async (t) => {
   const fixture = await serve(t);
-  const from = async (origin: string) => (await fixture.send('POST', '/v1/reload', { headers: { ...ADMIN, origin } })).status;
+  const from = async (origin: string) =>
+    (await fixture.send('POST', '/v1/reload', { headers: { ...ADMIN, origin } })).status;
   assert.equal(await from('https://evil.example'), 403);
   assert.equal(await from('null'), 403);
   assert.equal(await from(`http://127.0.0.1:${fixture.port}`), 200);
@@ -57,7 +58,10 @@ test('faults are 422 with each of them, what needs a restart is 409 with each ke
   assert.deepEqual([faulty.status, faulty.json['type'], faulty.json['faults']], [422, 'faulty-configuration', faults]);
   fixture.reload = async () => ({ kind: 'needs-restart', restart: ['http.listen', 'store'] });
   const restart = await ask();
-  assert.deepEqual([restart.status, restart.json['type'], restart.json['restart']], [409, 'needs-restart', ['http.listen', 'store']]);
+  assert.deepEqual(
+    [restart.status, restart.json['type'], restart.json['restart']],
+    [409, 'needs-restart', ['http.listen', 'store']],
+  );
   assert.match(String(restart.json['detail']), /http\.listen, store/);
   fixture.reload = async () => ({ kind: 'no-file' });
   assert.deepEqual((await ask()).json['type'], 'no-file');

@@ -16,7 +16,13 @@ test('JSON that fits is not cut, to the last byte', () => {
 });
 
 test('the longest texts are cut to one length; shorter ones and other members are not cut', () => {
-  const data = { long: 'a'.repeat(900), longer: ['b'.repeat(5000)], short: 'c'.repeat(200), nested: { id: 'd'.repeat(64) }, number: 7 };
+  const data = {
+    long: 'a'.repeat(900),
+    longer: ['b'.repeat(5000)],
+    short: 'c'.repeat(200),
+    nested: { id: 'd'.repeat(64) },
+    number: 7,
+  };
   const made = JSON.parse(bounded({ id: 'e'.repeat(300), data }, 2400) ?? assert.fail('refused'));
   const { long, longer } = made.data;
   assert.deepEqual(made, { id: 'e'.repeat(300), data: { ...data, long, longer } });
@@ -26,7 +32,9 @@ test('the longest texts are cut to one length; shorter ones and other members ar
 test('texts of up to 64 characters are never cut: null if that is not enough', () => {
   const names = Array.from({ length: 100 }, (_, index) => `${'vm-'.repeat(20)}${index}`);
   assert.equal(bounded({ data: { names, description: 'x'.repeat(10_000) } }, 4000), null);
-  const made = JSON.parse(bounded({ data: { names, description: 'x'.repeat(10_000) } }, 8000) ?? assert.fail('refused'));
+  const made = JSON.parse(
+    bounded({ data: { names, description: 'x'.repeat(10_000) } }, 8000) ?? assert.fail('refused'),
+  );
   assert.deepEqual(made.data.names, names);
 });
 
@@ -40,15 +48,20 @@ test('a text is cut between characters, never inside one', () => {
 test('with any texts and any limit the result is within the limit and still JSON, and texts lose only their ends', () => {
   const text = hostileText.map((piece) => piece.repeat(80));
   fc.assert(
-    fc.property(fc.array(text, { maxLength: 5 }), text, fc.integer({ min: 100, max: 6000 }), (list, alone, maxBytes) => {
-      const made = bounded({ id: 'x', data: { list, alone } }, maxBytes);
-      if (made === null) return;
-      assert.ok(Buffer.byteLength(made) <= maxBytes);
-      const { data } = JSON.parse(made);
-      for (const [index, each] of [...list, alone].entries()) {
-        const found: string = [...data.list, data.alone][index];
-        if (found !== each) assert.ok(found.endsWith('…') && each.startsWith(found.slice(0, -1)) && each.length > 64);
-      }
-    }),
+    fc.property(
+      fc.array(text, { maxLength: 5 }),
+      text,
+      fc.integer({ min: 100, max: 6000 }),
+      (list, alone, maxBytes) => {
+        const made = bounded({ id: 'x', data: { list, alone } }, maxBytes);
+        if (made === null) return;
+        assert.ok(Buffer.byteLength(made) <= maxBytes);
+        const { data } = JSON.parse(made);
+        for (const [index, each] of [...list, alone].entries()) {
+          const found: string = [...data.list, data.alone][index];
+          if (found !== each) assert.ok(found.endsWith('…') && each.startsWith(found.slice(0, -1)) && each.length > 64);
+        }
+      },
+    ),
   );
 });

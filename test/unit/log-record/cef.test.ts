@@ -12,7 +12,10 @@ import { hostileRecord, hostileText, recordOf, sampleRecords } from './samples.t
 
 function read(line: string): { readonly header: readonly string[]; readonly fields: Readonly<Record<string, string>> } {
   const entries = [...parseCef(line)];
-  return { header: entries.slice(0, HEADER.length).map(([, value]) => value), fields: Object.fromEntries(entries.slice(HEADER.length)) };
+  return {
+    header: entries.slice(0, HEADER.length).map(([, value]) => value),
+    fields: Object.fromEntries(entries.slice(HEADER.length)),
+  };
 }
 
 /** Characters without an escape in CEF become blanks. */
@@ -32,7 +35,9 @@ test('the header has the format, the program, the change and the severity, and n
 });
 
 test('an event has keys of the CEF dictionary, each custom one with its label', () => {
-  const { message, ...record } = recordOf(eventChange({ phase: 'ended', outcome: 'completed', event: scheduledEvent() }));
+  const { message, ...record } = recordOf(
+    eventChange({ phase: 'ended', outcome: 'completed', event: scheduledEvent() }),
+  );
   assert.deepEqual(read(toCef({ message, ...record })).fields, {
     cnt: '1',
     rt: String(Date.parse(record.time)),
@@ -81,7 +86,11 @@ test('hostile texts are read back from one line, with blanks for characters that
       const line = toCef(record);
       assert.doesNotMatch(line, /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
       const { fields } = read(line);
-      const { eventType, eventSource, resources } = record.data as { eventType: string; eventSource: string; resources: string[] };
+      const { eventType, eventSource, resources } = record.data as {
+        eventType: string;
+        eventSource: string;
+        resources: string[];
+      };
       assert.equal(fields['msg'], record.message);
       assert.equal(fields['cs4'] ?? '', blanked(eventType));
       assert.equal(fields['cs3'] ?? '', blanked(eventSource));
@@ -105,7 +114,17 @@ test('the EventId of a drill is longer than 40 characters and is cut; the id beg
 });
 
 /** The most characters of each field, by the dictionary of CEF. */
-const LONGEST = { externalId: 40, msg: 1023, reason: 1023, suser: 1023, cs3: 4000, cs4: 4000, cs5: 4000, dvchost: 100, flexString1: 1023 };
+const LONGEST = {
+  externalId: 40,
+  msg: 1023,
+  reason: 1023,
+  suser: 1023,
+  cs3: 4000,
+  cs4: 4000,
+  cs5: 4000,
+  dvchost: 100,
+  flexString1: 1023,
+};
 
 test('no field is longer than CEF allows: it is cut before an escape or character that does not fit, and ends in …', () => {
   const long = fc
@@ -113,9 +132,18 @@ test('no field is longer than CEF allows: it is cut before an escape or characte
     .map(([text, more]) => 'a'.repeat(more) + text.repeat(Math.ceil(9000 / text.length)));
   fc.assert(
     fc.property(long, (text) => {
-      const event = scheduledEvent({ eventId: text, eventType: text, eventSource: text, resources: [text], description: text });
+      const event = scheduledEvent({
+        eventId: text,
+        eventType: text,
+        eventSource: text,
+        resources: [text],
+        description: text,
+      });
       const observer = { name: text, id: 'vm', vm: { tags: { [text]: text } } };
-      const changes = [eventChange({ event }), approvalChange({ event, phase: 'failed', reason: text, approver: text })];
+      const changes = [
+        eventChange({ event }),
+        approvalChange({ event, phase: 'failed', reason: text, approver: text }),
+      ];
       const lines = changes.map((change) => toCef(recordOf(change, { observer })));
       const raw = new Map(
         lines

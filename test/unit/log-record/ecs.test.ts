@@ -12,16 +12,50 @@ import { hostileRecord, recordOf, sampleRecords, withVm } from './samples.ts';
 
 /** From the generated list of ECS 9.4: name and type of the fields that a record may use; `[]` if values are arrays. */
 const FIELDS: Readonly<Record<string, string>> = {
-  ...{ '@timestamp': 'date', message: 'match_only_text', 'ecs.version': 'keyword', 'log.level': 'keyword', 'user.name': 'keyword' },
-  ...{ 'cloud.provider': 'keyword', 'cloud.account.id': 'keyword', 'cloud.account.name': 'keyword', 'cloud.region': 'keyword' },
+  ...{
+    '@timestamp': 'date',
+    message: 'match_only_text',
+    'ecs.version': 'keyword',
+    'log.level': 'keyword',
+    'user.name': 'keyword',
+  },
+  ...{
+    'cloud.provider': 'keyword',
+    'cloud.account.id': 'keyword',
+    'cloud.account.name': 'keyword',
+    'cloud.region': 'keyword',
+  },
   ...{ 'cloud.availability_zone': 'keyword', 'cloud.instance.id': 'keyword', 'cloud.instance.name': 'keyword' },
   ...{ 'cloud.machine.type': 'keyword', 'cloud.project.id': 'keyword', 'cloud.service.name': 'keyword' },
   ...{ 'event.action': 'keyword', 'event.category': 'keyword[]', 'event.code': 'keyword', 'event.created': 'date' },
-  ...{ 'event.dataset': 'keyword', 'event.duration': 'long', 'event.end': 'date', 'event.hash': 'keyword', 'event.id': 'keyword' },
+  ...{
+    'event.dataset': 'keyword',
+    'event.duration': 'long',
+    'event.end': 'date',
+    'event.hash': 'keyword',
+    'event.id': 'keyword',
+  },
   ...{ 'event.ingested': 'date', 'event.kind': 'keyword', 'event.module': 'keyword', 'event.original': 'keyword' },
-  ...{ 'event.outcome': 'keyword', 'event.provider': 'keyword', 'event.reason': 'keyword', 'event.reference': 'keyword' },
-  ...{ 'event.sequence': 'long', 'event.severity': 'long', 'event.start': 'date', 'event.timezone': 'keyword', 'event.type': 'keyword[]' },
-  ...{ 'event.url': 'keyword', 'host.id': 'keyword', 'host.name': 'keyword', 'related.hosts': 'keyword[]', 'related.user': 'keyword[]' },
+  ...{
+    'event.outcome': 'keyword',
+    'event.provider': 'keyword',
+    'event.reason': 'keyword',
+    'event.reference': 'keyword',
+  },
+  ...{
+    'event.sequence': 'long',
+    'event.severity': 'long',
+    'event.start': 'date',
+    'event.timezone': 'keyword',
+    'event.type': 'keyword[]',
+  },
+  ...{
+    'event.url': 'keyword',
+    'host.id': 'keyword',
+    'host.name': 'keyword',
+    'related.hosts': 'keyword[]',
+    'related.user': 'keyword[]',
+  },
   ...{ 'trace.id': 'keyword', 'span.id': 'keyword' },
 };
 
@@ -49,7 +83,13 @@ test('kind, category, type and outcome are values that ECS allows, and types are
   );
   const approvals = (['recorded', 'submitted', 'failed'] as const).map((phase) => recordOf(approvalChange({ phase })));
   const events = (['scheduled', 'updated', 'started'] as const).map((phase) => recordOf(eventChange({ phase })));
-  const told = [...events, ...ended, ...approvals, recordOf(sightChange()), recordOf(sightChange({ phase: 'restored' }))].map((record) => {
+  const told = [
+    ...events,
+    ...ended,
+    ...approvals,
+    recordOf(sightChange()),
+    recordOf(sightChange({ phase: 'restored' })),
+  ].map((record) => {
     const { event } = toEcs(record) as { event: Record<string, unknown> };
     assert.deepEqual([event['kind'], event['category']], ['event', ['host']]);
     return [event['action'], event['type'], event['outcome']];

@@ -40,7 +40,9 @@ const CHANGES: readonly Change[] = [
 
 const EVENTS: readonly JsonObject[] = [{ ...context.observer, vm: METADATA }, context.observer].flatMap((observer) =>
   CHANGES.map((change) =>
-    JSON.parse(new TextDecoder().decode(toJournalEntry(change, { ...context, observer, approval: () => eventApproval() }).bytes)),
+    JSON.parse(
+      new TextDecoder().decode(toJournalEntry(change, { ...context, observer, approval: () => eventApproval() }).bytes),
+    ),
   ),
 );
 
@@ -66,7 +68,9 @@ export function fieldsByMember(format: Format): ReadonlyMap<string, readonly str
       found.set(path.join('.'), touched);
     }
   }
-  return new Map([...found].map(([member, names]) => [member, [...names].filter((name) => name !== MESSAGE[format]).sort()]));
+  return new Map(
+    [...found].map(([member, names]) => [member, [...names].filter((name) => name !== MESSAGE[format]).sort()]),
+  );
 }
 
 /** Fields that no member affects, with their values, which are the same in every event that has them. */
@@ -86,7 +90,8 @@ function othersOf(member: string, value: unknown): readonly unknown[] {
   if (member === 'type') return [`x.${value}`, 'x.started.v1', 'x.approval.failed.v1'];
   if (member === 'outcome' || member === 'data.outcome') return ['unknown', ...absent];
   if (member === 'traceparent') return [`00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`, ...absent];
-  if (typeof value === 'string' && !Number.isNaN(Date.parse(value)) && /^\d{4}-/.test(value)) return ['2030-01-01T00:00:00Z', ...absent];
+  if (typeof value === 'string' && !Number.isNaN(Date.parse(value)) && /^\d{4}-/.test(value))
+    return ['2030-01-01T00:00:00Z', ...absent];
   if (typeof value === 'number') return [value + 4, ...absent];
   if (typeof value === 'boolean') return [!value, ...absent];
   return [Array.isArray(value) ? ['other'] : 'other', ...absent];

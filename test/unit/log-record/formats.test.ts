@@ -35,7 +35,10 @@ test('every event is one line, and its texts can be read back from JSON', () => 
 
 test('text and CEF begin as their readers expect', () => {
   const bytes = stored('Host | maintenance = now\nnext');
-  assert.match(lineOf(bytes, 'text'), /^\d{4}-\d\d-\d\dT[^ ]+ (INFO|WARN|ERROR) .*Host \| maintenance = now next \(.*\)$/);
+  assert.match(
+    lineOf(bytes, 'text'),
+    /^\d{4}-\d\d-\d\dT[^ ]+ (INFO|WARN|ERROR) .*Host \| maintenance = now next \(.*\)$/,
+  );
   assert.match(lineOf(bytes, 'cef'), /^CEF:0\|scheduled-events-bridge\|.* externalId=/);
 });
 

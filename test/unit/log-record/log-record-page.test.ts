@@ -32,7 +32,9 @@ function rows(head: string): readonly (readonly string[])[] {
 }
 
 function blocks(language: string): readonly string[] {
-  return [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\``, 'gm'))].map(([, block = '']) => block);
+  return [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\``, 'gm'))].map(
+    ([, block = '']) => block,
+  );
 }
 
 test('the table has a row for each member of a CloudEvent, and its fields in each format are those that the code makes', () => {
@@ -63,16 +65,22 @@ test('the page has every field that is the same in all CloudEvents, with its val
 
 test('the types of columns that are not texts are those of their values', () => {
   const kinds = { number: 'long', boolean: 'boolean', object: 'dynamic' } as const;
-  const made = [...sampleRecords(), withVm()].flatMap((record) => Object.entries(toColumns(record))).filter(([, value]) => value !== null);
+  const made = [...sampleRecords(), withVm()]
+    .flatMap((record) => Object.entries(toColumns(record)))
+    .filter(([, value]) => value !== null);
   const typed = made.flatMap(([name, value]) =>
     typeof value === 'string' ? [] : [`${kinds[typeof value as keyof typeof kinds]} ${name}`],
   );
-  const told = rows('| type | columns |').flatMap(([type, names = '']) => names.split(', ').map((name) => `${type} ${name.slice(1, -1)}`));
+  const told = rows('| type | columns |').flatMap(([type, names = '']) =>
+    names.split(', ').map((name) => `${type} ${name.slice(1, -1)}`),
+  );
   assert.deepEqual([...new Set([...typed, 'datetime TimeGenerated'])].sort(), [...told].sort());
 });
 
 test('the examples are what the code makes from the CloudEvent on the page', () => {
-  const [event = '', record, ecs, otel, columns, ...more] = blocks('json').map((block) => JSON.stringify(JSON.parse(block)));
+  const [event = '', record, ecs, otel, columns, ...more] = blocks('json').map((block) =>
+    JSON.stringify(JSON.parse(block)),
+  );
   const made = logRecord(new TextEncoder().encode(event));
   assert.deepEqual(blocks('text'), [toText(made), toCef(made)]);
   assert.deepEqual(

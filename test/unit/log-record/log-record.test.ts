@@ -20,7 +20,9 @@ test('a record has the time, every attribute that is set, the data unchanged, an
 });
 
 test('the severity has the number of the CloudEvent and one of three names', () => {
-  const impacts = ['Freeze', 'Reboot', 'Terminate'].map((eventType) => recordOf(eventChange({ event: scheduledEvent({ eventType }) })));
+  const impacts = ['Freeze', 'Reboot', 'Terminate'].map((eventType) =>
+    recordOf(eventChange({ event: scheduledEvent({ eventType }) })),
+  );
   const severities = [...impacts, recordOf(sightChange()), recordOf(approvalChange())].map((record) => [
     record.severityNumber,
     record.severity,
@@ -40,7 +42,8 @@ test('the same bytes give the same record, byte for byte', () => {
 });
 
 test('bytes that are not a CloudEvent with an object as its data are refused', () => {
-  for (const text of ['', '[]', '{"data":1}', 'null', '\ufffd']) assert.throws(() => logRecord(new TextEncoder().encode(text)));
+  for (const text of ['', '[]', '{"data":1}', 'null', '\ufffd'])
+    assert.throws(() => logRecord(new TextEncoder().encode(text)));
 });
 
 test('the flat record has attributes by their names, data with dots, and no object', () => {
@@ -51,7 +54,9 @@ test('the flat record has attributes by their names, data with dots, and no obje
   assert.deepEqual(flat['data.resources'], ['WestNO_0', 'WestNO_1']);
   assert.equal(flat['data.previousStatus'], null);
   const objects = sampleRecords().flatMap((record) =>
-    Object.values(flatRecord(record)).filter((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
+    Object.values(flatRecord(record)).filter(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    ),
   );
   assert.deepEqual(objects, []);
 });
@@ -61,7 +66,8 @@ test('hostile texts do not change in the flat record', () => {
     fc.property(hostileRecord, (record) => {
       const back = JSON.parse(JSON.stringify(flatRecord(record)));
       const { data } = record;
-      for (const field of ['description', 'eventType', 'eventSource', 'resources']) assert.deepEqual(back[`data.${field}`], data[field]);
+      for (const field of ['description', 'eventType', 'eventSource', 'resources'])
+        assert.deepEqual(back[`data.${field}`], data[field]);
       assert.equal(back['data.observer.name'], record.host);
     }),
   );

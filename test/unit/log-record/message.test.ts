@@ -68,7 +68,11 @@ test('fields that the service does not give are called unknown', () => {
 test('an update says what changed and, until the event starts, when it will start', () => {
   const update = (fields: Partial<ScheduledEvent>) =>
     recordOf(
-      eventChange({ phase: 'updated', changedFields: ['description', 'notBefore'], event: scheduledEvent({ ...REBOOT, ...fields }) }),
+      eventChange({
+        phase: 'updated',
+        changedFields: ['description', 'notBefore'],
+        event: scheduledEvent({ ...REBOOT, ...fields }),
+      }),
     ).message;
   assert.equal(
     update({}),
@@ -99,7 +103,9 @@ test('the message of lost sight has the machine, since when, and why; so has tha
     'The bridge on WestNO_0 has had no good document of the metadata service since 2022-04-11T21:59:00Z: no answer within 10 s',
   );
   assert.equal(
-    recordOf(sightChange({ phase: 'restored', reason: null, lastDocumentAt: null }), { observer: { name: null, id: 'x' } }).message,
+    recordOf(sightChange({ phase: 'restored', reason: null, lastDocumentAt: null }), {
+      observer: { name: null, id: 'x' },
+    }).message,
     'The bridge on a machine of unknown name has a good document of the metadata service again, the first since its first request at 2022-04-11T21:59:00Z',
   );
 });
@@ -110,7 +116,9 @@ test('control characters, line ends and bidirectional controls become blanks, an
 });
 
 test('with any texts, the message is one line without control characters', () => {
-  fc.assert(fc.property(hostileRecord, ({ message }) => assert.doesNotMatch(message, /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u)));
+  fc.assert(
+    fc.property(hostileRecord, ({ message }) => assert.doesNotMatch(message, /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u)),
+  );
 });
 
 test('the change is found in the type, with any prefix', () => {

@@ -69,7 +69,10 @@ test('the resource is the VM, with its id from instance metadata, or else from t
   };
   const compute = '/subscriptions/s/resourcegroups/g/providers/microsoft.compute';
   assert.equal(resourceId('/subscriptions/s/resourcegroups/g'), `${compute}/virtualmachines/web_0`);
-  assert.equal(resourceId('/subscriptions/s/resourcegroups/g/virtualmachines/web_0'), `${compute}/virtualmachines/web_0`);
+  assert.equal(
+    resourceId('/subscriptions/s/resourcegroups/g/virtualmachines/web_0'),
+    `${compute}/virtualmachines/web_0`,
+  );
   const web = `${compute}/virtualmachinescalesets/web`;
   assert.equal(resourceId(web), `${web}/virtualmachines/0`);
   for (const name of ['web_1a2b3c4d', 'web_12345678', 'other_0', 'web'])

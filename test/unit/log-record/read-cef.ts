@@ -15,7 +15,8 @@ export function parseCef(line: string): ReadonlyMap<string, string> {
     rest = rest.slice(whole.length);
   }
   const extension = rest.split(/ (?=[A-Za-z0-9]+=)/).map((field): [string, string] => {
-    const [, key = '', value = ''] = /^(\w+)=((?:[^\\=]|\\[\\=nr])*)$/s.exec(field) ?? assert.fail(`no field: ${field}`);
+    const [, key = '', value = ''] =
+      /^(\w+)=((?:[^\\=]|\\[\\=nr])*)$/s.exec(field) ?? assert.fail(`no field: ${field}`);
     return [key, value.replaceAll(/\\([\\=nr])/g, (_, escaped: string) => ({ n: '\n', r: '\r' })[escaped] ?? escaped)];
   });
   assert.equal(new Set(extension.map(([key]) => key)).size, extension.length);

@@ -20,7 +20,8 @@ function inMemory(respond: (request: TransportRequest) => Answer, options: Parti
   const time = new VirtualTime();
   const requests: TransportRequest[] = [];
   const lines: string[] = [];
-  const log = (level: string) => (first: object | string, second?: string) => void lines.push(`${level}: ${second ?? first}`);
+  const log = (level: string) => (first: object | string, second?: string) =>
+    void lines.push(`${level}: ${second ?? first}`);
   const logger = { info: log('info'), warn: log('warn'), error: log('error') };
   const transport: MetadataTransport = async (request): Promise<TransportAnswer> => {
     requests.push(request);
@@ -82,11 +83,20 @@ describe('poll', () => {
   });
 
   test('returns the same object while the bytes are the same, even after failures', async () => {
-    const bodies = [fakeDocument(1, {}), fakeDocument(1, {}), 'broken', fakeDocument(1, {}), fakeDocument(2, {}), fakeDocument(1, {})];
+    const bodies = [
+      fakeDocument(1, {}),
+      fakeDocument(1, {}),
+      'broken',
+      fakeDocument(1, {}),
+      fakeDocument(2, {}),
+      fakeDocument(1, {}),
+    ];
     const { client } = inMemory(() => ({ body: bodies.shift() ?? '' }));
     const results: PollResult[] = [];
     while (bodies.length > 0) results.push(await client.poll(never));
-    const [first, second, third, fourth, fifth, sixth] = results.map((result) => (result.kind === 'document' ? result.document : null));
+    const [first, second, third, fourth, fifth, sixth] = results.map((result) =>
+      result.kind === 'document' ? result.document : null,
+    );
     assert.equal(third, null);
     assert.ok(first && second === first && fourth === first);
     assert.ok(fifth !== first && sixth !== first);
@@ -133,7 +143,13 @@ describe('poll', () => {
 
   const html = { headers: { 'content-type': 'text/html' }, body: '<html>secret page</html>' };
   for (const [what, answer, label, code, says] of [
-    ['400', { status: 400, body: '{"error":"Bad request"}' }, 'status_400', 'BRIDGE_METADATA_STATUS', /metadata\.apiVersion/],
+    [
+      '400',
+      { status: 400, body: '{"error":"Bad request"}' },
+      'status_400',
+      'BRIDGE_METADATA_STATUS',
+      /metadata\.apiVersion/,
+    ],
     ['401', { status: 401 }, 'status_401', 'BRIDGE_METADATA_STATUS', /firewall/],
     ['403', { status: 403 }, 'status_403', 'BRIDGE_METADATA_STATUS', /firewall/],
     ['404', { status: 404 }, 'status_404', 'BRIDGE_METADATA_STATUS', /api-version/],
@@ -144,11 +160,23 @@ describe('poll', () => {
     ['500', { status: 500 }, 'status_5xx', 'BRIDGE_METADATA_STATUS', /a fault of the service/],
     ['503', { status: 503 }, 'status_5xx', 'BRIDGE_METADATA_STATUS', /a fault of the service/],
     ['504 with HTML', { status: 504, ...html }, 'status_5xx', 'BRIDGE_METADATA_STATUS', /proxy/],
-    ['a redirect', { status: 302, headers: { location: 'http://evil.example/' } }, 'redirect', 'BRIDGE_METADATA_STATUS', /never redirects/],
+    [
+      'a redirect',
+      { status: 302, headers: { location: 'http://evil.example/' } },
+      'redirect',
+      'BRIDGE_METADATA_STATUS',
+      /never redirects/,
+    ],
     ['304', { status: 304 }, 'other', 'BRIDGE_METADATA_STATUS', /304/],
     ['204', { status: 204 }, 'other', 'BRIDGE_METADATA_STATUS', /204/],
     ['HTML with 200', html, 'invalid', 'BRIDGE_METADATA_INVALID', /HTML/],
-    ['a truncated document', { body: fakeDocument(1, {}).slice(0, 50) }, 'invalid', 'BRIDGE_METADATA_INVALID', /broken JSON/],
+    [
+      'a truncated document',
+      { body: fakeDocument(1, {}).slice(0, 50) },
+      'invalid',
+      'BRIDGE_METADATA_INVALID',
+      /broken JSON/,
+    ],
     [
       'a refused connection',
       failing('ECONNREFUSED'),
@@ -160,8 +188,20 @@ describe('poll', () => {
     ['a reset', failing('ECONNRESET'), 'reset', 'BRIDGE_METADATA_UNREACHABLE', /was closed early/],
     ['an unknown name', failing('ENOTFOUND'), 'other', 'BRIDGE_METADATA_UNREACHABLE', /ENOTFOUND/],
     ['an error without a code', new Error('?'), 'other', 'BRIDGE_METADATA_UNREACHABLE', /unknown error/],
-    ['a time-out', new BridgeError('BRIDGE_METADATA_TIMEOUT', 'no answer in 10 s'), 'timeout', 'BRIDGE_METADATA_TIMEOUT', /10 s/],
-    ['5 MB', new BridgeError('BRIDGE_METADATA_TOO_LARGE', 'over 4 MiB'), 'too_large', 'BRIDGE_METADATA_TOO_LARGE', /4 MiB/],
+    [
+      'a time-out',
+      new BridgeError('BRIDGE_METADATA_TIMEOUT', 'no answer in 10 s'),
+      'timeout',
+      'BRIDGE_METADATA_TIMEOUT',
+      /10 s/,
+    ],
+    [
+      '5 MB',
+      new BridgeError('BRIDGE_METADATA_TOO_LARGE', 'over 4 MiB'),
+      'too_large',
+      'BRIDGE_METADATA_TOO_LARGE',
+      /4 MiB/,
+    ],
   ] as const) {
     test(`${what} is a failure with the label ${label}, quotes nothing of the body, and is logged once`, async () => {
       const { client, lines } = inMemory(() => answer);
@@ -236,9 +276,12 @@ describe('newest', () => {
   function service(known: readonly string[], refusal: Answer = { status: 400 }) {
     const state = { known, refusal };
     const versionOf = (request: TransportRequest) => request.url.split('=')[1] ?? '';
-    const part = inMemory((request) => (state.known.includes(versionOf(request)) ? { body: fakeDocument(1) } : state.refusal), {
-      apiVersion: 'newest',
-    });
+    const part = inMemory(
+      (request) => (state.known.includes(versionOf(request)) ? { body: fakeDocument(1) } : state.refusal),
+      {
+        apiVersion: 'newest',
+      },
+    );
     return { ...part, state, asked: () => part.requests.splice(0).map(versionOf) };
   }
 
@@ -420,7 +463,12 @@ describe('instance', () => {
       vmId: '02aab8a4-74ef-476e-8182-f6d2ba4166a6',
       name: 'Web_0',
       source: scaleSet,
-      vm: { vmId: '02AAB8A4-74EF-476E-8182-F6D2BA4166A6', subscriptionId: 'S-1', resourceGroupName: 'My-RG', vmScaleSetName: 'Web' },
+      vm: {
+        vmId: '02AAB8A4-74EF-476E-8182-F6D2BA4166A6',
+        subscriptionId: 'S-1',
+        resourceGroupName: 'My-RG',
+        vmScaleSetName: 'Web',
+      },
     });
   });
 
@@ -434,8 +482,17 @@ describe('instance', () => {
       'team:other',
       null,
     ];
-    const odd = { location: 'westeurope', zone: '', vmSize: 5, sku: 'x'.repeat(1025), priority: '\udc00', offer: 'é'.repeat(1024) };
-    const answer = await ask({ body: JSON.stringify({ compute: { name: 'a', customData: 'secret', ...odd, tags: 'a:b', tagsList } }) });
+    const odd = {
+      location: 'westeurope',
+      zone: '',
+      vmSize: 5,
+      sku: 'x'.repeat(1025),
+      priority: '\udc00',
+      offer: 'é'.repeat(1024),
+    };
+    const answer = await ask({
+      body: JSON.stringify({ compute: { name: 'a', customData: 'secret', ...odd, tags: 'a:b', tagsList } }),
+    });
     assert.deepEqual(answer.kind === 'known' && answer.vm, {
       ...{ location: 'westeurope', offer: 'é'.repeat(1024), tags: { team: 'shop', empty: '' } },
     });
@@ -461,12 +518,14 @@ describe('instance', () => {
   ] as const) {
     test(`${what}: ${JSON.stringify(expected)}`, async () => {
       const answer = await ask({ body: JSON.stringify({ compute: { ...compute, ...changed } }) });
-      for (const [field, value] of Object.entries(expected)) assert.equal((answer as unknown as Record<string, unknown>)[field], value);
+      for (const [field, value] of Object.entries(expected))
+        assert.equal((answer as unknown as Record<string, unknown>)[field], value);
     });
   }
 
   for (const status of [404, 405] as const) {
-    test(`${status}: the route does not exist`, async () => assert.deepEqual(await ask({ status }), { kind: 'absent', status }));
+    test(`${status}: the route does not exist`, async () =>
+      assert.deepEqual(await ask({ status }), { kind: 'absent', status }));
   }
 
   for (const [what, answer] of [

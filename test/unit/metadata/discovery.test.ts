@@ -7,7 +7,13 @@ import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import { addressInLease, addressInRegistry, declaredNames, decodeAddress } from '../../../src/metadata/dhcp-option.ts';
-import { discoverEndpoint, type LocalMachine, probeBy, readOptionAddress, thisMachine } from '../../../src/metadata/discovery.ts';
+import {
+  discoverEndpoint,
+  type LocalMachine,
+  probeBy,
+  readOptionAddress,
+  thisMachine,
+} from '../../../src/metadata/discovery.ts';
 import { createHttpTransport } from '../../../src/metadata/http-transport.ts';
 import { FakeMetadata } from '../../far-sides/metadata-service.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
@@ -40,7 +46,8 @@ function registryRecords(...records: readonly (readonly [code: number, data: rea
 
 function registryOutput(...interfaces: readonly string[]): string {
   const blocks = interfaces.map(
-    (hex) => `HKEY_LOCAL_MACHINE\\SYSTEM\\Interfaces\\{b5a7}\r\n    DhcpInterfaceOptions    REG_BINARY    ${hex}\r\n\r\n`,
+    (hex) =>
+      `HKEY_LOCAL_MACHINE\\SYSTEM\\Interfaces\\{b5a7}\r\n    DhcpInterfaceOptions    REG_BINARY    ${hex}\r\n\r\n`,
   );
   return `\r\n${blocks.join('')}End of search: ${interfaces.length} match(es) found.\r\n`;
 }
@@ -87,8 +94,10 @@ describe('the value of option 245', () => {
 
 describe('a lease', () => {
   test('of dhclient: the last block counts', () => assert.equal(addressInLease(DHCLIENT), '168.63.129.16'));
-  test('of dhclient with Windows line ends', () => assert.equal(addressInLease(DHCLIENT.replaceAll('\n', '\r\n')), '168.63.129.16'));
-  test('of dhclient, quoted', () => assert.equal(addressInLease('  option unknown-245 "\\250?\\201\\020";\n'), '168.63.129.16'));
+  test('of dhclient with Windows line ends', () =>
+    assert.equal(addressInLease(DHCLIENT.replaceAll('\n', '\r\n')), '168.63.129.16'));
+  test('of dhclient, quoted', () =>
+    assert.equal(addressInLease('  option unknown-245 "\\250?\\201\\020";\n'), '168.63.129.16'));
   test('of NetworkManager, with spaces or without its section', () => {
     assert.equal(addressInLease('unknown_245 = a8:3f:81:10\n'), '168.63.129.16');
     assert.equal(addressInLease('OPTION_245=a83f8110'), '168.63.129.16');
@@ -99,15 +108,23 @@ describe('a lease', () => {
   test('with a declared name is read only by that name', () => {
     const lease = fixture('dhclient-named.leases');
     assert.deepEqual(declaredNames(fixture('dhclient-named.conf')), ['azure-host']);
-    assert.deepEqual(declaredNames('# option a code 245 = text;\noption b code 2450 = text;\nsend option c code 245 = text;\n'), []);
+    assert.deepEqual(
+      declaredNames('# option a code 245 = text;\noption b code 2450 = text;\nsend option c code 245 = text;\n'),
+      [],
+    );
     assert.equal(addressInLease(lease, ['azure-host']), '168.63.129.16');
-    assert.equal(addressInLease(lease.replace('option azure-host', 'option Azure-Host'), ['azure-host']), '168.63.129.16');
+    assert.equal(
+      addressInLease(lease.replace('option azure-host', 'option Azure-Host'), ['azure-host']),
+      '168.63.129.16',
+    );
     assert.equal(addressInLease(lease), null);
   });
   test('without the option, or only with options of similar numbers, gives nothing', () => {
     assert.equal(addressInLease(''), null);
     assert.equal(
-      addressInLease('option unknown-2455 a8:3f:81:10;\nOPTION_24=a83f8110\nX_OPTION_245=a83f8110\n# OPTION_245=a83f8110\n'),
+      addressInLease(
+        'option unknown-2455 a8:3f:81:10;\nOPTION_24=a83f8110\nX_OPTION_245=a83f8110\n# OPTION_245=a83f8110\n',
+      ),
       null,
     );
   });
@@ -122,7 +139,10 @@ describe('the registry', () => {
   });
   const name = [0x6e, 0x65, 0x74, 0, 0];
   test('gives the address in the record of 245, after padded ones', () => {
-    assert.equal(addressInRegistry(registryOutput(registryRecords([15, name], [252, []], [245, [168, 63, 129, 16]]))), '168.63.129.16');
+    assert.equal(
+      addressInRegistry(registryOutput(registryRecords([15, name], [252, []], [245, [168, 63, 129, 16]]))),
+      '168.63.129.16',
+    );
   });
   test('is read interface by interface', () => {
     assert.equal(
@@ -139,7 +159,9 @@ describe('the registry', () => {
 });
 
 test('test/fixtures/leases/README.md describes every file of its folder, and no other', () => {
-  const told = [...fixture('README.md').matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[\w.-]+/g) ?? []);
+  const told = [...fixture('README.md').matchAll(/^\| (`.+?`) \|/gm)].flatMap(
+    ([, cell = '']) => cell.match(/[\w.-]+/g) ?? [],
+  );
   assert.deepEqual(
     told.toSorted(),
     readdirSync(FIXTURES)
@@ -178,16 +200,25 @@ describe('a machine', () => {
     });
   }
 
-  for (const conf of ['etc/dhcp/dhclient.conf', 'etc/dhclient-eth0.conf', 'var/lib/NetworkManager/dhclient-eth0.conf']) {
+  for (const conf of [
+    'etc/dhcp/dhclient.conf',
+    'etc/dhclient-eth0.conf',
+    'var/lib/NetworkManager/dhclient-eth0.conf',
+  ]) {
     test(`with a name for the option in /${conf} reads the lease by it`, async (t) => {
       const lease = { 'var/lib/dhclient/dhclient-eth0.leases': fixture('dhclient-named.leases') };
       assert.equal(await readOptionAddress(await machine(t, lease)), null);
-      assert.equal(await readOptionAddress(await machine(t, { ...lease, [conf]: fixture('dhclient-named.conf') })), '168.63.129.16');
+      assert.equal(
+        await readOptionAddress(await machine(t, { ...lease, [conf]: fixture('dhclient-named.conf') })),
+        '168.63.129.16',
+      );
     });
   }
 
   test('with a current NetworkManager: the lease file has only the address, the state of the device has the option', async (t) => {
-    const lease = { 'var/lib/NetworkManager/internal-5fb06bd0-eth0.lease': fixture('network-manager-internal-short.lease') };
+    const lease = {
+      'var/lib/NetworkManager/internal-5fb06bd0-eth0.lease': fixture('network-manager-internal-short.lease'),
+    };
     assert.equal(await readOptionAddress(await machine(t, lease)), null);
     const device = { 'run/NetworkManager/devices/2': fixture('network-manager-device') };
     assert.equal(await readOptionAddress(await machine(t, { ...device, ...lease })), '168.63.129.16');
@@ -203,16 +234,22 @@ describe('a machine', () => {
     assert.equal(await readOptionAddress(await machine(t, files)), '168.63.129.16');
   });
 
-  test('without any lease gives nothing', async (t) => assert.equal(await readOptionAddress(await machine(t, {})), null));
+  test('without any lease gives nothing', async (t) =>
+    assert.equal(await readOptionAddress(await machine(t, {})), null));
 
   test('with Windows is queried through the registry, and a failing query gives nothing', async (t) => {
     const windows = { ...(await machine(t, { 'run/systemd/netif/leases/2': NETWORKD })), platform: 'win32' } as const;
     const output = registryOutput(registryRecords([245, [10, 0, 0, 7]]));
     assert.equal(await readOptionAddress({ ...windows, queryRegistry: async () => output }), '10.0.0.7');
-    assert.equal(await readOptionAddress({ ...windows, queryRegistry: () => Promise.reject(new Error('no reg')) }), null);
+    assert.equal(
+      await readOptionAddress({ ...windows, queryRegistry: () => Promise.reject(new Error('no reg')) }),
+      null,
+    );
   });
 
-  test('without a reg program gives a BridgeError', { skip: process.platform === 'win32' && 'Windows has it' }, async () => {
+  test('without a reg program gives a BridgeError', {
+    skip: process.platform === 'win32' && 'Windows has it',
+  }, async () => {
     await assert.rejects(
       thisMachine().queryRegistry(),
       (error) => error instanceof BridgeError && error.code === 'BRIDGE_METADATA_UNDISCOVERED',
@@ -241,7 +278,11 @@ describe('discovery', () => {
     assert.equal(await discoverEndpoint(onPort80, never), 'http://168.63.129.16');
     const onPort8080 = ports(['http://168.63.129.16:8080'], '168.63.129.16');
     assert.equal(await discoverEndpoint(onPort8080, never), 'http://168.63.129.16:8080');
-    assert.deepEqual(onPort8080.probed, ['http://169.254.169.254', 'http://168.63.129.16', 'http://168.63.129.16:8080']);
+    assert.deepEqual(onPort8080.probed, [
+      'http://169.254.169.254',
+      'http://168.63.129.16',
+      'http://168.63.129.16:8080',
+    ]);
   });
 
   test('names the setting to change if nothing answers', async () => {
@@ -264,7 +305,13 @@ describe('discovery', () => {
     t.after(() => transport.close());
     const probe = probeBy(transport.send);
     const seen: boolean[] = [];
-    for (const answer of [{ status: 200 }, { status: 404 }, { status: 500 }, { status: 302 }, { raw: 'no http' }] as const) {
+    for (const answer of [
+      { status: 200 },
+      { status: 404 },
+      { status: 500 },
+      { status: 302 },
+      { raw: 'no http' },
+    ] as const) {
       fake.next(answer);
       seen.push(await probe(fake.url, never));
     }

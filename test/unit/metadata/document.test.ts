@@ -63,7 +63,22 @@ describe('a body', () => {
       assert.ok(Object.is(parse(fakeDocument(value)).incarnation, incarnation)));
   }
 
-  for (const value of [-1, 1.5, 2 ** 53, '9007199254740992', '9'.repeat(400), '-1', '1.0', '0x10', '', ' 1', null, true, [1], {}]) {
+  for (const value of [
+    -1,
+    1.5,
+    2 ** 53,
+    '9007199254740992',
+    '9'.repeat(400),
+    '-1',
+    '1.0',
+    '0x10',
+    '',
+    ' 1',
+    null,
+    true,
+    [1],
+    {},
+  ]) {
     test(`is not a document with the incarnation ${JSON.stringify(value).slice(0, 30)}`, () =>
       assert.throws(() => parse(fakeDocument(value)), isInvalid));
   }
@@ -86,11 +101,19 @@ describe('a body', () => {
     ['UTF-16', Buffer.from(fakeDocument(1), 'utf16le')],
     [
       'a byte that is no UTF-8',
-      Buffer.concat([Buffer.from('{"DocumentIncarnation":1,"Events":[],"x":"'), Buffer.from([0xff]), Buffer.from('"}')]),
+      Buffer.concat([
+        Buffer.from('{"DocumentIncarnation":1,"Events":[],"x":"'),
+        Buffer.from([0xff]),
+        Buffer.from('"}'),
+      ]),
     ],
     [
       'a surrogate as UTF-8',
-      Buffer.concat([Buffer.from('{"DocumentIncarnation":1,"Events":[],"x":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]),
+      Buffer.concat([
+        Buffer.from('{"DocumentIncarnation":1,"Events":[],"x":"'),
+        Buffer.from([0xed, 0xa0, 0x80]),
+        Buffer.from('"}'),
+      ]),
     ],
   ] as const) {
     test(`of ${what} is not a document`, () => assert.throws(() => parse(body), isInvalid));
@@ -99,7 +122,9 @@ describe('a body', () => {
   test('is never quoted by the error', () => {
     assert.throws(
       () => parse('{"DocumentIncarnation": s3cret'),
-      (error) => isInvalid(error) && !JSON.stringify([String(error), error instanceof Error && String(error.cause)]).includes('s3cret'),
+      (error) =>
+        isInvalid(error) &&
+        !JSON.stringify([String(error), error instanceof Error && String(error.cause)]).includes('s3cret'),
     );
   });
 
@@ -114,7 +139,9 @@ describe('a body', () => {
       fc.json(),
       fc.uint8Array().map((bytes) => Buffer.from(bytes)),
       fc.array(fc.jsonValue()).map((events) => JSON.stringify({ DocumentIncarnation: 1, Events: events })),
-      fc.dictionary(fc.constantFrom(...Object.keys(EXAMPLE_EVENT), '__proto__'), fc.jsonValue()).map((event) => fakeDocument(1, event)),
+      fc
+        .dictionary(fc.constantFrom(...Object.keys(EXAMPLE_EVENT), '__proto__'), fc.jsonValue())
+        .map((event) => fakeDocument(1, event)),
     );
     fc.assert(
       fc.property(anything, fc.constantFrom(...API_VERSIONS), (body, apiVersion) => {
@@ -212,7 +239,16 @@ describe('a field', () => {
       assert.deepEqual(event.unreadable, []);
     });
 
-    for (const wrong of [true, {}, [5], [['x']], ['WestNO_0', null], 'text' as unknown, 5 as unknown, null as unknown]) {
+    for (const wrong of [
+      true,
+      {},
+      [5],
+      [['x']],
+      ['WestNO_0', null],
+      'text' as unknown,
+      5 as unknown,
+      null as unknown,
+    ]) {
       const fits =
         (typeof wrong === 'string' && typeof absent === 'string') ||
         (wrong === 5 && absent === -1) ||
@@ -229,9 +265,13 @@ describe('a field', () => {
 
   test('NotBefore reads empty and null as absent, dates in any format, and is otherwise unreadable', () => {
     for (const empty of ['', '  ', null])
-      assert.deepEqual([parseEvent({ NotBefore: empty }).notBefore, parseEvent({ NotBefore: empty }).unreadable], [null, []]);
+      assert.deepEqual(
+        [parseEvent({ NotBefore: empty }).notBefore, parseEvent({ NotBefore: empty }).unreadable],
+        [null, []],
+      );
     assert.equal(parseEvent({ NotBefore: '2022-04-12T00:26:58.9+02:00' }).notBefore, '2022-04-11T22:26:58Z');
-    for (const odd of ['soon', '2022-02-31T00:00:00Z', '5']) assert.deepEqual(parseEvent({ NotBefore: odd }).unreadable, ['notBefore']);
+    for (const odd of ['soon', '2022-02-31T00:00:00Z', '5'])
+      assert.deepEqual(parseEvent({ NotBefore: odd }).unreadable, ['notBefore']);
   });
 
   test('DurationInSeconds can be a number or a numeric string', () => {
@@ -249,7 +289,10 @@ describe('a field', () => {
     }
     for (const odd of ['', 'long', '1e3', '0x10', 'NaN', '9'.repeat(400)])
       assert.deepEqual(parseEvent({ DurationInSeconds: odd }).unreadable, ['durationInSeconds'], odd);
-    const infinite = fakeDocument(1, { DurationInSeconds: 5 }).replace('"DurationInSeconds":5', '"DurationInSeconds":1e999');
+    const infinite = fakeDocument(1, { DurationInSeconds: 5 }).replace(
+      '"DurationInSeconds":5',
+      '"DurationInSeconds":1e999',
+    );
     assert.deepEqual(parse(infinite).events[0]?.unreadable, ['durationInSeconds']);
   });
 
@@ -264,11 +307,20 @@ describe('a field', () => {
     }
   });
 
-  test('that its api-version lacks is read if the service sends it', () => assert.equal(parseEvent({}, '2017-03-01').durationInSeconds, 5));
+  test('that its api-version lacks is read if the service sends it', () =>
+    assert.equal(parseEvent({}, '2017-03-01').durationInSeconds, 5));
 
   test('with a lone surrogate has U+FFFD instead', () => {
-    const event = parseEvent({ EventId: 'a\ud800', Description: '\udc00b', Resources: ['\ud800', '\udfff'], EventType: 'x\ud83d' });
-    assert.deepEqual([event.eventId, event.description, event.resources, event.eventType], ['a\ufffd', '\ufffdb', ['\ufffd'], 'x\ufffd']);
+    const event = parseEvent({
+      EventId: 'a\ud800',
+      Description: '\udc00b',
+      Resources: ['\ud800', '\udfff'],
+      EventType: 'x\ud83d',
+    });
+    assert.deepEqual(
+      [event.eventId, event.description, event.resources, event.eventType],
+      ['a\ufffd', '\ufffdb', ['\ufffd'], 'x\ufffd'],
+    );
   });
 });
 
@@ -288,7 +340,8 @@ describe('entries with one EventId', () => {
 
   test('Started wins in either order, over a larger content too', () => {
     const entries = [{ EventStatus: 'Started', Description: 'a' }, { Description: 'z' }];
-    for (const order of [entries, entries.toReversed()]) assert.equal(parse(fakeDocument(1, ...order)).events[0]?.description, 'a');
+    for (const order of [entries, entries.toReversed()])
+      assert.equal(parse(fakeDocument(1, ...order)).events[0]?.description, 'a');
   });
 
   test('then the larger canonical JSON wins in either order', () => {
@@ -296,7 +349,8 @@ describe('entries with one EventId', () => {
       { Description: 'a', DurationInSeconds: 9 },
       { Description: 'b', DurationInSeconds: 1 },
     ];
-    for (const order of [entries, entries.toReversed()]) assert.equal(parse(fakeDocument(1, ...order)).events[0]?.description, 'b');
+    for (const order of [entries, entries.toReversed()])
+      assert.equal(parse(fakeDocument(1, ...order)).events[0]?.description, 'b');
   });
 
   test('the choice does not depend on their order', () => {
@@ -311,8 +365,11 @@ describe('entries with one EventId', () => {
       fc.property(
         fc
           .array(variant, { minLength: 1, maxLength: 4 })
-          .chain((entries) => fc.tuple(fc.constant(entries), fc.shuffledSubarray(entries, { minLength: entries.length }))),
-        ([entries, shuffled]) => assert.deepEqual(parse(fakeDocument(1, ...shuffled)), parse(fakeDocument(1, ...entries))),
+          .chain((entries) =>
+            fc.tuple(fc.constant(entries), fc.shuffledSubarray(entries, { minLength: entries.length })),
+          ),
+        ([entries, shuffled]) =>
+          assert.deepEqual(parse(fakeDocument(1, ...shuffled)), parse(fakeDocument(1, ...entries))),
       ),
     );
   });

@@ -22,7 +22,13 @@ async function start(t: TestContext) {
     headers: { Metadata: 'true' },
     timeoutMs: 10_000,
   };
-  return { fake, time, transport, get, post: { ...get, method: 'POST', body: '{"StartRequests":[]}' } as TransportRequest };
+  return {
+    fake,
+    time,
+    transport,
+    get,
+    post: { ...get, method: 'POST', body: '{"StartRequests":[]}' } as TransportRequest,
+  };
 }
 
 function failsWith(code: string, status?: string) {
@@ -49,7 +55,8 @@ describe('a request', () => {
   test('sends the name and version of the program', async (t) => {
     const { fake, transport, get, post } = await start(t);
     for (const request of [get, post]) await transport.send(request, never);
-    for (const { headers } of fake.requests) assert.equal(headers['user-agent'], `scheduled-events-bridge/${packageJson.version}`);
+    for (const { headers } of fake.requests)
+      assert.equal(headers['user-agent'], `scheduled-events-bridge/${packageJson.version}`);
     assert.equal(fake.requests.length, 2);
   });
 
@@ -98,7 +105,9 @@ describe('a request', () => {
 
   test('ignores a 100 and a 103', async (t) => {
     const { fake, transport, get } = await start(t);
-    fake.next({ raw: 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}' });
+    fake.next({
+      raw: 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
+    });
     assert.equal((await transport.send(get, never)).status, 200);
   });
 });

@@ -93,7 +93,8 @@ describe('429', () => {
     );
   });
 
-  test('a Retry-After of 0 does not make it poll faster than usual', () => assert.equal(plain().next(status(429, 0), 0), 1000));
+  test('a Retry-After of 0 does not make it poll faster than usual', () =>
+    assert.equal(plain().next(status(429, 0), 0), 1000));
 
   test('without one: 1, 2, 4, 8, 10 s until a 200', () => {
     const schedule = plain();
@@ -104,11 +105,13 @@ describe('429', () => {
     assert.equal(schedule.next(status(429), 0), 1000);
   });
 
-  test('it never waits longer than 10 s, for any interval', () => assert.deepEqual(waits(plain(30_000), status(429), 2), [10_000, 10_000]));
+  test('it never waits longer than 10 s, for any interval', () =>
+    assert.deepEqual(waits(plain(30_000), status(429), 2), [10_000, 10_000]));
 });
 
 describe('400, 401, 403, 405', () => {
   for (const code of [400, 401, 403, 405]) {
-    test(`${code}: every 10 s, without end`, () => assert.deepEqual(waits(plain(), status(code), 10, 200), Array(10).fill(9800)));
+    test(`${code}: every 10 s, without end`, () =>
+      assert.deepEqual(waits(plain(), status(code), 10, 200), Array(10).fill(9800)));
   }
 });

@@ -27,8 +27,17 @@ function start(options: { tookMs?: () => number; fails?: () => boolean; onResult
     }
     const at = { at: now(time), durationMs: 0 };
     if (options.fails?.())
-      return { kind: 'failure', ...at, error: new BridgeError('BRIDGE_METADATA_TIMEOUT', 'no answer'), result: 'timeout' };
-    return { kind: 'document', ...at, document: { apiVersion: '2020-07-01', incarnation: 1, events: [], statusless: [], complete: true } };
+      return {
+        kind: 'failure',
+        ...at,
+        error: new BridgeError('BRIDGE_METADATA_TIMEOUT', 'no answer'),
+        result: 'timeout',
+      };
+    return {
+      kind: 'document',
+      ...at,
+      document: { apiVersion: '2020-07-01', incarnation: 1, events: [], statusless: [], complete: true },
+    };
   };
   const schedule = new PollSchedule({ intervalMs: 1000, random: () => 0 });
   const poller = createPoller({ poll, schedule, deps: time });

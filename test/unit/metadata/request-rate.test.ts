@@ -42,20 +42,24 @@ test('polls keep their room, and StartRequests get the rest: 3 at once with one 
 
 test('for any interval of polls and any demand, no second has more than 5 requests', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 263, max: 30_000 }), fc.array(fc.nat(400), { maxLength: 60 }), (pollIntervalMs, waits) => {
-      const clock = new Clock(pollIntervalMs);
-      let pollMs = 0;
-      for (const wait of waits) {
-        const untilMs = clock.ms + wait;
-        for (; pollMs <= untilMs; pollMs += pollIntervalMs) {
-          clock.ms = pollMs;
-          clock.send('GET');
+    fc.property(
+      fc.integer({ min: 263, max: 30_000 }),
+      fc.array(fc.nat(400), { maxLength: 60 }),
+      (pollIntervalMs, waits) => {
+        const clock = new Clock(pollIntervalMs);
+        let pollMs = 0;
+        for (const wait of waits) {
+          const untilMs = clock.ms + wait;
+          for (; pollMs <= untilMs; pollMs += pollIntervalMs) {
+            clock.ms = pollMs;
+            clock.send('GET');
+          }
+          clock.ms = untilMs;
+          for (let free = clock.rate.room(0).posts; free > 0; free--) clock.send('POST');
         }
-        clock.ms = untilMs;
-        for (let free = clock.rate.room(0).posts; free > 0; free--) clock.send('POST');
-      }
-      assert.ok(clock.most() <= 5, `${clock.most()} requests in a second`);
-    }),
+        assert.ok(clock.most() <= 5, `${clock.most()} requests in a second`);
+      },
+    ),
     { numRuns: 300 },
   );
 });

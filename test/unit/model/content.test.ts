@@ -9,12 +9,19 @@ test('the content of the worked example has the documented hash (behaviour 3.12)
 });
 
 test('the order of the names, repeated names and the letter case of the id do not count', () => {
-  const event = scheduledEvent({ eventId: 'c7061bac-AFDC-4513-b24b-aa5f13a16123', resources: ['WestNO_1', 'WestNO_0', 'WestNO_1'] });
+  const event = scheduledEvent({
+    eventId: 'c7061bac-AFDC-4513-b24b-aa5f13a16123',
+    resources: ['WestNO_1', 'WestNO_0', 'WestNO_1'],
+  });
   assert.equal(contentHash16(event), '6870c4a0950f67c0');
 });
 
 test('the letter case of everything else counts', () => {
-  for (const fields of [{ eventType: 'freeze' }, { eventSource: 'platform' }, { resources: ['westno_0', 'WestNO_1'] }]) {
+  for (const fields of [
+    { eventType: 'freeze' },
+    { eventSource: 'platform' },
+    { resources: ['westno_0', 'WestNO_1'] },
+  ]) {
     assert.notEqual(contentHash16(scheduledEvent(fields)), '6870c4a0950f67c0');
   }
 });

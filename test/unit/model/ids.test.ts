@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';
-import { approvalChangeId, eidOf, eventChangeId, isUpdateId, ruleId, sightChangeId, unusedId } from '../../../src/model/ids.ts';
+import {
+  approvalChangeId,
+  eidOf,
+  eventChangeId,
+  isUpdateId,
+  ruleId,
+  sightChangeId,
+  unusedId,
+} from '../../../src/model/ids.ts';
 import { scheduledEvent } from '../../support/events.ts';
 
 const EID = 'c7061bac-afdc-4513-b24b-aa5f13a16123';
@@ -13,7 +21,8 @@ function sha256(text: string): string {
 
 test('a short plain EventId is its own eid, and any other one is hashed', () => {
   for (const key of [EID, 'a', 'under_score-1', 'x'.repeat(64)]) assert.equal(eidOf(key), key);
-  for (const key of ['x'.repeat(65), 'a b', 'a:b', 'a.b', 'ü']) assert.equal(eidOf(key), `h${sha256(key).slice(0, 32)}`);
+  for (const key of ['x'.repeat(65), 'a b', 'a:b', 'a.b', 'ü'])
+    assert.equal(eidOf(key), `h${sha256(key).slice(0, 32)}`);
 });
 
 test('the id of a change is eid and phase, and that of an update has the hash of its content', () => {
@@ -51,7 +60,10 @@ test('a rule is named by what it says: not by the order of its keys or lists, an
   const rule = { when: { impacts: ['Freeze', 'Reboot'] }, then: 'wait', deadline: { beforeMs: 1000, then: 'approve' } };
   const sorted = '{"deadline":{"beforeMs":1000,"then":"approve"},"then":"wait","when":{"impacts":["Freeze","Reboot"]}}';
   assert.equal(ruleId(rule), sha256(sorted).slice(0, 16));
-  assert.equal(ruleId({ deadline: rule.deadline, then: 'wait', when: { impacts: ['Reboot', 'Freeze'] } }), ruleId(rule));
+  assert.equal(
+    ruleId({ deadline: rule.deadline, then: 'wait', when: { impacts: ['Reboot', 'Freeze'] } }),
+    ruleId(rule),
+  );
   for (const other of [
     { ...rule, then: 'never' },
     { ...rule, required: 2 },

@@ -7,7 +7,15 @@ import { Database } from '../../../src/outbox/database.ts';
 import { MIGRATIONS, migrate } from '../../../src/outbox/migrations/schema.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { append, entry, knownEvent, knownState, sinks, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
+import {
+  append,
+  entry,
+  knownEvent,
+  knownState,
+  sinks,
+  temporaryFolder,
+  testStore,
+} from '../../virtual/outbox-fixture.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const after = (seconds: number) => new Date(NOW + seconds * 1000).toISOString().replace('.000Z', 'Z');
@@ -26,10 +34,24 @@ const EVENTS = [
 ];
 
 test('less time left sorts first; without NotBefore no time is left; a started event counts as two minutes', () => {
-  const near = [known('started', 1, { eventStatus: 'Started', notBefore: null }), known('near', 2, { notBefore: after(119) })];
-  assert.deepEqual(keysByUrgency([...near, known('far', 3, { notBefore: after(121) })], NOW), ['near', 'started', 'far']);
+  const near = [
+    known('started', 1, { eventStatus: 'Started', notBefore: null }),
+    known('near', 2, { notBefore: after(119) }),
+  ];
+  assert.deepEqual(keysByUrgency([...near, known('far', 3, { notBefore: after(121) })], NOW), [
+    'near',
+    'started',
+    'far',
+  ]);
   assert.deepEqual(keysByUrgency(EVENTS, NOW), ['overdue', 'unknown', 'soon', 'started', 'later', 'tomorrow']);
-  assert.deepEqual(keysByUrgency(EVENTS, NOW + 870_000), ['soon', 'overdue', 'unknown', 'later', 'started', 'tomorrow']);
+  assert.deepEqual(keysByUrgency(EVENTS, NOW + 870_000), [
+    'soon',
+    'overdue',
+    'unknown',
+    'later',
+    'started',
+    'tomorrow',
+  ]);
 });
 
 test('urgent events are Scheduled with under two minutes of notice, past it or without it; the result has the time of the next one', () => {
@@ -40,7 +62,10 @@ test('urgent events are Scheduled with under two minutes of notice, past it or w
 });
 
 test('asked again it is the same answer until the events are others, one becomes urgent or the clock is set back', () => {
-  const [events, others] = [new Map(EVENTS.map((each) => [each.key, each])), new Map(EVENTS.slice(0, 2).map((each) => [each.key, each]))];
+  const [events, others] = [
+    new Map(EVENTS.map((each) => [each.key, each])),
+    new Map(EVENTS.slice(0, 2).map((each) => [each.key, each])),
+  ];
   const urgent = new UrgentEvents();
   const first = urgent.among(events, NOW);
   assert.equal(urgent.among(events, NOW + 780_000), first);
@@ -63,7 +88,9 @@ test('the store finds urgent keys by its rows, and rows of keys in the order of 
   assert.deepEqual(queue.urgent().keys, ['soon']);
   append(
     store,
-    ['over:ended', 'soon:scheduled', 'later:scheduled', 'soon:updated'].map((id, index) => entry(id, { occurrence: 100 + index })),
+    ['over:ended', 'soon:scheduled', 'later:scheduled', 'soon:updated'].map((id, index) =>
+      entry(id, { occurrence: 100 + index }),
+    ),
   );
   const of = (keys: readonly string[], limit: number) => queue.queuedOf('audit', keys, limit).map(({ id }) => id);
   assert.deepEqual(of(['later', 'soon', 'nobody'], 10), ['later:scheduled', 'soon:scheduled', 'soon:updated']);
@@ -80,8 +107,19 @@ test('rows of known events come first, then those of the bridge itself, then the
   const store = testStore(t);
   store.outbox.transact((transaction) => transaction.saveState(knownState(EVENTS)));
   const observer = store.outbox.identity.current.observerId;
-  const ids = ['over1:ended', 'later:scheduled', 'soon:scheduled', 'over2:ended', 'soon:updated', 'started:scheduled', 'soon:approval'];
-  append(store, [...ids.map((id, index) => entry(id, { occurrence: 100 + index })), entry('blind', { partitionKey: observer, key: null })]);
+  const ids = [
+    'over1:ended',
+    'later:scheduled',
+    'soon:scheduled',
+    'over2:ended',
+    'soon:updated',
+    'started:scheduled',
+    'soon:approval',
+  ];
+  append(store, [
+    ...ids.map((id, index) => entry(id, { occurrence: 100 + index })),
+    entry('blind', { partitionKey: observer, key: null }),
+  ]);
   append(store, [entry('over1:again', { partitionKey: 'over1', occurrence: 200 })]);
   const first = (limit: number, except: readonly string[] = []) =>
     store.outbox.queue.queuedByUrgency('audit', except, limit).map(({ id }) => id);
@@ -136,8 +174,12 @@ test('a store of the first version keeps its sinks and rows', (t) => {
   {
     using old = new Database(file, { synchronous: 'OFF' });
     migrate(old, MIGRATIONS.slice(0, 1));
-    old.exec(`INSERT INTO sinks (name, type, fingerprint, added_ms, consent) VALUES ('hooks', 'webhook', 'one', 1, 'yes')`);
-    old.exec(`INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) VALUES ('hooks', 1, 'a', 1, 'queued')`);
+    old.exec(
+      `INSERT INTO sinks (name, type, fingerprint, added_ms, consent) VALUES ('hooks', 'webhook', 'one', 1, 'yes')`,
+    );
+    old.exec(
+      `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) VALUES ('hooks', 1, 'a', 1, 'queued')`,
+    );
   }
   using database = new Database(file, { synchronous: 'OFF' });
   migrate(database);

@@ -6,7 +6,12 @@ import type { ScheduledEvent } from '../../../src/model/events.ts';
 import { hasWorsened } from '../../../src/model/worsened.ts';
 import { scheduledEvent } from '../../support/events.ts';
 
-const CASES: readonly [title: string, before: Partial<ScheduledEvent>, now: Partial<ScheduledEvent>, isWorse: boolean][] = [
+const CASES: readonly [
+  title: string,
+  before: Partial<ScheduledEvent>,
+  now: Partial<ScheduledEvent>,
+  isWorse: boolean,
+][] = [
   ['the same content is not worse', {}, {}, false],
   ['a higher impact is worse', { eventType: 'Freeze' }, { eventType: 'Reboot' }, true],
   ['a lower impact is not worse', { eventType: 'Terminate' }, { eventType: 'Preempt' }, false],
@@ -14,7 +19,12 @@ const CASES: readonly [title: string, before: Partial<ScheduledEvent>, now: Part
   ['an impact without a rank is worse than Terminate', { eventType: 'Terminate' }, { eventType: 'Shake' }, true],
   ['another impact without a rank is worse', { eventType: 'Shake' }, { eventType: 'Bake' }, true],
   ['the same impact in another letter case is not worse', { eventType: 'Shake' }, { eventType: 'SHAKE' }, false],
-  ['an impact that is no longer given counts as one without a rank', { eventType: 'Terminate' }, { eventType: '' }, true],
+  [
+    'an impact that is no longer given counts as one without a rank',
+    { eventType: 'Terminate' },
+    { eventType: '' },
+    true,
+  ],
   ['a longer duration is worse', { durationInSeconds: 5 }, { durationInSeconds: 9 }, true],
   ['a shorter duration is not worse', { durationInSeconds: 9 }, { durationInSeconds: 5 }, false],
   ['a newly unknown duration is worse', { durationInSeconds: 5 }, { durationInSeconds: -1 }, true],
@@ -24,7 +34,12 @@ const CASES: readonly [title: string, before: Partial<ScheduledEvent>, now: Part
   ['a name in another letter case is not new', { resources: ['a'] }, { resources: ['A'] }, false],
   ['fewer names are not worse', { resources: ['a', 'b'] }, { resources: ['b'] }, false],
   ['an earlier NotBefore is worse', { notBefore: '2022-04-11T22:26:58Z' }, { notBefore: '2022-04-11T22:26:57Z' }, true],
-  ['a later NotBefore is not worse', { notBefore: '2022-04-11T22:26:58Z' }, { notBefore: '2022-04-11T22:26:59Z' }, false],
+  [
+    'a later NotBefore is not worse',
+    { notBefore: '2022-04-11T22:26:58Z' },
+    { notBefore: '2022-04-11T22:26:59Z' },
+    false,
+  ],
   ['a NotBefore that is removed is worse', {}, { notBefore: null }, true],
   ['a NotBefore that is added is not worse', { notBefore: null }, {}, false],
   ['another description is not worse', { description: 'a' }, { description: 'b' }, false],
@@ -41,5 +56,7 @@ test('two changes that are not worse are not worse together', () => {
     resources: fc.subarray(['a', 'b', 'c']),
     notBefore: fc.constantFrom(null, '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'),
   });
-  fc.assert(fc.property(event, event, event, (a, b, c) => hasWorsened(a, b) || hasWorsened(b, c) || !hasWorsened(a, c)));
+  fc.assert(
+    fc.property(event, event, event, (a, b, c) => hasWorsened(a, b) || hasWorsened(b, c) || !hasWorsened(a, c)),
+  );
 });

@@ -37,9 +37,15 @@ for (const isTls of [false, true]) {
       await fixture.send('GET', '/healthz');
     }
     for (let request = 0; request < 3; request++) assert.equal((await fixture.approve()).status, 200);
-    assert.ok(dropped.length >= 1024 - 256 && dropped.every(([network, reason]) => network === '127.0.0.1' && reason === 'crowded'));
+    assert.ok(
+      dropped.length >= 1024 - 256 &&
+        dropped.every(([network, reason]) => network === '127.0.0.1' && reason === 'crowded'),
+    );
     for (const connection of silent) connection.read();
-    await poll(() => silent.filter(({ isClosed }) => isClosed).length >= 1024 - 256, 'the end of those that waited longest');
+    await poll(
+      () => silent.filter(({ isClosed }) => isClosed).length >= 1024 - 256,
+      'the end of those that waited longest',
+    );
     assert.equal(silent.slice(-100).filter(({ isClosed }) => isClosed).length, 0);
   });
 }
@@ -57,7 +63,8 @@ test('heads that come byte by byte count as silence: they make room for those be
 test('if many addresses fill all places, the one with the most connections makes room, and an idle connection of another stays', async (t) => {
   const { fixture, dropped } = await serveCrowd(t);
   const own = (await rawConnection(t, fixture.port, { localAddress: '127.0.0.9' })).read();
-  for (let host = 10; host < 16; host++) await rawConnections(t, 200, fixture.port, { localAddress: `127.0.0.${host}` });
+  for (let host = 10; host < 16; host++)
+    await rawConnections(t, 200, fixture.port, { localAddress: `127.0.0.${host}` });
   assert.equal((await fixture.approve()).status, 200);
   await poll(() => dropped.length >= 1 + 6 * 200 - 1024, 'those that made room');
   assert.ok(dropped.every(([network, reason]) => /^127\.0\.0\.1[0-5]$/.test(network) && reason === 'crowded'));

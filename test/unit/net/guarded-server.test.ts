@@ -192,7 +192,9 @@ test('a body that is not read yet stays with its sender', async (t) => {
   await fixture.start(t, { ...parts, routes: [...parts.routes, { method: 'POST', path: '/slow', handle }] });
   const connection = await rawConnection(t, fixture.port);
   const bytes = 32 * MEBIBYTE;
-  connection.send(`POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bytes}\r\n\r\n`).send(Buffer.alloc(bytes));
+  connection
+    .send(`POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bytes}\r\n\r\n`)
+    .send(Buffer.alloc(bytes));
   await asked.promise;
   const left = () => connection.socket.writableLength;
   await settled(fixture, left);

@@ -5,7 +5,13 @@ import { Agent } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { urlToHttpOptions } from 'node:url';
-import { exchange, type HttpRequest, readBody, sendRequest, UnexpectedUpgrade } from '../../../src/net/http-exchange.ts';
+import {
+  exchange,
+  type HttpRequest,
+  readBody,
+  sendRequest,
+  UnexpectedUpgrade,
+} from '../../../src/net/http-exchange.ts';
 import { poll } from '../../support/poll.ts';
 
 const never = new AbortController().signal;
@@ -31,7 +37,12 @@ async function answering(t: TestContext, answer: string) {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const request: HttpRequest = { method: 'POST', url: `http://127.0.0.1:${port}/path?query`, headers: { 'x-mine': 1 }, body: 'text' };
+  const request: HttpRequest = {
+    method: 'POST',
+    url: `http://127.0.0.1:${port}/path?query`,
+    headers: { 'x-mine': 1 },
+    body: 'text',
+  };
   return { request, asked: () => asked, open: () => sockets.size };
 }
 
@@ -39,7 +50,10 @@ test('a complete answer has status, headers and body, and its connection is clos
   const { request, asked, open } = await answering(t, OK);
   const { status, headers, body } = await exchange(request, 2, never);
   assert.deepEqual([status, headers['content-length'], body?.toString()], [200, '2', 'ok']);
-  assert.match(asked(), /^POST \/path\?query HTTP\/1\.1\r\nx-mine: 1\r\n[\s\S]*connection: close\r\n[\s\S]*\r\n\r\ntext$/i);
+  assert.match(
+    asked(),
+    /^POST \/path\?query HTTP\/1\.1\r\nx-mine: 1\r\n[\s\S]*connection: close\r\n[\s\S]*\r\n\r\ntext$/i,
+  );
   await poll(() => open() === 0, 'the connection to close');
 });
 
@@ -61,7 +75,11 @@ for (const [what, answer, expected] of [
     { status: 101, constructor: UnexpectedUpgrade },
   ],
   ['interim answers without end', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(40), /more than 32 interim answers/],
-  ['headers that are too long', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`, { code: 'HPE_HEADER_OVERFLOW' }],
+  [
+    'headers that are too long',
+    `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`,
+    { code: 'HPE_HEADER_OVERFLOW' },
+  ],
   ['a body that is no body', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', { code: /^HPE_/ }],
 ] as const)
   test(`${what} rejects, and leaves no connection`, async (t) => {
@@ -117,7 +135,10 @@ test('a parsed URL is requested unchanged', async (t) => {
   assert.match(asked(), /^POST \/path\?query HTTP\/1\.1\r\n/);
 });
 
-/** Answers on kept connections. `cutNext('')` resets the next request's connection; with a part of an answer it ends after that part. `silence`: no answer. */
+/**
+ * Answers on kept connections. `cutNext('')` resets the next request's connection; with a part of an answer it ends
+ * after that part. `silence`: no answer.
+ */
 async function keeping(t: TestContext) {
   const sockets = new Set<Socket>();
   let cut: string | null = null;
@@ -145,7 +166,12 @@ async function keeping(t: TestContext) {
   const cutNext = (part: string) => {
     cut = part;
   };
-  return { request: { method: 'GET', url, headers: {}, agent } as HttpRequest, asked, connections: () => sockets.size, cutNext };
+  return {
+    request: { method: 'GET', url, headers: {}, agent } as HttpRequest,
+    asked,
+    connections: () => sockets.size,
+    cutNext,
+  };
 }
 
 test('a request with retryStale is sent again if its kept connection was closed before any answer, and only then', async (t) => {

@@ -43,7 +43,10 @@ test('a server with another certificate for the same address is rejected, and ge
   });
   server.on('connection', (socket) => socket.on('close', () => closed.resolve()));
   const url = await listening(t, server);
-  await assert.rejects(connectPinned(url, new X509Certificate(APPLICATION), never), /a certificate other than the pinned one/);
+  await assert.rejects(
+    connectPinned(url, new X509Certificate(APPLICATION), never),
+    /a certificate other than the pinned one/,
+  );
   await closed.promise;
   assert.equal(bytes, 0);
 });

@@ -53,26 +53,52 @@ for (const [name, dress] of DRESSES) {
     assert.equal(judge(dress(169, 254, 169, 254)), 'metadata');
     assert.equal(judge(dress(168, 63, 129, 16)), 'metadata');
     assert.equal(addressJudge(['10.0.0.0/8'])(dress(10, 0, 0, 1)), 'allowed');
-    assert.equal(addressJudge(['2002::/16', '64:ff9b::/96'])(dress(10, 0, 0, 1)), 'private', 'allowing the dress allows nothing');
+    assert.equal(
+      addressJudge(['2002::/16', '64:ff9b::/96'])(dress(10, 0, 0, 1)),
+      'private',
+      'allowing the dress allows nothing',
+    );
   });
 }
 
 test('an allowed range allows its own addresses and no others', () => {
   const allows = addressJudge(['10.1.0.0/16', '127.0.0.1', 'fd00:1::/32', '::1/128']);
-  for (const address of ['10.1.2.3', '127.0.0.1', 'fd00:1::5', '::1', '93.184.216.34']) assert.equal(allows(address), 'allowed', address);
-  for (const address of ['10.2.0.0', '127.0.0.2', 'fd00:2::5', '::2', '::']) assert.equal(allows(address), 'private', address);
+  for (const address of ['10.1.2.3', '127.0.0.1', 'fd00:1::5', '::1', '93.184.216.34'])
+    assert.equal(allows(address), 'allowed', address);
+  for (const address of ['10.2.0.0', '127.0.0.2', 'fd00:2::5', '::2', '::'])
+    assert.equal(allows(address), 'private', address);
 });
 
 test('no allowed range includes the metadata addresses', () => {
   const everything = addressJudge(['0.0.0.0/0', '::/0', '169.254.169.254/32', '168.63.129.16']);
-  const spelled = ['169.254.169.254', '168.63.129.16', '::ffff:169.254.169.254', '::169.254.169.254', '64:ff9b::a83f:8110'];
-  const shortPrefixes = ['64:ff9b:1:a9fe:a9:fe00::', '64:ff9b:1:a9:fe:a9fe::', '64:ff9b:1:0:a9:fea9:fe00:0', '64:ff9b:1:2::a9fe:a9fe'];
+  const spelled = [
+    '169.254.169.254',
+    '168.63.129.16',
+    '::ffff:169.254.169.254',
+    '::169.254.169.254',
+    '64:ff9b::a83f:8110',
+  ];
+  const shortPrefixes = [
+    '64:ff9b:1:a9fe:a9:fe00::',
+    '64:ff9b:1:a9:fe:a9fe::',
+    '64:ff9b:1:0:a9:fea9:fe00:0',
+    '64:ff9b:1:2::a9fe:a9fe',
+  ];
   for (const address of [...spelled, ...shortPrefixes]) assert.equal(everything(address), 'metadata', address);
   assert.equal(everything('169.254.169.253'), 'allowed');
 });
 
 test('every spelling of an IPv4 host in a URL gets the same verdict', () => {
-  for (const host of ['2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '127.1', '127.0.1', '１２７.0.0.1', '%31%32%37.0.0.1']) {
+  for (const host of [
+    '2130706433',
+    '0x7f000001',
+    '0x7f.1',
+    '0177.0.0.1',
+    '127.1',
+    '127.0.1',
+    '１２７.0.0.1',
+    '%31%32%37.0.0.1',
+  ]) {
     assert.equal(judge(new URL(`http://${host}/`).hostname), 'private', host);
   }
 });

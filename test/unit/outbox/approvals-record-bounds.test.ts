@@ -31,14 +31,24 @@ function parts(store: TestStore, limit: number): readonly RecordPart[] {
 
 test('an approver has two hundred lines in the record of an occurrence; further steps are counted, with their first and last time', (t) => {
   const store = testStore(t);
-  add(store, 12_000, (place) => approvalStep(place % 2 === 0 ? 'held' : 'released', { approver: 'orders', atMs: place }));
+  add(store, 12_000, (place) =>
+    approvalStep(place % 2 === 0 ? 'held' : 'released', { approver: 'orders', atMs: place }),
+  );
   add(store, 3, () => approvalStep('held', { approver: 'billing' }));
   const record = parts(store, 200);
   assert.equal(record.flatMap(({ steps }) => steps).filter(({ approver }) => approver === 'orders').length, 200);
-  assert.equal(record.flatMap(({ steps }) => steps).filter(({ approver }) => approver === 'billing').length, 3, 'nobody pays for another');
+  assert.equal(
+    record.flatMap(({ steps }) => steps).filter(({ approver }) => approver === 'billing').length,
+    3,
+    'nobody pays for another',
+  );
   assert.deepEqual(record[0]?.unwritten, [{ approver: 'orders', steps: 11_800, sinceMs: 200, untilMs: 11_999 }]);
   store.outbox.transact((transaction) => transaction.addSteps(2, [approvalStep('held', { approver: 'orders' })]));
-  assert.equal(store.outbox.approvals.record(2, { after: 0, limit: 10 }).steps.length, 1, 'another occurrence has its own');
+  assert.equal(
+    store.outbox.approvals.record(2, { after: 0, limit: 10 }).steps.length,
+    1,
+    'another occurrence has its own',
+  );
 });
 
 test('decisions and answers are bounded too, but the end is always written', (t) => {
@@ -49,7 +59,10 @@ test('decisions and answers are bounded too, but the end is always written', (t)
   const steps = parts(store, 200).flatMap((part) => part.steps);
   assert.deepEqual([steps.length, steps.at(-2)?.step, steps.at(-1)?.step], [502, 'submitted', 'confirmed']);
   const [first] = parts(store, 1);
-  assert.deepEqual([first?.submittedMs, first?.unwritten], [7777, [{ approver: null, steps: 1500, sinceMs: 500, untilMs: 1999 }]]);
+  assert.deepEqual(
+    [first?.submittedMs, first?.unwritten],
+    [7777, [{ approver: null, steps: 1500, sinceMs: 500, untilMs: 1999 }]],
+  );
 });
 
 test('the counts survive the process', (t) => {
@@ -77,7 +90,11 @@ test('the parts of a record have every line once and in order, for any limit', (
     );
     assert.ok(read.every(({ steps }) => steps.length <= limit));
   }
-  assert.deepEqual(store.outbox.approvals.record(1, { after: 1_000_000, limit: 10 }).steps, [], 'behind the end there is nothing');
+  assert.deepEqual(
+    store.outbox.approvals.record(1, { after: 1_000_000, limit: 10 }).steps,
+    [],
+    'behind the end there is nothing',
+  );
 });
 
 test('a part has at most 128 KiB, however long its lines are, and at least one line', (t) => {

@@ -51,7 +51,15 @@ test('approvals come back with their votes, holds and decision, moments without 
     holds: whole.holds.map((hold) => ({ ...hold, at: { ...hold.at, ...elapsed } })),
     decision: whole.decision && { ...whole.decision, at: { ...whole.decision.at, ...elapsed } },
   });
-  const bare = approval({ occurrence: 2, state: 'dry-run', votes: [], holds: [], decision: null, policy: null, isDryRun: true });
+  const bare = approval({
+    occurrence: 2,
+    state: 'dry-run',
+    votes: [],
+    holds: [],
+    decision: null,
+    policy: null,
+    isDryRun: true,
+  });
   save(store, ticking, bare);
   using again = reopened(store);
   assert.deepEqual(again.approvals.of(1), whole);
@@ -138,16 +146,21 @@ test('a line of the record cannot be changed by any program that opens the datab
   store.outbox.transact((transaction) => transaction.addSteps(1, [approvalStep('held', { approver: 'orders' })]));
   const other = new DatabaseSync(join(store.folder, 'outbox.db'));
   t.after(() => other.close());
-  assert.throws(() => other.exec(`UPDATE approval_steps SET approver = 'billing'`), /a line of the record of approvals never changes/);
+  assert.throws(
+    () => other.exec(`UPDATE approval_steps SET approver = 'billing'`),
+    /a line of the record of approvals never changes/,
+  );
   assert.equal(store.outbox.approvals.record(1, FIRST_PART).steps[0]?.approver, 'orders');
 });
 
 test('no statement of the program changes or removes a line of the record, except the one that deletes an old occurrence', () => {
   const root = join(import.meta.dirname, '../../..');
   const statements = globSync('src/**/*.ts', { cwd: root }).flatMap((path) =>
-    [...readFileSync(join(root, path), 'utf8').matchAll(/(UPDATE|DELETE FROM|REPLACE INTO|DROP TABLE)\s+approval_steps[^`']*/g)].map(
-      ([sql]) => `${path}: ${sql}`,
-    ),
+    [
+      ...readFileSync(join(root, path), 'utf8').matchAll(
+        /(UPDATE|DELETE FROM|REPLACE INTO|DROP TABLE)\s+approval_steps[^`']*/g,
+      ),
+    ].map(([sql]) => `${path}: ${sql}`),
   );
   assert.deepEqual(statements, ['src/outbox/retention.ts: DELETE FROM approval_steps WHERE occurrence = ?']);
 });

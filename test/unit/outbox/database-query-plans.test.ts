@@ -15,7 +15,10 @@ import { RETENTION_SQL } from '../../../src/outbox/retention.ts';
 import { SINKS_SQL } from '../../../src/outbox/sinks.ts';
 import { testStore } from '../../virtual/outbox-fixture.ts';
 
-/** What a plan may walk from end to end: a row of constants, a list that was handed in, a result that was limited, the events that are known now, or messages that wait. */
+/**
+ * What a plan may walk from end to end: a row of constants, a list that was handed in, a result that was limited, the
+ * events that are known now, or messages that wait.
+ */
 const MAY_SCAN = [
   /^SCAN CONSTANT ROW$/,
   /^SCAN json_each VIRTUAL TABLE/,

@@ -3,7 +3,17 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Outbox, openOutbox } from '../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { append, bury, entry, knownEvent, knownState, queuedIds, sinks, type TestStore, testStore } from '../../virtual/outbox-fixture.ts';
+import {
+  append,
+  bury,
+  entry,
+  knownEvent,
+  knownState,
+  queuedIds,
+  sinks,
+  type TestStore,
+  testStore,
+} from '../../virtual/outbox-fixture.ts';
 
 /** The same store as a verb opens it, beside the one that holds the lock. */
 function beside(store: TestStore): Outbox {
@@ -20,7 +30,11 @@ test('a dead letter has its event, sink, reason, time and CloudEvent', (t) => {
   append(store, [entry('a:scheduled', { data: { ...event, previousStatus: null } })]);
   const seq = store.outbox.queue.queued('audit', [], 1)[0]?.seq ?? 0;
   store.outbox.queue.settle('audit', [{ seq, result: 'failed', status: 503 }], 1);
-  store.outbox.queue.settle('audit', [{ seq, result: 'dead', reason: 'refused', status: 400 }], Date.UTC(2026, 0, 2, 3, 4, 5, 678));
+  store.outbox.queue.settle(
+    'audit',
+    [{ seq, result: 'dead', reason: 'refused', status: 400 }],
+    Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+  );
   const type = 'io.github.scheduled-events-bridge.scheduled.v1';
   assert.deepEqual(
     [...store.outbox.deadLetters.list()],
@@ -165,7 +179,10 @@ test('a verb that only reads changes nothing', (t) => {
 test('a verb finds no store if there is none, and creates none', (t) => {
   const { folder, time } = testStore(t);
   const elsewhere = `${folder}-elsewhere`;
-  assert.throws(() => openOutbox(elsewhere, { deps: time, lock: false }), { code: 'BRIDGE_STORE_MISSING', message: new RegExp(elsewhere) });
+  assert.throws(() => openOutbox(elsewhere, { deps: time, lock: false }), {
+    code: 'BRIDGE_STORE_MISSING',
+    message: new RegExp(elsewhere),
+  });
   assert.throws(() => openOutbox(elsewhere, { deps: time, lock: false }), { code: 'BRIDGE_STORE_MISSING' });
 });
 

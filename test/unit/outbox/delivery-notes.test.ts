@@ -53,5 +53,8 @@ test('a note is stored as long as delivered rows, or as long as its delivery if 
     store.outbox.retention.prune({ retainMs: 30 * DAY_MS, nowMs });
     return store.outbox.notes.all('audit').map(({ text }) => text);
   };
-  assert.deepEqual([left(startMs + 29 * DAY_MS), left(startMs + 31 * DAY_MS)], [['of a delivery', 'of none'], ['of a delivery']]);
+  assert.deepEqual(
+    [left(startMs + 29 * DAY_MS), left(startMs + 31 * DAY_MS)],
+    [['of a delivery', 'of none'], ['of a delivery']],
+  );
 });

@@ -38,7 +38,10 @@ test('a restart finds the empty store, and a second store is set aside next to t
   const { outbox, folder, time } = testStore(t);
   const first = outbox.setAside('one');
   const second = outbox.setAside('two');
-  assert.deepEqual([basename(first), basename(second)], ['set-aside-20260101T000000Z-unknown', 'set-aside-20260101T000000Z-unknown-2']);
+  assert.deepEqual(
+    [basename(first), basename(second)],
+    ['set-aside-20260101T000000Z-unknown', 'set-aside-20260101T000000Z-unknown-2'],
+  );
   outbox.close();
   using again = openOutbox(folder, { deps: time, lock: true });
   assert.equal(again.known.load().lastGoodAt !== null, false);

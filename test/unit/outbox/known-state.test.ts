@@ -39,7 +39,12 @@ test('a state is loaded as it was saved, moments without elapsed time, events in
   const missing = { at: at(990_000), scheduledJustBefore: true };
   const events = [
     knownEvent('b', 2),
-    knownEvent('a', 3, { listed: false, lastListedAt: at(980_000), missing, event: scheduledEvent({ notBefore: null, resources: [] }) }),
+    knownEvent('a', 3, {
+      listed: false,
+      lastListedAt: at(980_000),
+      missing,
+      event: scheduledEvent({ notBefore: null, resources: [] }),
+    }),
     knownEvent('__proto__', 4),
   ];
   const state = knownState(events, { incarnation: Number.MAX_SAFE_INTEGER, nextOccurrence: 9 });
@@ -59,9 +64,12 @@ test('the next state replaces changed events and deletes missing ones', (t) => {
   const store = testStore(t);
   const [stays, changes, goes] = [knownEvent('stays', 1), knownEvent('changes', 2), knownEvent('goes', 3)];
   save(store, knownState([stays, changes, goes]));
-  const next = knownState([stays, { ...changes, event: scheduledEvent({ eventStatus: 'Started' }) }, knownEvent('new', 4)], {
-    incarnation: 2,
-  });
+  const next = knownState(
+    [stays, { ...changes, event: scheduledEvent({ eventStatus: 'Started' }) }, knownEvent('new', 4)],
+    {
+      incarnation: 2,
+    },
+  );
   save(store, next);
   assert.deepEqual(reopened(store), next);
 });

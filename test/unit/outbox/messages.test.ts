@@ -10,7 +10,16 @@ const REFUSAL = { reason: 'unknown', description: 'The metadata service lists no
 
 function message(id: string, more: Partial<ReceivedMessage> = {}): ReceivedMessage {
   const place = { topic: 'approvals', partition: 0, offset: 7 };
-  return { source: 'topic', id, approver: 'ops', place, body: Buffer.from('{}'), sentMs: 1000, receivedAt: at(2000), ...more };
+  return {
+    source: 'topic',
+    id,
+    approver: 'ops',
+    place,
+    body: Buffer.from('{}'),
+    sentMs: 1000,
+    receivedAt: at(2000),
+    ...more,
+  };
 }
 
 function ids(store: TestStore): string[] {
@@ -20,7 +29,9 @@ function ids(store: TestStore): string[] {
 test('a parked message is found with all of its data, in the order of arrival, also after a restart', (t) => {
   const store = testStore(t);
   const first = message('b');
-  store.outbox.transact((transaction) => transaction.parkMessage({ ...first, receivedAt: { wallMs: 2000, elapsedMs: 5 } }));
+  store.outbox.transact((transaction) =>
+    transaction.parkMessage({ ...first, receivedAt: { wallMs: 2000, elapsedMs: 5 } }),
+  );
   store.outbox.transact((transaction) => transaction.parkMessage(message('a')));
   assert.deepEqual(ids(store), ['topic b', 'topic a']);
   assert.deepEqual(store.outbox.messages.find('topic', 'a'), { kind: 'parked' });

@@ -1,6 +1,16 @@
 // The store beside other users → files closed to them, links not followed, open folders refused.
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
@@ -14,7 +24,9 @@ const noOtherUser = process.getuid?.() !== 0 ? 'only root may give files to anot
 const noModes = process.getuid === undefined ? 'files have no modes here' : false;
 
 const modes = (folder: string): Record<string, string> =>
-  Object.fromEntries(readdirSync(folder).map((name) => [name, (lstatSync(join(folder, name)).mode & 0o7777).toString(8)]));
+  Object.fromEntries(
+    readdirSync(folder).map((name) => [name, (lstatSync(join(folder, name)).mode & 0o7777).toString(8)]),
+  );
 
 const WHOLE = {
   'lock.db': '600',
@@ -44,7 +56,9 @@ for (const mask of [0, 0o022, 0o077, 0o277, 0o777]) {
   });
 }
 
-test('files that an earlier release left open are restricted at the start, and nothing else is changed', { skip: noModes }, (t) => {
+test('files that an earlier release left open are restricted at the start, and nothing else is changed', {
+  skip: noModes,
+}, (t) => {
   const folder = sharedFolder(t);
   const first = testStore(t, { folder });
   const aside = first.outbox.setAside('another VM');
@@ -57,7 +71,15 @@ test('files that an earlier release left open are restricted at the start, and n
   assert.deepEqual(modes(folder), { ...WHOLE, [basename(aside)]: '700', 'notes.txt': '644' });
 });
 
-for (const name of ['lock.db', 'lock.db-journal', 'run.pid', 'outbox.db', 'outbox.db-wal', 'outbox.db-shm', 'outbox.db.new']) {
+for (const name of [
+  'lock.db',
+  'lock.db-journal',
+  'run.pid',
+  'outbox.db',
+  'outbox.db-wal',
+  'outbox.db-shm',
+  'outbox.db.new',
+]) {
   test(`a link instead of ${name} is rejected and not followed`, { skip: noModes }, (t) => {
     const folder = join(temporaryFolder(t), 'store');
     const { outbox, time } = testStore(t, { folder });
@@ -100,7 +122,9 @@ test('a file of another user instead of a store file is rejected', { skip: noOth
 });
 
 for (const mode of [0o777, 0o1777, 0o2777]) {
-  test(`a folder of mode ${mode.toString(8)} is rejected, and a folder inside it is accepted`, { skip: noModes }, (t) => {
+  test(`a folder of mode ${mode.toString(8)} is rejected, and a folder inside it is accepted`, {
+    skip: noModes,
+  }, (t) => {
     const folder = sharedFolder(t, mode);
     for (const lock of [true, false]) {
       assert.throws(() => openOutbox(folder, { deps: new VirtualTime(), lock }), {

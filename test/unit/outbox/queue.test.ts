@@ -53,7 +53,9 @@ test('a row has the end of its event', (t) => {
     transaction.append(entry('a:scheduled'), ['audit'], 1);
   });
   assert.equal(store.outbox.queue.queued('audit', [], 1)[0]?.endedAtMs, null);
-  store.outbox.transact((transaction) => transaction.saveState(knownState([], { lastGoodAt: { wallMs: 5_000, elapsedMs: 1 } })));
+  store.outbox.transact((transaction) =>
+    transaction.saveState(knownState([], { lastGoodAt: { wallMs: 5_000, elapsedMs: 1 } })),
+  );
   assert.equal(store.outbox.queue.queued('audit', [], 1)[0]?.endedAtMs, 5_000);
 });
 
@@ -123,7 +125,8 @@ test("rows queued up to a moment of the store's own time are found, even if the 
     store.time.jumpWall(jumpMs);
     append(store, [entry(id)]);
   }
-  const before = (ms: number, limit = 10): string[] => store.outbox.queue.queuedBefore('audit', ms, limit).map(({ id }) => id);
+  const before = (ms: number, limit = 10): string[] =>
+    store.outbox.queue.queuedBefore('audit', ms, limit).map(({ id }) => id);
   assert.deepEqual(before(300), ['a:1', 'a:2', 'a:3']);
   assert.deepEqual(before(299), ['a:1', 'a:2']);
   assert.deepEqual(before(300, 1), ['a:1']);
@@ -187,14 +190,18 @@ test('a journalled CloudEvent is found with its content; bridge events and unkno
   const started = { ...event, eventStatus: 'Started' } as const;
   append(store, [
     entry('a:scheduled', { occurrence: 7, data: { ...event, previousStatus: null, observer: { name: null } } }),
-    entry('a:ended', { change: 'ended', data: { ...event, eventStatus: 'Ended', previousStatus: 'Started', outcome: 'completed' } }),
+    entry('a:ended', {
+      change: 'ended',
+      data: { ...event, eventStatus: 'Ended', previousStatus: 'Started', outcome: 'completed' },
+    }),
     entry('a:approval-recorded:1', { change: 'approval.recorded', data: { eventId: event.eventId } }),
     entry('source-blind:1', { change: 'source.blind', key: null, occurrence: null, data: {} }),
   ]);
   const { outbox } = store;
   assert.deepEqual(outbox.journal.seen('a:scheduled'), { change: 'scheduled', key: 'a', occurrence: 7, event });
   assert.deepEqual(outbox.journal.seen('a:ended'), { change: 'ended', key: 'a', occurrence: 1, event: started });
-  for (const id of ['a:approval-recorded:1', 'source-blind:1', 'a:updated']) assert.equal(outbox.journal.seen(id), null, id);
+  for (const id of ['a:approval-recorded:1', 'source-blind:1', 'a:updated'])
+    assert.equal(outbox.journal.seen(id), null, id);
 });
 
 test('the store records that a sink was sent a change of an occurrence', (t) => {
@@ -223,7 +230,9 @@ test('a retired sink stays retired across restarts, until its configuration chan
 
 test('an unknown sink can neither be retired nor resumed', (t) => {
   const { outbox } = testStore(t);
-  assert.throws(() => outbox.queue.retire('nobody', { reason: 'gone', atMs: 1 }), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
+  assert.throws(() => outbox.queue.retire('nobody', { reason: 'gone', atMs: 1 }), {
+    code: 'BRIDGE_STORE_SINK_UNKNOWN',
+  });
   assert.throws(() => outbox.queue.resume('nobody'), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
 });
 
@@ -256,7 +265,11 @@ test('an added sink starts empty; rows of a removed sink are dead-lettered, and 
     letters.map(({ id, reason, status, attempts }) => ({ id, reason, status, attempts })),
     ['a:1', 'a:2'].map((id) => ({ id, reason: 'sink removed', status: null, attempts: 0 })),
   );
-  assert.deepEqual(store.outbox.sinks.sync(sinks('audit', 'hooks', 'later')), { added: ['hooks'], removed: [], unretired: [] });
+  assert.deepEqual(store.outbox.sinks.sync(sinks('audit', 'hooks', 'later')), {
+    added: ['hooks'],
+    removed: [],
+    unretired: [],
+  });
   assert.deepEqual(queuedIds(store.outbox, 'hooks'), []);
 });
 
@@ -270,7 +283,8 @@ test('a later change of the same occurrence overtakes rows, whichever sinks get 
     const now = queue.position();
     for (const key of queue.movedOn('audit', position)) moved.add(key);
     position = now;
-    const found = (keys: readonly string[]) => queue.superseded('audit', keys, 10).map(({ partitionKey }) => partitionKey);
+    const found = (keys: readonly string[]) =>
+      queue.superseded('audit', keys, 10).map(({ partitionKey }) => partitionKey);
     assert.deepEqual(found([...moved]).toSorted(), found([...new Set(queue.movedOn('audit', null))]).toSorted());
     return found([...moved].toSorted());
   };

@@ -26,7 +26,8 @@ const RETAIN_MS = 30 * DAY_MS;
 function counts(t: TestContext, store: TestStore): (...tables: readonly string[]) => number[] {
   const reader = new DatabaseSync(join(store.folder, 'outbox.db'), { readOnly: true });
   t.after(() => reader.close());
-  return (...tables) => tables.map((table) => Number(reader.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']));
+  return (...tables) =>
+    tables.map((table) => Number(reader.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']));
 }
 
 function accept(store: TestStore, atMs: number, sink = 'audit'): void {
@@ -41,7 +42,8 @@ function accept(store: TestStore, atMs: number, sink = 'audit'): void {
 /** Prunes until nothing more goes; returns what each step took. */
 function pruneAll(store: TestStore, nowMs: number, limit?: number): number[] {
   const steps: number[] = [];
-  do steps.push(store.outbox.retention.prune({ retainMs: RETAIN_MS, nowMs, ...(limit === undefined ? {} : { limit }) }));
+  do
+    steps.push(store.outbox.retention.prune({ retainMs: RETAIN_MS, nowMs, ...(limit === undefined ? {} : { limit }) }));
   while (steps.at(-1) !== 0);
   return steps.slice(0, -1);
 }
@@ -52,7 +54,8 @@ function journalEnded(store: TestStore, ids: readonly string[], to: readonly str
   const events = ids.map((id, index) => knownEvent(id, occurrence + index));
   store.outbox.transact((transaction) => {
     transaction.saveState(knownState(events, { lastGoodAt: { wallMs: 0, elapsedMs: null } }));
-    for (const [index, id] of ids.entries()) transaction.append(entry(`${id}:1`, { occurrence: occurrence + index, timeMs: 0 }), to, 0);
+    for (const [index, id] of ids.entries())
+      transaction.append(entry(`${id}:1`, { occurrence: occurrence + index, timeMs: 0 }), to, 0);
   });
   const over = knownState([], { lastGoodAt: { wallMs: 0, elapsedMs: null }, nextOccurrence: occurrence + ids.length });
   store.outbox.transact((transaction) => transaction.saveState(over));

@@ -21,6 +21,11 @@ test('the names themselves and all other keys are not reported', () => {
 });
 
 test('a key of any length is checked quickly', () => {
-  const hostile = [`seen${'-'.repeat(60_000)}x`, `${'-'.repeat(60_000)}see`, `s${'e-'.repeat(30_000)}`, 'seens'.repeat(12_000)];
+  const hostile = [
+    `seen${'-'.repeat(60_000)}x`,
+    `${'-'.repeat(60_000)}see`,
+    `s${'e-'.repeat(30_000)}`,
+    'seens'.repeat(12_000),
+  ];
   for (const key of hostile) assert.equal(nearMiss({ [key]: 1 }, NAMES), null);
 });

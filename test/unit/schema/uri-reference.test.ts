@@ -4,10 +4,22 @@ import { test } from 'node:test';
 import { isUriReference } from '../../../src/schema/uri-reference.ts';
 import { configOf, faultsOf } from '../../support/config.ts';
 
-/** Examples of RFC 3986 (sections 1.1.2 and 5.4) and of the CloudEvents specification, and the odd ones that the grammar allows. */
+/**
+ * Examples of RFC 3986 (sections 1.1.2 and 5.4) and of the CloudEvents specification, and the odd ones that the grammar
+ * allows.
+ */
 const REFERENCES = [
-  ...['ftp://ftp.is.co.za/rfc/rfc1808.txt', 'http://www.ietf.org/rfc/rfc2396.txt', 'ldap://[2001:db8::7]/c=GB?objectClass?one'],
-  ...['mailto:John.Doe@example.com', 'news:comp.infosystems.www.servers.unix', 'tel:+1-816-555-1212', 'telnet://192.0.2.16:80/'],
+  ...[
+    'ftp://ftp.is.co.za/rfc/rfc1808.txt',
+    'http://www.ietf.org/rfc/rfc2396.txt',
+    'ldap://[2001:db8::7]/c=GB?objectClass?one',
+  ],
+  ...[
+    'mailto:John.Doe@example.com',
+    'news:comp.infosystems.www.servers.unix',
+    'tel:+1-816-555-1212',
+    'telnet://192.0.2.16:80/',
+  ],
   ...['urn:oasis:names:specification:docbook:dtd:xml:4.1.2', 'urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66'],
   ...[
     'g:h',
@@ -46,7 +58,13 @@ const REFERENCES = [
     '#',
     '?',
   ],
-  ...['/sensors/tn-1234567/alerts', 'cloudevents/spec/pull/123', '1-555-123-4567', 'vm', '/subscriptions/S/resourcegroups/G%20(1)'],
+  ...[
+    '/sensors/tn-1234567/alerts',
+    'cloudevents/spec/pull/123',
+    '1-555-123-4567',
+    'vm',
+    '/subscriptions/S/resourcegroups/G%20(1)',
+  ],
   ...[
     '//[::]',
     '//[::1]:8080/x',
@@ -117,7 +135,9 @@ for (const source of NONE) {
     const [fault = '', ...more] = faultsOf(JSON.stringify({ version: 1, cloudevents: { source } }));
     assert.deepEqual(more, []);
     const isEncoded = /^(?:[\w~!$&'()*+,;=:@/?#[\].-]|%[\da-f]{2})*$/i.test(source);
-    const says = isEncoded ? 'must be empty (~), "vm" or a URI reference (RFC 3986)' : 'has a character that is not allowed in a URI';
+    const says = isEncoded
+      ? 'must be empty (~), "vm" or a URI reference (RFC 3986)'
+      : 'has a character that is not allowed in a URI';
     assert.ok(fault.startsWith(`cloudevents.source: ${says}`), fault);
   });
 }

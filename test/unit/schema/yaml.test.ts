@@ -15,7 +15,10 @@ test('dates, octals and yes have their YAML 1.2 values', () => {
 });
 
 test('a byte order mark and carriage returns are ignored', () => {
-  assert.deepEqual(parseYaml('\uFEFFversion: 1\r\nstore: {}\r\n', 'configuration'), { value: { version: 1, store: {} }, faults: [] });
+  assert.deepEqual(parseYaml('\uFEFFversion: 1\r\nstore: {}\r\n', 'configuration'), {
+    value: { version: 1, store: {} },
+    faults: [],
+  });
 });
 
 test('a duplicate key is a fault with its path and position, and the last value counts', () => {
@@ -39,7 +42,8 @@ test('several faults of syntax are all reported', () => {
 });
 
 test('unknown tags, a second document and a mapping as a key are faults', () => {
-  for (const text of ['a: !secret x', 'a: 1\n---\nb: 2', '? { a: 1 }\n: 2', 'a: *nobody']) assert.notDeepEqual(faults(text), [], text);
+  for (const text of ['a: !secret x', 'a: 1\n---\nb: 2', '? { a: 1 }\n: 2', 'a: *nobody'])
+    assert.notDeepEqual(faults(text), [], text);
 });
 
 test('invalid YAML gives no value', () => {
@@ -57,7 +61,10 @@ test('faults name the kind of the file', () => {
 });
 
 test('aliases that multiply are rejected', () => {
-  const levels = Array.from({ length: 12 }, (_, level) => `l${level}: &l${level} [${level === 0 ? 'x' : `*l${level - 1}, `.repeat(10)}]`);
+  const levels = Array.from(
+    { length: 12 },
+    (_, level) => `l${level}: &l${level} [${level === 0 ? 'x' : `*l${level - 1}, `.repeat(10)}]`,
+  );
   assert.match(faults(levels.join('\n'))[0]?.message ?? '', /is not usable YAML/);
 });
 

@@ -22,7 +22,12 @@ function watched(t: TestContext, initial: () => string = () => 'configured') {
   for (const path of paths) writeFileSync(path, 'first\n');
   const said: string[] = [];
   let nowMs = 0;
-  const parts = { initial, parse: textsOf, onChanged: () => said.push('changed'), onUnusable: (reason: string) => said.push(reason) };
+  const parts = {
+    initial,
+    parse: textsOf,
+    onChanged: () => said.push('changed'),
+    onUnusable: (reason: string) => said.push(reason),
+  };
   const file = new WatchedFile(paths, parts, { elapsedMs: () => nowMs });
   const after = (ms: number) => {
     nowMs += ms;

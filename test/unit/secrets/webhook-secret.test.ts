@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import test from 'node:test';
-import { ed25519Secret, publicKeyOf, readWebhookSecret, type SigningKey, symmetricSecret } from '../../../src/secrets/webhook-secret.ts';
+import {
+  ed25519Secret,
+  publicKeyOf,
+  readWebhookSecret,
+  type SigningKey,
+  symmetricSecret,
+} from '../../../src/secrets/webhook-secret.ts';
 
 const SEED = Buffer.alloc(32, 7);
 /** Of that seed (wire formats, 2.2). */
@@ -52,7 +58,12 @@ const pemOf = (type: 'rsa' | 'ec') =>
     type: 'pkcs8',
   }) as string;
 const ed = generateKeyPairSync('ed25519');
-const encrypted = ed.privateKey.export({ format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'x' }) as string;
+const encrypted = ed.privateKey.export({
+  format: 'pem',
+  type: 'pkcs8',
+  cipher: 'aes-256-cbc',
+  passphrase: 'x',
+}) as string;
 const publicPem = ed.publicKey.export({ format: 'pem', type: 'spki' }) as string;
 
 const FAULTS: readonly (readonly [what: string, text: string, says: RegExp])[] = [
@@ -69,7 +80,11 @@ const FAULTS: readonly (readonly [what: string, text: string, says: RegExp])[] =
   ['two lines', `${symmetricSecret(Buffer.alloc(32, 1))}\n${symmetricSecret(Buffer.alloc(32, 2))}`, /line ends/],
   ['a seed of 31 bytes', ed25519Secret(Buffer.alloc(31, 7)), /32 bytes .*64 .*not 31/],
   ['a whsk_ that is no base64', 'whsk_*', /base64/],
-  ['a public key that is not of its seed', `whsk_${Buffer.concat([SEED, SEED]).toString('base64')}`, /does not match its seed/],
+  [
+    'a public key that is not of its seed',
+    `whsk_${Buffer.concat([SEED, SEED]).toString('base64')}`,
+    /does not match its seed/,
+  ],
   ['a public key', PUBLIC, /is a public key.*belongs to the receiver/],
   ['an RSA key', pemOf('rsa'), /Ed25519/],
   ['a key of another curve', pemOf('ec'), /Ed25519/],

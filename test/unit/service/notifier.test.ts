@@ -19,11 +19,18 @@ function start(t: TestContext, script: string | null) {
   const warnings: string[] = [];
   const logger = { warn: (_: unknown, message: string) => void warnings.push(message) } as never;
   const env = { PATH: folder, NOTIFY_SOCKET: '/run/it', SECRET: 'not for children' };
-  return { notifier: new Notifier({ env, logger }), warnings, lines: () => readFileSync(out, 'utf8').split('\n').slice(0, -1) };
+  return {
+    notifier: new Notifier({ env, logger }),
+    warnings,
+    lines: () => readFileSync(out, 'utf8').split('\n').slice(0, -1),
+  };
 }
 
 test('messages are sent one at a time, unchanged, and the command gets only the environment that it needs', async (t) => {
-  const { notifier, warnings, lines } = start(t, 'echo "begins $*" >> "$OUT"; echo "ends $NOTIFY_SOCKET $SECRET" >> "$OUT"');
+  const { notifier, warnings, lines } = start(
+    t,
+    'echo "begins $*" >> "$OUT"; echo "ends $NOTIFY_SOCKET $SECRET" >> "$OUT"',
+  );
   const first = notifier.send(['READY=1', 'STATUS=watching: 2 events listed']);
   const second = notifier.send(['WATCHDOG=1']);
   assert.equal(notifier.isBusy, true);

@@ -74,7 +74,11 @@ test('the status is sent when it changes, after a message that is being sent', a
   await pass();
   await pass();
   manager.ended(true);
-  assert.deepEqual(told, ['READY=1 STATUS=waiting', 'STATUS=watching: 0 events listed', 'STATUS=watching: 1 event listed']);
+  assert.deepEqual(told, [
+    'READY=1 STATUS=waiting',
+    'STATUS=watching: 0 events listed',
+    'STATUS=watching: 1 event listed',
+  ]);
 });
 
 test('the watchdog message is sent more than twice per period while polls continue', async () => {

@@ -18,12 +18,16 @@ function ask(server: SimulatorServer): ClientRequest {
 }
 
 /** With or without an error. */
-const closed = (one: ClientRequest | IncomingMessage): Promise<void> => new Promise((resolve) => one.once('close', () => resolve()));
+const closed = (one: ClientRequest | IncomingMessage): Promise<void> =>
+  new Promise((resolve) => one.once('close', () => resolve()));
 
 const seen = ({ group }: SimulatorServer) => group.journal.requests().map(({ status, outcome }) => [status, outcome]);
 
 async function order(server: SimulatorServer, body: object): Promise<void> {
-  assert.equal((await fetch(`${server.url}/simulator/faults`, { method: 'PUT', body: JSON.stringify(body) })).status, 204);
+  assert.equal(
+    (await fetch(`${server.url}/simulator/faults`, { method: 'PUT', body: JSON.stringify(body) })).status,
+    204,
+  );
 }
 
 test('an answer that the client received whole has its status, whatever the status is', async (t) => {

@@ -4,7 +4,8 @@ import test from 'node:test';
 import { type JournalledRequest, RequestJournal } from '../../../src/simulator/journal.ts';
 import { EVENTS, jsonOf, Simulation } from '../../virtual/simulation.ts';
 
-const requestsOf = (simulation: Simulation) => jsonOf<JournalledRequest[]>(simulation.send('GET', '/simulator/requests'));
+const requestsOf = (simulation: Simulation) =>
+  jsonOf<JournalledRequest[]>(simulation.send('GET', '/simulator/requests'));
 
 test('each request to a metadata route is journalled with its answer', async () => {
   const startMs = Date.UTC(2026, 5, 1);
@@ -74,14 +75,19 @@ test('the journal keeps the last 10,000 requests, and the first 16,384 character
   const request = { vm: '', method: 'GET', headers: {}, body: 'x'.repeat(20_000), status: 200 };
   for (let number = 1; number <= 20_001; number++) journal.add({ ...request, path: `/${number}` }, 'answered', 0);
   const kept = journal.requests();
-  assert.deepEqual([kept.length, kept[0]?.path, kept.at(-1)?.path, kept[0]?.body.length], [10_000, '/10002', '/20001', 16_384]);
+  assert.deepEqual(
+    [kept.length, kept[0]?.path, kept.at(-1)?.path, kept[0]?.body.length],
+    [10_000, '/10002', '/20001', 16_384],
+  );
 });
 
 test('?last=N gives the last N requests, oldest first', () => {
   const simulation = new Simulation();
   for (const number of [1, 2, 3]) simulation.get(`/metadata/${number}`);
   const last = (query: string) =>
-    jsonOf<JournalledRequest[]>(simulation.send('GET', `/simulator/requests?${query}`)).map(({ path }) => path.slice(-1));
+    jsonOf<JournalledRequest[]>(simulation.send('GET', `/simulator/requests?${query}`)).map(({ path }) =>
+      path.slice(-1),
+    );
   assert.deepEqual(last('last=2'), ['2', '3']);
   for (const query of ['', 'last=3', 'last=999999', 'first=1']) assert.deepEqual(last(query), ['1', '2', '3'], query);
   assert.deepEqual(last('last=0'), []);

@@ -28,7 +28,8 @@ async function read(socket: Socket, text: string, times: number): Promise<string
   return all;
 }
 
-const answers = (url: string): Promise<number> => fetch(url + EVENTS, { headers: { Metadata: 'true' } }).then(({ status }) => status);
+const answers = (url: string): Promise<number> =>
+  fetch(url + EVENTS, { headers: { Metadata: 'true' } }).then(({ status }) => status);
 
 test('pipelined requests are answered in order', async (t) => {
   const server = await startServer(t);
@@ -65,8 +66,12 @@ test('clients that pipeline hundreds of requests and read no answers get few ans
 test('a thousand silent connections do not keep other clients out', async (t) => {
   const { url } = await startServer(t);
   const silent: Socket[] = [];
-  for (let batch = 0; batch < 11; batch++) silent.push(...(await Promise.all(Array.from({ length: 100 }, () => open(t, url)))));
+  for (let batch = 0; batch < 11; batch++)
+    silent.push(...(await Promise.all(Array.from({ length: 100 }, () => open(t, url)))));
   assert.equal(await answers(url), 200);
-  await poll(() => silent.filter((socket) => socket.readyState === 'closed' || socket.destroyed).length > 70, 'the oldest to make room');
+  await poll(
+    () => silent.filter((socket) => socket.readyState === 'closed' || socket.destroyed).length > 70,
+    'the oldest to make room',
+  );
   assert.equal(silent.at(-1)?.destroyed, false);
 });

@@ -14,8 +14,17 @@ import { EVENTS } from '../../virtual/simulation.ts';
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
 
 /** Sends a request as a page does whose own name resolves to loopback. */
-async function askAs(host: string, url: string, method = 'GET', body?: string): Promise<{ status: number; type: string | undefined }> {
-  const asked = request(url, { method, agent: false, headers: { Host: host, Origin: `http://${host}`, Metadata: 'true' } }).end(body);
+async function askAs(
+  host: string,
+  url: string,
+  method = 'GET',
+  body?: string,
+): Promise<{ status: number; type: string | undefined }> {
+  const asked = request(url, {
+    method,
+    agent: false,
+    headers: { Host: host, Origin: `http://${host}`, Metadata: 'true' },
+  }).end(body);
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
   answer.resume();
   return { status: answer.statusCode ?? 0, type: answer.headers['content-type'] };
@@ -23,7 +32,14 @@ async function askAs(host: string, url: string, method = 'GET', body?: string): 
 
 async function record(t: TestContext, upstream: string, allowHosts: readonly string[] = []): Promise<string> {
   const path = join(folderOf(t), 'night.ndjson');
-  const proxy = await startRecordingProxy({ listen: LOOPBACK, upstream, path, anonymise: false, deps: systemDeps(), allowHosts });
+  const proxy = await startRecordingProxy({
+    listen: LOOPBACK,
+    upstream,
+    path,
+    anonymise: false,
+    deps: systemDeps(),
+    allowHosts,
+  });
   t.after(() => proxy[Symbol.asyncDispose]());
   return proxy.url;
 }
@@ -58,7 +74,8 @@ test('a page whose own name resolves to the simulator gets 421 on every route, a
 test('a page whose own name resolves to the recorder gets 421, and upstream gets no request', async (t) => {
   const upstream = await startServer(t);
   const url = await record(t, upstream.url);
-  for (const [method, path, body] of ROUTES) assert.equal((await askAs('evil.example', url + path, method, body)).status, 421, path);
+  for (const [method, path, body] of ROUTES)
+    assert.equal((await askAs('evil.example', url + path, method, body)).status, 421, path);
   assert.deepEqual(upstream.group.journal.requests(), []);
   assert.equal((await askAs('localhost', url + EVENTS)).status, 200);
 });
@@ -67,7 +84,13 @@ test('loopback names and addresses are accepted, and the address that unmodified
   const { url } = await startServer(t);
   for (const host of ['127.0.0.1', 'localhost:9', 'LOCALHOST', '127.8.8.8:80', '[::1]:8080', '169.254.169.254'])
     assert.equal((await askAs(host, url + EVENTS)).status, 200, host);
-  for (const host of ['localhost.evil.example', '127.0.0.1.evil.example', 'evil.example:127.0.0.1', '10.0.0.1', '[::2]'])
+  for (const host of [
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evil.example:127.0.0.1',
+    '10.0.0.1',
+    '[::2]',
+  ])
     assert.equal((await askAs(host, url + EVENTS)).status, 421, host);
 });
 

@@ -116,7 +116,8 @@ for (const [what, vms] of [
   ['an empty name', ['a', '']],
   ['equal names', ['web_0', 'WEB_0']],
 ] as const) {
-  test(`machines with ${what} are refused`, () => refused({ vms }, { code: 'BRIDGE_USAGE', message: /each machine needs a unique name/ }));
+  test(`machines with ${what} are refused`, () =>
+    refused({ vms }, { code: 'BRIDGE_USAGE', message: /each machine needs a unique name/ }));
 }
 
 test('a script sets the number of machines, their name and GPU mode, unless the start does', async (t) => {
@@ -144,7 +145,8 @@ test('onAnswer is called with each answer of the metadata routes, its machine an
   const server = await startServer(t, {
     vms: ['a', 'b'],
     speed: 0,
-    onAnswer: (request, answer, atMs, vm) => told.push([request.method, request.url, answer.status, answer.reset, atMs, vm]),
+    onAnswer: (request, answer, atMs, vm) =>
+      told.push([request.method, request.url, answer.status, answer.reset, atMs, vm]),
   });
   const [a, b] = server.urls.map(({ url }) => url);
   const nowMs = server.group.clock.nowMs();

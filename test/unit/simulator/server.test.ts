@@ -50,7 +50,9 @@ test('the metadata and the control routes answer over HTTP', async (t) => {
     [200, '"2"', String(document.text.length)],
   );
   assert.deepEqual(JSON.parse(document.text).Events[0].Resources, ['web_1']);
-  const approved = await receive(ask(server.url + EVENTS, { method: 'POST', body: JSON.stringify({ StartRequests: [{ EventId }] }) }));
+  const approved = await receive(
+    ask(server.url + EVENTS, { method: 'POST', body: JSON.stringify({ StartRequests: [{ EventId }] }) }),
+  );
   assert.deepEqual([approved.status, approved.text], [200, '']);
   const unchanged = await receive(ask(server.url + EVENTS, { headers: { ...METADATA, 'If-None-Match': '"3"' } }));
   assert.deepEqual([unchanged.status, unchanged.text], [304, '']);
@@ -84,7 +86,9 @@ test("a user's scenario is listed and can be started again, even with the name o
     await control(server, 'DELETE', '');
     assert.deepEqual(await listed(), [{ name, purpose: 'of the user', running: false }]);
     assert.equal((await control(server, 'POST', `/scenarios/${name}`)).status, 200);
-    const { Events } = JSON.parse((await receive(ask(server.url + EVENTS))).text) as { Events: { EventType: string }[] };
+    const { Events } = JSON.parse((await receive(ask(server.url + EVENTS))).text) as {
+      Events: { EventType: string }[];
+    };
     assert.deepEqual(
       Events.map(({ EventType }) => EventType),
       ['Preempt'],
@@ -93,11 +97,14 @@ test("a user's scenario is listed and can be started again, even with the name o
 });
 
 test('an unknown scenario is a usage error that lists the known ones', async () => {
-  await assert.rejects(startSimulatorServer({ listen: { host: '127.0.0.1', port: 0 }, scenario: 'x', deps: systemDeps() }), (error) => {
-    assert.ok(error instanceof BridgeError);
-    assert.deepEqual([error.code, /demo/.test(error.message)], ['BRIDGE_USAGE', true]);
-    return true;
-  });
+  await assert.rejects(
+    startSimulatorServer({ listen: { host: '127.0.0.1', port: 0 }, scenario: 'x', deps: systemDeps() }),
+    (error) => {
+      assert.ok(error instanceof BridgeError);
+      assert.deepEqual([error.code, /demo/.test(error.message)], ['BRIDGE_USAGE', true]);
+      return true;
+    },
+  );
 });
 
 test('a port in use is an error that names the address', async (t) => {
@@ -178,7 +185,10 @@ test('headers that HTTP does not allow break the connection, not the simulator',
 test('a body over 1 MiB gets 413 and has no effect', async (t) => {
   const server = await startServer(t);
   const body = JSON.stringify({ Description: 'x'.repeat(1024 * 1024) });
-  assert.equal((await receive(ask(`${server.url}/simulator/events`, { method: 'POST', headers: {}, body }))).status, 413);
+  assert.equal(
+    (await receive(ask(`${server.url}/simulator/events`, { method: 'POST', headers: {}, body }))).status,
+    413,
+  );
   assert.equal(server.group.events.view.incarnation, 1);
 });
 

@@ -51,7 +51,8 @@ test('each shipped scenario has its own purpose, which fits a terminal line', ()
 });
 
 const LEGAL = ['Scheduled,Started', 'Scheduled', 'Started'];
-const RFC_1123 = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/;
+const RFC_1123 =
+  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/;
 
 for (const script of SCRIPTS) {
   test(`${script.name}: every event ends legally, in groups of 1, 2 and 5, approved or not`, () => {
@@ -64,9 +65,11 @@ for (const script of SCRIPTS) {
         for (const { statuses, notBefores, goneAtMs } of played.lives.values()) {
           assert.ok(LEGAL.includes(statuses.join()), `${where}: ${statuses.join(', ')}`);
           assert.notEqual(goneAtMs, null, where);
-          for (const notBefore of notBefores) assert.ok(notBefore === '' || RFC_1123.test(notBefore), `${where}: ${notBefore}`);
+          for (const notBefore of notBefores)
+            assert.ok(notBefore === '' || RFC_1123.test(notBefore), `${where}: ${notBefore}`);
         }
-        for (const { name } of played.group.machines) assert.deepEqual(played.ask(name, '2024-07-09').Events, [], where);
+        for (const { name } of played.group.machines)
+          assert.deepEqual(played.ask(name, '2024-07-09').Events, [], where);
       }
     }
   });
@@ -264,7 +267,8 @@ test('spot-rebalance shows its recommendation only in api-version 2024-07-09', (
 
 test('gpu-own-events shows each machine only its own event', () => {
   const played = play('gpu-own-events');
-  const seen = (vm: string) => new Set(played.documents(vm).flatMap(({ Events }) => Events.map(({ EventType }) => EventType)));
+  const seen = (vm: string) =>
+    new Set(played.documents(vm).flatMap(({ Events }) => Events.map(({ EventType }) => EventType)));
   assert.deepEqual([[...seen('gpu_0')], [...seen('gpu_1')]], [['Reboot'], ['Redeploy']]);
 });
 
@@ -345,7 +349,9 @@ test('a file that is missing, a folder, too large or not text is refused with th
     });
   }
   const long = fileWith(t, `purpose: p\n${'#'.repeat(1024 * 1024)}`);
-  await assert.rejects(findScenario(long), { message: `the scenario ${long} is larger than 1 MiB: split it into several scenarios` });
+  await assert.rejects(findScenario(long), {
+    message: `the scenario ${long} is larger than 1 MiB: split it into several scenarios`,
+  });
   await assert.rejects(findScenario('/dev/zero'), {
     message: 'the scenario /dev/zero is larger than 1 MiB: split it into several scenarios',
   });

@@ -13,7 +13,12 @@ const wallMs = () => Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 
 interface Line {
   readonly [field: string]: unknown;
-  readonly err?: { readonly code?: string; readonly message: string; readonly causes?: readonly string[]; readonly stack?: string };
+  readonly err?: {
+    readonly code?: string;
+    readonly message: string;
+    readonly causes?: readonly string[];
+    readonly stack?: string;
+  };
 }
 
 async function logging(options: Partial<LoggerOptions> = {}) {
@@ -59,7 +64,14 @@ test('a line has its level as a word, the time of the given clock and its messag
   const { logger, lines } = await logging();
   logger.child({ area: 'delivery', sink: 'hooks' }).warn({ attempts: 2 }, 'not delivered');
   assert.deepEqual(await lines(), [
-    { level: 'warn', time: '2026-01-02T03:04:05.006Z', area: 'delivery', sink: 'hooks', attempts: 2, msg: 'not delivered' },
+    {
+      level: 'warn',
+      time: '2026-01-02T03:04:05.006Z',
+      area: 'delivery',
+      sink: 'hooks',
+      attempts: 2,
+      msg: 'not delivered',
+    },
   ]);
 });
 
@@ -76,7 +88,11 @@ test('an error is logged by code, message and the messages of its causes, withou
   const { logger, lines } = await logging();
   const error = new BridgeError('BRIDGE_INTERNAL', 'could not', { cause: new Error('reset', { cause: 'the cable' }) });
   logger.error({ err: error }, 'failed');
-  assert.deepEqual((await lines())[0]?.err, { code: 'BRIDGE_INTERNAL', message: 'could not', causes: ['reset', 'the cable'] });
+  assert.deepEqual((await lines())[0]?.err, {
+    code: 'BRIDGE_INTERNAL',
+    message: 'could not',
+    causes: ['reset', 'the cable'],
+  });
 });
 
 test('at debug an error brings its stack', async () => {
@@ -182,7 +198,10 @@ test('long texts and lists are cut at any depth, with the missing amount', async
   const { logger, lines, text } = await logging();
   const long = 'x'.repeat(60_000);
   const many = Array.from({ length: 1000 }, (_, place) => place);
-  logger.info({ eventId: long, place: { messageId: long, deep: { deeper: [long] } }, approvers: many, count: 7, nothing: null }, 'refused');
+  logger.info(
+    { eventId: long, place: { messageId: long, deep: { deeper: [long] } }, approvers: many, count: 7, nothing: null },
+    'refused',
+  );
   const [line] = await lines();
   const cut = `${'x'.repeat(512)}… (59488 more)`;
   assert.deepEqual([line?.['eventId'], line?.['place']], [cut, { messageId: cut, deep: { deeper: [cut] } }]);

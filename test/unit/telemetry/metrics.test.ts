@@ -88,7 +88,10 @@ test('changes and approvals are counted', async () => {
   metrics.approval('submitted');
   metrics.unauthorized();
   const seen = await samples(metrics);
-  assert.deepEqual([seen.get('changes_total{change="scheduled"}'), seen.get('changes_total{change="source.blind"}')], [1, 1]);
+  assert.deepEqual(
+    [seen.get('changes_total{change="scheduled"}'), seen.get('changes_total{change="source.blind"}')],
+    [1, 1],
+  );
   assert.equal(seen.get('changes_total{change="ended"}'), 0);
   assert.equal(seen.get('approvals_total{result="submitted"}'), 1);
   assert.equal(seen.get('unauthorized_total'), 1);
@@ -98,7 +101,9 @@ test('dropped connections are counted by reason, from 0 on', async () => {
   const metrics = metricsOf();
   metrics.connectionDropped('unread');
   const seen = await samples(metrics);
-  const counts = ['crowded', 'full', 'unread'].map((reason) => seen.get(`http_connections_dropped_total{reason="${reason}"}`));
+  const counts = ['crowded', 'full', 'unread'].map((reason) =>
+    seen.get(`http_connections_dropped_total{reason="${reason}"}`),
+  );
   assert.deepEqual(counts, [0, 0, 1]);
 });
 
@@ -156,7 +161,13 @@ test('a scrape shows the current state', async () => {
   assert.ok((seen.get('process_resident_memory_bytes') ?? 0) > 1e6);
   assert.ok((seen.get('process_cpu_seconds_total') ?? 0) > 0);
 
-  snapshot = { ...snapshot, sinks: [], logLinesDropped: 6, isBlind: false, store: { bytes: 4096, maxBytes: null, isWritable: true } };
+  snapshot = {
+    ...snapshot,
+    sinks: [],
+    logLinesDropped: 6,
+    isBlind: false,
+    store: { bytes: 4096, maxBytes: null, isWritable: true },
+  };
   const later = await samples(metrics);
   assert.equal(later.has('sink_queue_length{sink="hooks"}'), false);
   assert.equal(later.get('log_lines_dropped_total'), 6);
@@ -207,7 +218,13 @@ test('the earliest NotBefore of waiting and held events is shown only while they
 
 test('an unknown value is absent, not 0', async () => {
   const seen = await samples(metricsOf());
-  for (const name of ['document_age_seconds', 'last_document_timestamp_seconds', 'document_incarnation', 'blind', 'store_writable'])
+  for (const name of [
+    'document_age_seconds',
+    'last_document_timestamp_seconds',
+    'document_incarnation',
+    'blind',
+    'store_writable',
+  ])
     assert.equal(seen.has(name), false, name);
 });
 
@@ -260,7 +277,10 @@ test("names follow Prometheus' conventions", async () => {
   for (const [name, type] of await exposed()) {
     assert.match(name, /^scheduled_events_bridge_[a-z]+(_[a-z]+)*$/);
     assert.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
-    assert.doesNotMatch(name, /_(count|sum|bucket|counter|gauge|histogram|milliseconds|ms|minutes|hours|kilobytes|percent)(_|$)/);
+    assert.doesNotMatch(
+      name,
+      /_(count|sum|bucket|counter|gauge|histogram|milliseconds|ms|minutes|hours|kilobytes|percent)(_|$)/,
+    );
     if (/_(duration|age|timestamp|time|cpu)_/.test(name)) assert.match(name, /_seconds(_total)?$/);
     if (/memory/.test(name)) assert.match(name, /_bytes$/);
   }
@@ -268,6 +288,8 @@ test("names follow Prometheus' conventions", async () => {
 
 test('the documentation lists every metric with its type, and none that does not exist', async () => {
   const doc = readFileSync(new URL('../../../docs/operate/metrics.md', import.meta.url), 'utf8');
-  const rows = [...doc.matchAll(/^\| `(scheduled_events_bridge_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`);
+  const rows = [...doc.matchAll(/^\| `(scheduled_events_bridge_\w+)` \| (\w+) \|/gm)].map(
+    ([, name, type]) => `${name} ${type}`,
+  );
   assert.deepEqual(rows.sort(), (await exposed()).map((metric) => metric.join(' ')).sort());
 });

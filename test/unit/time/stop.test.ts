@@ -8,7 +8,10 @@ import { VirtualTime } from '../../virtual/virtual-time.ts';
 function setUp() {
   const time = new VirtualTime();
   const lines: Record<string, unknown>[] = [];
-  const logger = pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[0]) });
+  const logger = pino(
+    { base: null, timestamp: false },
+    { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[0]) },
+  );
   return { time, logger, lines };
 }
 
@@ -18,7 +21,11 @@ test('parts close in parallel, and no timer is left', async () => {
   const { time, logger, lines } = setUp();
   const after = (ms: number) => new Promise<void>((resolve) => time.after(ms, resolve));
   let isClosed = false;
-  const closed = closeParts({ http: () => after(5000), sinks: () => after(9000), approvals: () => undefined }, time, logger);
+  const closed = closeParts(
+    { http: () => after(5000), sinks: () => after(9000), approvals: () => undefined },
+    time,
+    logger,
+  );
   void closed.then(() => {
     isClosed = true;
   });
@@ -44,7 +51,11 @@ test('a part that fails to close is logged with the reason, and the stop waits f
   const fail = () => {
     throw new Error('no such handle');
   };
-  await closeParts({ http: fail, sinks: () => Promise.reject(new Error('broken')), approvals: async () => {} }, time, logger);
+  await closeParts(
+    { http: fail, sinks: () => Promise.reject(new Error('broken')), approvals: async () => {} },
+    time,
+    logger,
+  );
   assert.deepEqual(
     lines.map(({ part, reason }) => [part, reason]),
     [

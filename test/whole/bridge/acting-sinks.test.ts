@@ -7,8 +7,17 @@ import { MINUTE, SECOND, type Settings, VirtualBridge } from '../../virtual/virt
 
 const DONE: Acceptance = { result: 'accepted', approves: true };
 const SUPERSEDED: Acceptance = { result: 'accepted', status: 'superseded' };
-const DRAIN = { type: 'memory', approve: 'node', hold: true, filter: { changes: ['scheduled', 'updated', 'started', 'ended'] } };
-const APPROVERS = { node: {}, orders: { token: { env: 'ORDERS_TOKEN' } }, billing: { token: { env: 'BILLING_TOKEN' }, admin: true } };
+const DRAIN = {
+  type: 'memory',
+  approve: 'node',
+  hold: true,
+  filter: { changes: ['scheduled', 'updated', 'started', 'ended'] },
+};
+const APPROVERS = {
+  node: {},
+  orders: { token: { env: 'ORDERS_TOKEN' } },
+  billing: { token: { env: 'BILLING_TOKEN' }, admin: true },
+};
 
 function settings(drain: object = {}, more: { readonly approvals?: object; readonly sinks?: object } = {}): Settings {
   return {
@@ -44,8 +53,12 @@ function posts(bridge: VirtualBridge): readonly (number | null)[] {
 
 async function recordOf(bridge: VirtualBridge, eventId: string): Promise<readonly string[]> {
   const { body } = await bridge.request('GET', `/v1/approvals/${eventId}`, { as: 'orders' });
-  const { steps } = body as { steps: readonly { step: string; approver: string | null; via: string | null; reason: string | null }[] };
-  return steps.map(({ step, approver, via, reason }) => [step, approver, via, reason].filter((part) => part !== null).join(' '));
+  const { steps } = body as {
+    steps: readonly { step: string; approver: string | null; via: string | null; reason: string | null }[];
+  };
+  return steps.map(({ step, approver, via, reason }) =>
+    [step, approver, via, reason].filter((part) => part !== null).join(' '),
+  );
 }
 
 function approve(bridge: VirtualBridge, EventId: string) {
@@ -166,7 +179,10 @@ test('a bridge killed after the approval posts it once after its restart; one ki
 });
 
 test('in a full store, neither the delivery nor its approval is stored; later both are, and other sinks continue meanwhile', async (t) => {
-  const bridge = startBridge(t, 30 * SECOND, { ...settings({ filter: { changes: ['scheduled'] } }), store: { maxSize: '16MiB' } });
+  const bridge = startBridge(t, 30 * SECOND, {
+    ...settings({ filter: { changes: ['scheduled'] } }),
+    store: { maxSize: '16MiB' },
+  });
   bridge.simulation.schedule();
   await bridge.startFor(20 * SECOND);
   bridge.beside('CREATE TABLE filler (bytes BLOB)');
@@ -200,7 +216,11 @@ test('a machine that restarts during the preparation undoes it afterwards, in or
 });
 
 test('a preparation is ended after any change of its event, and so is one that a restart finds superseded', async (t) => {
-  const bridge = startBridge(t, 4 * MINUTE, settings({ hold: false, cancel: true, filter: { changes: ['scheduled', 'ended'] } }));
+  const bridge = startBridge(
+    t,
+    4 * MINUTE,
+    settings({ hold: false, cancel: true, filter: { changes: ['scheduled', 'ended'] } }),
+  );
   const first = bridge.simulation.schedule();
   await bridge.startFor(5 * SECOND);
   bridge.simulation.order('POST', `/events/${first.EventId}/start`);
@@ -278,7 +298,10 @@ test('a run that ends after another reload counts as the sink in force says, and
   bridge.simulation.schedule();
   await bridge.startFor(2 * SECOND);
   assert.equal((await bridge.reload(settings({ approve: 'orders' }, { approvals: NAMED }))).kind, 'applied');
-  assert.equal((await bridge.reload(settings({ label: 'changed', hold: false }, { approvals: NAMED }))).kind, 'applied');
+  assert.equal(
+    (await bridge.reload(settings({ label: 'changed', hold: false }, { approvals: NAMED }))).kind,
+    'applied',
+  );
   await bridge.advance(10 * SECOND);
   assert.deepEqual(posts(bridge), [200]);
 });

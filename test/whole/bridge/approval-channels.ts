@@ -8,7 +8,10 @@ import type { ServiceBusServer } from '../../far-sides/service-bus/service-bus-s
 import { poll } from '../../support/poll.ts';
 import { ChannelBridge, SPEAKERS, type Speaker } from './channel-bridge.ts';
 
-/** How a body is sent: as it is, as a CloudEvent's data in the body (`structured`), or with its attributes beside the body. */
+/**
+ * How a body is sent: as it is, as a CloudEvent's data in the body (`structured`), or with its attributes beside the
+ * body.
+ */
 export type Mode = 'plain' | 'structured' | 'binary';
 
 /** What approvers can do, whatever they speak through. */
@@ -95,7 +98,11 @@ export class KafkaChannel extends SourceChannel {
     this.#send = send;
   }
 
-  static async open(t: TestContext, kafka: Kafka, azure: SimulatedAzure): Promise<{ bridge: ChannelBridge; channel: Channel }> {
+  static async open(
+    t: TestContext,
+    kafka: Kafka,
+    azure: SimulatedAzure,
+  ): Promise<{ bridge: ChannelBridge; channel: Channel }> {
     const made = await Promise.all(SPEAKERS.map(async (name) => [name, await kafka.createTopic()] as const));
     const topics = Object.fromEntries(made) as Record<Speaker, string>;
     const source = (name: Speaker) => ({
@@ -105,11 +112,19 @@ export class KafkaChannel extends SourceChannel {
       groupId: kafka.uniqueName('group'),
       approver: name,
     });
-    const client = new kafkajs.Kafka({ clientId: 'far-end', brokers: [...kafka.brokers], logLevel: kafkajs.logLevel.NOTHING });
+    const client = new kafkajs.Kafka({
+      clientId: 'far-end',
+      brokers: [...kafka.brokers],
+      logLevel: kafkajs.logLevel.NOTHING,
+    });
     const producer = client.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
     await producer.connect();
     t.after(() => producer.disconnect());
-    const bridge = await ChannelBridge.start(t, azure, Object.fromEntries(SPEAKERS.map((name) => [name, source(name)])));
+    const bridge = await ChannelBridge.start(
+      t,
+      azure,
+      Object.fromEntries(SPEAKERS.map((name) => [name, source(name)])),
+    );
     const send: Send = async (topic, value, headers) => {
       const [stored] = await producer.send({ topic, messages: [{ value, headers }] });
       return Number(stored?.baseOffset);
@@ -121,8 +136,14 @@ export class KafkaChannel extends SourceChannel {
   async approve(as: Speaker, body: string, mode: Mode = 'plain'): Promise<string> {
     const topic = this.#topics[as];
     const before = await this.#results(as, this.#bridge.freshMetrics());
-    const headers = mode === 'binary' ? Object.fromEntries(Object.entries(ATTRIBUTES).map(([name, value]) => [`ce_${name}`, value])) : {};
-    const offset = await this.#send(topic, body, { ...headers, ...(mode === 'structured' && { 'content-type': STRUCTURED }) });
+    const headers =
+      mode === 'binary'
+        ? Object.fromEntries(Object.entries(ATTRIBUTES).map(([name, value]) => [`ce_${name}`, value]))
+        : {};
+    const offset = await this.#send(topic, body, {
+      ...headers,
+      ...(mode === 'structured' && { 'content-type': STRUCTURED }),
+    });
     let result: string | undefined;
     const isDone = async () => {
       const now = await this.#results(as);
@@ -139,7 +160,9 @@ export class KafkaChannel extends SourceChannel {
   async #results(as: Speaker, asked = this.#bridge.metrics()): Promise<ReadonlyMap<string, number>> {
     const names = ['settled', 'repeated', 'parked', 'refused', 'invalid'];
     const metrics = await asked;
-    return new Map(names.map((name) => [name, metrics.get(`approval_messages_total{source="${as}",result="${name}"}`) ?? 0]));
+    return new Map(
+      names.map((name) => [name, metrics.get(`approval_messages_total{source="${as}",result="${name}"}`) ?? 0]),
+    );
   }
 }
 
@@ -162,9 +185,18 @@ export class ServiceBusChannel extends SourceChannel {
     this.#client = sdkClient(server);
   }
 
-  static async open(t: TestContext, server: ServiceBusServer, azure: SimulatedAzure): Promise<{ bridge: ChannelBridge; channel: Channel }> {
+  static async open(
+    t: TestContext,
+    server: ServiceBusServer,
+    azure: SimulatedAzure,
+  ): Promise<{ bridge: ChannelBridge; channel: Channel }> {
     for (const name of SPEAKERS) server.queue(name);
-    const source = (name: Speaker) => ({ type: 'service-bus', connectionString: { env: 'BUS' }, queue: name, approver: name });
+    const source = (name: Speaker) => ({
+      type: 'service-bus',
+      connectionString: { env: 'BUS' },
+      queue: name,
+      approver: name,
+    });
     const sources = Object.fromEntries(SPEAKERS.map((name) => [name, source(name)]));
     const bridge = await ChannelBridge.start(t, azure, sources, { BUS: server.connectionString });
     return { bridge, channel: new ServiceBusChannel(bridge, server) };
@@ -176,7 +208,9 @@ export class ServiceBusChannel extends SourceChannel {
     const before = await this.#bridge.messages(as, 'given_back', this.#bridge.freshMetrics());
     const sender = this.#client.createSender(as);
     const dead = queue.deadLetters().length;
-    const attributes = Object.fromEntries(Object.entries(ATTRIBUTES).map(([name, value]) => [`cloudEvents_${name}`, value]));
+    const attributes = Object.fromEntries(
+      Object.entries(ATTRIBUTES).map(([name, value]) => [`cloudEvents_${name}`, value]),
+    );
     await sender.sendMessages({
       body: Buffer.from(body),
       messageId: `said-${++this.#sent}`,

@@ -2,14 +2,35 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sleep } from '../../../src/time/clock.ts';
-import { ALL, ANY, approve, heard, life, order, posts, SHARED, slowAnswers, statuses, watching } from '../../virtual/posting-fixture.ts';
+import {
+  ALL,
+  ANY,
+  approve,
+  heard,
+  life,
+  order,
+  posts,
+  SHARED,
+  slowAnswers,
+  statuses,
+  watching,
+} from '../../virtual/posting-fixture.ts';
 import { MINUTE, SECOND, type VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
 /** As virtual-bridge.ts names it; its `request` reads a body, which a release has not. */
 const BILLING = 'token-of-the-billing-service';
 
-/** What the process was doing when it was killed, what is posted by the next one where the event waits, and what is said where it does not. */
-const KILLED: readonly (readonly [string, (bridge: VirtualBridge, eventId: string) => Promise<unknown>, object, number, string])[] = [
+/**
+ * What the process was doing when it was killed, what is posted by the next one where the event waits, and what is said
+ * where it does not.
+ */
+const KILLED: readonly (readonly [
+  string,
+  (bridge: VirtualBridge, eventId: string) => Promise<unknown>,
+  object,
+  number,
+  string,
+])[] = [
   ['while one of two approvals was recorded', (bridge, eventId) => approve(bridge, 'orders', eventId), ALL, 0, 'moot'],
   ['while it was decided and the service away', refusedForNow, ANY, 1, 'unknown'],
   ['while its StartRequest was on the way', lostOnTheWay, ANY, 1, 'unknown'],
@@ -32,7 +53,8 @@ for (const [when, live, approvals, again, passedBy] of KILLED) {
       await bridge.startFor(MINUTE);
       assert.equal(posts(bridge).length - before, fate === 'stays Scheduled' ? again : 0);
       const { approvedBy, steps, state } = await life(bridge, eventId);
-      if (fate !== 'stays Scheduled') assert.equal(state, fate === 'starts' && passedBy === 'submitted' ? 'confirmed' : passedBy);
+      if (fate !== 'stays Scheduled')
+        assert.equal(state, fate === 'starts' && passedBy === 'submitted' ? 'confirmed' : passedBy);
       assert.deepEqual(approvedBy, ['orders']);
       assert.equal(steps.filter(({ step }) => step === 'recorded').length, 1, 'one record over the kill');
       const submitted = bridge.sink('audit').changes.filter((change) => change === 'approval.submitted');
@@ -57,7 +79,10 @@ test('killed while a hold stood: it stands after the start, and its release star
   await bridge.kill();
   await bridge.startFor(5 * SECOND);
   assert.equal((await life(bridge, eventId)).state, 'held');
-  const release = fetch(`${bridge.bridge.url}/v1/holds/${eventId}`, { method: 'DELETE', headers: { Authorization: `Bearer ${BILLING}` } });
+  const release = fetch(`${bridge.bridge.url}/v1/holds/${eventId}`, {
+    method: 'DELETE',
+    headers: { Authorization: `Bearer ${BILLING}` },
+  });
   assert.equal((await bridge.during(release)).status, 204);
   await bridge.advance(2 * SECOND);
   assert.deepEqual(statuses(bridge), [200]);

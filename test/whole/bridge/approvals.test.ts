@@ -9,7 +9,11 @@ const APPROVALS = {
 };
 const ANY = { approvals: { ...APPROVALS, required: 'any' } };
 
-function resultOf({ body }: Reply): { readonly state: string; readonly approvedBy: string[]; readonly waitingFor?: string[] } {
+function resultOf({ body }: Reply): {
+  readonly state: string;
+  readonly approvedBy: string[];
+  readonly waitingFor?: string[];
+} {
   return (body as { results: never[] }).results[0] as never;
 }
 
@@ -31,7 +35,12 @@ test('two approvers: the first one waits, the second one starts the event, and i
   await bridge.startFor(2 * SECOND);
   const first = await approve(bridge, 'orders', EventId.toLowerCase());
   assert.equal(first.status, 202);
-  assert.deepEqual(resultOf(first), { eventId: EventId, state: 'waiting', approvedBy: ['orders'], waitingFor: ['billing'] });
+  assert.deepEqual(resultOf(first), {
+    eventId: EventId,
+    state: 'waiting',
+    approvedBy: ['orders'],
+    waitingFor: ['billing'],
+  });
   assert.deepEqual(posts(bridge), []);
 
   const [scheduled] = bridge.sink('audit').events;
@@ -41,7 +50,14 @@ test('two approvers: the first one waits, the second one starts the event, and i
   await bridge.advance(12 * MINUTE);
   assert.deepEqual(posts(bridge), [200]);
   const { events, changes } = bridge.sink('audit');
-  assert.deepEqual(changes, ['scheduled', 'approval.recorded', 'approval.recorded', 'approval.submitted', 'started', 'ended']);
+  assert.deepEqual(changes, [
+    'scheduled',
+    'approval.recorded',
+    'approval.recorded',
+    'approval.submitted',
+    'started',
+    'ended',
+  ]);
   assert.deepEqual(events[4]?.data.observer.approval?.approvedBy, ['orders', 'billing']);
   assert.equal(events[5]?.outcome, 'completed');
 });
@@ -53,7 +69,8 @@ test('/metrics has the earliest NotBefore that waits for an approver, and that o
   const { EventId, NotBefore } = bridge.simulation.schedule({ EventType: 'Redeploy', notice: '10m' });
   await bridge.startFor(2 * SECOND);
   const shown = () => bridge.metrics(/^approval_earliest/);
-  const line = (state: string) => `approval_earliest_not_before_timestamp_seconds{state="${state}"} ${Date.parse(NotBefore) / 1000}`;
+  const line = (state: string) =>
+    `approval_earliest_not_before_timestamp_seconds{state="${state}"} ${Date.parse(NotBefore) / 1000}`;
   assert.deepEqual(await shown(), [line('waiting')]);
   const held = await bridge.request('POST', '/v1/holds', { as: 'orders', body: { EventId, reason: 'release day' } });
   assert.equal(held.status, 201);
@@ -150,7 +167,10 @@ test('GET /v1/events shows the event and the state of its approval', async (t) =
   await bridge.startFor(2 * SECOND);
   await approve(bridge, 'billing', EventId);
   const { body } = await bridge.request('GET', '/v1/events');
-  const { state, events } = body as { state: string; events: { eventId: string; approval: { state: string; waitingFor: string[] } }[] };
+  const { state, events } = body as {
+    state: string;
+    events: { eventId: string; approval: { state: string; waitingFor: string[] } }[];
+  };
   assert.equal(state, 'watching');
   assert.deepEqual(
     events.map(({ eventId, approval }) => [eventId, approval.state, approval.waitingFor]),

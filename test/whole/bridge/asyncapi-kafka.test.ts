@@ -7,7 +7,10 @@ import { type Arrived, assertFits, jsonOf, maintenance } from './asyncapi-life.t
 test('what arrives at topics fits the document that the bridge serves', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const topics = { binary: await kafka.createTopic(), structured: await kafka.createTopic() };
-  const entries = Object.entries(topics).map(([mode, topic]) => [mode, { type: 'kafka', brokers: kafka.brokers, topic, mode }]);
+  const entries = Object.entries(topics).map(([mode, topic]) => [
+    mode,
+    { type: 'kafka', brokers: kafka.brokers, topic, mode },
+  ]);
   const { document, sent } = await maintenance(t, Object.fromEntries(entries));
   const read =
     (mode: keyof typeof topics): Arrived =>

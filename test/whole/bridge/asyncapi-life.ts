@@ -24,7 +24,11 @@ export async function maintenance(t: TestContext, sinks: object, secrets: Readon
   return { document: (await answer.json()) as AsyncApi, stream, sent: bridge.events.length };
 }
 
-export async function assertFits(document: AsyncApi, sent: number, channels: Readonly<Record<string, Arrived>>): Promise<void> {
+export async function assertFits(
+  document: AsyncApi,
+  sent: number,
+  channels: Readonly<Record<string, Arrived>>,
+): Promise<void> {
   const faults = messageFaults(document);
   assert.ok(sent >= 5);
   for (const [channel, arrived] of Object.entries(channels)) {

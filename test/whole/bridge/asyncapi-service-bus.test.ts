@@ -17,7 +17,9 @@ test('what arrives at webhooks, a queue and a reader of the stream fits the docu
   };
   for (const receiver of Object.values(receivers)) t.after(() => receiver.stop());
   const HOOK = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-  const hooks = Object.entries(receivers).map(([mode, { url }]) => [mode, hook(url, { mode, secrets: [{ env: 'HOOK' }] })] as const);
+  const hooks = Object.entries(receivers).map(
+    ([mode, { url }]) => [mode, hook(url, { mode, secrets: [{ env: 'HOOK' }] })] as const,
+  );
   const sinks = {
     ...Object.fromEntries(hooks),
     'binary-queue': { ...bus, queue: 'binary' },

@@ -6,7 +6,9 @@ import type { FarSide } from '../../virtual/memory-sinks.ts';
 import { accept, failure } from '../../virtual/scripted-adapter.ts';
 import { MINUTE, SECOND, type Settings, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
-const sinks = (label: string, more: object = {}): Settings => ({ sinks: { audit: { type: 'memory', label, ...more } } });
+const sinks = (label: string, more: object = {}): Settings => ({
+  sinks: { audit: { type: 'memory', label, ...more } },
+});
 
 /** Calls that end when the test says so, oldest first, and those that came after `freely`. */
 class HeldCalls {
@@ -53,7 +55,10 @@ test('new events are sent with the new settings at once; the event of the runnin
   assert.deepEqual(arrivalsOf(bridge), ['new scheduled']);
   bridge.simulation.send('POST', `/simulator/events/${key}/start`);
   await bridge.advance(MINUTE);
-  assert.ok(!bridge.sink('audit').arrivals.some(({ partitionKey }) => partitionKey === key), 'its next delivery waits, in order');
+  assert.ok(
+    !bridge.sink('audit').arrivals.some(({ partitionKey }) => partitionKey === key),
+    'its next delivery waits, in order',
+  );
   calls.end('accepted');
   await bridge.advance(2 * SECOND);
   const own = bridge.sink('audit').arrivals.filter(({ partitionKey }) => partitionKey === key);
@@ -84,7 +89,11 @@ test('what a call of the old settings says of the sink does not hit the new ones
     const { body } = await bridge.request('GET', '/v1/sinks');
     const [{ state, lastError }] = body as [{ state: string; lastError: unknown }];
     assert.deepEqual({ state, lastError }, { state: 'delivering', lastError: null }, said.message);
-    assert.equal(bridge.beside('SELECT 1 FROM sinks WHERE retired_ms IS NOT NULL').length, 0, 'no restart finds it retired');
+    assert.equal(
+      bridge.beside('SELECT 1 FROM sinks WHERE retired_ms IS NOT NULL').length,
+      0,
+      'no restart finds it retired',
+    );
     bridge.simulation.schedule();
     await bridge.advance(2 * SECOND);
     assert.equal(bridge.sink('audit').arrivals.length, 2);
@@ -146,7 +155,11 @@ test('a sink that is removed right after a change lets both calls end, for 8 s a
 });
 
 test('a stop lets calls of the old settings end as those of the new ones, within 16 s in all', async (t) => {
-  const { bridge, calls } = await changedDuringCall(t, sinks('new', { closeMs: 8000 }), sinks('old', { closeMs: 8000 }));
+  const { bridge, calls } = await changedDuringCall(
+    t,
+    sinks('new', { closeMs: 8000 }),
+    sinks('old', { closeMs: 8000 }),
+  );
   bridge.sink('audit').close = () => new Promise((resolve) => bridge.time.after(7 * SECOND, resolve));
   const later = new HeldCalls(bridge.sink('audit'));
   bridge.simulation.schedule();
@@ -198,7 +211,9 @@ test('a sink that writes a file waits for the writer before it, 5 s at most', as
 });
 
 test('two sinks that exchange their files never write one file at once', async (t) => {
-  const files = (a: string, b: string): Settings => ({ sinks: { audit: { type: 'memory', file: a }, other: { type: 'memory', file: b } } });
+  const files = (a: string, b: string): Settings => ({
+    sinks: { audit: { type: 'memory', file: a }, other: { type: 'memory', file: b } },
+  });
   const bridge = new VirtualBridge(t, files('/a', '/b'));
   await bridge.startFor(2 * SECOND);
   const calls = new HeldCalls(bridge.sink('other'));

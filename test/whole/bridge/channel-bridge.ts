@@ -34,7 +34,10 @@ export class ChannelBridge {
     this.#stdout = stdout;
   }
 
-  /** `narrow` may approve a Freeze alone; a Terminate is never approved, a Redeploy takes all whose scope touches it. Resolves once messages can come. */
+  /**
+   * `narrow` may approve a Freeze alone; a Terminate is never approved, a Redeploy takes all whose scope touches it.
+   * Resolves once messages can come.
+   */
   static async start(
     t: TestContext,
     azure: SimulatedAzure,
@@ -57,7 +60,12 @@ export class ChannelBridge {
       approvals: { approvers, policy, sources },
       sinks: { audit: { type: 'stdout' }, ...sinks },
     };
-    const checked = checkConfig(file, { adapters: ADAPTERS, env: { ...TOKENS, ...secrets }, directory, readFile: () => '' });
+    const checked = checkConfig(file, {
+      adapters: ADAPTERS,
+      env: { ...TOKENS, ...secrets },
+      directory,
+      readFile: () => '',
+    });
     if ('faults' in checked) throw configError(checked.faults);
     const [logs, stdout]: [LogLine[], string[]] = [[], []];
     const bridge = await startBridge({
@@ -119,7 +127,13 @@ export class ChannelBridge {
   }
 
   /** A request without a token may only read. */
-  async ask(method: string, path: string, as: Speaker | null = null, body?: string, headers: Readonly<Record<string, string>> = {}) {
+  async ask(
+    method: string,
+    path: string,
+    as: Speaker | null = null,
+    body?: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     const token = as === null ? {} : { Authorization: `Bearer ${TOKENS[as.toUpperCase() as keyof typeof TOKENS]}` };
     const answer = await fetch(`${this.bridge.url}${path}`, {
       method,

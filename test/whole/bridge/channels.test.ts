@@ -57,7 +57,9 @@ class Fixture {
   /** The EventIds in StartRequests that named it, as they were written. */
   posted(eventId: string): readonly string[] {
     const posts = this.azure.requests().filter(({ method }) => method === 'POST');
-    const ids = posts.flatMap(({ body }) => (JSON.parse(body) as { StartRequests: { EventId: string }[] }).StartRequests);
+    const ids = posts.flatMap(
+      ({ body }) => (JSON.parse(body) as { StartRequests: { EventId: string }[] }).StartRequests,
+    );
     return ids.map(({ EventId }) => EventId).filter((id) => id.toLowerCase() === eventId.toLowerCase());
   }
 
@@ -89,15 +91,20 @@ class Fixture {
   /** The types of the CloudEvents about it, with the reason of those that have one. */
   told(eventId: string): readonly string[] {
     const events = this.bridge.events.filter(({ data }) => data.eventId === eventId);
-    return events.map(({ type, data }) => `${type.split('.').slice(3, -1).join('.')}${data.reason ? ` ${data.reason}` : ''}`);
+    return events.map(
+      ({ type, data }) => `${type.split('.').slice(3, -1).join('.')}${data.reason ? ` ${data.reason}` : ''}`,
+    );
   }
 
   idOf(eventId: string, change: string): string {
-    return this.bridge.events.find(({ type, data }) => type.endsWith(`.${change}.v1`) && data.eventId === eventId)?.id ?? '';
+    return (
+      this.bridge.events.find(({ type, data }) => type.endsWith(`.${change}.v1`) && data.eventId === eventId)?.id ?? ''
+    );
   }
 }
 
-const body = (...EventIds: readonly string[]): string => JSON.stringify({ StartRequests: EventIds.map((EventId) => ({ EventId })) });
+const body = (...EventIds: readonly string[]): string =>
+  JSON.stringify({ StartRequests: EventIds.map((EventId) => ({ EventId })) });
 
 const swapCase = (text: string): string =>
   text.replace(/[a-z]/gi, (one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()));
@@ -114,8 +121,16 @@ const PROMISES: Readonly<Record<string, Promised>> = {
     const { state, approvedBy, steps } = await fixture.life(id);
     assert.deepEqual([state, approvedBy], ['confirmed', ['narrow']]);
     const [recorded] = steps;
-    assert.deepEqual([recorded?.step, recorded?.approver, recorded?.via], ['recorded', 'narrow', channel.via('narrow')]);
-    assert.deepEqual(fixture.told(id).slice().sort(), ['approval.recorded', 'approval.submitted', 'scheduled', 'started']);
+    assert.deepEqual(
+      [recorded?.step, recorded?.approver, recorded?.via],
+      ['recorded', 'narrow', channel.via('narrow')],
+    );
+    assert.deepEqual(fixture.told(id).slice().sort(), [
+      'approval.recorded',
+      'approval.submitted',
+      'scheduled',
+      'started',
+    ]);
   },
 
   'the same yes again, before and after the start, is taken and does nothing': async (fixture) => {
@@ -171,7 +186,8 @@ const PROMISES: Readonly<Record<string, Promised>> = {
 
   'a yes that names the CloudEvent that it saw counts, unless the event has got worse since': async (fixture) => {
     const [same, worse] = [await fixture.event('Freeze'), await fixture.event('Freeze')];
-    const seen = (id: string) => JSON.stringify({ StartRequests: [{ EventId: id, Seen: fixture.idOf(id, 'scheduled') }] });
+    const seen = (id: string) =>
+      JSON.stringify({ StartRequests: [{ EventId: id, Seen: fixture.idOf(id, 'scheduled') }] });
     const [saidOfSame, saidOfWorse] = [seen(same), seen(worse)];
     fixture.azure.change(worse, { EventType: 'Reboot' });
     await poll(() => fixture.told(worse).includes('updated'), 'the change');
@@ -184,7 +200,10 @@ const PROMISES: Readonly<Record<string, Promised>> = {
   'a yes that names a CloudEvent that is none of this event is refused': async (fixture) => {
     const [id, other] = [await fixture.event(), await fixture.event()];
     for (const Seen of ['nothing', fixture.idOf(other, 'scheduled')])
-      assert.equal(await fixture.channel.approve('ops', JSON.stringify({ StartRequests: [{ EventId: id, Seen }] })), 'seen-unknown');
+      assert.equal(
+        await fixture.channel.approve('ops', JSON.stringify({ StartRequests: [{ EventId: id, Seen }] })),
+        'seen-unknown',
+      );
     await fixture.isRefused(id, 'seen-unknown');
   },
 
@@ -206,7 +225,10 @@ const PROMISES: Readonly<Record<string, Promised>> = {
     assert.equal(await channel.approve('ops', body(id)), 'taken');
     await fixture.isNotPosted(id);
     const { state, holds } = await fixture.life(id);
-    assert.deepEqual([state, holds.map(({ approver, reason }) => [approver, reason])], ['held', [['second', 'the primary is here']]]);
+    assert.deepEqual(
+      [state, holds.map(({ approver, reason }) => [approver, reason])],
+      ['held', [['second', 'the primary is here']]],
+    );
     assert.equal(await channel.release('ops', id), 'forbidden');
     assert.equal(await channel.release('second', id), 'taken');
     await fixture.isPosted(id);
@@ -253,12 +275,21 @@ const PROMISES: Readonly<Record<string, Promised>> = {
 
   'what is no approval is refused, and what comes after it counts': async (fixture) => {
     const id = await fixture.event();
-    const bodies = ['yes, please', '{}', body(), '{"StartRequests":[{"EventId":""}]}', JSON.stringify([{ EventId: id }])];
+    const bodies = [
+      'yes, please',
+      '{}',
+      body(),
+      '{"StartRequests":[{"EventId":""}]}',
+      JSON.stringify([{ EventId: id }]),
+    ];
     for (const one of bodies) assert.equal(await fixture.channel.approve('ops', one), 'bad-request', one);
     const empty = JSON.stringify({ specversion: '1.0', id: '1', source: '/pipeline', type: 'com.example.drained' });
     assert.equal(await fixture.channel.approve('ops', empty, 'structured'), 'bad-request');
     assert.equal(
-      await fixture.channel.approve('ops', JSON.stringify({ StartRequests: [{ EventId: id }], filler: 'x'.repeat(65_536) })),
+      await fixture.channel.approve(
+        'ops',
+        JSON.stringify({ StartRequests: [{ EventId: id }], filler: 'x'.repeat(65_536) }),
+      ),
       fixture.words.large,
     );
     await fixture.isNotPosted(id);

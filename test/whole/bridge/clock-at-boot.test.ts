@@ -23,7 +23,10 @@ for (const [year, wrongMs] of [
     await bridge.advance(MINUTE);
     bridge.time.jumpWall(NOW - wrongMs);
     await bridge.advance(2 * MINUTE);
-    assert.deepEqual([audit.changes, bridge.beside('SELECT reason FROM deliveries WHERE reason IS NOT NULL')], [[], []]);
+    assert.deepEqual(
+      [audit.changes, bridge.beside('SELECT reason FROM deliveries WHERE reason IS NOT NULL')],
+      [[], []],
+    );
     audit.answer = accept;
     await bridge.advance(30 * SECOND);
     assert.deepEqual(audit.changes, ['scheduled']);
@@ -49,7 +52,8 @@ test('what was queued by a clock years behind is given up a day later and not be
   await bridge.startFor(MINUTE);
   await bridge.stop();
   await bridge.startFor(23 * HOUR);
-  const states = () => bridge.beside('SELECT DISTINCT state, reason FROM deliveries').map(({ state, reason }) => `${state} ${reason}`);
+  const states = () =>
+    bridge.beside('SELECT DISTINCT state, reason FROM deliveries').map(({ state, reason }) => `${state} ${reason}`);
   assert.deepEqual(states(), ['queued null']);
   await bridge.advance(2 * HOUR);
   assert.ok(states().includes('dead expired'));

@@ -88,7 +88,9 @@ function readDeliveries(folder: string): Queued[] {
       'SELECT d.sink, d.state, j.id, j.key, j.bytes FROM deliveries d JOIN journal j ON j.seq = d.journal ORDER BY j.seq, d.seq',
     );
     const decoder = new TextDecoder();
-    return rows.all().map((row) => ({ ...(row as unknown as Queued), text: decoder.decode(row['bytes'] as Uint8Array) }));
+    return rows
+      .all()
+      .map((row) => ({ ...(row as unknown as Queued), text: decoder.decode(row['bytes'] as Uint8Array) }));
   } finally {
     database.close();
   }
@@ -115,17 +117,24 @@ const HEARTBEAT_MS = 2000;
 
 /** `blind` once for each gap that a process saw for a minute, `restored` after it, and no others. */
 function checkSight({ gaps }: ExpectedEvents, { runs }: VirtualBridge, journal: readonly Queued[]): void {
-  const seen = gaps.filter((gap) => runs.some((run) => Math.min(gap.toMs, run.toMs) - Math.max(gap.fromMs, run.fromMs) >= MINUTE));
+  const seen = gaps.filter((gap) =>
+    runs.some((run) => Math.min(gap.toMs, run.toMs) - Math.max(gap.fromMs, run.fromMs) >= MINUTE),
+  );
   const told = journal.filter(({ key }) => key === null).map(({ text }) => JSON.parse(text) as CloudEvent);
   assert.deepEqual(
     told.map(({ type }) => type.split('.').at(-2)),
     seen.flatMap(() => ['blind', 'restored']),
   );
   for (const [index, { fromMs, toMs }] of seen.entries()) {
-    const [blind = Number.NaN, restored] = told.slice(2 * index, 2 * index + 2).map(({ data }) => Date.parse(data.since ?? ''));
+    const [blind = Number.NaN, restored] = told
+      .slice(2 * index, 2 * index + 2)
+      .map(({ data }) => Date.parse(data.since ?? ''));
     const hasRestarted = runs.some((run) => run.fromMs > fromMs && run.fromMs < toMs);
     const lateMs = Math.floor(fromMs / 1000) * 1000 - blind;
-    assert.ok(lateMs >= 0 && lateMs <= (hasRestarted ? HEARTBEAT_MS : 0), `since is ${lateMs} ms before the last good document`);
+    assert.ok(
+      lateMs >= 0 && lateMs <= (hasRestarted ? HEARTBEAT_MS : 0),
+      `since is ${lateMs} ms before the last good document`,
+    );
     assert.equal(restored, blind);
   }
 }
@@ -140,7 +149,10 @@ function checkApprovals({ accepted }: ExpectedEvents, journal: readonly Queued[]
   assert.equal(new Set(accepted).size, accepted.length, 'posted once');
 }
 
-/** All of what was queued arrived, as it was journalled, and in order for each partition key; `unordered` came late by an operator's word. */
+/**
+ * All of what was queued arrived, as it was journalled, and in order for each partition key; `unordered` came late by
+ * an operator's word.
+ */
 function checkArrivals(side: FarSide, queued: readonly Queued[], unordered: ReadonlySet<string>): void {
   assert.deepEqual(
     queued.filter(({ state }) => state !== 'delivered'),

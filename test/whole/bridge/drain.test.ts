@@ -74,7 +74,9 @@ test('if the name of the VM is unknown, no event counts as its own', async (t) =
   const bridge = new VirtualBridge(t, { ...DRAIN, cloudevents: { source: '/fleet' } });
   const { service } = bridge;
   bridge.service = async (request, signal) =>
-    request.url.includes('/metadata/instance') ? { status: 404, headers: {}, body: new Uint8Array() } : service(request, signal);
+    request.url.includes('/metadata/instance')
+      ? { status: 404, headers: {}, body: new Uint8Array() }
+      : service(request, signal);
   bridge.simulation.schedule({ EventType: 'Reboot' });
   await bridge.startFor(5 * SECOND);
   assert.deepEqual(await bridge.request('GET', '/drainz'), SERVING);

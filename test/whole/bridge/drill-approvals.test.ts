@@ -43,7 +43,10 @@ function posted(bridge: VirtualBridge): number {
   return bridge.simulation.simulator.group.journal.requests().filter(({ method }) => method === 'POST').length;
 }
 
-/** The drill started by its approval, the real event was posted so many times, and the guard of the last door never had to hold. */
+/**
+ * The drill started by its approval, the real event was posted so many times, and the guard of the last door never had
+ * to hold.
+ */
 async function concluded(bridge: VirtualBridge, id: string, posts: number): Promise<void> {
   assert.equal(await stateOf(bridge, id), 'started');
   assert.equal(posted(bridge), posts);
@@ -64,7 +67,10 @@ test('approved by a CloudEvent in structured mode', async (t) => {
   const id = await begin(bridge);
   const data = { StartRequests: [{ EventId: `drill-${id}` }] };
   const event = { specversion: '1.0', id: '1', source: '/orders', type: 'approval', data };
-  const headers = { authorization: 'Bearer token-of-the-orders-service', 'content-type': 'application/cloudevents+json' };
+  const headers = {
+    authorization: 'Bearer token-of-the-orders-service',
+    'content-type': 'application/cloudevents+json',
+  };
   const init = { method: 'POST', headers, body: JSON.stringify(event) };
   assert.equal((await bridge.during(fetch(`${bridge.bridge.url}/v1/approvals`, init))).status, 200);
   await bridge.advance(SECOND);
@@ -90,7 +96,8 @@ test('required: all, the last of them says yes; and the release of the last hold
   const id = await begin(bridge);
   assert.equal((await approve(bridge, [`drill-${id}`])).status, 202);
   assert.equal(
-    (await bridge.request('POST', '/v1/holds', { as: 'billing', body: { EventId: `drill-${id}`, reason: 'busy' } })).status,
+    (await bridge.request('POST', '/v1/holds', { as: 'billing', body: { EventId: `drill-${id}`, reason: 'busy' } }))
+      .status,
     201,
   );
   assert.equal((await approve(bridge, [`drill-${id}`], 'billing')).status, 202);
@@ -104,7 +111,10 @@ test('required: all, the last of them says yes; and the release of the last hold
 });
 
 test('in a group that another machine leads, a drill belongs to this bridge and waits for no turn', async (t) => {
-  const bridge = new VirtualBridge(t, settings({ group: { submit: 'leader', failoverAfter: '5m', members: ['other-vm'] } }));
+  const bridge = new VirtualBridge(
+    t,
+    settings({ group: { submit: 'leader', failoverAfter: '5m', members: ['other-vm'] } }),
+  );
   await bridge.startFor(2 * SECOND);
   const id = await begin(bridge, { resources: ['some-vm'] });
   assert.equal((await approve(bridge, [`drill-${id}`])).status, 200);
@@ -145,7 +155,9 @@ test('a reload by which the rules approve', async (t) => {
 
 /** From now on nothing that says this of an approval can be stored; what it returns ends that. */
 function noRoomFor(bridge: VirtualBridge, state: string): () => void {
-  bridge.beside(`CREATE TRIGGER no_room BEFORE INSERT ON approvals WHEN NEW.state = '${state}' BEGIN SELECT RAISE(ABORT, 'no room'); END`);
+  bridge.beside(
+    `CREATE TRIGGER no_room BEFORE INSERT ON approvals WHEN NEW.state = '${state}' BEGIN SELECT RAISE(ABORT, 'no room'); END`,
+  );
   return () => bridge.beside('DROP TRIGGER no_room');
 }
 

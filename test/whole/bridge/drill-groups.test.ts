@@ -10,7 +10,10 @@ const CHANGES = ['scheduled', 'started', 'ended', 'approval.recorded', 'approval
 function settings(group: object): Settings {
   const approvers = { orders: { token: { env: 'ORDERS_TOKEN' }, admin: true }, ops: {} };
   const sources = { topic: { type: 'memory', approver: 'ops' } };
-  return { approvals: { approvers, sources, group }, sinks: { audit: { type: 'memory', filter: { changes: CHANGES } } } };
+  return {
+    approvals: { approvers, sources, group },
+    sinks: { audit: { type: 'memory', filter: { changes: CHANGES } } },
+  };
 }
 
 const LEADER = { submit: 'leader', failoverAfter: '10s' };
@@ -41,7 +44,9 @@ function starts(...eventIds: readonly string[]): object {
 /** What the sink of one machine was told of this event. */
 function told(group: VirtualGroup, index: number, eventId: string): readonly string[] {
   const { events } = group.machine(index).bridge.sink('audit');
-  return events.flatMap(({ data, type }) => (data.eventId === eventId ? [type.replace(/^.*?((approval\.)?[a-z]+)\.v1$/, '$1')] : []));
+  return events.flatMap(({ data, type }) =>
+    data.eventId === eventId ? [type.replace(/^.*?((approval\.)?[a-z]+)\.v1$/, '$1')] : [],
+  );
 }
 
 for (const submit of ['leader', 'every'] as const) {

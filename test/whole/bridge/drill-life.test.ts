@@ -12,7 +12,15 @@ import { MINUTE, SECOND, type Settings, VirtualBridge } from '../../virtual/virt
 const RUNS = Number(process.env['DRILL_RUNS'] ?? 15);
 const SEED = Number(process.env['DRILL_SEED'] ?? 19);
 
-const CHANGES = ['scheduled', 'updated', 'started', 'ended', 'approval.recorded', 'approval.submitted', 'approval.failed'];
+const CHANGES = [
+  'scheduled',
+  'updated',
+  'started',
+  'ended',
+  'approval.recorded',
+  'approval.submitted',
+  'approval.failed',
+];
 const AWAY = new BridgeError('BRIDGE_SINK_REFUSED', 'away', { disposition: 'retry' });
 const NAMES = ['orders', 'billing'] as const;
 
@@ -26,15 +34,26 @@ const APPROVALS: readonly object[] = [
 ];
 
 function settingsOf(which: number, hasExtra: boolean): Settings {
-  const approvers = { orders: { token: { env: 'ORDERS_TOKEN' }, admin: true }, billing: { token: { env: 'BILLING_TOKEN' } } };
+  const approvers = {
+    orders: { token: { env: 'ORDERS_TOKEN' }, admin: true },
+    billing: { token: { env: 'BILLING_TOKEN' } },
+  };
   const audit = { type: 'memory', filter: { changes: CHANGES } };
-  return { approvals: { approvers, ...APPROVALS[which] }, sinks: { audit, ...(hasExtra && { extra: { type: 'memory' } }) } };
+  return {
+    approvals: { approvers, ...APPROVALS[which] },
+    sinks: { audit, ...(hasExtra && { extra: { type: 'memory' } }) },
+  };
 }
 
 const [seconds, which] = [fc.nat(60), fc.nat(2)];
 const by = fc.constantFrom(...NAMES);
 const command = fc.oneof(
-  fc.record({ kind: fc.constant('begin'), notice: seconds, duration: fc.nat(30), type: fc.constantFrom('Reboot', 'Redeploy') }),
+  fc.record({
+    kind: fc.constant('begin'),
+    notice: seconds,
+    duration: fc.nat(30),
+    type: fc.constantFrom('Reboot', 'Redeploy'),
+  }),
   fc.record({ kind: fc.constantFrom('approve', 'hold', 'release', 'cancel', 'approve all'), which, by }),
   fc.record({ kind: fc.constant('reload'), to: fc.nat(APPROVALS.length - 1), hasExtra: fc.boolean() }),
   fc.record({ kind: fc.constantFrom('kill', 'stop', 'pass', 'wall'), seconds }),
@@ -90,10 +109,14 @@ class Play {
   async #ask(kind: string, id: string | undefined, as: (typeof NAMES)[number]): Promise<void> {
     if (id === undefined) return;
     const [EventId, { bridge }] = [`drill-${id}`, this];
-    if (kind === 'approve') await bridge.request('POST', '/v1/approvals', { as, body: { StartRequests: [{ EventId }] } });
+    if (kind === 'approve')
+      await bridge.request('POST', '/v1/approvals', { as, body: { StartRequests: [{ EventId }] } });
     if (kind === 'approve all') {
       this.#mayPost = true;
-      await bridge.request('POST', '/v1/approvals', { as, body: { StartRequests: [{ EventId: this.real }, { EventId }] } });
+      await bridge.request('POST', '/v1/approvals', {
+        as,
+        body: { StartRequests: [{ EventId: this.real }, { EventId }] },
+      });
     }
     if (kind === 'hold') await bridge.request('POST', '/v1/holds', { as, body: { EventId, reason: 'busy' } });
     if (kind === 'release') await this.#remove(`/v1/holds/${EventId}`, as);
@@ -102,7 +125,9 @@ class Play {
 
   async #remove(path: string, as: string): Promise<void> {
     const headers = { authorization: `Bearer token-of-the-${as}-service` };
-    await this.bridge.during(fetch(`${this.bridge.bridge.url}${path}`, { method: 'DELETE', headers }).then((answer) => answer.text()));
+    await this.bridge.during(
+      fetch(`${this.bridge.bridge.url}${path}`, { method: 'DELETE', headers }).then((answer) => answer.text()),
+    );
   }
 
   async #reload(to: number, hasExtra: boolean): Promise<void> {
@@ -146,7 +171,8 @@ class Play {
   #checkDrill(report: DrillReport, events: readonly CloudEvent[]): void {
     const told = events.filter(({ data }) => data.eventId === report.eventId).map(changeOf);
     const life = told.filter((change) => !change.startsWith('approval.'));
-    const lives = report.state === 'ended' ? ['scheduled,started,ended'] : ['scheduled,ended', 'scheduled,started,ended'];
+    const lives =
+      report.state === 'ended' ? ['scheduled,started,ended'] : ['scheduled,ended', 'scheduled,started,ended'];
     assert.ok(['ended', 'canceled'].includes(report.state) && lives.includes(life.join()), `${report.state}: ${told}`);
     const startsAt = told.indexOf('started');
     for (const change of ['approval.recorded', 'approval.submitted'])

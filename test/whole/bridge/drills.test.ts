@@ -24,13 +24,17 @@ test('approved, it starts at once and ends after its duration, and the metadata 
     ended.approvers.map(({ name }) => name),
     ['orders'],
   );
-  assert.ok(ended.changes.every(({ sinks }) => sinks.length === 1 && sinks[0]?.acceptedAt !== null && sinks[0]?.attempts === 1));
+  assert.ok(
+    ended.changes.every(({ sinks }) => sinks.length === 1 && sinks[0]?.acceptedAt !== null && sinks[0]?.attempts === 1),
+  );
   const life = await bridge.request('GET', `/v1/approvals/drill-${id}`, { as: 'billing' });
   assert.partialDeepStrictEqual(life.body, { eventId: `drill-${id}`, drill: true });
   assert.ok(bridge.sink('audit').events.every(({ data }) => data.drill === true));
   assert.equal(posts(bridge), 0);
   assert.deepEqual(
-    bridge.beside('SELECT operator, act, subject FROM operator_acts').map(({ operator, act, subject }) => `${operator} ${act} ${subject}`),
+    bridge
+      .beside('SELECT operator, act, subject FROM operator_acts')
+      .map(({ operator, act, subject }) => `${operator} ${act} ${subject}`),
     [`orders drill ${id}`],
   );
 });
@@ -44,7 +48,10 @@ test('a consumer does not approve: it starts at its NotBefore, and the report na
   await bridge.advance(75 * SECOND);
   const report = await reportOf(bridge, id);
   t.diagnostic(JSON.stringify(report));
-  assert.deepEqual([report.state, report.missing, report.approvers.map(({ name }) => name)], ['ended', ['billing'], ['orders']]);
+  assert.deepEqual(
+    [report.state, report.missing, report.approvers.map(({ name }) => name)],
+    ['ended', ['billing'], ['orders']],
+  );
   assert.deepEqual(changesOf(report), ['scheduled', 'approval.recorded', 'started', 'ended']);
   assert.equal(posts(bridge), 0);
 });
@@ -69,7 +76,10 @@ test('cancelled while it is scheduled or started, it ends as canceled; again is 
   await bridge.advance(SECOND);
   const cancel = (id: string) =>
     bridge.during(
-      fetch(`${bridge.bridge.url}/v1/drills/${id}`, { method: 'DELETE', headers: { authorization: 'Bearer token-of-the-orders-service' } }),
+      fetch(`${bridge.bridge.url}/v1/drills/${id}`, {
+        method: 'DELETE',
+        headers: { authorization: 'Bearer token-of-the-orders-service' },
+      }),
     );
   for (const id of [one, other, one]) assert.equal((await cancel(id)).status, 204);
   assert.equal((await cancel('00000000-0000-4000-8000-000000000000')).status, 404);
@@ -86,7 +96,10 @@ test('cancelled while it is scheduled or started, it ends as canceled; again is 
 for (const end of ['kill', 'stop'] as const) {
   test(`it survives a ${end} in each state, and what fell due meanwhile happens at the start, in order`, async (t) => {
     const bridge = await running(t);
-    const [soon, late] = [await begin(bridge, { notice: '20s', duration: '30s' }), await begin(bridge, { notice: '10m', duration: '40s' })];
+    const [soon, late] = [
+      await begin(bridge, { notice: '20s', duration: '30s' }),
+      await begin(bridge, { notice: '10m', duration: '40s' }),
+    ];
     const next = async (pauseMs: number) => {
       await bridge[end]();
       await bridge.advance(pauseMs);
@@ -95,7 +108,10 @@ for (const end of ['kill', 'stop'] as const) {
     await next(SECOND);
     assert.equal((await reportOf(bridge, soon)).state, 'scheduled');
     await next(15 * SECOND);
-    assert.deepEqual([(await reportOf(bridge, soon)).state, (await reportOf(bridge, late)).state], ['started', 'scheduled']);
+    assert.deepEqual(
+      [(await reportOf(bridge, soon)).state, (await reportOf(bridge, late)).state],
+      ['started', 'scheduled'],
+    );
     await next(30 * SECOND);
     assert.deepEqual(changesOf(await reportOf(bridge, soon)), ['scheduled', 'started', 'ended']);
     await next(15 * MINUTE);
@@ -114,7 +130,8 @@ test('a real event is never changed: a drill is refused while one is listed, a f
   const refused = await bridge.request('POST', '/v1/drills', { as: 'orders', body: {} });
   assert.deepEqual([refused.status, (refused.body as { type: string }).type], [409, 'event-listed']);
   const before = await bridge.metrics(/^(events|document_incarnation|approval)/);
-  const state = () => bridge.request('GET', '/v1/events', { as: 'billing' }).then(({ body }) => body as { documentIncarnation: number });
+  const state = () =>
+    bridge.request('GET', '/v1/events', { as: 'billing' }).then(({ body }) => body as { documentIncarnation: number });
   const { documentIncarnation } = await state();
   const id = await begin(bridge, { force: true, notice: '3s', duration: '3s' });
   await bridge.advance(SECOND);
@@ -138,7 +155,13 @@ test('it lives on while the metadata service is away and the bridge is blind', a
   const id = await begin(bridge, { notice: '20s', duration: '5s' });
   await approve(bridge, id);
   await bridge.advance(8 * SECOND);
-  assert.deepEqual(changesOf(await reportOf(bridge, id)), ['scheduled', 'approval.recorded', 'approval.submitted', 'started', 'ended']);
+  assert.deepEqual(changesOf(await reportOf(bridge, id)), [
+    'scheduled',
+    'approval.recorded',
+    'approval.submitted',
+    'started',
+    'ended',
+  ]);
   assert.equal(posts(bridge), 0);
 });
 
@@ -146,7 +169,14 @@ test('only admins begin and cancel; a fault in the body is 400 with its path', a
   const bridge = await running(t);
   const asked = (as: 'orders' | 'billing', body: object) => bridge.request('POST', '/v1/drills', { as, body });
   assert.equal((await asked('billing', {})).status, 403);
-  const faults = [{ notice: '2d' }, { resources: [] }, { resources: 'a' }, { eventType: '' }, { froce: true }, { duration: 5 }];
+  const faults = [
+    { notice: '2d' },
+    { resources: [] },
+    { resources: 'a' },
+    { eventType: '' },
+    { froce: true },
+    { duration: 5 },
+  ];
   for (const body of faults) {
     const { status, body: told } = await asked('orders', body);
     assert.equal(status, 400);
@@ -157,7 +187,12 @@ test('only admins begin and cancel; a fault in the body is 400 with its path', a
 
 test('half a surrogate pair in a name becomes a replacement character, as in documents', async (t) => {
   const bridge = await running(t);
-  const id = await begin(bridge, { eventType: 'Re\ud800boot', resources: ['web_\udfff'], notice: '0s', duration: '0s' });
+  const id = await begin(bridge, {
+    eventType: 'Re\ud800boot',
+    resources: ['web_\udfff'],
+    notice: '0s',
+    duration: '0s',
+  });
   await bridge.advance(3 * SECOND);
   assert.equal((await reportOf(bridge, id)).state, 'ended');
   for (const { data } of bridge.sink('audit').events)

@@ -10,7 +10,9 @@ async function watching(t: TestContext) {
   const bridge = new VirtualBridge(t);
   const metadata = new FaultyMetadataService(bridge.simulation, bridge.time.random);
   bridge.service = metadata.service;
-  const { EventId } = bridge.simulation.schedule({ NotBefore: new Date(bridge.time.wallMs() + 6 * HOUR).toUTCString() });
+  const { EventId } = bridge.simulation.schedule({
+    NotBefore: new Date(bridge.time.wallMs() + 6 * HOUR).toUTCString(),
+  });
   bridge.simulation.schedule({ NotBefore: '', EventType: 'Reboot' });
   await bridge.startFor(10 * SECOND);
   return {
@@ -105,7 +107,8 @@ for (const end of ['stop', 'kill', null] as const) {
 
 test('empty answers end events with the third in a row that comes 10 s after the first', async (t) => {
   const { bridge, audit } = await watching(t);
-  const empty = (times: number) => bridge.simulation.send('PUT', '/simulator/faults', { body: { status: 200, body: '', times } });
+  const empty = (times: number) =>
+    bridge.simulation.send('PUT', '/simulator/faults', { body: { status: 200, body: '', times } });
   empty(9);
   await bridge.advance(20 * SECOND);
   assert.deepEqual(audit.changes, KNOWN);

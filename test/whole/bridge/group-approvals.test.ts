@@ -128,7 +128,9 @@ test('a hold at one bridge alone stops that bridge alone', async (t) => {
   group.machine(0).cutOff = 'POST';
   const eventId = group.schedule();
   await group.advance(3);
-  await group.machine(0).bridge.request('POST', '/v1/holds', { as: 'orders', body: { EventId: eventId, reason: 'here only' } });
+  await group
+    .machine(0)
+    .bridge.request('POST', '/v1/holds', { as: 'orders', body: { EventId: eventId, reason: 'here only' } });
   group.machine(0).cutOff = 'none';
   await group.advance(60);
   assert.deepEqual(group.posts(), [['sim_1', 11, 200]]);

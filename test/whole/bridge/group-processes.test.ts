@@ -49,7 +49,9 @@ async function started(bridge: Program, count: number): Promise<void> {
 test('five processes: the leader killed and the second stopped, the third posts; the second wakes and the leader returns without harm', async (t) => {
   const machines = await simulatedGroup(t);
   const [first] = machines as readonly [Machine];
-  const folders = machines.map(({ endpoint }) => bridgeFolder(t, endpoint, { approvals: APPROVALS, sinks: { audit: { type: 'stdout' } } }));
+  const folders = machines.map(({ endpoint }) =>
+    bridgeFolder(t, endpoint, { approvals: APPROVALS, sinks: { audit: { type: 'stdout' } } }),
+  );
   const bridges = await Promise.all(folders.map((folder) => startRun(t, folder)));
   const [leader, ...others] = bridges as [Program, ...Program[]];
   const [second, third] = others as [Program, Program];

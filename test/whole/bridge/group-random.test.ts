@@ -99,7 +99,8 @@ async function play(t: TestContext, seed: number): Promise<PlayedGroup> {
   const fates = group.machines.map(() => chance.one(FATES));
   for (const [index, machine] of group.machines.entries()) {
     machine.clock.skewMs = (chance.below(1200) - 600) * 1000;
-    if (fates[index] === 'slow') Object.assign(machine.transit, { thereMs: chance.below(15_000), backMs: chance.below(10_000) });
+    if (fates[index] === 'slow')
+      Object.assign(machine.transit, { thereMs: chance.below(15_000), backMs: chance.below(10_000) });
   }
   const alive = [...fates.keys()].filter((index) => fates[index] !== 'dead');
   if (alive.length > 0) await group.start(...alive);
@@ -109,7 +110,11 @@ async function play(t: TestContext, seed: number): Promise<PlayedGroup> {
   const happenings = group.machines.flatMap((machine, index) => trouble(machine, fates[index] ?? 'well', chance));
   const entries = [{ EventId: eventId }];
   const releasedAtSeconds = 4 + chance.below(40);
-  if (!isByPolicy) happenings.push({ atSeconds: 3, run: () => group.tell({ StartRequests: entries, ...(isHeld && { Holds: entries }) }) });
+  if (!isByPolicy)
+    happenings.push({
+      atSeconds: 3,
+      run: () => group.tell({ StartRequests: entries, ...(isHeld && { Holds: entries }) }),
+    });
   if (isHeld) happenings.push({ atSeconds: releasedAtSeconds, run: () => group.tell({ Releases: entries }) });
   let nowSeconds = 0;
   for (const { atSeconds, run } of happenings.toSorted((one, other) => one.atSeconds - other.atSeconds)) {
@@ -128,7 +133,12 @@ for (const seed of SEEDS) {
     const { group, fates, ranks, freeAtSeconds, startsInTime } = await play(t, seed);
     const posts = group.posts();
     const fateOf = (name: string) => fates[group.machines.findIndex((machine) => machine.name === name)] as Fate;
-    const told = JSON.stringify({ ranks: ranks.map((name) => [name, fateOf(name)]), freeAtSeconds, startsInTime, posts });
+    const told = JSON.stringify({
+      ranks: ranks.map((name) => [name, fateOf(name)]),
+      freeAtSeconds,
+      startsInTime,
+      posts,
+    });
     const vms = posts.map(([vm]) => vm);
     const living = ranks.filter((name) => fateOf(name) !== 'dead');
 
@@ -136,10 +146,15 @@ for (const seed of SEEDS) {
     for (const [vm, afterSeconds, status] of posts) {
       assert.equal(status, 200, told);
       assert.ok(ranks.includes(vm), `${vm} has no rank: ${told}`);
-      assert.ok(afterSeconds >= freeAtSeconds + ranks.indexOf(vm) * FAILOVER_SECONDS, `${vm} posts before its turn: ${told}`);
+      assert.ok(
+        afterSeconds >= freeAtSeconds + ranks.indexOf(vm) * FAILOVER_SECONDS,
+        `${vm} posts before its turn: ${told}`,
+      );
     }
-    if (startsInTime) assert.equal(vms.length > 0, living.length > 0, `at least one where any ranked one lives: ${told}`);
-    else assert.deepEqual(vms.toSorted(), living.toSorted(), `each one that lives, while the event is Scheduled: ${told}`);
+    if (startsInTime)
+      assert.equal(vms.length > 0, living.length > 0, `at least one where any ranked one lives: ${told}`);
+    else
+      assert.deepEqual(vms.toSorted(), living.toSorted(), `each one that lives, while the event is Scheduled: ${told}`);
     const [leader = ''] = ranks;
     if (startsInTime && fateOf(leader) === 'well') assert.deepEqual(vms, [leader], told);
   });

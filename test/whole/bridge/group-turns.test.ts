@@ -5,7 +5,10 @@ import { type Settings, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 import { VirtualGroup } from '../../virtual/virtual-group.ts';
 
 function settings(group: object = {}, more: Settings = {}): Settings {
-  return { approvals: { policy: [{ when: {}, then: 'approve' }], group: { submit: 'leader', failoverAfter: '10s', ...group } }, ...more };
+  return {
+    approvals: { policy: [{ when: {}, then: 'approve' }], group: { submit: 'leader', failoverAfter: '10s', ...group } },
+    ...more,
+  };
 }
 
 function groupOf(t: TestContext, group: object = {}): VirtualGroup {
@@ -50,7 +53,12 @@ test('a machine that an event comes to name gets its turn', async (t) => {
 });
 
 for (const { title, downForSeconds, skewMs, postedAt } of [
-  { title: 'a rank that is restarted while it waits posts at the time that it had before', downForSeconds: 3, skewMs: 0, postedAt: 11 },
+  {
+    title: 'a rank that is restarted while it waits posts at the time that it had before',
+    downForSeconds: 3,
+    skewMs: 0,
+    postedAt: 11,
+  },
   {
     title: 'the clock of a rank is set back while it is down: it waits no longer than from its start',
     ...{ downForSeconds: 3, skewMs: -600_000, postedAt: 17 },
@@ -116,7 +124,9 @@ test('while the name of its machine is unknown, a bridge posts nothing for the g
   const bridge = new VirtualBridge(t, settings({ members: ['sim_0'] }, { cloudevents: { source: '/my/group' } }));
   const usual = bridge.service;
   bridge.service = async (request, signal) =>
-    request.url.includes('/metadata/instance') ? { status: 404, headers: {}, body: new Uint8Array() } : usual(request, signal);
+    request.url.includes('/metadata/instance')
+      ? { status: 404, headers: {}, body: new Uint8Array() }
+      : usual(request, signal);
   await bridge.startFor(2000);
   const { EventId } = bridge.simulation.schedule();
   await bridge.advance(60_000);

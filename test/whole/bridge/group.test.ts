@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { VirtualGroup } from '../../virtual/virtual-group.ts';
 
-/** The platform starts the event long after the approval (protocol 5.2), so that each rank's turn comes while it is still Scheduled. */
+/**
+ * The platform starts the event long after the approval (protocol 5.2), so that each rank's turn comes while it is
+ * still Scheduled.
+ */
 const NOT_AT_ONCE = { otherTenants: '10m' };
 
 function groupOf(t: TestContext, group: object = {}): VirtualGroup {

@@ -8,11 +8,17 @@ const NODE = { type: 'memory', approve: 'node', hold: true };
 
 /** A sink that never says yes, so that what it holds stays held. */
 function startBridge(t: TestContext, sink: object = { ownOnly: true }): VirtualBridge {
-  return new VirtualBridge(t, { approvals: { approvers: APPROVERS }, sinks: { audit: { type: 'memory' }, node: { ...NODE, ...sink } } });
+  return new VirtualBridge(t, {
+    approvals: { approvers: APPROVERS },
+    sinks: { audit: { type: 'memory' }, node: { ...NODE, ...sink } },
+  });
 }
 
 async function heldBy(bridge: VirtualBridge, EventId: string): Promise<readonly string[]> {
-  const { body } = await bridge.request('POST', '/v1/approvals', { as: 'orders', body: { StartRequests: [{ EventId }] } });
+  const { body } = await bridge.request('POST', '/v1/approvals', {
+    as: 'orders',
+    body: { StartRequests: [{ EventId }] },
+  });
   return (body as { results: readonly { heldBy?: readonly string[] }[] }).results[0]?.heldBy ?? [];
 }
 
@@ -34,7 +40,11 @@ test('an event is held from the change on that makes it name this VM, and no lon
     bridge.simulation.order('PATCH', `/events/${EventId}`, { Resources });
     await bridge.advance(3 * SECOND);
     const { body } = await bridge.request('GET', `/v1/approvals/${EventId}`, { as: 'orders' });
-    steps.push((body as { steps: readonly { step: string; via: string | null }[] }).steps.map(({ step, via }) => `${step} ${via}`));
+    steps.push(
+      (body as { steps: readonly { step: string; via: string | null }[] }).steps.map(
+        ({ step, via }) => `${step} ${via}`,
+      ),
+    );
   }
   assert.deepEqual(steps, [['held sink:node'], ['held sink:node', 'released null']]);
   assert.deepEqual(await heldBy(bridge, EventId), []);
@@ -46,7 +56,9 @@ test('another change of an event that it holds sets no hold again that an admin 
   await bridge.startFor(2 * SECOND);
   // 204 has no body to be read.
   await bridge.request('DELETE', `/v1/holds/${EventId}?approver=node`, { as: 'orders' }).catch(() => null);
-  bridge.simulation.order('PATCH', `/events/${EventId}`, { NotBefore: new Date(Date.parse(NotBefore) + 600_000).toUTCString() });
+  bridge.simulation.order('PATCH', `/events/${EventId}`, {
+    NotBefore: new Date(Date.parse(NotBefore) + 600_000).toUTCString(),
+  });
   await bridge.advance(3 * SECOND);
   assert.deepEqual(bridge.sink('node').changes.filter((change) => change === 'updated').length, 1);
   assert.deepEqual(await heldBy(bridge, EventId), []);

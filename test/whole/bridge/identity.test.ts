@@ -9,12 +9,14 @@ import { simulatorAlone } from '../../virtual/simulator-alone.ts';
 import { simulatorTransport } from '../../virtual/simulator-transport.ts';
 import { SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
-const SCOPE = /^\/subscriptions\/[0-9a-f-]{36}\/resourcegroups\/simulated\/providers\/microsoft\.compute\/virtualmachinescalesets\/sim$/;
+const SCOPE =
+  /^\/subscriptions\/[0-9a-f-]{36}\/resourcegroups\/simulated\/providers\/microsoft\.compute\/virtualmachinescalesets\/sim$/;
 
 /** The simulator, but for what its instance route answers. */
 function withInstance(bridge: VirtualBridge, instance: MetadataTransport): MetadataTransport {
   const usual = bridge.service;
-  return (request, signal) => (request.url.includes('/metadata/instance') ? instance(request, signal) : usual(request, signal));
+  return (request, signal) =>
+    request.url.includes('/metadata/instance') ? instance(request, signal) : usual(request, signal);
 }
 
 const answering =

@@ -69,7 +69,9 @@ test('killed after a StartRequest was accepted, before that was recorded: the ne
     if (request.method === 'POST') death ??= bridge.kill();
     return answer;
   };
-  await bridge.request('POST', '/v1/approvals', { as: 'orders', body: { StartRequests: [{ EventId }] } }).catch(() => {});
+  await bridge
+    .request('POST', '/v1/approvals', { as: 'orders', body: { StartRequests: [{ EventId }] } })
+    .catch(() => {});
   assert.ok(death !== null);
   await death;
   await bridge.startFor(20 * SECOND);

@@ -34,7 +34,10 @@ test('cloudEventId is the newest scheduled or updated of the occurrence: an appr
   const [updated] = await listed(bridge);
   assert.deepEqual([updated?.cloudEventId], told(bridge, 'updated'));
   const asked = (Seen: unknown) =>
-    bridge.request('POST', '/v1/approvals', { as: 'orders', body: { StartRequests: [{ EventId: event?.eventId, Seen }] } });
+    bridge.request('POST', '/v1/approvals', {
+      as: 'orders',
+      body: { StartRequests: [{ EventId: event?.eventId, Seen }] },
+    });
   assert.equal((await asked(event?.cloudEventId)).status, 409);
   assert.equal((await asked(updated?.cloudEventId)).status, 200);
   await bridge.advance(2 * SECOND);

@@ -18,7 +18,11 @@ test('publish.resources: own publishes everything while the own name is unknown,
 
 test('/metrics has the earliest NotBefore of the scheduled events of all VMs, published or not, until they start', async (t) => {
   const bridge = new VirtualBridge(t, { publish: { resources: 'own' } });
-  const { EventId, NotBefore } = bridge.simulation.schedule({ EventType: 'Redeploy', Resources: ['other_1'], notice: '10m' });
+  const { EventId, NotBefore } = bridge.simulation.schedule({
+    EventType: 'Redeploy',
+    Resources: ['other_1'],
+    notice: '10m',
+  });
   await bridge.startFor(5 * SECOND);
   const line = `earliest_not_before_timestamp_seconds{impact="redeploy"} ${Math.floor(Date.parse(NotBefore) / 1000)}`;
   assert.deepEqual(await bridge.metrics(/^earliest/), [line]);

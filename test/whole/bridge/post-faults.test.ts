@@ -36,7 +36,12 @@ const AGAIN: readonly (readonly [string, Fault, number | string, Gaps])[] = [
   ['404', { status: 404 }, 404, BACK_OFF],
   ['408', { status: 408 }, 408, BACK_OFF],
   ['500', { status: 500, body: { error: 'no' } }, 500, BACK_OFF],
-  ['503 with a Retry-After, which counts with 429 alone', { status: 503, headers: { 'Retry-After': '30' } }, 503, BACK_OFF],
+  [
+    '503 with a Retry-After, which counts with 429 alone',
+    { status: 503, headers: { 'Retry-After': '30' } },
+    503,
+    BACK_OFF,
+  ],
   ['504 with HTML', { status: 504, headers: { 'Content-Type': 'text/html' }, body: HTML }, 504, BACK_OFF],
   ['204', { status: 204 }, 204, BACK_OFF],
   ['302', { status: 302, headers: { Location: 'http://127.0.0.1:1/' } }, 302, BACK_OFF],
@@ -46,7 +51,12 @@ const AGAIN: readonly (readonly [string, Fault, number | string, Gaps])[] = [
   ['429 with Retry-After: 60', { status: 429, headers: { 'Retry-After': '60' } }, 429, after(10, 10, 10)],
   ['429 with Retry-After: 0', { status: 429, headers: { 'Retry-After': '0' } }, 429, after(1, 1, 1)],
   ['a reset', { reset: true }, 'BRIDGE_METADATA_UNREACHABLE', BACK_OFF],
-  ['half an answer', { status: 200, body: { half: 'an answer' }, truncate: 5 }, 'BRIDGE_METADATA_UNREACHABLE', BACK_OFF],
+  [
+    'half an answer',
+    { status: 200, body: { half: 'an answer' }, truncate: 5 },
+    'BRIDGE_METADATA_UNREACHABLE',
+    BACK_OFF,
+  ],
   [
     'nothing at all',
     { delay: '1h' },
@@ -168,7 +178,13 @@ for (const status of [400, 401, 403, 405]) {
   });
 
   test(`${status} to the StartRequest of a rule: failed, and posted again each minute while it is Scheduled`, async (t) => {
-    const { bridge, eventId } = await watching(t, { policy: [{ when: {}, then: 'approve' }] }, {}, {}, { status, times: 3 });
+    const { bridge, eventId } = await watching(
+      t,
+      { policy: [{ when: {}, then: 'approve' }] },
+      {},
+      {},
+      { status, times: 3 },
+    );
     await bridge.advance(30 * SECOND);
     assert.equal((await life(bridge, eventId)).state, 'failed');
     await bridge.advance(2 * MINUTE);
@@ -257,8 +273,17 @@ test('an answer after a document with Started: submitted and confirmed, each rep
   assert.deepEqual(statuses(bridge), [200]);
   const { state, notStartedForSeconds, steps } = await life(bridge, eventId);
   assert.deepEqual([state, notStartedForSeconds], ['confirmed', null]);
-  assert.equal(steps.filter(({ step, status }) => step === 'submitted' && status === 200).length, 1, JSON.stringify(steps));
-  assert.deepEqual(bridge.sink('audit').changes.slice().sort(), ['approval.recorded', 'approval.submitted', 'scheduled', 'started']);
+  assert.equal(
+    steps.filter(({ step, status }) => step === 'submitted' && status === 200).length,
+    1,
+    JSON.stringify(steps),
+  );
+  assert.deepEqual(bridge.sink('audit').changes.slice().sort(), [
+    'approval.recorded',
+    'approval.submitted',
+    'scheduled',
+    'started',
+  ]);
 });
 
 test('a dry run posts nothing, for any answer of the service, and a later start without it does not post it either', async (t) => {

@@ -15,7 +15,10 @@ interface Sent {
   readonly eventIds: readonly string[];
 }
 
-/** Requests take up to 30 ms to arrive; the sixth in a second is answered 429. `left` has the EventIds in the order in which the bridge posted them. */
+/**
+ * Requests take up to 30 ms to arrive; the sixth in a second is answered 429. `left` has the EventIds in the order in
+ * which the bridge posted them.
+ */
 function limited(t: TestContext, approvals: object, metadata: object = {}) {
   const bridge = new VirtualBridge(t, { approvals, metadata });
   const { service } = bridge;
@@ -66,7 +69,10 @@ test('sixty events that a rule approves at once: no 429, a poll a second, the ur
 });
 
 test('the same if an approver with a scope approves them one by one: the reads before each count, too', async (t) => {
-  const scoped = { ...ANY, approvers: { ...ANY.approvers, orders: { token: { env: 'ORDERS_TOKEN' }, scope: { impacts: ['Reboot'] } } } };
+  const scoped = {
+    ...ANY,
+    approvers: { ...ANY.approvers, orders: { token: { env: 'ORDERS_TOKEN' }, scope: { impacts: ['Reboot'] } } },
+  };
   const { bridge, sent, refused } = limited(t, scoped);
   const ids = Array.from({ length: 12 }, () => bridge.simulation.schedule({ EventType: 'Reboot' }).EventId);
   await bridge.startFor(5 * SECOND);
@@ -91,7 +97,12 @@ test('after a 429 the others wait as long as it asks, too', async (t) => {
   const bridge = new VirtualBridge(t, { approvals: ANY });
   const ids = [0, 1].map(() => bridge.simulation.schedule().EventId);
   await bridge.startFor(2 * SECOND);
-  bridge.simulation.order('PUT', '/faults', { method: 'POST', status: 429, headers: { 'Retry-After': '5' }, times: 1 }, 204);
+  bridge.simulation.order(
+    'PUT',
+    '/faults',
+    { method: 'POST', status: 429, headers: { 'Retry-After': '5' }, times: 1 },
+    204,
+  );
   const fromMs = bridge.time.elapsedMs();
   for (const id of ids) await approve(bridge, 'orders', id);
   await bridge.advance(10 * SECOND);

@@ -13,7 +13,8 @@ const APPROVALS = { approvers: { orders: { token: { env: 'ORDERS_TOKEN' } } } };
 
 /** The service, but for what its instance route answers. */
 function withInstance(service: MetadataTransport, instance: MetadataTransport): MetadataTransport {
-  return (request, signal) => (request.url.includes('/metadata/instance') ? instance(request, signal) : service(request, signal));
+  return (request, signal) =>
+    request.url.includes('/metadata/instance') ? instance(request, signal) : service(request, signal);
 }
 
 /** Too many programs of the VM ask it. */
@@ -78,7 +79,8 @@ test('a route that answers within 5 s changes nothing, and one that does not exi
   for (const status of [200, 404]) {
     const { bridge, service, second, control, told } = await stopped(t);
     control('POST', second, '/cancel');
-    bridge.service = status === 200 ? service : withInstance(service, async () => ({ status, headers: {}, body: new Uint8Array() }));
+    bridge.service =
+      status === 200 ? service : withInstance(service, async () => ({ status, headers: {}, body: new Uint8Array() }));
     await bridge.startFor(2 * SECOND);
     assert.deepEqual(told(), ['ended']);
     assert.deepEqual(bridge.logged('did not answer for 5 s'), []);
@@ -104,7 +106,10 @@ test('approvers may approve and hold in that time, and what is decided is posted
   const { bridge, first, told } = await stopped(t, { approvals: APPROVALS });
   const { EventId } = bridge.simulation.schedule({ EventType: 'Preempt' });
   await bridge.startFor(6 * SECOND);
-  const hold = await bridge.request('POST', '/v1/holds', { as: 'orders', body: { EventId: first.EventId, reason: 'a backup' } });
+  const hold = await bridge.request('POST', '/v1/holds', {
+    as: 'orders',
+    body: { EventId: first.EventId, reason: 'a backup' },
+  });
   assert.equal(hold.status, 201);
   const yes = await bridge.request('POST', '/v1/approvals', { as: 'orders', body: { StartRequests: [{ EventId }] } });
   assert.deepEqual([yes.status, posts(bridge)], [200, [200]]);
@@ -167,7 +172,8 @@ async function copied(t: TestContext, settings: Settings = {}) {
   const answer = other.handle({ method: 'POST', url: '/simulator/events', headers: {}, body: new Uint8Array() });
   const { EventId } = JSON.parse(new TextDecoder().decode(answer.body)) as { EventId: string };
   bridge.service = withInstance(service, busy);
-  const statuses = () => other.group.journal.requests().flatMap(({ method, status }) => (method === 'POST' ? [status] : []));
+  const statuses = () =>
+    other.group.journal.requests().flatMap(({ method, status }) => (method === 'POST' ? [status] : []));
   return { bridge, other, service, EventId, told, audit, statuses };
 }
 

@@ -6,7 +6,9 @@ import type { FarSide } from '../../virtual/memory-sinks.ts';
 import { accept } from '../../virtual/scripted-adapter.ts';
 import { HOUR, MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
-const limited = (perMinute: number, more: object = {}) => ({ sinks: { audit: { type: 'memory', perMinute, ...more } } });
+const limited = (perMinute: number, more: object = {}) => ({
+  sinks: { audit: { type: 'memory', perMinute, ...more } },
+});
 
 /** The most arrivals within one minute, wherever that minute lies. */
 function mostInAMinute({ arrivals }: FarSide): number {
@@ -39,7 +41,10 @@ test('a hundred changes of ended events wait, and one is scheduled with 30 s not
   assert.ok(bridge.sink('audit').events.length >= 4);
   assert.ok([preempt.EventId, far.EventId].includes(next[1]?.data.eventId ?? ''));
   await bridge.advance(3 * HOUR);
-  const [arrivals, keys] = [bridge.sink('audit').arrivals, new Set(bridge.sink('audit').arrivals.map(({ partitionKey }) => partitionKey))];
+  const [arrivals, keys] = [
+    bridge.sink('audit').arrivals,
+    new Set(bridge.sink('audit').arrivals.map(({ partitionKey }) => partitionKey)),
+  ];
   assert.equal(keys.size, 52, 'nobody is forgotten');
   for (const key of keys) {
     const changes = arrivals.filter(({ partitionKey }) => partitionKey === key).map(({ change }) => change);
@@ -80,10 +85,13 @@ test('for any restarts and kills: never more than the rate in any 60 s', async (
   const script = fc.record({
     seed: fc.integer(),
     perMinute: fc.integer({ min: 1, max: 6 }),
-    lives: fc.array(fc.record({ seconds: fc.integer({ min: 1, max: 70 }), kill: fc.boolean(), off: fc.integer({ min: 0, max: 40 }) }), {
-      minLength: 1,
-      maxLength: 4,
-    }),
+    lives: fc.array(
+      fc.record({ seconds: fc.integer({ min: 1, max: 70 }), kill: fc.boolean(), off: fc.integer({ min: 0, max: 40 }) }),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    ),
   });
   await fc.assert(
     fc.asyncProperty(script, async ({ seed, perMinute, lives }) => {

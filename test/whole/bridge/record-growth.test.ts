@@ -115,7 +115,8 @@ test('holds and releases in turn, thousands of times: each has its effect, and t
     life().unwritten.map(({ approver, steps }) => [approver, steps]),
     [['orders', 5801]],
   );
-  for (let after: number | null = 0; after !== null; after = life(after).next) assert.ok(bytesOf(life(after)) < ANSWER_BYTES);
+  for (let after: number | null = 0; after !== null; after = life(after).next)
+    assert.ok(bytesOf(life(after)) < ANSWER_BYTES);
   release();
   assert.equal(approvals.summary('a'), null, 'a release is never refused for what was before it');
 });

@@ -54,7 +54,9 @@ test('a new sink gets what happens from then on, a filter judges the next change
   const types = (name: string) => bridge.sink(name).events.map(({ data }) => data['eventType']);
   assert.deepEqual(types('late'), ['Freeze', 'Reboot']);
   assert.deepEqual(types('audit'), ['Freeze', 'Reboot'], 'the first one came before the filter');
-  assert.ok((await bridge.sinkMetrics()).some((line) => line.startsWith('deliveries_total{sink="late",result="accepted"} 2')));
+  assert.ok(
+    (await bridge.sinkMetrics()).some((line) => line.startsWith('deliveries_total{sink="late",result="accepted"} 2')),
+  );
 });
 
 test('a changed sink: what is under way ends under the old settings and is not repeated, what comes goes out by the new ones', async (t) => {
@@ -96,7 +98,9 @@ test('a sink that is changed twice while a delivery hangs continues with the las
 });
 
 test('a removed sink: what is under way may end, 8 s at most, the rest is dead-lettered as at a start, and nothing more comes', async (t) => {
-  const bridge = await running(t, { sinks: { audit: MEMORY, quick: { ...MEMORY, inFlight: 1 }, stuck: { ...MEMORY, inFlight: 1 } } });
+  const bridge = await running(t, {
+    sinks: { audit: MEMORY, quick: { ...MEMORY, inFlight: 1 }, stuck: { ...MEMORY, inFlight: 1 } },
+  });
   const release = held(bridge, 'quick');
   bridge.sink('stuck').answer = (_, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -128,12 +132,15 @@ test('a removed sink: what is under way may end, 8 s at most, the rest is dead-l
 test('an unchanged sink keeps its back-off, a changed one tries at once, and a change of the filter alone keeps it, too', async (t) => {
   const bridge = await running(t, { sinks: { same: MEMORY, filtered: MEMORY, changed: MEMORY } });
   const names = ['same', 'filtered', 'changed'];
-  for (const name of names) bridge.sink(name).answer = (batch) => batch.map(() => failure({ disposition: 'misconfigured', scope: 'sink' }));
+  for (const name of names)
+    bridge.sink(name).answer = (batch) => batch.map(() => failure({ disposition: 'misconfigured', scope: 'sink' }));
   bridge.simulation.schedule();
   await bridge.advance(60 * SECOND);
   const before = names.map((name) => bridge.sink(name).calls);
   const filter = { changes: ['scheduled', 'updated'] };
-  await bridge.reload({ sinks: { same: MEMORY, filtered: { ...MEMORY, filter }, changed: { ...MEMORY, label: 'new' } } });
+  await bridge.reload({
+    sinks: { same: MEMORY, filtered: { ...MEMORY, filter }, changed: { ...MEMORY, label: 'new' } },
+  });
   await settle();
   await bridge.advance(1);
   assert.deepEqual(
@@ -145,11 +152,14 @@ test('an unchanged sink keeps its back-off, a changed one tries at once, and a c
 test('a retired sink starts again if anything in its configuration changes, and no other sink does', async (t) => {
   const bridge = await running(t, { sinks: { a: MEMORY, b: MEMORY, c: MEMORY } });
   for (const name of ['a', 'b', 'c'])
-    bridge.sink(name).answer = (batch) => batch.map(() => failure({ disposition: 'retired', scope: 'sink', status: 410 }));
+    bridge.sink(name).answer = (batch) =>
+      batch.map(() => failure({ disposition: 'retired', scope: 'sink', status: 410 }));
   bridge.simulation.schedule();
   await bridge.advance(5 * SECOND);
   for (const name of ['a', 'b', 'c']) bridge.sink(name).answer = (batch) => batch.map(() => 'accepted');
-  await bridge.reload({ sinks: { a: { ...MEMORY, label: 'new' }, b: { ...MEMORY, filter: { changes: ['scheduled'] } }, c: MEMORY } });
+  await bridge.reload({
+    sinks: { a: { ...MEMORY, label: 'new' }, b: { ...MEMORY, filter: { changes: ['scheduled'] } }, c: MEMORY },
+  });
   await bridge.advance(5 * SECOND);
   assert.deepEqual(
     ['a', 'b', 'c'].map((name) => bridge.sink(name).arrivals.length),
@@ -160,9 +170,14 @@ test('a retired sink starts again if anything in its configuration changes, and 
 test('a faulty file is refused with every fault, and so is a change that needs a restart; neither applies anything, and readyz and metrics show it', async (t) => {
   const approvals = { approvers: ORDERS };
   const bridge = await running(t, { sinks: { audit: MEMORY }, approvals });
-  const ready = async () => (await bridge.request('GET', '/readyz')).body as { ready: boolean; configuration: { refused: unknown } };
+  const ready = async () =>
+    (await bridge.request('GET', '/readyz')).body as { ready: boolean; configuration: { refused: unknown } };
   assert.equal((await ready()).configuration.refused, null);
-  const faulty = { publish: { resources: 'mine' }, http: { listen: '127.0.0.1:1' }, sinks: { audit: MEMORY, late: { type: 'nothing' } } };
+  const faulty = {
+    publish: { resources: 'mine' },
+    http: { listen: '127.0.0.1:1' },
+    sinks: { audit: MEMORY, late: { type: 'nothing' } },
+  };
   const refused = await bridge.reload(faulty);
   assert.ok(refused.kind === 'faulty');
   assert.deepEqual(refused.faults.map(({ path }) => path).sort(), ['publish.resources', 'sinks.late.type']);
@@ -175,7 +190,12 @@ test('a faulty file is refused with every fault, and so is a change that needs a
   assert.ok(bridge.logged('publish.resources').length > 0);
   assert.ok((await bridge.metrics(/^config_/)).includes('config_last_reload_successful 0'));
 
-  const restart = { http: { listen: '127.0.0.1:1' }, store: { retain: '1d' }, approvals, sinks: { audit: MEMORY, late: MEMORY } };
+  const restart = {
+    http: { listen: '127.0.0.1:1' },
+    store: { retain: '1d' },
+    approvals,
+    sinks: { audit: MEMORY, late: MEMORY },
+  };
   assert.deepEqual(await bridge.reload(restart), { kind: 'needs-restart', restart: ['store', 'http.listen'] });
   bridge.simulation.schedule();
   await bridge.advance(2 * SECOND);
@@ -244,7 +264,9 @@ test('a policy decides again at a reload, and a hold stays', async (t) => {
 test('sources: a new one is read, one that is unchanged keeps its reader, a changed one is opened again, a removed one closed', async (t) => {
   const approvers = { ...ORDERS, ...BILLING };
   const source = { type: 'memory', approver: 'orders' };
-  const bridge = await running(t, { approvals: { approvers, sources: { same: source, changed: source, gone: source } } });
+  const bridge = await running(t, {
+    approvals: { approvers, sources: { same: source, changed: source, gone: source } },
+  });
   const sources = { same: source, changed: { ...source, approver: 'billing' }, added: source };
   assert.deepEqual(await bridge.reload({ approvals: { approvers, sources } }), {
     kind: 'applied',
@@ -267,9 +289,14 @@ test('sources: a new one is read, one that is unchanged keeps its reader, a chan
 
 test('another interval, settle and type prefix hold, with a poll in every interval', async (t) => {
   const bridge = await running(t, { sinks: { audit: MEMORY } });
-  const gets = () => bridge.simulation.simulator.group.journal.requests().filter(({ path }) => path.includes('scheduledevents')).length;
+  const gets = () =>
+    bridge.simulation.simulator.group.journal.requests().filter(({ path }) => path.includes('scheduledevents')).length;
   const before = gets();
-  await bridge.reload({ metadata: { pollInterval: '100ms' }, cloudevents: { typePrefix: 'com.example' }, sinks: { audit: MEMORY } });
+  await bridge.reload({
+    metadata: { pollInterval: '100ms' },
+    cloudevents: { typePrefix: 'com.example' },
+    sinks: { audit: MEMORY },
+  });
   await bridge.advance(2 * SECOND);
   assert.ok(gets() - before >= 19, `${gets() - before} polls`);
   bridge.simulation.schedule();

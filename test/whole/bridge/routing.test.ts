@@ -12,7 +12,8 @@ test('publish.resources own: events that name this VM, or named it earlier in th
   const ours = simulation.schedule({ Resources: ['SIM_0', 'sim_1'] });
   const others = simulation.schedule({ Resources: ['sim_1'] });
   await bridge.startFor(2 * SECOND);
-  const patch = (eventId: string, Resources: string[]) => simulation.send('PATCH', `/simulator/events/${eventId}`, { body: { Resources } });
+  const patch = (eventId: string, Resources: string[]) =>
+    simulation.send('PATCH', `/simulator/events/${eventId}`, { body: { Resources } });
   patch(ours.EventId, ['sim_1']);
   patch(others.EventId, ['sim_2']);
   await bridge.advance(2 * SECOND);
@@ -39,7 +40,9 @@ test('each sink gets what its filter selects, and the later changes of an event 
   simulation.schedule({ EventType: 'Freeze' });
   await bridge.startFor(2 * SECOND);
   const inFourMinutes = new Date(bridge.time.wallMs() + 4 * MINUTE).toUTCString();
-  simulation.send('PATCH', `/simulator/events/${EventId}`, { body: { EventType: 'Redeploy', NotBefore: inFourMinutes } });
+  simulation.send('PATCH', `/simulator/events/${EventId}`, {
+    body: { EventType: 'Redeploy', NotBefore: inFourMinutes },
+  });
   await bridge.advance(2 * SECOND);
   simulation.send('POST', `/simulator/events/${EventId}/cancel`);
   await bridge.advance(2 * SECOND);

@@ -5,12 +5,18 @@ import type { CloudEvent } from '../../virtual/memory-sinks.ts';
 import { SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
 function startsOf(bridge: VirtualBridge): (readonly [string, string | undefined])[] {
-  return bridge.sink('audit').arrivals.map(({ change, text }) => [change, (JSON.parse(text) as CloudEvent).severitytext]);
+  return bridge
+    .sink('audit')
+    .arrivals.map(({ change, text }) => [change, (JSON.parse(text) as CloudEvent).severitytext]);
 }
 
 for (const [what, fields, severity] of [
   ['a Reboot that a user started and Azure approved by itself', { EventType: 'Reboot', EventSource: 'User' }, 'WARN'],
-  ['a Redeploy that a user started and Azure approved by itself', { EventType: 'Redeploy', EventSource: 'User' }, 'WARN'],
+  [
+    'a Redeploy that a user started and Azure approved by itself',
+    { EventType: 'Redeploy', EventSource: 'User' },
+    'WARN',
+  ],
   ['a Freeze that another VM approved between two polls', { EventType: 'Freeze' }, 'INFO'],
   ['a Reboot after a failure of hardware', { EventType: 'Reboot' }, 'ERROR'],
   ['a Redeploy after a failure of hardware', { EventType: 'Redeploy' }, 'ERROR'],

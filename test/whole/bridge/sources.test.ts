@@ -26,7 +26,9 @@ function serviceFails(bridge: VirtualBridge, order: object = { status: 503, time
 /** The value of a metric's series, prefix cut. */
 async function metric(bridge: VirtualBridge, series: string): Promise<number> {
   const answer = fetch(`${bridge.bridge.url}/metrics`).then((response) => response.text());
-  const line = (await bridge.during(answer)).split('\n').find((each) => each.startsWith(`scheduled_events_bridge_${series} `));
+  const line = (await bridge.during(answer))
+    .split('\n')
+    .find((each) => each.startsWith(`scheduled_events_bridge_${series} `));
   return Number(line?.split(' ').at(-1));
 }
 
@@ -65,7 +67,13 @@ test('a sink that writes to the topic of a source does not go round in circles, 
   await bridge.advance(SECOND);
   broker.approve(EventId);
   for (let round = 0; round < 5; round++) await writeBack();
-  assert.deepEqual(sink.changes, ['scheduled', 'approval.failed', 'approval.recorded', 'approval.submitted', 'started']);
+  assert.deepEqual(sink.changes, [
+    'scheduled',
+    'approval.failed',
+    'approval.recorded',
+    'approval.submitted',
+    'started',
+  ]);
   assert.equal(sink.events[1]?.data.reason, 'bad-request');
   assert.deepEqual(posts(bridge), [200]);
   assert.equal(written, 5, 'all of it was written to the topic');
@@ -96,7 +104,11 @@ test('killed after the store and before the broker knew: the message comes again
 });
 
 test('killed after the store and before the broker knew, and the event got worse: the message does not approve it again', async (t) => {
-  const approvals = { ...APPROVALS, approvers: { ops: {}, orders: { token: { env: 'ORDERS_TOKEN' } } }, required: 'all' };
+  const approvals = {
+    ...APPROVALS,
+    approvers: { ops: {}, orders: { token: { env: 'ORDERS_TOKEN' } } },
+    required: 'all',
+  };
   const bridge = bridgeWith(t, approvals);
   const { EventId } = bridge.simulation.schedule();
   await bridge.startFor(2 * SECOND);
@@ -201,7 +213,10 @@ test('a refusal of an unknown event reaches the sinks that ask nothing of events
     [['approval.failed'], ['approval.failed'], [], []],
   );
   const [event] = bridge.sink('audit').events as unknown as Record<string, unknown>[];
-  assert.deepEqual([event?.['subject'], event?.['impact'], event?.['initiator']], ['scheduledevents/nobody', undefined, undefined]);
+  assert.deepEqual(
+    [event?.['subject'], event?.['impact'], event?.['initiator']],
+    ['scheduledevents/nobody', undefined, undefined],
+  );
 });
 
 test('with publish.resources own, an event that is not listed is not published', async (t) => {
@@ -230,7 +245,10 @@ test('a topic is read before there is a document, and its messages wait; a queue
 });
 
 test('messages about unknown events go back to the queue until the bridge knows the event', async (t) => {
-  const bridge = bridgeWith(t, { ...APPROVALS, sources: { queue: { type: 'memory', approver: 'ops', readers: 'one', giveBack: true } } });
+  const bridge = bridgeWith(t, {
+    ...APPROVALS,
+    sources: { queue: { type: 'memory', approver: 'ops', readers: 'one', giveBack: true } },
+  });
   await bridge.startFor(2 * SECOND);
   const broker = bridge.source('queue');
   broker.approve('Later');
@@ -293,7 +311,11 @@ test('a source that is away disturbs no other one', async (t) => {
 
 test('two sources and an endpoint: three approvers together start the event, once', async (t) => {
   const approvers = { ops: {}, billing: {}, orders: { token: { env: 'ORDERS_TOKEN' } } };
-  const bridge = bridgeWith(t, { approvers, required: 'all', sources: { topic: TOPIC, other: { type: 'memory', approver: 'billing' } } });
+  const bridge = bridgeWith(t, {
+    approvers,
+    required: 'all',
+    sources: { topic: TOPIC, other: { type: 'memory', approver: 'billing' } },
+  });
   const { EventId } = bridge.simulation.schedule();
   await bridge.startFor(2 * SECOND);
   bridge.source('topic').approve(EventId);
@@ -314,14 +336,20 @@ test('on a full disk a message is not settled; it comes again and is recorded wh
   assert.deepEqual(bridge.source('topic').verdicts, [null]);
   assert.deepEqual(posts(bridge), []);
   assert.equal(bridge.logged('cannot receive approvals').filter(({ level }) => level > 20).length, 0);
-  assert.deepEqual([bridge.logged('nothing can be stored').length, bridge.logged('can be stored again').length], [1, 0]);
+  assert.deepEqual(
+    [bridge.logged('nothing can be stored').length, bridge.logged('can be stored again').length],
+    [1, 0],
+  );
   const tries = bridge.source('topic').receives.length;
   assert.ok(tries > 3 && tries < 60, `${tries} tries`);
   bridge.freeDisk();
   await bridge.advance(30 * SECOND);
   assert.deepEqual(bridge.source('topic').verdicts, ['settle']);
   assert.equal(bridge.sink('audit').changes.filter((change) => change === 'approval.submitted').length, 100);
-  assert.deepEqual([bridge.logged('nothing can be stored').length, bridge.logged('can be stored again').length], [1, 1]);
+  assert.deepEqual(
+    [bridge.logged('nothing can be stored').length, bridge.logged('can be stored again').length],
+    [1, 1],
+  );
 });
 
 test('a bridge that stops accepts no more messages, and leaves them to its next start', async (t) => {

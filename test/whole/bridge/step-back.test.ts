@@ -19,12 +19,22 @@ const event = (EventStatus: string) => ({
 });
 
 function warningsOf(bridge: VirtualBridge): (string | undefined)[] {
-  return bridge.logs.filter(({ level, area }) => level === 40 && area === 'changes').map(({ msg }) => msg.split(',')[0]);
+  return bridge.logs
+    .filter(({ level, area }) => level === 40 && area === 'changes')
+    .map(({ msg }) => msg.split(',')[0]);
 }
 
 test('an event that goes back to Scheduled, and one that comes back after its end, are published and warned of once', async (t) => {
   const bridge = new VirtualBridge(t);
-  const documents = [[], [event('Scheduled')], [event('Started')], [event('Scheduled')], [event('Started')], [], [event('Scheduled')]];
+  const documents = [
+    [],
+    [event('Scheduled')],
+    [event('Started')],
+    [event('Scheduled')],
+    [event('Started')],
+    [],
+    [event('Scheduled')],
+  ];
   show(bridge, 1, []);
   await bridge.start();
   for (const [index, events] of documents.entries()) {
@@ -32,7 +42,10 @@ test('an event that goes back to Scheduled, and one that comes back after its en
     await bridge.advance(20 * SECOND);
   }
   assert.deepEqual(bridge.sink('audit').changes, ['scheduled', 'started', 'updated', 'started', 'ended', 'scheduled']);
-  assert.deepEqual(warningsOf(bridge), ['an event went back from Started to Scheduled', 'an event came back after its end']);
+  assert.deepEqual(warningsOf(bridge), [
+    'an event went back from Started to Scheduled',
+    'an event came back after its end',
+  ]);
   const [first] = bridge.logged('an event went back');
   assert.equal(first?.['eventId'], event('').EventId);
 });

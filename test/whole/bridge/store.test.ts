@@ -115,7 +115,9 @@ test('what was delivered is pruned after store.retain; what is undelivered, dead
 });
 
 test('a thousand events in one document are stored in one transaction and all delivered, each sink in order', async (t) => {
-  const bridge = new VirtualBridge(t, { sinks: { one: { type: 'memory' }, batches: { type: 'memory', batch: 100, inFlight: 1 } } });
+  const bridge = new VirtualBridge(t, {
+    sinks: { one: { type: 'memory' }, batches: { type: 'memory', batch: 100, inFlight: 1 } },
+  });
   await bridge.startFor(2 * SECOND);
   for (let i = 0; i < 1000; i++) bridge.simulation.schedule({ EventType: 'Terminate' });
   await bridge.advance(SECOND);
@@ -131,5 +133,6 @@ test('a thousand events in one document are stored in one transaction and all de
   );
   assert.equal(bridge.sink('batches').calls, 10);
   await bridge.advance(20 * MINUTE);
-  for (const name of ['one', 'batches']) assert.equal(new Set(bridge.sink(name).arrivals.map(({ id }) => id)).size, 3000);
+  for (const name of ['one', 'batches'])
+    assert.equal(new Set(bridge.sink(name).arrivals.map(({ id }) => id)).size, 3000);
 });

@@ -31,7 +31,9 @@ interface Written {
 }
 
 const released = Array.from({ length: MIGRATIONS.length - 1 }, (_, index) => index + 1);
-const versions = [...released, MIGRATIONS.length].filter((version) => existsSync(join(STORES, `version-${version}.db.gz`)));
+const versions = [...released, MIGRATIONS.length].filter((version) =>
+  existsSync(join(STORES, `version-${version}.db.gz`)),
+);
 
 test('there is a store of each version before the newest', () => {
   assert.deepEqual(
@@ -48,9 +50,11 @@ for (const version of versions) {
     await poll(() => written.owed.every(({ id }) => ids().has(id)), 'what was owed');
     for (const { id, body } of written.owed) assert.deepEqual(ids().get(id), [body]);
     const [first = '', second = ''] = written.owed.map(({ id }) => id.split(':')[0]);
-    const record = (eventId: string) => fetch(`${bridge.url}/v1/approvals/${eventId}`, { headers: { Authorization: `Bearer ${TOKEN}` } });
+    const record = (eventId: string) =>
+      fetch(`${bridge.url}/v1/approvals/${eventId}`, { headers: { Authorization: `Bearer ${TOKEN}` } });
     assert.match(await (await record(first)).text(), /"ops"/, 'who approved the first');
-    if (written.answers.held === 201) assert.match(await (await record(second)).text(), /not now/, 'why the second is held');
+    if (written.answers.held === 201)
+      assert.match(await (await record(second)).text(), /not now/, 'why the second is held');
     await bridge[Symbol.asyncDispose]();
     using database = new DatabaseSync(join(folder, 'outbox.db'));
     assert.deepEqual({ ...database.prepare('PRAGMA user_version').get() }, { user_version: MIGRATIONS.length });
@@ -64,14 +68,19 @@ for (const version of versions) {
   });
 }
 
-/** The bridge of today on a copy of the store, a minute after it was written: what is old by the clock would be given up. */
+/**
+ * The bridge of today on a copy of the store, a minute after it was written: what is old by the clock would be given
+ * up.
+ */
 async function upgraded(t: TestContext, version: number) {
   const written: Written = JSON.parse(readFileSync(join(STORES, `version-${version}.json`), 'utf8'));
   const [azure, receiver] = [await localSimulator(t), await WebhookReceiver.start()];
   t.after(() => receiver[Symbol.asyncDispose]());
   const folder = join(folderOf(t), 'store');
   mkdirSync(folder, { mode: 0o700 });
-  writeFileSync(join(folder, 'outbox.db'), gunzipSync(readFileSync(join(STORES, `version-${version}.db.gz`))), { mode: 0o600 });
+  writeFileSync(join(folder, 'outbox.db'), gunzipSync(readFileSync(join(STORES, `version-${version}.db.gz`))), {
+    mode: 0o600,
+  });
   const whole = {
     version: 1,
     metadata: { endpoint: azure.url },
@@ -81,14 +90,31 @@ async function upgraded(t: TestContext, version: number) {
     // No new event goes to what keeps the dead letters.
     sinks: { away: hook(receiver.url), refusing: hook(receiver.url, { filter: { changes: ['updated'] } }) },
   };
-  const checked = readConfig(JSON.stringify(whole), { adapters: ADAPTERS, env: { TOKEN }, directory: folder, readFile: () => '' });
+  const checked = readConfig(JSON.stringify(whole), {
+    adapters: ADAPTERS,
+    env: { TOKEN },
+    directory: folder,
+    readFile: () => '',
+  });
   if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
   const deps = systemDeps();
   const shiftMs = written.madeMs + MINUTE - deps.wallMs();
   const then = { ...deps, wallMs: () => deps.wallMs() + shiftMs };
-  const { logger, dropped } = await createLogger({ stream: new PassThrough().resume(), level: 'info', pretty: false, wallMs: then.wallMs });
+  const { logger, dropped } = await createLogger({
+    stream: new PassThrough().resume(),
+    level: 'info',
+    pretty: false,
+    wallMs: then.wallMs,
+  });
   const config = checked.options;
-  const bridge = await startBridge({ config, version: 'new', deps: then, logger, logLinesDropped: dropped, stdout: new PassThrough() });
+  const bridge = await startBridge({
+    config,
+    version: 'new',
+    deps: then,
+    logger,
+    logLinesDropped: dropped,
+    stdout: new PassThrough(),
+  });
   t.after(() => bridge[Symbol.asyncDispose]());
   return { written, folder, receiver, bridge };
 }

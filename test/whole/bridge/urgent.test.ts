@@ -13,7 +13,9 @@ function slow(bridge: VirtualBridge, ms: number): Answer {
 }
 
 function arrivalOf(side: FarSide, eventId: string): number {
-  return side.arrivals.find(({ partitionKey }) => partitionKey === eventId.toLowerCase())?.atMs ?? Number.POSITIVE_INFINITY;
+  return (
+    side.arrivals.find(({ partitionKey }) => partitionKey === eventId.toLowerCase())?.atMs ?? Number.POSITIVE_INFINITY
+  );
 }
 
 test('a Preempt is sent at once although preparations of 50 s take every place of the sink', async (t) => {

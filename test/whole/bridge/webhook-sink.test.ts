@@ -26,7 +26,9 @@ interface Fixture {
 async function fixture(t: TestContext, retry: object = {}): Promise<Fixture> {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
-  const bridge = new VirtualBridge(t, { sinks: { hooks: hook(receiver.url, { timeout: '4m', ...retry }), audit: { type: 'memory' } } });
+  const bridge = new VirtualBridge(t, {
+    sinks: { hooks: hook(receiver.url, { timeout: '4m', ...retry }), audit: { type: 'memory' } },
+  });
   await bridge.startFor(2 * SECOND);
   return {
     bridge,
@@ -98,8 +100,8 @@ test('a sink whose receiver answers 410 is retired until a verb resumes it; what
   assert.equal((await state()).state, 'retired');
   const during = await bridge.sinkMetrics();
   assert.deepEqual(
-    ['sink_retired{sink="hooks"}', 'sink_state{sink="hooks",state="retired"}', 'sink_queue_length{sink="hooks"}'].map((name) =>
-      metric(during, name),
+    ['sink_retired{sink="hooks"}', 'sink_state{sink="hooks",state="retired"}', 'sink_queue_length{sink="hooks"}'].map(
+      (name) => metric(during, name),
     ),
     ['1', '1', '2'],
   );
@@ -128,7 +130,10 @@ test('a retired sink stays so over a restart, and starts again with another conf
   assert.equal((await state()).state, 'retired');
   assert.equal(receiver.requests.length, 1);
   await bridge.stop();
-  await bridge.start({ ...bridge.settings, sinks: { hooks: hook(receiver.url, { timeout: '9s' }), audit: { type: 'memory' } } });
+  await bridge.start({
+    ...bridge.settings,
+    sinks: { hooks: hook(receiver.url, { timeout: '9s' }), audit: { type: 'memory' } },
+  });
   await until(() => receiver.requests.length === 2);
   await bridge.advance(SECOND);
   assert.equal((await state()).state, 'delivering');
@@ -142,7 +147,9 @@ test('a retired sink drops deliveries older than maxAge without an attempt', asy
   bridge.simulation.schedule();
   await bridge.advance(HOUR + MINUTE);
   assert.equal(receiver.requests.length, 1);
-  const dead = bridge.beside("SELECT reason, attempts FROM deliveries WHERE sink = 'hooks' AND state = 'dead' ORDER BY seq");
+  const dead = bridge.beside(
+    "SELECT reason, attempts FROM deliveries WHERE sink = 'hooks' AND state = 'dead' ORDER BY seq",
+  );
   assert.deepEqual(
     dead.slice(0, 2).map(({ reason, attempts }) => [reason, attempts]),
     [

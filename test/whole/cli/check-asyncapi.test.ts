@@ -7,7 +7,9 @@ import { configWith } from '../../support/asyncapi-document.ts';
 import { run } from '../../support/program.ts';
 import { bridgeFolder } from '../../support/running-bridge.ts';
 
-const SINKS = { hooks: { type: 'webhook', url: { env: 'HOOK_URL' }, mode: 'binary', filter: { changes: ['scheduled'] } } };
+const SINKS = {
+  hooks: { type: 'webhook', url: { env: 'HOOK_URL' }, mode: 'binary', filter: { changes: ['scheduled'] } },
+};
 const HOOK_URL = 'https://hooks.example.com/secret-path?sig=secret-signature';
 
 test('without a file it is an example, the same in YAML and in JSON', async (t) => {
@@ -20,7 +22,9 @@ test('without a file it is an example, the same in YAML and in JSON', async (t) 
 test('with a file it is the document of this configuration, without its secrets', async (t) => {
   const sections = { sinks: SINKS, http: { listen: '127.0.0.1:8700' } };
   const { config } = bridgeFolder(t, 'http://127.0.0.1:1', sections);
-  const { code, stdout, stderr } = await run(t, ['check', '--asyncapi', '--json', '--config', config], { env: { HOOK_URL } });
+  const { code, stdout, stderr } = await run(t, ['check', '--asyncapi', '--json', '--config', config], {
+    env: { HOOK_URL },
+  });
   assert.deepEqual([code, stderr], [0, '']);
   const expected = asyncApiDocument(configWith(sections, { HOOK_URL }));
   assert.deepEqual(JSON.parse(stdout), JSON.parse(JSON.stringify(expected)));

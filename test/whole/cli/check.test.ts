@@ -43,7 +43,8 @@ for (const args of WITH_CONFIG) {
   test(`\`${args.join(' ')}\` with a bad configuration names every fault with its path and exits with 78`, async (t) => {
     const { code, stdout, stderr } = await run(t, [...args, '--config', badConfig(t)]);
     assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
-    for (const path of FAULTY_PATHS) assert.ok(stderr.includes(`\n  ${path}: `) || stderr.includes(`\n  ${path}.`), `${path} in ${stderr}`);
+    for (const path of FAULTY_PATHS)
+      assert.ok(stderr.includes(`\n  ${path}: `) || stderr.includes(`\n  ${path}.`), `${path} in ${stderr}`);
     assert.match(stderr, /did you mean pollInterval\?/);
   });
 
@@ -59,12 +60,17 @@ test('check reports that a good configuration is valid, and sends no request', a
   const simulator = await localSimulator(t);
   const { config } = bridgeFolder(t, simulator.url, { sinks: { audit: { type: 'stdout' } } });
   const { code, stdout, stderr } = await run(t, ['check', '--config', config]);
-  assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${config}: the configuration is valid\n`, stderr: '' });
+  assert.deepEqual(
+    { code, stdout, stderr },
+    { code: 0, stdout: `${config}: the configuration is valid\n`, stderr: '' },
+  );
   assert.deepEqual(simulator.requests(), []);
 });
 
 test('check finds what only an adapter can find: a secret URL that is not a URL', async (t) => {
-  const { config } = bridgeFolder(t, 'http://127.0.0.1:1', { sinks: { hooks: { type: 'webhook', url: { env: 'HOOK_URL' } } } });
+  const { config } = bridgeFolder(t, 'http://127.0.0.1:1', {
+    sinks: { hooks: { type: 'webhook', url: { env: 'HOOK_URL' } } },
+  });
   const { code, stderr } = await run(t, ['check', '--config', config], { env: { HOOK_URL: 'not-a-url-but-a-secret' } });
   assert.equal(code, 78);
   assert.match(stderr, /sinks\.hooks\.url/);
@@ -82,7 +88,9 @@ test('check --schema prints a JSON Schema that takes a good configuration and re
 test('check --connect reaches the metadata service and each sink without sending an event', async (t) => {
   const simulator = await localSimulator(t);
   await using receiver = await WebhookReceiver.start();
-  const { config } = bridgeFolder(t, simulator.url, { sinks: { audit: { type: 'stdout' }, hooks: hook(receiver.url) } });
+  const { config } = bridgeFolder(t, simulator.url, {
+    sinks: { audit: { type: 'stdout' }, hooks: hook(receiver.url) },
+  });
   const { code, stdout, stderr } = await run(t, ['check', '--connect', '--config', config]);
   const lines = 'metadata: can be reached\nsinks.audit: can be reached\nsinks.hooks: can be reached\n';
   assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: lines, stderr: '' });

@@ -9,11 +9,14 @@ import { bridgeFolder, hook, startRun, urlOf } from '../../support/running-bridg
 
 const ORIGIN = 'bridge.example.com';
 
-async function askedReceiver(t: TestContext): Promise<{ receiver: WebhookReceiver; consent: (headers: Record<string, string>) => void }> {
+async function askedReceiver(
+  t: TestContext,
+): Promise<{ receiver: WebhookReceiver; consent: (headers: Record<string, string>) => void }> {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
   let given: Record<string, string> = {};
-  receiver.default = (response, _socket, { method }) => void response.writeHead(method === 'OPTIONS' ? 200 : 204, given).end();
+  receiver.default = (response, _socket, { method }) =>
+    void response.writeHead(method === 'OPTIONS' ? 200 : 204, given).end();
   const consent = (headers: Record<string, string>) => {
     given = headers;
   };
@@ -30,7 +33,9 @@ test('nothing is delivered before the receiver consents; its consent outlives ki
   await azure.schedule({});
   await poll(() => methods().length >= 2, 'two questions');
   assert.deepEqual(new Set(methods()), new Set(['OPTIONS']));
-  const readyz = (await (await fetch(`${urlOf(first)}/readyz`)).json()) as { sinks: Record<string, { state: string; reason: string }> };
+  const readyz = (await (await fetch(`${urlOf(first)}/readyz`)).json()) as {
+    sinks: Record<string, { state: string; reason: string }>;
+  };
   assert.equal(readyz.sinks['hooks']?.state, 'misconfigured');
   assert.match(readyz.sinks['hooks']?.reason ?? '', /does not consent to deliveries from bridge\.example\.com/);
   consent({ 'WebHook-Allowed-Origin': ORIGIN.toUpperCase() });
@@ -43,7 +48,9 @@ test('nothing is delivered before the receiver consents; its consent outlives ki
   const second = await startRun(t, folder);
   await azure.schedule({});
   // What the killed process could not note any more comes once again.
-  const posts = () => new Set(receiver.requests.filter(({ method }) => method === 'POST').map(({ headers }) => headers['webhook-id'])).size;
+  const posts = () =>
+    new Set(receiver.requests.filter(({ method }) => method === 'POST').map(({ headers }) => headers['webhook-id']))
+      .size;
   await poll(() => posts() >= 2, 'the second delivery');
   assert.equal(methods().filter((method) => method === 'OPTIONS').length, asked);
   await second.end('SIGTERM');

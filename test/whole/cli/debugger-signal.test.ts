@@ -9,7 +9,9 @@ const skip = existsSync('/proc/self/net/tcp') ? false : 'there is no /proc, whic
 
 /** The inodes of its listening sockets. */
 function listeningSockets(pid: number): string[] {
-  const rows = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').trim().split('\n').slice(1));
+  const rows = ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8').trim().split('\n').slice(1),
+  );
   const listening = rows.map((row) => row.trim().split(/\s+/)).filter(([, , , state]) => state === '0A');
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)));
   return listening.map(([, , , , , , , , , inode]) => `socket:[${inode}]`).filter((socket) => open.has(socket));

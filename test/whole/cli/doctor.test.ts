@@ -84,7 +84,10 @@ function foundByAnother(store: string): string {
   const module = new URL('../../../src/diagnosis/places.ts', import.meta.url);
   const script = `const { placeFindings } = await import('${module}'); console.log(await placeFindings({ store: '${store}', addresses: {} }));`;
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', ...user });
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    ...user,
+  });
   assert.equal(stderr, '');
   return stdout;
 }

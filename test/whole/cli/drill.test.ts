@@ -25,7 +25,19 @@ async function runningBridge(t: TestContext, approvals: object = {}, http: objec
 
 test('a consumer does not approve: the report names it, and the exit code is 1', async (t) => {
   const { url } = await runningBridge(t);
-  const args = ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', '--resources', 'vm-1', '--notice', '1s', '--duration', '1s'];
+  const args = [
+    'drill',
+    '--bridge',
+    url,
+    '--token-env',
+    'ORDERS_TOKEN',
+    '--resources',
+    'vm-1',
+    '--notice',
+    '1s',
+    '--duration',
+    '1s',
+  ];
   const forgotten = await run(t, [...args, '--expect', 'approvals,deliveries'], { env: ENV });
   assert.equal(forgotten.code, 1, forgotten.stderr);
   assert.partialDeepStrictEqual(JSON.parse(forgotten.stdout), { state: 'ended', approvers: [], missing: ['orders'] });
@@ -36,7 +48,10 @@ test('a consumer does not approve: the report names it, and the exit code is 1',
 
 test('next to the service, by its configuration; a rule approves it: exit code 0, and nothing was posted', async (t) => {
   const { url, azure } = await runningBridge(t, { policy: [{ when: {}, then: 'approve' }] });
-  const { config } = bridgeFolder(t, azure.url, { http: { listen: new URL(url).host }, approvals: { approvers: APPROVERS } });
+  const { config } = bridgeFolder(t, azure.url, {
+    http: { listen: new URL(url).host },
+    approvals: { approvers: APPROVERS },
+  });
   const args = ['drill', '--config', config, '--resources', 'vm-1', '--duration', '0s'];
   const { code, stdout, stderr } = await run(t, [...args, '--expect', 'approvals'], { env: ENV });
   assert.equal(code, 0, stderr);
@@ -46,7 +61,10 @@ test('next to the service, by its configuration; a rule approves it: exit code 0
 
 test('over TLS the bridge is recognized by its certificate, under any name; another program on the port gets no token', async (t) => {
   const authority = await CertificateAuthority.create(t);
-  const [own, other] = [await authority.issue('DNS:bridge.example.com'), await authority.issue('IP:127.0.0.1,DNS:bridge.example.com')];
+  const [own, other] = [
+    await authority.issue('DNS:bridge.example.com'),
+    await authority.issue('IP:127.0.0.1,DNS:bridge.example.com'),
+  ];
   const tls = { cert: own.certFile, key: own.keyFile };
   const { url, azure } = await runningBridge(t, {}, { tls });
   const args = (verb: string, port: number | string) => {
@@ -75,7 +93,10 @@ test('a restarted bridge continues its drill, and the verb waits for it', async 
   const args = ['--resources', 'vm-1', '--notice', '2s', '--duration', '1s', '--expect', 'deliveries'];
   const drill = start(t, ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', ...args], { env: ENV });
   // By then the verb has long had the answer that it began.
-  await poll(() => peek(folder, (outbox) => outbox.drills.open().some(({ startedMs }) => startedMs !== null)), 'the start of the drill');
+  await poll(
+    () => peek(folder, (outbox) => outbox.drills.open().some(({ startedMs }) => startedMs !== null)),
+    'the start of the drill',
+  );
   await program.end('SIGKILL');
   await drill.logs('; retrying');
   const sections = { http: { listen: new URL(url).host }, approvals: { approvers: APPROVERS } };
@@ -98,8 +119,11 @@ test('a server with unexpected answers is not a bridge', async (t) => {
 
 test('an interrupt cancels the drill and prints that', async (t) => {
   const { url } = await runningBridge(t);
-  const program = start(t, ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', '--resources', 'vm-1'], { env: ENV });
-  const listed = async () => ((await (await fetch(`${url}/v1/events`)).json()) as { events: readonly { eventId: string }[] }).events;
+  const program = start(t, ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', '--resources', 'vm-1'], {
+    env: ENV,
+  });
+  const listed = async () =>
+    ((await (await fetch(`${url}/v1/events`)).json()) as { events: readonly { eventId: string }[] }).events;
   let [event] = await listed();
   for (; event === undefined; [event] = await listed());
   const { code, stderr } = await program.end('SIGINT');
@@ -110,7 +134,8 @@ test('an interrupt cancels the drill and prints that', async (t) => {
 
 test('faults are reported before anything begins: usage, clear text, a token that is not an admin’s, no bridge', async (t) => {
   const { url } = await runningBridge(t);
-  const code = async (...args: string[]) => (await run(t, ['drill', ...args], { env: { ...ENV, OTHER: 'somebody-elses-token' } })).code;
+  const code = async (...args: string[]) =>
+    (await run(t, ['drill', ...args], { env: { ...ENV, OTHER: 'somebody-elses-token' } })).code;
   assert.equal(await code(), 2);
   assert.equal(await code('--bridge', url, '--token-env', 'ORDERS_TOKEN', '--expect', 'wonders'), 2);
   assert.equal(await code('--bridge', 'http://bridge.example.com:8700', '--token-env', 'ORDERS_TOKEN'), 2);
@@ -124,7 +149,13 @@ test('approve sends no drill to an endpoint, in any letter case', async (t) => {
   const azure = await startSimulator();
   t.after(() => azure.close());
   const drill = 'Drill-00000000-0000-4000-8000-000000000001';
-  const { code, stdout, stderr } = await run(t, ['approve', 'C7061BAC-AFDC-4513-B24B-AA5F13A16123', drill, '--endpoint', azure.url]);
+  const { code, stdout, stderr } = await run(t, [
+    'approve',
+    'C7061BAC-AFDC-4513-B24B-AA5F13A16123',
+    drill,
+    '--endpoint',
+    azure.url,
+  ]);
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, /is a drill/);
   assert.deepEqual(azure.requests(), []);

@@ -79,7 +79,9 @@ names.bind(('127.0.0.1', 53))
 print('open')
 while True: print('asked', len(names.recv(4096)))"`;
 
-test('a start that waits for a name server that never answers ends at a signal', { skip: noNetworkNamespace() }, async (t) => {
+test('a start that waits for a name server that never answers ends at a signal', {
+  skip: noNetworkNamespace(),
+}, async (t) => {
   const namespace = NetworkNamespace.create(t);
   const own = `/etc/netns/${namespace.name}`;
   mkdirSync(own, { recursive: true });

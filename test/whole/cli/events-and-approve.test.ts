@@ -163,7 +163,9 @@ test('approve --bridge exits with 1 for an unknown event and for a wrong token, 
   assert.equal(unknown.code, 1);
   assert.deepEqual(JSON.parse(unknown.stdout), { eventId: 'no-such-event', status: 404 });
   assert.match(unknown.stderr, /^no-such-event: .+/);
-  const wrong = await run(t, ['approve', 'no-such-event', ...through(bridge)], { env: { MY_TOKEN: 'wrong-token-of-nobody' } });
+  const wrong = await run(t, ['approve', 'no-such-event', ...through(bridge)], {
+    env: { MY_TOKEN: 'wrong-token-of-nobody' },
+  });
   assert.equal(wrong.code, 1);
   assert.equal(JSON.parse(wrong.stdout).status, 401);
   assert.doesNotMatch(wrong.stdout + wrong.stderr, /wrong-token-of-nobody/);
@@ -183,7 +185,9 @@ test('approve --bridge sends no token over http:// beyond loopback without --all
 test('approve --bridge passes by every proxy of the environment, since a token goes along', async (t) => {
   const { bridge } = await bridgeWithApprover(t);
   const proxy = await trapProxy(t);
-  const { code, stdout } = await run(t, ['approve', 'A', ...through(bridge)], { env: { ...proxy.env, MY_TOKEN: TOKEN } });
+  const { code, stdout } = await run(t, ['approve', 'A', ...through(bridge)], {
+    env: { ...proxy.env, MY_TOKEN: TOKEN },
+  });
   assert.deepEqual([code, JSON.parse(stdout).status, proxy.visits()], [1, 404, 0]);
 });
 

@@ -58,10 +58,16 @@ test("the answer of another bridge is not taken for that of the configuration's,
   const { port, config: own } = await runningBridge(t);
   assert.equal((await run(t, ['health', '--config', own])).code, 0);
   const other = join(folderOf(t), 'bridge.yaml');
-  writeFileSync(other, JSON.stringify({ version: 1, http: { listen: `127.0.0.1:${port}` }, store: { path: 'never-started' } }));
+  writeFileSync(
+    other,
+    JSON.stringify({ version: 1, http: { listen: `127.0.0.1:${port}` }, store: { path: 'never-started' } }),
+  );
   const health = await run(t, ['health', '--config', other]);
   assert.equal(health.code, 1);
-  assert.match(health.stderr, /does not run: no process uses its store .*never-started\. Another bridge answers at its address/);
+  assert.match(
+    health.stderr,
+    /does not run: no process uses its store .*never-started\. Another bridge answers at its address/,
+  );
   const status = await run(t, ['status', '--config', other]);
   const { ready, isRunning, reasons } = JSON.parse(status.stdout);
   assert.deepEqual([status.code, ready, isRunning], [1, false, false]);
@@ -72,14 +78,23 @@ test('readers see which machine this is, how it runs and its clock; the probes o
   const health = await freePorts();
   const { url, program } = await runningBridge(t, { health: `127.0.0.1:${health}` });
   await program.logs('this machine is identified');
-  const get = async (path: string, from = url) => (await (await fetch(`${from}${path}`)).json()) as Record<string, unknown>;
+  const get = async (path: string, from = url) =>
+    (await (await fetch(`${from}${path}`)).json()) as Record<string, unknown>;
   const machine = ({ vm, version, dryRun, clock }: Record<string, unknown>) => ({ vm, version, dryRun, clock });
-  const seen = machine(await get('/v1/events')) as { vm: { name: string; source: string }; clock: { offsetSeconds: number } };
+  const seen = machine(await get('/v1/events')) as {
+    vm: { name: string; source: string };
+    clock: { offsetSeconds: number };
+  };
   assert.equal(seen.vm.name, 'sim_0');
   assert.match(seen.vm.source, /^\/subscriptions\//);
   assert.ok(Math.abs(seen.clock.offsetSeconds) < 5, String(seen.clock.offsetSeconds));
   assert.deepEqual(Object.keys(machine(await get('/readyz'))).sort(), ['clock', 'dryRun', 'version', 'vm']);
-  assert.deepEqual(Object.keys(await get('/readyz', `http://127.0.0.1:${health}`)).sort(), ['configuration', 'ready', 'reasons', 'sinks']);
+  assert.deepEqual(Object.keys(await get('/readyz', `http://127.0.0.1:${health}`)).sort(), [
+    'configuration',
+    'ready',
+    'reasons',
+    'sinks',
+  ]);
 });
 
 test('a bridge that is not ready: exit code 1, and why', async (t) => {

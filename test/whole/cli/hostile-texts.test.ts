@@ -13,12 +13,18 @@ import { bridgeFolder, hook, peek, TOKEN } from '../../support/running-bridge.ts
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 const ON_TERMINAL = join(import.meta.dirname, '../../support/on-terminal.py');
-const skip = spawnSync('python3', ['-c', 'import pty']).status === 0 ? false : 'python3, which gives the terminal, is not there';
+const skip =
+  spawnSync('python3', ['-c', 'import pty']).status === 0 ? false : 'python3, which gives the terminal, is not there';
 
 /** Clears the screen, forges a line, and colours by a character that JSON does not escape. */
 const HOSTILE = 'a\u001b[2J\r\nforged\u009b31m\u202e';
 const ESCAPED = 'a\\u001b[2J\\r\\nforged\\u009b31m\\u202e';
-const EVENT = { EventType: 'Redeploy', Resources: [HOSTILE], Description: HOSTILE, NotBefore: 'Fri, 01 Jan 2100 00:00:00 GMT' };
+const EVENT = {
+  EventType: 'Redeploy',
+  Resources: [HOSTILE],
+  Description: HOSTILE,
+  NotBefore: 'Fri, 01 Jan 2100 00:00:00 GMT',
+};
 /** Of the log alone. */
 const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g');
 
@@ -38,11 +44,15 @@ function expectHarmless(printed: string): void {
 async function hostileService(t: TestContext): Promise<FakeMetadata> {
   const service = await FakeMetadata.start(t);
   const compute = { name: HOSTILE, vmId: 'v', subscriptionId: 's', resourceGroupName: 'g' };
-  service.respond = ({ path }) => ({ body: path.includes('/instance') ? JSON.stringify({ compute }) : fakeDocument(1, EVENT) });
+  service.respond = ({ path }) => ({
+    body: path.includes('/instance') ? JSON.stringify({ compute }) : fakeDocument(1, EVENT),
+  });
   return service;
 }
 
-test('events prints the document in JSON that a terminal takes no command from, and that means the same', { skip }, async (t) => {
+test('events prints the document in JSON that a terminal takes no command from, and that means the same', {
+  skip,
+}, async (t) => {
   const { url } = await hostileService(t);
   for (const more of [[], ['--count', '1']]) {
     const { stdout } = await onTerminal(t, ['events', '--endpoint', url, ...more]).ended();
@@ -66,7 +76,10 @@ test('run logs the name of the VM on one line, on a terminal and in JSON', { ski
 test('policy test prints names and types escaped', { skip }, async (t) => {
   const folder = folderOf(t);
   const event = join(folder, 'event.json');
-  writeFileSync(event, JSON.stringify({ EventId: 'A', EventStatus: 'Scheduled', ...EVENT, EventSource: HOSTILE, EventType: HOSTILE }));
+  writeFileSync(
+    event,
+    JSON.stringify({ EventId: 'A', EventStatus: 'Scheduled', ...EVENT, EventSource: HOSTILE, EventType: HOSTILE }),
+  );
   const { config } = bridgeFolder(t, 'http://127.0.0.1:1', {});
   const { stdout } = await onTerminal(t, ['policy', 'test', '--config', config, '--event', event]).ended();
   expectHarmless(stdout);

@@ -8,7 +8,10 @@ import { run } from '../../support/program.ts';
 
 const MAIN = new URL('../../../dist/main.js', import.meta.url);
 
-/** Runs the command to its end, which comes soon, then keeps as much as makes the nursery grow, and tells how large it got. */
+/**
+ * Runs the command to its end, which comes soon, then keeps as much as makes the nursery grow, and tells how large it
+ * got.
+ */
 const SCRIPT = `
   import { writeSync } from 'node:fs';
   import { getHeapSpaceStatistics } from 'node:v8';

@@ -9,7 +9,8 @@ import { type Ended, run, start } from '../../support/program.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 const ON_TERMINAL = join(import.meta.dirname, '../../support/on-terminal.py');
-const skip = spawnSync('python3', ['-c', 'import pty']).status === 0 ? false : 'python3, which gives the terminal, is not there';
+const skip =
+  spawnSync('python3', ['-c', 'import pty']).status === 0 ? false : 'python3, which gives the terminal, is not there';
 
 const APPROVALS = `
   approvers:
@@ -35,7 +36,10 @@ const EVENT = {
 /** The arguments that ask a bridge with these approvals, without a metadata service that could be asked. */
 function configured(t: TestContext, approvals = APPROVALS): string[] {
   const config = join(folderOf(t), 'bridge.yaml');
-  writeFileSync(config, `version: 1\nmetadata: { endpoint: "http://127.0.0.1:1", apiVersion: newest }\napprovals:${approvals}`);
+  writeFileSync(
+    config,
+    `version: 1\nmetadata: { endpoint: "http://127.0.0.1:1", apiVersion: newest }\napprovals:${approvals}`,
+  );
   return ['policy', 'test', '--config', config];
 }
 
@@ -73,12 +77,23 @@ test("an event in the metadata service's form is decided with rule, time and rea
     waitingFor: ['orders'],
     canBeApproved: true,
     deadline: { at: '2099-12-31T23:58:00Z', then: 'approve', because: null },
-    passedOver: [{ rule: 'policy[0]', index: 0, unmet: [{ condition: 'initiators', because: 'asks for User, and it is from Platform' }] }],
+    passedOver: [
+      {
+        rule: 'policy[0]',
+        index: 0,
+        unmet: [{ condition: 'initiators', because: 'asks for User, and it is from Platform' }],
+      },
+    ],
   });
 });
 
 test('a document is decided event by event', async (t) => {
-  const events = [{ ...EVENT, EventSource: 'User' }, { ...EVENT, EventType: 'Terminate' }, { ...EVENT, EventStatus: 'Started' }, EVENT];
+  const events = [
+    { ...EVENT, EventSource: 'User' },
+    { ...EVENT, EventType: 'Terminate' },
+    { ...EVENT, EventStatus: 'Started' },
+    EVENT,
+  ];
   const decisions = decisionsOf(await judge(t, { DocumentIncarnation: 3, Events: events }));
   assert.deepEqual(
     decisions.map(({ policy, then }) => [policy, then]),
@@ -95,8 +110,20 @@ test('a document is decided event by event', async (t) => {
 /** A `scheduled` CloudEvent of ours, as far as it counts here. */
 function cloudEvent(data: object = {}) {
   const common = { eventId: EVENT.EventId, eventType: 'Redeploy', eventStatus: 'Scheduled', eventSource: 'Platform' };
-  const event = { ...common, resources: ['web_0'], notBefore: '2026-11-21T10:10:00Z', durationInSeconds: -1, observer: {}, ...data };
-  return { specversion: '1.0', type: 'io.github.scheduled-events-bridge.scheduled.v1', time: '2026-11-21T10:00:00.123Z', data: event };
+  const event = {
+    ...common,
+    resources: ['web_0'],
+    notBefore: '2026-11-21T10:10:00Z',
+    durationInSeconds: -1,
+    observer: {},
+    ...data,
+  };
+  return {
+    specversion: '1.0',
+    type: 'io.github.scheduled-events-bridge.scheduled.v1',
+    time: '2026-11-21T10:00:00.123Z',
+    data: event,
+  };
 }
 
 test('a CloudEvent of ours is decided at its time', async (t) => {
@@ -107,7 +134,9 @@ test('a CloudEvent of ours is decided at its time', async (t) => {
 
 test('a deadline in the past, and one whose rule does not cover every machine, leave the event to Azure', async (t) => {
   const deadlines = [{ notBefore: '2026-11-21T10:01:00Z' }, { resources: ['web_0', 'db_0'] }];
-  const decisions = await Promise.all(deadlines.map(async (data) => decisionsOf(await judge(t, cloudEvent(data)))[0]?.['deadline']));
+  const decisions = await Promise.all(
+    deadlines.map(async (data) => decisionsOf(await judge(t, cloudEvent(data)))[0]?.['deadline']),
+  );
   assert.deepEqual(decisions, [
     { at: '2026-11-21T09:59:00Z', then: 'leave', because: 'past' },
     { at: '2026-11-21T10:08:00Z', then: 'leave', because: 'resources' },
@@ -188,7 +217,10 @@ test('on a terminal it prints sentences, and equal decisions once', { skip }, as
   const redeploy = await onTerminal('--scenario', 'redeploy', '--name', 'web_0');
   assert.match(redeploy, /^redeploy: a redeploy by the platform/);
   assert.match(redeploy, /Redeploy of web_0 from Platform, of unknown length, not before 2026-01-01T00:10:00Z\n/);
-  assert.match(redeploy, /\n {4}policy\[1\]: wait for orders; approve at 2026-01-01T00:08:00Z if it is still waiting\n/);
+  assert.match(
+    redeploy,
+    /\n {4}policy\[1\]: wait for orders; approve at 2026-01-01T00:08:00Z if it is still waiting\n/,
+  );
   assert.match(redeploy, /\n {4}not policy\[0\]: asks for User, and it is from Platform\n/);
   assert.match(
     await onTerminal('--scenario', 'storm'),

@@ -38,7 +38,11 @@ class Place {
 }
 
 /** What `check` warns of, without what to do, for these sinks. */
-async function warnings(t: TestContext, sinks: object, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+async function warnings(
+  t: TestContext,
+  sinks: object,
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly string[]> {
   const { config } = bridgeFolder(t, 'http://127.0.0.1:1', { sinks });
   const { code, stderr } = await run(t, ['check', '--config', config], { env });
   assert.equal(code, 0, stderr);
@@ -47,16 +51,23 @@ async function warnings(t: TestContext, sinks: object, env: Readonly<Record<stri
 
 const command = (...line: readonly string[]) => ({ type: 'command', run: line });
 
-test('a program that everybody may change is named, and so is one in a folder that they may write to', options, async (t) => {
-  const place = new Place(t);
-  const [closed, open] = [place.put('closed', '#!/bin/sh\n'), place.put('open', '#!/bin/sh\n', 0o777)];
-  place.make('public', 0o777);
-  const replaceable = place.put('public/program', '#!/bin/sh\n');
-  assert.deepEqual(await warnings(t, { closed: command(closed), open: command(open), replaceable: command(replaceable) }), [
-    `sinks.open.run: the program ${open} may be changed by ${EVERYBODY}`,
-    `sinks.replaceable.run: the program ${replaceable} may be changed by ${EVERYBODY}`,
-  ]);
-});
+test(
+  'a program that everybody may change is named, and so is one in a folder that they may write to',
+  options,
+  async (t) => {
+    const place = new Place(t);
+    const [closed, open] = [place.put('closed', '#!/bin/sh\n'), place.put('open', '#!/bin/sh\n', 0o777)];
+    place.make('public', 0o777);
+    const replaceable = place.put('public/program', '#!/bin/sh\n');
+    assert.deepEqual(
+      await warnings(t, { closed: command(closed), open: command(open), replaceable: command(replaceable) }),
+      [
+        `sinks.open.run: the program ${open} may be changed by ${EVERYBODY}`,
+        `sinks.replaceable.run: the program ${replaceable} may be changed by ${EVERYBODY}`,
+      ],
+    );
+  },
+);
 
 test('so are its interpreter, that of its interpreter, and files among its arguments', options, async (t) => {
   const place = new Place(t);
@@ -77,15 +88,19 @@ test('so are its interpreter, that of its interpreter, and files among its argum
   ]);
 });
 
-test('a program of PATH is named with the folders before it, in which another one of its name would be found first', options, async (t) => {
-  const place = new Place(t);
-  const [first, second, third] = [place.make('first', 0o1777), place.make('second'), place.make('third', 0o1777)];
-  place.put('second/prepare', '#!/bin/sh\n');
-  const env = { PATH: [first, second, third, process.env['PATH'] ?? ''].join(':') };
-  assert.deepEqual(await warnings(t, { prepare: command('prepare') }, env), [
-    `sinks.prepare.run: the folder of PATH ${first} may be changed by ${EVERYBODY}`,
-  ]);
-});
+test(
+  'a program of PATH is named with the folders before it, in which another one of its name would be found first',
+  options,
+  async (t) => {
+    const place = new Place(t);
+    const [first, second, third] = [place.make('first', 0o1777), place.make('second'), place.make('third', 0o1777)];
+    place.put('second/prepare', '#!/bin/sh\n');
+    const env = { PATH: [first, second, third, process.env['PATH'] ?? ''].join(':') };
+    assert.deepEqual(await warnings(t, { prepare: command('prepare') }, env), [
+      `sinks.prepare.run: the folder of PATH ${first} may be changed by ${EVERYBODY}`,
+    ]);
+  },
+);
 
 const KUBECONFIG = (place: Place) => `
 current-context: a
@@ -99,11 +114,14 @@ test('a kubeconfig is named, and the files that it names', options, async (t) =>
   place.put('ca.crt', '', 0o666);
   place.put('token', 'a-token-of-the-bridge', 0o644);
   const kubeconfig = place.put('config', KUBECONFIG(place), 0o602);
-  assert.deepEqual(await warnings(t, { node: { type: 'kubernetes', prepare: ['cordon'], kubeconfig, node: 'node-1' } }), [
-    `sinks.node.kubeconfig: the file ${kubeconfig} may be changed by ${EVERYBODY}`,
-    `sinks.node.kubeconfig: the file ${place.path('ca.crt')} may be changed by ${EVERYBODY}`,
-    `sinks.node.kubeconfig: the file ${place.path('token')} may be read by ${EVERYBODY}: allow only its owner to read it`,
-  ]);
+  assert.deepEqual(
+    await warnings(t, { node: { type: 'kubernetes', prepare: ['cordon'], kubeconfig, node: 'node-1' } }),
+    [
+      `sinks.node.kubeconfig: the file ${kubeconfig} may be changed by ${EVERYBODY}`,
+      `sinks.node.kubeconfig: the file ${place.path('ca.crt')} may be changed by ${EVERYBODY}`,
+      `sinks.node.kubeconfig: the file ${place.path('token')} may be read by ${EVERYBODY}: allow only its owner to read it`,
+    ],
+  );
 });
 
 test('run and a reload log what others may change', options, async (t) => {

@@ -10,7 +10,16 @@ import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
 import { type Program, start } from '../../support/program.ts';
-import { type BridgeFolder, bridgeFolder, hook, received, type Sections, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
+import {
+  type BridgeFolder,
+  bridgeFolder,
+  hook,
+  received,
+  type Sections,
+  startRun,
+  TOKEN,
+  urlOf,
+} from '../../support/running-bridge.ts';
 
 const OTHER_TOKEN = 'another-horse-another-staple';
 
@@ -31,7 +40,10 @@ async function hangUp(program: Program): Promise<void> {
 }
 
 async function post(program: Program, token = TOKEN): Promise<{ status: number; body: Record<string, unknown> }> {
-  const answer = await fetch(`${urlOf(program)}/v1/reload`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } });
+  const answer = await fetch(`${urlOf(program)}/v1/reload`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}` },
+  });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
@@ -43,7 +55,9 @@ test('SIGHUP applies another file; a faulty one is refused, and shown in /readyz
   const bridge = await startRun(t, folder);
   const readyz = async () => {
     const answer = await fetch(`${urlOf(bridge)}/readyz`);
-    const { configuration } = (await answer.json()) as { configuration: { refused: { faults: { path: string }[] } | null } };
+    const { configuration } = (await answer.json()) as {
+      configuration: { refused: { faults: { path: string }[] } | null };
+    };
     return { status: answer.status, refused: configuration.refused };
   };
   simulator.schedule();
@@ -90,11 +104,17 @@ test('POST /v1/reload: 200 with the paths, 422, 409, 403 without an admin’s to
     metadata: { endpoint: simulator.url, pollInterval: '60ms' },
     publish: { resources: 'own' },
   });
-  assert.deepEqual(await post(bridge), { status: 200, body: { changed: ['metadata.pollInterval', 'publish.resources'] } });
+  assert.deepEqual(await post(bridge), {
+    status: 200,
+    body: { changed: ['metadata.pollInterval', 'publish.resources'] },
+  });
 
   rewrite(t, folder, simulator, { ...sections, http: { listen: '127.0.0.1:1' }, store: { path: '/elsewhere' } });
   const restart = await post(bridge);
-  assert.deepEqual([restart.status, restart.body['type'], restart.body['restart']], [409, 'needs-restart', ['store', 'http.listen']]);
+  assert.deepEqual(
+    [restart.status, restart.body['type'], restart.body['restart']],
+    [409, 'needs-restart', ['store', 'http.listen']],
+  );
   rewrite(t, folder, simulator, { ...sections, http: { listen: '127.0.0.1:1' }, sinks: { audit: { type: 'stdin' } } });
   const faulty = await post(bridge);
   assert.deepEqual([faulty.status, (faulty.body['faults'] as { path: string }[])[0]?.path], [422, 'sinks.audit.type']);
@@ -102,7 +122,10 @@ test('POST /v1/reload: 200 with the paths, 422, 409, 403 without an admin’s to
   writeFileSync(join(dirname(folder.config), 'orders.token'), 'a-third-horse-a-third-staple', { mode: 0o600 });
   rewrite(t, folder, simulator, sections);
   await hangUp(bridge);
-  assert.match(bridge.stderr, /"changed":\["metadata\.pollInterval","approvals\.approvers\.orders\.token","publish\.resources"\]/);
+  assert.match(
+    bridge.stderr,
+    /"changed":\["metadata\.pollInterval","approvals\.approvers\.orders\.token","publish\.resources"\]/,
+  );
   assert.equal((await post(bridge)).status, 401);
   assert.equal((await post(bridge, 'a-third-horse-a-third-staple')).status, 200);
   for (const secret of [TOKEN, OTHER_TOKEN, 'a-third-horse']) assert.ok(!bridge.stderr.includes(secret));
@@ -113,9 +136,13 @@ test('log.level holds from the reload on, in every part, unless --log-level said
   const sections = { sinks: { audit: { type: 'stdout' } } };
   const folder = bridgeFolder(t, simulator.url, sections);
   const bridge = await startRun(t, folder);
-  const fixed = await startRun(t, bridgeFolder(t, simulator.url, { ...sections, log: { level: 'warn' } }, folderOf(t)), {
-    logLevel: 'info',
-  });
+  const fixed = await startRun(
+    t,
+    bridgeFolder(t, simulator.url, { ...sections, log: { level: 'warn' } }, folderOf(t)),
+    {
+      logLevel: 'info',
+    },
+  );
   const ask = async (program: Program) => (await fetch(`${urlOf(program)}/v1/events`)).status;
   assert.equal(await ask(bridge), 200);
   assert.doesNotMatch(bridge.stderr, /"level":"debug"/);
@@ -147,7 +174,8 @@ test('under load, with a reload at every moment, a sink that does not change kee
   await using still = await WebhookReceiver.start();
   await using left = await WebhookReceiver.start();
   await using right = await WebhookReceiver.start();
-  for (const receiver of [left, right]) receiver.default = (response) => setTimeout(() => response.writeHead(204).end(), 40);
+  for (const receiver of [left, right])
+    receiver.default = (response) => setTimeout(() => response.writeHead(204).end(), 40);
   const sinks = (moving: string) => ({ still: hook(still.url), moving: hook(moving) });
   const folder = bridgeFolder(t, simulator.url, { sinks: sinks(left.url) });
   const bridge = await startRun(t, folder);
@@ -162,7 +190,9 @@ test('under load, with a reload at every moment, a sink that does not change kee
   const loading = load(stop.signal);
   for (let round = 0; round < 12; round++) {
     const moving = sinks(round % 2 === 0 ? right.url : left.url);
-    const sections = { sinks: round % 3 === 2 ? { ...moving, extra: hook(right.url, { headers: { 'x-extra': 'yes' } }) } : moving };
+    const sections = {
+      sinks: round % 3 === 2 ? { ...moving, extra: hook(right.url, { headers: { 'x-extra': 'yes' } }) } : moving,
+    };
     rewrite(t, folder, simulator, sections);
     await hangUp(bridge);
     await moment(60);
@@ -172,7 +202,10 @@ test('under load, with a reload at every moment, a sink that does not change kee
   stop.abort();
   await loading;
   const moved = () => [...left.requests, ...right.requests].filter(({ headers }) => headers['x-extra'] === undefined);
-  await poll(() => received(moved()).size >= ids.length && received(still.requests).size >= ids.length, 'all of them at both sinks');
+  await poll(
+    () => received(moved()).size >= ids.length && received(still.requests).size >= ids.length,
+    'all of them at both sinks',
+  );
   for (const requests of [moved(), still.requests]) {
     const byId = received(requests);
     assert.deepEqual([...byId.keys()].sort(), [...ids].sort());
@@ -180,7 +213,9 @@ test('under load, with a reload at every moment, a sink that does not change kee
   }
   assert.ok(left.requests.length > 0 && right.requests.length > 0);
   assert.ok(still.connections <= 8, `${still.connections} connections to the sink that did not change`);
-  const polls = simulator.requests().filter(({ method, path }) => method === 'GET' && path.startsWith('/metadata/scheduledevents'));
+  const polls = simulator
+    .requests()
+    .filter(({ method, path }) => method === 'GET' && path.startsWith('/metadata/scheduledevents'));
   const times = polls.map(({ at }) => Date.parse(at));
   const longest = Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
   assert.ok(longest < 1000, `a poll came ${longest} ms after the one before`);
@@ -190,7 +225,8 @@ test('kill -9 during reloads loses nothing: the next start continues with the cu
   const simulator = await localSimulator(t);
   await using left = await WebhookReceiver.start();
   await using right = await WebhookReceiver.start();
-  for (const receiver of [left, right]) receiver.default = (response) => setTimeout(() => response.writeHead(204).end(), 30);
+  for (const receiver of [left, right])
+    receiver.default = (response) => setTimeout(() => response.writeHead(204).end(), 30);
   const folder = bridgeFolder(t, simulator.url, { sinks: { hooks: hook(left.url) } });
   const ids: string[] = [];
   for (let round = 0; round < 8; round++) {

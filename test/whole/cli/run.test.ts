@@ -56,8 +56,15 @@ test('run on a store that another run holds exits with 75 before it binds a port
   const second = bridgeFolder(t, simulator.url, { store: { path: folder.store }, http: { listen: host } });
   const { code, stdout, stderr } = await run(t, ['run', '--config', second.config]);
   assert.deepEqual({ code, stdout }, { code: 75, stdout: '' }, stderr);
-  assert.ok(stderr.includes(`is in use by process ${first.child.pid}`) && stderr.includes('(BRIDGE_STORE_LOCKED)'), stderr);
-  assert.equal((await run(t, ['dead-letters', 'list', '--config', second.config])).code, 0, 'verbs beside it need no lock');
+  assert.ok(
+    stderr.includes(`is in use by process ${first.child.pid}`) && stderr.includes('(BRIDGE_STORE_LOCKED)'),
+    stderr,
+  );
+  assert.equal(
+    (await run(t, ['dead-letters', 'list', '--config', second.config])).code,
+    0,
+    'verbs beside it need no lock',
+  );
 });
 
 test('run --log-level silent says nothing on standard error', async (t) => {

@@ -7,7 +7,9 @@ test('simulate prints its address, answers there, and exits with 0 at SIGTERM', 
   const program = start(t, ['simulate', '--listen', '127.0.0.1:0', '--name', 'web_3', '--scenario', 'demo']);
   const [line = ''] = await program.lines(1);
   const { endpoint } = JSON.parse(line);
-  const response = await fetch(`${endpoint}/metadata/scheduledevents?api-version=2020-07-01`, { headers: { Metadata: 'true' } });
+  const response = await fetch(`${endpoint}/metadata/scheduledevents?api-version=2020-07-01`, {
+    headers: { Metadata: 'true' },
+  });
   const { Events } = (await response.json()) as { Events: { Resources: string[] }[] };
   assert.deepEqual(
     Events.map(({ Resources }) => Resources),
@@ -44,7 +46,10 @@ test('demo explains one maintenance, scheduled, approved, started and ended, in 
   t.after(() => clearTimeout(limit));
   const { code, signal, stdout, stderr } = await program.ended();
   assert.deepEqual({ code, signal, stderr }, { code: 0, signal: null, stderr: '' });
-  assert.match(stdout, /\nscheduled .+approves.+submitted\.\nstarted .+approved by subscriber\.\nended .+completed.+\n/s);
+  assert.match(
+    stdout,
+    /\nscheduled .+approves.+submitted\.\nstarted .+approved by subscriber\.\nended .+completed.+\n/s,
+  );
 });
 
 test('demo exits at once with 0 when it is interrupted', async (t) => {

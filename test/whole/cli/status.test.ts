@@ -13,7 +13,8 @@ import { bridgeFolder, hook, peek, type Sections, startRun, TOKEN, urlOf } from 
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 const ON_TERMINAL = join(import.meta.dirname, '../../support/on-terminal.py');
-const skip = spawnSync('python3', ['-c', 'import pty']).status === 0 ? false : 'python3, which gives the terminal, is not there';
+const skip =
+  spawnSync('python3', ['-c', 'import pty']).status === 0 ? false : 'python3, which gives the terminal, is not there';
 
 /** A bridge with one event, and one dead letter of its sink. */
 async function runningBridge(t: TestContext, http: Sections = {}, env: Readonly<Record<string, string>> = {}) {
@@ -39,7 +40,10 @@ test('a bridge that runs: sight, events, sinks with their last error, dead lette
   const { code, stdout, stderr } = await run(t, ['status', '--bridge', url]);
   assert.deepEqual([code, stderr], [0, ''], stdout);
   const view = JSON.parse(stdout);
-  assert.deepEqual([view.ready, view.reasons, view.isRunning, view.from, view.state], [true, [], true, 'bridge', 'watching']);
+  assert.deepEqual(
+    [view.ready, view.reasons, view.isRunning, view.from, view.state],
+    [true, [], true, 'bridge', 'watching'],
+  );
   assert.ok(view.documentAgeSeconds <= 60);
   assert.deepEqual([view.events.length, view.events[0].eventId, view.deadLetters], [1, eventId, 1]);
   const [{ name, type, queued, deadLetters, lastError }] = view.sinks;
@@ -54,15 +58,25 @@ test('without rights it shows what /readyz shows to everybody, and with a token 
   const reader = 'a-reader-of-enough-length';
   const { url, folder, bridge } = await runningBridge(t, http, { READER: reader });
   for (const more of [[], ['--token-env', 'T']]) {
-    const { code, stdout } = await run(t, ['status', '--bridge', url, ...more], { env: { T: 'nobody-has-this-token' } });
+    const { code, stdout } = await run(t, ['status', '--bridge', url, ...more], {
+      env: { T: 'nobody-has-this-token' },
+    });
     const { from, events, sinks, sinkStates, deadLetters } = JSON.parse(stdout);
-    assert.deepEqual([code, from, events, sinks, sinkStates, deadLetters], [0, null, null, null, { hooks: 'delivering' }, null], stdout);
+    assert.deepEqual(
+      [code, from, events, sinks, sinkStates, deadLetters],
+      [0, null, null, null, { hooks: 'delivering' }, null],
+      stdout,
+    );
   }
   const seen = await run(t, ['status', '--bridge', url, '--token-env', 'T'], { env: { T: reader } });
   assert.deepEqual([seen.code, JSON.parse(seen.stdout).events.length], [0, 1]);
   // Whoever may read the store is told by it.
   const { port } = new URL(urlOf(bridge));
-  const config = JSON.stringify({ version: 1, store: { path: folder.store }, http: { ...http, listen: `0.0.0.0:${port}` } });
+  const config = JSON.stringify({
+    version: 1,
+    store: { path: folder.store },
+    http: { ...http, listen: `0.0.0.0:${port}` },
+  });
   writeFileSync(folder.config, config);
   const beside = await run(t, ['status', '--config', folder.config]);
   const { ready, from, events } = JSON.parse(beside.stdout);
@@ -102,11 +116,20 @@ test('a bridge that is not ready, and a listener that is not a bridge: exit code
 /** Clears the screen, forges a line, and colours by a character that JSON does not escape. */
 const HOSTILE = 'a\u001b[2J\r\nforged\u009b31m\u202e';
 
-test('on a terminal it is one screen, in which what others chose is escaped and stays on its line', { skip }, async (t) => {
+test('on a terminal it is one screen, in which what others chose is escaped and stays on its line', {
+  skip,
+}, async (t) => {
   const service = await FakeMetadata.start(t);
-  const event = { ...EXAMPLE_EVENT, EventType: 'Redeploy', Resources: [HOSTILE], NotBefore: 'Fri, 01 Jan 2100 00:00:00 GMT' };
+  const event = {
+    ...EXAMPLE_EVENT,
+    EventType: 'Redeploy',
+    Resources: [HOSTILE],
+    NotBefore: 'Fri, 01 Jan 2100 00:00:00 GMT',
+  };
   const compute = { name: 'web_0', vmId: 'v', subscriptionId: 's', resourceGroupName: 'g' };
-  service.respond = ({ path }) => ({ body: path.includes('/instance') ? JSON.stringify({ compute }) : fakeDocument(1, event) });
+  service.respond = ({ path }) => ({
+    body: path.includes('/instance') ? JSON.stringify({ compute }) : fakeDocument(1, event),
+  });
   const folder = bridgeFolder(t, service.url, { sinks: { audit: { type: 'stdout' } } });
   const bridge = start(t, ['run', '--config', folder.config]);
   await bridge.logs('change stored');

@@ -51,7 +51,16 @@ test('dead-letters list and show print NDJSON while a bridge runs', async (t) =>
   assert.deepEqual([list.code, list.stderr], [0, '']);
   const lines = linesOf(list);
   assert.deepEqual(lines.map(({ id }) => id).sort(), [first, second].sort());
-  assert.deepEqual(Object.keys(lines[0] ?? {}), ['id', 'eventId', 'sink', 'type', 'reason', 'status', 'attempts', 'at']);
+  assert.deepEqual(Object.keys(lines[0] ?? {}), [
+    'id',
+    'eventId',
+    'sink',
+    'type',
+    'reason',
+    'status',
+    'attempts',
+    'at',
+  ]);
   const one = lines.find(({ id }) => id === first);
   assert.deepEqual([one?.['sink'], one?.['reason'], one?.['status'], one?.['attempts']], ['hooks', 'refused', 422, 1]);
   assert.equal(String(one?.['eventId']).toLowerCase(), first.split(':')[0]);
@@ -127,7 +136,8 @@ test('replay keeps to --until and --event', async (t) => {
   await own.receiver.waitFor(1);
   own.simulator.schedule();
   await own.receiver.waitFor(2);
-  const count = async (...args: readonly string[]) => (await own.verb('replay', '--sink', 'hooks', '--since', '1h', ...args)).stdout;
+  const count = async (...args: readonly string[]) =>
+    (await own.verb('replay', '--sink', 'hooks', '--since', '1h', ...args)).stdout;
   assert.equal(await count('--until', '30m'), '{"queued":0}\n');
   assert.equal(await count('--event', eventId), '{"queued":1}\n');
   assert.equal(await count('--event', 'no-such-event'), '{"queued":0}\n');
@@ -155,7 +165,10 @@ test('resume makes a running bridge deliver to a retired sink again, and says wh
   const own = await fixture(t);
   await retire(own);
   own.simulator.schedule();
-  await poll(() => peek(own.folder, (outbox) => outbox.queue.backlog('hooks').queued) === 2, 'the second delivery in the queue');
+  await poll(
+    () => peek(own.folder, (outbox) => outbox.queue.backlog('hooks').queued) === 2,
+    'the second delivery in the queue',
+  );
   assert.equal(own.receiver.requests.length, 1, 'a retired sink gets nothing');
   own.receiver.default = { status: 204 };
   const { code, stdout, stderr } = await own.verb('resume', '--sink', 'hooks');

@@ -7,11 +7,20 @@ import { EXAMPLE_EVENT, FakeMetadata, fakeDocument } from '../../far-sides/metad
 import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
 import { run, start } from '../../support/program.ts';
-import { type BridgeFolder, bridgeFolder, peek, type Sections, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
+import {
+  type BridgeFolder,
+  bridgeFolder,
+  peek,
+  type Sections,
+  startRun,
+  TOKEN,
+  urlOf,
+} from '../../support/running-bridge.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 const ON_TERMINAL = join(import.meta.dirname, '../../support/on-terminal.py');
-const skip = spawnSync('python3', ['-c', 'import pty']).status === 0 ? false : 'python3, which gives the terminal, is not there';
+const skip =
+  spawnSync('python3', ['-c', 'import pty']).status === 0 ? false : 'python3, which gives the terminal, is not there';
 
 async function runningBridge(t: TestContext, sections: Sections = {}) {
   const simulator = await localSimulator(t);
@@ -22,7 +31,9 @@ async function runningBridge(t: TestContext, sections: Sections = {}) {
 
 /** What the journal keeps, as it is kept. */
 function journalOf(folder: BridgeFolder): string[] {
-  return peek(folder, ({ journalPages }) => journalPages.after(0, 1000, 1e9).map(({ bytes }) => Buffer.from(bytes).toString()));
+  return peek(folder, ({ journalPages }) =>
+    journalPages.after(0, 1000, 1e9).map(({ bytes }) => Buffer.from(bytes).toString()),
+  );
 }
 
 test('with --bridge it prints what is kept since a time and what comes, continues after a restart of the bridge, and ends at SIGINT with 0', async (t) => {
@@ -60,7 +71,15 @@ test('with --config it prints the same from the store, with or without a running
   const { code, stdout } = await all.end('SIGTERM');
   assert.equal(code, 0);
   assert.deepEqual(stdout.split('\n').slice(0, -1), journalOf(folder));
-  const alone = start(t, ['tail', '--config', folder.config, '--since', '2020-01-01T00:00:00Z', '--changes', 'scheduled']);
+  const alone = start(t, [
+    'tail',
+    '--config',
+    folder.config,
+    '--since',
+    '2020-01-01T00:00:00Z',
+    '--changes',
+    'scheduled',
+  ]);
   await alone.lines(2);
   assert.equal((await alone.end('SIGINT')).code, 0);
 });
@@ -101,11 +120,15 @@ test('a refused reader gets exit code 1 and the reason; with a token it reads', 
 /** Clears the screen, forges a line, and colours by a character that JSON does not escape. */
 const HOSTILE = 'a\u001b[2J\r\nforged\u009b31m\u202e';
 
-test('on a terminal it is a sentence without a command to the terminal, in colours unless NO_COLOR is set', { skip }, async (t) => {
+test('on a terminal it is a sentence without a command to the terminal, in colours unless NO_COLOR is set', {
+  skip,
+}, async (t) => {
   const service = await FakeMetadata.start(t);
   const event = { ...EXAMPLE_EVENT, EventType: 'Redeploy', Resources: [HOSTILE], Description: HOSTILE };
   const compute = { name: HOSTILE, vmId: 'v', subscriptionId: 's', resourceGroupName: 'g' };
-  service.respond = ({ path }) => ({ body: path.includes('/instance') ? JSON.stringify({ compute }) : fakeDocument(1, event) });
+  service.respond = ({ path }) => ({
+    body: path.includes('/instance') ? JSON.stringify({ compute }) : fakeDocument(1, event),
+  });
   const folder = bridgeFolder(t, service.url, {});
   const bridge = await startRun(t, folder);
   await poll(() => journalOf(folder).length === 1, 'the CloudEvent');

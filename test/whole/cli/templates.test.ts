@@ -12,8 +12,12 @@ const KEY = { ROUTING_KEY: 'R0123456789abcdef0123456789abcde' };
 
 test('check finds every shipped template valid', async (t) => {
   const sinks = {
-    ...Object.fromEntries(['slack', 'teams'].map((name) => [name, hook('http://127.0.0.1:1', { body: { template: name } })])),
-    pager: hook('http://127.0.0.1:1', { body: { template: 'pagerduty', values: { routingKey: { env: 'ROUTING_KEY' } } } }),
+    ...Object.fromEntries(
+      ['slack', 'teams'].map((name) => [name, hook('http://127.0.0.1:1', { body: { template: name } })]),
+    ),
+    pager: hook('http://127.0.0.1:1', {
+      body: { template: 'pagerduty', values: { routingKey: { env: 'ROUTING_KEY' } } },
+    }),
   };
   const { config } = bridgeFolder(t, 'http://127.0.0.1:1', { sinks });
   assert.deepEqual(await run(t, ['check', '--config', config], { env: KEY }), {
@@ -67,6 +71,9 @@ test('an event reaches a chat in its own shape, and one for which the template f
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  assert.deepEqual([letter.sink, letter.reason, letter.status, more.length], ['own', 'refused', 'BRIDGE_WEBHOOK_TEMPLATE', 0]);
+  assert.deepEqual(
+    [letter.sink, letter.reason, letter.status, more.length],
+    ['own', 'refused', 'BRIDGE_WEBHOOK_TEMPLATE', 0],
+  );
   await bridge.end('SIGTERM');
 });

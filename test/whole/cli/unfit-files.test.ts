@@ -38,7 +38,9 @@ for (const [what, [put, says]] of Object.entries(UNFIT)) {
     test(`${verb} refuses ${what} as configuration at once`, async (t) => {
       const config = join(folderOf(t), 'bridge.yaml');
       put(config);
-      assert.ok((await refused(t, [verb, '--config', config])).includes(`the configuration ${config} cannot be read: ${says}`));
+      assert.ok(
+        (await refused(t, [verb, '--config', config])).includes(`the configuration ${config} cannot be read: ${says}`),
+      );
     });
 
     test(`${verb} refuses ${what} as a secret and as a certificate at once`, async (t) => {

@@ -40,7 +40,12 @@ for (const verb of VERBS) {
 }
 
 test('--version prints the version alone', async (t) => {
-  assert.deepEqual(await run(t, ['--version']), { code: 0, signal: null, stdout: `${packageJson.version}\n`, stderr: '' });
+  assert.deepEqual(await run(t, ['--version']), {
+    code: 0,
+    signal: null,
+    stdout: `${packageJson.version}\n`,
+    stderr: '',
+  });
 });
 
 test('help names every verb: on standard output when asked for, else on standard error with exit code 2', async (t) => {
@@ -55,7 +60,10 @@ test('help names every verb: on standard output when asked for, else on standard
 
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['run', 'bridge.yaml', '--config', '/nowhere/bridge.yaml'], /Unexpected argument 'bridge\.yaml'/],
-  [['run', '--config', '/nowhere/bridge.yaml', '--log-level', 'loud'], /--log-level takes one of silent, fatal.*not "loud"/],
+  [
+    ['run', '--config', '/nowhere/bridge.yaml', '--log-level', 'loud'],
+    /--log-level takes one of silent, fatal.*not "loud"/,
+  ],
   [['run', '--config'], /--config/],
   [['demo', 'fast'], /Unexpected argument 'fast'/],
   [['simulate', 'demo', '--listen', '127.0.0.1:0'], /Unexpected argument 'demo'/],
@@ -63,17 +71,42 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['simulate', '--listen', '127.0.0.1:65536'], /--listen takes HOST:PORT/],
   [['simulate', '--listen', '127.0.0.1:0', '--scenario', 'nightmare'], /no scenario "nightmare"; choose one of demo/],
   [['simulate', '--listen', '127.0.0.1:0', '--not-before', 'real'], /--not-before takes simulated or wall, not "real"/],
-  [['simulate', '--listen', '127.0.0.1:0', '--speed', '0'], /--speed takes a number above 0 and up to 1000000, not "0"/],
+  [
+    ['simulate', '--listen', '127.0.0.1:0', '--speed', '0'],
+    /--speed takes a number above 0 and up to 1000000, not "0"/,
+  ],
   [
     ['simulate', '--listen', '127.0.0.1:0', '--api-versions', '2020-07-01,2020-07-02'],
     /--api-versions takes some of 2024-07-09,.*not "2020-07-02"/,
   ],
-  [['simulate', '--listen', '127.0.0.1:0', '--unknown-api-version', '410'], /--unknown-api-version takes 400 or 404, not "410"/],
-  [['simulate', '--listen', '127.0.0.1:0', '--allow-host', 'azure.test:80'], /--allow-host takes a name or an address without a port/],
-  [['simulate', '--listen', '127.0.0.1:0', '--client', 'web'], /--client takes an IP address, such as 10\.77\.0\.2, not "web"/],
-  [['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--vms', '3'], /addresses, 2, is not the number of machines, 3/],
   [
-    ['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--record', '/nowhere/x', '--upstream', 'http://127.0.0.1:1'],
+    ['simulate', '--listen', '127.0.0.1:0', '--unknown-api-version', '410'],
+    /--unknown-api-version takes 400 or 404, not "410"/,
+  ],
+  [
+    ['simulate', '--listen', '127.0.0.1:0', '--allow-host', 'azure.test:80'],
+    /--allow-host takes a name or an address without a port/,
+  ],
+  [
+    ['simulate', '--listen', '127.0.0.1:0', '--client', 'web'],
+    /--client takes an IP address, such as 10\.77\.0\.2, not "web"/,
+  ],
+  [
+    ['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--vms', '3'],
+    /addresses, 2, is not the number of machines, 3/,
+  ],
+  [
+    [
+      'simulate',
+      '--listen',
+      '127.0.0.1:0',
+      '--listen',
+      '127.0.0.1:0',
+      '--record',
+      '/nowhere/x',
+      '--upstream',
+      'http://127.0.0.1:1',
+    ],
     /--upstream has only one metadata service: give --listen once/,
   ],
   [['check'], /--config is missing/],
@@ -81,7 +114,10 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['events', 'all', ...NOWHERE], /Unexpected argument 'all'/],
   [['events', '--endpoint', 'https://127.0.0.1:1'], /--endpoint takes an http URL with only host and port/],
   [['events', '--endpoint', 'http://127.0.0.1:1/metadata'], /--endpoint takes an http URL with only host and port/],
-  [['events', '--api-version', 'latest', ...NOWHERE], /--api-version takes a version such as .*2020-07-01.*, not "latest"/],
+  [
+    ['events', '--api-version', 'latest', ...NOWHERE],
+    /--api-version takes a version such as .*2020-07-01.*, not "latest"/,
+  ],
   [['events', '--watch', '--count', '0', ...NOWHERE], /--count takes a whole number of at least 1, not "0"/],
   [['approve', ...NOWHERE], /at least one EventId/],
   [['approve', 'A', '--bridge', 'http://127.0.0.1:1', ...NOWHERE], /--endpoint and --bridge exclude each other/],
@@ -91,7 +127,10 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['policy', '--config', '/nowhere/bridge.yaml'], /policy takes the word test/],
   [['policy', 'try', '--config', '/nowhere/bridge.yaml'], /policy takes the word test, not "try"/],
   [['policy', 'test'], /--config is missing/],
-  [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--scenario', 'demo'], /--event and --scenario exclude each other/],
+  [
+    ['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--scenario', 'demo'],
+    /--event and --scenario exclude each other/,
+  ],
   [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--vms', '2'], /--vms is for scenarios/],
   [['dead-letters', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard/],
   [['dead-letters', 'bury', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard, not "bury"/],
@@ -102,10 +141,19 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['resume', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
   [['resume', '--sink', 'hooks'], /--config is missing/],
   [['resume', 'hooks', '--config', '/nowhere/bridge.yaml'], /Unexpected argument 'hooks'/],
-  [['status', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'], /--config and --bridge exclude each other/],
-  [['tail', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'], /--config and --bridge exclude each other/],
+  [
+    ['status', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'],
+    /--config and --bridge exclude each other/,
+  ],
+  [
+    ['tail', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'],
+    /--config and --bridge exclude each other/,
+  ],
   [['tail', '--bridge', 'http://127.0.0.1:1', '--since', 'yesterday'], /--since takes RFC 3339 .* not "yesterday"/],
-  [['tail', '--bridge', 'http://127.0.0.1:1', '--changes', 'scheduled,gone'], /--changes takes scheduled,.* not "gone"/],
+  [
+    ['tail', '--bridge', 'http://127.0.0.1:1', '--changes', 'scheduled,gone'],
+    /--changes takes scheduled,.* not "gone"/,
+  ],
   [['tail', '--bridge', 'ftp://127.0.0.1:1'], /--bridge takes an http or https URL/],
   [['secret', 'hooks'], /Unexpected argument 'hooks'/],
   [['secret', '--type', 'rsa'], /--type takes symmetric or ed25519, not "rsa"/],

@@ -41,7 +41,9 @@ test('a file is open to those whom its mode, and the modes of the folders above 
   assert.equal(exposureOf(join(folder, 'none')), null);
 });
 
-test('a user who may write to any folder on the path, also of a link to the file, can replace the file', { skip: noModes }, (t) => {
+test('a user who may write to any folder on the path, also of a link to the file, can replace the file', {
+  skip: noModes,
+}, (t) => {
   const everybody = 'everybody on this machine';
   const folder = openFolder(t);
   const way = join(folder, 'open', 'closed', 'deep');
@@ -104,7 +106,9 @@ function fixture(t: TestContext): Fixture {
 
 const SAME = 'approvals.approvers.alice: differs from approvals.approvers.Alice only in case';
 
-test('check warns of similar names and of files that others may change or read, and exits with 0', { skip: noModes }, async (t) => {
+test('check warns of similar names and of files that others may change or read, and exits with 0', {
+  skip: noModes,
+}, async (t) => {
   const { config, folder } = fixture(t);
   const { code, stdout, stderr } = await run(t, ['check', '--config', config]);
   assert.deepEqual([code, stdout], [0, `${config}: the configuration is valid\n`]);

@@ -18,7 +18,10 @@ const ENV = { ORDERS_TOKEN: TOKENS.orders, BILLING_TOKEN: TOKENS.billing, GRAFAN
 export const SECTIONS: Sections = {
   http: { listen: '127.0.0.1:0', console: true, readers: { grafana: { token: { env: 'GRAFANA_TOKEN' } } } },
   approvals: {
-    approvers: { orders: { token: { env: 'ORDERS_TOKEN' }, admin: true }, billing: { token: { env: 'BILLING_TOKEN' } } },
+    approvers: {
+      orders: { token: { env: 'ORDERS_TOKEN' }, admin: true },
+      billing: { token: { env: 'BILLING_TOKEN' } },
+    },
   },
 };
 
@@ -32,14 +35,23 @@ export interface ConsoleBridge {
   restart(): Promise<Program>;
 }
 
-export async function startConsole(t: TestContext, sections: Sections = {}, options: StartOptions = {}): Promise<ConsoleBridge> {
+export async function startConsole(
+  t: TestContext,
+  sections: Sections = {},
+  options: StartOptions = {},
+): Promise<ConsoleBridge> {
   const azure = await startSimulator(options);
   t.after(() => azure.close());
   return consoleOn(t, azure, azure.url, sections);
 }
 
 /** @param endpoint of one of the simulator's machines */
-export async function consoleOn(t: TestContext, azure: SimulatedAzure, endpoint: string, sections: Sections = {}): Promise<ConsoleBridge> {
+export async function consoleOn(
+  t: TestContext,
+  azure: SimulatedAzure,
+  endpoint: string,
+  sections: Sections = {},
+): Promise<ConsoleBridge> {
   const folder = bridgeFolder(t, endpoint, { ...SECTIONS, ...sections });
   const program = await startRun(t, folder, { env: ENV });
   const url = urlOf(program);
@@ -56,7 +68,12 @@ export async function consoleOn(t: TestContext, azure: SimulatedAzure, endpoint:
 }
 
 /** When it resolves, the page is live, and signed in where a token is given. */
-export async function openConsole(t: TestContext, url: string, token?: string, look: BrowserContextOptions = {}): Promise<Page> {
+export async function openConsole(
+  t: TestContext,
+  url: string,
+  token?: string,
+  look: BrowserContextOptions = {},
+): Promise<Page> {
   const page = await openUnwatchedPage(url, look);
   t.after(() => page.context().close());
   await page.getByText('Live', { exact: true }).waitFor();

@@ -26,9 +26,14 @@ async function assertReadable(page: Page): Promise<void> {
   await page.evaluate(AXE);
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
   const { violations } = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(tags)} })`)) as AxeResult;
-  const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));
+  const found = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+  );
   assert.deepEqual(found, []);
-  const [wide, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [number, number];
+  const [wide, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [
+    number,
+    number,
+  ];
   assert.ok(wide <= window, `${wide} pixels in a window of ${window}`);
 }
 
@@ -89,7 +94,11 @@ test(
     const broken = await WebhookReceiver.start();
     t.after(() => broken[Symbol.asyncDispose]());
     broken.default = { status: 400 };
-    const { azure, url, write } = await startConsole(t, { sinks: { hooks: hook(broken.url) } }, { vms: ['web_0', 'web_1'] });
+    const { azure, url, write } = await startConsole(
+      t,
+      { sinks: { hooks: hook(broken.url) } },
+      { vms: ['web_0', 'web_1'] },
+    );
     azure.schedule({ EventType: 'Reboot', Description: 'x'.repeat(300) });
     azure.start(azure.schedule({ EventType: 'Redeploy' }).EventId);
     azure.end(azure.schedule({ EventType: 'Freeze', EventStatus: 'Started' } as never).EventId);

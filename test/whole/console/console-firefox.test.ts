@@ -6,7 +6,8 @@ import { startConsole, TOKENS } from './console-bridge.ts';
 
 const ENTER = '\uE007';
 const skip =
-  !process.env['REQUIRE_FIREFOX'] && 'set REQUIRE_FIREFOX=1 where there is the package firefox-esr, or name the program in FIREFOX';
+  !process.env['REQUIRE_FIREFOX'] &&
+  'set REQUIRE_FIREFOX=1 where there is the package firefox-esr, or name the program in FIREFOX';
 
 test('in Firefox a maintenance is followed live, and approved', { skip }, async (t) => {
   const { azure, url } = await startConsole(t, {}, { vms: ['web_0', 'web_1'] });
@@ -19,7 +20,10 @@ test('in Firefox a maintenance is followed live, and approved', { skip }, async 
   await page.until(`document.activeElement.id === 'who-name'`);
   await page.click('#event-list button');
   await page.until(`document.getElementById('ask').open && document.activeElement.id === 'ask-cancel'`);
-  assert.match(String(await page.evaluate(`document.getElementById('ask-words').textContent`)), /It reaches 2 machines/);
+  assert.match(
+    String(await page.evaluate(`document.getElementById('ask-words').textContent`)),
+    /It reaches 2 machines/,
+  );
   await page.click('#ask-do');
   await page.until(`document.querySelector('#event-list .course')?.textContent.startsWith('Started')`);
   assert.equal(azure.approvals().length, 1);

@@ -24,7 +24,11 @@ test('a picture of the console', async (t) => {
   });
   await eventNamed(page, 'Reboot of').waitFor();
   const headers = { authorization: `Bearer ${TOKENS.billing}`, 'content-type': 'application/json' };
-  await fetch(`${url}/v1/holds`, { method: 'POST', headers, body: JSON.stringify({ EventId, reason: 'month end until 14:00' }) });
+  await fetch(`${url}/v1/holds`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ EventId, reason: 'month end until 14:00' }),
+  });
   await shows(page, 'Held by billing');
   await shows(page, 'BRIDGE_SINK_UNAVAILABLE');
   await eventNamed(page, 'Reboot of').getByText('Story').click();

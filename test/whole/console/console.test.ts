@@ -6,7 +6,17 @@ import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { closeBrowser, withoutBrowser } from '../../support/browser.ts';
 import { poll } from '../../support/poll.ts';
 import { hook } from '../../support/running-bridge.ts';
-import { consoleOn, eventNamed, openConsole, SECTIONS, shows, signIn, startConsole, TOKENS, tells } from './console-bridge.ts';
+import {
+  consoleOn,
+  eventNamed,
+  openConsole,
+  SECTIONS,
+  shows,
+  signIn,
+  startConsole,
+  TOKENS,
+  tells,
+} from './console-bridge.ts';
 
 after(closeBrowser);
 
@@ -31,7 +41,12 @@ test('a maintenance is followed, approved and seen through from the page alone',
   await eventNamed(page, 'Reboot of web_0, web_1').getByText('Started;').waitFor();
   assert.equal(await event.getByRole('button', { name: /^Approve/ }).isDisabled(), true);
   await event.getByText('Story').click();
-  for (const line of ['Seen: Scheduled by web_0', 'orders: approved', 'Azure accepted the approval', 'hooks: delivered'])
+  for (const line of [
+    'Seen: Scheduled by web_0',
+    'orders: approved',
+    'Azure accepted the approval',
+    'hooks: delivered',
+  ])
     await event.getByText(line).first().waitFor();
   azure.end(EventId);
   await shows(page, 'Ended events (1)');
@@ -44,154 +59,178 @@ test('a maintenance is followed, approved and seen through from the page alone',
   );
 });
 
-test('an event that got worse is not approved: the page says what has changed, and shows it as it is now', inBrowser, async (t) => {
-  const { azure, url } = await startConsole(t, {}, { vms: ['web_0', 'web_1'] });
-  const { EventId } = azure.schedule({ EventType: 'Reboot', Resources: ['web_0'] });
-  const page = await openConsole(t, url, TOKENS.orders);
-  await eventNamed(page, 'Reboot of web_0')
-    .getByRole('button', { name: /^Approve/ })
-    .click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByText('It reaches 1 machine').waitFor();
-  azure.change(EventId, { Resources: ['web_0', 'web_1'] });
-  await dialog.getByText('has changed since this was opened').waitFor();
-  const confirm = dialog.getByRole('button', { name: /^Approve/ });
-  await confirm.click();
-  await dialog.getByText('machines that were not there: web_1').waitFor();
-  await dialog.getByText('It reaches 2 machines').waitFor();
-  assert.deepEqual(azure.approvals(), []);
-  await confirm.click();
-  // What the page says of it gives way to what the stream says next.
-  await poll(() => azure.approvals().length === 1, 'the approval');
-});
-
-test('if two admins act at once, the second gets a message, and each page shows the hold of the other', inBrowser, async (t) => {
-  const { azure, url } = await startConsole(t);
-  azure.schedule({ EventType: 'Reboot' });
-  const [one, other] = [await openConsole(t, url, TOKENS.orders), await openConsole(t, url, TOKENS.billing)];
-  const event = (page: typeof one) => eventNamed(page, 'Reboot of');
-  await event(one).getByRole('button', { name: /^Hold/ }).click();
-  await one.getByRole('dialog').getByLabel('Reason').fill('month end');
-  await one
-    .getByRole('dialog')
-    .getByRole('button', { name: /^Confirm/ })
-    .click();
-  await event(other).getByText('Held by orders: month end').waitFor();
-  await event(one)
-    .getByRole('button', { name: /^Release/ })
-    .click();
-  await one
-    .getByRole('dialog')
-    .getByRole('button', { name: /^Confirm/ })
-    .click();
-  await event(other).getByText('Held by').waitFor({ state: 'detached' });
-  for (const page of [one, other]) {
-    await event(page)
+test(
+  'an event that got worse is not approved: the page says what has changed, and shows it as it is now',
+  inBrowser,
+  async (t) => {
+    const { azure, url } = await startConsole(t, {}, { vms: ['web_0', 'web_1'] });
+    const { EventId } = azure.schedule({ EventType: 'Reboot', Resources: ['web_0'] });
+    const page = await openConsole(t, url, TOKENS.orders);
+    await eventNamed(page, 'Reboot of web_0')
       .getByRole('button', { name: /^Approve/ })
       .click();
-    await page.getByRole('dialog').getByText('It reaches 1 machine').waitFor();
-  }
-  await one
-    .getByRole('dialog')
-    .getByRole('button', { name: /^Approve/ })
-    .click();
-  await poll(() => azure.approvals().length === 1, 'the approval');
-  await other
-    .getByRole('dialog')
-    .getByRole('button', { name: /^Approve/ })
-    .click();
-  await other.getByRole('alert').filter({ hasText: '(409)' }).waitFor();
-  assert.equal(azure.approvals().length, 1);
-});
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('It reaches 1 machine').waitFor();
+    azure.change(EventId, { Resources: ['web_0', 'web_1'] });
+    await dialog.getByText('has changed since this was opened').waitFor();
+    const confirm = dialog.getByRole('button', { name: /^Approve/ });
+    await confirm.click();
+    await dialog.getByText('machines that were not there: web_1').waitFor();
+    await dialog.getByText('It reaches 2 machines').waitFor();
+    assert.deepEqual(azure.approvals(), []);
+    await confirm.click();
+    // What the page says of it gives way to what the stream says next.
+    await poll(() => azure.approvals().length === 1, 'the approval');
+  },
+);
 
-test('a broken sink is found, mended and its dead letter retried from the page; a faulty file shows its faults', inBrowser, async (t) => {
-  const [broken, good] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
-  t.after(() => Promise.all([broken[Symbol.asyncDispose](), good[Symbol.asyncDispose]()]));
-  broken.default = { status: 400 };
-  const { azure, url, write } = await startConsole(t, { sinks: { hooks: hook(broken.url) } });
-  const page = await openConsole(t, url, TOKENS.orders);
-  azure.schedule({ EventType: 'Reboot' });
-  const sink = page.locator('#sink-list > li');
-  await sink.getByText('BRIDGE_SINK_REFUSED').waitFor();
-  await sink.getByText('1 dead').waitFor();
-  const reload = async () => {
-    await page.getByRole('button', { name: 'Read it again…' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Confirm reload' }).click();
-  };
-  write({ sinks: { hooks: { ...hook(good.url), type: 'webhok' } } });
-  await reload();
-  await page.getByRole('dialog').getByText('(422)').waitFor();
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-  await page.getByText('sinks.hooks.type: ').waitFor();
-  write({ sinks: { hooks: hook(good.url) } });
-  await reload();
-  await tells(page, 'sinks.hooks.url');
-  await page.getByText('sinks.hooks.type: ').waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Retry… scheduled for hooks' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Confirm retry' }).click();
-  await tells(page, 'queued again');
-  await shows(page, 'There are none: nothing was given up.');
-  assert.equal(good.requests.length, 1);
-  await page.getByRole('button', { name: 'Pause… hooks' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Confirm pause' }).click();
-  await sink.getByText('paused', { exact: true }).waitFor();
-});
+test(
+  'if two admins act at once, the second gets a message, and each page shows the hold of the other',
+  inBrowser,
+  async (t) => {
+    const { azure, url } = await startConsole(t);
+    azure.schedule({ EventType: 'Reboot' });
+    const [one, other] = [await openConsole(t, url, TOKENS.orders), await openConsole(t, url, TOKENS.billing)];
+    const event = (page: typeof one) => eventNamed(page, 'Reboot of');
+    await event(one).getByRole('button', { name: /^Hold/ }).click();
+    await one.getByRole('dialog').getByLabel('Reason').fill('month end');
+    await one
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Confirm/ })
+      .click();
+    await event(other).getByText('Held by orders: month end').waitFor();
+    await event(one)
+      .getByRole('button', { name: /^Release/ })
+      .click();
+    await one
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Confirm/ })
+      .click();
+    await event(other).getByText('Held by').waitFor({ state: 'detached' });
+    for (const page of [one, other]) {
+      await event(page)
+        .getByRole('button', { name: /^Approve/ })
+        .click();
+      await page.getByRole('dialog').getByText('It reaches 1 machine').waitFor();
+    }
+    await one
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Approve/ })
+      .click();
+    await poll(() => azure.approvals().length === 1, 'the approval');
+    await other
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Approve/ })
+      .click();
+    await other.getByRole('alert').filter({ hasText: '(409)' }).waitFor();
+    assert.equal(azure.approvals().length, 1);
+  },
+);
 
-test('without a token it shows all and acting asks for one; a wrong one is refused, a reader may only look', inBrowser, async (t) => {
-  const { azure, url } = await startConsole(t);
-  azure.schedule({ EventType: 'Reboot' });
-  const page = await openConsole(t, url);
-  await eventNamed(page, 'Reboot of')
-    .getByRole('button', { name: /^Approve/ })
-    .click();
-  await page.getByRole('alert').filter({ hasText: 'Sign in first' }).waitFor();
-  assert.equal(await page.evaluate('document.activeElement.id'), 'token');
-  await page.keyboard.type('nobody-has-this-token');
-  await page.keyboard.press('Enter');
-  await page.getByRole('alert').filter({ hasText: '(401)' }).waitFor();
-  await signIn(page, TOKENS.grafana);
-  const approve = eventNamed(page, 'Reboot of').getByRole('button', { name: /^Approve/ });
-  await page.locator('#event-list button:disabled').first().waitFor();
-  assert.equal(await approve.getAttribute('title'), 'grafana is a reader, who may look and not act.');
-  await page.reload();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  assert.equal(new URL(page.url()).search, '');
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByLabel('Token').waitFor();
-  assert.equal(await page.evaluate('sessionStorage.length + localStorage.length + document.cookie.length'), 0);
-});
+test(
+  'a broken sink is found, mended and its dead letter retried from the page; a faulty file shows its faults',
+  inBrowser,
+  async (t) => {
+    const [broken, good] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
+    t.after(() => Promise.all([broken[Symbol.asyncDispose](), good[Symbol.asyncDispose]()]));
+    broken.default = { status: 400 };
+    const { azure, url, write } = await startConsole(t, { sinks: { hooks: hook(broken.url) } });
+    const page = await openConsole(t, url, TOKENS.orders);
+    azure.schedule({ EventType: 'Reboot' });
+    const sink = page.locator('#sink-list > li');
+    await sink.getByText('BRIDGE_SINK_REFUSED').waitFor();
+    await sink.getByText('1 dead').waitFor();
+    const reload = async () => {
+      await page.getByRole('button', { name: 'Read it again…' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Confirm reload' }).click();
+    };
+    write({ sinks: { hooks: { ...hook(good.url), type: 'webhok' } } });
+    await reload();
+    await page.getByRole('dialog').getByText('(422)').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('sinks.hooks.type: ').waitFor();
+    write({ sinks: { hooks: hook(good.url) } });
+    await reload();
+    await tells(page, 'sinks.hooks.url');
+    await page.getByText('sinks.hooks.type: ').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Retry… scheduled for hooks' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm retry' }).click();
+    await tells(page, 'queued again');
+    await shows(page, 'There are none: nothing was given up.');
+    assert.equal(good.requests.length, 1);
+    await page.getByRole('button', { name: 'Pause… hooks' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm pause' }).click();
+    await sink.getByText('paused', { exact: true }).waitFor();
+  },
+);
 
-test('a bridge that went away is missed; after its start the page is live again and has what it missed', inBrowser, async (t) => {
-  const { azure, url, program, restart } = await startConsole(t);
-  const page = await openConsole(t, url, TOKENS.orders);
-  await program.end('SIGTERM');
-  await shows(page, /^Not live: .* What shows is of (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d/);
-  azure.schedule({ EventType: 'Redeploy' });
-  await restart();
-  await page.getByText('Live', { exact: true }).waitFor();
-  await eventNamed(page, 'Redeploy of').waitFor();
-});
+test(
+  'without a token it shows all and acting asks for one; a wrong one is refused, a reader may only look',
+  inBrowser,
+  async (t) => {
+    const { azure, url } = await startConsole(t);
+    azure.schedule({ EventType: 'Reboot' });
+    const page = await openConsole(t, url);
+    await eventNamed(page, 'Reboot of')
+      .getByRole('button', { name: /^Approve/ })
+      .click();
+    await page.getByRole('alert').filter({ hasText: 'Sign in first' }).waitFor();
+    assert.equal(await page.evaluate('document.activeElement.id'), 'token');
+    await page.keyboard.type('nobody-has-this-token');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: '(401)' }).waitFor();
+    await signIn(page, TOKENS.grafana);
+    const approve = eventNamed(page, 'Reboot of').getByRole('button', { name: /^Approve/ });
+    await page.locator('#event-list button:disabled').first().waitFor();
+    assert.equal(await approve.getAttribute('title'), 'grafana is a reader, who may look and not act.');
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    assert.equal(new URL(page.url()).search, '');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    assert.equal(await page.evaluate('sessionStorage.length + localStorage.length + document.cookie.length'), 0);
+  },
+);
 
-test('two bridges of a group side by side: each page shows its own, and both follow one maintenance', inBrowser, async (t) => {
-  const azure = await startSimulator({ vms: ['web_0', 'web_1'] });
-  t.after(() => azure.close());
-  const bridges = await Promise.all(azure.urls.map(({ url }) => consoleOn(t, azure, url)));
-  const pages = await Promise.all(bridges.map(({ url }) => openConsole(t, url, TOKENS.orders)));
-  azure.schedule({ EventType: 'Reboot', Resources: ['web_0', 'web_1'] });
-  const [first, second] = pages;
-  for (const [index, page] of pages.entries()) {
-    await shows(page, new URL(bridges[index]?.url ?? '').host);
-    await eventNamed(page, 'Reboot of web_0, web_1').getByText('Story').click();
-    await page.getByText(`Seen: Scheduled by web_${index}`).waitFor();
-  }
-  await first?.getByRole('button', { name: /^Approve/ }).click();
-  await first
-    ?.getByRole('dialog')
-    .getByRole('button', { name: /^Approve/ })
-    .click();
-  for (const page of pages) await eventNamed(page, 'Reboot of web_0, web_1').getByText('Started;').waitFor();
-  await second?.getByText('Nobody has approved').waitFor({ state: 'detached' });
-});
+test(
+  'a bridge that went away is missed; after its start the page is live again and has what it missed',
+  inBrowser,
+  async (t) => {
+    const { azure, url, program, restart } = await startConsole(t);
+    const page = await openConsole(t, url, TOKENS.orders);
+    await program.end('SIGTERM');
+    await shows(page, /^Not live: .* What shows is of (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d/);
+    azure.schedule({ EventType: 'Redeploy' });
+    await restart();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await eventNamed(page, 'Redeploy of').waitFor();
+  },
+);
+
+test(
+  'two bridges of a group side by side: each page shows its own, and both follow one maintenance',
+  inBrowser,
+  async (t) => {
+    const azure = await startSimulator({ vms: ['web_0', 'web_1'] });
+    t.after(() => azure.close());
+    const bridges = await Promise.all(azure.urls.map(({ url }) => consoleOn(t, azure, url)));
+    const pages = await Promise.all(bridges.map(({ url }) => openConsole(t, url, TOKENS.orders)));
+    azure.schedule({ EventType: 'Reboot', Resources: ['web_0', 'web_1'] });
+    const [first, second] = pages;
+    for (const [index, page] of pages.entries()) {
+      await shows(page, new URL(bridges[index]?.url ?? '').host);
+      await eventNamed(page, 'Reboot of web_0, web_1').getByText('Story').click();
+      await page.getByText(`Seen: Scheduled by web_${index}`).waitFor();
+    }
+    await first?.getByRole('button', { name: /^Approve/ }).click();
+    await first
+      ?.getByRole('dialog')
+      .getByRole('button', { name: /^Approve/ })
+      .click();
+    for (const page of pages) await eventNamed(page, 'Reboot of web_0, web_1').getByText('Started;').waitFor();
+    await second?.getByText('Nobody has approved').waitFor({ state: 'detached' });
+  },
+);
 
 test('a drill is begun from the page, and its report names the approver who did not approve', inBrowser, async (t) => {
   const approvals = { ...(SECTIONS['approvals'] as object), required: 'all' };

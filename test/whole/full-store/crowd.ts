@@ -13,7 +13,10 @@ export interface Crowd {
   readonly leave: () => void;
 }
 
-/** Until it leaves. A connection that is closed is opened again: by the bridge, behind an answer, or because nobody reads it. */
+/**
+ * Until it leaves. A connection that is closed is opened again: by the bridge, behind an answer, or because nobody
+ * reads it.
+ */
 export function crowd(port: number, paths: readonly string[]): Crowd {
   const connections = new Set<RawConnection>();
   let isOver = false;
@@ -22,7 +25,9 @@ export function crowd(port: number, paths: readonly string[]): Crowd {
     if (isOver) return;
     const connection = new RawConnection(port, { localAddress: `127.0.${1 + (index % ADDRESSES)}.1` });
     const { socket } = connection;
-    connections.add(connection.send(`GET ${paths[index % paths.length]} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`));
+    connections.add(
+      connection.send(`GET ${paths[index % paths.length]} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`),
+    );
     // Of the two of an address, one reads.
     if (index < CONNECTIONS / 2) socket.once('data', () => answered++).resume();
     socket.once('close', () => {

@@ -14,7 +14,9 @@ export interface StoreContent {
 
 /** Names as AKS gives them to the machines of a large scale set: 54 characters. */
 export function names(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `aks-nodepool1-12345678-vmss${String(index).padStart(6, '0')}`.padEnd(54, '-'));
+  return Array.from({ length: count }, (_, index) =>
+    `aks-nodepool1-12345678-vmss${String(index).padStart(6, '0')}`.padEnd(54, '-'),
+  );
 }
 
 /** The event whose record is as long as records become. */
@@ -43,11 +45,14 @@ export function fillStore(folder: string, content: StoreContent): void {
   };
   journal('event-', content.events);
   journal(drillEventId(DRILL.id), 200);
-  outbox.transact((transaction) => transaction.saveDrill({ ...DRILL, occurrence: 3, madeMs: nowMs, startedMs: nowMs, endedMs: nowMs }));
+  outbox.transact((transaction) =>
+    transaction.saveDrill({ ...DRILL, occurrence: 3, madeMs: nowMs, startedMs: nowMs, endedMs: nowMs }),
+  );
   const known = knownEvent(HELD, 2);
   outbox.transact((transaction) => transaction.saveState(knownState([known]), nowMs));
   for (const approver of ['orders', 'billing', 'ops']) {
-    const step = (index: number) => approvalStep('held', { approver, atMs: nowMs, reason: `${index} ${'x'.repeat(900)}` });
+    const step = (index: number) =>
+      approvalStep('held', { approver, atMs: nowMs, reason: `${index} ${'x'.repeat(900)}` });
     outbox.transact((transaction) =>
       transaction.addSteps(
         2,

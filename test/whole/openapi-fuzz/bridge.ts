@@ -49,7 +49,8 @@ export async function serveBridge(t: TestContext, prepare: (store: string) => vo
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
   });
   t.after(() => bridge[Symbol.asyncDispose]());
-  const isListed = (id: string) => JSON.stringify(bridge.status.events().events).toLowerCase().includes(id.toLowerCase());
+  const isListed = (id: string) =>
+    JSON.stringify(bridge.status.events().events).toLowerCase().includes(id.toLowerCase());
   await poll(() => [EXAMPLE_ID, started, ended].every(isListed), 'three events to be known');
   azure.cancel(ended);
   await poll(() => !isListed(ended), 'an event to end');

@@ -24,7 +24,11 @@ export const PATIENCE_MS = 300_000;
 export function schemathesis(args: readonly string[], directory: string): Promise<Verdict> {
   if (PROGRAM === null) throw new Error('REQUIRE_SCHEMATHESIS is set, and there is no schemathesis on PATH');
   const config = ['--config-file', join(import.meta.dirname, 'schemathesis.toml'), '--no-color'];
-  const env = { ...process.env, SCHEMATHESIS_HOOKS: join(import.meta.dirname, 'hooks.py'), PYTHONDONTWRITEBYTECODE: '1' };
+  const env = {
+    ...process.env,
+    SCHEMATHESIS_HOOKS: join(import.meta.dirname, 'hooks.py'),
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
   const limits = { timeout: PATIENCE_MS, maxBuffer: 64 << 20 };
   return new Promise((resolve) => {
     execFile(PROGRAM, [...config, 'run', ...args], { cwd: directory, env, ...limits }, (error, stdout, stderr) =>

@@ -81,7 +81,16 @@ async function fixture(t: TestContext) {
   /** The certificate before a body and after it; `between` runs while the body is waited for. */
   const whoAround = async ({ cert, key }: Issued, between: () => Promise<void>) => {
     const headers = { 'content-length': 2 };
-    const target = { host: '127.0.0.1', port, path: '/who', ca: authority.cert, agent: false as const, cert, key, headers };
+    const target = {
+      host: '127.0.0.1',
+      port,
+      path: '/who',
+      ca: authority.cert,
+      agent: false as const,
+      cert,
+      key,
+      headers,
+    };
     const answer = Promise.withResolvers<{ readonly early: Shown | null; readonly late: Shown | null }>();
     const request = https.request({ ...target, method: 'POST' }, (response) => {
       readText(response).then((said) => answer.resolve(JSON.parse(said).certificate), answer.reject);
@@ -107,15 +116,21 @@ async function fixture(t: TestContext) {
 
 test('the names of a certificate that the authority signed are returned: common name, URIs and e-mail as they are, DNS names', async (t) => {
   const { authority, whoWith } = await fixture(t);
-  const certificate = await authority.issue('DNS:Orders.test,DNS:two.test,URI:spiffe://test/orders,email:Orders@test,IP:127.0.0.1', {
-    subject: '/O=Test/CN=Orders service',
-  });
+  const certificate = await authority.issue(
+    'DNS:Orders.test,DNS:two.test,URI:spiffe://test/orders,email:Orders@test,IP:127.0.0.1',
+    {
+      subject: '/O=Test/CN=Orders service',
+    },
+  );
   assert.deepEqual(await whoWith(certificate), {
     exact: ['Orders service', 'spiffe://test/orders', 'Orders@test'],
     dns: ['orders.test', 'two.test'],
   });
   assert.deepEqual(await whoWith(await authority.issue(null, { subject: '/CN=plain' })), { exact: ['plain'], dns: [] });
-  assert.deepEqual(await whoWith(await authority.issue('DNS:only.test', { subject: '/O=Test' })), { exact: [], dns: ['only.test'] });
+  assert.deepEqual(await whoWith(await authority.issue('DNS:only.test', { subject: '/O=Test' })), {
+    exact: [],
+    dns: ['only.test'],
+  });
 });
 
 test('a certificate is asked for and not required: without one a request comes through', async (t) => {
@@ -143,7 +158,9 @@ test('a value cannot pose as two: separators in it stay in it', async (t) => {
     'email.1 = "x, DNS:orders.test"',
     'DNS.1 = "a.test, DNS:orders.test"',
   ]) {
-    const shown = await whoWith(await authority.issue(`@names\n[names]\n${value}`, { subject: '/CN=a, DNS:orders.test' }));
+    const shown = await whoWith(
+      await authority.issue(`@names\n[names]\n${value}`, { subject: '/CN=a, DNS:orders.test' }),
+    );
     assert.ok(shown !== null, value);
     assert.ok(shown.exact.includes('a, DNS:orders.test'));
     assert.ok(!shown.dns.includes('orders.test'), `${value}: ${JSON.stringify(shown)}`);
@@ -152,7 +169,10 @@ test('a value cannot pose as two: separators in it stay in it', async (t) => {
 
 test('of several common names none counts', async (t) => {
   const { authority, whoWith } = await fixture(t);
-  assert.deepEqual(await whoWith(await authority.issue(null, { subject: '/CN=orders/CN=billing' })), { exact: [], dns: [] });
+  assert.deepEqual(await whoWith(await authority.issue(null, { subject: '/CN=orders/CN=billing' })), {
+    exact: [],
+    dns: [],
+  });
 });
 
 test('on a connection that stays open a certificate counts no longer than it is valid', async (t) => {
@@ -212,7 +232,10 @@ test('files that no server can use leave the old ones in use, which is reported 
   assert.equal(await shownByServer(), before);
   assert.deepEqual(
     log.map(({ reason }) => reason?.split(':')[0]),
-    ['http.tls.key is not the key of the certificate in tls.cert', 'http.tls.clientCa is not a file with certificates in PEM format'],
+    [
+      'http.tls.key is not the key of the certificate in tls.cert',
+      'http.tls.clientCa is not a file with certificates in PEM format',
+    ],
   );
   assert.match(log[0]?.reason ?? '', /server-key\.pem; the next attempt reads them again$/);
   copyFileSync(authority.file, at('client-ca.pem'));
@@ -247,7 +270,12 @@ test('a session that is resumed while the same authorities are trusted still has
   const { authority, whoWith } = await fixture(t);
   const certificate = await authority.issue('DNS:orders.test');
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    const agent = new https.Agent({ keepAlive: false, maxCachedSessions: 10, minVersion: version, maxVersion: version });
+    const agent = new https.Agent({
+      keepAlive: false,
+      maxCachedSessions: 10,
+      minVersion: version,
+      maxVersion: version,
+    });
     assert.deepEqual((await whoWith(certificate, { agent }))?.dns, ['orders.test']);
     assert.deepEqual((await whoWith(certificate, { agent }))?.dns, ['orders.test']);
   }

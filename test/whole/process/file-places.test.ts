@@ -42,7 +42,9 @@ test('a pipe is refused without waiting for its reader, and a socket too', async
 });
 
 const noOtherUser =
-  process.getuid?.() !== 0 || spawnSync('setpriv', ['--version']).status !== 0 ? 'only root may become another user, by setpriv' : false;
+  process.getuid?.() !== 0 || spawnSync('setpriv', ['--version']).status !== 0
+    ? 'only root may become another user, by setpriv'
+    : false;
 
 for (const [what, prepare] of [
   ['a folder that this user may not write to', (folder: string) => chmodSync(folder, 0o755)],
@@ -64,7 +66,14 @@ for (const [what, prepare] of [
     mkdirSync(logs);
     prepare(logs);
     const program = join(import.meta.dirname, '../../adapters/file/deliver-once.ts');
-    const words = ['--reuid', NOBODY, '--clear-groups', process.execPath, program, JSON.stringify({ path: join(logs, 'events') })];
+    const words = [
+      '--reuid',
+      NOBODY,
+      '--clear-groups',
+      process.execPath,
+      program,
+      JSON.stringify({ path: join(logs, 'events') }),
+    ];
     const { stdout, stderr } = spawnSync('setpriv', words, { encoding: 'utf8' });
     assert.notEqual(stdout, '', stderr);
     const { check, outcome } = JSON.parse(stdout) as { check: string; outcome: string };

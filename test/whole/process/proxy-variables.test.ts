@@ -20,7 +20,11 @@ describe('the proxies that the environment names: the bridge', () => {
   `;
 
   /** Runs a child with every proxy variable set to a trap, and counts what falls into it. */
-  async function runWithTrap(t: TestContext, target: string, env: Record<string, string>): Promise<{ stdout: string; trapped: number }> {
+  async function runWithTrap(
+    t: TestContext,
+    target: string,
+    env: Record<string, string>,
+  ): Promise<{ stdout: string; trapped: number }> {
     let trapped = 0;
     const trap = createServer((socket) => {
       trapped += 1;
@@ -31,7 +35,9 @@ describe('the proxies that the environment names: the bridge', () => {
     await once(trap, 'listening');
     t.after(() => trap.close());
     const proxy = `http://127.0.0.1:${(trap.address() as { port: number }).port}`;
-    const proxies = Object.fromEntries(['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'all_proxy'].map((name) => [name, proxy]));
+    const proxies = Object.fromEntries(
+      ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'all_proxy'].map((name) => [name, proxy]),
+    );
     const child = spawn(process.execPath, ['--input-type=module', '-e', CHILD], {
       env: { ...process.env, ...proxies, NO_PROXY: '', no_proxy: '', NODE_USE_ENV_PROXY: '1', TARGET: target, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],

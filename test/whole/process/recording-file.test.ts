@@ -26,7 +26,9 @@ test('a disk that is full at the end is reported too', async (t) => {
   const disk = smallDisk(t, '1m');
   if ('reason' in disk) return t.skip(disk.reason);
   const failures: BridgeError[] = [];
-  const file = await RecordingFile.create(join(disk.folder, 'night.ndjson'), { recording: 1 }, (error) => failures.push(error));
+  const file = await RecordingFile.create(join(disk.folder, 'night.ndjson'), { recording: 1 }, (error) =>
+    failures.push(error),
+  );
   t.after(() => file[Symbol.asyncDispose]());
   disk.fill();
   file.append({ line: 'x'.repeat(10_000) });
@@ -40,7 +42,13 @@ test('if the disk is full, recording stops with a log line and whole lines, and 
   const path = join(disk.folder, 'night.ndjson');
   const logged: unknown[] = [];
   const logger = { error: (...said: unknown[]) => void logged.push(said) };
-  await using recording = await startRecording({ path, anonymise: false, startedAtMs: START_MS, deps: systemDeps(), logger });
+  await using recording = await startRecording({
+    path,
+    anonymise: false,
+    startedAtMs: START_MS,
+    deps: systemDeps(),
+    logger,
+  });
   recording.record(get(), answer(200, documentOf(1)), START_MS);
   await poll(() => statSync(path).size > 0, 'the first lines');
   const before = readFileSync(path, 'utf8');
@@ -52,5 +60,8 @@ test('if the disk is full, recording stops with a log line and whole lines, and 
   await recording[Symbol.asyncDispose]();
   assert.equal(readFileSync(path, 'utf8'), before);
   assert.equal(logged.length, 1);
-  assert.match(JSON.stringify(logged), /BRIDGE_SIMULATOR_RECORDING.*ENOSPC.*recording has stopped, and the lines before are kept/);
+  assert.match(
+    JSON.stringify(logged),
+    /BRIDGE_SIMULATOR_RECORDING.*ENOSPC.*recording has stopped, and the lines before are kept/,
+  );
 });

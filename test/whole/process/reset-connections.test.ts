@@ -19,7 +19,9 @@ const RESETTING = `
 test('connections that their callers have reset before the bridge meets them do not keep a server from closing', async (t) => {
   const fixture = await serve(t);
   // This thread stands still meanwhile, so that all of them are reset before they are accepted.
-  const child = spawnSync(process.execPath, ['--input-type=module', '-e', RESETTING, String(fixture.port)], { encoding: 'utf8' });
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', RESETTING, String(fixture.port)], {
+    encoding: 'utf8',
+  });
   assert.deepEqual([child.status, child.stdout], [0, '20 connected\n'], child.stderr);
   assert.equal((await fixture.send('GET', '/healthz')).status, 200);
   await fixture.close();

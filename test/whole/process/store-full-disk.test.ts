@@ -24,7 +24,10 @@ test('on a full disk nothing is stored and the error says so; when there is room
 
   disk.fill();
   assert.equal(outbox.heartbeat(at(2_000_000)), false);
-  assert.throws(() => append(store, many(100)), { code: 'BRIDGE_STORE_FULL', message: new RegExp(`${folder}.*is full`) });
+  assert.throws(() => append(store, many(100)), {
+    code: 'BRIDGE_STORE_FULL',
+    message: new RegExp(`${folder}.*is full`),
+  });
   assert.deepEqual(queuedIds(outbox), ['before:1']);
 
   disk.free();

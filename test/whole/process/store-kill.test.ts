@@ -29,7 +29,8 @@ function start(t: TestContext, work: string, folder: string): Running {
   output.on('line', (line) => lines.push(line));
   const closed = once(output, 'close');
   const said = async (count: number): Promise<string[]> => {
-    while (lines.length < count) await Promise.race([once(output, 'line'), closed.then(() => assert.fail(`${work} ended early`))]);
+    while (lines.length < count)
+      await Promise.race([once(output, 'line'), closed.then(() => assert.fail(`${work} ended early`))]);
     return lines;
   };
   const kill = async (): Promise<string[]> => {
@@ -109,7 +110,10 @@ test('every reported commit survives kill -9 completely: state, journal, a row f
         ['recorded', 'decided'],
       );
     }
-    assert.deepEqual([outbox.approvals.of(stored + 1), outbox.approvals.record(stored + 1, FIRST_PART).steps], [null, []]);
+    assert.deepEqual(
+      [outbox.approvals.of(stored + 1), outbox.approvals.record(stored + 1, FIRST_PART).steps],
+      [null, []],
+    );
   }
 });
 

@@ -10,7 +10,9 @@ import { sharedFolder, testStore } from '../../virtual/outbox-fixture.ts';
 const NOBODY = 65_534;
 /** Why another user cannot be tried; false where it can. */
 const noOtherUser =
-  process.getuid?.() !== 0 || spawnSync('setpriv', ['--version']).status !== 0 ? 'only root may become another user, by setpriv' : false;
+  process.getuid?.() !== 0 || spawnSync('setpriv', ['--version']).status !== 0
+    ? 'only root may become another user, by setpriv'
+    : false;
 
 test('another user can open no file of the store, and so cannot hold its lock', { skip: noOtherUser }, (t) => {
   const folder = sharedFolder(t);

@@ -49,7 +49,9 @@ test('a reader that starts in the middle gets what is listed, and over kill -9 a
   const azure = await startSimulator();
   t.after(() => azure.close());
   const folder = bridgeFolder(t, azure.url, { sinks: { out: { type: 'stdout' } } });
-  const [over, first, second] = [azure.schedule(), azure.schedule(), azure.schedule()].map(({ EventId }) => String(EventId).toLowerCase());
+  const [over, first, second] = [azure.schedule(), azure.schedule(), azure.schedule()].map(({ EventId }) =>
+    String(EventId).toLowerCase(),
+  );
   const program = await startRun(t, folder);
   const journal = await readStream(t, `${urlOf(program)}/v1/stream?after=0`);
   await journal.until(() => journal.events.length === 3);

@@ -5,8 +5,12 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-test('an unread standard error stops neither the event loop nor the exit at SIGTERM', { timeout: 60_000 }, async (t) => {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('unread-log.ts', import.meta.url))], { stdio: ['ignore', 'pipe', 'pipe'] });
+test('an unread standard error stops neither the event loop nor the exit at SIGTERM', {
+  timeout: 60_000,
+}, async (t) => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('unread-log.ts', import.meta.url))], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   t.after(() => child.kill('SIGKILL'));
   child.stderr.pause();
   const [told] = (await once(child.stdout, 'data')) as [Buffer];

@@ -31,7 +31,9 @@ async function preparing(t: TestContext, script: string, more: readonly string[]
 async function endsWell(bridge: Program): Promise<void> {
   const { code, signal } = await Promise.race([
     bridge.ended(),
-    new Promise<never>((_, reject) => setTimeout(() => reject(new Error('the bridge did not end')), PATIENCE_MS).unref()),
+    new Promise<never>((_, reject) =>
+      setTimeout(() => reject(new Error('the bridge did not end')), PATIENCE_MS).unref(),
+    ),
   ]);
   assert.deepEqual({ code, signal }, { code: 0, signal: null });
 }
@@ -39,7 +41,10 @@ async function endsWell(bridge: Program): Promise<void> {
 suite('a stop with programs of command sinks', { concurrency: 3 }, () => {
   test('a program and its child that ignore TERM are killed before the bridge ends, after any number of signals', async (t) => {
     const child = `sh -c 'trap "" TERM INT; while :; do sleep 0.2; done' &`;
-    const { bridge, pids } = await preparing(t, `trap '' TERM INT; ${child} echo $! $$ > pids; while :; do sleep 0.2; done`);
+    const { bridge, pids } = await preparing(
+      t,
+      `trap '' TERM INT; ${child} echo $! $$ > pids; while :; do sleep 0.2; done`,
+    );
     bridge.child.kill('SIGTERM');
     await bridge.logs('"ending"');
     bridge.child.kill('SIGINT');

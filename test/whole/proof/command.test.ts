@@ -27,7 +27,8 @@ async function startMachine(t: TestContext, more: object = {}) {
   const filter = { changes: ['scheduled', 'started', 'ended'] };
   const sink = { type: 'command', run: [run], directory: folder, approve: 'node', hold: 'node', filter, ...more };
   const sections = { publish: { resources: 'own' }, approvals: { approvers: { node: {} } }, sinks: { sink } };
-  const lines = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8').trim().split('\n') : []);
+  const lines = (name: string) =>
+    existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8').trim().split('\n') : [];
   const bridge = bridgeFolder(t, azure.url, sections, folder);
   return {
     azure,
@@ -74,7 +75,10 @@ for (const [what, cancel, expected] of [
   ['where it cancels, what is left of the preparation is ended, and the recovery runs', true, []],
 ] as const)
   test(`the event was over before the bridge was back: ${what}`, async (t) => {
-    const { azure, lines, start, record, go } = await startMachine(t, { cancel, filter: { changes: ['scheduled', 'ended'] } });
+    const { azure, lines, start, record, go } = await startMachine(t, {
+      cancel,
+      filter: { changes: ['scheduled', 'ended'] },
+    });
     const first = await start();
     const { EventId } = azure.schedule({ EventType: 'Reboot' });
     await record(1);

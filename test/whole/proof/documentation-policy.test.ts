@@ -16,7 +16,10 @@ import { simulatorTransport } from '../../virtual/simulator-transport.ts';
 import { HOUR, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
-const EXAMPLE = readFileSync(new URL('../../../docs/receive/examples/documentation-policy.yaml', import.meta.url), 'utf8');
+const EXAMPLE = readFileSync(
+  new URL('../../../docs/receive/examples/documentation-policy.yaml', import.meta.url),
+  'utf8',
+);
 
 /** A scenario that takes longer than a day is polled less often. */
 const LONG = { overMs: 24 * HOUR, pauseMs: 30 * SECOND };
@@ -48,7 +51,9 @@ const scenarios = await shippedScenarios();
 const counts = new Map<string, readonly [number, number]>();
 
 for (const script of scenarios) {
-  test(`${script.name}: the bridge and the advanced sample start the same events`, { timeout: PATIENCE_MS }, async (t) => {
+  test(`${script.name}: the bridge and the advanced sample start the same events`, {
+    timeout: PATIENCE_MS,
+  }, async (t) => {
     const pauseMs = await pauseMsOf(script);
     const bySample = await sampleStarts(script, pauseMs);
     const byBridge = await bridgeStarts(t, script, pauseMs);
@@ -101,7 +106,10 @@ async function pauseMsOf(script: Script): Promise<number> {
   return time.elapsedMs() > LONG.overMs ? LONG.pauseMs : SECOND;
 }
 
-/** A group as its scenario wants it, as its first machine's client meets it; its EventIds do not depend on what the client draws at random. */
+/**
+ * A group as its scenario wants it, as its first machine's client meets it; its EventIds do not depend on what the
+ * client draws at random.
+ */
 class PlayedScenario implements Played {
   readonly listed = new Set<string>();
   readonly posted = new Set<string>();

@@ -62,7 +62,9 @@ suite('run ends', { concurrency: 4 }, () => {
     const simulator = await localSimulator(t);
     await using receiver = await WebhookReceiver.start();
     const { config } = bridgeFolder(t, simulator.url, { sinks: { hooks: hook(receiver.url) } });
-    const bridge = start(t, ['run', '--config', config, '--log-level', 'trace'], { stdio: ['ignore', 'ignore', fullPipe(t)] });
+    const bridge = start(t, ['run', '--config', config, '--log-level', 'trace'], {
+      stdio: ['ignore', 'ignore', fullPipe(t)],
+    });
     await polled(simulator);
     simulator.schedule();
     await receiver.waitFor(1);

@@ -21,7 +21,10 @@ const skip = withoutOurKafka;
 interface Fixture {
   readonly cluster: Cluster;
   readonly streams: readonly { readonly topic: string; readonly stream: Stream }[];
-  /** Sends so many changes to each: a third before the trouble, one while it begins, one when it resolves. Resolves once all are accepted. */
+  /**
+   * Sends so many changes to each: a third before the trouble, one while it begins, one when it resolves. Resolves once
+   * all are accepted.
+   */
   readonly during: (changes: number, trouble: () => Promise<void>) => Promise<void>;
   /** Of the first topic, as the first broker that runs sees them. */
   readonly partitions: () => Promise<readonly TopicPartition[]>;
@@ -83,11 +86,14 @@ suite('while 1,000 changes of 20 keys are delivered by each of two sinks', { con
     await assertExplained(fixture);
   });
 
-  test('of three brokers one is frozen, the leader killed, the leader relieved: all arrives, in order', { skip }, async (t) => {
+  test('of three brokers one is frozen, the leader killed, the leader relieved: all arrives, in order', {
+    skip,
+  }, async (t) => {
     const cluster = await Cluster.start(t, { brokers: 3, properties: QUICK });
     const fixture = await started(t, cluster, { 'min.insync.replicas': '2' });
     const { during, partitions, inSync } = fixture;
-    const hasLeft = async (nodeId: number) => (await partitions()).every(({ leader }) => leader !== nodeId && leader > 0);
+    const hasLeft = async (nodeId: number) =>
+      (await partitions()).every(({ leader }) => leader !== nodeId && leader > 0);
 
     // The one that the sinks ask first.
     const frozen = cluster.broker(1);
@@ -111,16 +117,24 @@ suite('while 1,000 changes of 20 keys are delivered by each of two sinks', { con
     });
     await assertExplained(fixture);
 
-    await t.test('and while one is away, the partitions that it alone keeps fail, no others, over a new connection too', (t) =>
-      goThroughPartialOutage(t, cluster),
+    await t.test(
+      'and while one is away, the partitions that it alone keeps fail, no others, over a new connection too',
+      (t) => goThroughPartialOutage(t, cluster),
     );
   });
 });
 
 /** Lets these brokers alone hold the replicas of all partitions, whoever did before. */
 async function assign(t: TestContext, cluster: Cluster, replicas: number[]): Promise<void> {
-  const brokers = cluster.brokers.map((broker) => ({ host: '127.0.0.1', port: Number(broker.address().split(':')[1]) }));
-  const client = await kafkaClients({ clientId: 'operator', allowInsecure: false, brokers }, adapterDeps(), 'sinks.operator')();
+  const brokers = cluster.brokers.map((broker) => ({
+    host: '127.0.0.1',
+    port: Number(broker.address().split(':')[1]),
+  }));
+  const client = await kafkaClients(
+    { clientId: 'operator', allowInsecure: false, brokers },
+    adapterDeps(),
+    'sinks.operator',
+  )();
   const admin = client.admin();
   t.after(() => admin.disconnect());
   await admin.connect();

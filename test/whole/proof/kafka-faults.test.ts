@@ -119,7 +119,10 @@ test('a topic without the right to write is reported as misconfigured, and used 
 }, async (t) => {
   const { kafka, topic, options } = await proxied(t, 'SASL');
   await kafka.deny({ resource: 'topic', name: topic, user: 'writer', operation: 'write' });
-  const stream = Stream.start(t, { ...login('writer', USERS.writer), options: { ...login('writer').options, ...options } });
+  const stream = Stream.start(t, {
+    ...login('writer', USERS.writer),
+    options: { ...login('writer').options, ...options },
+  });
   stream.send(FEW);
   await poll(() => stream.failures.length > 1, 'some attempts');
   assert.equal(stream.status.state, 'misconfigured');
@@ -160,13 +163,17 @@ const MISTAKES: readonly Mistake[] = [
   {
     what: 'a cluster that sends its clients where nobody is',
     state: 'probing',
-    reason: /answered and named 127\.0\.0\.1:1 .*\(advertised\.listeners\), but the bridge cannot reach it .* set advertised\.listeners/,
-    setup: async (kafka, t) => at((await KafkaProxy.start(t, kafka.brokers, { advertised: '127.0.0.1:1' })).brokers, { options: {} }),
+    reason:
+      /answered and named 127\.0\.0\.1:1 .*\(advertised\.listeners\), but the bridge cannot reach it .* set advertised\.listeners/,
+    setup: async (kafka, t) =>
+      at((await KafkaProxy.start(t, kafka.brokers, { advertised: '127.0.0.1:1' })).brokers, { options: {} }),
   },
 ];
 
 for (const { what, state, reason, setup } of MISTAKES) {
-  test(`${what} is reported as that and loses nothing: all arrives once it is corrected`, { skip: withoutOurKafka }, async (t) => {
+  test(`${what} is reported as that and loses nothing: all arrives once it is corrected`, {
+    skip: withoutOurKafka,
+  }, async (t) => {
     const kafka = await sharedKafka(t);
     const topic = await kafka.createTopic({ partitions: PARTITIONS });
     const { options, ...rest } = await setup(kafka, t);
@@ -186,13 +193,20 @@ function at(brokers: readonly string[], { options, ...rest }: Setup): Setup {
 }
 
 function login(username: string, password = ''): Setup {
-  return { options: { sasl: { mechanism: 'plain', username, password: { env: 'PASSWORD' } } }, secrets: { PASSWORD: password } };
+  return {
+    options: { sasl: { mechanism: 'plain', username, password: { env: 'PASSWORD' } } },
+    secrets: { PASSWORD: password },
+  };
 }
 
 /** Takes back what was denied. */
 async function allow(t: TestContext, kafka: Kafka, topic: string): Promise<void> {
   const brokers = kafka.brokers.map((address) => ({ host: '127.0.0.1', port: Number(address.split(':')[1]) }));
-  const client = await kafkaClients({ clientId: 'operator', allowInsecure: false, brokers }, adapterDeps(), 'sinks.operator')();
+  const client = await kafkaClients(
+    { clientId: 'operator', allowInsecure: false, brokers },
+    adapterDeps(),
+    'sinks.operator',
+  )();
   const admin = client.admin();
   t.after(() => admin.disconnect());
   await admin.connect();

@@ -27,9 +27,12 @@ export async function goThroughPartialOutage(t: TestContext, cluster: Cluster): 
   // Of the broker that goes away it hears from the cluster alone.
   const known = createSink(t, { options: { ...options, brokers: [alive] } });
   assert.deepEqual(new Set(await known.deliver(...samples(1))), new Set(['accepted']));
-  const partitions = new Map((await readTopic(cluster.addresses(), TOPIC)).map(({ key, partition }) => [key, partition]));
+  const partitions = new Map(
+    (await readTopic(cluster.addresses(), TOPIC)).map(({ key, partition }) => [key, partition]),
+  );
   await cluster.broker(away).kill();
-  const isAway = (key: string) => leaders.some(({ partition, leader }) => partition === partitions.get(key) && leader === away);
+  const isAway = (key: string) =>
+    leaders.some(({ partition, leader }) => partition === partitions.get(key) && leader === away);
   const [early, fresh] = [createSink(t, { options }), createSink(t, { options })];
   let seq = 1;
   for (const { deliver } of [known, known, early, fresh, known, early]) {
@@ -44,12 +47,16 @@ export async function goThroughPartialOutage(t: TestContext, cluster: Cluster): 
     await poll(async () => {
       const outcomes = await deliver(...samples(seq));
       if (deliver === known.deliver)
-        for (const outcome of outcomes) assert.ok(!(outcome instanceof BridgeError) || outcome.scope === 'delivery', inspect(outcome));
+        for (const outcome of outcomes)
+          assert.ok(!(outcome instanceof BridgeError) || outcome.scope === 'delivery', inspect(outcome));
       return KEYS.every((key, index) => (outcomes[index] === 'accepted') === !isAway(key));
     }, 'the partitions of the other brokers alone to take records');
   }
   await cluster.broker(away).start();
-  await poll(async () => (await fresh.deliver(...samples(9))).every((outcome) => outcome === 'accepted'), 'all partitions to take records');
+  await poll(
+    async () => (await fresh.deliver(...samples(9))).every((outcome) => outcome === 'accepted'),
+    'all partitions to take records',
+  );
   const found = new Set(idsOf(await readTopic(cluster.addresses(), TOPIC)));
   for (const key of KEYS) assert.ok(found.has(sampleDelivery({ seq: 9, partitionKey: key }).id));
 }

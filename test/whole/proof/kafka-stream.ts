@@ -39,7 +39,9 @@ export interface StreamOptions {
   readonly keys?: number;
 }
 
-/** Changes go out for each key in order, a new one for each that is accepted, so that something is always on its way. */
+/**
+ * Changes go out for each key in order, a new one for each that is accepted, so that something is always on its way.
+ */
 export class Stream {
   readonly #t: TestContext;
   readonly #outbox: Outbox;
@@ -59,7 +61,11 @@ export class Stream {
 
   /** Opens a store and starts a lane over it. */
   static start(t: TestContext, { keys = 20, ...setup }: StreamOptions): Stream {
-    const outbox = openOutbox(join(temporaryFolder(t), 'store'), { deps: systemDeps(), lock: true, synchronous: 'OFF' });
+    const outbox = openOutbox(join(temporaryFolder(t), 'store'), {
+      deps: systemDeps(),
+      lock: true,
+      synchronous: 'OFF',
+    });
     outbox.sinks.sync(sinks(SINK));
     const stream = new Stream(t, outbox, keys);
     t.after(async () => {
@@ -77,7 +83,9 @@ export class Stream {
 
   /** What attempts failed with so far. */
   get failures(): BridgeError[] {
-    return [...this.#attempts.values()].flat().flatMap(({ outcome }) => (outcome instanceof BridgeError ? [outcome] : []));
+    return [...this.#attempts.values()]
+      .flat()
+      .flatMap(({ outcome }) => (outcome instanceof BridgeError ? [outcome] : []));
   }
 
   /** Another bridge over the same store, as after a restart with a corrected configuration. */
@@ -98,15 +106,18 @@ export class Stream {
     try {
       await poll(() => this.#outbox.queue.backlog(SINK).queued === 0, 'the sink to accept all', 40_000);
     } catch (error) {
-      throw new Error(`${(error as Error).message}: ${this.accepted} were accepted, the sink is ${JSON.stringify(this.status)}`);
+      throw new Error(
+        `${(error as Error).message}: ${this.accepted} were accepted, the sink is ${JSON.stringify(this.status)}`,
+      );
     }
     assert.equal(this.#outbox.queue.backlog(SINK).dead, 0, 'nothing was given up');
   }
 
   /**
-   * Reads the topic and fails unless, for each key, it holds what the key's attempts explain, one after the other, and nothing else: an
-   * accepted one all of its records, once; one that a broker refused none; one that `mayHaveArrived` all of them or none. So nothing is
-   * lost, nothing is out of order, nothing stands behind what was sent later, and only what got no answer is repeated.
+   * Reads the topic and fails unless, for each key, it holds what the key's attempts explain, one after the other, and
+   * nothing else: an accepted one all of its records, once; one that a broker refused none; one that `mayHaveArrived`
+   * all of them or none. So nothing is lost, nothing is out of order, nothing stands behind what was sent later, and
+   * only what got no answer is repeated.
    */
   async assertExplained(
     brokers: readonly string[],
@@ -160,7 +171,11 @@ export class Stream {
   }
 
   #note(batch: readonly Delivery[], outcomes: readonly Outcome[] | null): void {
-    const members = batch.map(({ id, partitionKey }, index) => ({ id, partitionKey, outcome: outcomes?.[index] ?? null }));
+    const members = batch.map(({ id, partitionKey }, index) => ({
+      id,
+      partitionKey,
+      outcome: outcomes?.[index] ?? null,
+    }));
     for (const [key, own] of Map.groupBy(members, ({ partitionKey }) => partitionKey)) {
       const results = new Set(own.map(({ outcome }) => outcome));
       assert.equal(results.size, 1, 'the records of a key share a request, and so its outcome');
@@ -186,21 +201,33 @@ export class Stream {
     const { id, bytes } = changeOf(key, place);
     const now = Date.now();
     // Of today: a broker deletes what is older than a week.
-    this.#outbox.transact((transaction) => transaction.append(entry(id, { key, partitionKey: key, bytes, timeMs: now }), [SINK], now));
+    this.#outbox.transact((transaction) =>
+      transaction.append(entry(id, { key, partitionKey: key, bytes, timeMs: now }), [SINK], now),
+    );
   }
 }
 
-/** Whether no broker said what became of it. Where nothing but a proxy's faults happens, every other failure is an answer of a broker that has it not. */
+/**
+ * Whether no broker said what became of it. Where nothing but a proxy's faults happens, every other failure is an
+ * answer of a broker that has it not.
+ */
 export function isUnanswered({ code }: BridgeError): boolean {
   return code !== 'BRIDGE_KAFKA_UNAVAILABLE';
 }
 
-/** Also where a leader answered that is none any more, or had to wait too long for the replicas: some of them may have it. */
+/**
+ * Also where a leader answered that is none any more, or had to wait too long for the replicas: some of them may have
+ * it.
+ */
 export function isUncertain(failure: BridgeError): boolean {
   return isUnanswered(failure) || failure.status !== 'NOT_ENOUGH_REPLICAS';
 }
 
-function explains(attempts: readonly Attempt[], log: readonly string[], mayHaveArrived: (failure: BridgeError) => boolean): boolean {
+function explains(
+  attempts: readonly Attempt[],
+  log: readonly string[],
+  mayHaveArrived: (failure: BridgeError) => boolean,
+): boolean {
   /** How much of the log the attempts so far may stand for. */
   let lengths = new Set([0]);
   for (const { ids, outcome } of attempts) {
@@ -230,6 +257,10 @@ function brief(id: string): number {
 }
 
 function told({ ids, outcome }: Attempt): string {
-  const what = !(outcome instanceof BridgeError) ? (outcome === null ? 'aborted' : 'accepted') : `${outcome.code} ${outcome.status}`;
+  const what = !(outcome instanceof BridgeError)
+    ? outcome === null
+      ? 'aborted'
+      : 'accepted'
+    : `${outcome.code} ${outcome.status}`;
   return `${ids.map(brief).join(' ')}: ${what}`;
 }

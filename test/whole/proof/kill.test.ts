@@ -51,7 +51,8 @@ async function simulated(t: TestContext): Promise<Fixture & { readonly simulator
 function queued(folder: BridgeFolder): Map<string, string> {
   return peek(
     folder,
-    (outbox) => new Map(outbox.queue.queued('hooks', [], 1000).map(({ id, bytes }) => [id, Buffer.from(bytes).toString()])),
+    (outbox) =>
+      new Map(outbox.queue.queued('hooks', [], 1000).map(({ id, bytes }) => [id, Buffer.from(bytes).toString()])),
   );
 }
 

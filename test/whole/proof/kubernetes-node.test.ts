@@ -6,7 +6,15 @@ import { ALL, accountFolder } from '../../adapters/kubernetes/start-kubernetes.t
 import { ApiServer } from '../../far-sides/kubernetes/api-server.ts';
 import { noKubernetes } from '../../far-sides/kubernetes/binaries.ts';
 import { NodeApi } from '../../far-sides/kubernetes/node-routes.ts';
-import { allowDisruptions, endPod, makeBudget, makeNode, makePod, nodeOf, stateOfPod } from '../../far-sides/kubernetes/objects.ts';
+import {
+  allowDisruptions,
+  endPod,
+  makeBudget,
+  makeNode,
+  makePod,
+  nodeOf,
+  stateOfPod,
+} from '../../far-sides/kubernetes/objects.ts';
 import { poll } from '../../support/poll.ts';
 import { run } from '../../support/program.ts';
 import { bridgeFolder, startRun } from '../../support/running-bridge.ts';
@@ -29,7 +37,11 @@ test('a maintenance drains the node over a kill of the bridge, and its end leave
   t.after(() => azure.close());
   const api = await startCluster(t);
   const { cluster } = api;
-  const env = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(api.receiver.port), NODE_NAME: NODE };
+  const env = {
+    KUBERNETES_SERVICE_HOST: '127.0.0.1',
+    KUBERNETES_SERVICE_PORT: String(api.receiver.port),
+    NODE_NAME: NODE,
+  };
   const node = { type: 'kubernetes', node: { env: 'NODE_NAME' }, prepare: ALL, serviceAccount: accountFolder(t) };
   const folder = bridgeFolder(t, azure.url, { publish: { resources: 'own' }, sinks: { node } });
 
@@ -63,7 +75,11 @@ test('a bridge with a lost store undoes what the last one did for an ended event
   t.after(() => azure.close());
   const api = await startCluster(t);
   const { cluster } = api;
-  const env = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(api.receiver.port), NODE_NAME: NODE };
+  const env = {
+    KUBERNETES_SERVICE_HOST: '127.0.0.1',
+    KUBERNETES_SERVICE_PORT: String(api.receiver.port),
+    NODE_NAME: NODE,
+  };
   const node = { type: 'kubernetes', node: { env: 'NODE_NAME' }, prepare: ALL, serviceAccount: accountFolder(t) };
   const sections = {
     metadata: { endpoint: azure.url, pollInterval: '50ms', settle: '0s' },
@@ -99,7 +115,9 @@ test('the same on a real API server, for the node with the name of the VM, if th
   const node = { type: 'kubernetes', prepare: ALL, kubeconfig: server.kubeconfig };
   const folder = bridgeFolder(t, azure.url, { publish: { resources: 'own' }, sinks: { node } });
   const state = async () => {
-    const { spec, status, metadata } = (await nodeOf(server, NODE)) as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    const { spec, status, metadata } = (await nodeOf(server, NODE)) as Readonly<
+      Record<string, Readonly<Record<string, unknown>>>
+    >;
     return { spec, conditions: status?.['conditions'], annotations: metadata?.['annotations'] };
   };
 

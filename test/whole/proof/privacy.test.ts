@@ -56,7 +56,9 @@ test('secrets, tokens, paths and queries of webhook addresses and payloads show 
   t.after(() => Promise.all(receivers.map((receiver) => receiver.stop())));
   const own = folderOf(t);
   writeFileSync(join(own, 'token'), `${SECRETS.FILE_TOKEN}\n`);
-  const addresses = receivers.map(({ port }) => `http://127.0.0.1:${port}/${SECRETS.URL_PATH}?key=${SECRETS.URL_QUERY}`);
+  const addresses = receivers.map(
+    ({ port }) => `http://127.0.0.1:${port}/${SECRETS.URL_PATH}?key=${SECRETS.URL_QUERY}`,
+  );
   const headers = { authorization: { env: 'HOOK_KEY' } };
   const sinks: Record<string, unknown> = {
     gone: hook(`http://127.0.0.1:1/${SECRETS.LITERAL_PATH}`, { headers }),
@@ -104,19 +106,32 @@ test('secrets, tokens, paths and queries of webhook addresses and payloads show 
   assert.equal(code, 0);
   const letters = await run(t, ['dead-letters', 'list', '--config', folder.config], { env });
   assert.match(letters.stdout, /"refused"/);
-  for (const said of ['answered 500', 'answered 404', 'answered 410', 'BRIDGE_SINK_UNREACHABLE', 'BRIDGE_SINK_FORBIDDEN_ADDRESS'])
+  for (const said of [
+    'answered 500',
+    'answered 404',
+    'answered 410',
+    'BRIDGE_SINK_UNREACHABLE',
+    'BRIDGE_SINK_FORBIDDEN_ADDRESS',
+  ])
     assert.ok(stderr.includes(said), `${said} in ${stderr}`);
   for (const [name, secret] of Object.entries(SECRETS))
-    for (const text of [stderr, ...served, letters.stdout, letters.stderr]) assert.ok(!text.includes(secret), `${name} shows in ${text}`);
+    for (const text of [stderr, ...served, letters.stdout, letters.stderr])
+      assert.ok(!text.includes(secret), `${name} shows in ${text}`);
 });
 
 test('a configuration with a secret in the wrong place shows it nowhere', async (t) => {
-  const sinks = { hooks: hook(`http://user:${SECRETS.HOOK_KEY}@127.0.0.1:1/`), more: { type: 'webhook', url: { env: 'URL_PATH' } } };
-  const approvals = { approvers: { orders: { token: { env: 'ORDERS_TOKEN' } }, billing: { token: { env: 'ORDERS_TOKEN' } } } };
+  const sinks = {
+    hooks: hook(`http://user:${SECRETS.HOOK_KEY}@127.0.0.1:1/`),
+    more: { type: 'webhook', url: { env: 'URL_PATH' } },
+  };
+  const approvals = {
+    approvers: { orders: { token: { env: 'ORDERS_TOKEN' } }, billing: { token: { env: 'ORDERS_TOKEN' } } },
+  };
   const { config } = bridgeFolder(t, 'http://127.0.0.1:1', { sinks, approvals });
   const { code, stdout, stderr } = await run(t, ['check', '--config', config], { env: SECRETS });
   assert.equal(code, 78);
-  for (const [name, secret] of Object.entries(SECRETS)) assert.ok(!(stdout + stderr).includes(secret), `${name} shows in ${stderr}`);
+  for (const [name, secret] of Object.entries(SECRETS))
+    assert.ok(!(stdout + stderr).includes(secret), `${name} shows in ${stderr}`);
 });
 
 test('an invalid document shows only the kind of its fault', async (t) => {

@@ -15,7 +15,10 @@ const ROUNDS = 24;
 const LATEST_KILL_MS = 800;
 const SEED = 20_261_121;
 
-/** Events that come, start and end, some at each poll; it touches only what the receiver has heard of, so that nothing can pass unseen. */
+/**
+ * Events that come, start and end, some at each poll; it touches only what the receiver has heard of, so that nothing
+ * can pass unseen.
+ */
 class Stream {
   /** EventIds in lower case. */
   readonly scheduled: string[] = [];
@@ -80,7 +83,10 @@ test(`kill -9 at ${ROUNDS} random moments loses nothing, changes no byte and no 
     assert.equal(new Set(bodies).size, 1, `${id} came with other bytes`);
     const { data, id: ownId } = JSON.parse(bodies[0] ?? '');
     assert.equal(ownId, id);
-    assert.deepEqual([data.eventId.toLowerCase(), data.eventType, data.durationInSeconds], [id.split(':')[0], 'Freeze', 5]);
+    assert.deepEqual(
+      [data.eventId.toLowerCase(), data.eventType, data.durationInSeconds],
+      [id.split(':')[0], 'Freeze', 5],
+    );
   }
   assertInOrder([...arrived.keys()], stream.scheduled);
   assert.equal(

@@ -77,7 +77,8 @@ async function play(t: TestContext, script: Script, approves: boolean): Promise<
   };
   await poll(areAllTold, 'a word of each event that was there to be read', PATIENCE_MS);
   await poll(() => told().every(hasEnded), 'the last of each event', PATIENCE_MS);
-  for (const { eventId, changes } of told()) assert.match(changes.join(' '), goesBack(script) ? LEGAL_AFTER_STALE : LEGAL, eventId);
+  for (const { eventId, changes } of told())
+    assert.match(changes.join(' '), goesBack(script) ? LEGAL_AFTER_STALE : LEGAL, eventId);
 }
 
 /** What was there to be read for whoever asked in the last moment. */
@@ -92,7 +93,8 @@ function listedWell({ events, faults, activation, clock, machines }: Group): rea
 const LEGAL = /^(scheduled( updated)*( started( updated)*)?|started( updated)*) ended$/;
 
 /** A stale document takes a start back, which is an update, and the next one tells it again. */
-const LEGAL_AFTER_STALE = /^(scheduled( updated)*( started( updated)*)*|(started( updated)*)( started( updated)*)*) ended$/;
+const LEGAL_AFTER_STALE =
+  /^(scheduled( updated)*( started( updated)*)*|(started( updated)*)( started( updated)*)*) ended$/;
 
 function goesBack({ steps }: Script): boolean {
   return steps.some(({ action }) => action.kind === 'fault' && action.orders.some(({ stale }) => stale));
@@ -157,7 +159,9 @@ async function polled(group: Group, watchers: readonly Watcher[]): Promise<void>
 }
 
 function reads(group: Group, vm: string): number {
-  return group.journal.requests().filter((one) => one.vm === vm && one.method === 'GET' && one.path.includes('scheduledevents')).length;
+  return group.journal
+    .requests()
+    .filter((one) => one.vm === vm && one.method === 'GET' && one.path.includes('scheduledevents')).length;
 }
 
 /** False where nothing is to come. */

@@ -103,7 +103,10 @@ type Damage = (file: string) => void;
 const DAMAGES: readonly (readonly [what: string, damage: Damage])[] = [
   ['is no database', (file) => writeFileSync(file, 'no database\n'.repeat(1000))],
   ['is empty', (file) => writeFileSync(file, '')],
-  ['lacks its second half', (file) => writeFileSync(file, readFileSync(file).subarray(0, readFileSync(file).length / 2))],
+  [
+    'lacks its second half',
+    (file) => writeFileSync(file, readFileSync(file).subarray(0, readFileSync(file).length / 2)),
+  ],
   ['has strange bytes behind its first page', (file) => writeFileSync(file, readFileSync(file).fill(0xa5, 4096))],
 ];
 
@@ -169,7 +172,10 @@ async function usedStore(t: TestContext): Promise<BridgeFolder> {
   const bridge = await startRun(t, folder);
   for (let n = 0; n < 20; n++) simulator.schedule();
   await receiver.waitFor(20);
-  await poll(() => peek(folder, (outbox) => outbox.queue.backlog('hooks').queued) === 0, 'the deliveries to be recorded');
+  await poll(
+    () => peek(folder, (outbox) => outbox.queue.backlog('hooks').queued) === 0,
+    'the deliveries to be recorded',
+  );
   assert.equal((await bridge.end('SIGTERM')).code, 0);
   return folder;
 }

@@ -18,7 +18,17 @@ export interface Manner {
 /** At least 0, below 1, and the same row for a seed. */
 export type Draw = () => number;
 
-const PATHS = ['/healthz', '/readyz', '/metrics', '/v1/events', '/v1/openapi.json', '/v1/approvals', '/v1/approvals/a', '/simulator', '/'];
+const PATHS = [
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/v1/events',
+  '/v1/openapi.json',
+  '/v1/approvals',
+  '/v1/approvals/a',
+  '/simulator',
+  '/',
+];
 /** What reads most of a full store. */
 const READINGS = [
   '/v1/journal?limit=1000',
@@ -29,12 +39,32 @@ const READINGS = [
   `/v1/drills/${DRILL.id}`,
 ];
 /** What patterns are made of: signs of globs and of regular expressions, and parts of names. */
-const PATTERN_PARTS = ['*', '?', '*?', 'a', 'vmss', '-', '(a+)+', '[!-~]', '.*', '{1,9}', '|', '\\', '!', '😀', 'İ', '0'];
+const PATTERN_PARTS = [
+  '*',
+  '?',
+  '*?',
+  'a',
+  'vmss',
+  '-',
+  '(a+)+',
+  '[!-~]',
+  '.*',
+  '{1,9}',
+  '|',
+  '\\',
+  '!',
+  '😀',
+  'İ',
+  '0',
+];
 const MOST_BYTES = 128 * 1024;
 
 type Say = (draw: Draw, path: string) => string;
 
-/** Globs that are hard to match, in a filter of the stream that has the whole journal before it; some of them are too many or too long. */
+/**
+ * Globs that are hard to match, in a filter of the stream that has the whole journal before it; some of them are too
+ * many or too long.
+ */
 function patterns(draw: Draw): string {
   const glob = () => pick(draw, PATTERN_PARTS).repeat(1 + draw() * 60) + pick(draw, PATTERN_PARTS);
   const globs = Array.from({ length: 1 + draw() * 70 }, glob);
@@ -55,7 +85,8 @@ const SAYINGS: readonly Say[] = [
   (_, path) => `GET ${path} HTTP/1.1\r\n\r\n`,
   (_, path) => `GET ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`,
   (_, path) => `GET ${path} HTTP/9.9\r\nHost: localhost\r\n\r\n`,
-  (_, path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+  (_, path) =>
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n`,
   (_, path) =>
     `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n`,
   () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0',
@@ -66,9 +97,11 @@ const SAYINGS: readonly Say[] = [
   (draw, path) => `GET ${path}?${'%zz&'.repeat(draw() * 3000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
   (draw, path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(draw() * 40_000)}\r\n\r\n`,
   (draw, path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${'X-Many: 1\r\n'.repeat(draw() * 3000)}\r\n`,
-  (_, path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  (_, path) =>
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
   (_, path) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked, identity\r\n\r\nzzz\r\n`,
-  (draw, path) => post(path, `Transfer-Encoding: chunked\r\n\r\n${'1;a=b\r\n{\r\n'.repeat(draw() * 2000)}0\r\nX-Trailer: 1\r\n\r\n`),
+  (draw, path) =>
+    post(path, `Transfer-Encoding: chunked\r\n\r\n${'1;a=b\r\n{\r\n'.repeat(draw() * 2000)}0\r\nX-Trailer: 1\r\n\r\n`),
   (draw, path) => post(path, `Transfer-Encoding: chunked\r\n\r\n${Math.floor(draw() * 2 ** 40).toString(16)}\r\n{}`),
   (_, path) => post(path, 'Transfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\n'),
   (_, path) => post(path, 'Content-Length: 2\r\n\r\n{}'),
@@ -106,7 +139,9 @@ function piecesOf(bytes: Buffer, draw: Draw): readonly Buffer[] {
   if (way < 0.5) return [bytes];
   if (way < 0.7) return [...bytes.subarray(0, 200)].map((byte) => Buffer.of(byte));
   const size = Math.max(1, Math.ceil(bytes.length / (1 + draw() * 50)));
-  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  );
 }
 
 function pick<T>(draw: Draw, from: readonly T[]): T {

@@ -24,8 +24,11 @@ export async function siege(ports: readonly number[], seed: number, lastsMs: num
       const port = ports[connections % ports.length] as number;
       const manner = mannerOf(draw);
       connections += manner.atOnce;
-      const texts = Array.from({ length: manner.atOnce }, (_, index) => play(port, `127.0.0.${1 + index}`, manner, untilMs));
-      for (const text of await Promise.all(texts)) if (text !== '' && !text.startsWith('HTTP/1.1 ')) oddities.push(text.slice(0, 100));
+      const texts = Array.from({ length: manner.atOnce }, (_, index) =>
+        play(port, `127.0.0.${1 + index}`, manner, untilMs),
+      );
+      for (const text of await Promise.all(texts))
+        if (text !== '' && !text.startsWith('HTTP/1.1 ')) oddities.push(text.slice(0, 100));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, besieger));
@@ -33,7 +36,12 @@ export async function siege(ports: readonly number[], seed: number, lastsMs: num
 }
 
 /** @returns all that was read */
-async function play(port: number, localAddress: string, { pieces, reads, end, stayMs }: Manner, untilMs: number): Promise<string> {
+async function play(
+  port: number,
+  localAddress: string,
+  { pieces, reads, end, stayMs }: Manner,
+  untilMs: number,
+): Promise<string> {
   const connection = new RawConnection(port, { localAddress });
   const { socket } = connection;
   if (reads) connection.read();

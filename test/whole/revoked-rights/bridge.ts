@@ -39,7 +39,10 @@ export interface RevocableBridge {
   /** An event that the bridge lists. @returns its id */
   schedule(): Promise<string>;
   ask(method: string, path: string, body?: object): Promise<number>;
-  /** Sends this share of a request's bytes, all but the last at most, runs `between` and sends the rest. @returns the status */
+  /**
+   * Sends this share of a request's bytes, all but the last at most, runs `between` and sends the rest.
+   * @returns the status
+   */
   askInParts(asked: Asked, share: number, between: () => Promise<void>): Promise<number>;
   revoke(right: keyof typeof LEFT): Promise<void>;
   restore(): Promise<void>;
@@ -49,7 +52,8 @@ export interface RevocableBridge {
 
 function bytesOf({ method, path, body }: Asked): Buffer {
   const text = body === undefined ? '' : JSON.stringify(body);
-  const type = body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
+  const type =
+    body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
   return Buffer.from(
     `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${TOKEN}\r\n${type}\r\n${text}`,
   );
@@ -83,13 +87,19 @@ export async function revocableBridge(t: TestContext): Promise<RevocableBridge> 
   if ('faults' in started) throw configError(started.faults);
   const errors: string[] = [];
   const bridge = await startBridge({
-    ...{ config: started.options, file: { written: started.written, read: async () => read() }, version: 'test', deps: systemDeps() },
+    ...{
+      config: started.options,
+      file: { written: started.written, read: async () => read() },
+      version: 'test',
+      deps: systemDeps(),
+    },
     logger: pino({ level: 'error' }, { write: (line: string) => errors.push(line) }),
     logLinesDropped: () => 0,
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
   });
   t.after(() => bridge[Symbol.asyncDispose]());
-  const get = async (path: string) => (await fetch(`${bridge.url}${path}`, { headers: { connection: 'close' } })).json();
+  const get = async (path: string) =>
+    (await fetch(`${bridge.url}${path}`, { headers: { connection: 'close' } })).json();
   const reloadTo = async (next: keyof typeof LEFT) => {
     left = next;
     const { kind } = await bridge.reload('test');
@@ -111,7 +121,10 @@ export async function revocableBridge(t: TestContext): Promise<RevocableBridge> 
     errors,
     schedule: async () => {
       const { EventId } = azure.schedule({ EventType: 'Reboot' });
-      await poll(() => bridge.status.events().events.some((event) => JSON.stringify(event).includes(EventId)), 'an event to be known');
+      await poll(
+        () => bridge.status.events().events.some((event) => JSON.stringify(event).includes(EventId)),
+        'an event to be known',
+      );
       return EventId;
     },
     ask: (method, path, body) => askInParts({ method, path, ...(body && { body }) }, 1, async () => {}),
@@ -121,10 +134,21 @@ export async function revocableBridge(t: TestContext): Promise<RevocableBridge> 
     shown: async (eventId) => {
       const { steps, holds, approvedBy } = (await get(`/v1/approvals/${eventId}`)) as Readonly<Record<string, unknown>>;
       const sinks = (await get('/v1/sinks')) as readonly { readonly state: string }[];
-      const { events } = (await get('/v1/events')) as { readonly events: readonly { readonly event: { readonly eventId: string } }[] };
+      const { events } = (await get('/v1/events')) as {
+        readonly events: readonly { readonly event: { readonly eventId: string } }[];
+      };
       const drills = JSON.stringify(events).match(/drill-[0-9a-f-]{36}/g) ?? [];
-      const started = azure.requests().filter(({ method, body }) => method === 'POST' && JSON.stringify(body).includes(eventId));
-      return { steps, holds, approvedBy, isPaused: sinks.some(({ state }) => state === 'paused'), drills, started: started.length };
+      const started = azure
+        .requests()
+        .filter(({ method, body }) => method === 'POST' && JSON.stringify(body).includes(eventId));
+      return {
+        steps,
+        holds,
+        approvedBy,
+        isPaused: sinks.some(({ state }) => state === 'paused'),
+        drills,
+        started: started.length,
+      };
     },
   };
 }

@@ -5,7 +5,17 @@ import { createRequire } from 'node:module';
 import test, { after } from 'node:test';
 import type { Script } from '../../../src/simulator/script/script.ts';
 import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';
-import { announces, eventNamed, inBrowser, open, START_MS, schedule, send, shows, startStanding } from './simulator-page.ts';
+import {
+  announces,
+  eventNamed,
+  inBrowser,
+  open,
+  START_MS,
+  schedule,
+  send,
+  shows,
+  startStanding,
+} from './simulator-page.ts';
 
 after(closeBrowser);
 
@@ -17,7 +27,14 @@ test('markup in names, descriptions, types and paths is shown as text', inBrowse
     steps: [{ afterMs: 0, action: { kind: 'schedule', fields: { Description: evil } } }],
   };
   const { server, page } = await open(t, { vms: [evil], script });
-  await schedule(server, { EventId: evil, EventType: evil, EventSource: evil, Resources: [evil, 'x'], Description: evil, seen: [evil] });
+  await schedule(server, {
+    EventId: evil,
+    EventType: evil,
+    EventSource: evil,
+    Resources: [evil, 'x'],
+    Description: evil,
+    seen: [evil],
+  });
   await send(server, 'PUT', '/simulator/faults', { body: evil, vm: evil });
   await schedule(server, { EventType: evil, EventStatus: 'Started', startedFor: '1s' });
   await send(server, 'PUT', '/simulator/clock', { advance: '1s' });
@@ -48,7 +65,8 @@ test('a refresh keeps focus, selection and input', inBrowser, async (t) => {
 
 test('part of 1,000 events is drawn and listed, and the rest is counted', inBrowser, async (t) => {
   const { server, page } = await open(t, { vms: Array.from({ length: 70 }, (_, index) => `vm_${index}`) });
-  for (let index = 0; index < 1000; index++) server.group.events.schedule({ EventType: 'Reboot', Resources: ['vm_0'] }, START_MS);
+  for (let index = 0; index < 1000; index++)
+    server.group.events.schedule({ EventType: 'Reboot', Resources: ['vm_0'] }, START_MS);
   await shows(page, '950 more events are not shown.');
   await announces(page, 'Events: 1000 scheduled');
   assert.equal(await page.locator('#event-list > li').count(), 50);
@@ -119,11 +137,16 @@ for (const [name, look] of [
       await page.evaluate(AXE);
       const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
       const { violations } = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(tags)} })`)) as AxeResult;
-      const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));
+      const found = violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+      );
       assert.deepEqual(found, []);
     };
     await check();
-    const [wide, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [number, number];
+    const [wide, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [
+      number,
+      number,
+    ];
     assert.ok(wide <= window, `${wide} pixels in a window of ${window}`);
     await page.getByRole('button', { name: 'Move…' }).click();
     await check();

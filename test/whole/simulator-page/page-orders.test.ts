@@ -16,18 +16,22 @@ test('the buttons set the speed and show the current one', inBrowser, async (t) 
   assert.equal(server.group.clock.speed, 0);
 });
 
-test('a common fault is ordered with one click, shown with its remaining answers, and cleared', inBrowser, async (t) => {
-  const { server, page } = await open(t);
-  await shows(page, 'No fault is active.');
-  await page.getByRole('button', { name: '503 × 5' }).click();
-  await shows(page, 'The next 5 answers: status 503');
-  assert.equal((await fetch(`${server.url}/metadata/scheduledevents`)).status, 503);
-  await shows(page, 'The next 4 answers: status 503');
-  await page.getByRole('row', { name: /503$/ }).waitFor();
-  await page.getByRole('button', { name: 'Clear fault' }).press('Enter');
-  await shows(page, 'No fault is active.');
-  assert.equal(await focused(page), 'No fault is active.');
-});
+test(
+  'a common fault is ordered with one click, shown with its remaining answers, and cleared',
+  inBrowser,
+  async (t) => {
+    const { server, page } = await open(t);
+    await shows(page, 'No fault is active.');
+    await page.getByRole('button', { name: '503 × 5' }).click();
+    await shows(page, 'The next 5 answers: status 503');
+    assert.equal((await fetch(`${server.url}/metadata/scheduledevents`)).status, 503);
+    await shows(page, 'The next 4 answers: status 503');
+    await page.getByRole('row', { name: /503$/ }).waitFor();
+    await page.getByRole('button', { name: 'Clear fault' }).press('Enter');
+    await shows(page, 'No fault is active.');
+    assert.equal(await focused(page), 'No fault is active.');
+  },
+);
 
 test('the simulator accepts each of the common faults', inBrowser, async (t) => {
   const { server, page } = await open(t);
@@ -41,7 +45,11 @@ test('the simulator accepts each of the common faults', inBrowser, async (t) => 
     texts.push(await page.locator('#fault').innerText());
   }
   assert.match(texts[0] ?? '', /^The next answer: (?=.*status 504)(?=.*headers .*text\/html)(?=.*body <html>)/);
-  assert.deepEqual(texts.slice(1), ['The next answer: body empty', 'The next answer: reset', 'The next answer: delay 20s']);
+  assert.deepEqual(texts.slice(1), [
+    'The next answer: body empty',
+    'The next answer: reset',
+    'The next answer: delay 20s',
+  ]);
   assert.deepEqual(server.group.faults.active(START_MS)?.delayMs, 20_000);
 });
 
@@ -106,6 +114,11 @@ test('the last 50 requests are shown, newest first', inBrowser, async (t) => {
   await page.getByRole('row', { name: /n=59 400$/ }).waitFor();
   const rows = page.locator('#request-list tr');
   assert.equal(await rows.count(), 50);
-  assert.deepEqual(await rows.first().locator('td').allInnerTexts(), ['14:00:00', 'sim_0', 'GET /metadata/instance?n=59', '400']);
+  assert.deepEqual(await rows.first().locator('td').allInnerTexts(), [
+    '14:00:00',
+    'sim_0',
+    'GET /metadata/instance?n=59',
+    '400',
+  ]);
   assert.match(await rows.last().innerText(), /n=10/);
 });

@@ -5,7 +5,12 @@ import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 const deps = new VirtualTime({ startMs: Date.UTC(2026, 10, 21, 14) });
-await using server = await startSimulatorServer({ listen: { host: '127.0.0.1', port: 8080 }, vms: 3, name: 'web', deps });
+await using server = await startSimulatorServer({
+  listen: { host: '127.0.0.1', port: 8080 },
+  vms: 3,
+  name: 'web',
+  deps,
+});
 
 async function order(method: string, path: string, body: object = {}): Promise<string> {
   const answer = await fetch(server.url + path, { method, body: JSON.stringify(body) });

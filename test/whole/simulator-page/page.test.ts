@@ -5,7 +5,17 @@ import { readdirSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import test, { after } from 'node:test';
 import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';
-import { announces, eventNamed, focused, inBrowser, open, schedule, send, shows, startStanding } from './simulator-page.ts';
+import {
+  announces,
+  eventNamed,
+  focused,
+  inBrowser,
+  open,
+  schedule,
+  send,
+  shows,
+  startStanding,
+} from './simulator-page.ts';
 
 after(closeBrowser);
 
@@ -18,8 +28,16 @@ test('every file of the page has a charset and a strict policy for scripts, cach
     const { status, headers } = await fetch(server.url + path);
     assert.equal(status, 200, path);
     assert.match(headers.get('content-type') ?? '', /; charset=utf-8$/, path);
-    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; script-src 'self'; style-src 'self';/, path);
-    assert.deepEqual([headers.get('x-content-type-options'), headers.get('cache-control')], ['nosniff', 'no-store'], path);
+    assert.match(
+      headers.get('content-security-policy') ?? '',
+      /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      path,
+    );
+    assert.deepEqual(
+      [headers.get('x-content-type-options'), headers.get('cache-control')],
+      ['nosniff', 'no-store'],
+      path,
+    );
   }
 });
 
@@ -156,7 +174,9 @@ test('an event is approved through the metadata route, as by a client', inBrowse
     [request?.method, request?.headers['metadata'], request?.status, request?.body],
     ['POST', 'true', 200, JSON.stringify({ StartRequests: [{ EventId: id }] })],
   );
-  await page.getByRole('row', { name: /14:00:00 sim_0 POST \/metadata\/scheduledevents\?api-version=2020-07-01 200/ }).waitFor();
+  await page
+    .getByRole('row', { name: /14:00:00 sim_0 POST \/metadata\/scheduledevents\?api-version=2020-07-01 200/ })
+    .waitFor();
 });
 
 test('an approved event that waits for other tenants says so, and cannot be approved again', inBrowser, async (t) => {
@@ -188,16 +208,20 @@ test('NotBefore can be moved by five minutes, set to a time, or removed', inBrow
   await shows(page, 'No NotBefore; does not start by itself');
 });
 
-test('an event listed by the wall clock is shown, and moved by five minutes, in simulated time', inBrowser, async (t) => {
-  const { server, page } = await open(t);
-  await send(server, 'PUT', '/simulator/clock', { advance: '1h', notBefore: 'wall' });
-  await schedule(server, {});
-  await shows(page, /NotBefore 15:15:00, in 15 min(?!;)/);
-  await send(server, 'PUT', '/simulator/clock', { advance: '5m' });
-  await shows(page, /NotBefore 15:15:00, in 10 min/);
-  await page.getByRole('button', { name: 'NotBefore +5 min' }).click();
-  await shows(page, /NotBefore 15:20:00, in 15 min(?!;)/);
-});
+test(
+  'an event listed by the wall clock is shown, and moved by five minutes, in simulated time',
+  inBrowser,
+  async (t) => {
+    const { server, page } = await open(t);
+    await send(server, 'PUT', '/simulator/clock', { advance: '1h', notBefore: 'wall' });
+    await schedule(server, {});
+    await shows(page, /NotBefore 15:15:00, in 15 min(?!;)/);
+    await send(server, 'PUT', '/simulator/clock', { advance: '5m' });
+    await shows(page, /NotBefore 15:15:00, in 10 min/);
+    await page.getByRole('button', { name: 'NotBefore +5 min' }).click();
+    await shows(page, /NotBefore 15:20:00, in 15 min(?!;)/);
+  },
+);
 
 test('an order that has become impossible shows the refusal and changes nothing', inBrowser, async (t) => {
   const server = await startStanding(t);

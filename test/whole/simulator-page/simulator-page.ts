@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { type SimulatorServer, type SimulatorServerOptions, startSimulatorServer } from '../../../src/simulator/server.ts';
+import {
+  type SimulatorServer,
+  type SimulatorServerOptions,
+  startSimulatorServer,
+} from '../../../src/simulator/server.ts';
 import { openPage, withoutBrowser } from '../../support/browser.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
@@ -12,14 +16,21 @@ export const START_MS = Date.UTC(2026, 10, 21, 14);
 export const inBrowser = { skip: withoutBrowser };
 
 /** Its clock moves only when a test advances it. */
-export async function startStanding(t: TestContext, options: Partial<SimulatorServerOptions> = {}): Promise<SimulatorServer> {
+export async function startStanding(
+  t: TestContext,
+  options: Partial<SimulatorServerOptions> = {},
+): Promise<SimulatorServer> {
   const server = await standing(options);
   t.after(() => server[Symbol.asyncDispose]());
   return server;
 }
 
 function standing(options: Partial<SimulatorServerOptions>): Promise<SimulatorServer> {
-  return startSimulatorServer({ listen: { host: '127.0.0.1', port: 0 }, deps: new VirtualTime({ startMs: START_MS }), ...options });
+  return startSimulatorServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    deps: new VirtualTime({ startMs: START_MS }),
+    ...options,
+  });
 }
 
 export interface Opened {
@@ -45,7 +56,12 @@ export async function open(
 }
 
 /** Sends a control request. @returns its answer, or an empty object if it has no body */
-export async function send(server: SimulatorServer, method: string, path: string, body: object = {}): Promise<Record<string, unknown>> {
+export async function send(
+  server: SimulatorServer,
+  method: string,
+  path: string,
+  body: object = {},
+): Promise<Record<string, unknown>> {
   const answer = await fetch(server.url + path, { method, body: method === 'GET' ? null : JSON.stringify(body) });
   const text = await answer.text();
   assert.ok(answer.ok, text);

@@ -135,7 +135,9 @@ declare module 'kafkajs/src/cluster/brokerPool.js' {
 
   class BrokerPool {
     readonly brokers: Readonly<Record<string, unknown>>;
-    seedBroker: { readonly connectionPool: ConnectionPool; readonly versions: object | null; connect(): Promise<void> } | undefined;
+    seedBroker:
+      | { readonly connectionPool: ConnectionPool; readonly versions: object | null; connect(): Promise<void> }
+      | undefined;
     versions: object | null;
     hasConnectedBrokers(): boolean;
     /** The next of the configured ones. */

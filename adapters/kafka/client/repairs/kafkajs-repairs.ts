@@ -15,7 +15,10 @@ export function repaired(factory: ISocketFactory, deps: RepairDeps): ISocketFact
   return factory;
 }
 
-/** Returns an address for kafkajs, which cuts a host at its first colon: IPv6 as `[2001.db8..1]`, which the connection converts back. */
+/**
+ * Returns an address for kafkajs, which cuts a host at its first colon: IPv6 as `[2001.db8..1]`, which the connection
+ * converts back.
+ */
 export function spelledForKafkajs({ host, port }: { readonly host: string; readonly port: number }): string {
   const isIpv6 = host.includes(':');
   return isIpv6 ? `${new URL(`http://[${host}]`).hostname.replaceAll(':', '.')}:${port}` : `${host}:${port}`;
@@ -87,14 +90,16 @@ const OF_ONE_PARTITION: ReadonlySet<number> = new Set([5, 9]);
 
 interface Metadata {
   /** Absent in answers that kafkajs does not parse itself. */
-  readonly topicMetadata?: readonly { readonly partitionMetadata: readonly { readonly partitionErrorCode: number }[] }[];
+  readonly topicMetadata?: readonly {
+    readonly partitionMetadata: readonly { readonly partitionErrorCode: number }[];
+  }[];
 }
 
 const tolerant = new WeakSet<ISocketFactory>();
 
 /**
- * Tolerates partitions without a leader. kafkajs rejects the metadata of all topics if one partition has an error. With this factory only
- * sends to that partition fail: its leader is -1, which no broker has.
+ * Tolerates partitions without a leader. kafkajs rejects the metadata of all topics if one partition has an error. With
+ * this factory only sends to that partition fail: its leader is -1, which no broker has.
  * @returns the same factory
  */
 export function tolerateLeaderless(factory: ISocketFactory): ISocketFactory {
@@ -106,7 +111,10 @@ const { send } = ConnectionPool.prototype;
 ConnectionPool.prototype.send = async function (exchange) {
   const { request, response } = exchange;
   if (request.apiKey !== METADATA || !tolerant.has(this.socketFactory)) return await send.call(this, exchange);
-  return await send.call(this, { ...exchange, response: { ...response, parse: (answer) => response.parse(forgiven(answer as Metadata)) } });
+  return await send.call(this, {
+    ...exchange,
+    response: { ...response, parse: (answer) => response.parse(forgiven(answer as Metadata)) },
+  });
 };
 
 function forgiven(answer: Metadata): Metadata {

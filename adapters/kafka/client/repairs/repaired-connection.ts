@@ -24,7 +24,8 @@ export class RepairedConnection extends Connection {
   #rejectConnecting: (error: Error) => void = () => {};
 
   constructor(original: Connection, host: string, deps: Pick<Deps, 'elapsedMs' | 'after'>) {
-    const { port, rack, clientId, logger, socketFactory, ssl, sasl, requestTimeout, connectionTimeout, requestQueue } = original;
+    const { port, rack, clientId, logger, socketFactory, ssl, sasl, requestTimeout, connectionTimeout, requestQueue } =
+      original;
     const { enforceRequestTimeout, maxInFlightRequests, instrumentationEmitter } = requestQueue;
     const own = { host, port, rack, clientId, logger, socketFactory, ssl, sasl };
     const limits = { requestTimeout, connectionTimeout, reauthenticationThreshold: REAUTHENTICATE_BEFORE_MS };
@@ -60,7 +61,10 @@ export class RepairedConnection extends Connection {
     return await this.#closing;
   }
 
-  /** Closes the connection if authentication fails: the broker closes it, or answers another attempt with ILLEGAL_SASL_STATE. */
+  /**
+   * Closes the connection if authentication fails: the broker closes it, or answers another attempt with
+   * ILLEGAL_SASL_STATE.
+   */
   override async authenticate(): Promise<void> {
     this.#failure = null;
     try {
@@ -86,7 +90,9 @@ export class RepairedConnection extends Connection {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     this.authenticatedAt = null;
     this.logDebug('Connecting', { ssl: !!this.ssl, sasl: !!this.sasl });
-    const cancel = this.#deps.after(this.connectionTimeout, () => this.#fail(this.#error('Connection timeout', { code: 'ETIMEDOUT' })));
+    const cancel = this.#deps.after(this.connectionTimeout, () =>
+      this.#fail(this.#error('Connection timeout', { code: 'ETIMEDOUT' })),
+    );
     this.#rejectConnecting = reject;
     try {
       const socket = this.#listen(() => {
@@ -112,7 +118,9 @@ export class RepairedConnection extends Connection {
     // Before the connection is open, an error with more details follows.
     socket.on('end', () => this.connectionStatus !== 'disconnected' && closed());
     socket.on('close', closed);
-    socket.on('error', (cause) => ifOurs(() => this.#error(`Connection error: ${messageOf(cause)}`, { code: codeOf(cause), cause })));
+    socket.on('error', (cause) =>
+      ifOurs(() => this.#error(`Connection error: ${messageOf(cause)}`, { code: codeOf(cause), cause })),
+    );
     return socket;
   }
 
@@ -177,15 +185,22 @@ export class RepairedConnection extends Connection {
   }
 
   #error(message: string, { code, cause }: { readonly code?: string | undefined; readonly cause?: unknown }): Error {
-    const error = new errors.KafkaJSConnectionError(message, { broker: this.broker, ...(code !== undefined && { code }) });
+    const error = new errors.KafkaJSConnectionError(message, {
+      broker: this.broker,
+      ...(code !== undefined && { code }),
+    });
     return cause === undefined ? error : Object.assign(error, { cause });
   }
 }
 
-/** Returns the error of bytes that are not a broker's answer, such as a TLS alert. kafkajs would take them for a length of gigabytes. */
+/**
+ * Returns the error of bytes that are not a broker's answer, such as a TLS alert. kafkajs would take them for a length
+ * of gigabytes.
+ */
 function foreignProtocolIn(data: Buffer): { readonly message: string; readonly code: string } | null {
   if (data.length < 4) return null;
-  if (data[0] === 0x15 && data[1] === 0x03) return { message: 'Connection error: the broker speaks TLS', code: 'BROKER_SPEAKS_TLS' };
+  if (data[0] === 0x15 && data[1] === 0x03)
+    return { message: 'Connection error: the broker speaks TLS', code: 'BROKER_SPEAKS_TLS' };
   const length = data.readInt32BE(0);
   if (length >= 0 && length <= LONGEST_FRAME) return null;
   return { message: "Connection error: the other side does not speak Kafka's protocol", code: 'NOT_A_BROKER' };

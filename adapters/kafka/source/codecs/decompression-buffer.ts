@@ -25,13 +25,19 @@ export class DecompressionBuffer {
     this.#length += length;
   }
 
-  /** Appends `length` bytes from `distance` bytes back; the ranges may overlap. @param start the first byte that may be referred to */
+  /**
+   * Appends `length` bytes from `distance` bytes back; the ranges may overlap.
+   * @param start the first byte that may be referred to
+   */
   repeat(distance: number, length: number, start = 0): void {
-    if (distance === 0 || distance > this.#length - start) throw new RangeError('the compressed bytes refer to missing bytes');
+    if (distance === 0 || distance > this.#length - start)
+      throw new RangeError('the compressed bytes refer to missing bytes');
     this.#makeRoom(length);
     const from = this.#length - distance;
     if (distance >= length) this.#bytes.copyWithin(this.#length, from, from + length);
-    else for (let index = 0; index < length; index += 1) this.#bytes[this.#length + index] = this.#bytes[from + index] ?? 0;
+    else
+      for (let index = 0; index < length; index += 1)
+        this.#bytes[this.#length + index] = this.#bytes[from + index] ?? 0;
     this.#length += length;
   }
 

@@ -4,7 +4,10 @@ import { CompressionCodecs, CompressionTypes } from '../../client/kafkajs.ts';
 import { decompressLz4 } from './lz4.ts';
 import { decompressSnappy } from './snappy.ts';
 
-/** By default brokers accept batches of 1 MiB, compressed. A batch of approvals never exceeds this limit when decompressed. */
+/**
+ * By default brokers accept batches of 1 MiB, compressed. A batch of approvals never exceeds this limit when
+ * decompressed.
+ */
 const MOST_BYTES = 64 * 1024 ** 2;
 
 /** No record after such a batch can be read. */

@@ -52,7 +52,8 @@ function decompressBlock(block: Buffer, output: DecompressionBuffer): void {
         at += 4;
     }
   }
-  if (output.length - start !== length) throw new RangeError('the length of the snappy block does not match its header');
+  if (output.length - start !== length)
+    throw new RangeError('the length of the snappy block does not match its header');
 }
 
 function readVarint(block: Buffer): readonly [value: number, bytes: number] {

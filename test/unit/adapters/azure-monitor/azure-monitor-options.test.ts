@@ -5,7 +5,11 @@ import * as v from 'valibot';
 import { azureMonitorOptions, azureMonitorSink } from '../../../../adapters/azure-monitor/azure-monitor.ts';
 import { configOf, faultsOf, surroundings } from '../../../support/config.ts';
 
-const RIGHT = { endpoint: 'https://x.westeurope-1.ingest.monitor.azure.com', rule: 'dcr-0123', stream: 'Custom-ScheduledEvents' };
+const RIGHT = {
+  endpoint: 'https://x.westeurope-1.ingest.monitor.azure.com',
+  rule: 'dcr-0123',
+  stream: 'Custom-ScheduledEvents',
+};
 
 test('only endpoint, rule and stream are required', () => {
   const { maxBatch, maxBatchBytes, timeout, headers } = v.parse(azureMonitorOptions, RIGHT);
@@ -22,9 +26,17 @@ const WRONG: readonly (readonly [options: Readonly<Record<string, unknown>>, pat
   [{ stream: 'ScheduledEvents_CL' }, 'stream', /a stream that the rule declares/],
   [{ stream: 'Custom-a?hidden' }, 'stream', /a stream/],
   [{ maxBatchBytes: '2MiB' }, 'maxBatchBytes', /from 4KiB to 1MiB/],
-  [{ credential: 'managed-identity', tenantId: 'hidden' }, 'tenantId', /has no effect with credential managed-identity/],
+  [
+    { credential: 'managed-identity', tenantId: 'hidden' },
+    'tenantId',
+    /has no effect with credential managed-identity/,
+  ],
   [{ credential: 'client-certificate', tenantId: 't', clientId: 'c' }, 'certificate', /is missing/],
-  [{ headers: { Authorization: 'hidden' } }, 'headers', /contains authorization, which the sink sets from its Microsoft Entra ID token/],
+  [
+    { headers: { Authorization: 'hidden' } },
+    'headers',
+    /contains authorization, which the sink sets from its Microsoft Entra ID token/,
+  ],
 ];
 
 for (const [options, path, says] of WRONG)
@@ -37,7 +49,8 @@ for (const [options, path, says] of WRONG)
   });
 
 const AROUND = { ...surroundings({ DCE: 'http://10.1.2.3' }), adapters: [azureMonitorSink] };
-const sink = (options: object) => JSON.stringify({ version: 1, sinks: { logs: { type: 'azure-monitor', ...RIGHT, ...options } } });
+const sink = (options: object) =>
+  JSON.stringify({ version: 1, sinks: { logs: { type: 'azure-monitor', ...RIGHT, ...options } } });
 
 test('faults in resolved secrets name the key endpoint, not url', () => {
   const opened = faultsOf(sink({ endpoint: { env: 'DCE' } }), AROUND);
@@ -45,7 +58,10 @@ test('faults in resolved secrets name the key endpoint, not url', () => {
   assert.ok(opened.every((fault) => fault.includes('sinks.logs.endpoint')));
   const [literal] = faultsOf(sink({ endpoint: 'https://169.254.169.254' }), AROUND);
   assert.match(literal ?? '', /sinks\.logs\.endpoint.* is an address of the metadata service/);
-  const plain = faultsOf(sink({ endpoint: 'http://example.com', allowInsecure: true, tls: { serverName: 'x' } }), AROUND);
+  const plain = faultsOf(
+    sink({ endpoint: 'http://example.com', allowInsecure: true, tls: { serverName: 'x' } }),
+    AROUND,
+  );
   assert.match(plain.join(), /has no effect with an http:\/\/ endpoint/);
   assert.ok(configOf(sink({}), AROUND));
 });

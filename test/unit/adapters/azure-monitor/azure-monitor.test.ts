@@ -14,7 +14,10 @@ import { context, eventChange } from '../../cloudevents/changes.ts';
 import { hostileText } from '../../log-record/samples.ts';
 
 const endpoint = 'https://x.ingest.monitor.azure.com';
-const sink = new LogsIngestion(v.parse(azureMonitorOptions, { endpoint, rule: 'dcr-0', stream: 'Custom-X' }), adapterDeps());
+const sink = new LogsIngestion(
+  v.parse(azureMonitorOptions, { endpoint, rule: 'dcr-0', stream: 'Custom-X' }),
+  adapterDeps(),
+);
 
 /** Returns the bytes of an event in the array, with its comma. */
 function growthOf(bytes: Uint8Array): number {
@@ -24,7 +27,8 @@ function growthOf(bytes: Uint8Array): number {
 
 test('no CloudEvent grows by more than the factor `growth`', () => {
   const encoder = new TextEncoder();
-  for (const { change, event } of sampleEvents()) assert.ok(growthOf(encoder.encode(JSON.stringify(event))) < sink.growth, change);
+  for (const { change, event } of sampleEvents())
+    assert.ok(growthOf(encoder.encode(JSON.stringify(event))) < sink.growth, change);
   fc.assert(
     fc.property(fc.array(hostileText, { size: 'large' }), hostileText, fc.nat(20), (resources, description, times) => {
       const event = scheduledEvent({ description: description.repeat(times), resources });
@@ -35,7 +39,11 @@ test('no CloudEvent grows by more than the factor `growth`', () => {
 
 for (const [host, scope, authorityHost] of [
   ['x.westeurope-1.ingest.monitor.azure.com', 'https://monitor.azure.com/.default', undefined],
-  ['x.usgovvirginia-1.ingest.monitor.azure.us', 'https://monitor.azure.us/.default', 'https://login.microsoftonline.us'],
+  [
+    'x.usgovvirginia-1.ingest.monitor.azure.us',
+    'https://monitor.azure.us/.default',
+    'https://login.microsoftonline.us',
+  ],
   ['X.ChinaEast2-1.Ingest.Monitor.Azure.CN.', 'https://monitor.azure.cn/.default', 'https://login.chinacloudapi.cn'],
   ['azure.us.example.com', 'https://monitor.azure.com/.default', undefined],
   ['logs.example.com', 'https://monitor.azure.com/.default', undefined],

@@ -6,7 +6,12 @@ import { capabilitiesOf, mayEnd, maySwitchTo, type OwnRights } from '../../../..
 const POSTGRES = { uid: 110 };
 
 function bridge(uid: number, capEff: string): OwnRights {
-  return { uid, capabilities: capabilitiesOf(`Name:\tnode\nCapPrm:\t000001ffffffffff\nCapEff:\t${capEff}\nCapBnd:\t000001ffffffffff\n`) };
+  return {
+    uid,
+    capabilities: capabilitiesOf(
+      `Name:\tnode\nCapPrm:\t000001ffffffffff\nCapEff:\t${capEff}\nCapBnd:\t000001ffffffffff\n`,
+    ),
+  };
 }
 
 for (const [who, own, expected] of [

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AccountSources, findAccount } from '../../../../adapters/command/accounts.ts';
 
-const PASSWD = 'root:x:0:0:root:/root:/bin/sh\n# comment\nbroken:x\npostgres:x:26:27:PostgreSQL:/var/lib/pgsql:/bin/sh\n';
+const PASSWD =
+  'root:x:0:0:root:/root:/bin/sh\n# comment\nbroken:x\npostgres:x:26:27:PostgreSQL:/var/lib/pgsql:/bin/sh\n';
 
 function sources(line: string | null): AccountSources {
   return { passwd: async () => PASSWD, directory: async () => line };

@@ -22,7 +22,10 @@ test('pid, group and start are read past a name with brackets and blanks; who ha
   assert.deepEqual(await processes.all(), [{ pid: 7, group: 7, startedAt: '12345', isZombie: false }]);
   assert.equal((await processes.one(8))?.isZombie, true);
   assert.deepEqual([await processes.one(9), await processes.one(10)], [null, null]);
-  assert.deepEqual([await processes.hasVariable(7, 'BRIDGE_RUN=x'), await processes.hasVariable(7, 'BRIDGE_RUN=')], [true, false]);
+  assert.deepEqual(
+    [await processes.hasVariable(7, 'BRIDGE_RUN=x'), await processes.hasVariable(7, 'BRIDGE_RUN=')],
+    [true, false],
+  );
   assert.equal(await processes.hasVariable(8, 'A=1'), false);
   assert.equal(await processes.bootId(), null);
 });

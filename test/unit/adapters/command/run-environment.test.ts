@@ -67,13 +67,17 @@ test('what is null or unset is absent; false is not', () => {
     outcome: null,
     data: { ...rest, notBefore: null, observer: { affected: null } },
   });
-  for (const name of ['CE_OUTCOME', 'EVENT_OUTCOME', 'EVENT_NOT_BEFORE', 'EVENT_AFFECTED']) assert.ok(!(name in variables), name);
+  for (const name of ['CE_OUTCOME', 'EVENT_OUTCOME', 'EVENT_NOT_BEFORE', 'EVENT_AFFECTED'])
+    assert.ok(!(name in variables), name);
   assert.equal(notBeforeMs, null);
   assert.equal(variablesOf({ ...EVENT, data: { observer: { affected: false } } }).variables['EVENT_AFFECTED'], 'false');
 });
 
 test('an event of the bridge itself, whose data tells of no event, has its attributes and its change', () => {
-  const { variables } = variablesOf({ ...EVENT, outcome: undefined, data: { since: 'x', observer: { name: null } } }, 'source.blind');
+  const { variables } = variablesOf(
+    { ...EVENT, outcome: undefined, data: { since: 'x', observer: { name: null } } },
+    'source.blind',
+  );
   assert.deepEqual(
     Object.keys(variables).filter((name) => name.startsWith('EVENT_')),
     ['EVENT_CHANGE'],
@@ -81,14 +85,27 @@ test('an event of the bridge itself, whose data tells of no event, has its attri
 });
 
 test('a field with NUL or over 32 KiB is left out by name, one of exactly 32 KiB is not', () => {
-  const data = { ...EVENT.data, eventSource: 'a\0b', resources: ['x'.repeat(32 * 1024)], eventType: 'é'.repeat(16 * 1024) };
+  const data = {
+    ...EVENT.data,
+    eventSource: 'a\0b',
+    resources: ['x'.repeat(32 * 1024)],
+    eventType: 'é'.repeat(16 * 1024),
+  };
   const { variables, leftOut } = variablesOf({ ...EVENT, data });
   assert.deepEqual(leftOut, ['EVENT_SOURCE', 'EVENT_RESOURCES']);
   assert.equal(variables['EVENT_TYPE']?.length, 16 * 1024);
 });
 
 test('of the environment of the bridge four variables are handed on, its BRIDGE_* are not, and env comes last', () => {
-  const own = { PATH: '/bin', HOME: '/root', LANG: 'C', TZ: 'UTC', BRIDGE_TOKEN: 'secret', NODE_OPTIONS: '--x', USER: 'root' };
+  const own = {
+    PATH: '/bin',
+    HOME: '/root',
+    LANG: 'C',
+    TZ: 'UTC',
+    BRIDGE_TOKEN: 'secret',
+    NODE_OPTIONS: '--x',
+    USER: 'root',
+  };
   const token = new Secret({ env: 'TOKEN' });
   token.open('t');
   const given = (home: string | null) => ownVariables(own, { LANG: 'de', TOKEN: token }, { home, platform: 'linux' });

@@ -7,14 +7,23 @@ import { configOf, faultsOf, surroundings } from '../../../support/config.ts';
 
 const AROUND = { ...surroundings({ KEY: 'key', LINES: 'two\nlines', COLON: 'a:b' }), adapters: [elasticsearchSink] };
 const sink = (options: object) =>
-  JSON.stringify({ version: 1, sinks: { search: { type: 'elasticsearch', url: 'https://es.example.com:9200', ...options } } });
+  JSON.stringify({
+    version: 1,
+    sinks: { search: { type: 'elasticsearch', url: 'https://es.example.com:9200', ...options } },
+  });
 
 test('only url is required: ECS documents in the data stream of scheduled events, without credentials', () => {
   const options = configOf(sink({}), AROUND).sinks['search']?.options as ElasticsearchOptions;
   const { index, format, maxBatch, maxBatchBytes, timeout } = options;
   assert.deepEqual(
     { index, format, maxBatch, maxBatchBytes, timeout },
-    { index: 'logs-azure.scheduledevents-default', format: 'ecs', maxBatch: 500, maxBatchBytes: 1024 ** 2, timeout: 10_000 },
+    {
+      index: 'logs-azure.scheduledevents-default',
+      format: 'ecs',
+      maxBatch: 500,
+      maxBatchBytes: 1024 ** 2,
+      timeout: 10_000,
+    },
   );
 });
 
@@ -27,7 +36,10 @@ for (const index of ['Logs', '_all', '-a', '.hidden', 'a b', 'a,b', 'a*', '', 'Ã
 
 const KEY = { env: 'KEY' };
 const FAULTS: readonly (readonly [options: object, fault: string])[] = [
-  [{ apiKey: KEY, username: 'me', password: KEY }, 'sinks.search.apiKey: cannot be combined with username: remove one of the two'],
+  [
+    { apiKey: KEY, username: 'me', password: KEY },
+    'sinks.search.apiKey: cannot be combined with username: remove one of the two',
+  ],
   [{ username: 'me' }, 'sinks.search.password: is missing: username needs it'],
   [{ password: KEY }, 'sinks.search.username: is missing: password needs it'],
   [
@@ -38,7 +50,10 @@ const FAULTS: readonly (readonly [options: object, fault: string])[] = [
     { username: 'me', password: KEY, headers: { authorization: KEY } },
     'sinks.search.headers: contains authorization, which username sets: remove one of the two',
   ],
-  [{ apiKey: { env: 'LINES' } }, 'sinks.search.apiKey: must contain only printable ASCII, without line breaks or other control characters'],
+  [
+    { apiKey: { env: 'LINES' } },
+    'sinks.search.apiKey: must contain only printable ASCII, without line breaks or other control characters',
+  ],
   [{ username: { env: 'COLON' }, password: KEY }, 'sinks.search.username: must not contain a colon (RFC 7617)'],
   [
     { url: 'https://10.1.2.3:9200' },

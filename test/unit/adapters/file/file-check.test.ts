@@ -19,7 +19,10 @@ test('a file that is there and may be written is nothing to speak of, and stays 
 
 test('a file that is not there yet is not made', async (t) => {
   const folder = folderOf(t);
-  assert.match((await checkFile(join(folder, 'events'), false, disk)) ?? '', /does not exist yet; the first delivery creates it$/);
+  assert.match(
+    (await checkFile(join(folder, 'events'), false, disk)) ?? '',
+    /does not exist yet; the first delivery creates it$/,
+  );
   symlinkSync(join(folder, 'target'), join(folder, 'link'));
   assert.match((await checkFile(join(folder, 'link'), false, disk)) ?? '', /does not exist yet/);
   assert.deepEqual(readdirSync(folder), ['link']);
@@ -35,7 +38,9 @@ test('a missing folder fails, behind a link, too', async (t) => {
 test('a folder in its place, and a link to itself, fail', async (t) => {
   const folder = folderOf(t);
   mkdirSync(join(folder, 'events'));
-  await assert.rejects(checkFile(join(folder, 'events'), false, disk), { message: 'it is a folder, not a regular file' });
+  await assert.rejects(checkFile(join(folder, 'events'), false, disk), {
+    message: 'it is a folder, not a regular file',
+  });
   symlinkSync('loop', join(folder, 'loop'));
   await assert.rejects(checkFile(join(folder, 'loop'), false, disk), { code: 'ELOOP' });
 });

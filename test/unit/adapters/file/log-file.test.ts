@@ -1,6 +1,16 @@
 // Lines and a file that others move, truncate, delete → whole lines, each on disk before it counts.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Disk, disk } from '../../../../adapters/file/disk.ts';
@@ -197,7 +207,9 @@ test('a crash before any call of three rotations loses no line that counted, and
     if (failure === undefined) break;
     crashes += 1;
     const rest = wanted.slice(durable);
-    assert.deepEqual(await new LogFile(path, { size: 10, keep: 9 }, disk).append(lines(...rest)), { durable: rest.length });
+    assert.deepEqual(await new LogFile(path, { size: 10, keep: 9 }, disk).append(lines(...rest)), {
+      durable: rest.length,
+    });
     const whole = kept(folder).filter((text) => text.length === 4);
     // A line that was written and not flushed comes again; none is missing, and each comes first in its place.
     assert.deepEqual([...new Set(whole)], ['0000', ...wanted], `crash before call ${last}`);

@@ -18,12 +18,24 @@ async function rotated(t: TestContext, names: readonly string[], keep: number): 
 test('each file gets the next number, and the oldest is deleted if all numbers are taken', async (t) => {
   assert.deepEqual(await rotated(t, ['log'], 3), { 'log.1': 'log' });
   assert.deepEqual(await rotated(t, ['log', 'log.1'], 3), { 'log.1': 'log', 'log.2': 'log.1' });
-  assert.deepEqual(await rotated(t, ['log', 'log.1', 'log.2', 'log.3'], 3), { 'log.1': 'log', 'log.2': 'log.1', 'log.3': 'log.2' });
+  assert.deepEqual(await rotated(t, ['log', 'log.1', 'log.2', 'log.3'], 3), {
+    'log.1': 'log',
+    'log.2': 'log.1',
+    'log.3': 'log.2',
+  });
 });
 
 test('a number that is free takes what would have been deleted: a rotation that a crash cut off is gone on with', async (t) => {
-  assert.deepEqual(await rotated(t, ['log', 'log.1', 'log.3'], 3), { 'log.1': 'log', 'log.2': 'log.1', 'log.3': 'log.3' });
-  assert.deepEqual(await rotated(t, ['log', 'log.2', 'log.3'], 3), { 'log.1': 'log', 'log.2': 'log.2', 'log.3': 'log.3' });
+  assert.deepEqual(await rotated(t, ['log', 'log.1', 'log.3'], 3), {
+    'log.1': 'log',
+    'log.2': 'log.1',
+    'log.3': 'log.3',
+  });
+  assert.deepEqual(await rotated(t, ['log', 'log.2', 'log.3'], 3), {
+    'log.1': 'log',
+    'log.2': 'log.2',
+    'log.3': 'log.3',
+  });
 });
 
 test('a smaller `keep` deletes those beyond it', async (t) => {

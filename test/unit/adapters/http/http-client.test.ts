@@ -26,7 +26,8 @@ async function started(t: TestContext, more: Readonly<Record<string, unknown>> =
 test('exchange returns the body of an answer too, or null if it is longer than allowed', async (t) => {
   const { receiver, http } = await started(t);
   receiver.default = { status: 200, body: '{"errors":true}' };
-  const ask = (most: number) => http.attempt(never, (limited) => http.exchange({ method: 'POST', headers: {}, body: 'x' }, most, limited));
+  const ask = (most: number) =>
+    http.attempt(never, (limited) => http.exchange({ method: 'POST', headers: {}, body: 'x' }, most, limited));
   const { status, body } = await ask(15);
   assert.deepEqual([status, body?.toString()], [200, '{"errors":true}']);
   assert.equal((await ask(14)).body, null);
@@ -34,9 +35,14 @@ test('exchange returns the body of an answer too, or null if it is longer than a
 
 test('the configured headers go along, and those of the request come before them', async (t) => {
   const { receiver, http } = await started(t, { headers: { 'X-Team': 'ops', 'X-Kind': 'configured' } });
-  await http.attempt(never, (limited) => http.send({ method: 'POST', headers: { 'x-kind': 'own' }, body: 'x' }, limited));
+  await http.attempt(never, (limited) =>
+    http.send({ method: 'POST', headers: { 'x-kind': 'own' }, body: 'x' }, limited),
+  );
   const { headers } = receiver.requests[0] ?? assert.fail('no request');
-  assert.deepEqual([headers['x-team'], headers['x-kind'], headers['user-agent']], ['ops', 'own', 'scheduled-events-bridge']);
+  assert.deepEqual(
+    [headers['x-team'], headers['x-kind'], headers['user-agent']],
+    ['ops', 'own', 'scheduled-events-bridge'],
+  );
 });
 
 test('what fails in an attempt comes out as a BridgeError; an abort with its reason', async (t) => {

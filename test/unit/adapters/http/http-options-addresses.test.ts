@@ -7,7 +7,10 @@ import { configOf, faultsOf, surroundings } from '../../../support/config.ts';
 const PRIVATE = 'is not a public address: correct it, or list the range in allowPrivate if you trust it';
 const METADATA = 'is an address of the metadata service, which the bridge never sends events to: correct it';
 
-const AROUND = { ...surroundings({ URL: 'https://10.1.2.3/secret', ID: 'id', SECRET: 'secret' }), adapters: [webhookSink] };
+const AROUND = {
+  ...surroundings({ URL: 'https://10.1.2.3/secret', ID: 'id', SECRET: 'secret' }),
+  adapters: [webhookSink],
+};
 
 const hook = (options: object) =>
   JSON.stringify({ version: 1, sinks: { hook: { type: 'webhook', url: 'https://example.com', ...options } } });
@@ -43,13 +46,19 @@ test('check refuses a private address in a secret URL without showing it', () =>
 
 test('check takes private literals that allowPrivate lists, those of the metadata service never', () => {
   const allowPrivate = ['127.0.0.0/8', '::1/128', '0.0.0.0/0', '::/0'];
-  for (const url of ['https://127.0.0.1/', 'https://[::1]/', 'https://10.1.2.3/']) configOf(hook({ url, allowPrivate }), AROUND);
+  for (const url of ['https://127.0.0.1/', 'https://[::1]/', 'https://10.1.2.3/'])
+    configOf(hook({ url, allowPrivate }), AROUND);
   for (const url of ['https://169.254.169.254/', 'https://[::ffff:168.63.129.16]/'])
     assert.deepEqual(faultsOf(hook({ url, allowPrivate }), AROUND), [`sinks.hook.url: ${METADATA}`]);
 });
 
 test('check takes public literals, and names, whose addresses show when they are resolved', () => {
-  for (const url of ['https://203.0.113.5/', 'https://[2001:4860::1]/', 'https://localhost/', 'https://internal.example/'])
+  for (const url of [
+    'https://203.0.113.5/',
+    'https://[2001:4860::1]/',
+    'https://localhost/',
+    'https://internal.example/',
+  ])
     configOf(hook({ url }), AROUND);
 });
 

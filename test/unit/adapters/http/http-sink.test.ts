@@ -20,12 +20,21 @@ import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 const never = new AbortController().signal;
 const options = v.pipe(
-  v.strictObject({ ...httpEntries, ...batchEntries('', { members: 500, bytes: '1MiB' }), ...connectionEntries, token: secret() }),
+  v.strictObject({
+    ...httpEntries,
+    ...batchEntries('', { members: 500, bytes: '1MiB' }),
+    ...connectionEntries,
+    token: secret(),
+  }),
   httpChecks(),
 );
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-async function started(t: TestContext, kind: Partial<HttpSinkKind> = {}, given: Readonly<Record<string, unknown>> = {}) {
+async function started(
+  t: TestContext,
+  kind: Partial<HttpSinkKind> = {},
+  given: Readonly<Record<string, unknown>> = {},
+) {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
   const folder = mkdtempSync(join(tmpdir(), 'http-sink-'));
@@ -43,7 +52,13 @@ async function started(t: TestContext, kind: Partial<HttpSinkKind> = {}, given: 
     }),
   });
   const url = receiver.url;
-  const parsed = v.parse(options, { url, allowInsecure: true, allowPrivate: ['127.0.0.0/8'], token: { file }, ...given });
+  const parsed = v.parse(options, {
+    url,
+    allowInsecure: true,
+    allowPrivate: ['127.0.0.0/8'],
+    token: { file },
+    ...given,
+  });
   openSecrets(parsed, {});
   const time = new VirtualTime();
   const deps = adapterDeps({ time });
@@ -67,7 +82,12 @@ test('a batch is one POST with the authorization of the kind; the status table j
     two.map(({ id }) => id),
   );
   receiver.default = { status: 413 };
-  await assert.rejects(adapter.deliver(two, never), { code: 'BRIDGE_SINK_REFUSED', disposition: 'refused', isNamed: false, status: 413 });
+  await assert.rejects(adapter.deliver(two, never), {
+    code: 'BRIDGE_SINK_REFUSED',
+    disposition: 'refused',
+    isNamed: false,
+    status: 413,
+  });
 });
 
 test('the limits are those of the options, with fewer bytes if the kind makes events larger', async (t) => {
@@ -90,7 +110,9 @@ test('a path goes behind that of the url, and its query in place of the url’s'
 });
 
 test('a body is compressed if the kind demands it', async (t) => {
-  const { adapter, receiver } = await started(t, { encode: () => ({ headers: JSON_TYPE, body: 'x'.repeat(1000), gzip: true }) });
+  const { adapter, receiver } = await started(t, {
+    encode: () => ({ headers: JSON_TYPE, body: 'x'.repeat(1000), gzip: true }),
+  });
   await adapter.deliver(two, never);
   const { headers, body } = receiver.requests[0] ?? assert.fail('no request');
   assert.equal(headers['content-encoding'], 'gzip');
@@ -102,7 +124,9 @@ test('the kind judges each member by the body, which is null if it is longer tha
   const { adapter, receiver } = await started(t, {
     judge: ({ body, status }, batch, { faults }) => {
       if (body === null) throw faults.noAnswer(status, 'a list');
-      return batch.map((_, index) => (index === 0 ? 'accepted' : faults.refused({ said: 'says no', advice: 'look', status: 7 }, true)));
+      return batch.map((_, index) =>
+        index === 0 ? 'accepted' : faults.refused({ said: 'says no', advice: 'look', status: 7 }, true),
+      );
     },
   });
   receiver.default = { status: 200, body: '[]' };
@@ -139,10 +163,15 @@ test('a failure whose body breaks off is judged by its status, a success is not'
 
 test('the kind can give a status a meaning of its own', async (t) => {
   const { adapter, receiver } = await started(t, {
-    statuses: { 400: { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink', advice: 'look at the rule' } },
+    statuses: {
+      400: { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink', advice: 'look at the rule' },
+    },
   });
   receiver.default = { status: 400 };
-  await assert.rejects(adapter.deliver(two, never), { code: 'BRIDGE_SINK_MISCONFIGURED', message: /answered 400: look at the rule$/ });
+  await assert.rejects(adapter.deliver(two, never), {
+    code: 'BRIDGE_SINK_MISCONFIGURED',
+    message: /answered 400: look at the rule$/,
+  });
 });
 
 test('what the encoder throws is a refusal, and nothing is sent', async (t) => {

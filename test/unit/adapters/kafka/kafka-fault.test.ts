@@ -27,7 +27,12 @@ const CONTEXT: FaultContext = {
 
 /** As `send` throws it. */
 function thrown(type: string, retriable = false): Error {
-  const known = protocolErrors.errorCodes.find((error) => error.type === type) ?? { type, code: 1, message: 'x', retriable };
+  const known = protocolErrors.errorCodes.find((error) => error.type === type) ?? {
+    type,
+    code: 1,
+    message: 'x',
+    retriable,
+  };
   const error = new KafkaJSProtocolError({ ...known, name: 'KafkaJSProtocolError', retriable } as never);
   return new KafkaJSNumberOfRetriesExceeded(error, { retryCount: 0, retryTime: 1 });
 }
@@ -82,7 +87,8 @@ test('of all that a broker can say, two things alone are for good', () => {
     'RECORD_LIST_TOO_LARGE',
   ]);
   for (const operation of ['connect', 'find', 'create', 'consume'] as const)
-    for (const type of types) assert.notEqual(faultOf(thrown(type), { operation }).disposition, 'refused', `${operation}: ${type}`);
+    for (const type of types)
+      assert.notEqual(faultOf(thrown(type), { operation }).disposition, 'refused', `${operation}: ${type}`);
 });
 
 test('a topic that metadata do not have is missing, and a policy that forbids to make one is a fault of the configuration', () => {
@@ -94,7 +100,11 @@ test('a topic that metadata do not have is missing, and a policy that forbids to
 
 test('a code younger than kafkajs is told by its name or number', () => {
   const unknown = (number: number) =>
-    new KafkaJSProtocolError({ type: 'KAFKAJS_UNKNOWN_ERROR_CODE', code: -99, message: `Unknown error code ${number}` } as never);
+    new KafkaJSProtocolError({
+      type: 'KAFKAJS_UNKNOWN_ERROR_CODE',
+      code: -99,
+      message: `Unknown error code ${number}`,
+    } as never);
   assert.equal(faultOf(unknown(89)).status, 'THROTTLING_QUOTA_EXCEEDED');
   assert.equal(faultOf(unknown(90)).status, 'INVALID_PRODUCER_EPOCH');
   const { status, disposition } = faultOf(unknown(120));
@@ -102,11 +112,14 @@ test('a code younger than kafkajs is told by its name or number', () => {
 });
 
 test('several that failed together are told by the first', () => {
-  const together = Object.assign(new Error('Topic creation errors'), { errors: [thrown('INVALID_REPLICATION_FACTOR')] });
+  const together = Object.assign(new Error('Topic creation errors'), {
+    errors: [thrown('INVALID_REPLICATION_FACTOR')],
+  });
   assert.equal(faultOf(wrapped(together), { operation: 'create' }).status, 'INVALID_REPLICATION_FACTOR');
 });
 
-const refused = (broker: string) => new KafkaJSConnectionError('Connection error: connect ECONNREFUSED', { broker, code: 'ECONNREFUSED' });
+const refused = (broker: string) =>
+  new KafkaJSConnectionError('Connection error: connect ECONNREFUSED', { broker, code: 'ECONNREFUSED' });
 
 test('a broker that is away is the whole sink, unless others are connected', () => {
   const alone = faultOf(refused(BROKER), { connected: [] });
@@ -122,7 +135,8 @@ test('a broker that is away is the whole sink, unless others are connected', () 
 test('an address that only the cluster names is an advertised one: of the sink as long as nothing ever arrived', () => {
   const never = faultOf(refused('10.9.9.9:9092'), { hasWorked: false });
   assert.deepEqual([never.code, never.disposition, never.scope], ['BRIDGE_KAFKA_ADVERTISED', 'retry', 'sink']);
-  for (const word of [BROKER, '10.9.9.9:9092', 'advertised.listeners', 'ECONNREFUSED']) assert.ok(never.message.includes(word), word);
+  for (const word of [BROKER, '10.9.9.9:9092', 'advertised.listeners', 'ECONNREFUSED'])
+    assert.ok(never.message.includes(word), word);
   assert.equal(faultOf(refused('10.9.9.9:9092')).scope, 'delivery');
   assert.equal(faultOf(refused('10.9.9.9:9092'), { connected: [] }).code, 'BRIDGE_KAFKA_UNREACHABLE');
 });
@@ -134,25 +148,40 @@ test('a connection that breaks off is a try again; before anything went well it 
   const first = faultOf(closed, { operation: 'connect', connected: [], hasWorked: false });
   assert.deepEqual([first.code, first.scope], ['BRIDGE_KAFKA_BROKEN', 'sink']);
   assert.match(first.message, /TLS \(ssl: true\), no TLS, or a login \(sasl\)/);
-  const using = (tls: boolean, login: boolean) => faultOf(closed, { operation: 'connect', connected: [], uses: { tls, login } }).message;
-  assert.match(using(false, false), /: this port may need TLS \(ssl: true\), or it may need a login \(sasl\); the broker.s log/);
+  const using = (tls: boolean, login: boolean) =>
+    faultOf(closed, { operation: 'connect', connected: [], uses: { tls, login } }).message;
+  assert.match(
+    using(false, false),
+    /: this port may need TLS \(ssl: true\), or it may need a login \(sasl\); the broker.s log/,
+  );
   assert.match(using(false, true), /: this port may need TLS \(ssl: true\); the broker.s log/);
-  assert.match(using(true, false), /: this port may not use TLS \(.+, or remove ssl\), or it may need a login \(sasl\); the broker.s log/);
+  assert.match(
+    using(true, false),
+    /: this port may not use TLS \(.+, or remove ssl\), or it may need a login \(sasl\); the broker.s log/,
+  );
   assert.match(using(true, true), /: this port may not use TLS \(.+, or remove ssl\); the broker.s log/);
 });
 
 test('no answer in time is a try again', () => {
   for (const error of [
     new KafkaJSRequestTimeoutError('Request Produce(key: 0, version: 7) timed out', {} as never),
-    new KafkaJSConnectionError('Connection given up: an earlier request was not answered in time', { broker: BROKER, code: 'ETIMEDOUT' }),
+    new KafkaJSConnectionError('Connection given up: an earlier request was not answered in time', {
+      broker: BROKER,
+      code: 'ETIMEDOUT',
+    }),
   ]) {
-    const { code, disposition, scope, status } = faultOf(new KafkaJSNumberOfRetriesExceeded(error, { retryCount: 0, retryTime: 1 }));
+    const { code, disposition, scope, status } = faultOf(
+      new KafkaJSNumberOfRetriesExceeded(error, { retryCount: 0, retryTime: 1 }),
+    );
     assert.deepEqual([code, disposition, scope, status], ['BRIDGE_KAFKA_TIMEOUT', 'retry', 'delivery', 'timeout']);
   }
 });
 
 test('codes of TLS say which certificate to mend', () => {
-  const error = new KafkaJSConnectionError('Connection error: certificate has expired', { broker: BROKER, code: 'CERT_HAS_EXPIRED' });
+  const error = new KafkaJSConnectionError('Connection error: certificate has expired', {
+    broker: BROKER,
+    code: 'CERT_HAS_EXPIRED',
+  });
   const { code, disposition, message } = faultOf(error, { connected: [] });
   assert.deepEqual([code, disposition], ['BRIDGE_KAFKA_TLS', 'retry']);
   assert.match(message, /broker kafka\.example:9092 shows a certificate that has expired/);

@@ -23,18 +23,29 @@ test('defaults: recovers, cancels, drains for ten minutes and lets every pod go'
 test('approve and hold make it speak for an approver', () => {
   const options = (more: object) => v.parse(kubernetesOptions, { ...DRAIN, ...more });
   assert.equal(kubernetesSink.approverOf?.(options({})), null);
-  assert.partialDeepStrictEqual(kubernetesSink.approverOf?.(options({ approve: 'node' })), { name: 'node', holds: false });
-  assert.partialDeepStrictEqual(kubernetesSink.approverOf?.(options({ approve: 'node', hold: 'node' })), { name: 'node', holds: true });
+  assert.partialDeepStrictEqual(kubernetesSink.approverOf?.(options({ approve: 'node' })), {
+    name: 'node',
+    holds: false,
+  });
+  assert.partialDeepStrictEqual(kubernetesSink.approverOf?.(options({ approve: 'node', hold: 'node' })), {
+    name: 'node',
+    holds: true,
+  });
   assert.equal(kubernetesSink.cancels?.(options({ cancel: false })), false);
 });
 
 test('it acts on events that name this VM or, while its name is unknown, the node, and on drills unless told otherwise', () => {
   const drill = 'drill-b7cf3c25-632b-4924-809d-3fb64afebede';
   const acts = (more: object, vm: string | null, { eventId = 'a', resources = ['POOL_7'] } = {}) =>
-    kubernetesSink.approverOf?.(v.parse(kubernetesOptions, { ...DRAIN, approve: 'node', ...more }))?.actsOn?.({ eventId, resources }, vm);
+    kubernetesSink
+      .approverOf?.(v.parse(kubernetesOptions, { ...DRAIN, approve: 'node', ...more }))
+      ?.actsOn?.({ eventId, resources }, vm);
   assert.deepEqual([acts({}, 'pool_7'), acts({}, 'pool_8'), acts({}, null)], [true, false, null]);
   assert.deepEqual([acts({ node: 'pool000007' }, null), acts({ node: 'other' }, null)], [true, null]);
-  assert.deepEqual([acts({}, 'pool_7', { eventId: drill }), acts({ drills: false }, 'pool_7', { eventId: drill })], [true, false]);
+  assert.deepEqual(
+    [acts({}, 'pool_7', { eventId: drill }), acts({ drills: false }, 'pool_7', { eventId: drill })],
+    [true, false],
+  );
 });
 
 for (const [what, given, path] of [
@@ -70,7 +81,11 @@ test('a configuration outside of a cluster and without kubeconfig is told so, at
 test('outside of a cluster, kubeconfig is missing', () => {
   const address = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
   assert.deepEqual(kubernetesSink.secretFaults?.(opened({}, address)), []);
-  for (const given of [{}, { ...address, KUBERNETES_SERVICE_HOST: 'https://a' }, { ...address, KUBERNETES_SERVICE_PORT: 'x' }]) {
+  for (const given of [
+    {},
+    { ...address, KUBERNETES_SERVICE_HOST: 'https://a' },
+    { ...address, KUBERNETES_SERVICE_PORT: 'x' },
+  ]) {
     const fault: OptionFault | undefined = kubernetesSink.secretFaults?.(opened({}, given))[0];
     assert.equal(fault?.key, 'kubeconfig');
     assert.match(fault?.message ?? '', /KUBERNETES_SERVICE_HOST/);

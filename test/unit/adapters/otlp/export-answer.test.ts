@@ -11,7 +11,11 @@ for (const [what, body, expected] of [
   ['an empty object', json({}), { rejected: 0, message: '' }],
   ['no partial success', json({ partialSuccess: null }), { rejected: 0, message: '' }],
   ['an empty partial success', json({ partialSuccess: {} }), { rejected: 0, message: '' }],
-  ['a number as text', json({ partialSuccess: { rejectedLogRecords: '3', errorMessage: 'too old' } }), { rejected: 3, message: 'too old' }],
+  [
+    'a number as text',
+    json({ partialSuccess: { rejectedLogRecords: '3', errorMessage: 'too old' } }),
+    { rejected: 3, message: 'too old' },
+  ],
   ['a number', json({ partialSuccess: { rejectedLogRecords: 3 } }), { rejected: 3, message: '' }],
   [
     'the names of the definitions',

@@ -15,7 +15,9 @@ test('a record follows the specification: times and integers as texts, ids in he
       { key: 'cloud.platform', value: { stringValue: 'azure.vm' } },
       {
         key: 'cloud.resource_id',
-        value: { stringValue: '/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachines/westno_0' },
+        value: {
+          stringValue: '/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachines/westno_0',
+        },
       },
       { key: 'cloud.account.id', value: { stringValue: 's' } },
       { key: 'host.name', value: { stringValue: 'WestNO_0' } },

@@ -32,7 +32,16 @@ test('numbers of each type are the same in both encodings', () => {
   const [record] = first?.records ?? [];
   assert.ok(record);
   const attributes = new Map(
-    Object.entries({ zero: 0, less: -1, large: Number.MAX_SAFE_INTEGER, larger: 2 ** 60, part: 0.5, yes: true, no: false, none: [] }),
+    Object.entries({
+      zero: 0,
+      less: -1,
+      large: Number.MAX_SAFE_INTEGER,
+      larger: 2 ** 60,
+      part: 0.5,
+      yes: true,
+      no: false,
+      none: [],
+    }),
   );
   const groups = [{ resource: {}, records: [{ ...record, attributes }] }];
   const read = readProtobuf(Buffer.from(encodeProtobuf(groups)));

@@ -61,7 +61,8 @@ test('messages of any length and depth contain what was written', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 70_000 }), fc.integer({ min: 0, max: 6 }), (length, depth) => {
       const writer = new ProtobufWriter();
-      const nest = (level: number): void => (level === 0 ? writer.text(1, 'x'.repeat(length)) : writer.message(1, () => nest(level - 1)));
+      const nest = (level: number): void =>
+        level === 0 ? writer.text(1, 'x'.repeat(length)) : writer.message(1, () => nest(level - 1));
       nest(depth);
       let bytes: Uint8Array | bigint | undefined = writer.finish();
       for (let level = 0; level <= depth; level++) bytes = readFields(bytes as Uint8Array, [1])?.get(1);

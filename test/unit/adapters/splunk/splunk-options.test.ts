@@ -17,7 +17,13 @@ test('a url and a token are enough', () => {
   const { sourcetype, acknowledge, maxBatch, maxBatchBytes, timeout } = options;
   assert.deepEqual(
     { sourcetype, acknowledge, maxBatch, maxBatchBytes, timeout },
-    { sourcetype: 'scheduled-events-bridge', acknowledge: false, maxBatch: 500, maxBatchBytes: 1024 ** 2, timeout: 30_000 },
+    {
+      sourcetype: 'scheduled-events-bridge',
+      acknowledge: false,
+      maxBatch: 500,
+      maxBatchBytes: 1024 ** 2,
+      timeout: 30_000,
+    },
   );
 });
 

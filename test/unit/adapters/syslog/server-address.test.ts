@@ -11,8 +11,17 @@ test('a server is a host and a port behind its transport, or the path of a socke
     port: 6514,
     text: 'tls://Logs.example.com:6514',
   });
-  assert.deepEqual(parseServer('udp://[::1]:514'), { transport: 'udp', host: '::1', port: 514, text: 'udp://[::1]:514' });
-  assert.deepEqual(parseServer('unix:/run/log.sock'), { transport: 'unix', path: '/run/log.sock', text: 'unix:/run/log.sock' });
+  assert.deepEqual(parseServer('udp://[::1]:514'), {
+    transport: 'udp',
+    host: '::1',
+    port: 514,
+    text: 'udp://[::1]:514',
+  });
+  assert.deepEqual(parseServer('unix:/run/log.sock'), {
+    transport: 'unix',
+    path: '/run/log.sock',
+    text: 'unix:/run/log.sock',
+  });
 });
 
 test('the fault of any other text names the allowed forms', () => {
@@ -27,12 +36,15 @@ test('the fault of any other text names the allowed forms', () => {
     'tcp://::1:514',
     'TCP//x:1',
   ];
-  for (const text of others) assert.match(serverFault(text) ?? '', /^must be tls:\/\/HOST:PORT, tcp:\/\/HOST:PORT, /, text);
-  for (const port of ['0', '65536', '99999']) assert.match(serverFault(`tcp://logs:${port}`) ?? '', /between 1 and 65535/);
+  for (const text of others)
+    assert.match(serverFault(text) ?? '', /^must be tls:\/\/HOST:PORT, tcp:\/\/HOST:PORT, /, text);
+  for (const port of ['0', '65536', '99999'])
+    assert.match(serverFault(`tcp://logs:${port}`) ?? '', /between 1 and 65535/);
 });
 
 test('a path must be absolute and fit into the structure of a socket', () => {
-  for (const text of ['unix:', 'unix:log.sock', 'unix:/a\0b']) assert.match(serverFault(text) ?? '', /absolute path/, text);
+  for (const text of ['unix:', 'unix:log.sock', 'unix:/a\0b'])
+    assert.match(serverFault(text) ?? '', /absolute path/, text);
   assert.equal(serverFault(`unix:/${'x'.repeat(106)}`), null);
   assert.match(serverFault(`unix:/${'x'.repeat(107)}`) ?? '', /more than 107 bytes/);
 });

@@ -16,7 +16,12 @@ const ROWS: readonly (readonly [
   ['tcp://logs:514', 'ENOTFOUND', ['UNREACHABLE', 'retry', 'sink'], /its name/],
   ['tcp://logs:514', 'ECONNRESET', ['BROKEN', 'retry', 'delivery'], /sent again/],
   ['tls://logs:6514', 'CERT_HAS_EXPIRED', ['TLS', 'retry', 'sink'], /expired/],
-  ['tls://logs:6514', 'ERR_TLS_CERT_ALTNAME_INVALID', ['TLS', 'retry', 'sink'], /another name.*server.*tls\.serverName/],
+  [
+    'tls://logs:6514',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    ['TLS', 'retry', 'sink'],
+    /another name.*server.*tls\.serverName/,
+  ],
   ['tls://logs:6514', 'EPROTO', ['TLS', 'retry', 'sink'], /does not use TLS.*tcp:\/\//],
   ['unix:/dev/log', 'EPROTOTYPE', ['MISCONFIGURED', 'misconfigured', 'sink'], /datagram socket/],
   ['unix:/run/log', 'EACCES', ['MISCONFIGURED', 'misconfigured', 'sink'], /grant write access/],
@@ -31,7 +36,10 @@ for (const [server, code, [ours, disposition, scope], words] of ROWS) {
       sink: 'logs',
       server: parseServer(server),
     });
-    assert.deepEqual([fault.code, fault.disposition, fault.scope, fault.status], [`BRIDGE_SYSLOG_${ours}`, disposition, scope, code]);
+    assert.deepEqual(
+      [fault.code, fault.disposition, fault.scope, fault.status],
+      [`BRIDGE_SYSLOG_${ours}`, disposition, scope, code],
+    );
     assert.match(fault.message, words);
     assert.ok(fault.message.startsWith(`sink logs: ${server} `));
     assert.doesNotMatch(inspect(fault, { depth: 9, showHidden: true }), /the whole of it/);

@@ -37,12 +37,19 @@ test('a fault names its key and the allowed values', () => {
   assert.match(faults({ server: SERVER, format: 'xml' })[0] ?? '', /^format: .*"json"/);
   assert.match(faults({ server: SERVER, maxBytes: '100B' })[0] ?? '', /^maxBytes: must be from 480B to 16MiB/);
   assert.match(faults({ server: SERVER, settle: '31s' })[0] ?? '', /^settle: must be between 0s and 30s/);
-  assert.match(faults({ server: SERVER, enterprise: 0 })[0] ?? '', /^enterprise: must be a whole number from 1 to 4294967295/);
+  assert.match(
+    faults({ server: SERVER, enterprise: 0 })[0] ?? '',
+    /^enterprise: must be a whole number from 1 to 4294967295/,
+  );
   assert.match(faults({ server: SERVER, colour: 'red' })[0] ?? '', /^colour: /);
 });
 
 test('keys that do not apply to the transport are faults', () => {
-  assert.deepEqual(faults({ server: SERVER, tls: { ca: '/ca.pem' } }), ['tls: only applies to a tls:// server: remove it']);
-  assert.deepEqual(faults({ server: 'udp://logs:514', maxBytes: '64KiB' }), ['maxBytes: must be at most 65507B over udp']);
+  assert.deepEqual(faults({ server: SERVER, tls: { ca: '/ca.pem' } }), [
+    'tls: only applies to a tls:// server: remove it',
+  ]);
+  assert.deepEqual(faults({ server: 'udp://logs:514', maxBytes: '64KiB' }), [
+    'maxBytes: must be at most 65507B over udp',
+  ]);
   assert.deepEqual(faults({ server: 'udp://logs:514', maxBytes: '65507B' }), []);
 });

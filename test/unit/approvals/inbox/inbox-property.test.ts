@@ -15,7 +15,10 @@ const IMPACTS = ['Freeze', 'Reboot', 'Terminate'];
 const id = fc.constantFrom(...IDS);
 
 const command = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('send'), ids: fc.uniqueArray(id, { minLength: 1 }), source: fc.nat(2) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('send'), ids: fc.uniqueArray(id, { minLength: 1 }), source: fc.nat(2) }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('repeat'), message: fc.nat() }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('list'), id, impact: fc.constantFrom(...IMPACTS) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('start', 'end'), id }) },
@@ -56,7 +59,8 @@ class InboxModel {
       const origin = SOURCES[given.source] ?? SOURCES[0];
       this.sent.push({ message: letter(fixture, startRequests(...given.ids)), origin, verdicts: [] });
       await this.#take(this.sent.length - 1);
-    } else if (given.kind === 'repeat' && 'message' in given) await this.#take(given.message % Math.max(1, this.sent.length));
+    } else if (given.kind === 'repeat' && 'message' in given)
+      await this.#take(given.message % Math.max(1, this.sent.length));
     else if (given.kind === 'wait' && 'ms' in given) await fixture.time.advance(given.ms);
     else if (given.kind === 'crash') this.#crash();
     else if (given.kind === 'full') fixture.store.fault = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
@@ -89,7 +93,9 @@ class InboxModel {
     this.#start();
   }
 
-  /** As the bridge does: where it fails, nobody takes messages or polls, and the next poll tries again with another one. */
+  /**
+   * As the bridge does: where it fails, nobody takes messages or polls, and the next poll tries again with another one.
+   */
   #start(): void {
     this.#approvals = null;
     try {
@@ -103,7 +109,8 @@ class InboxModel {
   #see(given: Command): void {
     const { fixture } = this;
     const before = 'id' in given ? fixture.service.get(given.id.toLowerCase()) : undefined;
-    if (given.kind === 'list' && 'impact' in given) fixture.list(given.id, { eventType: given.impact, eventStatus: 'Scheduled' });
+    if (given.kind === 'list' && 'impact' in given)
+      fixture.list(given.id, { eventType: given.impact, eventStatus: 'Scheduled' });
     if (given.kind === 'start' && 'id' in given && before) fixture.list(given.id, { eventStatus: 'Started' });
     if (given.kind === 'end' && 'id' in given) fixture.end(given.id);
     if (this.#approvals === null) this.#start();
@@ -128,7 +135,8 @@ class InboxModel {
   }
 
   #check(): void {
-    for (const approval of this.fixture.store.approvals.open()) if (approval.state !== 'moot') this.#checkVotes(approval);
+    for (const approval of this.fixture.store.approvals.open())
+      if (approval.state !== 'moot') this.#checkVotes(approval);
   }
 
   /** No vote stands for an event that is worse than when it was recorded, or by messages of an occurrence before. */
@@ -140,7 +148,9 @@ class InboxModel {
       const isJudged = fixture.store.fault === null && state === 'waiting';
       if (isJudged) assert.ok(!hasWorsened(vote.event, known.event), `${vote.approver} approved a milder ${key}`);
       const endedMs = fixture.store.known.lastEndedMs(key);
-      const meant = this.sent.filter(({ message, origin }) => origin.approver === vote.approver && namesOf(message).includes(key));
+      const meant = this.sent.filter(
+        ({ message, origin }) => origin.approver === vote.approver && namesOf(message).includes(key),
+      );
       assert.ok(
         meant.some(({ message }) => endedMs === null || message.sentMs >= endedMs),
         `${key} is approved by messages of an earlier occurrence`,
@@ -150,7 +160,9 @@ class InboxModel {
 }
 
 function namesOf({ body }: ApprovalMessage): readonly string[] {
-  const { StartRequests: list } = JSON.parse(new TextDecoder().decode(body ?? undefined)) as { StartRequests: { EventId: string }[] };
+  const { StartRequests: list } = JSON.parse(new TextDecoder().decode(body ?? undefined)) as {
+    StartRequests: { EventId: string }[];
+  };
   return list.map(({ EventId }) => EventId.toLowerCase());
 }
 
@@ -169,10 +181,15 @@ test('for any interleaving each message has exactly one effect, and no approval 
         assert.equal(fixture.store.messages.parked().length, 0, 'nothing waits for ever');
         for (const { verdicts, origin } of sent) {
           const told = new Set(verdicts.filter((verdict) => verdict !== 'giveBack'));
-          assert.ok(told.size <= 1 || (told.size === 2 && told.has('settle') && !origin.canGiveBack), [...told].join(' '));
+          assert.ok(
+            told.size <= 1 || (told.size === 2 && told.has('settle') && !origin.canGiveBack),
+            [...told].join(' '),
+          );
           if (!origin.canGiveBack) assert.ok(verdicts.length > 0, 'a message without a verdict');
         }
-        const refusals = fixture.store.published.filter(({ phase, reason }) => phase === 'failed' && reason !== 'changed');
+        const refusals = fixture.store.published.filter(
+          ({ phase, reason }) => phase === 'failed' && reason !== 'changed',
+        );
         assert.equal(refusals.length, count('refused'));
       } finally {
         await model.close();
@@ -184,36 +201,39 @@ test('for any interleaving each message has exactly one effect, and no approval 
 
 test('for any crashes one message approves one event once, and it is submitted once', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.constantFrom<Command['kind']>('crash', 'repeat', 'poll'), { maxLength: 30 }), async (kinds) => {
-      const fixture = new ApprovalsFixture();
-      const opened = [fixture.open()];
-      const origin = SOURCES[0];
-      const message = letter(fixture, startRequests('A'));
-      fixture.list('A');
-      fixture.poll();
-      for (const kind of ['repeat', ...kinds]) {
-        if (kind === 'crash') {
-          await fixture.time.advance(0);
-          fixture.forgetReading();
-          opened.push(fixture.open());
+    fc.asyncProperty(
+      fc.array(fc.constantFrom<Command['kind']>('crash', 'repeat', 'poll'), { maxLength: 30 }),
+      async (kinds) => {
+        const fixture = new ApprovalsFixture();
+        const opened = [fixture.open()];
+        const origin = SOURCES[0];
+        const message = letter(fixture, startRequests('A'));
+        fixture.list('A');
+        fixture.poll();
+        for (const kind of ['repeat', ...kinds]) {
+          if (kind === 'crash') {
+            await fixture.time.advance(0);
+            fixture.forgetReading();
+            opened.push(fixture.open());
+          }
+          if (kind === 'poll') fixture.poll();
+          if (kind === 'repeat') assert.equal(await opened.at(-1)?.take(origin, message), 'settle');
         }
-        if (kind === 'poll') fixture.poll();
-        if (kind === 'repeat') assert.equal(await opened.at(-1)?.take(origin, message), 'settle');
-      }
-      fixture.poll();
-      await fixture.time.advance(20_000);
-      assert.deepEqual(
-        fixture.store.told.filter((told) => told === 'approval.recorded orders'),
-        ['approval.recorded orders'],
-      );
-      assert.deepEqual(
-        fixture.store.told.filter((told) => told === 'approval.submitted orders'),
-        ['approval.submitted orders'],
-      );
-      const closed = opened.map((approvals) => approvals[Symbol.asyncDispose]());
-      await fixture.time.advance(6000);
-      await Promise.all(closed);
-    }),
+        fixture.poll();
+        await fixture.time.advance(20_000);
+        assert.deepEqual(
+          fixture.store.told.filter((told) => told === 'approval.recorded orders'),
+          ['approval.recorded orders'],
+        );
+        assert.deepEqual(
+          fixture.store.told.filter((told) => told === 'approval.submitted orders'),
+          ['approval.submitted orders'],
+        );
+        const closed = opened.map((approvals) => approvals[Symbol.asyncDispose]());
+        await fixture.time.advance(6000);
+        await Promise.all(closed);
+      },
+    ),
     { numRuns: 100 },
   );
 });

@@ -8,7 +8,9 @@ import { letter, take, verdictOf } from '../../../virtual/inbox-fixture.ts';
 const KEY = EVENT_ID.toLowerCase();
 const QUEUE = { source: 'queue', approver: 'orders', canGiveBack: true };
 const UPDATE = `${KEY}:updated:0123456789abcdef`;
-const answering = (...seen: readonly string[]) => ({ StartRequests: seen.map((Seen) => ({ EventId: EVENT_ID, Seen })) });
+const answering = (...seen: readonly string[]) => ({
+  StartRequests: seen.map((Seen) => ({ EventId: EVENT_ID, Seen })),
+});
 
 /** The next document brings the update that has this id. */
 function update(fixture: ApprovalsFixture, id = UPDATE): void {
@@ -27,7 +29,10 @@ test('a message that answers an update which this bridge has not read yet waits 
     fixture.poll();
     assert.deepEqual([fixture.store.told, fixture.messages], [[], ['topic parked']]);
     update(fixture, id);
-    assert.deepEqual([fixture.store.told, fixture.messages], [['approval.recorded orders'], ['topic parked', 'topic settled']]);
+    assert.deepEqual(
+      [fixture.store.told, fixture.messages],
+      [['approval.recorded orders'], ['topic parked', 'topic settled']],
+    );
   }
 });
 
@@ -37,7 +42,10 @@ test('if that update does not come within 60 s, the message is refused as seen-u
   await fixture.time.advance(59_999);
   assert.deepEqual(fixture.store.told, []);
   await fixture.time.advance(1);
-  assert.deepEqual([fixture.store.told, fixture.store.messages.parked()], [['approval.failed seen-unknown orders'], []]);
+  assert.deepEqual(
+    [fixture.store.told, fixture.store.messages.parked()],
+    [['approval.failed seen-unknown orders'], []],
+  );
 });
 
 test('a message whose Seen cannot be an update of this event is refused at once', async (t) => {
@@ -49,7 +57,15 @@ test('a message whose Seen cannot be an update of this event is refused at once'
     occurrence: 1,
     event: fixture.known(KEY)?.event ?? assert.fail(),
   });
-  for (const id of ['nothing', `${KEY}:scheduled:r2`, `${KEY}:updated:0123`, UPDATE.toUpperCase(), `${UPDATE}:r`, foreign, `${UPDATE}:r3`])
+  for (const id of [
+    'nothing',
+    `${KEY}:scheduled:r2`,
+    `${KEY}:updated:0123`,
+    UPDATE.toUpperCase(),
+    `${UPDATE}:r`,
+    foreign,
+    `${UPDATE}:r3`,
+  ])
     assert.equal(await take(fixture, approvals, letter(fixture, answering(id))), 'seen-unknown', id);
 });
 

@@ -37,7 +37,13 @@ test('a message does not wait for the metadata service', async (t) => {
 
 test('a CloudEvent whose data is the body approves as the body does', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
-  const event = { specversion: '1.0', id: '1', source: '/workflow', type: 'com.example.approved', data: startRequests(EVENT_ID) };
+  const event = {
+    specversion: '1.0',
+    id: '1',
+    source: '/workflow',
+    type: 'com.example.approved',
+    data: startRequests(EVENT_ID),
+  };
   assert.equal(await take(fixture, approvals, letter(fixture, event)), 'settle');
   assert.equal(fixture.posts.length, 1);
 });
@@ -49,7 +55,10 @@ test('a thousand ids in one message, in odd letter case and some of them twice, 
   fixture.poll();
   const before = fixture.store.transactions;
   const asked = [...ids.map((id, index) => (index % 2 ? id.toUpperCase() : id.toLowerCase())), ...ids.slice(0, 200)];
-  assert.equal(await verdictOf(fixture, approvals.take(ORIGIN, letter(fixture, startRequests(...asked))), 4000), 'settle');
+  assert.equal(
+    await verdictOf(fixture, approvals.take(ORIGIN, letter(fixture, startRequests(...asked))), 4000),
+    'settle',
+  );
   assert.equal(fixture.store.told.filter((told) => told === 'approval.recorded orders').length, 1000);
   assert.equal(fixture.store.transactions - before, 1 + 12, 'one for the message, one for each answer of the service');
   assert.deepEqual(new Set(fixture.posts.flatMap(({ eventIds }) => eventIds)), new Set(ids));
@@ -70,7 +79,12 @@ const REFUSED: readonly [
 for (const [reason, settings, fields, body] of REFUSED) {
   test(`a message is refused as ${reason}: a CloudEvent, a line in the log and a metric tell it, once`, async (t) => {
     const { fixture, approvals } = approvalsOverOneEvent(t, settings);
-    fixture.store.seenEvents.set('mild', { change: 'scheduled', key: KEY, occurrence: 1, event: scheduledEvent({ durationInSeconds: 1 }) });
+    fixture.store.seenEvents.set('mild', {
+      change: 'scheduled',
+      key: KEY,
+      occurrence: 1,
+      event: scheduledEvent({ durationInSeconds: 1 }),
+    });
     change(fixture, fields);
     const message = letter(fixture, body);
     const verdict = await approvals.take(ORIGIN, message);
@@ -80,7 +94,10 @@ for (const [reason, settings, fields, body] of REFUSED) {
     assert.deepEqual(await approvals.take(ORIGIN, message), verdict, 'the same when it comes again');
     const [published, ...more] = fixture.store.published;
     assert.deepEqual(more, []);
-    assert.deepEqual([published?.phase, published?.reason, published?.approver, published?.occurrence], ['failed', reason, 'orders', 1]);
+    assert.deepEqual(
+      [published?.phase, published?.reason, published?.approver, published?.occurrence],
+      ['failed', reason, 'orders', 1],
+    );
     assert.equal(published?.event?.eventId, EVENT_ID);
     assert.deepEqual(fixture.told, ['denied']);
     assert.deepEqual(fixture.messages, ['topic refused', 'topic repeated']);
@@ -232,7 +249,8 @@ test('a message that cannot be stored is not settled, has no effect, and is reco
   fixture.list('started', { eventStatus: 'Started' });
   fixture.poll();
   fixture.store.fault = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
-  for (const each of [message, refused, parked]) assert.equal(await take(fixture, approvals, each), 'error BRIDGE_STORE_FULL');
+  for (const each of [message, refused, parked])
+    assert.equal(await take(fixture, approvals, each), 'error BRIDGE_STORE_FULL');
   assert.deepEqual([fixture.posts.length, fixture.messages, fixture.told], [0, [], []]);
   fixture.store.fault = null;
   assert.equal(await take(fixture, approvals, message), 'settle');
@@ -254,7 +272,10 @@ test('two sources at once: both approvers are counted, and the event is posted o
 
 test('the same approval by a source and by a request at once is recorded and posted once', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
-  const both = [approvals.request(caller('orders'), startRequests(EVENT_ID)), approvals.take(ORIGIN, letter(fixture, startRequests(KEY)))];
+  const both = [
+    approvals.request(caller('orders'), startRequests(EVENT_ID)),
+    approvals.take(ORIGIN, letter(fixture, startRequests(KEY))),
+  ];
   await fixture.time.advance(2000);
   await Promise.all(both);
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
@@ -290,7 +311,10 @@ test('approvals that are closing accept no message, and parked messages continue
   const message = letter(fixture, startRequests(EVENT_ID));
   await take(fixture, approvals, message);
   await fixture.close(approvals);
-  assert.equal(await take(fixture, approvals, letter(fixture, startRequests(EVENT_ID))), 'error BRIDGE_APPROVALS_CLOSED');
+  assert.equal(
+    await take(fixture, approvals, letter(fixture, startRequests(EVENT_ID))),
+    'error BRIDGE_APPROVALS_CLOSED',
+  );
   const restarted = fixture.open();
   t.after(() => fixture.close(restarted));
   fixture.poll();

@@ -15,7 +15,8 @@ async function full(t: TestContext, messages = ROOM): Promise<{ fixture: Approva
   const approvals = fixture.open();
   t.after(() => fixture.close(approvals));
   fixture.poll();
-  for (let place = 0; place < messages; place++) await approvals.take(ORIGIN, letter(fixture, startRequests(`parked-${place}`)));
+  for (let place = 0; place < messages; place++)
+    await approvals.take(ORIGIN, letter(fixture, startRequests(`parked-${place}`)));
   return { fixture, approvals };
 }
 
@@ -38,7 +39,11 @@ test('a thousand messages of a source wait; the next one is taken when one of th
   assert.equal(await verdictOf(fixture, next.taken), 'settle');
   await fixture.time.advance(1);
   assert.equal(fixture.store.messages.parked().length, 0, 'its own minute counts from its receipt, too');
-  assert.equal(fixture.store.told.filter((line) => line === 'approval.failed unknown orders').length, ROOM + 1, 'each of them is told of');
+  assert.equal(
+    fixture.store.told.filter((line) => line === 'approval.failed unknown orders').length,
+    ROOM + 1,
+    'each of them is told of',
+  );
 });
 
 test('a message that waits for room is recorded at once if its event is listed', async (t) => {
@@ -63,7 +68,8 @@ test('the parked messages of one source take no room from another, and messages 
 test('large messages take more room: 4 MiB of one source wait', async (t) => {
   const { fixture, approvals } = await full(t, 0);
   const large = (place: number) => ({ StartRequests: [{ EventId: `large-${place}`, padding: 'x'.repeat(60 * 1024) }] });
-  for (let place = 0; place < 67; place++) assert.equal(await take(fixture, approvals, letter(fixture, large(place))), 'settle');
+  for (let place = 0; place < 67; place++)
+    assert.equal(await take(fixture, approvals, letter(fixture, large(place))), 'settle');
   const next = [70, 71].map((place) => watched(approvals.take(ORIGIN, letter(fixture, large(place)))));
   await fixture.time.advance(30_000);
   assert.deepEqual(
@@ -86,7 +92,9 @@ test('if the bridge stops, a message that waits for room is redelivered', async 
 
 test('the bridge logs at most once a minute that a source has too many parked messages', async (t) => {
   const { fixture, approvals } = await full(t);
-  const waiting = Array.from({ length: 8 }, (_, place) => approvals.take(ORIGIN, letter(fixture, startRequests(`more-${place}`))));
+  const waiting = Array.from({ length: 8 }, (_, place) =>
+    approvals.take(ORIGIN, letter(fixture, startRequests(`more-${place}`))),
+  );
   await fixture.time.advance(1000);
   const told = fixture.log.filter((line) => line.includes('until there is room'));
   assert.equal(told.length, 1);

@@ -37,7 +37,11 @@ test('a message for an event that is not listed is kept and settled, and recorde
   assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
   assert.deepEqual(fixture.messages, ['topic parked', 'topic settled']);
   await fixture.time.advance(10_000);
-  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders'], 'nothing is given up any more');
+  assert.deepEqual(
+    fixture.store.told,
+    ['approval.recorded orders', 'approval.submitted orders'],
+    'nothing is given up any more',
+  );
 });
 
 test('after 60 s the message is refused as unknown, once, with a CloudEvent that has the EventId and no event', async (t) => {
@@ -53,7 +57,12 @@ test('after 60 s the message is refused as unknown, once, with a CloudEvent that
     { ...change, id: '' },
     {
       ...{ kind: 'approval', phase: 'failed', id: '', key: 'nobody', eventId: 'Nobody', occurrence: null, event: null },
-      ...{ approver: 'orders', policy: null, reason: 'unknown', at: { wallMs: fixture.time.wallMs(), elapsedMs: 60_000 } },
+      ...{
+        approver: 'orders',
+        policy: null,
+        reason: 'unknown',
+        at: { wallMs: fixture.time.wallMs(), elapsedMs: 60_000 },
+      },
     },
   );
   assert.match(String(change?.id), /^nobody:approval-failed:[0-9a-f]{16}$/);

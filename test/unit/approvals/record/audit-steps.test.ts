@@ -10,7 +10,14 @@ const WAITING: EventApproval = {
   ...{ key: 'a', occurrence: 1, state: 'waiting', votes: [], holds: [], decision: null },
   ...{ policy: 'policy[1]', isDryRun: false, at: momentAt(0) },
 };
-const QUORUM: ApprovalDecision = { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, rule: null, isSpent: false };
+const QUORUM: ApprovalDecision = {
+  by: 'quorum',
+  at: momentAt(0),
+  atOnce: true,
+  dueMs: null,
+  rule: null,
+  isSpent: false,
+};
 
 function vote(approver: string, ms = 0): ApprovalVote {
   return { approver, via: 'token', isShared: false, at: momentAt(ms), event: scheduledEvent(), hasSeen: false };
@@ -20,7 +27,11 @@ function hold(approver: string, reason: string | null = null): ApprovalHold {
   return { approver, via: 'source:topic', isShared: true, reason, at: momentAt(0), sentMs: null, replaced: null };
 }
 
-function told(before: EventApproval | null, after: Partial<EventApproval>, context: StepContext = AT): readonly string[] {
+function told(
+  before: EventApproval | null,
+  after: Partial<EventApproval>,
+  context: StepContext = AT,
+): readonly string[] {
   return stepsBetween(before, { ...WAITING, ...after }, context).map(({ step, approver, via, status, reason }) =>
     [step, approver, via, status, reason].filter((part) => part !== null).join(' '),
   );
@@ -34,19 +45,33 @@ test('each line has the time and the governing rule, and nulls if no approver ca
 
 test('votes and holds come before decisions, and the new state comes last', () => {
   const before = { ...WAITING, votes: [vote('gone')], holds: [hold('released')] };
-  const after = { votes: [vote('orders')], holds: [hold('billing', 'busy')], decision: QUORUM, state: 'failed' as const };
-  assert.deepEqual(told(before, after, { ...AT, status: 403, by: { approver: 'ops', via: 'token', isShared: false } }), [
-    'void gone token',
-    'recorded orders token',
-    'held billing source:topic busy',
-    'released ops token released',
-    'decided quorum',
-    'failed 403',
-  ]);
+  const after = {
+    votes: [vote('orders')],
+    holds: [hold('billing', 'busy')],
+    decision: QUORUM,
+    state: 'failed' as const,
+  };
+  assert.deepEqual(
+    told(before, after, { ...AT, status: 403, by: { approver: 'ops', via: 'token', isShared: false } }),
+    [
+      'void gone token',
+      'recorded orders token',
+      'held billing source:topic busy',
+      'released ops token released',
+      'decided quorum',
+      'failed 403',
+    ],
+  );
 });
 
 test('there is no line if nothing changed, and none for a state that other lines imply', () => {
-  const held = { ...WAITING, votes: [vote('orders')], holds: [hold('billing')], decision: QUORUM, state: 'held' as const };
+  const held = {
+    ...WAITING,
+    votes: [vote('orders')],
+    holds: [hold('billing')],
+    decision: QUORUM,
+    state: 'held' as const,
+  };
   assert.deepEqual(told(held, held), []);
   assert.deepEqual(told(held, { ...held, policy: 'policy[2]' }), []);
   assert.deepEqual(told({ ...held, holds: [] }, { ...held, holds: [], state: 'submitting' }), []);
@@ -80,7 +105,11 @@ test('the reasons of a hold after the tenth share one line with the newest reaso
   assert.deepEqual(told(before(8), { holds: [replaced(9)] }), ['held billing source:topic number 9']);
   assert.deepEqual(told(before(9), { holds: [replaced(10)] }), []);
   const folded = (times: number, after: Partial<EventApproval>) =>
-    stepsBetween(before(times), { ...WAITING, ...after }, { atMs: 5 }).map(({ step, reason, times: of }) => [step, reason, of]);
+    stepsBetween(before(times), { ...WAITING, ...after }, { atMs: 5 }).map(({ step, reason, times: of }) => [
+      step,
+      reason,
+      of,
+    ]);
   assert.deepEqual(folded(9, { holds: [] }), [['released', 'billing', undefined]]);
   assert.deepEqual(folded(10, { holds: [] }), [
     ['held', 'number 10', undefined],
@@ -111,5 +140,8 @@ test('the new state gets one line with the answer of the metadata service; the w
 
 test('accepted and Started at the same time: both get a line', () => {
   const submitting = { ...WAITING, decision: QUORUM, state: 'submitting' as const };
-  assert.deepEqual(told(submitting, { ...submitting, state: 'confirmed' }, { ...AT, status: 200 }), ['submitted 200', 'confirmed']);
+  assert.deepEqual(told(submitting, { ...submitting, state: 'confirmed' }, { ...AT, status: 200 }), [
+    'submitted 200',
+    'confirmed',
+  ]);
 });

@@ -29,7 +29,10 @@ function inMinutes(minutes: number): string {
 
 /** Two minutes before NotBefore, which is in minute 15 unless an event says otherwise. */
 function byThen(then: 'approve' | 'leave', more: Partial<PolicyRule> = {}): ApprovalSettings {
-  return { policy: [{ when: {}, then: 'wait', deadline: { beforeMs: 2 * MINUTE_MS, then }, ...more }], required: 'all' };
+  return {
+    policy: [{ when: {}, then: 'wait', deadline: { beforeMs: 2 * MINUTE_MS, then }, ...more }],
+    required: 'all',
+  };
 }
 
 const APPROVE = byThen('approve');
@@ -422,7 +425,12 @@ const CHANGED: readonly PolicyRule[] = [{ ...DEADLINE_RULE, required: 2 }];
 
 /** What each makes of approvals whose policy is this from now on. */
 const BRING = {
-  'a reload': (_: TestContext, __: ApprovalsFixture, approvals: Approvals, policy: readonly PolicyRule[]): Approvals => {
+  'a reload': (
+    _: TestContext,
+    __: ApprovalsFixture,
+    approvals: Approvals,
+    policy: readonly PolicyRule[],
+  ): Approvals => {
     approvals.reload(rulesWith(policy));
     return approvals;
   },

@@ -137,7 +137,12 @@ test('each approver has one hold: another by the same one takes its place, and t
 
 const NEVER: ApprovalSettings = { policy: [{ when: {}, then: 'never' }] };
 const ELSEWHERE: ApprovalSettings = { approvers: { orders: { scope: { impacts: ['Reboot'] } } } };
-const REFUSALS: readonly [told: string, settings: ApprovalSettings, fields: Partial<ScheduledEvent> | null, body: object][] = [
+const REFUSALS: readonly [
+  told: string,
+  settings: ApprovalSettings,
+  fields: Partial<ScheduledEvent> | null,
+  body: object,
+][] = [
   ['400 bad-request', ELSEWHERE, {}, { eventId: EVENT_ID }],
   ['404 unknown', ELSEWHERE, {}, { EventId: 'nobody' }],
   ['410 ended', ELSEWHERE, null, { EventId: KEY }],
@@ -222,7 +227,8 @@ test('a release lifts no hold that was set after the time that it names', async 
   const beforeMs = fixture.time.wallMs();
   await fixture.time.advance(1);
   hold(approvals, 'billing');
-  const releasedBy = (approver: string, holder: string | null) => said(approvals.release(caller(approver), EVENT_ID, holder, beforeMs));
+  const releasedBy = (approver: string, holder: string | null) =>
+    said(approvals.release(caller(approver), EVENT_ID, holder, beforeMs));
   assert.equal(releasedBy('billing', null), '409 changed');
   assert.equal(releasedBy('ops', 'billing'), '409 changed');
   assert.equal(releasedBy('ops', null), 'released');
@@ -401,7 +407,9 @@ test('a hold behind a refusal holds: what approvers approve again waits for its 
 });
 
 test('a caller who may not hold is refused at once, without news of StartRequests in flight', async (t) => {
-  const { approvals } = await approvalOnItsWay(t, { approvers: { orders: {}, billing: { scope: { impacts: ['Terminate'] } } } });
+  const { approvals } = await approvalOnItsWay(t, {
+    approvers: { orders: {}, billing: { scope: { impacts: ['Terminate'] } } },
+  });
   assert.equal(hold(approvals, 'billing'), '403 scope');
 });
 
@@ -412,7 +420,11 @@ test('a hold that is confirmed holds: while a lost answer may have been a yes, t
   await settle();
   assert.equal(await holdAfterAnswer(approvals, 'billing'), '409 submitting');
   assert.equal(await fixture.postsAfter(1500), 2);
-  assert.equal(await holdAfterAnswer(approvals, 'billing'), '409 submitting', 'the first one may have been accepted all the same');
+  assert.equal(
+    await holdAfterAnswer(approvals, 'billing'),
+    '409 submitting',
+    'the first one may have been accepted all the same',
+  );
   const restarted = reopened(fixture, THREE);
   t.after(() => fixture.close(restarted));
   fixture.answerTo = () => again(60_000);
@@ -468,7 +480,9 @@ test('a sink holds again what it prepared for, though a StartRequest is on its w
     fixture.sent.add('drain 1');
     const { promise, resolve } = Promise.withResolvers<PostResult>();
     fixture.answers = [promise];
-    approvals.request({ approver: 'node', via: 'sink:drain', isShared: false }, startRequests(EVENT_ID)).catch(() => {});
+    approvals
+      .request({ approver: 'node', via: 'sink:drain', isShared: false }, startRequests(EVENT_ID))
+      .catch(() => {});
     await settle();
     change(fixture, { eventType: 'Reboot' });
     assert.equal(holders(approvals), 'node: sink drain prepares');

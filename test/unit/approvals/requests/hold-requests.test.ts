@@ -5,14 +5,22 @@ import { parseHold, parseRelease } from '../../../../src/approvals/requests/hold
 import { readMessageRequests } from '../../../../src/approvals/requests/message-requests.ts';
 
 test('a hold has an EventId and perhaps a reason, null standing for none', () => {
-  assert.deepEqual(parseHold({ EventId: 'Abc', reason: 'month end', more: 1 }), { eventId: 'Abc', key: 'abc', reason: 'month end' });
+  assert.deepEqual(parseHold({ EventId: 'Abc', reason: 'month end', more: 1 }), {
+    eventId: 'Abc',
+    key: 'abc',
+    reason: 'month end',
+  });
   assert.deepEqual(parseHold({ EventId: 'a' }), { eventId: 'a', key: 'a', reason: null });
   assert.deepEqual(parseHold({ EventId: 'a', reason: null }), { eventId: 'a', key: 'a', reason: null });
   assert.deepEqual(parseHold({ EventId: 'a', reason: '' }), { eventId: 'a', key: 'a', reason: '' });
 });
 
 test('lone surrogates become U+FFFD, in the EventId and in the reason', () => {
-  assert.deepEqual(parseHold({ EventId: 'A\ud800', reason: 'b\udc00' }), { eventId: 'A\ud800', key: 'a\ufffd', reason: 'b\ufffd' });
+  assert.deepEqual(parseHold({ EventId: 'A\ud800', reason: 'b\udc00' }), {
+    eventId: 'A\ud800',
+    key: 'a\ufffd',
+    reason: 'b\ufffd',
+  });
 });
 
 test('a reason has at most 1000 characters', () => {
@@ -22,7 +30,11 @@ test('a reason has at most 1000 characters', () => {
 
 test('a release has an EventId and perhaps whose hold it is', () => {
   assert.deepEqual(parseRelease({ EventId: 'Abc' }), { eventId: 'Abc', key: 'abc', holder: null });
-  assert.deepEqual(parseRelease({ EventId: 'Abc', approver: 'orders' }), { eventId: 'Abc', key: 'abc', holder: 'orders' });
+  assert.deepEqual(parseRelease({ EventId: 'Abc', approver: 'orders' }), {
+    eventId: 'Abc',
+    key: 'abc',
+    holder: 'orders',
+  });
 });
 
 function parsed(body: unknown) {
@@ -41,7 +53,10 @@ const BAD: readonly [body: unknown, told: RegExp][] = [
   [{ Releases: 'a' }, /^Releases must be a non-empty array/],
   [{ Releases: [{ eventId: 'a' }] }, /^Releases\[0\] has a key that is nearly EventId: write EventId$/],
   [{ Releases: [{ EventId: 'a', APPROVER: 'b' }] }, /^Releases\[0\] .*nearly approver/],
-  [{ Releases: [{ EventId: 'a', approver: 'x'.repeat(257) }] }, /^Releases\[0\]\.approver is longer than 256 characters$/],
+  [
+    { Releases: [{ EventId: 'a', approver: 'x'.repeat(257) }] },
+    /^Releases\[0\]\.approver is longer than 256 characters$/,
+  ],
   [{ Holds: [{ EventId: 'a', Reason: 'b' }] }, /^Holds\[0\] .*nearly reason/],
   [{ hold: [{ EventId: 'a' }], StartRequests: [{ EventId: 'a' }] }, /^the body .*nearly Holds/],
   [{ Releases: [{ EventId: 'a', approver: '' }] }, /^Releases\[0\]\.approver/],

@@ -66,7 +66,11 @@ for (const [told, body] of BAD) {
 }
 
 test('bytes that are not UTF-8 are no approval', () => {
-  const bytes = Buffer.concat([Buffer.from('{"StartRequests":[{"EventId":"'), Buffer.from([0xff]), Buffer.from('"}]}')]);
+  const bytes = Buffer.concat([
+    Buffer.from('{"StartRequests":[{"EventId":"'),
+    Buffer.from([0xff]),
+    Buffer.from('"}]}'),
+  ]);
   assert.ok('fault' in parseMessageBody(bytes));
 });
 

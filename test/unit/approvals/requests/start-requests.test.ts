@@ -34,8 +34,14 @@ const BAD: readonly [body: unknown, told: RegExp][] = [
   [{ StartRequests: [{ EventId: 'a' }], RELEASE: [] }, /nearly Releases/],
   [{ StartRequests: [{ EventId: 'a' }], Seen: 'a:scheduled' }, /Seen must be in an entry of StartRequests/],
   [{ StartRequests: [{ EventId: 'a' }], seen: 'a:scheduled' }, /Seen must be in an entry of StartRequests/],
-  [{ StartRequests: [{ EventId: 'a', seen: 'a:scheduled' }] }, /StartRequests\[0\] has a key that is nearly Seen: write Seen/],
-  [{ StartRequests: [{ EventId: 'a' }, { EventId: 'b', Seen: 'b:scheduled', SEEN: 'x' }] }, /StartRequests\[1\] .*nearly Seen/],
+  [
+    { StartRequests: [{ EventId: 'a', seen: 'a:scheduled' }] },
+    /StartRequests\[0\] has a key that is nearly Seen: write Seen/,
+  ],
+  [
+    { StartRequests: [{ EventId: 'a' }, { EventId: 'b', Seen: 'b:scheduled', SEEN: 'x' }] },
+    /StartRequests\[1\] .*nearly Seen/,
+  ],
   [{ StartRequests: [{ EventID: 'a' }] }, /StartRequests\[0\] has a key that is nearly EventId/],
   [{ StartRequests: [{ EventId: 'x'.repeat(257) }] }, /StartRequests\[0\]\.EventId is longer than 256 characters/],
   [{ StartRequests: { EventId: 'a' } }, /must be an array/],
@@ -103,7 +109,11 @@ test('a message with an overlong id or a misspelled key is no approval: it is an
     { Releases: [{ EventId: EVENT_ID, Approver: 'billing' }] },
   ];
   for (const body of bodies)
-    assert.equal(await take(fixture, approvals, letter(fixture, body)), 'bad-request', JSON.stringify(body).slice(0, 80));
+    assert.equal(
+      await take(fixture, approvals, letter(fixture, body)),
+      'bad-request',
+      JSON.stringify(body).slice(0, 80),
+    );
   assert.deepEqual(fixture.store.told, Array(5).fill('approval.failed bad-request orders'));
   assert.ok(fixture.log.every((line) => line.length < 1000));
 });

@@ -16,7 +16,12 @@ const RULES: readonly PolicyRule[] = [
 /** Of an event with NotBefore in minute 15, at a minute. */
 function governedAt(minute: number, before: Governed | null = null, fields: Partial<ScheduledEvent> = {}): Governed {
   const notBefore = new Date(START_MS + 15 * MINUTE_MS).toISOString();
-  return govern(compilePolicy(RULES, 'any'), scheduledEvent({ notBefore, ...fields }), momentAt(minute * MINUTE_MS), before);
+  return govern(
+    compilePolicy(RULES, 'any'),
+    scheduledEvent({ notBefore, ...fields }),
+    momentAt(minute * MINUTE_MS),
+    before,
+  );
 }
 
 const DONE = { ...governedAt(0), isDone: true };

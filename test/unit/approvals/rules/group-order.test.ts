@@ -22,9 +22,20 @@ test('while the own name is unknown there is no rank; an event that names nobody
 });
 
 /** Milliseconds to the turn of a VM, 3 s after the approvals became what they are. */
-function turn(ownName: string, more: { decision?: Partial<ApprovalDecision> | null; since?: Instant } & Partial<TurnContext> = {}) {
+function turn(
+  ownName: string,
+  more: { decision?: Partial<ApprovalDecision> | null; since?: Instant } & Partial<TurnContext> = {},
+) {
   const { decision = {}, since = momentAt(0), ...context } = more;
-  const decided = decision && { by: 'policy' as const, at: since, atOnce: false, dueMs: null, rule: null, isSpent: false, ...decision };
+  const decided = decision && {
+    by: 'policy' as const,
+    at: since,
+    atOnce: false,
+    dueMs: null,
+    rule: null,
+    isSpent: false,
+    ...decision,
+  };
   const approval: EventApproval = {
     ...{ key: 'a', occurrence: 1, state: 'submitting', votes: [], holds: [] },
     ...{ decision: decided, policy: 'documentation', isDryRun: false, at: since },
@@ -47,9 +58,24 @@ test('with submit every, and for what an approver asked of this bridge, it is it
 
 test('what is not decided, and an event that is not known, has no turn', () => {
   assert.equal(turn('a_9', { decision: null }), null);
-  const decision: ApprovalDecision = { by: 'policy', at: momentAt(0), atOnce: false, dueMs: null, rule: null, isSpent: false };
+  const decision: ApprovalDecision = {
+    by: 'policy',
+    at: momentAt(0),
+    atOnce: false,
+    dueMs: null,
+    rule: null,
+    isSpent: false,
+  };
   const context = { group: LEADER, ownName: 'a_9', startedAt: momentAt(0), at: momentAt(0) };
-  const approval = { key: 'a', occurrence: 1, state: 'submitting', votes: [], holds: [], decision, policy: null } as const;
+  const approval = {
+    key: 'a',
+    occurrence: 1,
+    state: 'submitting',
+    votes: [],
+    holds: [],
+    decision,
+    policy: null,
+  } as const;
   assert.equal(turnMs({ ...approval, isDryRun: false, at: momentAt(0) }, null, context), null);
 });
 

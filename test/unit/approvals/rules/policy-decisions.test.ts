@@ -34,7 +34,9 @@ const POLICY: ApprovalSettings = { policy: FREEZES };
 function steps(approvals: Approvals): readonly string[] {
   const life = approvals.life(EVENT_ID);
   assert.ok('steps' in life);
-  return life.steps.map(({ step, policy, reason, status }) => [step, policy, reason, status].filter((part) => part !== null).join(' '));
+  return life.steps.map(({ step, policy, reason, status }) =>
+    [step, policy, reason, status].filter((part) => part !== null).join(' '),
+  );
 }
 
 test('a rule that approves posts at once, tells no approval.recorded, and everything that tells of it carries the rule', async (t) => {
@@ -106,7 +108,10 @@ test('never at a restart makes void what had been decided', async (t) => {
 });
 
 test('a rule that waits has its own quorum, and an event that waits by a rule says so before anybody speaks', async (t) => {
-  const two: ApprovalSettings = { policy: [{ when: { impacts: ['Freeze'] }, then: 'wait', required: 'all' }], required: 'any' };
+  const two: ApprovalSettings = {
+    policy: [{ when: { impacts: ['Freeze'] }, then: 'wait', required: 'all' }],
+    required: 'any',
+  };
   const { fixture, approvals } = approvalsOverOneEvent(t, two);
   fixture.list('reboot', { eventType: 'Reboot' });
   fixture.poll();
@@ -139,7 +144,11 @@ test('a decision that no longer holds is dropped before it is posted, and made a
   change(fixture, { eventSource: 'Platform' });
   await settle();
   assert.equal(fixture.posts.length, 1);
-  assert.deepEqual(steps(approvals).slice(0, 3), ['decided policy[1] policy', 'dropped policy[0] policy', 'decided policy[1] policy']);
+  assert.deepEqual(steps(approvals).slice(0, 3), [
+    'decided policy[1] policy',
+    'dropped policy[0] policy',
+    'decided policy[1] policy',
+  ]);
 });
 
 test('a decision that no longer holds by the look before the POST is dropped', async (t) => {

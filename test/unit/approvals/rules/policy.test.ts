@@ -41,15 +41,28 @@ test('the first rule that matches decides, and is called by its place', () => {
 
 test('a rule that waits has its own required and deadline, else the common one and none', () => {
   const rule: PolicyRule = { when: {}, then: 'wait', required: 'all', deadline: DEADLINE };
-  assert.deepEqual(judge([rule]), { policy: 'policy[0]', rule: ruleId(rule), then: 'wait', required: 'all', deadline: DEADLINE });
+  assert.deepEqual(judge([rule]), {
+    policy: 'policy[0]',
+    rule: ruleId(rule),
+    then: 'wait',
+    required: 'all',
+    deadline: DEADLINE,
+  });
   const common: PolicyRule = { when: {}, then: 'wait' };
-  assert.deepEqual(judge([common]), { policy: 'policy[0]', rule: ruleId(common), then: 'wait', required: 'any', deadline: null });
+  assert.deepEqual(judge([common]), {
+    policy: 'policy[0]',
+    rule: ruleId(common),
+    then: 'wait',
+    required: 'any',
+    deadline: null,
+  });
 });
 
 test('a rule that approves matches by resources only if every name does, at least one', () => {
   const rules: PolicyRule[] = [{ when: { resources: ['web_*'] }, then: 'approve' }];
   assert.equal(said(rules, { resources: ['WEB_0', 'web_1'] }), 'policy[0] approve');
-  for (const resources of [['web_0', 'db_0'], []]) assert.equal(said(rules, { resources }), 'null wait', resources.join());
+  for (const resources of [['web_0', 'db_0'], []])
+    assert.equal(said(rules, { resources }), 'null wait', resources.join());
 });
 
 test('rules that wait, or never approve, match by any name', () => {
@@ -91,7 +104,10 @@ test('a SpotRebalanceRecommendation is never approved, whatever the rules say', 
   }
 });
 
-/** As the documentation's advanced sample decides (protocol 7.5): true where it posts a StartRequest for a Scheduled event. */
+/**
+ * As the documentation's advanced sample decides (protocol 7.5): true where it posts a StartRequest for a Scheduled
+ * event.
+ */
 function sampleApproves({ eventSource, eventType, durationInSeconds }: ScheduledEvent): boolean {
   if (eventSource === 'User') return true;
   if (eventType === 'Freeze' && durationInSeconds >= 0 && durationInSeconds < 9) return true;
@@ -145,11 +161,23 @@ test('each rule that does not match is reported with its unmet conditions', () =
 test('a missing field of an event is reported in words', () => {
   const explain = compileExplanation([
     {
-      when: { impacts: ['Freeze'], initiators: ['User'], resources: ['*'], notice: { aboveMs: 0 }, duration: { belowMs: 9000 } },
+      when: {
+        impacts: ['Freeze'],
+        initiators: ['User'],
+        resources: ['*'],
+        notice: { aboveMs: 0 },
+        duration: { belowMs: 9000 },
+      },
       then: 'wait',
     },
   ]);
-  const bare = scheduledEvent({ eventType: '', eventSource: '', resources: [], notBefore: null, durationInSeconds: -1 });
+  const bare = scheduledEvent({
+    eventType: '',
+    eventSource: '',
+    resources: [],
+    notBefore: null,
+    durationInSeconds: -1,
+  });
   assert.deepEqual(
     explain(bare, START_MS).passedOver[0]?.unmet.map(({ because }) => because.split(', and ')[1]),
     ['it is of no type', 'it is from nobody', 'it names nobody', 'there is no time left', 'it is unknown'],

@@ -19,7 +19,8 @@ function rules(required: Required, scopes: Readonly<Record<string, ScopeOptions>
   };
   return {
     bar: (approver: string, judged: ScheduledEvent) => ineligibilityOf(compiled, policy(judged, 0), approver, judged),
-    quorum: (judged: ScheduledEvent, approvers: readonly string[]) => quorumOf(compiled, policy(judged, 0), judged, approvers),
+    quorum: (judged: ScheduledEvent, approvers: readonly string[]) =>
+      quorumOf(compiled, policy(judged, 0), judged, approvers),
   };
 }
 
@@ -40,7 +41,10 @@ test('a number: so many different approvers, and until then everybody who has no
 test('all: everybody whose scope touches the event, and nobody else', () => {
   const all = rules('all', { orders: {}, db: { resources: ['db_*'] }, freezes: { impacts: ['Freeze'] } });
   assert.deepEqual(all.quorum(event, ['orders']), { isFull: true, waitingFor: [] });
-  assert.deepEqual(all.quorum(scheduledEvent({ resources: ['db_0'] }), ['orders']), { isFull: false, waitingFor: ['db', 'freezes'] });
+  assert.deepEqual(all.quorum(scheduledEvent({ resources: ['db_0'] }), ['orders']), {
+    isFull: false,
+    waitingFor: ['db', 'freezes'],
+  });
 });
 
 test('all: one who is touched but may not approve stays waited for, so that the event is left to Azure', () => {
@@ -78,14 +82,21 @@ test('no quorum is full without a yes that counts', () => {
   const required = fc.constantFrom<Required>('any', 'all', 1, 2, [], ['a'], ['a', 'b']);
   const names = fc.subarray(['web_0', 'web_1', 'db_0']);
   fc.assert(
-    fc.property(required, scope, scope, names, fc.subarray(['a', 'b', 'stranger']), (need, a, b, resources, approvers) => {
-      const judged = scheduledEvent({ resources });
-      const all = rules(need, { a, b });
-      const counting = approvers.filter((name) => all.bar(name, judged) === null);
-      const { isFull, waitingFor } = all.quorum(judged, approvers);
-      assert.ok(!isFull || counting.length > 0);
-      assert.ok(!isFull || waitingFor.length === 0);
-      assert.ok(waitingFor.every((name) => !counting.includes(name)));
-    }),
+    fc.property(
+      required,
+      scope,
+      scope,
+      names,
+      fc.subarray(['a', 'b', 'stranger']),
+      (need, a, b, resources, approvers) => {
+        const judged = scheduledEvent({ resources });
+        const all = rules(need, { a, b });
+        const counting = approvers.filter((name) => all.bar(name, judged) === null);
+        const { isFull, waitingFor } = all.quorum(judged, approvers);
+        assert.ok(!isFull || counting.length > 0);
+        assert.ok(!isFull || waitingFor.length === 0);
+        assert.ok(waitingFor.every((name) => !counting.includes(name)));
+      },
+    ),
   );
 });

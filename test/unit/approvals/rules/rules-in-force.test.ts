@@ -4,14 +4,24 @@ import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import type { RulesOptions } from '../../../../src/approvals/rules/rules-in-force.ts';
 import { EVENT_ID } from '../../../support/events.ts';
-import { approvalsOverOneEvent, approve, caller, change, KEY, RULES, said } from '../../../virtual/approvals-fixture.ts';
+import {
+  approvalsOverOneEvent,
+  approve,
+  caller,
+  change,
+  KEY,
+  RULES,
+  said,
+} from '../../../virtual/approvals-fixture.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
 const APPROVE_ALL: RulesOptions = { ...RULES, policy: [{ when: {}, then: 'approve' }] };
 
 function stepsOf(approvals: Approvals): string {
   const life = approvals.life(EVENT_ID);
-  return 'steps' in life ? life.steps.map(({ step, approver }) => [step, approver].join(' ').trim()).join(', ') : life.type;
+  return 'steps' in life
+    ? life.steps.map(({ step, approver }) => [step, approver].join(' ').trim()).join(', ')
+    : life.type;
 }
 
 function hold(approvals: Approvals, approver: string): void {
@@ -32,9 +42,17 @@ test('the yes of an approver who is removed becomes void with reason changed, an
 test('a scope that no longer covers the event makes the yes void; one that still does keeps it', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await approve(approvals, 'orders');
-  approvals.reload({ ...RULES, required: 'all', approvers: { orders: { scope: { resources: ['westno_*'] } }, billing: {} } });
+  approvals.reload({
+    ...RULES,
+    required: 'all',
+    approvers: { orders: { scope: { resources: ['westno_*'] } }, billing: {} },
+  });
   assert.deepEqual(approvals.summary(KEY)?.approvedBy, ['orders']);
-  approvals.reload({ ...RULES, required: 'all', approvers: { orders: { scope: { resources: ['other_*'] } }, billing: {} } });
+  approvals.reload({
+    ...RULES,
+    required: 'all',
+    approvers: { orders: { scope: { resources: ['other_*'] } }, billing: {} },
+  });
   assert.deepEqual(approvals.summary(KEY)?.approvedBy ?? [], []);
   assert.deepEqual(fixture.posts, []);
 });
@@ -138,7 +156,11 @@ test('if the store fails, none of the new rules takes effect', async (t) => {
   fixture.store.fault = new Error('the disk is full');
   assert.throws(() => approvals.reload({ ...RULES, approvers: { billing: {} } }), /the disk is full/);
   fixture.store.fault = null;
-  assert.deepEqual(approvals.summary(KEY), { ...approvals.summary(KEY), approvedBy: ['orders'], waitingFor: ['billing'] });
+  assert.deepEqual(approvals.summary(KEY), {
+    ...approvals.summary(KEY),
+    approvedBy: ['orders'],
+    waitingFor: ['billing'],
+  });
   assert.equal(said(await approve(approvals, 'billing')), '200 submitted');
 });
 

@@ -93,7 +93,8 @@ test('if the answer for many ids cannot be stored at once, each part is stored a
   await settle();
   const named = fixture.posts[0]?.eventIds ?? [];
   const poison = fixture.known(named[7] ?? '')?.occurrence;
-  fixture.store.approvalFault = ({ occurrence }) => (occurrence === poison ? new Error('a mistake in one of them') : null);
+  fixture.store.approvalFault = ({ occurrence }) =>
+    occurrence === poison ? new Error('a mistake in one of them') : null;
   answer.resolve(ACCEPTED);
   await settle();
   assert.deepEqual(
@@ -116,7 +117,11 @@ test('the earliest NotBefore goes first, of equal ones the hardest impact, and o
   t.after(() => fixture.close(approvals));
   fixture.poll();
   await settle();
-  assert.deepEqual(fixture.posts.flatMap((post) => post.eventIds).slice(0, 3), ['at any moment', 'soon and hard', 'soon']);
+  assert.deepEqual(fixture.posts.flatMap((post) => post.eventIds).slice(0, 3), [
+    'at any moment',
+    'soon and hard',
+    'soon',
+  ]);
 });
 
 test('an urgent one that comes while others wait for their place goes before them', async (t) => {
@@ -153,7 +158,9 @@ for (const [what, fate, states] of [
     assert.ok(others.every((id) => stateOf(fixture, id) === 'submitted'));
     const stored = fixture.store.stored('event-0005', 6);
     assert.equal(stored?.state, states);
-    const blamed = fixture.posts.filter((post) => post.eventIds.includes('event-0005')).map((post) => post.eventIds.length);
+    const blamed = fixture.posts
+      .filter((post) => post.eventIds.includes('event-0005'))
+      .map((post) => post.eventIds.length);
     if (states === 'failed') assert.deepEqual(blamed, [14, 5, 2, 1]);
     const again = fixture.posts.slice(3).flatMap((post) => post.eventIds);
     assert.ok(
@@ -221,7 +228,12 @@ for (const [what, settings, seen, reads] of [
     fixture.poll();
     const known = fixture.known('a');
     assert.ok(known);
-    fixture.store.seenEvents.set('seen', { change: 'scheduled', key: 'a', occurrence: known.occurrence, event: known.event });
+    fixture.store.seenEvents.set('seen', {
+      change: 'scheduled',
+      key: 'a',
+      occurrence: known.occurrence,
+      event: known.event,
+    });
     await settle();
     if (settings !== APPROVE) {
       const request = { StartRequests: [{ EventId: 'a', ...(seen && { Seen: seen }) }] };
@@ -264,7 +276,12 @@ test('a yes that is said again with what was seen is protected from then on', as
   fixture.poll();
   const known = fixture.known('a');
   assert.ok(known);
-  fixture.store.seenEvents.set('seen', { change: 'scheduled', key: 'a', occurrence: known.occurrence, event: known.event });
+  fixture.store.seenEvents.set('seen', {
+    change: 'scheduled',
+    key: 'a',
+    occurrence: known.occurrence,
+    event: known.event,
+  });
   await approve(approvals, 'orders', 'a');
   const orders = { approver: 'orders', via: 'token', isShared: false };
   await approvals.request(orders, { StartRequests: [{ EventId: 'a', Seen: 'seen' }] });

@@ -202,7 +202,11 @@ test('a lost answer stays in doubt over a restart, though one before it failed w
   fixture.answers = [unreachable(false), unreachable(true), again(3_600_000)];
   assert.equal(await fixture.postsAfter(5000), 3);
   // It would not have been the turn of this one.
-  const restarted = fixture.open({ ...rule, group: { submit: 'leader', failoverAfterMs: 10_000, members: [] }, ownName: 'elsewhere' });
+  const restarted = fixture.open({
+    ...rule,
+    group: { submit: 'leader', failoverAfterMs: 10_000, members: [] },
+    ownName: 'elsewhere',
+  });
   t.after(() => fixture.close(restarted));
   change(fixture, STARTED);
   assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
@@ -245,7 +249,12 @@ test('a refusal brings back no yes that became void while it was on its way, and
   approve(approvals, 'billing').catch(() => {});
   await settle();
   change(fixture, { eventType: 'Reboot' });
-  fixture.store.seenEvents.set('reboot', { change: 'updated', key: KEY, occurrence: 1, event: scheduledEvent({ eventType: 'Reboot' }) });
+  fixture.store.seenEvents.set('reboot', {
+    change: 'updated',
+    key: KEY,
+    occurrence: 1,
+    event: scheduledEvent({ eventType: 'Reboot' }),
+  });
   approvals.request(caller('orders'), { StartRequests: [{ EventId: EVENT_ID, Seen: 'reboot' }] }).catch(() => {});
   approve(approvals, 'billing').catch(() => {});
   answer(REFUSED);
@@ -504,7 +513,12 @@ test('whatever happens, a StartRequest goes out only for a full quorum and an ev
   );
 });
 
-async function take(step: Step, fixture: ApprovalsFixture, approvals: () => Approvals, restart: () => void): Promise<void> {
+async function take(
+  step: Step,
+  fixture: ApprovalsFixture,
+  approvals: () => Approvals,
+  restart: () => void,
+): Promise<void> {
   const asked = (name: string) =>
     approvals()
       .request(caller(name), startRequests(EVENT_ID))

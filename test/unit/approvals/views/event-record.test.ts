@@ -40,9 +40,13 @@ function lines(approvals: Approvals): readonly string[] {
 }
 
 function failing(status?: number): PostResult {
-  const error = new BridgeError(status === undefined ? 'BRIDGE_METADATA_TIMEOUT' : 'BRIDGE_METADATA_STATUS', 'not accepted', {
-    ...(status !== undefined && { status }),
-  });
+  const error = new BridgeError(
+    status === undefined ? 'BRIDGE_METADATA_TIMEOUT' : 'BRIDGE_METADATA_STATUS',
+    'not accepted',
+    {
+      ...(status !== undefined && { status }),
+    },
+  );
   return { kind: 'again', error, delayMs: 1000, mayHaveArrived: false };
 }
 
@@ -240,7 +244,13 @@ test('a yes that became void is named, and so is the decision that went with it'
   fixture.answers = [failing(503)];
   await approve(approvals);
   change(fixture, { eventType: 'Redeploy' });
-  assert.deepEqual(lines(approvals), ['recorded orders', 'decided quorum', 'answered 503', 'void orders', 'dropped quorum']);
+  assert.deepEqual(lines(approvals), [
+    'recorded orders',
+    'decided quorum',
+    'answered 503',
+    'void orders',
+    'dropped quorum',
+  ]);
   const life = lifeIn(approvals);
   assert.deepEqual([life.state, life.approvedBy, life.decidedBy], ['none', [], null]);
   await approve(approvals);
@@ -361,7 +371,10 @@ test('an event that went back from Started to Scheduled waits, with the votes th
   };
   assert.deepEqual(approvals.summary(KEY), waiting);
   const { state, approvedBy, waitingFor, decidedBy, at } = lifeIn(approvals);
-  assert.deepEqual([state, approvedBy, waitingFor, decidedBy, at], ['waiting', [], ['orders', 'billing'], null, waiting.at]);
+  assert.deepEqual(
+    [state, approvedBy, waitingFor, decidedBy, at],
+    ['waiting', [], ['orders', 'billing'], null, waiting.at],
+  );
   assert.deepEqual(lines(approvals), ['recorded orders', 'moot']);
   assert.deepEqual(approvals.missing(KEY), ['orders', 'billing']);
   const { states, awaited } = approvals.overview();

@@ -35,7 +35,11 @@ const script = fc.record({
 
 const CONFIG: SinkConfig = {
   ...{ type: 'memory', options: {}, env: {}, directory: '/', fingerprint: '', retry: { maxAgeMs: HOUR }, filter: {} },
-  adapter: { type: 'memory', options: v.unknown(), create: () => assert.fail('lanes of this test have adapters of their own') },
+  adapter: {
+    type: 'memory',
+    options: v.unknown(),
+    create: () => assert.fail('lanes of this test have adapters of their own'),
+  },
 };
 
 test('for any changes of the configuration: every row ends once, keys in order, no key in two calls, and nothing accepted goes again', async () => {

@@ -16,7 +16,16 @@ function config(label: string, file: string): SinkConfig {
     filesOf: () => [file],
     create: () => assert.fail('lanes of this test have adapters of their own'),
   };
-  return { type: 'file', adapter, options: {}, env: {}, directory: '/', fingerprint: label, retry: { maxAgeMs: SECOND }, filter: {} };
+  return {
+    type: 'file',
+    adapter,
+    options: {},
+    env: {},
+    directory: '/',
+    fingerprint: label,
+    retry: { maxAgeMs: SECOND },
+    filter: {},
+  };
 }
 
 /** Sinks by name, whose deliveries hang; `told` says what was begun and dropped. */

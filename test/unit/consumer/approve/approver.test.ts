@@ -38,12 +38,19 @@ async function bridge(t: TestContext, ...answers: readonly Answer[]) {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { authorization, 'content-type': type } = request.headers;
-    asked.push({ line: `${request.method} ${request.url}`, authorization, type, body: Buffer.concat(chunks).toString() });
+    asked.push({
+      line: `${request.method} ${request.url}`,
+      authorization,
+      type,
+      body: Buffer.concat(chunks).toString(),
+    });
     const given = answers[Math.min(asked.length, answers.length) - 1];
     if (given === 'hang' || given === undefined) return;
     if (given === 'cut') return void request.socket.destroy();
     const [status, body, headers = {}] = given;
-    response.writeHead(status, headers).end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+    response
+      .writeHead(status, headers)
+      .end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
   };
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -55,7 +62,8 @@ async function bridge(t: TestContext, ...answers: readonly Answer[]) {
   t.after(close);
   const time = new VirtualTime();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const approverWith = (options: Partial<HttpOptions> = {}) => createApprover(httpOn({ url, token: TOKEN, ...options }, time));
+  const approverWith = (options: Partial<HttpOptions> = {}) =>
+    createApprover(httpOn({ url, token: TOKEN, ...options }, time));
   return { asked, time, url, close, approverWith, approver: approverWith() };
 }
 
@@ -152,7 +160,11 @@ for (const [what, answer] of [
 ] as const satisfies readonly [string, Answer][]) {
   test(`${what} is not accepted as an answer of a bridge`, async (t) => {
     const { asked, approver } = await bridge(t, answer);
-    const calls = [() => approver.approve(EVENT_ID), () => approver.hold(EVENT_ID, 'primary'), () => approver.release(EVENT_ID)];
+    const calls = [
+      () => approver.approve(EVENT_ID),
+      () => approver.hold(EVENT_ID, 'primary'),
+      () => approver.release(EVENT_ID),
+    ];
     for (const call of calls) {
       const { code, status, message } = await errorOf(call());
       assert.deepEqual([code, status], ['refused', answer[0]]);
@@ -300,7 +312,10 @@ for (const [url, message] of [
     assert.throws(
       () => httpOn({ url, token: TOKEN }, new VirtualTime()),
       (error) =>
-        error instanceof ConsumerError && error.code === 'usage' && message.test(error.message) && !error.message.includes('secret'),
+        error instanceof ConsumerError &&
+        error.code === 'usage' &&
+        message.test(error.message) &&
+        !error.message.includes('secret'),
     );
   });
 }
@@ -313,7 +328,8 @@ test('https is allowed anywhere, http on loopback, and http elsewhere with allow
 
 test('an event without an EventId cannot be approved', async () => {
   const approver = createApprover({ send: () => assert.fail('nothing is sent') });
-  for (const event of ['', { ...eventOf(life.scheduled), data: {} }]) assert.equal((await errorOf(approver.approve(event))).code, 'usage');
+  for (const event of ['', { ...eventOf(life.scheduled), data: {} }])
+    assert.equal((await errorOf(approver.approve(event))).code, 'usage');
 });
 
 /** Sends an approval, a hold and a release through the channel of a broker. */
@@ -337,11 +353,21 @@ test('over Kafka each is a record keyed by the event, acknowledged by all in-syn
   const sent: Parameters<Parameters<typeof kafka>[0]['send']>[0][] = [];
   await callsOn(kafka({ send: async (record) => sent.push(record) }, { topic: 'approvals' }));
   assert.deepEqual(
-    sent.map(({ topic, acks, messages: [message] }) => [topic, acks, message?.key, message?.headers, JSON.parse(message?.value ?? '')]),
+    sent.map(({ topic, acks, messages: [message] }) => [
+      topic,
+      acks,
+      message?.key,
+      message?.headers,
+      JSON.parse(message?.value ?? ''),
+    ]),
     MESSAGES.map((body) => ['approvals', -1, EVENT_ID.toLowerCase(), { 'content-type': 'application/json' }, body]),
   );
   const [first] = sent;
-  assert.deepEqual(parseMessageBody(Buffer.from(first?.messages[0]?.value ?? '')), { value: MESSAGES[0] }, "the bridge's source reads it");
+  assert.deepEqual(
+    parseMessageBody(Buffer.from(first?.messages[0]?.value ?? '')),
+    { value: MESSAGES[0] },
+    "the bridge's source reads it",
+  );
 });
 
 test('over Service Bus each is a message, with a session for each event if the entity requires sessions', async () => {
@@ -353,7 +379,10 @@ test('over Service Bus each is a message, with a session for each event if the e
     MESSAGES.map((body) => ({ body, contentType: 'application/json' })),
   );
   await callsOn(serviceBus(sender, { sessions: true }));
-  assert.deepEqual(new Set(sent.map((message) => (message as { sessionId?: string }).sessionId)), new Set([EVENT_ID.toLowerCase()]));
+  assert.deepEqual(
+    new Set(sent.map((message) => (message as { sessionId?: string }).sessionId)),
+    new Set([EVENT_ID.toLowerCase()]),
+  );
 });
 
 test('a broker failure is reported with its cause, and after an abort nothing is sent', async () => {
@@ -361,5 +390,8 @@ test('a broker failure is reported with its cause, and after an abort nothing is
   const approver = createApprover(kafka({ send: () => Promise.reject(cause) }, { topic: 'approvals' }));
   const error = await errorOf(approver.approve(EVENT_ID));
   assert.deepEqual([error.code, error.cause], ['not-sent', cause]);
-  await assert.rejects(approver.approve(EVENT_ID, { signal: AbortSignal.abort(new Error('enough')) }), /^Error: enough$/);
+  await assert.rejects(
+    approver.approve(EVENT_ID, { signal: AbortSignal.abort(new Error('enough')) }),
+    /^Error: enough$/,
+  );
 });

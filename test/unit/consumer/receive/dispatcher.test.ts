@@ -40,7 +40,14 @@ function scriptedStore(script: Partial<HandledStore>): { readonly store: Handled
       asked.push(`${what} ${key}`);
       return ((await script[what]?.(key)) ?? fallback) as Result;
     };
-  return { store: { claim: note('claim', 'claimed'), complete: note('complete', undefined), abandon: note('abandon', undefined) }, asked };
+  return {
+    store: {
+      claim: note('claim', 'claimed'),
+      complete: note('complete', undefined),
+      abandon: note('abandon', undefined),
+    },
+    asked,
+  };
 }
 
 test('repeats in flight wait for the first and share its success; later ones are dropped', async () => {
@@ -98,7 +105,10 @@ test('an event is handled even if the one before it failed', async () => {
 test('an event that another process is handling is refused, and one that it has handled is a repeat', async () => {
   const { store } = scriptedStore({ claim: async (key) => (key === '  /s 1' ? 'busy' : 'handled') });
   const { dispatcher, started } = fixture(store);
-  await assert.rejects(dispatcher.handle(event('1')), (error) => error instanceof ConsumerError && error.code === 'handled-elsewhere');
+  await assert.rejects(
+    dispatcher.handle(event('1')),
+    (error) => error instanceof ConsumerError && error.code === 'handled-elsewhere',
+  );
   assert.equal(await dispatcher.handle(event('2')), 'repeat');
   assert.deepEqual(started, []);
 });
@@ -179,7 +189,10 @@ test('bounds that keep nothing are refused', () => {
 });
 
 test('with any repeats and failures, each event succeeds exactly once, and first attempts keep the order of their scheduled event, one at a time', async () => {
-  const arrivals = fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), number: fc.nat(5), fails: fc.boolean() }), { maxLength: 40 });
+  const arrivals = fc.array(
+    fc.record({ key: fc.constantFrom('a', 'b', 'c'), number: fc.nat(5), fails: fc.boolean() }),
+    { maxLength: 40 },
+  );
   const property = fc.asyncProperty(arrivals, async (given) => {
     const tried: string[] = [];
     const done: string[] = [];
@@ -199,7 +212,9 @@ test('with any repeats and failures, each event succeeds exactly once, and first
     failing = new Set(given.filter(({ fails }) => fails).map(({ key, number }) => `${key}${number}`));
     const first = await Promise.allSettled(events.map((each) => dispatcher.handle(each)));
     // Sends failed events again, as senders do.
-    await Promise.all(events.filter((_, index) => first[index]?.status === 'rejected').map((each) => dispatcher.handle(each)));
+    await Promise.all(
+      events.filter((_, index) => first[index]?.status === 'rejected').map((each) => dispatcher.handle(each)),
+    );
     for (const key of ['a', 'b', 'c']) {
       const inOrder = (ids: readonly string[]) => [...new Set(ids.filter((id) => id.startsWith(key)))];
       assert.deepEqual(inOrder(tried), inOrder(events.map(({ id }) => id)));
@@ -226,7 +241,9 @@ test('a dispatcher without handlers is refused at the start, as if the option is
 
 test('if the source is not proved, the id alone is claimed, too, and given back with the rest', async () => {
   const { store, asked } = scriptedStore({ claim: async (key) => (key === '  /s 1' ? 'busy' : 'claimed') });
-  await assert.rejects(dispatcherOn({}, store).handle(event('1'), { isSourceProved: false }), { code: 'handled-elsewhere' });
+  await assert.rejects(dispatcherOn({}, store).handle(event('1'), { isSourceProved: false }), {
+    code: 'handled-elsewhere',
+  });
   assert.deepEqual(asked, ['claim    1', 'claim   /s 1', 'abandon    1']);
 });
 

@@ -6,7 +6,10 @@ import { busMessageEncoder } from '../../../../adapters/service-bus/sink/message
 import { ConsumerError } from '../../../../src/consumer/consumer-error.ts';
 import { changeOf, isChange } from '../../../../src/consumer/event.ts';
 import { type KafkaMessage, parseKafkaMessage } from '../../../../src/consumer/receive/kafka-message.ts';
-import { parseServiceBusMessage, type ServiceBusMessage } from '../../../../src/consumer/receive/service-bus-message.ts';
+import {
+  parseServiceBusMessage,
+  type ServiceBusMessage,
+} from '../../../../src/consumer/receive/service-bus-message.ts';
 import { VirtualTime } from '../../../virtual/virtual-time.ts';
 import { deliveryOf, everyChange, lifeOf } from '../deliveries.ts';
 
@@ -38,7 +41,10 @@ for (const mode of ['binary', 'structured'] as const) {
         messages.map((message) => parseServiceBusMessage(message as ServiceBusMessage)),
         journalled,
       );
-      const parsed = messages.map(({ body, ...rest }) => ({ ...rest, body: JSON.parse((body as Buffer).toString()) as unknown }));
+      const parsed = messages.map(({ body, ...rest }) => ({
+        ...rest,
+        body: JSON.parse((body as Buffer).toString()) as unknown,
+      }));
       assert.deepEqual(
         parsed.map((message) => parseServiceBusMessage(message as ServiceBusMessage)),
         journalled,
@@ -63,7 +69,10 @@ test("AMQP's own types of attributes are read as texts", () => {
     },
   };
   const event = parseServiceBusMessage(message);
-  assert.deepEqual([event.time, event['flag'], event.severitynumber, event['other']], ['1970-01-01T00:00:00.000Z', true, 9, undefined]);
+  assert.deepEqual(
+    [event.time, event['flag'], event.severitynumber, event['other']],
+    ['1970-01-01T00:00:00.000Z', true, 9, undefined],
+  );
 });
 
 test('an event without data has none', () => {
@@ -92,7 +101,13 @@ test('with another type prefix the data is checked, too', () => {
 });
 
 const STRUCTURED = { 'content-type': 'application/cloudevents+json' };
-const ATTRIBUTES = { ce_specversion: '1.0', ce_id: '1', ce_source: '/s', ce_type: 't', 'content-type': 'application/json' };
+const ATTRIBUTES = {
+  ce_specversion: '1.0',
+  ce_id: '1',
+  ce_source: '/s',
+  ce_type: 't',
+  'content-type': 'application/json',
+};
 
 for (const [what, message, code] of [
   ['a tombstone', { value: null }, 'not-a-cloudevent'],
@@ -100,9 +115,17 @@ for (const [what, message, code] of [
   ['a structured event without a value', { value: null, headers: STRUCTURED }, 'not-a-cloudevent'],
   ['a structured event that is not JSON', { value: 'x', headers: STRUCTURED }, 'not-a-cloudevent'],
   ['a binary event without an id', { value: '{}', headers: { ...ATTRIBUTES, ce_id: undefined } }, 'not-a-cloudevent'],
-  ['a header that is not UTF-8', { value: '{}', headers: { ...ATTRIBUTES, ce_a: Buffer.from([0xff]) } }, 'not-a-cloudevent'],
+  [
+    'a header that is not UTF-8',
+    { value: '{}', headers: { ...ATTRIBUTES, ce_a: Buffer.from([0xff]) } },
+    'not-a-cloudevent',
+  ],
   ['a batch', { value: '[]', headers: { 'content-type': 'application/cloudevents-batch+json' } }, 'not-a-cloudevent'],
-  ['another format', { value: 'x', headers: { 'content-type': 'application/cloudevents+avro' } }, 'unsupported-media-type'],
+  [
+    'another format',
+    { value: 'x', headers: { 'content-type': 'application/cloudevents+avro' } },
+    'unsupported-media-type',
+  ],
 ] as const satisfies readonly [string, KafkaMessage, string][]) {
   test(`from Kafka, ${what} is refused`, () => {
     assert.throws(
@@ -114,7 +137,11 @@ for (const [what, message, code] of [
 
 for (const [what, message, code] of [
   ['a plain message', { body: {} }, 'not-a-cloudevent'],
-  ['a structured event with a body that is not an event', { body: 'x', contentType: 'application/cloudevents+json' }, 'not-a-cloudevent'],
+  [
+    'a structured event with a body that is not an event',
+    { body: 'x', contentType: 'application/cloudevents+json' },
+    'not-a-cloudevent',
+  ],
   ['a batch', { body: [], contentType: 'application/cloudevents-batch+json' }, 'not-a-cloudevent'],
   ['another format', { body: {}, contentType: 'application/cloudevents+avro' }, 'unsupported-media-type'],
   [

@@ -93,9 +93,11 @@ for (const { name, start } of MOUNTED) {
     const made = everyChange().slice(0, 4).map(deliveryOf);
     const accepted = made.map(() => 'accepted');
     const handshake = { handshake: true, origin: 'bridge.example.com' };
-    for (const delivery of made) assert.deepEqual(await sinkFor(t, port, handshake).deliver([delivery], never), ['accepted']);
+    for (const delivery of made)
+      assert.deepEqual(await sinkFor(t, port, handshake).deliver([delivery], never), ['accepted']);
     assert.deepEqual(await sinkFor(t, port, { mode: 'batch' }).deliver(made, never), accepted);
-    for (const delivery of made) assert.deepEqual(await sinkFor(t, port, { mode: 'binary' }).deliver([delivery], never), ['accepted']);
+    for (const delivery of made)
+      assert.deepEqual(await sinkFor(t, port, { mode: 'binary' }).deliver([delivery], never), ['accepted']);
     assert.deepEqual(
       seen,
       made.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString())),
@@ -104,7 +106,10 @@ for (const { name, start } of MOUNTED) {
 
   test(`under ${name}, a forged delivery, a failed handler and a body that is too large get the answers that the bridge needs`, async (t) => {
     const onScheduled = () => Promise.reject(new Error('not now'));
-    const port = await start(t, createReceiver({ secrets: SECRET, handlers: { onScheduled }, maxBodyBytes: 4096, onError: () => {} }));
+    const port = await start(
+      t,
+      createReceiver({ secrets: SECRET, handlers: { onScheduled }, maxBodyBytes: 4096, onError: () => {} }),
+    );
     const delivery = deliveryOf(lifeOf().scheduled);
     const [forged] = await sinkFor(t, port, {}, OTHER_SECRET).deliver([delivery], never);
     assert.ok(forged instanceof BridgeError && forged.status === 401 && forged.disposition === 'misconfigured');
@@ -114,11 +119,17 @@ for (const { name, start } of MOUNTED) {
     const [large] = await sinkFor(t, port, { mode: 'batch' }).deliver(many, never);
     assert.ok(large instanceof BridgeError && large.status === 413 && large.disposition === 'refused');
     const get = await fetch(`http://127.0.0.1:${port}/hook`);
-    assert.deepEqual([get.status, get.headers.get('allow'), get.headers.get('content-type')], [405, 'POST', 'application/problem+json']);
+    assert.deepEqual(
+      [get.status, get.headers.get('allow'), get.headers.get('content-type')],
+      [405, 'POST', 'application/problem+json'],
+    );
   });
 
   test(`under ${name}, a body of unknown length is answered 413 once it is too large`, async (t) => {
-    const port = await start(t, createReceiver({ unsigned: true, handlers: {}, maxBodyBytes: 1000, onError: () => {} }));
+    const port = await start(
+      t,
+      createReceiver({ unsigned: true, handlers: {}, maxBodyBytes: 1000, onError: () => {} }),
+    );
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const outgoing = httpRequest({ port, host: '127.0.0.1', path: '/hook', method: 'POST' }, (incoming) => {
         incoming.resume();
@@ -136,10 +147,17 @@ test('a body that a parser has read before is answered 500 with the reason', asy
   const errors: unknown[] = [];
   const app = express();
   app.use(express.raw({ type: '*/*' }));
-  app.all('/hook', toNodeHandler(createReceiver({ unsigned: true, handlers: {}, onError: (error) => errors.push(error) })));
+  app.all(
+    '/hook',
+    toNodeHandler(createReceiver({ unsigned: true, handlers: {}, onError: (error) => errors.push(error) })),
+  );
   const port = await listen(t, createServer(app));
   const delivery = requestOf([lifeOf().scheduled]);
-  const answer = await fetch(`http://127.0.0.1:${port}/hook`, { method: 'POST', body: await delivery.text(), headers: delivery.headers });
+  const answer = await fetch(`http://127.0.0.1:${port}/hook`, {
+    method: 'POST',
+    body: await delivery.text(),
+    headers: delivery.headers,
+  });
   assert.equal(answer.status, 500);
   assert.match(await answer.text(), /mount the receiver before any body parser/);
 });
@@ -154,12 +172,19 @@ test('a Request with a body that was read before is answered body-read', async (
 
 test('the receiver keeps working if a client disconnects in the middle of its body', async (t) => {
   const reported = Promise.withResolvers<unknown>();
-  const port = await listen(t, createServer(toNodeHandler(createReceiver({ unsigned: true, handlers: {}, onError: reported.resolve }))));
+  const port = await listen(
+    t,
+    createServer(toNodeHandler(createReceiver({ unsigned: true, handlers: {}, onError: reported.resolve }))),
+  );
   const outgoing = httpRequest({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-length': '100' } });
   outgoing.on('error', () => {});
   outgoing.write('half', () => outgoing.destroy());
   assert.ok((await reported.promise) instanceof Error);
   const delivery = requestOf([lifeOf().scheduled]);
-  const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: await delivery.text(), headers: delivery.headers });
+  const answer = await fetch(`http://127.0.0.1:${port}/`, {
+    method: 'POST',
+    body: await delivery.text(),
+    headers: delivery.headers,
+  });
   assert.equal(answer.status, 204);
 });

@@ -47,7 +47,10 @@ const steps = fc.array(told, { minLength: 3, maxLength: 8 }).chain((all) =>
     fc.oneof(
       {
         weight: 12,
-        arbitrary: fc.record({ told: fc.constantFrom(...all), fate: fc.constantFrom<Fate[]>('well', 'well', 'well', 'throws', 'dies') }),
+        arbitrary: fc.record({
+          told: fc.constantFrom(...all),
+          fate: fc.constantFrom<Fate[]>('well', 'well', 'well', 'throws', 'dies'),
+        }),
       },
       { weight: 2, arbitrary: fc.constant({ restart: true as const }) },
       { weight: 1, arbitrary: fc.record({ pass: fc.constantFrom(8, 30, 8 * 24 * 60) }) },
@@ -62,10 +65,17 @@ function idOf({ change, number, observer, at, notBefore, duration }: Told): stri
 }
 
 function cloudEventOf(event: Told) {
-  const now = { eventId: 'e', durationInSeconds: event.duration, notBefore: new Date(START_MS + event.notBefore * MINUTE).toISOString() };
+  const now = {
+    eventId: 'e',
+    durationInSeconds: event.duration,
+    notBefore: new Date(START_MS + event.notBefore * MINUTE).toISOString(),
+  };
   const life = lifeOf(now);
-  const change = event.change === 'updated' ? life.updated({}) : event.change === 'ended' ? life.ended() : life[event.change];
-  const made = JSON.parse(Buffer.from(deliveryOf({ ...change, id: idOf(event), at: momentAt(event.at * MINUTE) }).bytes).toString());
+  const change =
+    event.change === 'updated' ? life.updated({}) : event.change === 'ended' ? life.ended() : life[event.change];
+  const made = JSON.parse(
+    Buffer.from(deliveryOf({ ...change, id: idOf(event), at: momentAt(event.at * MINUTE) }).bytes).toString(),
+  );
   made.data.observer.name = event.observer;
   return readStructured(made);
 }
@@ -225,11 +235,20 @@ test('the same with a file, which each process reads again', async (t) => {
 const life = fc.integer({ min: 1, max: 3 }).map((occurrences) =>
   Array.from({ length: occurrences }, (_, occurrence) =>
     (['scheduled', 'updated', 'started', 'ended'] as const).map((change, place) => ({
-      ...{ change, number: occurrence + 1, observer: 'a' as const, at: occurrence * 4 + place, notBefore: 60, duration: place },
+      ...{
+        change,
+        number: occurrence + 1,
+        observer: 'a' as const,
+        at: occurrence * 4 + place,
+        notBefore: 60,
+        duration: place,
+      },
     })),
   ).flat(),
 );
-const shuffledLife = life.chain((all) => fc.tuple(fc.constant(all), fc.array(fc.constantFrom(...all), { maxLength: 30 }), fc.boolean()));
+const shuffledLife = life.chain((all) =>
+  fc.tuple(fc.constant(all), fc.array(fc.constantFrom(...all), { maxLength: 30 }), fc.boolean()),
+);
 
 test('after the newest end nothing is prepared any more, whatever comes in whatever order', () =>
   fc.assert(
@@ -238,7 +257,8 @@ test('after the newest end nothing is prepared any more, whatever comes in whate
       const newest = all.at(-1) ?? assert.fail();
       for (const event of [...others, newest]) await consumer.take(event, 'well');
       if (isRestarted) consumer.restart();
-      for (const event of [...all, ...others, ...all.toReversed()]) assert.deepEqual(await consumer.take(event, 'well'), []);
+      for (const event of [...all, ...others, ...all.toReversed()])
+        assert.deepEqual(await consumer.take(event, 'well'), []);
     }),
     { numRuns: 300 },
   ));

@@ -50,7 +50,11 @@ const life = lifeOf({ eventType: 'Reboot' });
 const COMES_AGAIN = { ...life.scheduled, id: `${life.scheduled.id}:r2` };
 const ENDS_AGAIN = { ...life.ended(), id: `${life.ended().id}:r2` };
 /** Seconds after the end of `life`, as the same bridge saw it. */
-const later = (change: EventChange, seconds: number) => ({ ...change, id: `${change.id}:later`, at: momentAt(1234 + seconds * 1000) });
+const later = (change: EventChange, seconds: number) => ({
+  ...change,
+  id: `${change.id}:later`,
+  at: momentAt(1234 + seconds * 1000),
+});
 
 test('an event is prepared for once and recovered from once', async () => {
   const { handle } = fixture();
@@ -75,7 +79,11 @@ for (const [what, now] of [
   test(`prepare is called again for ${what}`, async () => {
     const { handle } = fixture();
     assert.deepEqual(await handle(life.scheduled, life.updated(now)), ['prepare Scheduled', 'prepare Scheduled again']);
-    assert.deepEqual(await handle(life.updated(now, 2)), [], 'later events are compared with the last one that was prepared for');
+    assert.deepEqual(
+      await handle(life.updated(now, 2)),
+      [],
+      'later events are compared with the last one that was prepared for',
+    );
   });
 }
 
@@ -127,7 +135,10 @@ for (const [what, late] of [
   test(`after its end an event is not prepared for, by a late ${what}`, async (t) => {
     const path = join(folderOf(t), 'prepared.json');
     const before = fixture({ state: fileState(path) });
-    assert.deepEqual(await before.handle(life.started, life.ended()), ['prepare Started unnoticed', 'recover completed']);
+    assert.deepEqual(await before.handle(life.started, life.ended()), [
+      'prepare Started unnoticed',
+      'recover completed',
+    ]);
     assert.deepEqual(await before.handle(late), []);
     assert.deepEqual(await fixture({ state: fileState(path) }).handle(late), [], 'nor after a restart');
   });
@@ -141,8 +152,16 @@ for (const [what, newer] of [
   test(`after its end an event is prepared for by a ${what}`, async () => {
     const { handle } = fixture();
     assert.deepEqual(await handle(life.scheduled, life.ended(), newer).then((calls) => calls.length), 3);
-    assert.deepEqual(await handle({ ...life.ended(), id: 'late' }), [], 'the first end does not recover the second occurrence');
-    assert.deepEqual(await handle(life.updated({ eventType: 'Redeploy' })), ['prepare Scheduled again'], 'its updates count');
+    assert.deepEqual(
+      await handle({ ...life.ended(), id: 'late' }),
+      [],
+      'the first end does not recover the second occurrence',
+    );
+    assert.deepEqual(
+      await handle(life.updated({ eventType: 'Redeploy' })),
+      ['prepare Scheduled again'],
+      'its updates count',
+    );
     const old = { ...life.updated({ eventType: 'Terminate' }, 2), at: momentAt(1233) };
     assert.deepEqual(await handle(old), [], 'those of the first occurrence do not');
     assert.deepEqual(await handle(ENDS_AGAIN), ['recover completed']);
@@ -169,7 +188,11 @@ test('an end is not kept before recover has ended well', async () => {
     [...stored.values()].map((event) => 'isReady' in event && event.isReady),
     [true],
   );
-  assert.deepEqual(await fixture({ state }).handle(life.ended(), life.started), ['recover completed'], 'also in a state of your own');
+  assert.deepEqual(
+    await fixture({ state }).handle(life.ended(), life.started),
+    ['recover completed'],
+    'also in a state of your own',
+  );
 });
 
 test('after an occurrence that did not concern the consumer, an update of the next one may', async () => {
@@ -196,7 +219,11 @@ test('an end is kept for 7 days, or for keepEndedMs', async (t) => {
     assert.deepEqual(await handle(life.scheduled), []);
     clock.jumpWall(1);
     assert.deepEqual(await handle(lifeOf({ eventId: 'other' }).ended()), []);
-    assert.deepEqual(Object.keys(JSON.parse(readFileSync(path, 'utf8'))).length, 1, 'ends that are not kept leave the file');
+    assert.deepEqual(
+      Object.keys(JSON.parse(readFileSync(path, 'utf8'))).length,
+      1,
+      'ends that are not kept leave the file',
+    );
     assert.deepEqual(await handle({ ...life.scheduled, id: 'copy' }), ['prepare Scheduled']);
   }
   const { handle } = fixture({ keepEndedMs: 0 });
@@ -218,9 +245,15 @@ test('a NotBefore of more than 10 min ago is not prepared for; what follows deci
   assert.deepEqual(await handle(COMES_AGAIN, life.updated({})), []);
   assert.deepEqual(await handle(life.updated({ notBefore: '2022-04-11T22:50:00Z' }, 2)), ['prepare Scheduled']);
   const again = lifeOf({ eventId: 'other' });
-  assert.deepEqual(await handle(again.scheduled, again.started), ['prepare Started unnoticed'], 'a started is never too old');
+  assert.deepEqual(
+    await handle(again.scheduled, again.started),
+    ['prepare Started unnoticed'],
+    'a started is never too old',
+  );
   assert.deepEqual(await handle(again.ended()), ['recover completed']);
-  assert.deepEqual(await fixture({ staleAfterMs: Number.POSITIVE_INFINITY }).handle(life.scheduled), ['prepare Scheduled']);
+  assert.deepEqual(await fixture({ staleAfterMs: Number.POSITIVE_INFINITY }).handle(life.scheduled), [
+    'prepare Scheduled',
+  ]);
 });
 
 for (const times of [{ staleAfterMs: -1 }, { keepEndedMs: Number.NaN }]) {
@@ -350,7 +383,8 @@ for (const [what, text] of [
     const path = join(folderOf(t), 'prepared.json');
     writeFileSync(path, text);
     const { handle } = fixture({ state: fileState(path) });
-    const namesFile = (error: unknown) => error instanceof ConsumerError && error.code === 'state' && error.message.includes(path);
+    const namesFile = (error: unknown) =>
+      error instanceof ConsumerError && error.code === 'state' && error.message.includes(path);
     await assert.rejects(handle(life.scheduled), namesFile);
     assert.equal(readFileSync(path, 'utf8'), text);
     writeFileSync(path, '{}');

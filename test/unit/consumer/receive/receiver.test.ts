@@ -28,8 +28,17 @@ function fixture(options: Partial<ReceiverOptions> = {}) {
   const errors: [error: unknown, id: string | null][] = [];
   const handlers = Object.fromEntries(ALL.map((name) => [name, (event: CloudEvent) => void calls.push([name, event])]));
   const onError = (error: unknown, event: CloudEvent | null) => void errors.push([error, event?.id ?? null]);
-  const receiver = receiverOn({ unsigned: options.secrets === undefined, handlers, onError, ...options } as ReceiverOptions, time);
-  return { time, calls, errors, names: () => calls.map(([name]) => name), receive: (request: Request) => receiver(request) };
+  const receiver = receiverOn(
+    { unsigned: options.secrets === undefined, handlers, onError, ...options } as ReceiverOptions,
+    time,
+  );
+  return {
+    time,
+    calls,
+    errors,
+    names: () => calls.map(([name]) => name),
+    receive: (request: Request) => receiver(request),
+  };
 }
 
 async function problemOf(response: Response): Promise<{ type: string; status: number; detail: string }> {
@@ -78,7 +87,9 @@ test('with another type prefix, that prefix is recognized and the default is not
   const bytes = Buffer.from(deliveryOf(lifeOf().scheduled).bytes).toString();
   const headers = { 'content-type': 'application/cloudevents+json' };
   await receive(post(bytes, headers));
-  await receive(post(bytes.replace('io.github.scheduled-events-bridge', 'com.example.vm').replace('"id":"', '"id":"2'), headers));
+  await receive(
+    post(bytes.replace('io.github.scheduled-events-bridge', 'com.example.vm').replace('"id":"', '"id":"2'), headers),
+  );
   assert.deepEqual(names(), ['onOther', 'onScheduled']);
 });
 
@@ -121,7 +132,13 @@ test('in binary mode the id of the event must be the signed one', async () => {
 
 const EVENT = { specversion: '1.0', id: '1', source: '/s', type: 't' };
 const STRUCTURED = 'application/cloudevents+json';
-const BINARY = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 't' };
+const BINARY = {
+  'content-type': 'application/json',
+  'ce-specversion': '1.0',
+  'ce-id': '1',
+  'ce-source': '/s',
+  'ce-type': 't',
+};
 const SCHEDULED = 'io.github.scheduled-events-bridge.scheduled.v1';
 
 const REFUSED: readonly [what: string, status: number, body: string | Uint8Array, headers: Record<string, string>][] = [
@@ -133,7 +150,12 @@ const REFUSED: readonly [what: string, status: number, body: string | Uint8Array
   ['a body that is not UTF-8', 400, new Uint8Array([0x22, 0xff, 0x22]), { 'content-type': STRUCTURED }],
   ['an array in structured mode', 400, '[]', { 'content-type': STRUCTURED }],
   ['an object in batch mode', 400, '{}', { 'content-type': 'application/cloudevents-batch+json' }],
-  ['a batch with one bad member', 400, JSON.stringify([EVENT, {}]), { 'content-type': 'application/cloudevents-batch+json' }],
+  [
+    'a batch with one bad member',
+    400,
+    JSON.stringify([EVENT, {}]),
+    { 'content-type': 'application/cloudevents-batch+json' },
+  ],
   ['another specversion', 400, JSON.stringify({ ...EVENT, specversion: '0.3' }), { 'content-type': STRUCTURED }],
   ...['id', 'source', 'type'].map((name): (typeof REFUSED)[number] => [
     `no ${name}`,
@@ -144,9 +166,19 @@ const REFUSED: readonly [what: string, status: number, body: string | Uint8Array
   ['an attribute with a dash', 400, JSON.stringify({ ...EVENT, 'a-b': 'c' }), { 'content-type': STRUCTURED }],
   ['an attribute that is an object', 400, JSON.stringify({ ...EVENT, a: {} }), { 'content-type': STRUCTURED }],
   ['a time that is not a date', 400, JSON.stringify({ ...EVENT, time: 'noon' }), { 'content-type': STRUCTURED }],
-  ['both kinds of data', 400, JSON.stringify({ ...EVENT, data: 1, data_base64: 'MQ==' }), { 'content-type': STRUCTURED }],
+  [
+    'both kinds of data',
+    400,
+    JSON.stringify({ ...EVENT, data: 1, data_base64: 'MQ==' }),
+    { 'content-type': STRUCTURED },
+  ],
   ['a change without data', 400, JSON.stringify({ ...EVENT, type: SCHEDULED }), { 'content-type': STRUCTURED }],
-  ['a change with other data', 400, JSON.stringify({ ...EVENT, type: SCHEDULED, data: { eventId: 1 } }), { 'content-type': STRUCTURED }],
+  [
+    'a change with other data',
+    400,
+    JSON.stringify({ ...EVENT, type: SCHEDULED, data: { eventId: 1 } }),
+    { 'content-type': STRUCTURED },
+  ],
   [
     'a binary event without a source',
     400,
@@ -205,13 +237,30 @@ test('other methods are refused with 405, and OPTIONS, too, without allowedOrigi
 test('only listed origins get consent, compared without case', async () => {
   const ask = async (options: Partial<ReceiverOptions>, origin?: string) => {
     const headers = origin === undefined ? {} : { 'WebHook-Request-Origin': origin, 'WebHook-Request-Rate': '120' };
-    const { status, headers: answered } = await fixture(options).receive(new Request('http://receiver/', { method: 'OPTIONS', headers }));
-    return [status, answered.get('webhook-allowed-origin'), answered.get('webhook-allowed-rate'), answered.get('allow')];
+    const { status, headers: answered } = await fixture(options).receive(
+      new Request('http://receiver/', { method: 'OPTIONS', headers }),
+    );
+    return [
+      status,
+      answered.get('webhook-allowed-origin'),
+      answered.get('webhook-allowed-rate'),
+      answered.get('allow'),
+    ];
   };
   const allowedOrigins = ['bridge.example.com'];
   assert.deepEqual(await ask({ allowedOrigins }, 'Bridge.Example.com'), [204, 'Bridge.Example.com', '*', 'POST']);
-  assert.deepEqual(await ask({ allowedOrigins, allowedRate: 60 }, 'bridge.example.com'), [204, 'bridge.example.com', '60', 'POST']);
-  assert.deepEqual(await ask({ allowedOrigins: ['*'] }, 'anyone.example.com'), [204, 'anyone.example.com', '*', 'POST']);
+  assert.deepEqual(await ask({ allowedOrigins, allowedRate: 60 }, 'bridge.example.com'), [
+    204,
+    'bridge.example.com',
+    '60',
+    'POST',
+  ]);
+  assert.deepEqual(await ask({ allowedOrigins: ['*'] }, 'anyone.example.com'), [
+    204,
+    'anyone.example.com',
+    '*',
+    'POST',
+  ]);
   for (const origin of ['evil.example.com', 'bridge.example.com.evil.com', undefined])
     assert.deepEqual(await ask({ allowedOrigins }, origin), [403, null, null, 'POST']);
 });
@@ -243,7 +292,8 @@ test('after a failure in a batch, handled events are dropped when it comes again
     if (isBroken && id === 'a:scheduled') throw new Error('not now');
   };
   const { receive, errors } = fixture({ handlers: { onScheduled: handle, onStarted: handle } });
-  const request = () => requestOf([first.scheduled, second.scheduled, first.started, second.started], { mode: 'batch' });
+  const request = () =>
+    requestOf([first.scheduled, second.scheduled, first.started, second.started], { mode: 'batch' });
   assert.equal((await receive(request())).status, 500);
   assert.deepEqual(seen.splice(0).sort(), ['a:scheduled', 'b:scheduled', 'b:started']);
   assert.deepEqual(
@@ -258,7 +308,11 @@ test('after a failure in a batch, handled events are dropped when it comes again
 test('with answer: received the 204 does not wait for the handlers, and only onError gets a failure', async () => {
   const gate = Promise.withResolvers<void>();
   const reported = Promise.withResolvers<unknown>();
-  const { receive } = fixture({ answer: 'received', handlers: { onScheduled: () => gate.promise }, onError: reported.resolve });
+  const { receive } = fixture({
+    answer: 'received',
+    handlers: { onScheduled: () => gate.promise },
+    onError: reported.resolve,
+  });
   assert.equal((await receive(requestOf([lifeOf().scheduled]))).status, 204);
   gate.reject(new Error('too late'));
   assert.equal(((await reported.promise) as Error).message, 'too late');

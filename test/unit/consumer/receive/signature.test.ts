@@ -27,20 +27,33 @@ interface Attempt {
  * Returns the id of an accepted delivery.
  * @throws ConsumerError
  */
-function verify({ secrets = [SECRET], id = ID, timestamp = TIMESTAMP, signature = SIGNATURE, body = BODY, lateS = 0 }: Attempt): string {
+function verify({
+  secrets = [SECRET],
+  id = ID,
+  timestamp = TIMESTAMP,
+  signature = SIGNATURE,
+  body = BODY,
+  lateS = 0,
+}: Attempt): string {
   const clock = { wallMs: () => (TIMESTAMP + lateS) * 1000 };
   const headers: Record<string, string | null> = {
     'webhook-id': id,
     'webhook-timestamp': timestamp === null ? null : String(timestamp),
     'webhook-signature': signature,
   };
-  return signatureVerifier({ secrets, toleranceMs: 300_000 }, clock)((name) => headers[name] ?? null, Buffer.from(body));
+  return signatureVerifier({ secrets, toleranceMs: 300_000 }, clock)(
+    (name) => headers[name] ?? null,
+    Buffer.from(body),
+  );
 }
 
 const GOOD: readonly [string, Attempt][] = [
   ['the worked example', {}],
   ['the second key', { secrets: [OTHER_SECRET], signature: OTHER_SIGNATURE }],
-  ['a body with non-ASCII characters', { body: '{"m":"Grüße €😀"}', signature: 'v1,DaFksPCmZGQxQXZQWgk15kTA5s9V46+KYY55TI4o6hA=' }],
+  [
+    'a body with non-ASCII characters',
+    { body: '{"m":"Grüße €😀"}', signature: 'v1,DaFksPCmZGQxQXZQWgk15kTA5s9V46+KYY55TI4o6hA=' },
+  ],
   ['an empty body', { body: '', signature: 'v1,XJnZkQUU0iGak1FA2xjfzUvOXwMsiopASMRVt+DZXqg=' }],
   ['Ed25519', { secrets: [PUBLIC_KEY], signature: ED25519 }],
   [

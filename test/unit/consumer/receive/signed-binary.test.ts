@@ -21,8 +21,17 @@ const BINARY = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'c
 function fixture(options: Partial<ReceiverOptions> = {}) {
   const time = new VirtualTime();
   const ran: string[] = [];
-  const names: readonly (keyof Handlers)[] = ['onScheduled', 'onStarted', 'onUpdated', 'onEnded', 'onSourceBlind', 'onOther'];
-  const handlers = Object.fromEntries(names.map((name) => [name, ({ id }: CloudEvent) => void ran.push(`${name} ${id}`)]));
+  const names: readonly (keyof Handlers)[] = [
+    'onScheduled',
+    'onStarted',
+    'onUpdated',
+    'onEnded',
+    'onSourceBlind',
+    'onOther',
+  ];
+  const handlers = Object.fromEntries(
+    names.map((name) => [name, ({ id }: CloudEvent) => void ran.push(`${name} ${id}`)]),
+  );
   const dispatcher = dispatcherOn(handlers, memoryHandledStore({}, time));
   const receiver = receiverOn({ secrets: SECRET, dispatcher, onError: () => {}, ...options } as ReceiverOptions, time);
   const captured = (mode: DeliveryMode, change: Change = life.scheduled) =>
@@ -85,8 +94,17 @@ test('a binary delivery with the type of any other change is refused', async () 
     const { ran, captured, again } = fixture();
     const request = captured('binary', change);
     const own = request.headers.get('ce-type');
-    for (const other of ['scheduled', 'started', 'updated', 'ended', 'approval.failed', 'approval.submitted', 'source.blind'])
-      if (own !== `${PREFIX}.${other}.v1`) assert.equal(await again(request, { 'ce-type': `${PREFIX}.${other}.v1` }), 400, other);
+    for (const other of [
+      'scheduled',
+      'started',
+      'updated',
+      'ended',
+      'approval.failed',
+      'approval.submitted',
+      'source.blind',
+    ])
+      if (own !== `${PREFIX}.${other}.v1`)
+        assert.equal(await again(request, { 'ce-type': `${PREFIX}.${other}.v1` }), 400, other);
     assert.deepEqual(ran, []);
   }
 });
@@ -137,13 +155,19 @@ test('unusual letters of the service are accepted unchanged', async () => {
     ['a', 'a\u0007b', 'a\u0085'],
   ] as const) {
     const odd = lifeOf({ eventId, eventType, eventSource });
-    for (const change of [odd.scheduled, odd.started, odd.ended()]) assert.equal(await receive(captured('binary', change)), 204, eventType);
+    for (const change of [odd.scheduled, odd.started, odd.ended()])
+      assert.equal(await receive(captured('binary', change)), 204, eventType);
   }
 });
 
 test('a signed event of another type is accepted, whatever its attributes and data mean', async () => {
   const { ran, captured, again } = fixture();
-  const foreign = { 'ce-type': 'com.example.scheduled.v1', 'ce-subject': 'orders/1', 'ce-impact': 'none', 'ce-partitionkey': '7' };
+  const foreign = {
+    'ce-type': 'com.example.scheduled.v1',
+    'ce-subject': 'orders/1',
+    'ce-impact': 'none',
+    'ce-partitionkey': '7',
+  };
   assert.equal(await again(captured('binary'), foreign), 204);
   assert.equal(ran.length, 1);
 });
@@ -199,7 +223,10 @@ test('a binary delivery with another source is always a repeat', async () => {
 test('an event that came through a topic before is a repeat in binary mode, with any source', async () => {
   const { ran, dispatcher, captured, again, receive } = fixture();
   const request = captured('binary');
-  const { id, source } = { id: request.headers.get('ce-id') as string, source: request.headers.get('ce-source') as string };
+  const { id, source } = {
+    id: request.headers.get('ce-id') as string,
+    source: request.headers.get('ce-source') as string,
+  };
   await dispatcher.handle({ specversion: '1.0', id, source, type: `${PREFIX}.scheduled.v1`, data: {} });
   assert.equal(await receive(request.clone() as Request), 204);
   assert.equal(await again(request, { 'ce-source': '/forged' }), 204);
@@ -208,7 +235,8 @@ test('an event that came through a topic before is a repeat in binary mode, with
 
 test('in structured mode, events of two sources with the same id are two events', async () => {
   const { ran, dispatcher } = fixture();
-  for (const source of ['/a', '/b']) await dispatcher.handle({ specversion: '1.0', id: '1', source, type: 'com.example.any', data: {} });
+  for (const source of ['/a', '/b'])
+    await dispatcher.handle({ specversion: '1.0', id: '1', source, type: 'com.example.any', data: {} });
   assert.equal(ran.length, 2);
 });
 
@@ -225,7 +253,8 @@ for (const modes of [[], ['cloudevents'], 'structured'] as unknown as readonly D
   test(`modes of ${JSON.stringify(modes)} are refused`, () => {
     assert.throws(
       () => fixture({ modes }),
-      (error) => error instanceof ConsumerError && error.code === 'usage' && /structured, binary, batch/.test(error.message),
+      (error) =>
+        error instanceof ConsumerError && error.code === 'usage' && /structured, binary, batch/.test(error.message),
     );
   });
 }

@@ -21,18 +21,25 @@ test('fields are read up to their first colon, with one blank behind it, and all
 });
 
 test('lines end with LF, CR or both, and events are the same whatever pieces their bytes come in', () => {
-  const text = fc.array(fc.constantFrom('data: x', 'data: é😀', 'id: 1', ':', '', '\r', '\n', '\r\n'), { maxLength: 30 });
+  const text = fc.array(fc.constantFrom('data: x', 'data: é😀', 'id: 1', ':', '', '\r', '\n', '\r\n'), {
+    maxLength: 30,
+  });
   fc.assert(
-    fc.property(text, fc.constantFrom('\n', '\r', '\r\n'), fc.array(fc.integer({ min: 1, max: 9 })), (lines, end, sizes) => {
-      const whole = bytes(`${lines.join(end)}${end}.`);
-      const pieces: Uint8Array[] = [];
-      for (let at = 0, index = 0; at < whole.length; index++) {
-        const size = sizes[index % Math.max(1, sizes.length)] ?? 1;
-        pieces.push(whole.subarray(at, at + size));
-        at += size;
-      }
-      assert.deepEqual(eventsOf(pieces), eventsOf([whole]));
-    }),
+    fc.property(
+      text,
+      fc.constantFrom('\n', '\r', '\r\n'),
+      fc.array(fc.integer({ min: 1, max: 9 })),
+      (lines, end, sizes) => {
+        const whole = bytes(`${lines.join(end)}${end}.`);
+        const pieces: Uint8Array[] = [];
+        for (let at = 0, index = 0; at < whole.length; index++) {
+          const size = sizes[index % Math.max(1, sizes.length)] ?? 1;
+          pieces.push(whole.subarray(at, at + size));
+          at += size;
+        }
+        assert.deepEqual(eventsOf(pieces), eventsOf([whole]));
+      },
+    ),
   );
 });
 
@@ -40,7 +47,8 @@ test('an event without an end is refused once it has 16 MiB, and costs no more t
   for (const piece of ['x'.repeat(65_536), `data: ${'x'.repeat(65_529)}\n`]) {
     const parser = new SseParser();
     const take = () => {
-      for (let count = 0; count < 300; count++) for (const event of parser.take(bytes(piece))) assert.fail(String(event));
+      for (let count = 0; count < 300; count++)
+        for (const event of parser.take(bytes(piece))) assert.fail(String(event));
     };
     const fromMs = performance.now();
     assert.throws(take, { name: 'ConsumerError', code: 'too-large' });

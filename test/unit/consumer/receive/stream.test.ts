@@ -39,7 +39,8 @@ function follow(t: TestContext, { port }: HttpFixture, more: Partial<StreamOptio
   } as StreamOptions;
   const consumer = stream(options);
   t.after(() => consumer.close());
-  const until = (count: number) => new Promise<void>((resolve) => (ids.length >= count ? resolve() : waiting.push({ count, resolve })));
+  const until = (count: number) =>
+    new Promise<void>((resolve) => (ids.length >= count ? resolve() : waiting.push({ count, resolve })));
   return { consumer, ids, errors, until };
 }
 
@@ -61,7 +62,12 @@ test('events are handled in order, and after a break the stream resumes after th
 
 test('with begin: listed, the listed events come first, and what a handler refused comes again', async (t) => {
   const fixture = await serve(t, { requireToken: true });
-  const ofEvent = (position: number, key: string) => ({ ...journalled(position), key, occurrence: 1, change: 'scheduled' });
+  const ofEvent = (position: number, key: string) => ({
+    ...journalled(position),
+    key,
+    occurrence: 1,
+    change: 'scheduled',
+  });
   fixture.listed = ['a', 'b'].map((key) => ({ key, occurrence: 1 }));
   fixture.commit(ofEvent(1, 'c'), ofEvent(2, 'b'), ofEvent(3, 'c'), ofEvent(4, 'a'), ofEvent(5, 'c'));
   const tried: string[] = [];
@@ -74,7 +80,11 @@ test('with begin: listed, the listed events come first, and what a handler refus
   };
   const positions: number[] = [];
   const onPosition = (position: number) => positions.push(position);
-  const { errors, consumer } = follow(t, fixture, { begin: 'listed', onPosition, handlers: { onOther } } as Partial<StreamOptions>);
+  const { errors, consumer } = follow(t, fixture, {
+    begin: 'listed',
+    onPosition,
+    handlers: { onOther },
+  } as Partial<StreamOptions>);
   fixture.commit(ofEvent(6, 'd'));
   await done.promise;
   assert.deepEqual(errors, ['not yet e2:1', 'not yet e4:1']);
@@ -119,7 +129,10 @@ test('isDrill depends on the data, and an event with a contradicting attribute r
   const fixture = await serve(t, { requireToken: true });
   const text = new TextDecoder().decode(deliveryOf(drillLife().scheduled).bytes);
   const { drill: _, ...bare } = JSON.parse(text) as Record<string, unknown>;
-  const event = (position: number, content: string): JournalledEntry => ({ ...journalled(position), bytes: Buffer.from(content) });
+  const event = (position: number, content: string): JournalledEntry => ({
+    ...journalled(position),
+    bytes: Buffer.from(content),
+  });
   fixture.commit(event(1, text), event(2, JSON.stringify({ ...bare, id: 'another' })));
   const shown: (boolean | undefined)[] = [];
   const refused = Promise.withResolvers<string>();
@@ -132,7 +145,11 @@ test('isDrill depends on the data, and an event with a contradicting attribute r
 
 test('an event that is not a CloudEvent is reported once and passed, and the next one is handled', async (t) => {
   const fixture = await serve(t, { requireToken: true });
-  fixture.commit({ ...journalled(1), bytes: Buffer.from('{"hello":1}') }, { ...journalled(2), bytes: Buffer.from('hello') }, journalled(3));
+  fixture.commit(
+    { ...journalled(1), bytes: Buffer.from('{"hello":1}') },
+    { ...journalled(2), bytes: Buffer.from('hello') },
+    journalled(3),
+  );
   const { ids, errors, until, consumer } = follow(t, fixture, { after: 0 });
   await until(1);
   assert.deepEqual([ids, errors], [['e3:1'], ['not-a-cloudevent', 'not-a-cloudevent']]);

@@ -35,7 +35,9 @@ function objectsOf(value: unknown): Readonly<Record<string, unknown>>[] {
 }
 
 /** Each named schema that a value refers to, with its reference. */
-function* definitionsIn(value: unknown): Generator<readonly [reference: unknown, definition: SchemaNode | GenericSchema]> {
+function* definitionsIn(
+  value: unknown,
+): Generator<readonly [reference: unknown, definition: SchemaNode | GenericSchema]> {
   if (typeof value !== 'object' || value === null) return;
   const definition = definitionOf(value);
   if (definition !== undefined) yield [(value as SchemaNode)['$ref'], definition];
@@ -70,13 +72,27 @@ test('it is an OpenAPI 3.1 document by the schema of the OpenAPI Initiative', ()
 test('its paths are those of the routes, with one operation for each method', () => {
   const route = (method: 'GET' | 'DELETE'): ApiRoute => ({
     ...{ method, path: '/v1/holds/:eventId', callers: 'admins', handle: () => NO_CONTENT },
-    operation: { operationId: method, tag: 'operation', summary: 'A summary.', answers: {}, problems: ['unknown-sink'] },
+    operation: {
+      operationId: method,
+      tag: 'operation',
+      summary: 'A summary.',
+      answers: {},
+      problems: ['unknown-sink'],
+    },
   });
   const { paths } = openApiDocument([route('GET'), route('DELETE')]);
   assert.deepEqual(Object.keys(paths), ['/v1/holds/{eventId}']);
   const operations = paths['/v1/holds/{eventId}'] as unknown as Readonly<Record<string, Operation>>;
   assert.deepEqual(Object.keys(operations), ['get', 'delete']);
-  assert.deepEqual(Object.keys(operations['delete']?.responses ?? {}), ['400', '401', '403', '404', '429', '500', '503']);
+  assert.deepEqual(Object.keys(operations['delete']?.responses ?? {}), [
+    '400',
+    '401',
+    '403',
+    '404',
+    '429',
+    '500',
+    '503',
+  ]);
   assert.deepEqual(operations['delete']?.security, [{ bearer: [] }, { certificate: [] }]);
 });
 
@@ -95,7 +111,10 @@ test('no two of its schemas have the same name', () => {
 
 test('its problem types and their statuses are exactly those of the code', () => {
   const described = objectsOf(OPENAPI_DOCUMENT).flatMap(({ type, status }) => {
-    const [types, code] = [(type as { enum?: string[] } | undefined)?.enum, (status as { const?: number } | undefined)?.const];
+    const [types, code] = [
+      (type as { enum?: string[] } | undefined)?.enum,
+      (status as { const?: number } | undefined)?.const,
+    ];
     return types && code ? types.map((each) => `${each} ${code}`) : [];
   });
   assert.deepEqual([...new Set(described)].sort(), BY_HTTP);
@@ -106,10 +125,14 @@ test('every schema and every reference resolves, and every example is as its sch
   assert.ok(media.length > 30);
   for (const { schema, example, examples = {} } of media) {
     const faultOf = validator(schema as object);
-    const given = [...(example === undefined ? [] : [example]), ...Object.values(examples as object).map(({ value }) => value)];
+    const given = [
+      ...(example === undefined ? [] : [example]),
+      ...Object.values(examples as object).map(({ value }) => value),
+    ];
     for (const value of given) assert.equal(faultOf(value), '', JSON.stringify(value));
   }
-  for (const schema of Object.keys(OPENAPI_DOCUMENT.components.schemas)) validator({ $ref: `#/components/schemas/${schema}` });
+  for (const schema of Object.keys(OPENAPI_DOCUMENT.components.schemas))
+    validator({ $ref: `#/components/schemas/${schema}` });
 });
 
 test('every operation has a unique name, a summary, and an example of each answer in JSON', () => {
@@ -119,7 +142,8 @@ test('every operation has a unique name, a summary, and an example of each answe
     const answers = Object.entries(responses).flatMap(([, { content }]) =>
       content?.['application/json'] ? [content['application/json']] : [],
     );
-    for (const answer of answers) assert.ok('example' in answer || ['getOpenApi', 'getAsyncApi'].includes(operationId), operationId);
+    for (const answer of answers)
+      assert.ok('example' in answer || ['getOpenApi', 'getAsyncApi'].includes(operationId), operationId);
   }
 });
 
@@ -156,7 +180,9 @@ test('docs/operate/http.md has exactly its routes with their statuses, and its p
   // 500 stands below for all.
   const statusesOf = ({ responses }: Operation) => Object.keys(responses).filter((status) => status !== '500');
   const routes = Object.entries(PATHS).flatMap(([path, own]) =>
-    Object.entries(own).map(([method, operation]) => `${method.toUpperCase()} ${path}: ${statusesOf(operation).join(', ')}`),
+    Object.entries(own).map(
+      ([method, operation]) => `${method.toUpperCase()} ${path}: ${statusesOf(operation).join(', ')}`,
+    ),
   );
   const written = [...page.matchAll(/^\| `([A-Z]+ \/\S*)` \| \w+ \| ([\d, ]+) \|$/gm)].map(
     ([, route, statuses]) => `${route}: ${statuses}`,

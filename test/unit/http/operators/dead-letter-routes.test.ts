@@ -28,11 +28,17 @@ test('a page names the start of the next one, and the last page has none', async
       asked.push(range);
       // One letter a step, as where CloudEvents are large.
       const [row, ...others] = [4, 7, 9].filter((each) => each > range.after);
-      return { items: row === undefined ? [] : [{ id: `e${row}`, ...LETTER }], next: others.length === 0 ? null : (row ?? null) };
+      return {
+        items: row === undefined ? [] : [{ id: `e${row}`, ...LETTER }],
+        next: others.length === 0 ? null : (row ?? null),
+      };
     },
   };
   const first = await fixture.send('GET', '/v1/dead-letters?limit=2&after=3&sink=hooks');
-  assert.deepEqual([first.json['next'], (first.json['items'] as { id: string }[]).map(({ id }) => id)], [7, ['e4', 'e7']]);
+  assert.deepEqual(
+    [first.json['next'], (first.json['items'] as { id: string }[]).map(({ id }) => id)],
+    [7, ['e4', 'e7']],
+  );
   assert.deepEqual(asked, [
     { sink: 'hooks', after: 3, limit: 2, maxBytes: 262_144 },
     { sink: 'hooks', after: 4, limit: 1, maxBytes: 262_144 },
@@ -43,7 +49,16 @@ test('a page names the start of the next one, and the last page has none', async
 
 test('an invalid limit or after, and an unknown parameter, is 400 and says what is allowed', async (t) => {
   const fixture = await serve(t);
-  for (const query of ['limit=0', 'limit=1001', 'limit=x', 'limit=1&limit=2', 'after=-1', 'after=', 'sink=', 'sinks=a']) {
+  for (const query of [
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'limit=1&limit=2',
+    'after=-1',
+    'after=',
+    'sink=',
+    'sinks=a',
+  ]) {
     const { status, json } = await fixture.send('GET', `/v1/dead-letters?${query}`);
     assert.deepEqual([status, json['type']], [400, 'bad-request'], query);
   }

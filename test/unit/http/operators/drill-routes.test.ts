@@ -37,5 +37,8 @@ test('refusals of the bridge are 409, and until the VM is identified it is 503',
     ['GET', `/v1/drills/${DRILL.id}`],
     ['DELETE', `/v1/drills/${DRILL.id}`],
   ] as const)
-    assert.equal((await fixture.send(method, path, { headers: ADMIN, ...(method === 'POST' && { body: '{}' }) })).status, 503);
+    assert.equal(
+      (await fixture.send(method, path, { headers: ADMIN, ...(method === 'POST' && { body: '{}' }) })).status,
+      503,
+    );
 });

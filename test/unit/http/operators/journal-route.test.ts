@@ -25,7 +25,10 @@ test('the query takes an event, a span of time and a page, and each item has its
   const { json } = await fixture.send('GET', path);
   assert.deepEqual(asked, [{ eventKey: 'abc', sinceMs: 1000, untilMs: 2500, limit: 8, after: 4, maxBytes: 262_144 }]);
   const deliveries = [{ sink: 'hooks', state: 'queued', attempts: 0, status: null, at: '1970-01-01T00:00:00.005Z' }];
-  assert.deepEqual(json, { items: [{ position: 5, at: '1970-01-01T00:00:01.000Z', event: { id: 'a' }, deliveries }], next: null });
+  assert.deepEqual(json, {
+    items: [{ position: 5, at: '1970-01-01T00:00:01.000Z', event: { id: 'a' }, deliveries }],
+    next: null,
+  });
 });
 
 test('a page is filled in several steps; next is null after the last, and it ends early after many bytes', async (t) => {
@@ -58,7 +61,9 @@ test('a page is filled in several steps; next is null after the last, and it end
 
 test('a page has at most 256 KiB, for any content', async (t) => {
   const fixture = await serve(t);
-  const rows = Array.from({ length: 1000 }, (_, index) => item(index + 1, JSON.stringify({ text: '€'.repeat(index % 1500) })));
+  const rows = Array.from({ length: 1000 }, (_, index) =>
+    item(index + 1, JSON.stringify({ text: '€'.repeat(index % 1500) })),
+  );
   fixture.operations = {
     ...fixture.operations,
     journal: ({ after, limit }) => {
@@ -133,6 +138,15 @@ test('a page is not completed after its caller has disconnected', async (t) => {
 
 test('an invalid event, time, limit or position is 400', async (t) => {
   const fixture = await serve(t);
-  const faults = ['event=', 'event=a&event=b', 'since=yesterday', 'until=2026', 'limit=0', 'limit=1001', 'after=x', 'from=1'];
+  const faults = [
+    'event=',
+    'event=a&event=b',
+    'since=yesterday',
+    'until=2026',
+    'limit=0',
+    'limit=1001',
+    'after=x',
+    'from=1',
+  ];
   for (const query of faults) assert.equal((await fixture.send('GET', `/v1/journal?${query}`)).status, 400, query);
 });

@@ -37,7 +37,11 @@ test('a sink that there is not is 404, and so is one without a name', async (t) 
 
 test('a token in the URL is refused on every route of /v1, with its own header or without', async (t) => {
   const fixture = await serve(t);
-  for (const path of [`/v1/sinks?token=${READER}`, `/v1/events?access_token=${READER}`, `/v1/sinks/hooks/pause?token=${APPROVER}`]) {
+  for (const path of [
+    `/v1/sinks?token=${READER}`,
+    `/v1/events?access_token=${READER}`,
+    `/v1/sinks/hooks/pause?token=${APPROVER}`,
+  ]) {
     const method = path.includes('pause') ? 'POST' : 'GET';
     const { status, json, text } = await fixture.send(method, path, { headers: ADMIN });
     assert.deepEqual([status, json['type']], [400, 'bad-request'], path);

@@ -33,13 +33,19 @@ test('an address that this machine does not have is reported', async () => {
 
 test('with a certificate it speaks HTTPS', async (t) => {
   const fixture = new HttpFixture(true);
-  await fixture.start(t, { ...fixture.parts(), tls: { cert: pem(CERTIFICATE), key: pem(PRIVATE_KEY), clientCa: null } });
+  await fixture.start(t, {
+    ...fixture.parts(),
+    tls: { cert: pem(CERTIFICATE), key: pem(PRIVATE_KEY), clientCa: null },
+  });
   assert.equal((await fixture.send('GET', '/healthz')).status, 200);
 });
 
 test('an invalid certificate is reported without its text', async () => {
   const fixture = new HttpFixture(true);
-  const server = openHttpServer({ ...fixture.parts(), tls: { cert: pem('no certificate'), key: pem('a private word'), clientCa: null } });
+  const server = openHttpServer({
+    ...fixture.parts(),
+    tls: { cert: pem('no certificate'), key: pem('a private word'), clientCa: null },
+  });
   await assert.rejects(server, (error: Error & { code: string }) => {
     assert.equal(error.code, 'BRIDGE_HTTP_TLS');
     assert.match(error.message, /file server\.pem/);

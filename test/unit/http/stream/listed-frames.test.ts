@@ -24,7 +24,11 @@ function framesOver(journal: readonly JournalledEntry[]): StreamFrames {
     listed: () => null,
     notice: ({ key, occurrence }, position) =>
       journal.findLast(
-        (made) => made.key === key && made.occurrence === occurrence && made.position <= position && NOTICES.includes(made.change),
+        (made) =>
+          made.key === key &&
+          made.occurrence === occurrence &&
+          made.position <= position &&
+          NOTICES.includes(made.change),
       ) ?? null,
   });
 }
@@ -45,7 +49,9 @@ test('each listed event gives its newest frame that the filter lets through, in 
       (rows, listed: readonly Occurrence[], changes, position) => {
         const journal = rows.map((made, index) => ({ ...entry(`e:${index}`), ...made, position: index + 1 }));
         const lets = ({ change }: Pick<StreamFrame, 'change'>) => changes.includes(change);
-        const found = all(new ListedFrames({ frames: framesOver(journal), filter: lets, listed, position })).map((frame) => frame.position);
+        const found = all(new ListedFrames({ frames: framesOver(journal), filter: lets, listed, position })).map(
+          (frame) => frame.position,
+        );
         const expected = listed.flatMap(({ key, occurrence }) => {
           const fitting = journal.filter(
             (made) =>

@@ -10,13 +10,27 @@ import { entry } from '../../../virtual/outbox-fixture.ts';
 
 const JSON_TYPE = 'application/problem+json';
 
-function journalled(position: number, change = 'scheduled', event: object = {}, attributes: object = {}): JournalledEntry {
+function journalled(
+  position: number,
+  change = 'scheduled',
+  event: object = {},
+  attributes: object = {},
+): JournalledEntry {
   const made = entry(`e${position}:1`, { change, data: { eventType: 'Reboot', resources: ['web_0'], ...event } });
   const parsed = JSON.parse(new TextDecoder().decode(made.bytes)) as object;
-  return { ...made, position, bytes: new TextEncoder().encode(JSON.stringify({ ...parsed, impact: 'reboot', ...attributes })) };
+  return {
+    ...made,
+    position,
+    bytes: new TextEncoder().encode(JSON.stringify({ ...parsed, impact: 'reboot', ...attributes })),
+  };
 }
 
-function open(t: TestContext, { port }: HttpFixture, query = '', headers: http.OutgoingHttpHeaders = {}): Promise<EventStream> {
+function open(
+  t: TestContext,
+  { port }: HttpFixture,
+  query = '',
+  headers: http.OutgoingHttpHeaders = {},
+): Promise<EventStream> {
   return readStream(t, `http://127.0.0.1:${port}/v1/stream${query}`, headers);
 }
 
@@ -30,11 +44,19 @@ test('each CloudEvent that is committed comes at once: its position, its change 
   const stream = await open(t, fixture);
   const { headers } = stream;
   assert.deepEqual(
-    [stream.status, headers['content-type'], headers['cache-control'], headers['x-accel-buffering'], headers['journal-position']],
+    [
+      stream.status,
+      headers['content-type'],
+      headers['cache-control'],
+      headers['x-accel-buffering'],
+      headers['journal-position'],
+    ],
     [200, 'text/event-stream', 'no-store', 'no', '1'],
   );
   await stream.until(() => stream.text.startsWith(':'));
-  const hostile = journalled(2, 'updated', { description: '</script>\n\ndata: {}\r\u2028<img src=x onerror=alert(1)>' });
+  const hostile = journalled(2, 'updated', {
+    description: '</script>\n\ndata: {}\r\u2028<img src=x onerror=alert(1)>',
+  });
   fixture.commit(hostile, journalled(3, 'ended'));
   await stream.until(() => stream.events.length === 2);
   assert.deepEqual(
@@ -72,7 +94,8 @@ test('an invalid position, or one beyond the newest, is 400; one after which row
   };
   for (const nonsense of ['x', '-1', '1.5', '1e3', '7', '9999999999999999', '1,2'])
     assert.deepEqual(await ask('', { 'last-event-id': nonsense }), [400, 'position'], nonsense);
-  for (const query of ['?after=', '?after=x', '?after=1&after=2', '?after=7']) assert.deepEqual(await ask(query), [400, 'position'], query);
+  for (const query of ['?after=', '?after=x', '?after=1&after=2', '?after=7'])
+    assert.deepEqual(await ask(query), [400, 'position'], query);
   assert.deepEqual(await ask('?after=4'), [410, 'pruned']);
   const kept = await open(t, fixture, '?after=0');
   const exact = await open(t, fixture, '?after=5');
@@ -80,7 +103,13 @@ test('an invalid position, or one beyond the newest, is 400; one after which row
 });
 
 /** Of one occurrence of an event. */
-function ofEvent(key: string, position: number, change = 'scheduled', occurrence = 1, event: object = {}): JournalledEntry {
+function ofEvent(
+  key: string,
+  position: number,
+  change = 'scheduled',
+  occurrence = 1,
+  event: object = {},
+): JournalledEntry {
   return { ...journalled(position, change, event), key, occurrence };
 }
 
@@ -166,19 +195,31 @@ test('filters judge each CloudEvent alone; what the bridge says of itself is jud
 
 test('an unknown value or parameter is 400 and says what there is', async (t) => {
   const fixture = await serve(t);
-  const faults = ['changes=gone', 'changes=', 'impacts=Fire', 'impacts=Reboot,', 'resources=', 'change=ended', 'token=secret'];
+  const faults = [
+    'changes=gone',
+    'changes=',
+    'impacts=Fire',
+    'impacts=Reboot,',
+    'resources=',
+    'change=ended',
+    'token=secret',
+  ];
   for (const query of [...faults, `resources=${'x'.repeat(257)}`, `resources=${'x,'.repeat(70)}x`]) {
     const { status, headers, json } = await fixture.send('GET', `/v1/stream?${query}`);
     assert.deepEqual([status, headers['content-type'], json['type']], [400, JSON_TYPE, 'bad-request'], query);
   }
-  assert.match(String((await fixture.send('GET', '/v1/stream?impacts=x')).json['detail']), /Freeze, reboot|Freeze, Reboot/i);
+  assert.match(
+    String((await fixture.send('GET', '/v1/stream?impacts=x')).json['detail']),
+    /Freeze, reboot|Freeze, Reboot/i,
+  );
 });
 
 test('a glob of many stars that nearly matches delays nobody: other requests are answered, other readers get their events', async (t) => {
   const fixture = await serve(t);
   const names = Array.from({ length: 60 }, (_, index) => `aks-nodepool1-12345678-vmss0000${index}-${'a'.repeat(24)}`);
   const hard = ['*?', '*a', '*a?'].map((part) => `${part.repeat(80)}!x`);
-  for (let position = 1; position <= 20; position++) fixture.commit(journalled(position, 'scheduled', { resources: names }));
+  for (let position = 1; position <= 20; position++)
+    fixture.commit(journalled(position, 'scheduled', { resources: names }));
   const nothing = await open(t, fixture, `?after=0&resources=${encodeURIComponent(hard.join(','))}`);
   const all = await open(t, fixture, '?after=0&resources=aks-*');
   await all.until(() => all.events.length === 20);
@@ -199,13 +240,15 @@ test('signs of other globs are 400, and the answer says what to write instead', 
 
 test('only readers can read it, and none under a foreign Host or from a page of another site', async (t) => {
   const fixture = await serve(t, { requireToken: true });
-  const ask = async (headers: http.OutgoingHttpHeaders) => (await fixture.send('GET', '/v1/stream', { headers })).status;
+  const ask = async (headers: http.OutgoingHttpHeaders) =>
+    (await fixture.send('GET', '/v1/stream', { headers })).status;
   assert.equal(await ask({}), 401);
   assert.equal(await ask({ authorization: 'Bearer wrong' }), 401);
   const authorization = `Bearer ${READER}`;
   assert.equal(await ask({ authorization, origin: 'https://evil.example' }), 403);
   // A page on another port of the same host is of the same site, and a browser sends no Origin with its GET.
-  for (const site of ['cross-site', 'same-site']) assert.equal(await ask({ authorization, 'sec-fetch-site': site }), 403, site);
+  for (const site of ['cross-site', 'same-site'])
+    assert.equal(await ask({ authorization, 'sec-fetch-site': site }), 403, site);
   for (const site of ['same-origin', 'none'])
     assert.equal((await open(t, fixture, '', { authorization, 'sec-fetch-site': site })).status, 200, site);
   const local = await serve(t);
@@ -223,7 +266,11 @@ async function openMany(t: TestContext, fixture: HttpFixture, count: number, tok
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const readers: EventStream[] = [];
   while (readers.length < count)
-    readers.push(...(await Promise.all(Array.from({ length: Math.min(50, count - readers.length) }, () => open(t, fixture, '', headers)))));
+    readers.push(
+      ...(await Promise.all(
+        Array.from({ length: Math.min(50, count - readers.length) }, () => open(t, fixture, '', headers)),
+      )),
+    );
   return readers;
 }
 
@@ -256,7 +303,10 @@ test('the 1,001st reader gets Retry-After, other requests are answered, and a pl
   for (const index of [0, 1, 2, 3]) readers.push(...(await openMany(t, fixture, 250, readerToken(index))));
   assert.equal(fixture.streams.readers, 1000);
   const refused = await fixture.send('GET', '/v1/stream');
-  assert.deepEqual([refused.status, refused.json['type'], refused.headers['retry-after']], [503, 'too-many-readers', '5']);
+  assert.deepEqual(
+    [refused.status, refused.json['type'], refused.headers['retry-after']],
+    [503, 'too-many-readers', '5'],
+  );
   assert.equal((await fixture.send('GET', '/v1/events')).status, 200);
   fixture.commit(journalled(1));
   await Promise.all(readers.map((reader) => reader.until(() => reader.events.length === 1)));

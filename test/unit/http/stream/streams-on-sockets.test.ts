@@ -41,7 +41,8 @@ test('a hundred readers that are ended at once and come back together have every
   const fixture = await serve(t);
   const url = `http://127.0.0.1:${fixture.port}/v1/stream`;
   fixture.commit(...upTo(20).map((position) => large(position, 500)));
-  const come = (after: number) => Promise.all(upTo(100).map(() => readStream(t, url, { 'last-event-id': String(after) })));
+  const come = (after: number) =>
+    Promise.all(upTo(100).map(() => readStream(t, url, { 'last-event-id': String(after) })));
   const crowd = await come(5);
   await Promise.all(crowd.map((reader) => reader.until(() => reader.events.length === 15)));
   fixture.streams.endAll();
@@ -52,7 +53,10 @@ test('a hundred readers that are ended at once and come back together have every
   fixture.commit(large(22, 500));
   await Promise.all(again.map((reader) => reader.until(() => reader.events.length === 2)));
   assert.ok(
-    crowd.every((reader, index) => [...positionsOf(reader), ...positionsOf(again[index] ?? reader)].join() === upTo(22).slice(5).join()),
+    crowd.every(
+      (reader, index) =>
+        [...positionsOf(reader), ...positionsOf(again[index] ?? reader)].join() === upTo(22).slice(5).join(),
+    ),
   );
 });
 

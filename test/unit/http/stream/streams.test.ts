@@ -157,7 +157,10 @@ test('one large commit and a long past are paced: a reader that takes slowly get
   commit(...Array.from({ length: 40 }, (_, index) => large(index + 41, 64 * 1024)));
   for (let count = 0; count < 200; count++) {
     await turns(3);
-    assert.ok(behind.unsentBytes + live.unsentBytes < 300_000, 'no more is written than one event beyond what was taken');
+    assert.ok(
+      behind.unsentBytes + live.unsentBytes < 300_000,
+      'no more is written than one event beyond what was taken',
+    );
     behind.take();
     live.take();
   }

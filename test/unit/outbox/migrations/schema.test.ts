@@ -52,7 +52,9 @@ test('a store of version 2 gets the tables of messages, and keeps its rows', (t)
 
 test('a store of version 5 keeps its identity, without further data about the VM', (t) => {
   using newer = reopened(t, 5, (database) => {
-    database.exec(`INSERT INTO identity (id, vm_id, name, source, observer_id) VALUES (1, 'vm', 'WestNO_0', '/s', 'abc')`);
+    database.exec(
+      `INSERT INTO identity (id, vm_id, name, source, observer_id) VALUES (1, 'vm', 'WestNO_0', '/s', 'abc')`,
+    );
   });
   assert.deepEqual(newer.identity.current, { vmId: 'vm', name: 'WestNO_0', source: '/s', vm: null, observerId: 'abc' });
 });
@@ -65,7 +67,9 @@ test('a store of version 6 finds its superseded deliveries', (t) => {
         ('a:scheduled', 'scheduled', 'a', 1, 'a', 0, 'x'), ('a:ended', 'ended', 'a', 1, 'a', 0, 'x'), ('b:scheduled', 'scheduled', 'b', 2, 'b', 0, 'x');
       INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) SELECT 'drain', seq, partition_key, 0, 'queued' FROM journal;`);
   });
-  assert.deepEqual(newer.queue.superseded('drain', newer.queue.movedOn('drain', null), 10), [{ seq: 1, partitionKey: 'a' }]);
+  assert.deepEqual(newer.queue.superseded('drain', newer.queue.movedOn('drain', null), 10), [
+    { seq: 1, partitionKey: 'a' },
+  ]);
 });
 
 test('deliveries queued in a store of version 6 start with their age by date, and age from there', async (t) => {
@@ -120,7 +124,9 @@ test('a store of version 3 keeps its approvals, without holds and with a default
     using database = new Database(file, SETTINGS);
     migrate(database, MIGRATIONS.slice(0, 3));
     const votes = JSON.stringify([{ approver: 'orders', atMs: 5, event }]);
-    const add = database.prepare('INSERT INTO approvals (occurrence, key, state, policy, at_ms, votes) VALUES (?, ?, ?, ?, ?, ?)');
+    const add = database.prepare(
+      'INSERT INTO approvals (occurrence, key, state, policy, at_ms, votes) VALUES (?, ?, ?, ?, ?, ?)',
+    );
     add.run(1, 'a', 'submitting', null, 6, votes);
     add.run(2, 'b', 'dry-run', 'policy[0]', 7, '[]');
     add.run(3, 'c', 'moot', null, 8, '[]');
@@ -145,7 +151,16 @@ test('a store of version 3 keeps its approvals, without holds and with a default
     decision: null,
     isDryRun: false,
   };
-  const second = { ...first, key: 'b', occurrence: 2, state: 'dry-run', policy: 'policy[0]', at: at(7), votes: [], isDryRun: true };
+  const second = {
+    ...first,
+    key: 'b',
+    occurrence: 2,
+    state: 'dry-run',
+    policy: 'policy[0]',
+    at: at(7),
+    votes: [],
+    isDryRun: true,
+  };
   assert.deepEqual(newer.approvals.open(), [first, second]);
   assert.deepEqual(newer.approvals.of(3), { ...first, key: 'c', occurrence: 3, state: 'moot', at: at(8), votes: [] });
   assert.deepEqual(newer.approvals.record(1, FIRST_PART).steps, []);
@@ -157,7 +172,11 @@ test('a store of version 3 keeps its approvals, without holds and with a default
 test('a step that fails leaves the version before it', (t) => {
   using database = new Database(join(temporaryFolder(t), 'a.db'), SETTINGS);
   assert.throws(
-    () => migrate(database, ['CREATE TABLE fruit (name TEXT)', 'CREATE TABLE tree (name TEXT); CREATE TABLE fruit (name TEXT)']),
+    () =>
+      migrate(database, [
+        'CREATE TABLE fruit (name TEXT)',
+        'CREATE TABLE tree (name TEXT); CREATE TABLE fruit (name TEXT)',
+      ]),
     {
       code: 'BRIDGE_STORE_FAILED',
     },
@@ -177,7 +196,10 @@ test('a store that a later release wrote is rejected and left unchanged', (t) =>
     () => openOutbox(folder, { deps: time, lock: true }),
     (error: Error & { code: string }) => {
       assert.equal(error.code, 'BRIDGE_STORE_NEWER');
-      assert.match(error.message, new RegExp(`${file} was written by a later release.*version ${MIGRATIONS.length + 1}`));
+      assert.match(
+        error.message,
+        new RegExp(`${file} was written by a later release.*version ${MIGRATIONS.length + 1}`),
+      );
       return true;
     },
   );
@@ -189,7 +211,8 @@ test('a store that a later release wrote is rejected and left unchanged', (t) =>
 test('a commit after a relaxed one is synced and waits for locks again', (t) => {
   using database = new Database(join(temporaryFolder(t), 'a.db'), { synchronous: 'FULL' });
   const touch = database.prepare('PRAGMA user_version = 0');
-  const setting = (name: string): unknown => Object.values(database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get() ?? {})[0];
+  const setting = (name: string): unknown =>
+    Object.values(database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get() ?? {})[0];
   const mode = () => [setting('synchronous'), setting('busy_timeout')];
   database.relaxed(() => touch.get(), { wait: false });
   assert.deepEqual(
@@ -210,7 +233,8 @@ test('a commit after a relaxed one is synced and waits for locks again', (t) => 
 
 test('the store uses a write-ahead log, is synced at every commit, and its log does not grow without bound', (t) => {
   using database = new Database(join(temporaryFolder(t), 'a.db'), { synchronous: 'FULL' });
-  const setting = (name: string): unknown => Object.values(database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get() ?? {})[0];
+  const setting = (name: string): unknown =>
+    Object.values(database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get() ?? {})[0];
   assert.equal(setting('journal_mode'), 'wal');
   assert.equal(setting('synchronous'), 2);
   assert.equal(setting('journal_size_limit'), 4 * 1024 * 1024);
@@ -223,7 +247,12 @@ test('the store uses a write-ahead log, is synced at every commit, and its log d
 });
 
 /** A store that a program of this schema version wrote, opened by the program of today. */
-function reopened(t: TestContext, version: number, write: (database: Database) => void, time = new VirtualTime()): Outbox {
+function reopened(
+  t: TestContext,
+  version: number,
+  write: (database: Database) => void,
+  time = new VirtualTime(),
+): Outbox {
   const { folder, outbox } = testStore(t);
   outbox.close();
   const file = join(folder, 'outbox.db');

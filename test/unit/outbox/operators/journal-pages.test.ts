@@ -5,7 +5,14 @@ import type { JournalRange } from '../../../../src/model/operators.ts';
 import { openOutbox } from '../../../../src/outbox/outbox.ts';
 import { append, bury, entry, type TestStore, testStore } from '../../../virtual/outbox-fixture.ts';
 
-const ALL: JournalRange = { after: 0, sinceMs: 0, untilMs: Number.POSITIVE_INFINITY, eventKey: null, limit: 100, maxBytes: 1e6 };
+const ALL: JournalRange = {
+  after: 0,
+  sinceMs: 0,
+  untilMs: Number.POSITIVE_INFINITY,
+  eventKey: null,
+  limit: 100,
+  maxBytes: 1e6,
+};
 
 function page({ outbox }: TestStore, range: Partial<JournalRange> = {}) {
   const { items, next } = outbox.journalPages.page({ ...ALL, ...range });
@@ -63,7 +70,13 @@ test('each delivery has its state, a discarded one too', (t) => {
     { sink: 'hooks', state: 'dead', attempts: 1, atMs: 7, status: 400 },
   ]);
   assert.equal(store.outbox.deadLetters.discard({ sink: 'hooks' }), 1);
-  assert.deepEqual(deliveries()?.[1], { sink: 'hooks', state: 'discarded', attempts: 1, atMs: store.time.wallMs(), status: 400 });
+  assert.deepEqual(deliveries()?.[1], {
+    sink: 'hooks',
+    state: 'discarded',
+    attempts: 1,
+    atMs: store.time.wallMs(),
+    status: 400,
+  });
 });
 
 test('the newest pruned position is known, also after a restart; a discarded delivery keeps no row', (t) => {
@@ -142,9 +155,13 @@ test('several dead letters are retried or discarded all together or not at all, 
     outbox.deadLetters.decide('discard', 'audit', ['b:1'], () => {}),
     null,
   );
-  assert.deepEqual(outbox.operatorActs.last(5), [{ atMs: 1, operator: 'orders', act: 'retry', subject: 'audit', detail: { count: 1 } }]);
+  assert.deepEqual(outbox.operatorActs.last(5), [
+    { atMs: 1, operator: 'orders', act: 'retry', subject: 'audit', detail: { count: 1 } },
+  ]);
   assert.deepEqual(outbox.queue.backlog('audit'), { queued: 1, oldestQueuedAtMs: rest.time.wallMs(), dead: 0 });
-  assert.throws(() => outbox.deadLetters.decide('retry', 'nobody', ['a:1'], note), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
+  assert.throws(() => outbox.deadLetters.decide('retry', 'nobody', ['a:1'], note), {
+    code: 'BRIDGE_STORE_SINK_UNKNOWN',
+  });
 });
 
 test('a pause survives the process and a change of configuration, and resume lifts it like a retirement', (t) => {
@@ -153,7 +170,11 @@ test('a pause survives the process and a change of configuration, and resume lif
   outbox.queue.pause('audit', { by: 'billing', atMs: 6 });
   outbox.sinks.put([{ name: 'audit', type: 'webhook', fingerprint: 'two' }]);
   using beside = openOutbox(folder, { deps: time, lock: false, synchronous: 'OFF' });
-  assert.deepEqual(beside.queue.record('audit'), { pause: { by: 'orders', atMs: 5 }, lastAcceptedAtMs: null, lastError: null });
+  assert.deepEqual(beside.queue.record('audit'), {
+    pause: { by: 'orders', atMs: 5 },
+    lastAcceptedAtMs: null,
+    lastError: null,
+  });
   assert.deepEqual(beside.queue.resume('audit'), { reason: 'paused by orders', atMs: 5 });
   assert.equal(beside.queue.resume('audit'), null);
   assert.throws(() => outbox.queue.pause('nobody', { by: 'orders', atMs: 5 }), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });

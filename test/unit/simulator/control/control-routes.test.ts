@@ -151,7 +151,8 @@ test('an impossible transition gets 409 and changes nothing (F-22, F-40, F-53)',
 test('an unknown event gets 404 on every route', () => {
   const simulation = new Simulation();
   problemOf(simulation.send('PATCH', '/simulator/events/nobody', { body: {} }), 404);
-  for (const move of ['start', 'end', 'cancel']) problemOf(simulation.send('POST', `/simulator/events/nobody/${move}`), 404);
+  for (const move of ['start', 'end', 'cancel'])
+    problemOf(simulation.send('POST', `/simulator/events/nobody/${move}`), 404);
 });
 
 test('an unknown route gets 404, a wrong method 405 with the allowed ones', () => {
@@ -196,13 +197,17 @@ for (const body of [
 }
 
 test('a renamed scenario starts by its former name, and is listed by its current one', () => {
-  const started = jsonOf<{ name: string; running: boolean }>(new Simulation().order('POST', '/scenarios/user-reboot-at-once'));
+  const started = jsonOf<{ name: string; running: boolean }>(
+    new Simulation().order('POST', '/scenarios/user-reboot-at-once'),
+  );
   assert.deepEqual([started.name, started.running], ['auto-approved-user-reboot', true]);
 });
 
 test('the scenarios are listed with their purpose, and an unknown one gets 404', () => {
   const simulation = new Simulation();
-  const list = jsonOf<{ name: string; purpose: string; running: boolean }[]>(simulation.send('GET', '/simulator/scenarios'));
+  const list = jsonOf<{ name: string; purpose: string; running: boolean }[]>(
+    simulation.send('GET', '/simulator/scenarios'),
+  );
   assert.equal(list[0]?.name, 'demo');
   for (const { purpose, running } of list) assert.ok(purpose !== '' && !running);
   assert.match(problemOf(simulation.send('POST', '/simulator/scenarios/nothing'), 404).detail, /demo/);

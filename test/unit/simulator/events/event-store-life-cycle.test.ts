@@ -114,7 +114,10 @@ test('a NotBefore within the current second starts the event at once (F-39)', ()
 
 test('an event whose NotBefore is empty or already past stays Scheduled until it is approved (F-39)', () => {
   const simulation = new Simulation();
-  const ids = [simulation.schedule({ NotBefore: '' }).EventId, simulation.schedule({ NotBefore: 'Mon, 11 Apr 2022 22:26:58 GMT' }).EventId];
+  const ids = [
+    simulation.schedule({ NotBefore: '' }).EventId,
+    simulation.schedule({ NotBefore: 'Mon, 11 Apr 2022 22:26:58 GMT' }).EventId,
+  ];
   simulation.advance('2d');
   assert.deepEqual(
     simulation.statuses(),
@@ -143,7 +146,10 @@ test("control requests can reproduce the documentation's example (F-14, F-20, F-
   const scheduled = { ...fields, EventStatus: 'Scheduled', NotBefore: 'Mon, 11 Apr 2022 22:26:58 GMT' };
   assert.deepEqual(simulation.document(), { DocumentIncarnation: 2, Events: [scheduled] });
   simulation.send('POST', `/simulator/events/${fields.EventId}/start`);
-  assert.deepEqual(simulation.document(), { DocumentIncarnation: 3, Events: [{ ...fields, EventStatus: 'Started', NotBefore: '' }] });
+  assert.deepEqual(simulation.document(), {
+    DocumentIncarnation: 3,
+    Events: [{ ...fields, EventStatus: 'Started', NotBefore: '' }],
+  });
   simulation.send('POST', `/simulator/events/${fields.EventId}/end`);
   assert.deepEqual(simulation.document(), { DocumentIncarnation: 4, Events: [] });
 });

@@ -58,7 +58,8 @@ const RANK = { Scheduled: 1, Started: 2, gone: 3 } as const;
 function check(before: Document, after: Document, ranks: Map<string, number>, hidden: ReadonlySet<string>): void {
   assert.ok(after.DocumentIncarnation >= before.DocumentIncarnation);
   const isSame = JSON.stringify(before.Events) === JSON.stringify(after.Events);
-  if (after.DocumentIncarnation === before.DocumentIncarnation) assert.ok(isSame, 'another content under the same incarnation');
+  if (after.DocumentIncarnation === before.DocumentIncarnation)
+    assert.ok(isSame, 'another content under the same incarnation');
   const listed = new Set<string>();
   for (const event of after.Events) {
     listed.add(event.EventId.toLowerCase());
@@ -99,7 +100,8 @@ test('reading every second or only at the end gives the same document (F-37)', (
     fc.property(moments, (steps) => {
       const [often, once] = [new Simulation(), new Simulation()];
       for (const [seconds, body] of steps) {
-        for (const simulation of [often, once]) simulation.send('POST', '/simulator/events', { body: { EventId: `e${seconds}`, ...body } });
+        for (const simulation of [often, once])
+          simulation.send('POST', '/simulator/events', { body: { EventId: `e${seconds}`, ...body } });
         for (let second = 0; second < seconds; second++) {
           often.advance('1s');
           often.document();

@@ -24,9 +24,16 @@ test('a fault applies to the ordered number of answers, on every metadata route 
 });
 
 test('status, body and headers replace those of the service (F-76, F-77)', () => {
-  const simulation = faulty({ status: 429, body: '<html>', headers: { 'Retry-After': 7, 'Content-Type': 'text/html' } });
+  const simulation = faulty({
+    status: 429,
+    body: '<html>',
+    headers: { 'Retry-After': 7, 'Content-Type': 'text/html' },
+  });
   const answer = simulation.get(EVENTS);
-  assert.deepEqual([answer.status, textOf(answer), answer.headers], [429, '<html>', { 'content-type': 'text/html', 'retry-after': '7' }]);
+  assert.deepEqual(
+    [answer.status, textOf(answer), answer.headers],
+    [429, '<html>', { 'content-type': 'text/html', 'retry-after': '7' }],
+  );
 });
 
 test('a status alone has an empty body, a body alone has status 200, an object or a list becomes JSON (F-19, F-30, F-75)', () => {
@@ -59,7 +66,11 @@ test('a fault can be limited to a method and a machine', () => {
 
 test('a fault can be limited to a path and everything below it, in any letter case', () => {
   const simulation = faulty({ status: 500, path: '/Metadata/Instance/', times: 9 });
-  const spoilt = ['/metadata/instance', '/metadata/INSTANCE/compute/name?api-version=x', '/metadata/instance/?api-version=x'];
+  const spoilt = [
+    '/metadata/instance',
+    '/metadata/INSTANCE/compute/name?api-version=x',
+    '/metadata/instance/?api-version=x',
+  ];
   for (const url of spoilt) assert.equal(simulation.get(url).status, 500, url);
   for (const url of [EVENTS, '/metadata/instances', '/metadata?x=/metadata/instance'])
     assert.notEqual(simulation.get(url).status, 500, url);
@@ -78,7 +89,11 @@ test('a fault can be limited to api-versions', () => {
 
 test('the orders of a list apply one after another, each when the one before is used up', () => {
   const simulation = faulty([{ status: 500 }, { delay: '5s' }, { status: 404, times: 2 }, { truncate: 20 }]);
-  const told = Array.from({ length: 6 }, () => simulation.get(EVENTS)).map(({ status, delayMs, truncate }) => [status, delayMs, truncate]);
+  const told = Array.from({ length: 6 }, () => simulation.get(EVENTS)).map(({ status, delayMs, truncate }) => [
+    status,
+    delayMs,
+    truncate,
+  ]);
   assert.deepEqual(told, [
     [500, undefined, undefined],
     [200, 5000, undefined],
@@ -96,7 +111,10 @@ test('a request that does not match the active order gets its usual answer, and 
   ]);
   const instance = '/metadata/instance?api-version=2021-02-01';
   assert.deepEqual([simulation.get(instance).status, simulation.approve().status], [200, 503]);
-  assert.deepEqual([simulation.get(EVENTS).status, simulation.approve().status, simulation.approve().status], [200, 429, 200]);
+  assert.deepEqual(
+    [simulation.get(EVENTS).status, simulation.approve().status, simulation.approve().status],
+    [200, 429, 200],
+  );
 });
 
 test('in a list, an order with only times or for leaves answers unchanged, and a POST among them has its effect', () => {
@@ -126,7 +144,11 @@ test('the time of an order in a list begins when the one before it is over', () 
 });
 
 test('the state shows the active order of a list and the ones after it', () => {
-  const simulation = faulty([{ status: 500, times: 2 }, { delay: '5s' }, { apiVersion: '2024-07-09', status: 404, for: '1m' }]);
+  const simulation = faulty([
+    { status: 500, times: 2 },
+    { delay: '5s' },
+    { apiVersion: '2024-07-09', status: 404, for: '1m' },
+  ]);
   const fault = () => jsonOf<{ fault: unknown }>(simulation.send('GET', '/simulator')).fault;
   const last = { status: 404, apiVersion: ['2024-07-09'], for: '1m' };
   assert.deepEqual(fault(), { status: 500, times: 2, left: 2, then: [{ delay: '5s' }, last] });
@@ -169,7 +191,9 @@ test('a body is sent with every given key', () => {
 
 test('a body that is nested too deeply to be written is refused, and the order before stays', () => {
   const simulation = faulty({ status: 418 });
-  const answer = simulation.send('PUT', '/simulator/faults', { body: `{"body":${'['.repeat(200_000)}${']'.repeat(200_000)}}` });
+  const answer = simulation.send('PUT', '/simulator/faults', {
+    body: `{"body":${'['.repeat(200_000)}${']'.repeat(200_000)}}`,
+  });
   assert.equal(answer.status, 400);
   assert.deepEqual(jsonOf<{ faults: unknown }>(answer).faults, [{ path: 'body', message: 'is nested too deeply' }]);
   assert.equal(simulation.get(EVENTS).status, 418);

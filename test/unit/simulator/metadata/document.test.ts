@@ -14,7 +14,11 @@ const TABLE: readonly (readonly [version: string, addedFields: readonly string[]
   ['2019-04-01', ['Description'], ['Preempt', 'Terminate']],
   ['2019-08-01', ['Description', 'EventSource'], ['Preempt', 'Terminate']],
   ['2020-07-01', ['Description', 'EventSource', 'DurationInSeconds'], ['Preempt', 'Terminate']],
-  ['2024-07-09', ['Description', 'EventSource', 'DurationInSeconds'], ['Preempt', 'Terminate', 'SpotRebalanceRecommendation']],
+  [
+    '2024-07-09',
+    ['Description', 'EventSource', 'DurationInSeconds'],
+    ['Preempt', 'Terminate', 'SpotRebalanceRecommendation'],
+  ],
 ];
 
 for (const [version, addedFields, addedTypes] of TABLE) {

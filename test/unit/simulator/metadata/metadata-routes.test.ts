@@ -13,7 +13,9 @@ test('an empty simulator lists nothing, with incarnation 1 (F-12, F-15, F-19)', 
 });
 
 test("letter case of the path and of the Metadata header's value is ignored (F-02, F-08)", () => {
-  const answer = new Simulation().send('GET', '/Metadata/ScheduledEvents?api-version=2020-07-01', { headers: { METADATA: 'True' } });
+  const answer = new Simulation().send('GET', '/Metadata/ScheduledEvents?api-version=2020-07-01', {
+    headers: { METADATA: 'True' },
+  });
   assert.equal(answer.status, 200);
 });
 
@@ -53,7 +55,11 @@ for (const query of [
     for (const method of ['GET', 'POST']) {
       const answer = simulation.send(method, `/metadata/scheduledevents${query}`, { headers: { Metadata: 'true' } });
       assert.equal(answer.status, 400);
-      assert.deepEqual(jsonOf<Record<string, unknown>>(answer)['newest-versions'], ['2024-07-09', '2020-07-01', '2019-08-01']);
+      assert.deepEqual(jsonOf<Record<string, unknown>>(answer)['newest-versions'], [
+        '2024-07-09',
+        '2020-07-01',
+        '2019-08-01',
+      ]);
     }
   });
 }
@@ -128,10 +134,16 @@ test('the ETag is the incarnation, and a GET with it gets 304 without a body (F-
 test('a StartRequest starts the event for all its Resources, needs no Content-Type and can have additional keys (F-56, F-69, F-70, F-71)', () => {
   const simulation = new Simulation();
   const { EventId } = simulation.schedule({ Resources: ['sim_0', 'sim_1'] });
-  const answer = simulation.startRequests({ StartRequests: [{ EventId: EventId.toLowerCase(), more: 1 }], DocumentIncarnation: 2 });
+  const answer = simulation.startRequests({
+    StartRequests: [{ EventId: EventId.toLowerCase(), more: 1 }],
+    DocumentIncarnation: 2,
+  });
   assert.deepEqual([answer.status, answer.body.length], [200, 0]);
   const [event] = simulation.document().Events;
-  assert.deepEqual([event?.EventId, event?.EventStatus, event?.NotBefore, event?.Resources], [EventId, 'Started', '', ['sim_0', 'sim_1']]);
+  assert.deepEqual(
+    [event?.EventId, event?.EventStatus, event?.NotBefore, event?.Resources],
+    [EventId, 'Started', '', ['sim_0', 'sim_1']],
+  );
 });
 
 test('approving twice gets 200 and changes nothing more (F-67)', () => {
@@ -206,7 +218,9 @@ test('a machine can neither list nor approve an event that only others see (F-59
 
 test("the instance routes have the VM's name, scale set and location, all as texts (F-82, F-83)", () => {
   const simulation = new Simulation({ vmName: 'WestNO_3' });
-  const { compute } = jsonOf<{ compute: Record<string, string> }>(simulation.get('/Metadata/instance?api-version=2021-02-01&format=json'));
+  const { compute } = jsonOf<{ compute: Record<string, string> }>(
+    simulation.get('/Metadata/instance?api-version=2021-02-01&format=json'),
+  );
   assert.deepEqual(jsonOf(simulation.get('/metadata/instance/compute?api-version=2020-07-01')), compute);
   assert.equal(compute['name'], 'WestNO_3');
   assert.equal(compute['vmScaleSetName'], 'WestNO');
@@ -221,7 +235,9 @@ test("the instance routes have the VM's name, scale set and location, all as tex
 });
 
 test('tags are given as one text and as a list of names and values (F-82)', () => {
-  const compute = jsonOf<Record<string, unknown>>(new Simulation().get('/metadata/instance/compute?api-version=2021-02-01'));
+  const compute = jsonOf<Record<string, unknown>>(
+    new Simulation().get('/metadata/instance/compute?api-version=2021-02-01'),
+  );
   assert.equal(compute['tags'], 'environment:simulated;team:maintenance');
   assert.deepEqual(compute['tagsList'], [
     { name: 'environment', value: 'simulated' },
@@ -238,17 +254,27 @@ test('a VM outside a scale set has an empty scale set name (F-84)', () => {
 
 test('a VM has the same vmId in every simulator, and another VM has a different one (F-85)', () => {
   const vmId = (vmName: string) =>
-    jsonOf<Record<string, string>>(new Simulation({ vmName }).get('/metadata/instance/compute?api-version=2021-02-01'))['vmId'];
+    jsonOf<Record<string, string>>(new Simulation({ vmName }).get('/metadata/instance/compute?api-version=2021-02-01'))[
+      'vmId'
+    ];
   assert.equal(vmId('a'), vmId('a'));
   assert.notEqual(vmId('a'), vmId('b'));
 });
 
 test('the instance routes require a version and reject POST (F-04, F-09, F-86)', () => {
   const simulation = new Simulation();
-  for (const query of ['', '?api-version=latest', '?api-version=2016-01-01', '?api-version=2021-02-01&api-version=2021-02-01']) {
+  for (const query of [
+    '',
+    '?api-version=latest',
+    '?api-version=2016-01-01',
+    '?api-version=2021-02-01&api-version=2021-02-01',
+  ]) {
     const answer = simulation.get(`/metadata/instance/compute${query}`);
     assert.equal(answer.status, 400);
     assert.ok(Array.isArray(jsonOf<Record<string, unknown>>(answer)['newest-versions']));
   }
-  assert.equal(simulation.send('POST', '/metadata/instance?api-version=2021-02-01', { headers: { Metadata: 'true' } }).status, 405);
+  assert.equal(
+    simulation.send('POST', '/metadata/instance?api-version=2021-02-01', { headers: { Metadata: 'true' } }).status,
+    405,
+  );
 });

@@ -50,7 +50,10 @@ test('in a Description every known name and every GUID is replaced, but no part 
   const Description = `Host of web_1, _web_1 and WEB_10.internal (a: web-1) for ${UPPER.toLowerCase()}, not myweb_1.`;
   const by = anonymiser();
   const event = one({ EventId: UPPER, Resources: ['web_1', 'WEB_10'], Description }, by);
-  assert.equal(event.Description, `Host of vm_0, _vm_0 and vm_1.internal (a: web-1) for ${event.EventId.toLowerCase()}, not myweb_1.`);
+  assert.equal(
+    event.Description,
+    `Host of vm_0, _vm_0 and vm_1.internal (a: web-1) for ${event.EventId.toLowerCase()}, not myweb_1.`,
+  );
   const other = one({ Description: 'In subscription 11111111-2222-3333-4444-555555555555.' }, by);
   assert.match(other.Description ?? '', /^In subscription [0-9A-F-]{36}\.$/i);
   assert.doesNotMatch(other.Description ?? '', /1111/);
@@ -64,7 +67,11 @@ test('a name with special characters of regular expressions is replaced literall
 test('a Description reveals no machine, even one that only a later event of the document lists', () => {
   const line: RecordingLine = {
     at: AT,
-    document: documentOf(1, eventOf({ Description: 'Moves away from db_7.' }), eventOf({ EventId: 'x', Resources: ['db_7'] })),
+    document: documentOf(
+      1,
+      eventOf({ Description: 'Moves away from db_7.' }),
+      eventOf({ EventId: 'x', Resources: ['db_7'] }),
+    ),
   };
   assert.doesNotMatch(JSON.stringify(anonymiser().line(line)), /db_7/);
 });
@@ -83,7 +90,10 @@ test('unknown fields, unexpected bodies and all of a POST but its EventIds are o
     requests.map((request) => Object.keys(request as object)),
     [['EventId'], [], []],
   );
-  assert.deepEqual(by.line({ at: AT, post: { StartRequests: null, status: 400 } }).post, { StartRequests: null, status: 400 });
+  assert.deepEqual(by.line({ at: AT, post: { StartRequests: null, status: 400 } }).post, {
+    StartRequests: null,
+    status: 400,
+  });
 });
 
 test('times, types, incarnations, missing fields of an older api-version and an empty body are kept', () => {
@@ -119,25 +129,38 @@ test('in any recording no name and no id is left, and equal values stay equal', 
         const by = anonymiser(seed);
         const listed = [...new Set(all.flat().flatMap(({ Resources }) => Resources))];
         const after = all.map((list, index) => {
-          const known = new Set(all.slice(0, index + 1).flatMap((earlier) => earlier.flatMap(({ Resources }) => Resources)));
-          const words = (told: readonly string[]) => told.filter((word) => known.has(word) || !listed.includes(word)).join(' ');
+          const known = new Set(
+            all.slice(0, index + 1).flatMap((earlier) => earlier.flatMap(({ Resources }) => Resources)),
+          );
+          const words = (told: readonly string[]) =>
+            told.filter((word) => known.has(word) || !listed.includes(word)).join(' ');
           return by.line({
             at: AT,
-            document: documentOf(index, ...list.map(({ words: told, ...rest }) => eventOf({ ...rest, Description: words(told) }))),
+            document: documentOf(
+              index,
+              ...list.map(({ words: told, ...rest }) => eventOf({ ...rest, Description: words(told) })),
+            ),
           });
         });
         const text = JSON.stringify(after).toLowerCase();
         for (const { EventId } of all.flat()) assert.ok(!text.includes(EventId.toLowerCase()), EventId);
         for (const known of listed) {
-          const inside = new RegExp(`(?<![\\p{L}\\p{N}])${known.toLowerCase().replaceAll(/[.()]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'u');
+          const inside = new RegExp(
+            `(?<![\\p{L}\\p{N}])${known.toLowerCase().replaceAll(/[.()]/g, '\\$&')}(?![\\p{L}\\p{N}])`,
+            'u',
+          );
           assert.doesNotMatch(text, inside);
         }
         const pairs = all.flatMap((list, index) =>
           list.flatMap(({ Resources }, place) =>
-            Resources.map((before, at) => [before.toLowerCase(), events(after[index] as RecordingLine)[place]?.Resources[at]] as const),
+            Resources.map(
+              (before, at) =>
+                [before.toLowerCase(), events(after[index] as RecordingLine)[place]?.Resources[at]] as const,
+            ),
           ),
         );
-        for (const [before, now] of pairs) for (const [other, then] of pairs) assert.equal(before === other, now === then);
+        for (const [before, now] of pairs)
+          for (const [other, then] of pairs) assert.equal(before === other, now === then);
       },
     ),
   );

@@ -5,13 +5,18 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { BridgeError } from '../../../../src/errors.ts';
 import { formatFault } from '../../../../src/schema/faults.ts';
-import { parseRecording, type ReadRecording, readRecording } from '../../../../src/simulator/recording/read-recording.ts';
+import {
+  parseRecording,
+  type ReadRecording,
+  readRecording,
+} from '../../../../src/simulator/recording/read-recording.ts';
 import { folderOf } from '../../../support/folder.ts';
 import { documentOf, eventOf } from '../../../virtual/recording-fixture.ts';
 
 const HEADER = { recording: 1, startedAt: '2026-11-21T14:00:00.000Z', anonymised: false };
 const DOCUMENT = documentOf(2, eventOf());
-const ndjson = (...lines: readonly unknown[]) => lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
+const ndjson = (...lines: readonly unknown[]) =>
+  lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
 
 function read(...lines: readonly unknown[]): ReadRecording {
   const recording = parseRecording(ndjson(...lines));
@@ -75,7 +80,9 @@ test("every fault is reported with its line, and none shows the file's content",
     { at: at(1) },
     { at: at(1), document: DOCUMENT, unchanged: true },
     { at: 'hunter2', document: DOCUMENT },
-    { document: { DocumentIncarnation: 1.5, Events: [{ ...eventOf(), EventStatus: 'hunter2', Resources: 'hunter2' }] } },
+    {
+      document: { DocumentIncarnation: 1.5, Events: [{ ...eventOf(), EventStatus: 'hunter2', Resources: 'hunter2' }] },
+    },
     { at: at(1), answer: { body: 'x' } },
     { at: at(1), answer: { status: 99 } },
     { at: at(1), document: documentOf(1, eventOf(), eventOf()) },
@@ -135,7 +142,10 @@ test('a capture of plain documents is read, one second apart if they have no tim
 });
 
 test('plain documents may have times, which are not part of the document', () => {
-  const recording = read(documentOf(1), { at: at(5), ...documentOf(2) }, documentOf(3), { at: at(9), ...documentOf(4) });
+  const recording = read(documentOf(1), { at: at(5), ...documentOf(2) }, documentOf(3), {
+    at: at(9),
+    ...documentOf(4),
+  });
   assert.equal(recording.startedAtMs, Date.parse(at(4)));
   assert.deepEqual(
     recording.lines.map(({ afterMs }) => afterMs),

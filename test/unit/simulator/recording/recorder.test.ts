@@ -1,14 +1,26 @@
 // Requests and answers → the ones that become a line of a recording.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { answer, documentOf, eventOf, get, post, RecorderFixture, START_MS } from '../../../virtual/recording-fixture.ts';
+import {
+  answer,
+  documentOf,
+  eventOf,
+  get,
+  post,
+  RecorderFixture,
+  START_MS,
+} from '../../../virtual/recording-fixture.ts';
 
 const FIRST = documentOf(2, eventOf());
 const SECOND = documentOf(3, eventOf({ EventStatus: 'Started', NotBefore: '' }));
 
 test('a document becomes a line with its time and api-version when it is new, and none while it stays', () => {
   const fixture = new RecorderFixture();
-  fixture.record(get(), answer(200, FIRST)).record(get(), answer(200, FIRST)).record(get(), answer(304)).record(get(), answer(200, SECOND));
+  fixture
+    .record(get(), answer(200, FIRST))
+    .record(get(), answer(200, FIRST))
+    .record(get(), answer(304))
+    .record(get(), answer(200, SECOND));
   assert.deepEqual(fixture.lines, [
     { at: '2026-11-21T14:00:01.000Z', apiVersion: '2020-07-01', document: FIRST },
     { at: '2026-11-21T14:00:04.000Z', apiVersion: '2020-07-01', document: SECOND },
@@ -17,7 +29,10 @@ test('a document becomes a line with its time and api-version when it is new, an
 
 test('a document with another order of keys or other white space is not new', () => {
   const fixture = new RecorderFixture();
-  const turned = { Events: FIRST.Events.map((event) => Object.fromEntries(Object.entries(event).reverse())), DocumentIncarnation: 2 };
+  const turned = {
+    Events: FIRST.Events.map((event) => Object.fromEntries(Object.entries(event).reverse())),
+    DocumentIncarnation: 2,
+  };
   fixture.record(get(), answer(200, FIRST)).record(get(), answer(200, JSON.stringify(turned, null, 2)));
   assert.equal(fixture.lines.length, 1);
 });
@@ -37,7 +52,10 @@ test('unknown fields are recorded as received', () => {
 
 test('each machine and each api-version has its own documents', () => {
   const fixture = new RecorderFixture();
-  fixture.record(get(), answer(200, FIRST), 'a').record(get(), answer(200, FIRST), 'b').record(get('2019-08-01'), answer(200, FIRST), 'a');
+  fixture
+    .record(get(), answer(200, FIRST), 'a')
+    .record(get(), answer(200, FIRST), 'b')
+    .record(get('2019-08-01'), answer(200, FIRST), 'a');
   assert.deepEqual(
     fixture.lines.map(({ vm, apiVersion }) => [vm, apiVersion]),
     [
@@ -108,7 +126,9 @@ const NO_DOCUMENTS: Readonly<Record<string, unknown>> = {
 for (const [what, body] of Object.entries(NO_DOCUMENTS)) {
   test(`a 200 with ${what} is an unexpected answer with its body`, () => {
     const fixture = new RecorderFixture().record(get(), answer(200, body));
-    assert.deepEqual(fixture.said(), [{ answer: { status: 200, body: typeof body === 'string' ? body : JSON.stringify(body) } }]);
+    assert.deepEqual(fixture.said(), [
+      { answer: { status: 200, body: typeof body === 'string' ? body : JSON.stringify(body) } },
+    ]);
   });
 }
 
@@ -151,7 +171,10 @@ test("a refusal for the client's own mistake is not recorded, nor is any other r
 });
 
 test('letter case of the path is ignored', () => {
-  const fixture = new RecorderFixture().record({ ...get(), url: '/Metadata/ScheduledEvents?API-VERSION=2020-07-01' }, answer(200, FIRST));
+  const fixture = new RecorderFixture().record(
+    { ...get(), url: '/Metadata/ScheduledEvents?API-VERSION=2020-07-01' },
+    answer(200, FIRST),
+  );
   assert.equal(fixture.lines.length, 1);
 });
 

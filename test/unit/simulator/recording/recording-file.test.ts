@@ -105,7 +105,13 @@ test('a value that cannot become JSON stops the recording with a log line, but n
   const path = join(folderOf(t), 'night.ndjson');
   const logged: unknown[] = [];
   const logger = { error: (...said: unknown[]) => void logged.push(said) };
-  await using recording = await startRecording({ path, anonymise: false, startedAtMs: START_MS, deps: systemDeps(), logger });
+  await using recording = await startRecording({
+    path,
+    anonymise: false,
+    startedAtMs: START_MS,
+    deps: systemDeps(),
+    logger,
+  });
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   recording.record(get(), answer(200, `{"DocumentIncarnation":1,"Events":[],"x":${deep}}`), START_MS);
   recording.record(get(), answer(200, documentOf(2)), START_MS);

@@ -9,7 +9,10 @@ import type { Logger } from 'pino';
 import { BridgeError } from '../../../../src/errors.ts';
 import { startRecording } from '../../../../src/simulator/recording/recorder.ts';
 import type { RecordingLine } from '../../../../src/simulator/recording/recording.ts';
-import { type RecordingProxyOptions, startRecordingProxy } from '../../../../src/simulator/recording/recording-proxy.ts';
+import {
+  type RecordingProxyOptions,
+  startRecordingProxy,
+} from '../../../../src/simulator/recording/recording-proxy.ts';
 import { scriptOfRecording } from '../../../../src/simulator/recording/replay.ts';
 import { startSimulatorServer } from '../../../../src/simulator/server.ts';
 import { systemDeps } from '../../../../src/time/system.ts';
@@ -45,9 +48,20 @@ interface Fixture {
   readonly lines: () => Promise<readonly RecordingLine[]>;
 }
 
-async function record(t: TestContext, upstream: string, options: Partial<RecordingProxyOptions> = {}): Promise<Fixture> {
+async function record(
+  t: TestContext,
+  upstream: string,
+  options: Partial<RecordingProxyOptions> = {},
+): Promise<Fixture> {
   const path = pathOf(t);
-  const proxy = await startRecordingProxy({ listen: LOOPBACK, upstream, path, anonymise: false, deps: systemDeps(), ...options });
+  const proxy = await startRecordingProxy({
+    listen: LOOPBACK,
+    upstream,
+    path,
+    anonymise: false,
+    deps: systemDeps(),
+    ...options,
+  });
   t.after(() => proxy[Symbol.asyncDispose]());
   const lines = async () => {
     await proxy[Symbol.asyncDispose]();
@@ -60,11 +74,17 @@ async function record(t: TestContext, upstream: string, options: Partial<Recordi
 }
 
 const kinds = (lines: readonly RecordingLine[]) =>
-  lines.map(({ document, answer, post, unchanged }) => document?.DocumentIncarnation ?? answer?.status ?? post?.status ?? unchanged);
+  lines.map(
+    ({ document, answer, post, unchanged }) =>
+      document?.DocumentIncarnation ?? answer?.status ?? post?.status ?? unchanged,
+  );
 
 async function simulator(t: TestContext) {
   const time = new VirtualTime({ startMs: START_MS });
-  const server = await startSimulatorServer({ listen: LOOPBACK, deps: { ...systemDeps(), wallMs: time.wallMs, random: time.random } });
+  const server = await startSimulatorServer({
+    listen: LOOPBACK,
+    deps: { ...systemDeps(), wallMs: time.wallMs, random: time.random },
+  });
   t.after(() => server[Symbol.asyncDispose]());
   const control = (method: string, path: string, body: object = {}) =>
     ask(`${server.url}/simulator${path}`, { method, body: JSON.stringify(body) });
@@ -127,15 +147,25 @@ test('an anonymised recording has no name and no id, and the client gets both', 
   const fake = await FakeMetadata.start(t);
   const recorder = await record(t, fake.url, { anonymise: true });
   fake.next({
-    body: fakeDocument(2, { EventId: 'C7061BAC-AFDC-4513-B24B-AA5F13A16123', Resources: ['payroll_0'], Description: 'On payroll_0.' }),
+    body: fakeDocument(2, {
+      EventId: 'C7061BAC-AFDC-4513-B24B-AA5F13A16123',
+      Resources: ['payroll_0'],
+      Description: 'On payroll_0.',
+    }),
   });
   assert.match((await ask(recorder.url + EVENTS)).body.toString(), /C7061BAC.*payroll_0/);
   fake.next({});
-  await ask(recorder.url + EVENTS, { method: 'POST', body: '{"StartRequests":[{"EventId":"C7061BAC-AFDC-4513-B24B-AA5F13A16123"}]}' });
+  await ask(recorder.url + EVENTS, {
+    method: 'POST',
+    body: '{"StartRequests":[{"EventId":"C7061BAC-AFDC-4513-B24B-AA5F13A16123"}]}',
+  });
   assert.equal(fake.requests[1]?.body, '{"StartRequests":[{"EventId":"C7061BAC-AFDC-4513-B24B-AA5F13A16123"}]}');
   const [listed, posted] = await recorder.lines();
   assert.doesNotMatch(readFileSync(recorder.path, 'utf8'), /c7061bac|payroll/i);
-  assert.deepEqual([listed?.document?.Events[0]?.Resources, listed?.document?.Events[0]?.Description], [['vm_0'], 'On vm_0.']);
+  assert.deepEqual(
+    [listed?.document?.Events[0]?.Resources, listed?.document?.Events[0]?.Description],
+    [['vm_0'], 'On vm_0.'],
+  );
   assert.deepEqual(posted?.post?.StartRequests, [{ EventId: listed?.document?.Events[0]?.EventId }]);
 });
 
@@ -190,7 +220,12 @@ test('only /metadata is forwarded, and no identity below it', async (t) => {
   const fake = await FakeMetadata.start(t);
   const recorder = await record(t, fake.url);
   assert.deepEqual((await ask(`${recorder.url}/simulator/events`, { method: 'POST', body: '{}' })).status, 404);
-  for (const path of ['identity/oauth2/token?resource=x', 'Identity/info', '%69dentity/oauth2/token', 'instance/../identity']) {
+  for (const path of [
+    'identity/oauth2/token?resource=x',
+    'Identity/info',
+    '%69dentity/oauth2/token',
+    'instance/../identity',
+  ]) {
     const asked = await ask(recorder.url, { path: `/metadata/${path}` });
     assert.equal(asked.status, 403, path);
   }
@@ -213,7 +248,14 @@ test('a failed start leaves nothing behind: a bad upstream, its own address, a f
   const port = Number(new URL(url).port);
   const path = pathOf(t);
   const start = async (options: Partial<RecordingProxyOptions>) => {
-    const proxy = await startRecordingProxy({ listen: LOOPBACK, upstream: url, path, anonymise: false, deps: systemDeps(), ...options });
+    const proxy = await startRecordingProxy({
+      listen: LOOPBACK,
+      upstream: url,
+      path,
+      anonymise: false,
+      deps: systemDeps(),
+      ...options,
+    });
     t.after(() => proxy[Symbol.asyncDispose]());
     return proxy;
   };
@@ -243,7 +285,13 @@ test("without an upstream a recording has the simulator's own answers, by machin
   const path = pathOf(t);
   const deps = { ...systemDeps(), wallMs: () => START_MS };
   const recording = await startRecording({ path, anonymise: false, startedAtMs: deps.wallMs(), deps });
-  await using group = await startSimulatorServer({ listen: LOOPBACK, vms: ['a_0', 'a_1'], speed: 0, deps, onAnswer: recording.record });
+  await using group = await startSimulatorServer({
+    listen: LOOPBACK,
+    vms: ['a_0', 'a_1'],
+    speed: 0,
+    deps,
+    onAnswer: recording.record,
+  });
   const [first, second] = group.urls;
   for (const machine of [first, second]) await ask(`${machine?.url}${EVENTS}`);
   await ask(`${first?.url}/simulator/events`, { method: 'POST', body: '{"EventId":"A"}' });

@@ -25,7 +25,9 @@ const HEADER = { recording: 1, startedAt: new Date(START_MS).toISOString(), anon
 const VERSION = '2020-07-01';
 
 function scriptOf(header: object | null, lines: readonly object[]): Script {
-  const recording = parseRecording([...(header ? [header] : []), ...lines].map((line) => JSON.stringify(line)).join('\n'));
+  const recording = parseRecording(
+    [...(header ? [header] : []), ...lines].map((line) => JSON.stringify(line)).join('\n'),
+  );
   assert.ok(!('faults' in recording), JSON.stringify(recording));
   return toScript(recording, 'night.ndjson');
 }
@@ -62,7 +64,10 @@ test('the documents are played at their times, with their incarnations and Event
   const simulation = play(script, dayMs);
   assert.deepEqual(simulation.document(), documentOf(16));
   simulation.advance('1m');
-  assert.deepEqual(simulation.document(), documentOf(18, { ...scheduled, NotBefore: notBefore(START_MS + 900_000 + dayMs) }));
+  assert.deepEqual(
+    simulation.document(),
+    documentOf(18, { ...scheduled, NotBefore: notBefore(START_MS + 900_000 + dayMs) }),
+  );
   simulation.advance('15m');
   assert.deepEqual(simulation.statuses(), [[scheduled.EventId, 'Started']]);
   simulation.advance('10m');
@@ -87,7 +92,16 @@ test('a document is answered byte for byte as recorded, in any order of keys, wi
     const event = Object.fromEntries(order.map((key) => [key, values[key]]));
     return JSON.stringify({ DocumentIncarnation: 7, Events: [event] });
   };
-  const real = ['EventId', 'EventStatus', 'EventType', 'ResourceType', 'Resources', 'NotBefore', 'Description', 'EventSource'];
+  const real = [
+    'EventId',
+    'EventStatus',
+    'EventType',
+    'ResourceType',
+    'Resources',
+    'NotBefore',
+    'Description',
+    'EventSource',
+  ];
   const odd = ['New', 'EventSource', 'Resources', 'NotBefore', 'EventType', 'EventStatus', 'ResourceType', 'EventId'];
   for (const order of [real, odd]) {
     const look = (text: string) => lineAt(0, { document: JSON.parse(text) as RecordedDocument });
@@ -141,7 +155,10 @@ test('an unexpected answer lasts until the next line, and only for GET', () => {
   assert.equal(simulation.get(url).reset, true);
   simulation.advance('10s');
   const cut = simulation.get(url);
-  assert.deepEqual([textOf({ ...cut, body: cut.body.subarray(0, cut.truncate) }), cut.body.length], ['{"Docüm', (cut.truncate ?? 0) + 1]);
+  assert.deepEqual(
+    [textOf({ ...cut, body: cut.body.subarray(0, cut.truncate) }), cut.body.length],
+    ['{"Docüm', (cut.truncate ?? 0) + 1],
+  );
   simulation.advance('10s');
   assert.deepEqual(simulation.document(), documentOf(1));
 });
@@ -172,12 +189,19 @@ test('the first of several machines is played, and the newest of several api-ver
 });
 
 test('a recording without documents plays its unexpected answers', () => {
-  const script = scriptOf(HEADER, [{ ...lineAt(1000, { answer: { status: 400, body: '' } }), apiVersion: '2024-07-09' }]);
+  const script = scriptOf(HEADER, [
+    { ...lineAt(1000, { answer: { status: 400, body: '' } }), apiVersion: '2024-07-09' },
+  ]);
   assert.deepEqual(incarnations(script), [[1000, 'fault']]);
 });
 
 test('missing fields of an older api-version are not invented, and its underscores appear once', () => {
-  const { Description: _, EventSource: __, DurationInSeconds: ___, ...oldest } = eventOf({ NotBefore: '', Resources: ['_a_0'] });
+  const {
+    Description: _,
+    EventSource: __,
+    DurationInSeconds: ___,
+    ...oldest
+  } = eventOf({ NotBefore: '', Resources: ['_a_0'] });
   const simulation = play(
     scriptOf({ ...HEADER, apiVersion: '2017-03-01' }, [{ at: HEADER.startedAt, document: documentOf(5, oldest) }]),
     0,
@@ -233,7 +257,9 @@ const seen = fc.oneof(
     weight: 4,
     arbitrary: fc
       .tuple(fc.nat(50), fc.uniqueArray(event, { selector: ({ EventId }) => EventId, maxLength: 3 }))
-      .map(([incarnation, events]) => ({ document: documentOf(incarnation, ...events.map((fields) => eventOf(fields))) })),
+      .map(([incarnation, events]) => ({
+        document: documentOf(incarnation, ...events.map((fields) => eventOf(fields))),
+      })),
   },
   { weight: 1, arbitrary: fc.constantFrom({ status: 503 }, { status: 200 }, { status: 429 }) },
   { weight: 1, arbitrary: fc.constant('post' as const) },
@@ -272,7 +298,9 @@ test('playing any recording gives the recorded answers again: documents with mov
 
 function moved({ DocumentIncarnation, Events }: RecordedDocument, byMs: number): RecordedDocument {
   const later = (event: RecordedEvent) =>
-    event.NotBefore === '' ? event : { ...event, NotBefore: new Date(Date.parse(event.NotBefore) + byMs).toUTCString() };
+    event.NotBefore === ''
+      ? event
+      : { ...event, NotBefore: new Date(Date.parse(event.NotBefore) + byMs).toUTCString() };
   return documentOf(DocumentIncarnation, ...Events.map(later));
 }
 

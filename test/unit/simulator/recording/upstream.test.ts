@@ -5,7 +5,12 @@ import { createServer, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { BridgeError } from '../../../../src/errors.ts';
 import type { SimRequest } from '../../../../src/simulator/answer.ts';
-import { connectUpstream, parseUpstream, type Upstream, type UpstreamAnswer } from '../../../../src/simulator/recording/upstream.ts';
+import {
+  connectUpstream,
+  parseUpstream,
+  type Upstream,
+  type UpstreamAnswer,
+} from '../../../../src/simulator/recording/upstream.ts';
 import { systemDeps } from '../../../../src/time/system.ts';
 import { FakeMetadata } from '../../../far-sides/metadata-service.ts';
 import { poll } from '../../../support/poll.ts';
@@ -26,7 +31,8 @@ async function start(t: TestContext, deps?: VirtualTime): Promise<{ fake: FakeMe
   return { fake, upstream: connect(t, fake.url, deps) };
 }
 
-const ask = (upstream: Upstream, request: SimRequest = get()): Promise<UpstreamAnswer> => upstream.forward(request, NEVER);
+const ask = (upstream: Upstream, request: SimRequest = get()): Promise<UpstreamAnswer> =>
+  upstream.forward(request, NEVER);
 
 test('any method, path, query and body is forwarded unchanged, with all headers but those of connection and compression', async (t) => {
   const { fake, upstream } = await start(t);
@@ -62,7 +68,11 @@ test('any method, path, query and body is forwarded unchanged, with all headers 
 test('nothing is added to a plain request', async (t) => {
   const { fake, upstream } = await start(t);
   await ask(upstream);
-  assert.deepEqual(fake.requests[0]?.headers, { metadata: 'true', connection: 'keep-alive', host: new URL(fake.url).host });
+  assert.deepEqual(fake.requests[0]?.headers, {
+    metadata: 'true',
+    connection: 'keep-alive',
+    host: new URL(fake.url).host,
+  });
   await ask(upstream, post(''));
   assert.equal(fake.requests[1]?.headers['content-length'], '0');
 });
@@ -70,12 +80,19 @@ test('nothing is added to a plain request', async (t) => {
 test('status, headers and body are returned unchanged, redirects too', async (t) => {
   const { fake, upstream } = await start(t);
   const body = Uint8Array.from([0, 255, 10, 13, 128]);
-  fake.next({ status: 200, headers: { ETag: '"7"', 'Content-Type': 'x/y', 'X-Ms-Thing': 'ü', Connection: 'x-hop', 'X-Hop': '1' }, body });
+  fake.next({
+    status: 200,
+    headers: { ETag: '"7"', 'Content-Type': 'x/y', 'X-Ms-Thing': 'ü', Connection: 'x-hop', 'X-Hop': '1' },
+    body,
+  });
   const { date: _, ...headers } = (await ask(upstream).then((answer) => answer.headers)) as Record<string, string>;
   assert.deepEqual(headers, { etag: '"7"', 'content-type': 'x/y', 'x-ms-thing': 'ü' });
   fake.next({ body });
   assert.deepEqual(new Uint8Array((await ask(upstream)).body), body);
-  fake.next({ status: 302, headers: { Location: 'http://127.0.0.1:1/' } }, { status: 429, headers: { 'Retry-After': '3' } });
+  fake.next(
+    { status: 302, headers: { Location: 'http://127.0.0.1:1/' } },
+    { status: 429, headers: { 'Retry-After': '3' } },
+  );
   const redirect = await ask(upstream);
   assert.deepEqual([redirect.status, redirect.headers['location']], [302, 'http://127.0.0.1:1/']);
   const limited = await ask(upstream);
@@ -139,9 +156,15 @@ test('a connection that upstream resets is reset for the client', async (t) => {
 
 test('an answer that upstream cuts off is cut off at the same byte, with the announced length', async (t) => {
   const { fake, upstream } = await start(t);
-  fake.next({ truncated: '{"Docu' }, { raw: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n5\r\nd' });
+  fake.next(
+    { truncated: '{"Docu' },
+    { raw: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n5\r\nd' },
+  );
   const announced = await ask(upstream);
-  assert.deepEqual([announced.status, announced.truncate, announced.body.length, announced.unreachable], [200, 6, 1000, undefined]);
+  assert.deepEqual(
+    [announced.status, announced.truncate, announced.body.length, announced.unreachable],
+    [200, 6, 1000, undefined],
+  );
   assert.equal(textOf({ ...announced, body: announced.body.subarray(0, 6) }), '{"Docu');
   const chunked = await ask(upstream);
   assert.deepEqual([chunked.truncate, chunked.body.length], [4, 5]);
@@ -216,7 +239,10 @@ for (const url of ['http://169.254.169.254', 'http://169.254.169.254:80/', 'HTTP
 }
 
 test('names, ports and IPv6 addresses are valid upstreams', () => {
-  assert.deepEqual(['http://localhost:8080', 'http://[::1]:8080'].map(parseUpstream), ['http://localhost:8080', 'http://[::1]:8080']);
+  assert.deepEqual(['http://localhost:8080', 'http://[::1]:8080'].map(parseUpstream), [
+    'http://localhost:8080',
+    'http://[::1]:8080',
+  ]);
 });
 
 const INVALID_UPSTREAMS = [

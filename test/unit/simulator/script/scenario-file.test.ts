@@ -139,7 +139,10 @@ test('an EventId and a NotBefore can be given; a date becomes RFC 1123, an empty
   assert.deepEqual(
     [first?.action, second?.action],
     [
-      { kind: 'schedule', fields: { EventId: 'c7061bac-afdc-4513-b24b-aa5f13a16123', NotBefore: 'Tue, 01 Jan 2030 00:00:00 GMT' } },
+      {
+        kind: 'schedule',
+        fields: { EventId: 'c7061bac-afdc-4513-b24b-aa5f13a16123', NotBefore: 'Tue, 01 Jan 2030 00:00:00 GMT' },
+      },
       { kind: 'schedule', fields: { NotBefore: '' } },
     ],
   );
@@ -157,17 +160,36 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   ['an empty file', '', ['a scenario must be a mapping with purpose and steps']],
   ['a list', '- schedule', ['a scenario must be a mapping with purpose and steps']],
   ['nothing in it', '{}', ['purpose: is missing', 'steps: is missing']],
-  ['broken YAML', 'purpose: [', ['line 1, column 11: Flow sequence in block collection must be sufficiently indented and end with a ]']],
-  ['two documents', 'purpose: p\n---\npurpose: q', ['line 2, column 1: a second document begins here: a file holds one scenario']],
-  ['a key twice', 'purpose: p\npurpose: q\nsteps: [{ schedule: {} }]', ['purpose: is a duplicate key, repeated at line 2, column 1']],
+  [
+    'broken YAML',
+    'purpose: [',
+    ['line 1, column 11: Flow sequence in block collection must be sufficiently indented and end with a ]'],
+  ],
+  [
+    'two documents',
+    'purpose: p\n---\npurpose: q',
+    ['line 2, column 1: a second document begins here: a file holds one scenario'],
+  ],
+  [
+    'a key twice',
+    'purpose: p\npurpose: q\nsteps: [{ schedule: {} }]',
+    ['purpose: is a duplicate key, repeated at line 2, column 1'],
+  ],
   [
     'a misspelled key',
     'purpos: p\nsteps: [{ schedule: {} }]',
-    ['purpos: is not a key of the scenario (allowed: purpose, group, every, steps); did you mean purpose?', 'purpose: is missing'],
+    [
+      'purpos: is not a key of the scenario (allowed: purpose, group, every, steps); did you mean purpose?',
+      'purpose: is missing',
+    ],
   ],
   ['an empty purpose', '{ purpose: " ", steps: [{ schedule: {} }] }', ['purpose: must not be empty']],
   ['a purpose of two lines', 'purpose: |\n  a\n  b\nsteps: [{ schedule: {} }]', ['purpose: must be one line']],
-  ['a purpose without end', `{ purpose: ${'x'.repeat(201)}, steps: [{ schedule: {} }] }`, ['purpose: must have at most 200 characters']],
+  [
+    'a purpose without end',
+    `{ purpose: ${'x'.repeat(201)}, steps: [{ schedule: {} }] }`,
+    ['purpose: must have at most 200 characters'],
+  ],
   ['no steps', '{ purpose: p, steps: [] }', ['steps: must not be empty']],
   ['steps without content', 'purpose: p\nsteps:', ['steps: is empty: set a value or remove the key']],
   ['steps by name', '{ purpose: p, steps: { one: {} } }', ['steps: must be a list, not a mapping']],
@@ -182,7 +204,11 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
       'group.gpu: must be true or false, not a number',
     ],
   ],
-  ['a repetition without pause', '{ purpose: p, every: 0s, steps: [{ schedule: {} }] }', ['every: must be at least 1s']],
+  [
+    'a repetition without pause',
+    '{ purpose: p, every: 0s, steps: [{ schedule: {} }] }',
+    ['every: must be at least 1s'],
+  ],
   [
     'a period shorter than its steps',
     '{ purpose: p, every: 5m, steps: [{ schedule: {} }, { after: 6m, schedule: {} }] }',
@@ -212,13 +238,27 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a misspelled field',
     withSteps('schedule: { EventTyp: Freeze }'),
-    [`steps[0].schedule.EventTyp: is not a key of the scenario (allowed: as, ${FIELDS}, count); did you mean EventType?`],
+    [
+      `steps[0].schedule.EventTyp: is not a key of the scenario (allowed: as, ${FIELDS}, count); did you mean EventType?`,
+    ],
   ],
-  ['a schedule without content', withSteps('schedule:'), ['steps[0].schedule: is empty: set a value or remove the key']],
+  [
+    'a schedule without content',
+    withSteps('schedule:'),
+    ['steps[0].schedule: is empty: set a value or remove the key'],
+  ],
   ['a schedule that is a list', withSteps('schedule: []'), ['steps[0].schedule: must be a mapping, not a list']],
-  ['an unknown status', withSteps('schedule: { EventStatus: Completed }'), ['steps[0].schedule.EventStatus: must be Scheduled or Started']],
+  [
+    'an unknown status',
+    withSteps('schedule: { EventStatus: Completed }'),
+    ['steps[0].schedule.EventStatus: must be Scheduled or Started'],
+  ],
   ['an empty type', withSteps('schedule: { EventType: "" }'), ['steps[0].schedule.EventType: must not be empty']],
-  ['half a second', withSteps('schedule: { DurationInSeconds: 0.5 }'), ['steps[0].schedule.DurationInSeconds: must be a whole number']],
+  [
+    'half a second',
+    withSteps('schedule: { DurationInSeconds: 0.5 }'),
+    ['steps[0].schedule.DurationInSeconds: must be a whole number'],
+  ],
   [
     'a duration as text',
     withSteps('schedule: { DurationInSeconds: 9s }'),
@@ -228,7 +268,9 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'an invalid date',
     withSteps('schedule: { NotBefore: soon }'),
-    ['steps[0].schedule.NotBefore: must be a date such as "Mon, 11 Apr 2022 22:26:58 GMT" or 2022-04-11T22:26:58Z, or ""'],
+    [
+      'steps[0].schedule.NotBefore: must be a date such as "Mon, 11 Apr 2022 22:26:58 GMT" or 2022-04-11T22:26:58Z, or ""',
+    ],
   ],
   [
     'a notice and a date',
@@ -238,9 +280,17 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'machines that no group can have',
     withSteps('schedule: { Resources: [vm:0, vm:x, fd:5], seen: ["vm:"] }'),
-    [`steps[0].schedule.Resources[1]: ${MACHINE}`, `steps[0].schedule.Resources[2]: ${MACHINE}`, `steps[0].schedule.seen[0]: ${MACHINE}`],
+    [
+      `steps[0].schedule.Resources[1]: ${MACHINE}`,
+      `steps[0].schedule.Resources[2]: ${MACHINE}`,
+      `steps[0].schedule.seen[0]: ${MACHINE}`,
+    ],
   ],
-  ['one machine without a list', withSteps('schedule: { Resources: vm:0 }'), ['steps[0].schedule.Resources: must be a list, not a text']],
+  [
+    'one machine without a list',
+    withSteps('schedule: { Resources: vm:0 }'),
+    ['steps[0].schedule.Resources: must be a list, not a text'],
+  ],
   [
     'too many equal events',
     withSteps('schedule: { count: 10001 }', 'schedule: { count: 0 }'),
@@ -269,7 +319,9 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a transition of an unknown event',
     withSteps('schedule: { as: freeze }', 'cancel: freze'),
-    ['steps[1].cancel: is not the name (as) of an event that a step above schedules (allowed: freeze); did you mean freeze?'],
+    [
+      'steps[1].cancel: is not the name (as) of an event that a step above schedules (allowed: freeze); did you mean freeze?',
+    ],
   ],
   [
     'a transition of an event that is scheduled later',
@@ -294,7 +346,9 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   ],
   [
     'faults of a fault',
-    withSteps('fault: { status: 99, truncate: -1, times: 0, for: 1, vm: vm:a, headers: { "a b": 1 }, body: 1, resett: true }'),
+    withSteps(
+      'fault: { status: 99, truncate: -1, times: 0, for: 1, vm: vm:a, headers: { "a b": 1 }, body: 1, resett: true }',
+    ),
     [
       'steps[0].fault.resett: is not a key of the scenario (allowed: status, body, headers, delay, reset, truncate, stale, times, for, vm, method, path, apiVersion); did you mean reset?',
       'steps[0].fault.status: must be at least 200',
@@ -309,15 +363,24 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a fault that changes no answer',
     withSteps('fault: { times: 3, for: 10s }'),
-    ['steps[0].fault: changes no answer: give status, body, headers, delay, reset, truncate or stale, or {} to clear faults'],
+    [
+      'steps[0].fault: changes no answer: give status, body, headers, delay, reset, truncate or stale, or {} to clear faults',
+    ],
   ],
   [
     'an invalid incarnation',
     withSteps('incarnation: again', 'incarnation: { skip: 0 }'),
-    ['steps[0].incarnation: must be restart, or { skip: N } with N from 1 to 1000000', 'steps[1].incarnation.skip: must be at least 1'],
+    [
+      'steps[0].incarnation: must be restart, or { skip: N } with N from 1 to 1000000',
+      'steps[1].incarnation.skip: must be at least 1',
+    ],
   ],
   ['a switch that is not switched', withSteps('switchOff: false'), ['steps[0].switchOff: must be true']],
-  ['more steps than are played', `purpose: p\nsteps: [${'{schedule: {}},'.repeat(10_001)}]`, ['steps: must have at most 10000 members']],
+  [
+    'more steps than are played',
+    `purpose: p\nsteps: [${'{schedule: {}},'.repeat(10_001)}]`,
+    ['steps: must have at most 10000 members'],
+  ],
 ];
 
 for (const [title, text, faults] of CASES) {
@@ -373,7 +436,15 @@ test('any text gives a script or faults, never an exception', () => {
     'every',
   );
   const value = fc.letrec((tie) => ({
-    any: fc.oneof({ depthSize: 'small' }, word, fc.integer(), fc.constant(null), fc.boolean(), tie('list'), tie('mapping')),
+    any: fc.oneof(
+      { depthSize: 'small' },
+      word,
+      fc.integer(),
+      fc.constant(null),
+      fc.boolean(),
+      tie('list'),
+      tie('mapping'),
+    ),
     list: fc.array(tie('any'), { maxLength: 3 }),
     mapping: fc.dictionary(word, tie('any'), { maxKeys: 4 }),
   })).any;

@@ -13,7 +13,11 @@ const MINUTE_MS = 60_000;
 
 /** A step this many minutes after the script's start. */
 const after = (minutes: number, action: Action): ScriptStep => ({ afterMs: minutes * MINUTE_MS, action });
-const schedule = (fields: EventFields = {}, rest: { as?: string; count?: number } = {}): Action => ({ kind: 'schedule', fields, ...rest });
+const schedule = (fields: EventFields = {}, rest: { as?: string; count?: number } = {}): Action => ({
+  kind: 'schedule',
+  fields,
+  ...rest,
+});
 const fault = (order: OrderedFault | null): Action => ({ kind: 'fault', orders: order ? [order] : [] });
 const called = (name: string, ...steps: readonly ScriptStep[]): Script => ({ ...scriptOf(...steps), name });
 
@@ -69,7 +73,10 @@ test('change, start, end and cancel apply to each event of that name, at their t
 
 test('the notice of a change counts from its step, whenever a client looks', () => {
   const simulated = start(
-    scriptOf(after(0, schedule({}, { as: 'a' })), after(5, { kind: 'change', event: 'a', fields: { noticeMs: 30 * MINUTE_MS } })),
+    scriptOf(
+      after(0, schedule({}, { as: 'a' })),
+      after(5, { kind: 'change', event: 'a', fields: { noticeMs: 30 * MINUTE_MS } }),
+    ),
   );
   simulated.first.advance('20m');
   assert.equal(listed(simulated)[0]?.NotBefore, new Date(START_MS + 35 * MINUTE_MS).toUTCString());
@@ -102,7 +109,9 @@ test('an action that a client has made impossible is skipped, and later steps ar
 });
 
 test('a used EventId is not scheduled again, and the script continues', () => {
-  const simulated = start(scriptOf(after(0, schedule({ EventId: 'A' })), after(1, schedule({ EventId: 'a' })), after(1, schedule())));
+  const simulated = start(
+    scriptOf(after(0, schedule({ EventId: 'A' })), after(1, schedule({ EventId: 'a' })), after(1, schedule())),
+  );
   simulated.first.advance('1m');
   assert.equal(listed(simulated).length, 2);
 });
@@ -175,7 +184,11 @@ test('a fault applies to its machine, by number too, for its time, and null clea
 
 test('incarnation skips numbers or restarts, and the events do not change', () => {
   const simulated = start(
-    scriptOf(after(0, schedule()), after(1, { kind: 'incarnation', skip: 40 }), after(2, { kind: 'incarnation', skip: 'restart' })),
+    scriptOf(
+      after(0, schedule()),
+      after(1, { kind: 'incarnation', skip: 40 }),
+      after(2, { kind: 'incarnation', skip: 'restart' }),
+    ),
   );
   const before = listed(simulated);
   const incarnations = [incarnation(simulated)];
@@ -215,7 +228,11 @@ for (const [laterMs, movedS] of [
   [90_750, 90],
 ] as const) {
   test(`a recording played ${laterMs} ms later has its NotBefores ${movedS} s later`, () => {
-    const recorded: WireEvent = { ...EXAMPLE_EVENT, EventStatus: 'Scheduled', NotBefore: new Date(START_MS + 900_000).toUTCString() };
+    const recorded: WireEvent = {
+      ...EXAMPLE_EVENT,
+      EventStatus: 'Scheduled',
+      NotBefore: new Date(START_MS + 900_000).toUTCString(),
+    };
     const script = scriptOf(
       after(0, { kind: 'document', incarnation: 2, events: [recorded, { ...recorded, EventId: 'x', NotBefore: '' }] }),
     );
@@ -229,8 +246,11 @@ for (const [laterMs, movedS] of [
 
 test('invalid dates in a recording, and all dates of one without times, are not changed', () => {
   const soon = { ...EXAMPLE_EVENT, NotBefore: 'soon' };
-  const script = scriptOf(after(0, { kind: 'document', incarnation: 2, events: [soon, { ...EXAMPLE_EVENT, EventId: 'x' }] }));
-  const notBefores = (played: Script) => listed(start(played, { startMs: START_MS + MINUTE_MS })).map(({ NotBefore }) => NotBefore);
+  const script = scriptOf(
+    after(0, { kind: 'document', incarnation: 2, events: [soon, { ...EXAMPLE_EVENT, EventId: 'x' }] }),
+  );
+  const notBefores = (played: Script) =>
+    listed(start(played, { startMs: START_MS + MINUTE_MS })).map(({ NotBefore }) => NotBefore);
   assert.deepEqual(notBefores(script), ['soon', EXAMPLE_EVENT.NotBefore]);
   assert.equal(notBefores({ ...script, recordedAtMs: START_MS })[0], 'soon');
 });
@@ -246,11 +266,16 @@ test('steps at the same time make one incarnation, at the start and later, with 
   );
   assert.equal(incarnation(simulated), 2);
   simulated.first.advance('5m');
-  assert.deepEqual([incarnation(simulated), listed(simulated).filter(({ EventStatus }) => EventStatus === 'Started').length], [3, 5]);
+  assert.deepEqual(
+    [incarnation(simulated), listed(simulated).filter(({ EventStatus }) => EventStatus === 'Started').length],
+    [3, 5],
+  );
 });
 
 test('steps are played at their own times even if no client asks', () => {
-  const simulated = start(scriptOf(after(0, schedule({}, { as: 'a' })), after(1, { kind: 'start', event: 'a' }), after(2, schedule())));
+  const simulated = start(
+    scriptOf(after(0, schedule({}, { as: 'a' })), after(1, { kind: 'start', event: 'a' }), after(2, schedule())),
+  );
   simulated.first.advance('3m');
   const [one, other] = simulated.group.events.entries();
   assert.deepEqual([one?.startedAtMs, other?.scheduledAtMs], [START_MS + MINUTE_MS, START_MS + 2 * MINUTE_MS]);
@@ -258,11 +283,16 @@ test('steps are played at their own times even if no client asks', () => {
 });
 
 test('a repeating script keeps its period, whenever clients ask, and keeps events that are still listed', () => {
-  const script = { ...scriptOf(after(0, schedule({}, { as: 'a' })), after(10, { kind: 'start', event: 'a' })), everyMs: 15 * MINUTE_MS };
+  const script = {
+    ...scriptOf(after(0, schedule({}, { as: 'a' })), after(10, { kind: 'start', event: 'a' })),
+    everyMs: 15 * MINUTE_MS,
+  };
   const simulated = start(script);
   simulated.first.advance('50m');
   assert.deepEqual(
-    simulated.group.events.past().map(({ scheduledAtMs, endedAtMs }) => [scheduledAtMs - START_MS, endedAtMs - START_MS]),
+    simulated.group.events
+      .past()
+      .map(({ scheduledAtMs, endedAtMs }) => [scheduledAtMs - START_MS, endedAtMs - START_MS]),
     [0, 15, 30].map((minute) => [minute * MINUTE_MS, (minute + 20) * MINUTE_MS]),
   );
   assert.equal(listed(simulated).length, 1);
@@ -270,12 +300,21 @@ test('a repeating script keeps its period, whenever clients ask, and keeps event
 });
 
 test('another script replaces the running one in one change: its steps are dropped, its events withdrawn, its fault cleared', () => {
-  const old = called('old', after(0, schedule({ EventType: 'Reboot' })), after(0, fault({ status: 503, times: 9 })), after(1, schedule()));
+  const old = called(
+    'old',
+    after(0, schedule({ EventType: 'Reboot' })),
+    after(0, fault({ status: 503, times: 9 })),
+    after(1, schedule()),
+  );
   const simulated = start(old);
   const mine = simulated.first.schedule({ EventType: 'Redeploy' });
   play(simulated, called('new', after(0, schedule({ EventType: 'Preempt', noticeMs: 60 * MINUTE_MS }))));
   assert.deepEqual(
-    [simulated.group.player.running()?.script.name, listed(simulated).map(({ EventType }) => EventType), incarnation(simulated)],
+    [
+      simulated.group.player.running()?.script.name,
+      listed(simulated).map(({ EventType }) => EventType),
+      incarnation(simulated),
+    ],
     ['new', ['Redeploy', 'Preempt'], 4],
   );
   assert.equal(listed(simulated)[0]?.EventId, mine.EventId);
@@ -300,7 +339,9 @@ for (const [what, steps] of [
 }
 
 test('a script runs until its last step was played and its last event is over', () => {
-  const simulated = start(scriptOf(after(0, schedule({}, { as: 'a' })), after(20, schedule({ startedForMs: MINUTE_MS }))));
+  const simulated = start(
+    scriptOf(after(0, schedule({}, { as: 'a' })), after(20, schedule({ startedForMs: MINUTE_MS }))),
+  );
   const isRunning = () => {
     simulated.group.catchUp();
     return simulated.group.player.running() !== null;
@@ -316,5 +357,8 @@ test('a stopped script plays no more steps, and its events stay', () => {
   const simulated = start(scriptOf(after(0, schedule({ noticeMs: 60 * MINUTE_MS })), after(1, schedule())));
   simulated.group.player.stop();
   simulated.first.advance('30m');
-  assert.deepEqual([listed(simulated).length, simulated.group.player.running(), simulated.group.player.nextDueMs()], [1, null, null]);
+  assert.deepEqual(
+    [listed(simulated).length, simulated.group.player.running(), simulated.group.player.nextDueMs()],
+    [1, null, null],
+  );
 });

@@ -8,7 +8,9 @@ const script = (name: string): Script => ({ name, purpose: name, steps: [] });
 
 test('a script is found by its name, and a renamed one also by its former name', () => {
   const scripts = ['demo', 'auto-approved-user-reboot'].map(script);
-  const found = ['demo', 'auto-approved-user-reboot', 'user-reboot-at-once', 'nothing'].map((name) => scriptNamed(scripts, name)?.name);
+  const found = ['demo', 'auto-approved-user-reboot', 'user-reboot-at-once', 'nothing'].map(
+    (name) => scriptNamed(scripts, name)?.name,
+  );
   assert.deepEqual(found, ['demo', 'auto-approved-user-reboot', 'auto-approved-user-reboot', undefined]);
 });
 

@@ -8,7 +8,15 @@ const AT = '2026-01-01T00:00:00.000Z';
 
 function report(changes: readonly string[], fields: Partial<DrillReport> = {}): DrillReport {
   const all = changes.map((change) => ({ change, at: AT, sinks: [{ name: 'hooks', acceptedAt: AT, attempts: 1 }] }));
-  return { id: 'A', eventId: 'drill-A', state: 'ended', changes: all, approvers: [{ name: 'orders', at: AT }], missing: [], ...fields };
+  return {
+    id: 'A',
+    eventId: 'drill-A',
+    state: 'ended',
+    changes: all,
+    approvers: [{ name: 'orders', at: AT }],
+    missing: [],
+    ...fields,
+  };
 }
 
 test('an event is approved once it is submitted; otherwise the missing approvers or the other cause are named', () => {
@@ -18,7 +26,10 @@ test('an event is approved once it is submitted; otherwise the missing approvers
     'not approved before NotBefore: no approval by billing',
   ]);
   assert.deepEqual(failures(report(lives, { approvers: [] }), ['approvals']), ['not approved before NotBefore']);
-  assert.match(failures(report(lives), ['approvals'])[0] ?? '', /all required approvers approved, but a hold, approvals\.dryRun/);
+  assert.match(
+    failures(report(lives), ['approvals'])[0] ?? '',
+    /all required approvers approved, but a hold, approvals\.dryRun/,
+  );
 });
 
 test('a failed expectation of deliveries names each change that a sink has not accepted, with its attempts', () => {

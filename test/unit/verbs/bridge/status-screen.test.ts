@@ -24,7 +24,13 @@ const VIEW: StatusView = {
     clock: { offsetSeconds: 0.2 },
   },
   ...{ ready: true, reasons: [], isRunning: true, from: 'bridge', state: 'watching', documentIncarnation: 7 },
-  ...{ observedAt: '2025-12-31T23:59:59Z', documentAgeSeconds: 1, events: [EVENT], sinks: [SINK], sinkStates: { hooks: 'delivering' } },
+  ...{
+    observedAt: '2025-12-31T23:59:59Z',
+    documentAgeSeconds: 1,
+    events: [EVENT],
+    sinks: [SINK],
+    sinkStates: { hooks: 'delivering' },
+  },
   ...{ deadLetters: 0, configuration: { since: '2025-12-31T00:00:00Z', refused: null } },
 };
 
@@ -89,12 +95,23 @@ test('without a token it shows only public data; from the store it says so; with
     '  hooks  delivering',
   ]);
   assert.equal(textOf({ from: 'store' })[2], 'the following lines are from the store');
-  const gone = { ...hidden, ready: false, reasons: ['no bridge answers'], isRunning: false, sinkStates: null, configuration: null };
+  const gone = {
+    ...hidden,
+    ready: false,
+    reasons: ['no bridge answers'],
+    isRunning: false,
+    sinkStates: null,
+    configuration: null,
+  };
   assert.deepEqual(textOf(gone), ['not ready: no bridge answers']);
 });
 
 test('a dry run, a clock that is off and an event of this machine are named; what is unknown is left out', () => {
-  const lines = textOf({ dryRun: true, clock: { offsetSeconds: 86_399 }, events: [{ ...EVENT, observer: { affected: true } }] });
+  const lines = textOf({
+    dryRun: true,
+    clock: { offsetSeconds: 86_399 },
+    events: [{ ...EVENT, observer: { affected: true } }],
+  });
   assert.match(lines[2] ?? '', /^dry run {8}approvals are recorded, and no StartRequest is sent$/);
   assert.match(lines[3] ?? '', /^clock {10}this machine's clock is 86399 s behind the clock of the metadata service/);
   assert.match(lines[7] ?? '', / web_0, web_1 \(this machine\) /);

@@ -9,10 +9,18 @@ import { VirtualTime } from '../../../../virtual/virtual-time.ts';
 function start() {
   const lines: string[] = [];
   const time = new VirtualTime();
-  const logger = pino({ level: 'trace', base: null, timestamp: false }, { write: (line: string) => void lines.push(line) });
+  const logger = pino(
+    { level: 'trace', base: null, timestamp: false },
+    { write: (line: string) => void lines.push(line) },
+  );
   const write = clientLogger(logger, time)(LEVEL.DEBUG);
   const say = (level: logLevel, message: unknown, extra: object = {}, namespace = 'Connection') =>
-    write({ namespace, level, label: 'x', log: { timestamp: 'now', message: message as string, logger: 'kafkajs', ...extra } } as LogEntry);
+    write({
+      namespace,
+      level,
+      label: 'x',
+      log: { timestamp: 'now', message: message as string, logger: 'kafkajs', ...extra },
+    } as LogEntry);
   return { time, say, lines: () => lines.splice(0).map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
@@ -52,7 +60,9 @@ test('what is said again goes to debug for ten minutes, with other numbers too',
 test('an error that a broker answered is told to who asked, and goes to debug here', () => {
   const { say, lines } = start();
   say(LEVEL.ERROR, 'Response Produce(key: 0, version: 7)', { error: 'not the leader' });
-  assert.deepEqual(lines(), [{ level: 20, error: 'not the leader', msg: 'kafkajs: Connection: Response Produce(key: 0, version: 7)' }]);
+  assert.deepEqual(lines(), [
+    { level: 20, error: 'not the leader', msg: 'kafkajs: Connection: Response Produce(key: 0, version: 7)' },
+  ]);
 });
 
 test('that idempotence has few retries is meant so, and goes to debug', () => {
@@ -73,7 +83,13 @@ test('only chosen fields are logged: no record, no answer, no login, no stack', 
     stack: 'hidden',
     topics: ['hidden'],
   };
-  say(LEVEL.DEBUG, 'Response SaslAuthenticate', { broker: 'b:9092', correlationId: 7, size: 12, topic: 'maintenance', ...hidden });
+  say(LEVEL.DEBUG, 'Response SaslAuthenticate', {
+    broker: 'b:9092',
+    correlationId: 7,
+    size: 12,
+    topic: 'maintenance',
+    ...hidden,
+  });
   assert.deepEqual(lines(), [
     {
       level: 10,

@@ -17,7 +17,8 @@ test('brokers and a topic are enough', () => {
 });
 
 test("a topic's name is what Kafka allows", () => {
-  for (const topic of ['a', 'maintenance.v1', 'A_b-9', '...', 'x'.repeat(249)]) assert.deepEqual(faultsOf({ topic }), [], topic);
+  for (const topic of ['a', 'maintenance.v1', 'A_b-9', '...', 'x'.repeat(249)])
+    assert.deepEqual(faultsOf({ topic }), [], topic);
   for (const topic of ['', '.', '..', 'a b', 'a/b', 'ü', 'x'.repeat(250), 7]) {
     const [[path, message] = []] = faultsOf({ topic });
     assert.equal(path, 'topic', String(topic));
@@ -35,7 +36,10 @@ test('createTopic names partitions and replicas, and its values become text', ()
     ...wanted,
     config: { 'min.insync.replicas': '2', 'cleanup.policy': 'compact', preallocate: 'true' },
   });
-  assert.deepEqual(v.parse(kafkaOptions, { ...BASE, createTopic: { partitions: 1, replicationFactor: 1 } }).createTopic?.config, {});
+  assert.deepEqual(
+    v.parse(kafkaOptions, { ...BASE, createTopic: { partitions: 1, replicationFactor: 1 } }).createTopic?.config,
+    {},
+  );
   const faults: readonly (readonly [unknown, string])[] = [
     [{}, 'createTopic.partitions'],
     [{ partitions: 3 }, 'createTopic.replicationFactor'],

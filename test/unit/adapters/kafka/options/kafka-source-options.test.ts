@@ -39,7 +39,11 @@ const FAULTS: readonly (readonly [keys: string, path: string, says: RegExp])[] =
   [`brokers: ["localhost:9092"], topic: approvals, groupId: ${'g'.repeat(250)}`, 'groupId', /249/],
   ['brokers: ["localhost:9092"], topic: approvals, readers: all', 'readers', /each or one/],
   ['brokers: ["localhost:9092"], topic: approvals, readers: one', 'groupId', /the same groupId/],
-  ['brokers: ["localhost:9092"], topic: approvals, createTopic: { partitions: 1, replicationFactor: 1 }', 'createTopic', /./],
+  [
+    'brokers: ["localhost:9092"], topic: approvals, createTopic: { partitions: 1, replicationFactor: 1 }',
+    'createTopic',
+    /./,
+  ],
   ['brokers: ["localhost:9092"], topic: approvals, mode: binary', 'mode', /./],
 ];
 
@@ -75,7 +79,10 @@ const TWO: readonly (readonly [what: string, first: string, second: string, isFa
 for (const [what, first, second, isFault] of TWO) {
   test(`two sources with ${what} ${isFault ? 'would share their messages, which is a fault' : 'read apart'}`, () => {
     const [one, two] = [first, second].map((keys) => `{ type: kafka, approver: ops, ${keys} }`);
-    const faults = faultsOf(`version: 1\napprovals: { approvers: { ops: {} }, sources: { one: ${one}, two: ${two} } }`, AROUND);
+    const faults = faultsOf(
+      `version: 1\napprovals: { approvers: { ops: {} }, sources: { one: ${one}, two: ${two} } }`,
+      AROUND,
+    );
     assert.deepEqual(
       faults.map((fault) => fault.split(',')[0]),
       isFault ? ['approvals.sources.two: reads the same messages as approvals.sources.one'] : [],

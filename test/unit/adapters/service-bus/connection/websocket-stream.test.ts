@@ -8,7 +8,12 @@ import { type TestContext, test } from 'node:test';
 import { openWebSocket } from '../../../../../adapters/service-bus/connection/websocket-stream.ts';
 import { poll } from '../../../../support/poll.ts';
 
-const TARGET = { authority: 'ns.test', path: '/$servicebus/websocket', protocol: 'AMQPWSB10', who: 'sink bus: ns.test' };
+const TARGET = {
+  authority: 'ns.test',
+  path: '/$servicebus/websocket',
+  protocol: 'AMQPWSB10',
+  who: 'sink bus: ns.test',
+};
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const never = new AbortController().signal;
 
@@ -45,7 +50,9 @@ function accepting(head: string, { protocol = 'AMQPWSB10', spoil = '' } = {}): s
 }
 
 async function opened(t: TestContext, trailing = Buffer.alloc(0)) {
-  const { client, server, head } = await connected(t, (text) => Buffer.concat([Buffer.from(accepting(text)), trailing]));
+  const { client, server, head } = await connected(t, (text) =>
+    Buffer.concat([Buffer.from(accepting(text)), trailing]),
+  );
   const stream = await openWebSocket(client, TARGET, never);
   const far = await server;
   const chunks: Buffer[] = [];

@@ -13,10 +13,20 @@ const BY_STRING = { connectionString: { env: 'BUS' } };
 const GOOD = 'Endpoint=sb://my-ns.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=hidden=';
 
 test('a namespace and a queue are enough; the rest has defaults', () => {
-  const { mode, sessions, attributePrefix, timeout, transport, ttl } = v.parse(serviceBusOptions, { ...NAMESPACE, queue: 'q' });
+  const { mode, sessions, attributePrefix, timeout, transport, ttl } = v.parse(serviceBusOptions, {
+    ...NAMESPACE,
+    queue: 'q',
+  });
   assert.deepEqual(
     { mode, sessions, attributePrefix, timeout, transport, ttl },
-    { mode: 'binary', sessions: false, attributePrefix: 'underscore', timeout: 10_000, transport: 'amqp', ttl: undefined },
+    {
+      mode: 'binary',
+      sessions: false,
+      attributePrefix: 'underscore',
+      timeout: 10_000,
+      transport: 'amqp',
+      ttl: undefined,
+    },
   );
 });
 
@@ -26,10 +36,19 @@ const FAULTS: readonly (readonly [options: Readonly<Record<string, unknown>>, pa
   [{ ...NAMESPACE, ...BY_STRING, queue: 'q' }, 'connectionString', /one of them/],
   [{ ...NAMESPACE }, 'queue', /missing.*topic/],
   [{ ...NAMESPACE, queue: 'q', topic: 't' }, 'topic', /one of them/],
-  ...['sb://my-ns.servicebus.windows.net/', 'my-ns', 'my-ns.servicebus.windows.net/', 'a.b:99999', 'a.b:0', 'a b.c', 'user@a.b', ''].map(
-    (namespace) => [{ namespace, queue: 'q' }, 'namespace', /host name/] as const,
+  ...[
+    'sb://my-ns.servicebus.windows.net/',
+    'my-ns',
+    'my-ns.servicebus.windows.net/',
+    'a.b:99999',
+    'a.b:0',
+    'a b.c',
+    'user@a.b',
+    '',
+  ].map((namespace) => [{ namespace, queue: 'q' }, 'namespace', /host name/] as const),
+  ...['', '/q', 'q/', 'a b', 'q?x', 'q#x', '$cbs', 'a\\b'].map(
+    (queue) => [{ ...NAMESPACE, queue }, 'queue', /name of a queue/] as const,
   ),
-  ...['', '/q', 'q/', 'a b', 'q?x', 'q#x', '$cbs', 'a\\b'].map((queue) => [{ ...NAMESPACE, queue }, 'queue', /name of a queue/] as const),
   [{ ...NAMESPACE, topic: 'x'.repeat(261) }, 'topic', /260/],
   [{ ...NAMESPACE, queue: 'q', mode: 'batch' }, 'mode', /binary/],
   [{ ...NAMESPACE, queue: 'q', sessions: 'yes' }, 'sessions', /./],
@@ -77,8 +96,21 @@ test('every good spelling is taken', () => {
       clientId: 'c',
       clientSecret: { env: 'S' },
     },
-    { connectionString: { file: '/run/secrets/bus' }, queue: 'q', sessions: true, attributePrefix: 'colon', timeout: '500ms' },
-    { ...NAMESPACE, queue: 'q', transport: 'websocket', proxy: { env: 'PROXY' }, tls: { ca: '/etc/ca.pem' }, mode: 'structured' },
+    {
+      connectionString: { file: '/run/secrets/bus' },
+      queue: 'q',
+      sessions: true,
+      attributePrefix: 'colon',
+      timeout: '500ms',
+    },
+    {
+      ...NAMESPACE,
+      queue: 'q',
+      transport: 'websocket',
+      proxy: { env: 'PROXY' },
+      tls: { ca: '/etc/ca.pem' },
+      mode: 'structured',
+    },
     { ...NAMESPACE, queue: 'q', ttl: 'untilNotBefore' },
     { ...NAMESPACE, queue: 'q', ttl: '49d', type: 'service-bus' },
   ])
@@ -99,10 +131,20 @@ const STRING_FAULTS: readonly (readonly [text: string, says: RegExp, options?: R
   [`${GOOD};UseDevelopmentEmulator=true`, /only loopback/],
   [` ${GOOD} ; usedevelopmentemulator = true `, /only loopback/],
   [`${GOOD};UseDevelopmentEmulator=True`, /exactly/],
-  [`${GOOD.replace('my-ns.servicebus.windows.net', 'localhost.evil.test')};UseDevelopmentEmulator=true`, /only loopback/],
-  [`${GOOD.replace('my-ns.servicebus.windows.net', '127.0.0.1.evil.test')};UseDevelopmentEmulator=true`, /only loopback/],
+  [
+    `${GOOD.replace('my-ns.servicebus.windows.net', 'localhost.evil.test')};UseDevelopmentEmulator=true`,
+    /only loopback/,
+  ],
+  [
+    `${GOOD.replace('my-ns.servicebus.windows.net', '127.0.0.1.evil.test')};UseDevelopmentEmulator=true`,
+    /only loopback/,
+  ],
   [`${GOOD};EntityPath=hidden`, /EntityPath that is not maintenance/],
-  [`${GOOD.replace('my-ns.servicebus.windows.net', 'localhost')};UseDevelopmentEmulator=true`, /no WebSockets/, { transport: 'websocket' }],
+  [
+    `${GOOD.replace('my-ns.servicebus.windows.net', 'localhost')};UseDevelopmentEmulator=true`,
+    /no WebSockets/,
+    { transport: 'websocket' },
+  ],
 ];
 
 for (const [text, says, options] of STRING_FAULTS) {

@@ -13,7 +13,8 @@ function faultsOf(options: object): string[] {
 }
 
 test('a queue is shared by its readers, and a subscription is of one bridge, unless it says otherwise', () => {
-  const readersOf = (options: object) => serviceBusSource.readersOf(v.parse(serviceBusSource.options, { ...NAMESPACE, ...options }));
+  const readersOf = (options: object) =>
+    serviceBusSource.readersOf(v.parse(serviceBusSource.options, { ...NAMESPACE, ...options }));
   const subscription = { topic: 't', subscription: 's' };
   assert.deepEqual(
     [
@@ -32,7 +33,10 @@ const ROWS: readonly (readonly [options: object, fault: RegExp])[] = [
   [{ queue: 'q', topic: 't', subscription: 's' }, /^topic cannot be combined with queue/],
   [{ topic: 't' }, /^subscription is missing: the messages of a topic are read from a subscription$/],
   [{ queue: 'q', subscription: 's' }, /^subscription has no effect with queue/],
-  [{ queue: 'q', readers: 'each' }, /^readers cannot be each for a queue.*use a topic with a subscription for each bridge/],
+  [
+    { queue: 'q', readers: 'each' },
+    /^readers cannot be each for a queue.*use a topic with a subscription for each bridge/,
+  ],
   [{ queue: 'q', readers: 'some' }, /^readers must be each or one$/],
   [{ queue: '/q' }, /^queue must be the name of a queue or topic$/],
   [{ topic: 't', subscription: 'a/b' }, /^subscription must be the name of a subscription$/],
@@ -54,18 +58,26 @@ for (const [options, fault] of ROWS) {
 test('two sources read one place if namespace and entity are the same, in any spelling', () => {
   const streamsOf = (options: object) => {
     const parsed = v.parse(serviceBusSource.options, options);
-    openSecrets(parsed, { BUS: 'Endpoint=sb://My-ns.servicebus.windows.net/;SharedAccessKeyName=k;SharedAccessKey=c2VjcmV0' });
+    openSecrets(parsed, {
+      BUS: 'Endpoint=sb://My-ns.servicebus.windows.net/;SharedAccessKeyName=k;SharedAccessKey=c2VjcmV0',
+    });
     return serviceBusSource.streamsOf(parsed);
   };
   const queue = streamsOf({ ...NAMESPACE, queue: 'q' });
   assert.deepEqual(queue, ['my-ns.servicebus.windows.net q']);
   assert.deepEqual(streamsOf({ connectionString: { env: 'BUS' }, queue: 'Q' }), queue);
-  const subscriptions = ['s', 'S', 'other'].flatMap((subscription) => streamsOf({ ...NAMESPACE, topic: 't', subscription }));
+  const subscriptions = ['s', 'S', 'other'].flatMap((subscription) =>
+    streamsOf({ ...NAMESPACE, topic: 't', subscription }),
+  );
   assert.deepEqual([subscriptions.length, new Set(subscriptions).size], [3, 2]);
 });
 
 test('a connection string of another queue is told without its key', () => {
-  const options = v.parse(serviceBusSource.options, { connectionString: { env: 'BUS' }, topic: 't', subscription: 's' });
+  const options = v.parse(serviceBusSource.options, {
+    connectionString: { env: 'BUS' },
+    topic: 't',
+    subscription: 's',
+  });
   const faultsWith = (path: string) => {
     const BUS = `Endpoint=sb://my-ns.servicebus.windows.net/;SharedAccessKeyName=k;SharedAccessKey=c2VjcmV0;EntityPath=${path}`;
     openSecrets(options, { BUS });

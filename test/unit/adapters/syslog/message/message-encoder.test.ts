@@ -36,7 +36,10 @@ function read(delivery: Delivery, options: Readonly<Record<string, unknown>> = {
 test('the header has the machine, the program, the change and the time of the CloudEvent', () => {
   const { priority, time, host, appName, processId, messageId } = read(deliveryOf(eventChange()));
   const { time: expected } = logRecord(deliveryOf(eventChange()).bytes);
-  assert.deepEqual([priority, host, appName, processId, messageId], [30, 'WestNO_0', 'scheduled-events-bridge', '-', 'scheduled']);
+  assert.deepEqual(
+    [priority, host, appName, processId, messageId],
+    [30, 'WestNO_0', 'scheduled-events-bridge', '-', 'scheduled'],
+  );
   assert.equal(time, new Date(expected).toISOString());
   assert.equal(read(deliveryOf(approvalChange({ phase: 'failed' }))).messageId, 'approval.failed');
   assert.equal(read(deliveryOf(sightChange())).priority, 28);
@@ -44,7 +47,9 @@ test('the header has the machine, the program, the change and the time of the Cl
 
 test('the structured data have every attribute of the CloudEvent, under the enterprise number', () => {
   const delivery = deliveryOf(eventChange());
-  const attributes = Object.fromEntries(Object.entries(logRecord(delivery.bytes).attributes).map(([name, value]) => [name, String(value)]));
+  const attributes = Object.fromEntries(
+    Object.entries(logRecord(delivery.bytes).attributes).map(([name, value]) => [name, String(value)]),
+  );
   assert.deepEqual(read(delivery).structuredData, { 'cloudevent@32473': attributes });
   assert.deepEqual(Object.keys(read(delivery, { enterprise: 311 }).structuredData), ['cloudevent@311']);
   assert.deepEqual([attributes['id'], attributes['severitynumber']], [delivery.id, '9']);
@@ -82,10 +87,14 @@ test('hostile texts can be read back from every format, and none ends a message 
       const record = logRecord(delivery.bytes);
       const json = read(delivery);
       assert.deepEqual(JSON.parse(json.message.toString()).data.description, description);
-      assert.equal(JSON.parse(read(delivery, { format: 'record' }).message.toString())['data.description'], description);
+      assert.equal(
+        JSON.parse(read(delivery, { format: 'record' }).message.toString())['data.description'],
+        description,
+      );
       assert.equal(read(delivery, { format: 'text' }).message.toString().replace(BOM, ''), record.message);
       assert.equal(json.structuredData['cloudevent@32473']?.['impact'], record.attributes['impact']);
-      for (const format of ['json', 'record', 'cef', 'text']) assert.ok(!encoded(delivery, { format }).includes('\n'), format);
+      for (const format of ['json', 'record', 'cef', 'text'])
+        assert.ok(!encoded(delivery, { format }).includes('\n'), format);
     }),
   );
 });
@@ -109,7 +118,9 @@ test('a long json or record message stays JSON: only its long texts are cut', ()
   const delivery = deliveryOf(eventChange({ event: scheduledEvent({ description }) }));
   const event = JSON.parse(Buffer.from(delivery.bytes).toString());
   for (const options of [{}, { maxBytes: '16KiB' }, { server: 'udp://logs:514' }, { legacy: true }]) {
-    const [json, record] = ['json', 'record'].map((format) => JSON.parse(messageIn(encoded(delivery, { format, ...options }))));
+    const [json, record] = ['json', 'record'].map((format) =>
+      JSON.parse(messageIn(encoded(delivery, { format, ...options }))),
+    );
     const { description: cut } = json.data;
     assert.deepEqual(json, { ...event, data: { ...event.data, description: cut } });
     assert.ok(cut.endsWith('…') && cut.length > 2000 && description.startsWith(cut.slice(0, -1)));
@@ -163,7 +174,10 @@ test('a delivery without a CloudEvent is refused, and the message does not quote
 });
 
 test('legacy messages have the local time, the machine, the program as the tag, and no byte order mark', () => {
-  const delivery = deliveryOf(eventChange({ event: scheduledEvent({ description: 'Wartung für „WestNO“' }) }), 'west:no 0');
+  const delivery = deliveryOf(
+    eventChange({ event: scheduledEvent({ description: 'Wartung für „WestNO“' }) }),
+    'west:no 0',
+  );
   const { time, message } = logRecord(delivery.bytes);
   const at = new Date(time);
   const month = at.toLocaleString('en-US', { month: 'short' });

@@ -44,7 +44,10 @@ async function renderWith(name: Name, { change, event }: Sample): Promise<Render
 async function payload(name: Name, sample: Sample): Promise<Record<string, unknown>> {
   const rendered = await renderWith(name, sample);
   if ('fault' in rendered) assert.fail(`${name}, ${sample.change}: ${rendered.fault}`);
-  assert.ok(Buffer.byteLength(rendered.text) <= MOST_BYTES[name], `${name}, ${sample.change}: ${Buffer.byteLength(rendered.text)} bytes`);
+  assert.ok(
+    Buffer.byteLength(rendered.text) <= MOST_BYTES[name],
+    `${name}, ${sample.change}: ${Buffer.byteLength(rendered.text)} bytes`,
+  );
   return JSON.parse(rendered.text);
 }
 
@@ -68,7 +71,9 @@ function hostile({ change, event }: Sample, text: string): Sample {
 }
 
 for (const name of SHIPPED_TEMPLATES) {
-  const schema = JSON.parse(readFileSync(new URL(`../../../../fixtures/payloads/${name}.schema.json`, import.meta.url), 'utf8'));
+  const schema = JSON.parse(
+    readFileSync(new URL(`../../../../fixtures/payloads/${name}.schema.json`, import.meta.url), 'utf8'),
+  );
   const isValid = ajv.compile(schema);
 
   test(`${name}: every type of event, in full dress and bare, gives a payload by the published rules`, async () => {
@@ -84,10 +89,17 @@ for (const name of SHIPPED_TEMPLATES) {
     test(`${name}: ${what} in every text of an event break nothing`, async () => {
       for (const sample of sampleEvents()) {
         const made = await payload(name, hostile(sample, text));
-        assert.ok(isValid(made), `${sample.change}: ${ajv.errorsText(isValid.errors)}\n${JSON.stringify(made, null, 1).slice(0, 4000)}`);
+        assert.ok(
+          isValid(made),
+          `${sample.change}: ${ajv.errorsText(isValid.errors)}\n${JSON.stringify(made, null, 1).slice(0, 4000)}`,
+        );
         const whole = JSON.stringify(made);
         assert.ok(whole.isWellFormed());
-        assert.equal(whole.split(ROUTING_KEY).length - 1, name === 'pagerduty' ? 1 : 0, 'a template in a text was carried out');
+        assert.equal(
+          whole.split(ROUTING_KEY).length - 1,
+          name === 'pagerduty' ? 1 : 0,
+          'a template in a text was carried out',
+        );
       }
     });
   }
@@ -121,15 +133,24 @@ test('slack: the header says what happens, the fields to whom and when, in the t
       },
       {
         type: 'section',
-        text: { type: 'mrkdwn', text: 'Paused for "maintenance" &lt;\\&gt; &amp; {{ id }}\nof the host.', verbatim: true },
+        text: {
+          type: 'mrkdwn',
+          text: 'Paused for "maintenance" &lt;\\&gt; &amp; {{ id }}\nof the host.',
+          verbatim: true,
+        },
       },
-      { type: 'context', elements: [{ type: 'mrkdwn', text: 'c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled', verbatim: true }] },
+      {
+        type: 'context',
+        elements: [{ type: 'mrkdwn', text: 'c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled', verbatim: true }],
+      },
     ],
   });
 });
 
 test('teams: the card shows texts as they are, whatever they hold', async () => {
-  const { attachments } = (await shown('teams', 'updated')) as { attachments: { content: { body: { inlines: { text: string }[] }[] } }[] };
+  const { attachments } = (await shown('teams', 'updated')) as {
+    attachments: { content: { body: { inlines: { text: string }[] }[] } }[];
+  };
   const lines = attachments[0]?.content.body.map(({ inlines }) => inlines.map(({ text }) => text).join(''));
   assert.deepEqual(lines, [
     'Freeze changed',
@@ -174,7 +195,10 @@ for (const [number, severity] of [
   test(`pagerduty: the severity number ${number} is ${severity}`, async () => {
     const [sample] = sampleEvents();
     assert.ok(sample);
-    const { payload: alert } = await payload('pagerduty', { ...sample, event: { ...sample.event, severitynumber: number } });
+    const { payload: alert } = await payload('pagerduty', {
+      ...sample,
+      event: { ...sample.event, severitynumber: number },
+    });
     assert.equal((alert as { severity: string }).severity, severity);
   });
 }
@@ -184,6 +208,9 @@ test('pagerduty: details that are too long are cut instead of losing the alert',
   assert.ok(sample);
   const { data } = sample.event as { readonly data: object };
   const resources = Array.from({ length: 20_000 }, (_, index) => `machine_${index}`);
-  const { payload: alert } = await payload('pagerduty', { ...sample, event: { ...sample.event, data: { ...data, resources } } });
+  const { payload: alert } = await payload('pagerduty', {
+    ...sample,
+    event: { ...sample.event, data: { ...data, resources } },
+  });
   assert.deepEqual(Object.keys((alert as { custom_details: object }).custom_details), ['beginning']);
 });

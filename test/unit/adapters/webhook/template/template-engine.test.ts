@@ -101,11 +101,26 @@ test('nothing that an object inherits can be reached', () => {
 /** Template → the words of its fault. */
 const FAULTS: readonly (readonly [template: string, says: string])[] = [
   ['a\n{{ id | nope }}', 'is not valid Liquid: the filter nope does not exist (line 2, column 1)'],
-  ...['sample', 'where_exp', 'find_exp', 'group_by_exp', 'date_to_string', 'inspect', 'valueOf', 'constructor', 'newline_to_br'].map(
-    (name) => [`{{ id | ${name} }}`, `is not valid Liquid: the filter ${name} does not exist (line 1, column 1)`] as const,
+  ...[
+    'sample',
+    'where_exp',
+    'find_exp',
+    'group_by_exp',
+    'date_to_string',
+    'inspect',
+    'valueOf',
+    'constructor',
+    'newline_to_br',
+  ].map(
+    (name) =>
+      [`{{ id | ${name} }}`, `is not valid Liquid: the filter ${name} does not exist (line 1, column 1)`] as const,
   ),
   ...['include', 'render', 'layout', 'block', 'tablerow', 'increment', 'nope', 'constructor'].map(
-    (name) => [`{% ${name} "/etc/passwd" %}`, `is not valid Liquid: the tag ${name} does not exist (line 1, column 1)`] as const,
+    (name) =>
+      [
+        `{% ${name} "/etc/passwd" %}`,
+        `is not valid Liquid: the tag ${name} does not exist (line 1, column 1)`,
+      ] as const,
   ),
   ['{{ id', 'is not valid Liquid: a tag or an output that begins here is not closed (line 1, column 1)'],
   ['{% if id %}', 'is not valid Liquid: a tag or an output that begins here is not closed (line 1, column 1)'],
@@ -125,8 +140,14 @@ for (const [source, says] of FAULTS) {
 /** Fine as Liquid → what goes wrong with an event. */
 const FAILURES: readonly (readonly [template: string, says: RegExp])[] = [
   ['{% for i in (1..2000000) %}x{% endfor %}', /^it creates lists or texts that are too large \(line 1, column 1\)$/],
-  ['{% for i in (1..1500) %}{% for j in (1..1500) %}{% endfor %}{% endfor %}', /^it creates lists or texts that are too large/],
-  [`{% assign a = "xxxxxxxxxxxxxxxx" %}${'{% assign a = a | append: a %}'.repeat(30)}`, /^it creates lists or texts that are too large/],
+  [
+    '{% for i in (1..1500) %}{% for j in (1..1500) %}{% endfor %}{% endfor %}',
+    /^it creates lists or texts that are too large/,
+  ],
+  [
+    `{% assign a = "xxxxxxxxxxxxxxxx" %}${'{% assign a = a | append: a %}'.repeat(30)}`,
+    /^it creates lists or texts that are too large/,
+  ],
   ['{{ data.time | date: "%q" }}', /^date does not support %q \(line 1, column 1\)$/],
   ['{{ data.time | date: "%F", "Nowhere" }}', /^date does not support this time zone/],
   ['{{ data.text | truncate: "x" }}', /^truncate needs a whole number/],

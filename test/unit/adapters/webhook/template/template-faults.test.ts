@@ -30,7 +30,8 @@ const OWN = { template: './own.liquid' };
 test('every shipped template, and one of the own, is taken', async () => {
   for (const template of ['slack', 'teams']) assert.deepEqual(await faultsOf({ template }), []);
   assert.deepEqual(await faultsOf({ template: 'pagerduty', values: { routingKey: { env: 'KEY' } } }), []);
-  for (const template of ['./own.liquid', 'own.liquid', '/etc/bridge/own.liquid']) assert.deepEqual(await faultsOf({ template }), []);
+  for (const template of ['./own.liquid', 'own.liquid', '/etc/bridge/own.liquid'])
+    assert.deepEqual(await faultsOf({ template }), []);
   for (const contentType of ['application/json; charset=utf-8', 'application/vnd.x+json', 'Application/JSON'])
     assert.deepEqual(await faultsOf({ ...OWN, contentType }), []);
   for (const contentType of ['text/plain', 'application/json-seq', 'application/x-www-form-urlencoded'])
@@ -39,15 +40,24 @@ test('every shipped template, and one of the own, is taken', async () => {
 
 const KEY_FAULTS: readonly (readonly [body: Readonly<Record<string, unknown>>, says: RegExp])[] = [
   [{}, /^sinks\.hook\.body\.template: is missing/],
-  [{ template: 'slak' }, /^sinks\.hook\.body\.template: is not a template of the bridge .*slack, teams, pagerduty.*\.\/message\.liquid/],
+  [
+    { template: 'slak' },
+    /^sinks\.hook\.body\.template: is not a template of the bridge .*slack, teams, pagerduty.*\.\/message\.liquid/,
+  ],
   [{ template: '' }, /^sinks\.hook\.body\.template: is not a template of the bridge/],
-  [{ template: './none.liquid' }, /^sinks\.hook\.body\.template: the file \/etc\/bridge\/none\.liquid cannot be read \(.*\)/],
+  [
+    { template: './none.liquid' },
+    /^sinks\.hook\.body\.template: the file \/etc\/bridge\/none\.liquid cannot be read \(.*\)/,
+  ],
   [{ ...OWN, contentType: 'json' }, /^sinks\.hook\.body\.contentType: must be a media type/],
   [{ ...OWN, contentType: 'text/plain; charset=latin-1' }, /^sinks\.hook\.body\.contentType: must be a media type/],
   [{ ...OWN, contentType: 'text/plain\r\nx: y' }, /^sinks\.hook\.body\.contentType: must be a media type/],
   [{ ...OWN, values: { 'a-b': 'x' } }, /^sinks\.hook\.body\.values\.a-b: must consist of letters/],
   [{ ...OWN, values: { a: 5 } }, /^sinks\.hook\.body\.values\.a: must be text, \{ env/],
-  [{ ...OWN, values: { a: { env: 'NOT_SET' } } }, /^sinks\.hook\.body\.values\.a: the environment variable NOT_SET is not set/],
+  [
+    { ...OWN, values: { a: { env: 'NOT_SET' } } },
+    /^sinks\.hook\.body\.values\.a: the environment variable NOT_SET is not set/,
+  ],
   [{ ...OWN, file: 'x' }, /^sinks\.hook\.body\.file: is not a key/],
   [{ template: 'pagerduty' }, /^sinks\.hook\.body\.values\.routingKey: is missing: the template uses it/],
 ];
@@ -90,14 +100,19 @@ const FILE_FAULTS: readonly (readonly [file: string, says: string])[] = [
     '{% if change == "ended" %}{{ time | date: "%Q" }}{% else %}{}{% endif %}',
     'fails for an event of type ended: date does not support %Q (line 1, column 27)',
   ],
-  ['{% for i in (1..300000) %}          {% endfor %}1', 'fails for an event of type scheduled: its output is larger than 256 KiB'],
+  [
+    '{% for i in (1..300000) %}          {% endfor %}1',
+    'fails for an event of type scheduled: its output is larger than 256 KiB',
+  ],
   [`{}${' '.repeat(65_536)}`, 'is longer than 64 KiB'],
   ['', 'the file /etc/bridge/own.liquid is empty'],
 ];
 
 for (const [file, says] of FILE_FAULTS) {
   test(`a template ${JSON.stringify(file).slice(0, 70)} is a fault of body.template, and nothing of it shows`, async () => {
-    assert.deepEqual(await faultsOf({ ...OWN, values: { key: { env: 'KEY' } } }, file), [`sinks.hook.body.template: ${says}`]);
+    assert.deepEqual(await faultsOf({ ...OWN, values: { key: { env: 'KEY' } } }, file), [
+      `sinks.hook.body.template: ${says}`,
+    ]);
   });
 }
 
@@ -123,7 +138,10 @@ for (const mode of ['binary', 'batch']) {
 test('the configurations of the page on templates are valid, templates included', async () => {
   const configurations = [...PAGE.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, yaml = '']) => yaml);
   assert.equal(configurations.length, 4);
-  const env: Record<string, string> = { SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x', TEAMS_WORKFLOW_URL: 'https://teams.example/x' };
+  const env: Record<string, string> = {
+    SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x',
+    TEAMS_WORKFLOW_URL: 'https://teams.example/x',
+  };
   const around = { ...surroundings({ ...env, PAGERDUTY_ROUTING_KEY: 'x'.repeat(32) }), adapters: ADAPTERS };
   for (const yaml of configurations) {
     const result = await readConfigFully(`version: 1\n${yaml}`, around);

@@ -11,14 +11,24 @@ import type { KafkaConnectionOptions } from '../../../../../../adapters/kafka/op
 import { codeOf } from '../../../../../../src/errors.ts';
 import { Secret } from '../../../../../../src/secrets/secret.ts';
 import { adapterDeps } from '../../../../../adapters/adapter-deps.ts';
-import { answer, authenticated, refused, type Script, ScriptedBroker } from '../../../../../far-sides/kafka/scripted-broker.ts';
+import {
+  answer,
+  authenticated,
+  refused,
+  type Script,
+  ScriptedBroker,
+} from '../../../../../far-sides/kafka/scripted-broker.ts';
 import { int16, int32 } from '../../../../../far-sides/kafka/wire.ts';
 import { poll } from '../../../../../support/poll.ts';
 import { settle, VirtualTime } from '../../../../../virtual/virtual-time.ts';
 
 const DEFAULTS = { clientId: 'test', allowInsecure: true };
 
-async function clientOf(t: TestContext, brokers: readonly { host: string; port: number }[], options: Partial<KafkaConnectionOptions> = {}) {
+async function clientOf(
+  t: TestContext,
+  brokers: readonly { host: string; port: number }[],
+  options: Partial<KafkaConnectionOptions> = {},
+) {
   const time = new VirtualTime();
   const deps = adapterDeps({ time });
   const kafka = await kafkaClients({ ...DEFAULTS, ...options, brokers }, deps, 'sinks.test')();
@@ -159,9 +169,18 @@ test('a throttle of the broker is obeyed for as long as it says, whatever the cl
 
 test('a throttle sets no timer while nobody waits, and a request that the socket refuses fails at once (repair: idle-timer, refused-write)', async () => {
   const time = new VirtualTime();
-  const parts = { instrumentationEmitter: null, maxInFlightRequests: null, requestTimeout: 1000, enforceRequestTimeout: true };
+  const parts = {
+    instrumentationEmitter: null,
+    maxInFlightRequests: null,
+    requestTimeout: 1000,
+    enforceRequestTimeout: true,
+  };
   const logger = new Kafka({ brokers: ['b:1'], logLevel: logLevel.NOTHING }).logger();
-  const queue = new RepairedRequestQueue({ ...parts, clientId: 'c', broker: 'b:1', logger, isConnected: () => true }, time, () => {});
+  const queue = new RepairedRequestQueue(
+    { ...parts, clientId: 'c', broker: 'b:1', logger, isConnected: () => true },
+    time,
+    () => {},
+  );
   queue.maybeThrottle(5_000);
   assert.equal(time.pending, 0);
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -265,7 +284,12 @@ test('a connection that closes takes nothing more, and the next request waits fo
   const broker = await ScriptedBroker.start(t);
   const [time, logger] = [new VirtualTime(), new Kafka({ brokers: ['b:1'], logLevel: logLevel.NOTHING }).logger()];
   const socketFactory: ISocketFactory = ({ onConnect, ...to }) => connect(to, onConnect);
-  const limits = { requestTimeout: 1000, reauthenticationThreshold: 0, connectionTimeout: 1000, enforceRequestTimeout: false };
+  const limits = {
+    requestTimeout: 1000,
+    reauthenticationThreshold: 0,
+    connectionTimeout: 1000,
+    enforceRequestTimeout: false,
+  };
   const own = { ...broker.broker, logger, socketFactory, rack: null, ssl: null, sasl: null, clientId: 'c' };
   const original = new Connection({ ...own, ...limits, maxInFlightRequests: null, instrumentationEmitter: null });
   const connection = new RepairedConnection(original, broker.broker.host, time);
@@ -286,7 +310,11 @@ test('a connection that closes takes nothing more, and the next request waits fo
 });
 
 test('a broker of the list that never answers, or is not there, does not keep the others from being tried (repair: first-broker)', async (t) => {
-  const [silent, gone, well] = await Promise.all([ScriptedBroker.start(t), ScriptedBroker.start(t), ScriptedBroker.start(t)]);
+  const [silent, gone, well] = await Promise.all([
+    ScriptedBroker.start(t),
+    ScriptedBroker.start(t),
+    ScriptedBroker.start(t),
+  ]);
   silent.script = () => [];
   const absent = gone.broker;
   await gone.stop();
@@ -352,7 +380,10 @@ test('after a login that was refused the next try goes over a new connection, an
   broker.script = () => undefined;
   await admin.connect();
   assert.deepEqual(await admin.listTopics(), []);
-  assert.equal(new Set(broker.requests.filter(({ api }) => api === 'saslAuthenticate').map(({ connection }) => connection)).size, 2);
+  assert.equal(
+    new Set(broker.requests.filter(({ api }) => api === 'saslAuthenticate').map(({ connection }) => connection)).size,
+    2,
+  );
 });
 
 test('a login that one broker refuses is not tried at the others: it would count against the user there', async (t) => {
@@ -372,7 +403,8 @@ test('a connection that breaks off during the login is no wrong password (repair
 
 test('a session shorter than ten seconds is not renewed before each request (repair: short-session)', async (t) => {
   const broker = await ScriptedBroker.start(t);
-  broker.script = (request) => (request.api === 'saslAuthenticate' ? [answer(request, authenticated(9_000))] : undefined);
+  broker.script = (request) =>
+    request.api === 'saslAuthenticate' ? [answer(request, authenticated(9_000))] : undefined;
   const { admin } = await connected(t, broker, login());
   for (let round = 0; round < 3; round += 1) await admin.listTopics();
   assert.equal(broker.count('saslAuthenticate'), 1);
