@@ -6,7 +6,7 @@ import { validate } from './schema/validate.ts';
 import { wholeNumberFrom } from './simulator/control/event-fields.ts';
 import { NOT_BEFORE_CLOCKS } from './simulator/events/event.ts';
 import { hostEntries } from './simulator/metadata/metadata-versions.ts';
-import { startSimulatorServer } from './simulator/server.ts';
+import { startSimulator as startServer } from './simulator/server.ts';
 import { AzureControl } from './simulator/test-api/azure-control.ts';
 import type { SimulatedAzure } from './simulator/test-api/simulated-azure.ts';
 import { systemDeps } from './time/system.ts';
@@ -92,10 +92,7 @@ const startOptions = v.strictObject({
 export async function startSimulator(options: StartOptions = {}): Promise<SimulatedAzure> {
   const { host = '127.0.0.1', port = 0, speed = 0, ...group } = checked(options);
   const deps = systemDeps();
-  const azure = new AzureControl(
-    await startSimulatorServer({ ...group, speed: 0, listen: { host, port }, deps }),
-    deps,
-  );
+  const azure = new AzureControl(await startServer({ ...group, speed: 0, listen: { host, port }, deps }), deps);
   try {
     azure.setSpeed(speed);
   } catch (error) {

@@ -57,7 +57,7 @@ export interface SimulatorServer extends AsyncDisposable {
  * addresses or clients than machines;
  * BRIDGE_SIMULATOR_SCENARIO for an invalid file; BRIDGE_SIMULATOR_LISTEN if an address is not available
  */
-export async function startSimulatorServer(options: SimulatorServerOptions): Promise<SimulatorServer> {
+export async function startSimulator(options: SimulatorServerOptions): Promise<SimulatorServer> {
   const { deps, allowHosts = [] } = options;
   const group = await createGroup(options);
   const parts = { deps, timers: new VirtualTimers(group.clock, deps), allowHosts, dateMs: () => group.clock.nowMs() };

@@ -11,7 +11,7 @@ import { startBridge } from '../bridge.ts';
 import { checkConfig, configError } from '../config/check-config.ts';
 import { type Approver, createApprover, createReceiver, http, preparation, toNodeHandler } from '../consumer.ts';
 import { symmetricSecret } from '../secrets/webhook-secret.ts';
-import { startSimulatorServer } from '../simulator/server.ts';
+import { startSimulator } from '../simulator/server.ts';
 import { findScenario } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { type Deps, deadline } from '../time/clock.ts';
@@ -64,7 +64,7 @@ async function playDemo(parts: DemoParts): Promise<void> {
   const token = Array.from({ length: 4 }, () => deps.random().toString(36).slice(2).padEnd(10, '0')).join('');
   const secret = symmetricSecret(Uint8Array.from({ length: 32 }, () => deps.random() * 256));
   try {
-    await using simulator = await startSimulatorServer({
+    await using simulator = await startSimulator({
       listen: { host: '127.0.0.1', port: 0 },
       vms: ['web_0'],
       speed: SPEED,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { startRecording } from '../simulator/recording/recorder.ts';
 import { startRecordingProxy } from '../simulator/recording/recording-proxy.ts';
 import { scriptOfRecording } from '../simulator/recording/replay.ts';
-import { type SimulatorServer, startSimulatorServer } from '../simulator/server.ts';
+import { type SimulatorServer, startSimulator } from '../simulator/server.ts';
 import { shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import {
@@ -162,7 +162,7 @@ async function start(
     deps,
     logger,
   };
-  return open.use(await startSimulatorServer(recording ? { ...options, onAnswer: recording.record } : options));
+  return open.use(await startSimulator(recording ? { ...options, onAnswer: recording.record } : options));
 }
 
 /** Prints one line for each machine, then waits until it is interrupted. */

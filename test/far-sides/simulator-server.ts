@@ -2,7 +2,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
-import { type SimulatorServer, type SimulatorServerOptions, startSimulatorServer } from '../../src/simulator/server.ts';
+import {
+  type SimulatorServer,
+  type SimulatorServerOptions,
+  startSimulator as startSimulatorServer,
+} from '../../src/simulator/server.ts';
 import { type SimulatedAzure, startSimulator } from '../../src/simulator.ts';
 import { systemDeps } from '../../src/time/system.ts';
 

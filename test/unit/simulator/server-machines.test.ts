@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { type SimulatorServerOptions, startSimulatorServer } from '../../../src/simulator/server.ts';
+import { type SimulatorServerOptions, startSimulator } from '../../../src/simulator/server.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { freePorts, startServer } from '../../far-sides/simulator-server.ts';
 import { scriptOf } from '../../virtual/simulated-group.ts';
@@ -29,7 +29,7 @@ async function nameAt(url: string, localAddress = '127.0.0.1'): Promise<string> 
 }
 
 const refused = (options: Partial<SimulatorServerOptions>, error: { code: string; message: RegExp }) =>
-  assert.rejects(startSimulatorServer({ listen: { host: HOST, port: 0 }, deps: systemDeps(), ...options }), error);
+  assert.rejects(startSimulator({ listen: { host: HOST, port: 0 }, deps: systemDeps(), ...options }), error);
 
 test('several machines listen on the given port and the following ones', async (t) => {
   const port = await freePorts(3);

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import test from 'node:test';
 import type { Logger } from 'pino';
 import { BridgeError } from '../../../src/errors.ts';
-import { type SimulatorServer, startSimulatorServer } from '../../../src/simulator/server.ts';
+import { type SimulatorServer, startSimulator } from '../../../src/simulator/server.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { startServer } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
@@ -98,7 +98,7 @@ test("a user's scenario is listed and can be started again, even with the name o
 
 test('an unknown scenario is a usage error that lists the known ones', async () => {
   await assert.rejects(
-    startSimulatorServer({ listen: { host: '127.0.0.1', port: 0 }, scenario: 'x', deps: systemDeps() }),
+    startSimulator({ listen: { host: '127.0.0.1', port: 0 }, scenario: 'x', deps: systemDeps() }),
     (error) => {
       assert.ok(error instanceof BridgeError);
       assert.deepEqual([error.code, /demo/.test(error.message)], ['BRIDGE_USAGE', true]);
@@ -110,7 +110,7 @@ test('an unknown scenario is a usage error that lists the known ones', async () 
 test('a port in use is an error that names the address', async (t) => {
   const { url } = await startServer(t);
   const port = Number(new URL(url).port);
-  await assert.rejects(startSimulatorServer({ listen: { host: '127.0.0.1', port }, deps: systemDeps() }), (error) => {
+  await assert.rejects(startSimulator({ listen: { host: '127.0.0.1', port }, deps: systemDeps() }), (error) => {
     assert.ok(error instanceof BridgeError && error.cause instanceof Error);
     assert.deepEqual([error.code, error.message.includes(`127.0.0.1:${port}`)], ['BRIDGE_SIMULATOR_LISTEN', true]);
     return true;

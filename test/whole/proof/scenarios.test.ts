@@ -10,7 +10,7 @@ import { startBridge } from '../../../src/bridge.ts';
 import { checkConfig, configError } from '../../../src/config/check-config.ts';
 import type { Group } from '../../../src/simulator/group.ts';
 import type { Script, ScriptStep } from '../../../src/simulator/script/script.ts';
-import { startSimulatorServer } from '../../../src/simulator/server.ts';
+import { startSimulator } from '../../../src/simulator/server.ts';
 import { shippedScenarios } from '../../../src/simulator/shipped-scenarios.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
@@ -49,7 +49,7 @@ function quicker(step: ScriptStep): ScriptStep {
 async function play(t: TestContext, script: Script, approves: boolean): Promise<void> {
   const vms = Math.min(MOST_VMS, script.group?.vms ?? 1);
   const deps = systemDeps();
-  const server = await startSimulatorServer({
+  const server = await startSimulator({
     listen: { host: '127.0.0.1', port: 0 },
     vms,
     gpu: script.group?.gpu ?? false,

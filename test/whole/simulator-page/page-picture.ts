@@ -1,11 +1,11 @@
 // Run by hand → docs/simulate/simulator-page.png: the page with events in each state.
 import { join } from 'node:path';
-import { startSimulatorServer } from '../../../src/simulator/server.ts';
+import { startSimulator } from '../../../src/simulator/server.ts';
 import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 const deps = new VirtualTime({ startMs: Date.UTC(2026, 10, 21, 14) });
-await using server = await startSimulatorServer({
+await using server = await startSimulator({
   listen: { host: '127.0.0.1', port: 8080 },
   vms: 3,
   name: 'web',

@@ -2,11 +2,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import {
-  type SimulatorServer,
-  type SimulatorServerOptions,
-  startSimulatorServer,
-} from '../../../src/simulator/server.ts';
+import { type SimulatorServer, type SimulatorServerOptions, startSimulator } from '../../../src/simulator/server.ts';
 import { openPage, withoutBrowser } from '../../support/browser.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
@@ -26,7 +22,7 @@ export async function startStanding(
 }
 
 function standing(options: Partial<SimulatorServerOptions>): Promise<SimulatorServer> {
-  return startSimulatorServer({
+  return startSimulator({
     listen: { host: '127.0.0.1', port: 0 },
     deps: new VirtualTime({ startMs: START_MS }),
     ...options,

@@ -14,7 +14,7 @@ import {
   startRecordingProxy,
 } from '../../../../src/simulator/recording/recording-proxy.ts';
 import { scriptOfRecording } from '../../../../src/simulator/recording/replay.ts';
-import { startSimulatorServer } from '../../../../src/simulator/server.ts';
+import { startSimulator } from '../../../../src/simulator/server.ts';
 import { systemDeps } from '../../../../src/time/system.ts';
 import { FakeMetadata, fakeDocument } from '../../../far-sides/metadata-service.ts';
 import { folderOf } from '../../../support/folder.ts';
@@ -81,7 +81,7 @@ const kinds = (lines: readonly RecordingLine[]) =>
 
 async function simulator(t: TestContext) {
   const time = new VirtualTime({ startMs: START_MS });
-  const server = await startSimulatorServer({
+  const server = await startSimulator({
     listen: LOOPBACK,
     deps: { ...systemDeps(), wallMs: time.wallMs, random: time.random },
   });
@@ -132,7 +132,7 @@ test('a recorded maintenance, with approval and faults, is replayed to the next 
   const lines = await recorder.lines();
   assert.deepEqual(kinds(lines), [1, 2, 503, true, 200, 3, 4]);
   assert.deepEqual(lines[4]?.post, { StartRequests: [{ EventId: 'A' }], status: 200 });
-  await using again = await startSimulatorServer({
+  await using again = await startSimulator({
     listen: LOOPBACK,
     script: await scriptOfRecording(recorder.path),
     speed: 0,
@@ -285,7 +285,7 @@ test("without an upstream a recording has the simulator's own answers, by machin
   const path = pathOf(t);
   const deps = { ...systemDeps(), wallMs: () => START_MS };
   const recording = await startRecording({ path, anonymise: false, startedAtMs: deps.wallMs(), deps });
-  await using group = await startSimulatorServer({
+  await using group = await startSimulator({
     listen: LOOPBACK,
     vms: ['a_0', 'a_1'],
     speed: 0,
