@@ -87,12 +87,12 @@ test('the request for consent has the token, too, and check requests one', async
 test('the library of Azure is loaded at the first request for a token, and not before', async () => {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const script = `
-    const { webhook } = await import(${url('../../../adapters/webhook/webhook.ts')});
+    const { webhookSink } = await import(${url('../../../adapters/webhook/webhook.ts')});
     const { createRequire } = await import('node:module');
     const loaded = () => Object.keys(createRequire(${url('.')}).cache).some((path) => path.includes('@azure'));
     const before = loaded();
     await import(${url('../../../src/azure/identity-library.ts')});
-    console.log(webhook.type, before, loaded());`;
+    console.log(webhookSink.type, before, loaded());`;
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--input-type=module',
     '--no-warnings',
