@@ -12,7 +12,7 @@ import type { SimulatedAzure } from './simulator/test-api/simulated-azure.ts';
 import { systemDeps } from './time/system.ts';
 
 export { BridgeError, type ErrorCode } from './errors.ts';
-export type { GroupState, ListedEvent, PastEvent } from './simulator/control/describe-group.ts';
+export type { GroupState, ListedEvent, PastEvent } from './simulator/control/group-state.ts';
 export type { WireEvent } from './simulator/events/event.ts';
 export type { JournalledRequest } from './simulator/journal.ts';
 export type {

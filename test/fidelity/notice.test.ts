@@ -1,7 +1,7 @@
 // An advanced simulated clock → the clock in which NotBefore is listed; docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { GroupState } from '../../src/simulator/control/describe-group.ts';
+import type { GroupState } from '../../src/simulator/control/group-state.ts';
 import type { WireEvent } from '../../src/simulator/events/event.ts';
 import type { Script } from '../../src/simulator/script/script.ts';
 import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';

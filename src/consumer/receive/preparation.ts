@@ -52,30 +52,44 @@ const KEEP_ENDED_MS = 7 * 86_400_000;
 
 /** @throws ConsumerError `usage` if a time is not valid */
 export function preparationOn(options: PreparationOptions, clock: Pick<Clock, 'wallMs'>): PreparationHandlers {
-  const { prepare, recover, concerns = () => true, state = memoryState() } = options;
-  const { staleAfterMs = STALE_AFTER_MS, keepEndedMs = KEEP_ENDED_MS } = options;
-  if (!(staleAfterMs >= 0 && keepEndedMs >= 0))
-    throw new ConsumerError('usage', 'staleAfterMs and keepEndedMs must be at least 0');
-
-  const stored = async (key: string): Promise<StoredEvent | undefined> => {
-    const found = await state.get(key);
-    if (found?.lastEnd === undefined || clock.wallMs() < found.lastEnd.keptUntilMs) return found;
-    if (!isPrepared(found)) return undefined;
-    const { lastEnd: _, ...prepared } = found;
-    return prepared;
+  const preparation = new Preparation(options, clock);
+  return {
+    onScheduled: (event, context) => preparation.noticed('scheduled', event, context),
+    onUpdated: (event, context) => preparation.noticed('updated', event, context),
+    onStarted: (event, context) => preparation.noticed('started', event, context),
+    onEnded: (event, context) => preparation.ended(event, context),
   };
+}
 
-  const isOldNews = ({ data: { notBefore } }: NoticeEvent) =>
-    notBefore !== null && clock.wallMs() - Date.parse(notBefore) > staleAfterMs;
+class Preparation {
+  readonly #options: PreparationOptions;
+  readonly #state: PreparedState;
+  readonly #staleAfterMs: number;
+  readonly #keepEndedMs: number;
+  readonly #clock: Pick<Clock, 'wallMs'>;
 
-  const prepareIfDue = async (change: Notice, event: NoticeEvent, context: HandlerContext): Promise<void> => {
+  constructor(options: PreparationOptions, clock: Pick<Clock, 'wallMs'>) {
+    const { state = memoryState(), staleAfterMs = STALE_AFTER_MS, keepEndedMs = KEEP_ENDED_MS } = options;
+    if (!(staleAfterMs >= 0 && keepEndedMs >= 0))
+      throw new ConsumerError('usage', 'staleAfterMs and keepEndedMs must be at least 0');
+    this.#options = options;
+    this.#state = state;
+    this.#staleAfterMs = staleAfterMs;
+    this.#keepEndedMs = keepEndedMs;
+    this.#clock = clock;
+  }
+
+  /** Prepares, if the event is new or has got worse, and concerns this consumer. */
+  async noticed(change: Notice, event: NoticeEvent, context: HandlerContext): Promise<void> {
+    const { prepare, concerns = () => true } = this.#options;
     const key = keyOf(event);
-    const found = await stored(key);
+    const found = await this.#stored(key);
     if (found !== undefined && isPassed(change, event, found)) return;
     const before = found !== undefined && isPrepared(found) ? found : undefined;
-    if ((change !== 'started' && isOldNews(event)) || !concerns(event)) {
+    if ((change !== 'started' && this.#isOldNews(event)) || !concerns(event)) {
       // A later update may be due.
-      if (found !== undefined && !isPrepared(found) && found.isOver) await state.set(key, { ...found, isOver: false });
+      if (found !== undefined && !isPrepared(found) && found.isOver)
+        await this.#state.set(key, { ...found, isOver: false });
       return;
     }
     if (before !== undefined && !isDue(before, event)) return;
@@ -84,27 +98,36 @@ export function preparationOn(options: PreparationOptions, clock: Pick<Clock, 'w
     const lastEnd = found?.lastEnd;
     const seen = { eventId, eventType, durationInSeconds, resources, notBefore, isAgain, ...(lastEnd && { lastEnd }) };
     // Stored before the work, so that after a crash in the middle there is something to recover.
-    await state.set(key, { ...seen, isReady: false });
+    await this.#state.set(key, { ...seen, isReady: false });
     const noticed = before !== undefined || eventStatus !== 'Started';
     await prepare(event, { ...context, noticed, again: isAgain });
-    await state.set(key, { ...seen, isReady: true });
-  };
+    await this.#state.set(key, { ...seen, isReady: true });
+  }
 
-  return {
-    onScheduled: (event, context) => prepareIfDue('scheduled', event, context),
-    onUpdated: (event, context) => prepareIfDue('updated', event, context),
-    onStarted: (event, context) => prepareIfDue('started', event, context),
-    onEnded: async (event, context) => {
-      const key = keyOf(event);
-      const found = await stored(key);
-      if (found?.lastEnd !== undefined && !isNewer(event, found.lastEnd)) return;
-      if (found !== undefined && isPrepared(found)) await recover(event, event.data.outcome, context);
-      if (keepEndedMs === 0) return await state.delete(key);
-      const nowMs = clock.wallMs();
-      await state.set(key, { lastEnd: lastEndOf(event, nowMs + keepEndedMs), isOver: true });
-      await state.deleteExpired?.(nowMs);
-    },
-  };
+  /** Recovers what is prepared, and keeps the end. */
+  async ended(event: EventOf<'ended'>, context: HandlerContext): Promise<void> {
+    const key = keyOf(event);
+    const found = await this.#stored(key);
+    if (found?.lastEnd !== undefined && !isNewer(event, found.lastEnd)) return;
+    if (found !== undefined && isPrepared(found)) await this.#options.recover(event, event.data.outcome, context);
+    if (this.#keepEndedMs === 0) return await this.#state.delete(key);
+    const nowMs = this.#clock.wallMs();
+    await this.#state.set(key, { lastEnd: lastEndOf(event, nowMs + this.#keepEndedMs), isOver: true });
+    await this.#state.deleteExpired?.(nowMs);
+  }
+
+  /** Returns the stored event without an end whose time is over. */
+  async #stored(key: string): Promise<StoredEvent | undefined> {
+    const found = await this.#state.get(key);
+    if (found?.lastEnd === undefined || this.#clock.wallMs() < found.lastEnd.keptUntilMs) return found;
+    if (!isPrepared(found)) return undefined;
+    const { lastEnd: _, ...prepared } = found;
+    return prepared;
+  }
+
+  #isOldNews({ data: { notBefore } }: NoticeEvent): boolean {
+    return notBefore !== null && this.#clock.wallMs() - Date.parse(notBefore) > this.#staleAfterMs;
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 // A test's orders and queries → in-process control requests, and waiting for clients.
 import { BridgeError } from '../../errors.ts';
 import { type Deps, deadline } from '../../time/clock.ts';
-import type { GroupState, ListedEvent } from '../control/describe-group.ts';
+import type { GroupState, ListedEvent } from '../control/group-state.ts';
 import type { WireEvent } from '../events/event.ts';
 import type { JournalledRequest } from '../journal.ts';
 import type { SimulatorServer } from '../server.ts';

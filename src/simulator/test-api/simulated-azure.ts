@@ -1,7 +1,7 @@
 // SimulatedAzure: the interface by which a test in Node controls and inspects the simulator.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { GroupState, ListedEvent } from '../control/describe-group.ts';
+import type { GroupState, ListedEvent } from '../control/group-state.ts';
 import type { WireEvent } from '../events/event.ts';
 import type { JournalledRequest } from '../journal.ts';
 
