@@ -82,7 +82,7 @@ for (const [file, ...packages] of [
     for (const change of [life.scheduled, life.scheduled, life.started, life.ended()])
       assert.deepEqual(await sink.deliver([deliveryOf(change)], never), ['accepted']);
     assert.deepEqual(await lines(3), [
-      'scheduled Reboot WestNO_0,WestNO_1 2022-04-11T22:26:58Z',
+      `scheduled Reboot WestNO_0,WestNO_1 ${notBefore}`,
       'started Reboot',
       'ended completed',
     ]);

@@ -66,10 +66,11 @@ test('over TLS the bridge is recognized by its certificate, under any name; anot
     await authority.issue('IP:127.0.0.1,DNS:bridge.example.com'),
   ];
   const tls = { cert: own.certFile, key: own.keyFile };
-  const { url, azure } = await runningBridge(t, {}, { tls });
+  const { url, azure, folder } = await runningBridge(t, {}, { tls });
   const args = (verb: string, port: number | string) => {
     const http = { listen: `127.0.0.1:${port}`, tls };
-    return [verb, '--config', bridgeFolder(t, azure.url, { http, approvals: { approvers: APPROVERS } }).config];
+    const store = { path: folder.store };
+    return [verb, '--config', bridgeFolder(t, azure.url, { http, store, approvals: { approvers: APPROVERS } }).config];
   };
   const drill = ['--resources', 'vm-1', '--notice', '0s', '--duration', '0s'];
   const fine = await run(t, [...args('drill', new URL(url).port), ...drill], { env: ENV });

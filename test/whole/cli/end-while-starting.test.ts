@@ -96,5 +96,13 @@ test('a start that waits for a name server that never answers ends at a signal',
   });
   const program = namespace.startBridge(['run', '--config', config]);
   await names.lines(2);
-  assert.deepEqual(await told(program, 'SIGTERM'), { code: 0, by: null, stderr: '' });
+  const { stderr, ...end } = await told(program, 'SIGTERM');
+  assert.deepEqual(end, { code: 0, by: null });
+  assert.deepEqual(
+    stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg),
+    ['starting'],
+  );
 });

@@ -52,7 +52,7 @@ test('markup and hidden characters in every field are shown as text', inBrowser,
   await page.getByRole('dialog').getByText('Machines: <img').waitFor();
   assert.equal(await page.locator('img, main script').count(), 0);
   assert.doesNotMatch(String(await page.evaluate('document.body.innerText')), /\p{Bidi_Control}/u);
-  assert.equal(await page.title(), 'Scheduled Events bridge');
+  assert.equal(await page.title(), '(1) sim_0 · Scheduled Events bridge');
   assert.deepEqual([...new Set(asked)], [new URL(url).origin]);
 });
 
