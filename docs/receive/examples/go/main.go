@@ -16,6 +16,9 @@ func main() {
 	if len(os.Args) != 2 || channels[os.Args[1]] == nil {
 		log.Fatal("usage: maintenance webhook|kafka|stream")
 	}
+	if os.Args[1] != "kafka" && os.Getenv("BRIDGE_TOKEN") == "" {
+		log.Fatal("BRIDGE_TOKEN is not set: it must be the token of an approver")
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	m, err := open(env("STATE", "maintenance.json"))

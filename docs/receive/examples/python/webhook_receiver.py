@@ -1,5 +1,5 @@
 # webhook_receiver.py: signed deliveries → maintenance.py; approvals → the bridge's HTTP interface.
-import os, sys, threading, time
+import os, sys, threading, time, traceback
 import requests
 from cloudevents.core.formats.json import JSONFormat
 from flask import Flask, request
@@ -8,6 +8,7 @@ from standardwebhooks import Webhook
 from waitress import create_server
 
 BRIDGE = os.environ.get("BRIDGE", "http://127.0.0.1:8700")
+TOKEN = os.environ["BRIDGE_TOKEN"]
 PASSING = {429, 502, 503, 504}  # asked again for a minute
 webhook = Webhook(os.environ["HOOK_SECRET"])
 app = Flask(__name__)
@@ -15,7 +16,7 @@ arrived = threading.Event()
 
 
 def approve(event_id, seen):
-    headers = {"Authorization": f"Bearer {os.environ['BRIDGE_TOKEN']}"}
+    headers = {"Authorization": f"Bearer {TOKEN}"}
     deadline = time.monotonic() + 60
     while True:
         pause, result = 1.0, "unreachable"
@@ -67,8 +68,10 @@ def work():
 def work_or_end():
     try:
         work()
-    finally:
-        os._exit(1)  # an error ends the program: its supervisor restarts it, and the inbox is worked through again
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    os._exit(1)  # an error ends the program: its supervisor restarts it, and the inbox is worked through again
 
 
 threading.Thread(target=work_or_end, daemon=True).start()

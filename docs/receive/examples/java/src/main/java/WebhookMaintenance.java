@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 
@@ -22,6 +23,7 @@ public final class WebhookMaintenance {
   private static final String BRIDGE = Maintenance.env("BRIDGE", "http://127.0.0.1:8700");
   private static final Set<Integer> PASSING = Set.of(429, 502, 503, 504); // asked again for a minute
   private static final Path INBOX = Path.of(Maintenance.env("STATE", "maintenance.json") + ".inbox");
+  private static final String TOKEN = Objects.requireNonNull(System.getenv("BRIDGE_TOKEN"), "BRIDGE_TOKEN is not set");
   private static final HttpClient http = HttpClient.newHttpClient();
   private static final Semaphore arrived = new Semaphore(0);
   private static Webhook webhook;
@@ -29,7 +31,7 @@ public final class WebhookMaintenance {
   private static long place = System.currentTimeMillis() * 1000; // after those of an earlier process
 
   public static void main(String[] args) throws Exception {
-    webhook = new Webhook(System.getenv("HOOK_SECRET"));
+    webhook = new Webhook(Objects.requireNonNull(System.getenv("HOOK_SECRET"), "HOOK_SECRET is not set"));
     maintenance = new Maintenance(WebhookMaintenance::approve);
     Files.createDirectories(INBOX);
     var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(Maintenance.env("PORT", "9000")));
@@ -87,7 +89,7 @@ public final class WebhookMaintenance {
 
   private static String approve(String eventId, String seen) throws Exception {
     var request = HttpRequest.newBuilder(URI.create(BRIDGE + "/v1/approvals"))
-        .header("Authorization", "Bearer " + System.getenv("BRIDGE_TOKEN"))
+        .header("Authorization", "Bearer " + TOKEN)
         .header("Content-Type", "application/json")
         .timeout(Duration.ofSeconds(15))
         .POST(HttpRequest.BodyPublishers.ofString(Maintenance.startRequest(eventId, seen)))
