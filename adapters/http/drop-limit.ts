@@ -15,13 +15,13 @@ export class DropLimit {
 
   /** Returns whether a token may be dropped now. If so, it counts as dropped. */
   take(): boolean {
-    if (this.#last !== null && ageMs(this.#last, this.#deps) < MIN_INTERVAL_MS) return false;
+    if (this.#last !== null && largerAgeMs(this.#last, this.#deps) < MIN_INTERVAL_MS) return false;
     this.#last = now(this.#deps);
     return true;
   }
 }
 
 /** Uses the larger of both clocks: after a freeze, only one of them may have advanced. */
-export function ageMs({ wallMs, elapsedMs }: Instant, deps: Pick<Deps, 'wallMs' | 'elapsedMs'>): number {
+export function largerAgeMs({ wallMs, elapsedMs }: Instant, deps: Pick<Deps, 'wallMs' | 'elapsedMs'>): number {
   return Math.max(deps.wallMs() - wallMs, deps.elapsedMs() - (elapsedMs ?? 0));
 }

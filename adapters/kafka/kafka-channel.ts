@@ -3,7 +3,7 @@ import type { ChannelPlace, SinkChannel } from '../channel.ts';
 import { showBroker } from './options/broker-address.ts';
 import { connectionSettings, type KafkaConnectionOptions } from './options/connection-options.ts';
 import type { KafkaOptions } from './options/kafka-options.ts';
-import { CONTENT_TYPES, encodeRecord, HEADER_PREFIX } from './sink/record-encoder.ts';
+import { encodeRecord, RECORD_CONTENT_TYPES, RECORD_HEADER_PREFIX } from './sink/record-encoder.ts';
 
 /** The versions of AsyncAPI's Kafka bindings. */
 const BINDING = { bindingVersion: '0.5.0' };
@@ -28,9 +28,9 @@ export function kafkaChannel(options: KafkaOptions): SinkChannel {
     ...kafkaPlace(options),
     mode,
     form: 'Kafka',
-    contentType: CONTENT_TYPES[mode],
+    contentType: RECORD_CONTENT_TYPES[mode],
     hasTypeHeader: true,
-    prefix: HEADER_PREFIX,
+    prefix: RECORD_HEADER_PREFIX,
     otherHeaders: {},
     ...(keyed && { messageBindings: { kafka: { key, ...BINDING } } }),
     encode: (delivery) => {

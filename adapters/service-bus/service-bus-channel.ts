@@ -3,7 +3,7 @@ import type { ChannelPlace, SinkChannel } from '../channel.ts';
 import { namespaceOf, type ServiceBusConnectionOptions } from './options/connection-options.ts';
 import { showEndpoint } from './options/connection-string.ts';
 import { type EntityOptions, entityOf, type ServiceBusOptions } from './options/service-bus-options.ts';
-import { busMessageEncoder, CONTENT_TYPES, PREFIXES } from './sink/message-encoder.ts';
+import { busMessageEncoder, MESSAGE_CONTENT_TYPES, PREFIXES } from './sink/message-encoder.ts';
 
 /** Returns the queue or topic and its namespace. @param options with open secrets, without faults */
 export function serviceBusPlace(options: ServiceBusConnectionOptions & EntityOptions): ChannelPlace {
@@ -27,7 +27,7 @@ export function serviceBusChannel(options: ServiceBusOptions): SinkChannel {
     description: `${place.description} The message id is the CloudEvent's id, the subject its type, the ${key} its partitionkey.`,
     mode,
     form: attributePrefix === 'colon' ? 'ServiceBusColon' : 'ServiceBus',
-    contentType: CONTENT_TYPES[mode],
+    contentType: MESSAGE_CONTENT_TYPES[mode],
     hasTypeHeader: false,
     prefix: PREFIXES[attributePrefix],
     otherHeaders: {},

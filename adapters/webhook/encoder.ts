@@ -30,7 +30,7 @@ export interface EncodedRequest {
 }
 
 /** The header `content-type` of each mode. */
-export const CONTENT_TYPES = {
+export const REQUEST_CONTENT_TYPES = {
   structured: `${STRUCTURED_CONTENT_TYPE}; charset=utf-8`,
   binary: DATA_CONTENT_TYPE,
   // Event Grid rejects a batch without the charset (415).
@@ -67,7 +67,7 @@ export function bodyLimits({
 
 /** Returns the bytes of the journal unchanged. */
 function encodeStructured({ id, bytes }: EncodedEvent): EncodedRequest {
-  return { id, headers: { 'content-type': CONTENT_TYPES.structured }, body: bytes };
+  return { id, headers: { 'content-type': REQUEST_CONTENT_TYPES.structured }, body: bytes };
 }
 
 function encodeBinary({ id, bytes }: EncodedEvent, sink: string): EncodedRequest {
@@ -87,7 +87,7 @@ function encodeBinary({ id, bytes }: EncodedEvent, sink: string): EncodedRequest
 function encodeMany(batch: readonly EncodedEvent[]): EncodedRequest {
   return {
     id: batchId(batch.map(({ id }) => id)),
-    headers: { 'content-type': CONTENT_TYPES.batch },
+    headers: { 'content-type': REQUEST_CONTENT_TYPES.batch },
     body: encodeBatch(batch.map(({ bytes }) => bytes)),
   };
 }

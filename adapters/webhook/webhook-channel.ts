@@ -3,7 +3,7 @@ import { HEADER_PREFIX } from '../../src/cloudevents/binary.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { SinkChannel } from '../channel.ts';
 import { urlOf } from '../http/http-options.ts';
-import { CONTENT_TYPES, encoder } from './encoder.ts';
+import { encoder, REQUEST_CONTENT_TYPES } from './encoder.ts';
 import type { WebhookOptions } from './webhook-options.ts';
 
 const ID = 'Identifies the request, the same at every attempt. The id of the CloudEvent, except for a batch.';
@@ -26,7 +26,7 @@ export function webhookChannel(options: WebhookOptions): SinkChannel {
     description: 'POST requests of a webhook. Its path and query are not shown, because they may be secrets.',
     form: `${origin === undefined ? '' : 'Origin'}${secrets === undefined ? '' : 'Signed'}Webhook`,
     mode: body === undefined ? mode : 'template',
-    contentType: body?.contentType ?? CONTENT_TYPES[mode],
+    contentType: body?.contentType ?? REQUEST_CONTENT_TYPES[mode],
     hasTypeHeader: true,
     prefix: HEADER_PREFIX,
     otherHeaders: {

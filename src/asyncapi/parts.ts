@@ -10,7 +10,7 @@ export interface DocumentPart {
 }
 
 /** An endpoint at a broker or URL. */
-export interface EndpointParts {
+export interface DescribedEndpoint {
   /** The key of its channel. */
   readonly channel: string;
   /** The prefix of the keys of its servers. */
@@ -23,7 +23,7 @@ export interface EndpointParts {
 }
 
 /** Returns the part of an endpoint: one server for each host. */
-export function endpointPart(place: ChannelPlace, parts: EndpointParts): DocumentPart {
+export function endpointPart(place: ChannelPlace, parts: DescribedEndpoint): DocumentPart {
   const { protocol, hosts, address, description, bindings } = place;
   const { channel, server, operation, action, summary, messages, operationBindings } = parts;
   const servers = hosts.map(

@@ -28,7 +28,7 @@ const CONFIGURATIONS: readonly (readonly [heading: string, text: string])[] = PA
 );
 
 /** The media types of what each sink sends, by its section and name. */
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
+const REQUEST_CONTENT_TYPES: Readonly<Record<string, string>> = {
   'Event Grid: custom topic/topic': 'application/cloudevents+json; charset=utf-8',
   'Event Grid: namespace topic/topic': 'application/cloudevents+json; charset=utf-8',
   'Functions/function': 'application/cloudevents+json; charset=utf-8',
@@ -58,7 +58,7 @@ test('each sink of the page is valid, and sends the content type that its destin
     for (const name of Object.keys((parse(text) as { sinks: object }).sinks))
       sent[`${heading}/${name}`] = document.channels[name]?.messages['Scheduled']?.contentType;
   }
-  assert.deepEqual(sent, CONTENT_TYPES);
+  assert.deepEqual(sent, REQUEST_CONTENT_TYPES);
 });
 
 test('the alternatives in the text are valid, too', async () => {

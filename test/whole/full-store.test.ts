@@ -38,7 +38,16 @@ const OF_THE_STORE: Readonly<Record<string, Asked>> = {
   '/v1/drills/:id': { path: `/v1/drills/${DRILL.id}`, least: 16 * KIB },
 };
 /** The other routes with GET, which one crowd asks for together. */
-const OTHERS = ['/healthz', '/readyz', '/drainz', '/metrics', '/v1/caller', '/v1/openapi.json', '/'];
+const OTHERS = [
+  '/healthz',
+  '/readyz',
+  '/drainz',
+  '/metrics',
+  '/v1/caller',
+  '/v1/openapi.json',
+  '/v1/asyncapi.json',
+  '/',
+];
 /** What is read of a journal of many small rows as of one of few large ones. */
 const OF_THE_JOURNAL = ['/v1/journal', '/v1/stream', '/v1/dead-letters'];
 

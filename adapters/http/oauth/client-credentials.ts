@@ -6,7 +6,7 @@ import { reveal } from '../../../src/secrets/secret.ts';
 import { type Deps, deadline, now } from '../../../src/time/clock.ts';
 import { noAuthorization, type RequestAuthorization } from '../authorization.ts';
 import type { ConnectionOptions } from '../connections.ts';
-import { ageMs, DropLimit } from '../drop-limit.ts';
+import { DropLimit, largerAgeMs } from '../drop-limit.ts';
 import { Endpoint, type EndpointParts, USER_AGENT } from '../endpoint.ts';
 import { type HttpPlace, whoOf } from '../failures.ts';
 import { networkFault } from '../network-fault.ts';
@@ -70,7 +70,7 @@ class ClientCredentials implements RequestAuthorization {
 
   async header(signal: AbortSignal): Promise<string> {
     signal.throwIfAborted();
-    if (this.#cached !== null && ageMs(this.#cached.since, this.#parts.deps) < this.#cached.renewAfterMs)
+    if (this.#cached !== null && largerAgeMs(this.#cached.since, this.#parts.deps) < this.#cached.renewAfterMs)
       return this.#cached.header;
     this.#pending ??= this.#start();
     return (await this.#join(this.#pending, signal)).header;

@@ -7,9 +7,9 @@ import type { EncodedEvent } from '../../channel.ts';
 import type { KafkaOptions } from '../options/kafka-options.ts';
 
 /** Begins the header of each attribute in binary mode. */
-export const HEADER_PREFIX = 'ce_';
+export const RECORD_HEADER_PREFIX = 'ce_';
 /** The header `content-type` of each mode. */
-export const CONTENT_TYPES = {
+export const RECORD_CONTENT_TYPES = {
   binary: DATA_CONTENT_TYPE,
   structured: `${STRUCTURED_CONTENT_TYPE}; charset=UTF-8`,
 } as const;
@@ -53,15 +53,15 @@ export function recordBytes({ key, value, headers }: EncodedRecord): number {
 }
 
 function structured(bytes: Uint8Array): Pick<EncodedRecord, 'headers' | 'value'> {
-  return { headers: { 'content-type': CONTENT_TYPES.structured }, value: bufferOf(bytes) };
+  return { headers: { 'content-type': RECORD_CONTENT_TYPES.structured }, value: bufferOf(bytes) };
 }
 
 function binary(bytes: Uint8Array, sink: string): Pick<EncodedRecord, 'headers' | 'value'> {
   const event = toBinary(bytes);
   if ('fault' in event) throw unfitForBinary(event.fault, sink);
-  const attributes = Object.entries(event.attributes).map(([name, text]) => [`${HEADER_PREFIX}${name}`, text]);
+  const attributes = Object.entries(event.attributes).map(([name, text]) => [`${RECORD_HEADER_PREFIX}${name}`, text]);
   return {
-    headers: { 'content-type': CONTENT_TYPES.binary, ...Object.fromEntries(attributes) },
+    headers: { 'content-type': RECORD_CONTENT_TYPES.binary, ...Object.fromEntries(attributes) },
     value: bufferOf(event.data),
   };
 }

@@ -16,7 +16,7 @@ export type EncodeBusMessage = (delivery: EncodedEvent) => ServiceBusMessage;
 /** Begins the application property of each attribute in binary mode, by `attributePrefix`. */
 export const PREFIXES = { underscore: 'cloudEvents_', colon: 'cloudEvents:' } as const;
 /** The property `contentType` of each mode. */
-export const CONTENT_TYPES = {
+export const MESSAGE_CONTENT_TYPES = {
   binary: DATA_CONTENT_TYPE,
   structured: `${STRUCTURED_CONTENT_TYPE}; charset=utf-8`,
 } as const;
@@ -70,11 +70,11 @@ function binaryContent(
       `its attributes need ${total} bytes of application properties, the largest ${largest}: the limits are 64 KiB and 32 KiB`,
       sink,
     );
-  return { body: bufferOf(event.data), contentType: CONTENT_TYPES.binary, applicationProperties };
+  return { body: bufferOf(event.data), contentType: MESSAGE_CONTENT_TYPES.binary, applicationProperties };
 }
 
 function structuredContent({ bytes }: EncodedEvent): ServiceBusMessage {
-  return { body: bufferOf(bytes), contentType: CONTENT_TYPES.structured };
+  return { body: bufferOf(bytes), contentType: MESSAGE_CONTENT_TYPES.structured };
 }
 
 function prefixed({ attributes }: BinaryEvent, prefix: string): Record<string, string> {
