@@ -1,7 +1,9 @@
 // A proxy and a target → a connection through the proxy to a checked address of the target.
+
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { BridgeError } from '../../src/errors.ts';
+import { urlHost } from '../../src/formats/url-host.ts';
 import { openTunnel, type ProxyServer } from '../../src/net/proxy-connect.ts';
 import type { HttpPlace } from './failures.ts';
 import { networkFault } from './network-fault.ts';
@@ -38,9 +40,9 @@ export async function openCheckedTunnel(
     faultOf: (error: unknown) => ofTheWholeSink(networkFault(error, place)),
   };
   const addresses = await addressesOf(host, lookup);
-  for (const [index, { address, family }] of addresses.entries()) {
+  for (const [index, { address }] of addresses.entries()) {
     signal.throwIfAborted();
-    const authority = `${family === 6 ? `[${address}]` : address}:${port}`;
+    const authority = `${urlHost(address)}:${port}`;
     try {
       return await openTunnel(server, authority, faults, signal);
     } catch (error) {

@@ -1,6 +1,7 @@
 // The routes of the HTTP interface → channels of the stream, of approvals, holds and releases.
 
 import { STRUCTURED_CONTENT_TYPE } from '../cloudevents/structured.ts';
+import { urlHost } from '../formats/url-host.ts';
 import { APPROVE_ROUTE } from '../http/approval-routes.ts';
 import { HOLD_ROUTE, RELEASE_ROUTE } from '../http/hold-routes.ts';
 import { type ApiOperation, object, optional, type SchemaNode, templateOf } from '../http/openapi/operation.ts';
@@ -28,7 +29,7 @@ export function httpParts(
   context: DocumentContext,
 ): readonly DocumentPart[] {
   const { host: name, port } = listen;
-  const host = `${name.includes(':') ? `[${name}]` : name}:${port}`;
+  const host = `${urlHost(name)}:${port}`;
   const part = (key: string, route: DescribedRoute, messages: Readonly<Record<string, SchemaNode>>) =>
     routePart({ protocol: isTls ? 'https' : 'http', hosts: [host] }, key, route, messages, context.components);
   const ofBody = ({ operation: { requestBody = {}, parameters = [] } }: DescribedRoute) =>

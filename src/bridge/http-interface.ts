@@ -1,7 +1,9 @@
 // Configuration and bridge → the main HTTP listener and, if configured, the health listener.
+
 import type { Logger } from 'pino';
 import { touches } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
+import { urlHost } from '../formats/url-host.ts';
 import { type BridgePorts, bridgeRoutes } from '../http/bridge-routes.ts';
 import { Callers, ConfiguredCallers } from '../http/callers.ts';
 import { consoleRoutes } from '../http/console-routes.ts';
@@ -68,7 +70,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
     });
     const healthOnly = healthRoutes(ports, async () => false);
     if (health !== null) await start({ setting: 'http.health', listen: health, tls: null, routes: healthOnly });
-    const url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
+    const url = `${tls ? 'https' : 'http'}://${urlHost(listen.host)}:${port}`;
     logger.info({ url }, 'listening');
     if (tls === null && !isLoopback(listen.host))
       logger.warn(

@@ -1,7 +1,9 @@
 // An address and a request handler → HTTP on a socket, with the delays, resets and cuts of faults.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, messageOf } from '../errors.ts';
+import { ownUrlHost } from '../formats/url-host.ts';
 import type { ClientConnection } from '../net/guard.ts';
 import { GuardedServer, type ListenAddress, receiveBody } from '../net/guarded-server.ts';
 import { isLoopback, isOwnHost } from '../net/private-addresses.ts';
@@ -116,9 +118,8 @@ function due({ delayMs, notBeforeMs }: SimAnswer, { deps, timers }: ListenerPart
   });
 }
 
-function urlOf({ address, family, port }: AddressInfo): string {
-  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
-  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+function urlOf({ address, port }: AddressInfo): string {
+  return `http://${ownUrlHost(address)}:${port}`;
 }
 
 function toSimRequest(request: IncomingMessage, body: Uint8Array): SimRequest {

@@ -1,5 +1,7 @@
 // One broker's text (`host:port`) → its host and port, or its fault. Pure.
+
 import { isIP, isIPv6 } from 'node:net';
+import { urlHost } from '../../../src/formats/url-host.ts';
 import { isMetadataAddress } from '../../../src/net/private-addresses.ts';
 
 export interface Broker {
@@ -37,8 +39,7 @@ export function parseBroker(text: string): Broker {
 
 /** Formats a broker: `[::1]:9092`. */
 export function showBroker({ host, port }: Broker): string {
-  const shown = isIPv6(host) ? `[${host}]` : host;
-  return port === null ? shown : `${shown}:${port}`;
+  return port === null ? urlHost(host) : `${urlHost(host)}:${port}`;
 }
 
 function split(text: string): Broker | null {

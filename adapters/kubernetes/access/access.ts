@@ -1,6 +1,7 @@
 // A pod's environment and service account → the address and credentials of the API server.
-import { isIPv6 } from 'node:net';
+
 import { join } from 'node:path';
+import { urlHost } from '../../../src/formats/url-host.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
 
 /** The current texts of the files. */
@@ -52,6 +53,5 @@ export function inClusterSource(address: ServiceAddress, folder: string): Access
 }
 
 function addressOf({ host, port }: ServiceAddress): string {
-  const name = host.reveal();
-  return `https://${isIPv6(name) ? `[${name}]` : name}:${port.reveal()}`;
+  return `https://${urlHost(host.reveal())}:${port.reveal()}`;
 }

@@ -1,4 +1,5 @@
 // A connection string → host and key or signature, or a fault without its values.
+import { urlHost } from '../../../src/formats/url-host.ts';
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 
 export interface NamespaceEndpoint {
@@ -30,8 +31,7 @@ export function parseEndpoint(text: string): NamespaceEndpoint | null {
 
 /** Formats an endpoint for messages and the SDK. */
 export function showEndpoint({ host, port }: NamespaceEndpoint): string {
-  const name = host.includes(':') ? `[${host}]` : host;
-  return port === null ? name : `${name}:${port}`;
+  return port === null ? urlHost(host) : `${urlHost(host)}:${port}`;
 }
 
 /**

@@ -1,7 +1,9 @@
 // --bridge and --token-env, or the section `http` → one request to a bridge, without a proxy.
+
 import { X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { ownUrlHost } from '../../formats/url-host.ts';
 import { exchange, type HttpRequest } from '../../net/http-exchange.ts';
 import { connectPinned } from '../../net/pinned-connection.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
@@ -111,7 +113,7 @@ function requestTo(
   file: string | undefined,
   path: string,
 ): BridgeRequest {
-  const url = `${tls === null ? 'http' : 'https'}://${addressed(host)}:${port}${path}`;
+  const url = `${tls === null ? 'http' : 'https'}://${ownUrlHost(host)}:${port}${path}`;
   const request = { method: 'GET', url, headers: {} } as const;
   // The certificate names the machine by its public name, not loopback, so the listener must present exactly this
   // certificate.
@@ -140,11 +142,4 @@ function certificateText(path: string): string {
       cause: error,
     });
   }
-}
-
-/** A listener on every address also listens on loopback. */
-function addressed(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (!host.includes(':')) return host;
-  return `[${host === '::' ? '::1' : host}]`;
 }
