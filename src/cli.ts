@@ -6,76 +6,13 @@ import { visible } from './formats/visible-text.ts';
 import { sleep } from './time/clock.ts';
 import { secureRandom, systemDeps } from './time/system.ts';
 import { CONTROL_OPTION, EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
+import { VERBS } from './verbs/verbs.ts';
 
 const NAME = 'scheduled-events-bridge';
 /** Names the configuration if --config is not given: packages and images set it. */
 const CONFIG_VARIABLE = 'SCHEDULED_EVENTS_BRIDGE_CONFIG';
 /** For verbs that have little or nothing to close. */
 const CLOSE_LIMIT_MS = 2000;
-
-/** All verbs, by name; each is loaded when it is used. */
-export const VERBS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
-  run: {
-    summary: 'runs the bridge: poll, compare, publish, serve approvals',
-    load: async () => (await import('./verbs/run.ts')).runVerb,
-  },
-  demo: {
-    summary: 'runs one simulated maintenance from start to end and explains each step',
-    load: async () => (await import('./verbs/demo.ts')).demoVerb,
-  },
-  simulate: {
-    summary: 'simulates the metadata service',
-    load: async () => (await import('./verbs/simulate.ts')).simulateVerb,
-  },
-  check: {
-    summary: 'validates a configuration; --connect also checks connections, --schema and --asyncapi print documents',
-    load: async () => (await import('./verbs/check.ts')).checkVerb,
-  },
-  events: {
-    summary: "prints the metadata service's document",
-    load: async () => (await import('./verbs/events.ts')).eventsVerb,
-  },
-  approve: {
-    summary: 'approves events at the metadata service or through a bridge',
-    load: async () => (await import('./verbs/approve.ts')).approveVerb,
-  },
-  policy: {
-    summary: 'policy test: shows which rule decides an event, when, and why',
-    load: async () => (await import('./verbs/policy.ts')).policyVerb,
-  },
-  'dead-letters': {
-    summary: 'lists deliveries that were given up; retries or discards them',
-    load: async () => (await import('./verbs/dead-letters.ts')).deadLettersVerb,
-  },
-  replay: {
-    summary: 'queues journalled CloudEvents for one sink again',
-    load: async () => (await import('./verbs/replay.ts')).replayVerb,
-  },
-  resume: {
-    summary: 'resumes a retired or paused sink',
-    load: async () => (await import('./verbs/resume.ts')).resumeVerb,
-  },
-  health: {
-    summary: 'checks if a running bridge is ready (exit code 0 or 1)',
-    load: async () => (await import('./verbs/bridge/health.ts')).healthVerb,
-  },
-  drill: {
-    summary: 'simulates an event on a running bridge and reports what each sink and approver did',
-    load: async () => (await import('./verbs/bridge/drill.ts')).drillVerb,
-  },
-  status: {
-    summary: 'shows the state of a bridge on one screen; same exit code as health',
-    load: async () => (await import('./verbs/bridge/status.ts')).statusVerb,
-  },
-  tail: {
-    summary: 'prints CloudEvents as they are published',
-    load: async () => (await import('./verbs/bridge/tail.ts')).tailVerb,
-  },
-  secret: {
-    summary: 'creates a secret or key pair for a webhook',
-    load: async () => (await import('./verbs/secret.ts')).secretVerb,
-  },
-};
 
 /** SIGHUP: whether one has arrived, and the listener for the next ones. */
 export interface Hangups {

@@ -7,12 +7,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { CloudEvent } from 'cloudevents';
 import { ADAPTERS } from '../../adapters/index.ts';
-import { VERBS } from '../../src/cli.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { sha256Hex } from '../../src/formats/canonical-json.ts';
 import { CHANGE_NAMES } from '../../src/model/change-names.ts';
 import { PROBLEMS, REFUSALS } from '../../src/model/problems.ts';
 import { formatFault } from '../../src/schema/faults.ts';
+import { VERBS } from '../../src/verbs/verbs.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../far-sides/certificate.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -4,12 +4,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { ADAPTERS } from '../../adapters/index.ts';
-import { VERBS } from '../../src/cli.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { CHANGE_NAMES } from '../../src/model/change-names.ts';
 import { LANE_STATES } from '../../src/model/deliveries.ts';
 import { PROBLEMS } from '../../src/model/problems.ts';
 import { EXIT } from '../../src/verbs/verb.ts';
+import { VERBS } from '../../src/verbs/verbs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
