@@ -71,6 +71,12 @@ export function hollow(): JsonEvent {
   return changeOf('scheduled', 'hollow', { data: { eventId: 'hollow' } });
 }
 
+/** Bodies that are not a CloudEvent, or lack what its type promises. */
+export function unreadableBodies(): readonly string[] {
+  const withoutId = '{"specversion":"1.0","type":"x","source":"/x"}';
+  return ['hello', '[1]', withoutId, '{"specversion":', JSON.stringify(hollow())];
+}
+
 /** What a bridge reports if it refuses an approval. */
 export function refusalOf(eventId: string, reason: string): JsonEvent {
   const event = scheduledEvent({ eventId });

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { freePorts } from '../far-sides/simulator-server.ts';
 import { poll } from '../support/poll.ts';
 import { TOKEN } from '../support/running-bridge.ts';
-import { type Channel, hollow } from './channel.ts';
+import { type Channel, unreadableBodies } from './channel.ts';
 
 /** The channel, and what the relay does on request. */
 export interface StreamChannel extends Channel {
@@ -77,13 +77,7 @@ export async function streamChannel(t: TestContext): Promise<StreamChannel> {
     relay,
     send: (event) => write(`data: ${JSON.stringify(event)}\n\n`),
     async sendUnreadable() {
-      const bodies = [
-        'hello',
-        '[1]',
-        '{"specversion":"1.0","type":"x","source":"/x"}',
-        '{"specversion":',
-        JSON.stringify(hollow()),
-      ];
+      const bodies = unreadableBodies();
       for (const body of bodies) await write(`data: ${body}\n\n`);
       return bodies.length;
     },

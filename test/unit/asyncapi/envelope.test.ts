@@ -3,11 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { EncodedEvent, SinkChannel } from '../../../adapters/channel.ts';
 import { toJournalEntry } from '../../../src/cloudevents/event.ts';
-import type { Change } from '../../../src/model/events.ts';
-import { VM_FIELDS } from '../../../src/model/vm-metadata.ts';
 import { type AsyncApi, asyncApiOf, configWith, messageFaults } from '../../support/asyncapi-document.ts';
-import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventApproval, eventChange, sightChange } from '../cloudevents/changes.ts';
+import { EVERY_CHANGE, fullContext } from '../cloudevents/changes.ts';
 
 const HOOK = { type: 'webhook', url: 'https://hooks.example.com/' };
 const BUS = { type: 'service-bus', namespace: 'example.servicebus.windows.net', topic: 'maintenance' };
@@ -19,40 +16,8 @@ const SECTIONS = {
     ...{ bus: BUS, bodies: { ...BUS, mode: 'structured' }, colon: { ...BUS, attributePrefix: 'colon' } },
   },
 };
-const VM = { ...Object.fromEntries(VM_FIELDS.map((field) => [field, 'x'])), tags: { team: 'shop' } };
-const ODD = {
-  notBefore: null,
-  eventType: '',
-  eventSource: '',
-  resources: [],
-  resourceType: '',
-  description: '',
-  durationInSeconds: -1,
-};
-const DRILL = scheduledEvent({ eventId: 'drill-00000000-0000-4000-8000-000000000001' });
-
-const CHANGES: readonly Change[] = [
-  eventChange(),
-  eventChange({ event: scheduledEvent(ODD), incarnation: null }),
-  eventChange({ event: DRILL, key: DRILL.eventId }),
-  eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['durationInSeconds', 'notBefore'] }),
-  eventChange({
-    phase: 'started',
-    previousStatus: 'Scheduled',
-    event: scheduledEvent({ eventStatus: 'Started', notBefore: null }),
-  }),
-  ...(['completed', 'canceled', 'unknown'] as const).map((outcome) =>
-    eventChange({ phase: 'ended', previousStatus: 'Started', outcome }),
-  ),
-  ...(['recorded', 'submitted', 'failed'] as const).map((phase) => approvalChange({ phase })),
-  approvalChange({ phase: 'failed', approver: null, policy: 'policy[0]', reason: 'unknown', event: null }),
-  sightChange(),
-  sightChange({ phase: 'restored', lastDocumentAt: null, reason: null }),
-];
-
 function eventsOf(name: string | null): readonly EncodedEvent[] {
-  const observer = { name, id: 'westno_0', ...(name !== null && { vm: VM }) };
-  return CHANGES.map((change) => toJournalEntry(change, { ...context, observer, approval: () => eventApproval() }));
+  return EVERY_CHANGE.map((change) => toJournalEntry(change, fullContext(name)));
 }
 
 /** A schema that leaves members open may be incomplete. */

@@ -2,8 +2,9 @@
 
 import type { EventContext } from '../../../src/cloudevents/event.ts';
 import type { EventApproval } from '../../../src/model/approvals.ts';
-import type { ApprovalChange, EventChange, SightChange } from '../../../src/model/events.ts';
+import type { ApprovalChange, Change, EventChange, SightChange } from '../../../src/model/events.ts';
 import { eventChangeId } from '../../../src/model/ids.ts';
+import { VM_FIELDS } from '../../../src/model/vm-metadata.ts';
 import { momentAt, scheduledEvent } from '../../support/events.ts';
 
 export const context: EventContext = {
@@ -80,4 +81,45 @@ export function eventApproval(fields: Partial<EventApproval> = {}): EventApprova
     at: momentAt(500),
     ...fields,
   };
+}
+
+const ODD = {
+  notBefore: null,
+  eventType: '',
+  eventSource: '',
+  resources: [],
+  resourceType: '',
+  description: '',
+  durationInSeconds: -1,
+};
+const DRILL = scheduledEvent({ eventId: 'drill-00000000-0000-4000-8000-000000000001' });
+/** With every field that a VM can have. */
+const VM = { ...Object.fromEntries(VM_FIELDS.map((field) => [field, 'x'])), tags: { team: 'shop' } };
+
+/** Changes of every kind, also with empty and absent values. */
+export const EVERY_CHANGE: readonly Change[] = [
+  eventChange(),
+  eventChange({ event: scheduledEvent(ODD), incarnation: null }),
+  eventChange({ event: DRILL, key: DRILL.eventId }),
+  eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['durationInSeconds', 'notBefore'] }),
+  eventChange({
+    phase: 'started',
+    previousStatus: 'Scheduled',
+    event: scheduledEvent({ eventStatus: 'Started', notBefore: null }),
+  }),
+  ...(['completed', 'canceled', 'unknown'] as const).map((outcome) =>
+    eventChange({ phase: 'ended', previousStatus: 'Started', outcome }),
+  ),
+  ...(['recorded', 'submitted', 'failed'] as const).map((phase) => approvalChange({ phase })),
+  approvalChange({ approver: null, policy: 'policy[0]', reason: 'changed' }),
+  approvalChange({ phase: 'failed', reason: 'unknown', event: null }),
+  approvalChange({ phase: 'failed', approver: null, policy: 'policy[0]', reason: 'unknown', event: null }),
+  sightChange(),
+  sightChange({ phase: 'restored', lastDocumentAt: null, reason: null }),
+];
+
+/** A context with everything that a CloudEvent can carry. @param name the VM's; null: unknown, and so is its metadata */
+export function fullContext(name: string | null): EventContext {
+  const observer = { name, id: 'westno_0', ...(name !== null && { vm: VM }) };
+  return { ...context, observer, approval: () => eventApproval() };
 }

@@ -8,8 +8,7 @@ import formats from 'ajv-formats';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import type { Change } from '../../../src/model/events.ts';
 import { VM_FIELDS } from '../../../src/model/vm-metadata.ts';
-import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventApproval, eventChange, sightChange } from './changes.ts';
+import { EVERY_CHANGE, eventChange, fullContext } from './changes.ts';
 
 interface DescribedSchema {
   readonly $id: string;
@@ -36,43 +35,12 @@ function faults(id: string | undefined, data: unknown): string {
   return validate(data) ? '' : ajv.errorsText(validate.errors);
 }
 
-/** With every field that a VM can have. */
-const VM = { ...Object.fromEntries(VM_FIELDS.map((field) => [field, 'x'])), tags: { team: 'shop' } };
-
 function produced(change: Change, name: string | null = 'WestNO_0') {
-  const observer = { name, id: 'westno_0', ...(name !== null && { vm: VM }) };
-  return toCloudEvent(change, { ...context, observer, approval: () => eventApproval() });
+  return toCloudEvent(change, fullContext(name));
 }
 
 test('the data of every kind of CloudEvent is valid by the schema that it names', () => {
-  const odd = scheduledEvent({
-    notBefore: null,
-    eventType: '',
-    eventSource: '',
-    resources: [],
-    resourceType: '',
-    description: '',
-    durationInSeconds: -1,
-  });
-  const changes: Change[] = [
-    eventChange(),
-    eventChange({ event: odd, incarnation: null }),
-    eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['durationInSeconds', 'notBefore'] }),
-    eventChange({
-      phase: 'started',
-      previousStatus: 'Scheduled',
-      event: scheduledEvent({ eventStatus: 'Started', notBefore: null }),
-    }),
-    ...(['completed', 'canceled', 'unknown'] as const).map((outcome) =>
-      eventChange({ phase: 'ended', previousStatus: 'Started', outcome }),
-    ),
-    ...(['recorded', 'submitted', 'failed'] as const).map((phase) => approvalChange({ phase })),
-    approvalChange({ approver: null, policy: 'policy[0]', reason: 'changed' }),
-    approvalChange({ phase: 'failed', reason: 'unknown', event: null }),
-    sightChange(),
-    sightChange({ phase: 'restored', lastDocumentAt: null, reason: null }),
-  ];
-  for (const change of changes) {
+  for (const change of EVERY_CHANGE) {
     for (const name of ['WestNO_0', null]) {
       const event = produced(change, name);
       assert.equal(faults(event.dataschema, event.data), '', `${change.kind} ${change.phase}`);
