@@ -233,9 +233,7 @@ export interface Adapter {
   /**
    * Connects on first use and does not retry. Rejects at once after an abort; `close` then ends what still runs.
    * @param superseded for types that cancel, whose batches have one member. It aborts if the delivery is obsolete. The
-   * call then resolves
-   * with an
-   *   acceptance `superseded` as soon as nothing of the delivery runs.
+   * call then resolves with an acceptance `superseded` as soon as nothing of the delivery runs.
    * @returns one outcome for each delivery, in order
    * @throws BridgeError that is the outcome of all deliveries
    */

@@ -86,8 +86,8 @@ const startOptions = v.strictObject({
  * Starts the metadata service of a group of machines. It answers over HTTP as soon as the promise resolves, and keeps
  * the process alive until it is closed. Several simulators in one process are independent of each other.
  * @throws BridgeError BRIDGE_USAGE for invalid options or an unknown scenario; BRIDGE_SIMULATOR_SCENARIO with all
- * faults of a scenario file;
- * BRIDGE_SIMULATOR_REFUSED for an invalid speed; BRIDGE_SIMULATOR_LISTEN if an address is not available
+ * faults of a scenario file; BRIDGE_SIMULATOR_REFUSED for an invalid speed; BRIDGE_SIMULATOR_LISTEN if an address is
+ * not available
  */
 export async function startSimulator(options: StartOptions = {}): Promise<SimulatedAzure> {
   const { host = '127.0.0.1', port = 0, speed = 0, ...group } = checked(options);

@@ -135,8 +135,7 @@ export class Approvals implements AsyncDisposable {
    * changes.
    * @param preparing the sinks that hold the event from this change on
    * @returns applies the result in memory: call it once the transaction is on disk and `ports.events()` returns the new
-   * state; drop it if
-   * the transaction failed
+   * state; drop it if the transaction failed
    */
   observe(
     transaction: ApprovalTransaction,

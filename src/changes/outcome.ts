@@ -24,8 +24,7 @@ export function missingSince(known: KnownEvent, epoch: Epoch, at: Instant): NonN
 /**
  * Returns how a missing event ended, or `unknown`.
  * @param end `byEmptyAnswer`: the service sent an empty answer; `isApproved`: this bridge has an approval, so the event
- * may have run between two
- *   documents
+ * may have run between two documents
  */
 export function outcomeOf(
   known: KnownEvent,

@@ -110,7 +110,7 @@ async function exchange(
   }
 }
 
-/** Converts headers only on access: a successful poll needs none. */
+/** Converts headers only on access. */
 class Answer implements TransportAnswer {
   readonly status: number;
   readonly body: Uint8Array;

@@ -54,8 +54,8 @@ export interface SimulatorServer extends AsyncDisposable {
 /**
  * Starts the group and listens for each machine.
  * @throws BridgeError BRIDGE_USAGE for an unknown scenario, for machines without a unique name, or for fewer ports,
- * addresses or clients than machines;
- * BRIDGE_SIMULATOR_SCENARIO for an invalid file; BRIDGE_SIMULATOR_LISTEN if an address is not available
+ * addresses or clients than machines; BRIDGE_SIMULATOR_SCENARIO for an invalid file; BRIDGE_SIMULATOR_LISTEN if an
+ * address is not available
  */
 export async function startSimulator(options: SimulatorServerOptions): Promise<SimulatorServer> {
   const { deps, allowHosts = [] } = options;

@@ -36,9 +36,8 @@ export async function withStoreToRead<T>(
 
 /**
  * @throws Error if no bridge runs on the store of this configuration, so that an answer at its address is another
- * bridge's. A store that
- * this process may not read counts as used, and so does one without store.path that is missing here: systemd may have
- * named its folder.
+ * bridge's. A store that this process may not read counts as used, and so does one without store.path that is missing
+ * here: systemd may have named its folder.
  */
 export async function expectOwnBridge(context: VerbContext, file: string): Promise<void> {
   const section = await loadSection(file, 'store');

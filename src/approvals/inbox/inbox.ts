@@ -80,8 +80,7 @@ export class Inbox implements Disposable {
   /**
    * Handles one message.
    * @throws BridgeError BRIDGE_STORE_* if nothing can be stored, BRIDGE_APPROVALS_CLOSED if the bridge is stopping or
-   * the source may no
-   * longer act for its approver; the source must then deliver the message again
+   * the source may no longer act for its approver; the source must then deliver the message again
    */
   async take({ source, approver, canGiveBack }: MessageOrigin, message: ApprovalMessage): Promise<MessageVerdict> {
     const received = {

@@ -29,8 +29,7 @@ interface HttpReadOptions extends ReadOptions {
 
 /**
  * @throws ConsumerError `unsupported-media-type` if it is not a CloudEvent, or in another mode; `not-a-cloudevent` if
- * the event is not
- * valid
+ * the event is not valid
  */
 export function readHttp(
   headers: Iterable<readonly [string, string]>,

@@ -26,8 +26,8 @@ export class Activation {
 
   /**
    * @param strict true: the first request switches the service on, 24 hours without requests switch it off, and the
-   * document is updated once a minute.
-   * False: the service is on from the start, goes off only by an order, and each change is shown at once.
+   * document is updated once a minute. False: the service is on from the start, goes off only by an order, and each
+   * change is shown at once.
    */
   constructor(view: View, strict: boolean) {
     this.#view = view;
