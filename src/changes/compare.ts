@@ -1,7 +1,8 @@
-// A known event and its entry in a document → its current content, and the fields that changed.
+// A known event and its entry, or its change → content, changed fields, a step back. Pure.
 import { lacksField } from '../model/api-versions.ts';
 import { sortedResources } from '../model/content.ts';
-import type { DocumentEvent, EventField, KnownEvent, ScheduledEvent } from '../model/events.ts';
+import type { DocumentEvent, EventChange, EventField, KnownEvent, ScheduledEvent } from '../model/events.ts';
+import { eventChangeId } from '../model/ids.ts';
 
 /** Sorted, because `changedFields` is. */
 const FIELDS = [
@@ -43,6 +44,20 @@ export function isIdentical(one: ScheduledEvent, other: ScheduledEvent): boolean
       field === 'resources' ? sameNames(one.resources, other.resources) : one[field] === other[field],
     )
   );
+}
+
+/** `unstarted`: from Started back to Scheduled. `returned`: listed again after its end. */
+export type StepBack = 'unstarted' | 'returned';
+
+/**
+ * Returns how an event went backwards with this change, or null if it did not.
+ * @param isUsed whether this bridge has used a CloudEvent id before, so that an end before a restart counts too
+ */
+export function stepBackOf(change: EventChange, isUsed: (id: string) => boolean): StepBack | null {
+  const { phase, previousStatus, event } = change;
+  if (phase === 'updated')
+    return previousStatus === 'Started' && event.eventStatus === 'Scheduled' ? 'unstarted' : null;
+  return previousStatus === null && isUsed(eventChangeId('ended', event)) ? 'returned' : null;
 }
 
 function sameNames(one: readonly string[], other: readonly string[]): boolean {
