@@ -13,7 +13,7 @@ import type { Committer } from './outbox/committer.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { Transaction } from './outbox/transaction.ts';
 import { type Deps, now } from './time/clock.ts';
-import { whenSilent } from './time/when-silent.ts';
+import { whenSilent } from './time/shared-timer.ts';
 
 type Document = Extract<PollResult, { kind: 'document' }>;
 

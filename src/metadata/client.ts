@@ -17,7 +17,7 @@ import {
 import { createHttpTransport } from './http-transport.ts';
 import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
 import type { MetadataOptions } from './options.ts';
-import { PollSchedule } from './poll-schedule.ts';
+import { PollSchedule } from './poll.ts';
 import type { MetadataTransport, TransportAnswer, TransportRequest } from './transport.ts';
 import { VersionChoice } from './version-choice.ts';
 

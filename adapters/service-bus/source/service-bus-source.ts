@@ -1,6 +1,5 @@
 // A Service Bus queue or subscription → its approvals, settled by verdict.
-import { orAbort } from '../../../src/time/clock.ts';
-import { Running } from '../../../src/time/running.ts';
+import { orAbort, Running } from '../../../src/time/clock.ts';
 import type {
   ApprovalSource,
   ApprovalSourceDefinition,
