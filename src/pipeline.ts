@@ -10,8 +10,8 @@ import { type EventContext, toJournalEntry } from './cloudevents/event.ts';
 import { type Routes, route } from './delivery/routing.ts';
 import type { Change, EventChange, Instant, KnownState, PollResult } from './model/events.ts';
 import type { Committer } from './outbox/committer.ts';
+import type { Transaction } from './outbox/open-store.ts';
 import type { Outbox } from './outbox/outbox.ts';
-import type { Transaction } from './outbox/transaction.ts';
 import { type Deps, now } from './time/clock.ts';
 import { whenSilent } from './time/shared-timer.ts';
 

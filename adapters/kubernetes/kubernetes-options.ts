@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { affects } from '../../src/model/content.ts';
-import { isDrill } from '../../src/model/drills.ts';
+import { isDrill } from '../../src/model/ids.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
 import { durationBetween, flag, name, type OptionsOf, rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';

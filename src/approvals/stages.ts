@@ -1,6 +1,6 @@
 // Options, store and ports → the stages of an approval; each depends only on earlier stages.
 import type { EventApproval, MessageResult } from '../model/approvals.ts';
-import { isDrill } from '../model/drills.ts';
+import { isDrill } from '../model/ids.ts';
 import type { Deps } from '../time/clock.ts';
 import type { ApprovalPorts } from './ports.ts';
 import { Answers } from './record/answers.ts';

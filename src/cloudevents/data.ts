@@ -2,7 +2,6 @@
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
 import { affects } from '../model/content.ts';
-import { isDrill } from '../model/drills.ts';
 import type {
   ApprovalChange,
   EndOutcome,
@@ -12,6 +11,7 @@ import type {
   ScheduledEvent,
   SightChange,
 } from '../model/events.ts';
+import { isDrill } from '../model/ids.ts';
 import { VM_FIELDS, type VmMetadata } from '../model/vm-metadata.ts';
 
 /** The approval that let an event start. Only on `started`, if this bridge has it. */

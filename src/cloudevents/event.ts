@@ -1,12 +1,11 @@
 // A change and its observer → its CloudEvent, bytes and journal entry (behaviour 3). Frozen recipe.
 import type { CloudEventV1 } from 'cloudevents';
-import { sha256Hex } from '../formats/canonical-json.ts';
 import { toRfc3339 } from '../formats/dates.ts';
+import { sha256Hex } from '../formats/json-object.ts';
 import type { EventApproval } from '../model/approvals.ts';
 import { changeName } from '../model/change-names.ts';
-import { isDrill } from '../model/drills.ts';
 import type { ApprovalChange, Change, EventChange, JournalEntry, Observer } from '../model/events.ts';
-import { eidOf } from '../model/ids.ts';
+import { eidOf, isDrill } from '../model/ids.ts';
 import {
   approvalChangeData,
   type CloudEventData,

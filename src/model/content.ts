@@ -1,5 +1,5 @@
 // A scheduled event → its content (behaviour 3.3), canonical JSON and short hash.
-import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
+import { canonicalJson, sha256Hex } from '../formats/json-object.ts';
 import type { EventStatus, ScheduledEvent } from './events.ts';
 
 /**

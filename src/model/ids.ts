@@ -1,9 +1,26 @@
-// EventIds, phases, contents, observers → CloudEvent ids (behaviour 3.5). The recipe is frozen.
-import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
+// EventIds, phases, contents → ids of CloudEvents and drills (behaviour 3.5). Frozen recipe.
+import { canonicalJson, sha256Hex } from '../formats/json-object.ts';
 import { contentHash16 } from './content.ts';
 import type { ApprovalPhase, Phase, ScheduledEvent, SightChange } from './events.ts';
 
+const DRILL_EVENT_ID = /^drill-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const PLAIN_EVENT_ID = /^[0-9a-z_-]{1,64}$/;
+
+/**
+ * Returns the EventId, which is also the key, of a drill.
+ * @param id a GUID in lower case
+ */
+export function drillEventId(id: string): string {
+  return `drill-${id}`;
+}
+
+/**
+ * Returns true for the EventId of a drill, in any letter case. The metadata service uses GUIDs, and never gets one of
+ * these.
+ */
+export function isDrill(eventId: string): boolean {
+  return DRILL_EVENT_ID.test(eventId.toLowerCase());
+}
 
 /**
  * Returns the `eid` of an EventId in lower case: the EventId if it is short and plain, else `h` and 32 hex digits of

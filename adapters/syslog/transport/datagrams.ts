@@ -1,7 +1,7 @@
 // Messages → one UDP datagram each, accepted when the system has taken it.
 import type { Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { checkedLookup } from '../../../src/net/checked-lookup.ts';
+import { checkedLookup } from '../../../src/net/private-addresses.ts';
 import { deadline, orAbort } from '../../../src/time/clock.ts';
 import { untilNextTurn } from '../../../src/time/machine-clock.ts';
 import type { Outcome } from '../../adapter.ts';
