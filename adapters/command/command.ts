@@ -1,7 +1,8 @@
 // The kind `command`: options → an adapter that runs a program for each CloudEvent.
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
-import { orAbort, Running } from '../../src/time/clock.ts';
+import { orAbort } from '../../src/time/clock.ts';
+import { Running } from '../../src/time/dispose.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, LeftBehindDeps, Outcome } from '../adapter.ts';
 import {
   type CommandPlace,

@@ -1,5 +1,5 @@
 // Deliveries → the body of a bulk request: for each, an id and a document.
-import { sha256Hex } from '../../src/formats/json-object.ts';
+import { sha256Hex } from '../../src/formats/canonical-json.ts';
 import { toEcs } from '../../src/log-record/ecs.ts';
 import { type LogRecord, logRecord } from '../../src/log-record/log-record.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';

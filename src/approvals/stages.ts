@@ -38,7 +38,7 @@ export function connectStages(parts: ApprovalsParts) {
   const turnMs = (approval: EventApproval) => (isDrill(approval.key) ? 0 : turn.ms(approval));
   const auditTrail = new AuditTrail(parts);
   const deadlines = new Deadlines(parts.deps);
-  const ledger = new Ledger({ ...parts, policy: (event, nowMs) => rules.policy(event, nowMs), deadlines });
+  const ledger = new Ledger({ ...parts, rules, deadlines });
   const shared = { ...parts, rules, auditTrail, ledger, turnMs };
   decideWhenDue({ ...shared, deadlines });
   const commands = new Commands(shared);

@@ -1,5 +1,5 @@
 // Structured-mode bytes of several CloudEvents → one JSON batch and its id (JSON format 1.0.2).
-import { sha256Hex } from '../formats/json-object.ts';
+import { sha256Hex } from '../formats/canonical-json.ts';
 
 /** The media type of `encodeBatch`'s bytes. */
 export const BATCH_CONTENT_TYPE = 'application/cloudevents-batch+json';

@@ -1,7 +1,6 @@
 // Changes and their observer → the `data` of their CloudEvents (behaviour 3.11 to 3.13).
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
-import { affects } from '../model/content.ts';
 import type {
   ApprovalChange,
   EndOutcome,
@@ -11,7 +10,7 @@ import type {
   ScheduledEvent,
   SightChange,
 } from '../model/events.ts';
-import { isDrill } from '../model/ids.ts';
+import { affects, isDrill } from '../model/ids.ts';
 import { VM_FIELDS, type VmMetadata } from '../model/vm-metadata.ts';
 
 /** The approval that let an event start. Only on `started`, if this bridge has it. */

@@ -1,7 +1,7 @@
 // A change and its observer → its CloudEvent, bytes and journal entry (behaviour 3). Frozen recipe.
 import type { CloudEventV1 } from 'cloudevents';
+import { sha256Hex } from '../formats/canonical-json.ts';
 import { toRfc3339 } from '../formats/dates.ts';
-import { sha256Hex } from '../formats/json-object.ts';
 import type { EventApproval } from '../model/approvals.ts';
 import { changeName } from '../model/change-names.ts';
 import type { ApprovalChange, Change, EventChange, JournalEntry, Observer } from '../model/events.ts';

@@ -1,6 +1,6 @@
 // The secrets of a checked configuration → their values or faults; hashes that change with them.
 import { resolve } from 'node:path';
-import { canonicalJson, sha256Hex } from '../formats/json-object.ts';
+import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import { type Fault, formatPath, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import type { Exposure } from '../secrets/file-exposure.ts';

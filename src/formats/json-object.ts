@@ -1,7 +1,4 @@
-// Bytes ↔ JSON values: parsed, checked, in canonical form (RFC 8785); text → a short hash.
-import { hash } from 'node:crypto';
-import canonicalize from 'canonicalize';
-
+// Bytes → their JSON value; a JSON value → whether it is an object with members to read.
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -46,18 +43,4 @@ function parsed(
     // The parser's message would quote what was sent.
     return { fault: `${what} is not valid JSON in UTF-8` };
   }
-}
-
-/**
- * Returns the canonical JSON (RFC 8785).
- * @param value with JSON types only
- */
-export function canonicalJson(value: object): string {
-  return canonicalize(value) as string;
-}
-
-/** Returns the first `digits` of the SHA-256 of a text's UTF-8 bytes, in lower-case hex. */
-export function sha256Hex(text: string, digits = 64): string {
-  // One call takes 7 µs, a Hash object 55 µs.
-  return hash('sha256', text).slice(0, digits);
 }

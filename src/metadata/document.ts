@@ -3,9 +3,8 @@ import { BridgeError } from '../errors.ts';
 import { parseNotBefore } from '../formats/dates.ts';
 import { isObject } from '../formats/json-object.ts';
 import { UNDERSCORE_VERSION } from '../model/api-versions.ts';
-import { contentJson } from '../model/content.ts';
 import type { DocumentEvent, EventField, EventStatus, ScheduledEventsDocument } from '../model/events.ts';
-import { isDrill } from '../model/ids.ts';
+import { contentJson, isDrill } from '../model/ids.ts';
 
 type DocumentEntry =
   | { readonly kind: 'event'; readonly event: DocumentEvent }

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { sha256Hex } from '../../src/formats/json-object.ts';
+import { sha256Hex } from '../../src/formats/canonical-json.ts';
 import { formatFault } from '../../src/schema/faults.ts';
 import { expressionsOf } from '../docs/template-expressions.ts';
 import { folderOf } from '../support/folder.ts';

@@ -8,7 +8,7 @@ import formats from 'ajv-formats';
 import { CloudEvent } from 'cloudevents';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { sha256Hex } from '../../src/formats/json-object.ts';
+import { sha256Hex } from '../../src/formats/canonical-json.ts';
 import { CHANGE_NAMES } from '../../src/model/change-names.ts';
 import { PROBLEMS, REFUSALS } from '../../src/model/problems.ts';
 import { formatFault } from '../../src/schema/faults.ts';

@@ -3,7 +3,7 @@ import type { ServiceBusMessage } from '@azure/service-bus';
 import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/event.ts';
 import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
-import { sha256Hex } from '../../../src/formats/json-object.ts';
+import { sha256Hex } from '../../../src/formats/canonical-json.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import type { EncodedEvent } from '../../channel.ts';
 import type { ServiceBusOptions } from '../options/service-bus-options.ts';

@@ -96,14 +96,14 @@ export interface GovernedEvent {
 }
 
 export class GovernedEvents {
-  readonly #policy: Policy;
+  readonly #rules: Pick<Rules, 'policy'>;
   readonly #onDeadline: (key: string, dueMs: number | null) => void;
   /** By key. */
   readonly #governed = new Map<string, { readonly occurrence: number; readonly governed: Governed }>();
 
   /** `onDeadline` receives the next deadline of an event in milliseconds since 1970, or null if there is none. */
-  constructor(policy: Policy, onDeadline: (key: string, dueMs: number | null) => void) {
-    this.#policy = policy;
+  constructor(rules: Pick<Rules, 'policy'>, onDeadline: (key: string, dueMs: number | null) => void) {
+    this.#rules = rules;
     this.#onDeadline = onDeadline;
   }
 
@@ -115,7 +115,7 @@ export class GovernedEvents {
 
   /** Applies the current rules to an event after a change or a restart. Stores nothing. */
   applyRules(known: GovernedEvent['known'], at: Instant): Governed {
-    return govern(this.#policy, known.event, at, this.governedEventOf(known)?.governed ?? null);
+    return govern(this.#rules.policy, known.event, at, this.governedEventOf(known)?.governed ?? null);
   }
 
   /** Keeps the decision for an event. `governed` is null if the event is not Scheduled. */

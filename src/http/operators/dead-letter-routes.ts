@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { DeadLetter } from '../../model/deliveries.ts';
 import type { DeadLetterPage } from '../../model/operators.ts';
-import { untilNextTurn } from '../../time/machine-clock.ts';
+import { untilNextTurn } from '../../time/fair-queue.ts';
 import { jsonBody } from '../openapi/bodies.ts';
 import * as api from '../openapi/operation.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn } from '../query.ts';

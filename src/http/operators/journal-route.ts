@@ -1,7 +1,7 @@
 // GET /v1/journal: what was published, by event and time, and its deliveries (behaviour 11.5).
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { JournalItem, JournalPage } from '../../model/operators.ts';
-import { untilNextTurn } from '../../time/machine-clock.ts';
+import { untilNextTurn } from '../../time/fair-queue.ts';
 import * as api from '../openapi/operation.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn, timeIn } from '../query.ts';
 import { type ApiRoute, problem, type Reply, type RouteRequest } from '../route.ts';

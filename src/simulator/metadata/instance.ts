@@ -1,5 +1,5 @@
 // A machine → its instance metadata; a name always gives the same ids.
-import { sha256Hex } from '../../formats/json-object.ts';
+import { sha256Hex } from '../../formats/canonical-json.ts';
 import type { Machine } from '../events/machine.ts';
 
 const RESOURCE_GROUP = 'simulated';

@@ -1,7 +1,7 @@
 // Metadata requests and answers → a recording: new documents, unexpected answers, POSTs.
 import type { Logger } from 'pino';
 import * as v from 'valibot';
-import { canonicalJson } from '../../formats/json-object.ts';
+import { canonicalJson } from '../../formats/canonical-json.ts';
 import { isMapping } from '../../schema/validate.ts';
 import type { Deps } from '../../time/clock.ts';
 import { fromJsonBytes, pathAndQuery, type SimRequest } from '../answer.ts';
