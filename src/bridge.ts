@@ -2,10 +2,9 @@
 import { ReplaySubject } from 'rxjs';
 import { asyncApiOf } from './bridge/async-api.ts';
 import type { Bridge, BridgeOptions } from './bridge/bridge-options.ts';
-import { ClockWatch } from './bridge/clock-watch.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
-import { MetadataSource } from './bridge/metadata-source.ts';
+import { ClockWatch, MetadataSource } from './bridge/metadata-source.ts';
 import { openStreams } from './bridge/open-streams.ts';
 import { Operations } from './bridge/operations.ts';
 import { checkOptions, Reloads } from './bridge/reloads.ts';

@@ -3,17 +3,16 @@ import { filter, map, merge, type Observable, share, tap } from 'rxjs';
 import type { Approvals } from './approvals/approvals.ts';
 import type { ApprovalTransaction } from './approvals/store.ts';
 import { observeBlind, observeRestored, type SightReport } from './changes/blindness.ts';
+import { distinctByIncarnation, observeFailure, type StepBack, stepBackOf } from './changes/compare.ts';
 import { type DiffSettings, diff } from './changes/diff.ts';
-import { distinctByIncarnation, observeFailure } from './changes/distinct.ts';
-import { type StepBack, stepBackOf } from './changes/step-back.ts';
 import { type EventContext, toJournalEntry } from './cloudevents/event.ts';
 import { type Routes, route } from './delivery/routing.ts';
 import type { Change, EventChange, Instant, KnownState, PollResult } from './model/events.ts';
 import type { Committer } from './outbox/committer.ts';
+import type { Transaction } from './outbox/open-store.ts';
 import type { Outbox } from './outbox/outbox.ts';
-import type { Transaction } from './outbox/transaction.ts';
 import { type Deps, now } from './time/clock.ts';
-import { whenSilent } from './time/when-silent.ts';
+import { whenSilent } from './time/shared-timer.ts';
 
 type Document = Extract<PollResult, { kind: 'document' }>;
 

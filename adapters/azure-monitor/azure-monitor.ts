@@ -10,11 +10,10 @@ import type { AdapterDefinition, AdapterDeps, Outcome } from '../adapter.ts';
 import type { RequestAuthorization } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
 import { entraAuthorization } from '../http/entra-authorization.ts';
-import type { StatusMeaning } from '../http/failures.ts';
+import { MISCONFIGURED_STATUS, type StatusMeaning } from '../http/failures.ts';
 import { batchEntries, endpointEntries, httpChecks } from '../http/http-options.ts';
 import { type HttpSinkKind, httpSink, type SinkContext, type SinkRequest } from '../http/http-sink.ts';
 import { holdsAuthorization } from '../http/oauth/oauth-options.ts';
-import { MISCONFIGURED_STATUS } from '../http/status-fault.ts';
 
 const RULE_FAULT = 'must be the immutable id of a data collection rule, such as dcr-00000000000000000000000000000000';
 const STREAM_FAULT = 'must be a stream that the rule declares, such as Custom-ScheduledEvents';

@@ -2,7 +2,7 @@
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import { orAbort } from '../../src/time/clock.ts';
-import { Running } from '../../src/time/running.ts';
+import { Running } from '../../src/time/dispose.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, LeftBehindDeps, Outcome } from '../adapter.ts';
 import {
   type CommandPlace,

@@ -1,9 +1,7 @@
 // An answer about a batch or one of its members → the fault with the disposition for the lane.
 import { BridgeError, type BridgeErrorDetails, type ErrorCode } from '../../src/errors.ts';
 import { parseRetryAfter } from '../../src/formats/dates.ts';
-import type { Answer } from './endpoint.ts';
-import { type HttpPlace, whoOf } from './failures.ts';
-import { statusFault } from './status-fault.ts';
+import { type Answer, type HttpPlace, statusFault, whoOf } from './failures.ts';
 
 /**
  * What the service answered, and the remedy, for people. It contains no text of the service, except words of a closed

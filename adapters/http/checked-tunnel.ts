@@ -1,12 +1,10 @@
 // A proxy and a target → a connection through the proxy to a checked address of the target.
-
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { BridgeError } from '../../src/errors.ts';
 import { urlHost } from '../../src/formats/url-host.ts';
 import { openTunnel, type ProxyServer } from '../../src/net/proxy-connect.ts';
-import type { HttpPlace } from './failures.ts';
-import { networkFault } from './network-fault.ts';
+import { type HttpPlace, networkFault } from './failures.ts';
 
 /** The bridge tries at most this many addresses of a name, one after the other. */
 const MOST_ADDRESSES = 4;

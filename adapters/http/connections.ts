@@ -3,8 +3,8 @@ import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import * as v from 'valibot';
-import { checkedLookup, type Resolve } from '../../src/net/checked-lookup.ts';
 import { hostOf, type RequestExtras, serverNameOf } from '../../src/net/http-exchange.ts';
+import { checkedLookup, type Resolve } from '../../src/net/private-addresses.ts';
 import { judgeProxy, proxyEntry, proxyFault, proxyUrl } from '../../src/net/proxy-url.ts';
 import { TlsFiles } from '../../src/net/tls-files.ts';
 import { tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
@@ -12,8 +12,7 @@ import type { OptionFault } from '../../src/schema/faults.ts';
 import type { EntriesOf } from '../../src/schema/pieces.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { openCheckedTunnel, type SinkProxy } from './checked-tunnel.ts';
-import { type HttpPlace, whoOf } from './failures.ts';
-import { targetGuard } from './network-fault.ts';
+import { type HttpPlace, targetGuard, whoOf } from './failures.ts';
 
 /**
  * Shorter than the idle time-out of servers (5 s with Node, more elsewhere), so that requests rarely meet a connection

@@ -1,7 +1,6 @@
 // A URL and its connection options → requests to it, only to checked addresses.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import { type AddressGuard, checkedLookup, checkLiteral } from '../../src/net/checked-lookup.ts';
 import {
   exchange,
   type HttpAnswer,
@@ -10,9 +9,10 @@ import {
   sendRequest,
   UnexpectedUpgrade,
 } from '../../src/net/http-exchange.ts';
+import { type AddressGuard, checkedLookup, checkLiteral } from '../../src/net/private-addresses.ts';
 import type { Deps } from '../../src/time/clock.ts';
 import { type ConnectionOptions, type ConnectionParts, HttpConnections } from './connections.ts';
-import { type AddressJudge, targetGuard } from './network-fault.ts';
+import { type AddressJudge, type Answer, targetGuard } from './failures.ts';
 import { touch } from './touch.ts';
 
 /** The default `user-agent` of every request. */
@@ -92,8 +92,6 @@ function below(url: URL, path: string): URL {
 /** Limits for reading the body of an answer, which is discarded. */
 const DRAIN_BYTES = 64 * 1024;
 const DRAIN_MS = 1000;
-
-export type Answer = Pick<HttpAnswer, 'status' | 'headers'>;
 
 /**
  * Resolves with the status and headers. Later errors are ignored: the body is read up to a limit, so that the

@@ -1,18 +1,15 @@
 // A sink's HTTP options → its requests with a time limit, and their results.
 import { formatDuration } from '../../src/formats/durations.ts';
-import type { Resolve } from '../../src/net/checked-lookup.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
-import { addressJudge } from '../../src/net/private-addresses.ts';
+import { addressJudge, type Resolve } from '../../src/net/private-addresses.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { deadline } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { headerValue, RenewedSecrets, type RequestAuthorization } from './authorization.ts';
-import { type Answer, Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
-import { type HttpPlace, SINK_CODES, whoOf } from './failures.ts';
+import { Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
+import { type Answer, type HttpPlace, networkFault, SINK_CODES, statusFault, timeoutFault, whoOf } from './failures.ts';
 import { type HttpTarget, type HttpTargetOptions, urlOf } from './http-options.ts';
-import { networkFault, timeoutFault } from './network-fault.ts';
 import { oauthAuthorization } from './oauth/client-credentials.ts';
-import { statusFault } from './status-fault.ts';
 
 export interface HttpClientParts extends Pick<HttpPlace, 'statuses'> {
   readonly target: HttpTarget;

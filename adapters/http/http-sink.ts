@@ -8,9 +8,9 @@ import type { Schema } from '../../src/schema/pieces.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { AnswerFaults } from './answer-faults.ts';
+import { takesNoSuchBody } from './failures.ts';
 import { HttpClient, type HttpClientParts } from './http-client.ts';
 import { addressFaults, type HttpTargetOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
-import { takesNoSuchBody } from './status-fault.ts';
 
 /** The results for all members of a batch are far shorter. A longer body counts as none. */
 const MOST_ANSWER_BYTES = 8 * 1024 ** 2;

@@ -3,7 +3,7 @@ import { carriedData } from '../../src/formats/cloud-event-json.ts';
 import { parseInstant } from '../../src/formats/dates.ts';
 import { isObject, type JsonObject, objectOf, parseJson, stringOf } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
-import { isDrill } from '../../src/model/drills.ts';
+import { isDrill } from '../../src/model/ids.ts';
 import { namesNode } from './node/node-name.ts';
 
 /** `prepare`: the event is scheduled or has started. `recover`: it has ended. */

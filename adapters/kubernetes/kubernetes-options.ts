@@ -1,8 +1,7 @@
 // Configuration of a Kubernetes sink → checked options, and the faults in their secrets.
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { affects } from '../../src/model/content.ts';
-import { isDrill } from '../../src/model/drills.ts';
+import { affects, isDrill } from '../../src/model/ids.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
 import { durationBetween, flag, name, type OptionsOf, rule, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';

@@ -2,7 +2,7 @@
 import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
-import type { Resolve } from '../../src/net/checked-lookup.ts';
+import type { Resolve } from '../../src/net/private-addresses.ts';
 import { TlsFiles } from '../../src/net/tls-files.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { type EncodeMessage, messageEncoder } from './message/message-encoder.ts';

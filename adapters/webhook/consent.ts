@@ -2,10 +2,9 @@
 import * as v from 'valibot';
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { toRfc3339Seconds } from '../../src/formats/dates.ts';
-import type { EntriesOf } from '../../src/schema/pieces.ts';
-import { flag } from '../../src/schema/pieces.ts';
+import { type EntriesOf, flag } from '../../src/schema/pieces.ts';
 import type { AdapterDeps } from '../adapter.ts';
-import type { Answer } from '../http/endpoint.ts';
+import type { Answer } from '../http/failures.ts';
 
 /** A domain name (RFC 1123, section 2.1), without a dot at its end. */
 const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;

@@ -1,10 +1,9 @@
 // The body options, and deliveries → a request in a mode of the HTTP binding.
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../src/cloudevents/batch.ts';
 import { DATA_CONTENT_TYPE, httpHeaders, toBinary } from '../../src/cloudevents/binary.ts';
-import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
+import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/event.ts';
 import { unfitForBinary } from '../../src/cloudevents/unencodable.ts';
-import type { EntriesOf } from '../../src/schema/pieces.ts';
-import { choice } from '../../src/schema/pieces.ts';
+import { choice, type EntriesOf } from '../../src/schema/pieces.ts';
 import type { Adapter } from '../adapter.ts';
 import type { EncodedEvent } from '../channel.ts';
 import { batchEntries } from '../http/http-options.ts';

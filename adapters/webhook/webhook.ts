@@ -2,9 +2,9 @@
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
-import type { Resolve } from '../../src/net/checked-lookup.ts';
+import type { Resolve } from '../../src/net/private-addresses.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';
-import type { Answer } from '../http/endpoint.ts';
+import type { Answer } from '../http/failures.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { addressFaults, httpTarget } from '../http/http-options.ts';
 import { azureAuthorization } from './azure-identity.ts';

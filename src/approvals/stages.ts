@@ -1,6 +1,6 @@
 // Options, store and ports → the stages of an approval; each depends only on earlier stages.
 import type { EventApproval, MessageResult } from '../model/approvals.ts';
-import { isDrill } from '../model/drills.ts';
+import { isDrill } from '../model/ids.ts';
 import type { Deps } from '../time/clock.ts';
 import type { ApprovalPorts } from './ports.ts';
 import { Answers } from './record/answers.ts';
@@ -38,7 +38,7 @@ export function connectStages(parts: ApprovalsParts) {
   const turnMs = (approval: EventApproval) => (isDrill(approval.key) ? 0 : turn.ms(approval));
   const auditTrail = new AuditTrail(parts);
   const deadlines = new Deadlines(parts.deps);
-  const ledger = new Ledger({ ...parts, policy: (event, nowMs) => rules.policy(event, nowMs), deadlines });
+  const ledger = new Ledger({ ...parts, rules, deadlines });
   const shared = { ...parts, rules, auditTrail, ledger, turnMs };
   decideWhenDue({ ...shared, deadlines });
   const commands = new Commands(shared);

@@ -1,7 +1,7 @@
 // The store as approvals use it: parts of the outbox, and transactions that publish CloudEvents.
 import type { ApprovalChange } from '../model/events.ts';
+import type { Transaction } from '../outbox/open-store.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Transaction } from '../outbox/transaction.ts';
 
 export interface ApprovalTransaction
   extends Pick<Transaction, 'saveApproval' | 'addSteps' | 'parkMessage' | 'handleMessage' | 'settle'> {

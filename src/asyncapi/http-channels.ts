@@ -1,6 +1,6 @@
 // The routes of the HTTP interface → channels of the stream, of approvals, holds and releases.
 
-import { STRUCTURED_CONTENT_TYPE } from '../cloudevents/structured.ts';
+import { STRUCTURED_CONTENT_TYPE } from '../cloudevents/event.ts';
 import { urlHost } from '../formats/url-host.ts';
 import { APPROVE_ROUTE } from '../http/approval-routes.ts';
 import { HOLD_ROUTE, RELEASE_ROUTE } from '../http/hold-routes.ts';

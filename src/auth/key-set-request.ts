@@ -2,10 +2,9 @@
 import { isIP } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
-import { type AddressGuard, checkedLookup, checkLiteral } from '../net/checked-lookup.ts';
 import { type HttpRequest, hostOf, readBody, sendRequest, serverNameOf } from '../net/http-exchange.ts';
 import { isUnreachableFault } from '../net/network-codes.ts';
-import { addressJudge } from '../net/private-addresses.ts';
+import { type AddressGuard, addressJudge, checkedLookup, checkLiteral } from '../net/private-addresses.ts';
 import { type TlsWords, tlsAdvice } from '../net/tls-advice.ts';
 import { type Deps, deadline } from '../time/clock.ts';
 

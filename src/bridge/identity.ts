@@ -1,6 +1,6 @@
 // Instance metadata, store, configuration → the identity of this VM and its CloudEvents source.
 import type { Logger } from 'pino';
-import { toObservedVm } from '../cloudevents/observed-vm.ts';
+import { toObservedVm } from '../cloudevents/data.ts';
 import { isAbort } from '../errors.ts';
 import type { InstanceAnswer } from '../metadata/instance.ts';
 import type { Observer } from '../model/events.ts';

@@ -1,13 +1,13 @@
-// Configuration → the stream of polls, and a fresh document on demand.
+// Configuration → the stream of polls, a fresh document on demand, how far the clock is off.
 import type { Logger } from 'pino';
 import { filter, firstValueFrom, fromEvent, map, merge, type Observable, Subject, tap } from 'rxjs';
 import type { Config } from '../config/config.ts';
+import { ClockOffset } from '../diagnosis/clock.ts';
 import { BridgeError } from '../errors.ts';
 import { isAwake, MetadataClient, type MetadataTimes } from '../metadata/client.ts';
 import { discoverEndpoint, probeBy, readOptionAddress } from '../metadata/discovery.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
-import { createPoller, type Poller } from '../metadata/poll.ts';
-import { PollSchedule } from '../metadata/poll-schedule.ts';
+import { createPoller, type Poller, PollSchedule } from '../metadata/poll.ts';
 import { RequestRate } from '../metadata/request-rate.ts';
 import type { MetadataTransport } from '../metadata/transport.ts';
 import type { PostResult } from '../model/approvals.ts';
@@ -173,4 +173,26 @@ function discoverBy(transport: MetadataTransport, logger: Logger): (signal: Abor
     logger.info({ area: 'metadata', endpoint }, 'found the metadata service');
     return endpoint;
   };
+}
+
+/** Compares this machine's clock with that of the metadata service at each document. */
+export class ClockWatch {
+  readonly offset = new ClockOffset();
+  readonly #logger: Logger;
+  #isOff = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger.child({ area: 'metadata' });
+  }
+
+  /** Logs one warning when the clocks are more than 5 s apart, and one line when they agree again. */
+  polled(poll: PollResult): void {
+    if (poll.kind !== 'document') return;
+    this.offset.read(poll.date, poll.at.wallMs);
+    const { fault, seconds } = this.offset;
+    if ((fault !== null) === this.#isOff) return;
+    this.#isOff = fault !== null;
+    if (fault !== null) this.#logger.warn({ offsetSeconds: seconds }, fault);
+    else this.#logger.info({ offsetSeconds: seconds }, "this machine's clock agrees with the metadata service again");
+  }
 }

@@ -12,7 +12,7 @@ import type {
 } from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Deps } from '../time/clock.ts';
-import { untilNextTurn } from '../time/turn.ts';
+import { untilNextTurn } from '../time/fair-queue.ts';
 import type { Sinks } from './sinks.ts';
 
 interface OperationsParts {

@@ -6,8 +6,7 @@ import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import { BridgeError, isStoreFault, messageOf } from '../errors.ts';
 import { backoffMs } from '../time/backoff.ts';
 import { type Deps, orAbort, sleep } from '../time/clock.ts';
-import { disposeInTime } from '../time/dispose.ts';
-import { Running } from '../time/running.ts';
+import { disposeInTime, Running } from '../time/dispose.ts';
 
 /** If a source received for this long before it failed, its back-off starts from the beginning. */
 const STEADY_MS = 10_000;

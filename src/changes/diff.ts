@@ -1,6 +1,4 @@
 // The known state and a good document → the next state and its changes (behaviour 4). Pure.
-
-import { isDrill } from '../model/drills.ts';
 import type {
   DocumentEvent,
   EndOutcome,
@@ -14,7 +12,7 @@ import type {
   ScheduledEvent,
   ScheduledEventsDocument,
 } from '../model/events.ts';
-import { eventChangeId, unusedId } from '../model/ids.ts';
+import { eventChangeId, isDrill, unusedId } from '../model/ids.ts';
 import { changedFields, contentNow, isIdentical } from './compare.ts';
 import { emptyRowAfter, epochOf, hasOutlasted, hasSettled, isConvincing, pinned } from './epoch.ts';
 import { isJustBefore, missingSince, outcomeOf } from './outcome.ts';

@@ -1,5 +1,5 @@
 // Structured-mode bytes → binary mode: attributes as texts or HTTP headers, and the data's bytes.
-import { FORBIDDEN } from './attributes.ts';
+import { FORBIDDEN } from './event.ts';
 
 /** Begins the HTTP header of each attribute. */
 export const HEADER_PREFIX = 'ce-';

@@ -1,9 +1,6 @@
-// Changes and their observer → the `data` of their CloudEvents (behaviour 3.11 and 3.12).
-
+// Changes and their observer → the `data` of their CloudEvents (behaviour 3.11 to 3.13).
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
-import { affects } from '../model/content.ts';
-import { isDrill } from '../model/drills.ts';
 import type {
   ApprovalChange,
   EndOutcome,
@@ -13,7 +10,8 @@ import type {
   ScheduledEvent,
   SightChange,
 } from '../model/events.ts';
-import type { VmMetadata } from '../model/vm-metadata.ts';
+import { affects, isDrill } from '../model/ids.ts';
+import { VM_FIELDS, type VmMetadata } from '../model/vm-metadata.ts';
 
 /** The approval that let an event start. Only on `started`, if this bridge has it. */
 interface EventApprovalData {
@@ -135,4 +133,29 @@ function nameAndVm({ name, vm }: Observer): Pick<EventObserverData, 'name' | 'vm
 
 function isAffected(event: ScheduledEvent, { name }: Observer): boolean | null {
   return name === null ? null : affects(event, name);
+}
+
+/** Before the name of a tag in `cloudevents.observer`. */
+export const TAG_PREFIX = 'tags.';
+
+/**
+ * Returns the wanted fields and tags that are known, in the order of the configuration, or null if there are none. A
+ * tag has its name from the configuration; its letter case does not count when it is looked up.
+ */
+export function toObservedVm(metadata: VmMetadata | null, wanted: readonly string[]): VmMetadata | null {
+  const fields = wanted.flatMap((name): readonly [string, string][] => {
+    const field = VM_FIELDS.find((known) => known === name);
+    const value = field && metadata?.[field];
+    return value === undefined ? [] : [[name, value]];
+  });
+  const values = new Map(Object.entries(metadata?.tags ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const tags = wanted
+    .filter((name) => name.startsWith(TAG_PREFIX))
+    .map((name) => name.slice(TAG_PREFIX.length))
+    .flatMap((name): readonly [string, string][] => {
+      const value = values.get(name.toLowerCase());
+      return value === undefined ? [] : [[name, value]];
+    });
+  if (fields.length + tags.length === 0) return null;
+  return { ...Object.fromEntries(fields), ...(tags.length > 0 && { tags: Object.fromEntries(tags) }) };
 }

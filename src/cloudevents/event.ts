@@ -1,12 +1,11 @@
-// A change and its observer → its CloudEvent and journal entry (behaviour 3). The recipe is frozen.
+// A change and its observer → its CloudEvent, bytes and journal entry (behaviour 3). Frozen recipe.
 import type { CloudEventV1 } from 'cloudevents';
+import { sha256Hex } from '../formats/canonical-json.ts';
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
 import { changeName } from '../model/change-names.ts';
-import { isDrill } from '../model/drills.ts';
 import type { ApprovalChange, Change, EventChange, JournalEntry, Observer } from '../model/events.ts';
-import { eidOf } from '../model/ids.ts';
-import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
+import { eidOf, isDrill } from '../model/ids.ts';
 import {
   approvalChangeData,
   type CloudEventData,
@@ -15,7 +14,6 @@ import {
   eventData,
   sightChangeData,
 } from './data.ts';
-import { encodeStructured } from './structured.ts';
 
 const SCHEMAS = 'https://scheduled-events-bridge.github.io/schemas';
 
@@ -34,6 +32,33 @@ const SCHEMA_NAMES = { event: 'change', approval: 'approval', sight: 'source' } 
   Change['kind'],
   string
 >;
+
+/** The media type of `encodeStructured`'s bytes. */
+export const STRUCTURED_CONTENT_TYPE = 'application/cloudevents+json';
+
+const encoder = new TextEncoder();
+
+/** OpenTelemetry's severity numbers, as in the CloudEvents severity extension. */
+interface Severity {
+  readonly severitynumber: number;
+  readonly severitytext: string;
+}
+
+const INFO: Severity = { severitynumber: 9, severitytext: 'INFO' };
+const WARN: Severity = { severitynumber: 13, severitytext: 'WARN' };
+const ERROR: Severity = { severitynumber: 17, severitytext: 'ERROR' };
+
+const FREEZE = 'freeze';
+
+const SEVERITY_OF_IMPACT = new Map([
+  [FREEZE, INFO],
+  ['preempt', ERROR],
+  ['terminate', ERROR],
+]);
+
+const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** CloudEvents 1.0 forbids these in a String: control characters, lone surrogates, noncharacters. */
+export const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u;
 
 /** Returns the CloudEvent of a change, without the attributes that are not set. Valid by CloudEvents 1.0. */
 export function toCloudEvent(change: Change, context: EventContext): CloudEventV1<CloudEventData> {
@@ -107,4 +132,51 @@ function set(attributes: Readonly<Record<string, string | undefined>>): Record<s
   return Object.fromEntries(
     Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
+}
+
+/** Returns the severity of a change's CloudEvent (behaviour 3.8). */
+function severityOf(change: Change): Severity {
+  if (change.kind === 'sight') return change.phase === 'blind' ? WARN : INFO;
+  if (change.kind === 'approval') return change.phase === 'failed' ? WARN : INFO;
+  if (change.phase === 'ended') return INFO;
+  if (isUnexpectedStart(change)) return ERROR;
+  return SEVERITY_OF_IMPACT.get(change.event.eventType.toLowerCase()) ?? WARN;
+}
+
+/**
+ * Returns true if an event started without notice and was not expected (behaviour 3.10). Azure may approve a user's
+ * operation by itself, and another VM may approve a Freeze of some seconds between two polls (protocol 10.1).
+ */
+function isUnexpectedStart({ phase, withoutNotice, event }: EventChange): boolean {
+  if (phase !== 'started' || !withoutNotice) return false;
+  return event.eventSource.toLowerCase() !== 'user' && event.eventType.toLowerCase() !== FREEZE;
+}
+
+/** Returns a word of the service in lower case, or undefined if it is empty or not allowed in an attribute. */
+function wordOf(text: string): string | undefined {
+  return text === '' || FORBIDDEN.test(text) ? undefined : text.toLowerCase();
+}
+
+/** Returns NotBefore for `scheduled` and `updated` if it is later than the change, else undefined. */
+function expiryOf(change: EventChange): string | undefined {
+  const { notBefore } = change.event;
+  if (notBefore === null || (change.phase !== 'scheduled' && change.phase !== 'updated')) return undefined;
+  return Date.parse(notBefore) > change.at.wallMs ? notBefore : undefined;
+}
+
+/**
+ * Returns the traceparent, or undefined if the EventId is not a GUID. All CloudEvents of an event have the same trace
+ * id, its EventId.
+ */
+function traceparentOf(eventId: string, id: string): string | undefined {
+  const guid = eventId.toLowerCase();
+  return GUID.test(guid) ? `00-${guid.replaceAll('-', '')}-${sha256Hex(id, 16)}-01` : undefined;
+}
+
+/**
+ * Returns UTF-8 JSON in one line without a line end: attributes and extensions at the top level, data embedded as JSON,
+ * members that are not set left out.
+ */
+export function encodeStructured(event: CloudEventV1<CloudEventData>): Uint8Array {
+  return encoder.encode(JSON.stringify(event));
 }

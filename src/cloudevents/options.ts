@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { VM_FIELDS } from '../model/vm-metadata.ts';
 import { isUriReference } from '../schema/uri-reference.ts';
-import { TAG_PREFIX } from './observed-vm.ts';
+import { TAG_PREFIX } from './data.ts';
 
 /** The characters of a URI; `isUriReference` checks their order. */
 const URI_CHARACTERS = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/;

@@ -1,7 +1,7 @@
 // The section `http.drain` and the listed events → the event that takes this VM out of its pool.
 import * as v from 'valibot';
-import { affects } from '../model/content.ts';
 import type { ScheduledEvent } from '../model/events.ts';
+import { affects } from '../model/ids.ts';
 import { durationBetween, type OptionsOf, texts } from '../schema/pieces.ts';
 import { noticeMs, oneOf } from './matchers.ts';
 

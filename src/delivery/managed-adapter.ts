@@ -1,7 +1,7 @@
 // An adapter → the same, with the aborts, failures and end that a lane needs.
 import type { Adapter, Outcome, Preparation } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
-import { Running } from '../time/running.ts';
+import { Running } from '../time/dispose.ts';
 
 /**
  * An adapter as lanes and checks use it. Disposal refuses new work, lets running work end, then closes; harmless twice.

@@ -1,10 +1,10 @@
 // A change, and each sink's filter → the names of the sinks that get it (behaviour 2.6 to 2.8).
 import { eventMatchers } from '../conditions/matchers.ts';
 import { changeName } from '../model/change-names.ts';
-import { affects } from '../model/content.ts';
 import type { Change, ScheduledEvent } from '../model/events.ts';
+import { affects } from '../model/ids.ts';
+import type { Transaction } from '../outbox/open-store.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Transaction } from '../outbox/transaction.ts';
 import type { SinkFilter } from './options.ts';
 
 interface RoutedSink {

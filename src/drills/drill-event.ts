@@ -1,9 +1,8 @@
 // A request for a drill and the clock → its event, and the changes of this event.
-
 import { toRfc3339Seconds } from '../formats/dates.ts';
-import { type Drill, drillEventId } from '../model/drills.ts';
+import type { Drill } from '../model/drills.ts';
 import type { EventChange, Instant, KnownEvent, ScheduledEvent } from '../model/events.ts';
-import { eventChangeId, unusedId } from '../model/ids.ts';
+import { drillEventId, eventChangeId, unusedId } from '../model/ids.ts';
 import type { DrillRequest } from './options.ts';
 
 /** Replaces the api-version of a document. */

@@ -1,11 +1,12 @@
 // Requests for drills and the clock → simulated events in the store, the sinks and approvals.
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
-import { type Drill, drillEventId, isDrill } from '../model/drills.ts';
+import type { Drill } from '../model/drills.ts';
 import type { EventChange, Instant, KnownEvent, KnownState } from '../model/events.ts';
+import { drillEventId, isDrill } from '../model/ids.ts';
 import type { Committer } from '../outbox/committer.ts';
+import type { Transaction } from '../outbox/open-store.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Transaction } from '../outbox/transaction.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../time/clock.ts';
 import { drillChange, drillEvent, knownDrill, startedEvent } from './drill-event.ts';
 import type { DrillRequest } from './options.ts';

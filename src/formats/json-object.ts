@@ -1,5 +1,4 @@
 // Bytes → their JSON value; a JSON value → whether it is an object with members to read.
-
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,7 +1,6 @@
 // Requests that read the store → one at a time, by network in turn, for half of the time at most.
 import { type Deps, sleep } from '../time/clock.ts';
-import { FairQueue } from '../time/fair-queue.ts';
-import { untilNextTurn } from '../time/turn.ts';
+import { FairQueue, untilNextTurn } from '../time/fair-queue.ts';
 
 /**
  * Of the pause behind a reading: one that was long because the machine slept must not keep the others waiting as long

@@ -1,9 +1,10 @@
 // Options and a transport → a client of the metadata service: document, StartRequests, instance.
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
+import { VersionChoice } from '../model/api-versions.ts';
 import type { PostResult } from '../model/approvals.ts';
-import { isDrill } from '../model/drills.ts';
 import type { Instant, PollResult, ScheduledEventsDocument } from '../model/events.ts';
+import { isDrill } from '../model/ids.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
 import { parseDocument } from './document.ts';
 import {
@@ -17,9 +18,8 @@ import {
 import { createHttpTransport } from './http-transport.ts';
 import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
 import type { MetadataOptions } from './options.ts';
-import { PollSchedule } from './poll-schedule.ts';
+import { PollSchedule } from './poll.ts';
 import type { MetadataTransport, TransportAnswer, TransportRequest } from './transport.ts';
-import { VersionChoice } from './version-choice.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,24 +1,5 @@
-// Drills: made-up events of this bridge that take the same steps as real ones; their ids and types.
+// Drills: made-up events of this bridge that take the same steps as real ones; their types.
 import type { EndOutcome, ScheduledEvent } from './events.ts';
-
-const PREFIX = 'drill-';
-const KEY = /^drill-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/**
- * Returns the EventId, which is also the key, of a drill.
- * @param id a GUID in lower case
- */
-export function drillEventId(id: string): string {
-  return `${PREFIX}${id}`;
-}
-
-/**
- * Returns true for the EventId of a drill, in any letter case. The metadata service uses GUIDs, and never gets one of
- * these.
- */
-export function isDrill(eventId: string): boolean {
-  return KEY.test(eventId.toLowerCase());
-}
 
 export type DrillState = 'scheduled' | 'started' | 'ended' | 'canceled';
 

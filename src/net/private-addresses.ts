@@ -1,5 +1,6 @@
-// An IP address or a host → its network, and may a request go there? (behaviour 5.17). Pure.
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+// An IP address or a host → its network, and may a request go there? (behaviour 5.17).
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import { BlockList, isIP, isIPv4, isIPv6, type LookupFunction } from 'node:net';
 
 /** `private`: allowed only if listed; `metadata`: never allowed. */
 export type AddressVerdict = 'allowed' | 'private' | 'metadata';
@@ -145,10 +146,50 @@ export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
   if (mapped !== undefined) return mapped;
   if (!isIPv6(plain)) return address;
-  // The URL parser writes every form of an address in one way, with one `::` at most.
-  const [head = '', tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0');
-  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`;
+  const network = groupsOf(plain).slice(0, 4);
+  return `${network.map((group) => group.toString(16)).join(':')}::/64`;
+}
+
+/** `dns.lookup` with `all`; tests replace it. */
+export type Resolve = (
+  hostname: string,
+  options: LookupOptions & { all: true },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** The allowed addresses for the connections of one target. */
+export interface AddressGuard {
+  readonly isAllowed: (address: string) => boolean;
+  /** Creates the error if no address is allowed. `address` is one of the forbidden ones, or `no address`. */
+  readonly forbidden: (address: string, hostname: string) => Error;
+}
+
+/**
+ * Returns a lookup for connections. It checks every address of the name and passes on only the allowed ones, so no
+ * connection can use an unchecked address. Fails with the guard's error if none is allowed.
+ */
+export function checkedLookup(
+  { isAllowed, forbidden }: AddressGuard,
+  resolve: Resolve = systemResolve,
+): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return done(error, '');
+      const allowed = found.filter(({ address }) => isAllowed(address));
+      const [first] = allowed;
+      if (!first) return done(forbidden(found[0]?.address ?? 'no address', hostname), '');
+      if (options.all) done(null, allowed);
+      else done(null, first.address, first.family);
+    });
+  };
+}
+
+/** Checks a host that is itself an address, which Node does not look up. @throws the guard's error */
+export function checkLiteral({ isAllowed, forbidden }: AddressGuard, host: string): void {
+  if (isIP(host) !== 0 && !isAllowed(host)) throw forbidden(host, host);
+}
+
+/** The only place that resolves names. */
+function systemResolve(...asked: Parameters<Resolve>): void {
+  process.getBuiltinModule('node:dns').lookup(...asked);
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { nextTurn } from '../time/turn.ts';
+import { nextTurn } from '../time/fair-queue.ts';
 import type { ClientConnection } from './guard.ts';
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');

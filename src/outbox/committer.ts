@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import { isStoreFault, messageOf } from '../errors.ts';
 import type { Blindness, JournalledEntry, KnownState } from '../model/events.ts';
+import type { Transaction } from './open-store.ts';
 import type { Outbox } from './outbox.ts';
-import type { Transaction } from './transaction.ts';
 
 export interface CommitterParts {
   readonly outbox: Outbox;

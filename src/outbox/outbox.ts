@@ -4,8 +4,14 @@ import { Heartbeat } from './clock/heartbeat.ts';
 import type { Usage } from './database.ts';
 import { DATABASE_FILE, makeFolder, makeStore, moveAside, requireStore } from './folder.ts';
 import { StoreLock } from './lock.ts';
-import { type OpenStore, type OutboxOptions, openStore, type Tables } from './open-store.ts';
-import { type Transaction, transact } from './transaction.ts';
+import {
+  type OpenStore,
+  type OutboxOptions,
+  openStore,
+  type Tables,
+  type Transaction,
+  transact,
+} from './open-store.ts';
 
 /**
  * Opens the store in `folder`.

@@ -1,4 +1,4 @@
-// An adapter or approval source → closed, or abandoned after a time limit.
+// Running calls → their end; an adapter or approval source → closed, or abandoned after a limit.
 import { messageOf } from '../errors.ts';
 import { type Deps, sleep } from './clock.ts';
 
@@ -28,4 +28,24 @@ export async function disposeInTime(
   }
   limit.abort();
   await late.catch(() => undefined);
+}
+
+/** The running calls of a part that may close only after them. */
+export class Running {
+  readonly #calls = new Set<Promise<unknown>>();
+
+  /** Settles like `call`. */
+  async track<T>(call: Promise<T>): Promise<T> {
+    this.#calls.add(call);
+    try {
+      return await call;
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  /** Resolves once no call is running, including calls that begin meanwhile. Never rejects. */
+  async ended(): Promise<void> {
+    while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
+  }
 }

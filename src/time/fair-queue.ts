@@ -1,4 +1,9 @@
-// Work by caller network → one piece at a time, round-robin: a flood delays only its sender.
+// Work by caller network → one piece at a time, round-robin; functions → turns of the event loop.
+/** The functions in one turn of the event loop. Each may answer a request: together they take well under 10 ms. */
+const AT_ONCE = 8;
+
+const waiting: (() => void)[] = [];
+let isDue = false;
 
 export class FairQueue {
   /** By side, in the order in which their next turn comes. */
@@ -51,4 +56,24 @@ export class FairQueue {
     if (queue.size > 0) this.#waiting.set(side, queue);
     begin?.();
   }
+}
+
+/** Runs the function in a later turn of the event loop: a few in each, in order, so that other work can run. */
+export function nextTurn(run: () => void): void {
+  waiting.push(run);
+  if (isDue) return;
+  isDue = true;
+  setImmediate(runWaiting);
+}
+
+/** Resolves in a later turn of the event loop. */
+export function untilNextTurn(): Promise<void> {
+  return new Promise(nextTurn);
+}
+
+function runWaiting(): void {
+  const now = waiting.splice(0, AT_ONCE);
+  isDue = waiting.length > 0;
+  if (isDue) setImmediate(runWaiting);
+  for (const run of now) run();
 }

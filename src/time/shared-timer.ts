@@ -1,4 +1,5 @@
-// Time limits that rarely expire → one timer for all, so that a limit costs no timer.
+// Time limits that rarely expire → one timer for all; a stream → a value after each silence.
+import { Observable, type OperatorFunction } from 'rxjs';
 import type { CancelTimer, Deps } from './clock.ts';
 
 interface Limit {
@@ -48,4 +49,30 @@ export class SharedTimer implements Disposable {
     const nextMs = Math.min(...[...this.#limits].map(({ dueMs }) => dueMs));
     if (nextMs < this.#dueMs) this.#wait(nextMs);
   }
+}
+
+/** The subscription counts as the first value. Calls `limitMs` for each value. Values do not create timers. */
+export function whenSilent(
+  limitMs: () => number,
+  deps: Pick<Deps, 'elapsedMs' | 'after'>,
+): OperatorFunction<unknown, void> {
+  return (source$) =>
+    new Observable((subscriber) => {
+      const limits = new SharedTimer(deps);
+      const onSilence = () => subscriber.next();
+      const wait = () => limits.after(limitMs(), onSilence);
+      let cancel = wait();
+      const onValue = () => {
+        cancel();
+        cancel = wait();
+      };
+      subscriber.add(() => limits[Symbol.dispose]());
+      subscriber.add(
+        source$.subscribe({
+          next: onValue,
+          error: (error) => subscriber.error(error),
+          complete: () => subscriber.complete(),
+        }),
+      );
+    });
 }

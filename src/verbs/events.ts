@@ -4,7 +4,7 @@ import { visibleLine } from '../formats/visible-text.ts';
 import { parseDocument } from '../metadata/document.ts';
 import { statusError } from '../metadata/faults.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
-import { PollSchedule } from '../metadata/poll-schedule.ts';
+import { PollSchedule } from '../metadata/poll.ts';
 import type { MetadataTransport } from '../metadata/transport.ts';
 import { sleep } from '../time/clock.ts';
 import { apiVersionOption, ENDPOINT_OPTION, endpointOption, FIRST_TIMEOUT_MS } from './metadata-service.ts';

@@ -1,8 +1,7 @@
 // Brokers, webhooks → one interface to reach a consumer, and CloudEvents to send by it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toCloudEvent } from '../../src/cloudevents/event.ts';
-import { encodeStructured } from '../../src/cloudevents/structured.ts';
+import { encodeStructured, toCloudEvent } from '../../src/cloudevents/event.ts';
 import type { ApprovalChange, EventChange } from '../../src/model/events.ts';
 import { scheduledEvent } from '../support/events.ts';
 import type { Sections } from '../support/running-bridge.ts';

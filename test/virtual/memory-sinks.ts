@@ -3,8 +3,8 @@
 import * as v from 'valibot';
 import type { Adapter, AdapterDefinition, DeliveryNotes, EventsInView, SinkApprover } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';
-import { affects } from '../../src/model/content.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
+import { affects } from '../../src/model/ids.ts';
 import type { VmMetadata } from '../../src/model/vm-metadata.ts';
 import { type Answer, accept } from './scripted-adapter.ts';
 

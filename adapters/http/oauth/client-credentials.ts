@@ -8,8 +8,7 @@ import { noAuthorization, type RequestAuthorization } from '../authorization.ts'
 import type { ConnectionOptions } from '../connections.ts';
 import { DropLimit, largerAgeMs } from '../drop-limit.ts';
 import { Endpoint, type EndpointParts, USER_AGENT } from '../endpoint.ts';
-import { type HttpPlace, whoOf } from '../failures.ts';
-import { networkFault } from '../network-fault.ts';
+import { type HttpPlace, networkFault, whoOf } from '../failures.ts';
 import type { OAuthOptions } from './oauth-options.ts';
 import { LONGEST_TOKEN_ANSWER, readToken, unavailable } from './token-answer.ts';
 

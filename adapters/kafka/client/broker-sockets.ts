@@ -2,9 +2,14 @@
 import type { SecureContext } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
 import { BridgeError } from '../../../src/errors.ts';
-import { type AddressGuard, checkedLookup, checkLiteral } from '../../../src/net/checked-lookup.ts';
 import { connectTls } from '../../../src/net/open-socket.ts';
-import { isLoopback, isMetadataAddress } from '../../../src/net/private-addresses.ts';
+import {
+  type AddressGuard,
+  checkedLookup,
+  checkLiteral,
+  isLoopback,
+  isMetadataAddress,
+} from '../../../src/net/private-addresses.ts';
 
 const KEEP_ALIVE_MS = 60_000;
 

@@ -1,7 +1,7 @@
 // A delivery → the Kafka record of its CloudEvent (CloudEvents Kafka protocol binding 1.0.2).
 import type { Message } from 'kafkajs';
 import { DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
-import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
+import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/event.ts';
 import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
 import type { EncodedEvent } from '../../channel.ts';
 import type { KafkaOptions } from '../options/kafka-options.ts';

@@ -1,7 +1,7 @@
 // A delivery → its Service Bus message, always the same except for `ttl` (AMQP binding 1.0.2).
 import type { ServiceBusMessage } from '@azure/service-bus';
 import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
-import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
+import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/event.ts';
 import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
 import { sha256Hex } from '../../../src/formats/canonical-json.ts';
 import type { Deps } from '../../../src/time/clock.ts';

@@ -1,7 +1,7 @@
 // One call of `receive` → a separate client, from connecting to closing, and the final error.
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { deadline, orAbort, sleep } from '../../../src/time/clock.ts';
-import { Running } from '../../../src/time/running.ts';
+import { Running } from '../../../src/time/dispose.ts';
 import type { ApprovalSourceDeps, TakeMessage } from '../../approval-source.ts';
 import type { NamespaceAccess } from '../connection/access.ts';
 import type { Connect } from '../connection/connector.ts';

@@ -1,6 +1,6 @@
 // A Service Bus queue or subscription → its approvals, settled by verdict.
 import { orAbort } from '../../../src/time/clock.ts';
-import { Running } from '../../../src/time/running.ts';
+import { Running } from '../../../src/time/dispose.ts';
 import type {
   ApprovalSource,
   ApprovalSourceDefinition,

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { checkedLookup, checkLiteral } from '../../../src/net/checked-lookup.ts';
 import { connectTls } from '../../../src/net/open-socket.ts';
+import { checkedLookup, checkLiteral } from '../../../src/net/private-addresses.ts';
 import { type Deps, orAbort, sleep } from '../../../src/time/clock.ts';
 import { answeredFault, closedFault, type SyslogTarget, syslogFault } from '../syslog-fault.ts';
 import { serverGuard, type TransportParts } from './transport.ts';

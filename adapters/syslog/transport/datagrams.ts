@@ -1,9 +1,9 @@
 // Messages → one UDP datagram each, accepted when the system has taken it.
 import type { Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { checkedLookup } from '../../../src/net/checked-lookup.ts';
+import { checkedLookup } from '../../../src/net/private-addresses.ts';
 import { deadline, orAbort } from '../../../src/time/clock.ts';
-import { untilNextTurn } from '../../../src/time/turn.ts';
+import { untilNextTurn } from '../../../src/time/fair-queue.ts';
 import type { Outcome } from '../../adapter.ts';
 import type { NetworkServer } from '../server-address.ts';
 import { syslogFault, syslogTimeoutFault } from '../syslog-fault.ts';

@@ -1,6 +1,5 @@
 // The interface of the syslog transports: messages → outcomes; and their shared parts.
-import type { AddressGuard, Resolve } from '../../../src/net/checked-lookup.ts';
-import { isMetadataAddress } from '../../../src/net/private-addresses.ts';
+import { type AddressGuard, isMetadataAddress, type Resolve } from '../../../src/net/private-addresses.ts';
 import type { AdapterDeps, Outcome } from '../../adapter.ts';
 import { forbiddenFault, type SyslogTarget } from '../syslog-fault.ts';
 

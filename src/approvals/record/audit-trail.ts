@@ -1,5 +1,4 @@
 // Changes to approvals → record, CloudEvents and log lines, written in the caller's transaction.
-
 import type { Logger } from 'pino';
 import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, EventApproval } from '../../model/approvals.ts';
 import type { ApprovalChange, ApprovalPhase, Instant } from '../../model/events.ts';
@@ -7,7 +6,7 @@ import { approvalChangeId, unusedId } from '../../model/ids.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 import { keyOf } from '../requests/start-requests.ts';
-import type { GovernedEvent } from '../rules/governed-events.ts';
+import type { GovernedEvent } from '../rules/rules-in-force.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { isPassedBy } from './approval-state.ts';
 import { stepsBetween } from './audit-steps.ts';

@@ -4,9 +4,7 @@ import { type Observable, Subject } from 'rxjs';
 import { type ApprovalStep, type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { Deps } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import { type GovernedEvent, GovernedEvents } from '../rules/governed-events.ts';
-import type { Policy } from '../rules/policy.ts';
-import type { RulesInForce } from '../rules/rules-in-force.ts';
+import { type GovernedEvent, GovernedEvents, type RulesInForce } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
 import { stepOf } from './audit-steps.ts';
 import { type AuditTrail, NO_CHANGE, type Pending, together } from './audit-trail.ts';
@@ -28,7 +26,7 @@ export interface RecordParts {
 }
 
 interface LedgerParts {
-  readonly policy: Policy;
+  readonly rules: Pick<RulesInForce, 'policy'>;
   readonly store: Pick<ApprovalStore, 'commit'>;
   readonly deps: Pick<Deps, 'wallMs'>;
   readonly deadlines: Pick<Deadlines, 'set'>;
@@ -44,9 +42,9 @@ export class Ledger {
   readonly #open = new Map<string, EventApproval>();
   readonly #decided$ = new Subject<EventApproval>();
 
-  constructor({ policy, store, deps, deadlines }: LedgerParts) {
+  constructor({ rules, store, deps, deadlines }: LedgerParts) {
     this.#store = store;
-    this.governedEvents = new GovernedEvents(policy, (key, dueMs) => deadlines.set(key, dueMs));
+    this.governedEvents = new GovernedEvents(rules, (key, dueMs) => deadlines.set(key, dueMs));
     this.answerRecord = new AnswerRecord(deps, this.doubts);
   }
 

@@ -1,11 +1,10 @@
 // An occurrence's approvals + a command, deadline or new content → its new approvals. Pure.
-
 import type { ApprovalHold, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
 import { hasWorsened } from '../../model/worsened.ts';
-import { type GovernedEvent, isPast } from '../rules/governed-events.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
+import { type GovernedEvent, isPast } from '../rules/rules-in-force.ts';
 import { isAlive, isOpen, isPassedBy, isPosted, isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { isDecidedByRule, settled, spent } from './decisions.ts';
 

@@ -2,7 +2,7 @@
 import { carriedData } from '../../formats/cloud-event-json.ts';
 import { type BodyValue, isObject, parseJsonWithoutNulls } from '../../formats/json-object.ts';
 import { LARGEST_APPROVAL_BYTES } from '../../model/approvals.ts';
-import { isDrill } from '../../model/drills.ts';
+import { isDrill } from '../../model/ids.ts';
 import { type HoldRequest, parseEntries, parseHold, parseRelease, type ReleaseRequest } from './hold-requests.ts';
 import { listFault, parseStartRequests, type StartRequest } from './start-requests.ts';
 

@@ -1,8 +1,8 @@
 // Due approvals → at most 5 POSTs per second of StartRequests, most urgent first (behaviour 8.19).
 import { BridgeError } from '../../errors.ts';
 import type { EventApproval, PostResult } from '../../model/approvals.ts';
-import { isDrill } from '../../model/drills.ts';
 import type { KnownEvent } from '../../model/events.ts';
+import { isDrill } from '../../model/ids.ts';
 import { impactRank } from '../../model/worsened.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';

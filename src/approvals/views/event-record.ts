@@ -1,5 +1,4 @@
 // Stored and known approvals of an event → GET /v1/approvals/EVENT_ID (behaviour 8.18). Pure.
-
 import { toRfc3339 } from '../../formats/dates.ts';
 import type {
   ApprovalDecision,
@@ -8,11 +7,11 @@ import type {
   EventApproval,
   RecordPart,
 } from '../../model/approvals.ts';
-import { isDrill } from '../../model/drills.ts';
 import type { Instant } from '../../model/events.ts';
+import { isDrill } from '../../model/ids.ts';
 import { ageMs } from '../../time/clock.ts';
-import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
+import type { GovernedEvent } from '../rules/rules-in-force.ts';
 import { asItCounts, type Summary, summaryOf } from './result.ts';
 
 /** Times are RFC 3339. */

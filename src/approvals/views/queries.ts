@@ -1,6 +1,6 @@
 // Approvals → the record of an event, its summary in GET /v1/events, and figures for metrics.
 import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
-import { isDrill } from '../../model/drills.ts';
+import { isDrill } from '../../model/ids.ts';
 import { ageMs, now } from '../../time/clock.ts';
 import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';

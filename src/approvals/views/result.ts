@@ -1,13 +1,12 @@
 // An event's approvals → the approver's answer and the summary in /v1/events (behaviour 6.5). Pure.
-
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';
 import { isPassedBy, isPosted } from '../record/approval-state.ts';
 import { isOnlySpent, quorumOver } from '../record/decisions.ts';
 import { type HoldRecorded, type HoldView, type Refusal, type RequestResult, refusal } from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
-import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
+import type { GovernedEvent } from '../rules/rules-in-force.ts';
 
 /** The approvals of one event, as in `GET /v1/events`. */
 export interface Summary {

@@ -2,13 +2,12 @@
 import * as v from 'valibot';
 import type { DeadLetter } from '../../model/deliveries.ts';
 import type { DeadLetterPage } from '../../model/operators.ts';
-import { untilNextTurn } from '../../time/turn.ts';
+import { untilNextTurn } from '../../time/fair-queue.ts';
 import { jsonBody } from '../openapi/bodies.ts';
 import * as api from '../openapi/operation.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn } from '../query.ts';
 import { type ApiRoute, type ApproverRequest, json, problem, type Reply, type RouteRequest } from '../route.ts';
-import type { OperatorActions, OperatorPorts } from './sink-routes.ts';
-import { noSuchSink } from './sink-routes.ts';
+import { noSuchSink, type OperatorActions, type OperatorPorts } from './sink-routes.ts';
 
 /** Letters in one answer or request. */
 const MOST = 1000;

@@ -2,7 +2,8 @@
 import { type DrillRequest, drillRequest } from '../../drills/options.ts';
 import type { DrillReport } from '../../drills/report.ts';
 import { BridgeError } from '../../errors.ts';
-import { type Drill, drillEventId } from '../../model/drills.ts';
+import type { Drill } from '../../model/drills.ts';
+import { drillEventId } from '../../model/ids.ts';
 import { formatFault } from '../../schema/faults.ts';
 import { validate } from '../../schema/validate.ts';
 import { jsonBody } from '../openapi/bodies.ts';

@@ -1,11 +1,10 @@
 // GET /v1/journal: what was published, by event and time, and its deliveries (behaviour 11.5).
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { JournalItem, JournalPage } from '../../model/operators.ts';
-import { untilNextTurn } from '../../time/turn.ts';
+import { untilNextTurn } from '../../time/fair-queue.ts';
 import * as api from '../openapi/operation.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn, timeIn } from '../query.ts';
-import type { ApiRoute, Reply, RouteRequest } from '../route.ts';
-import { problem } from '../route.ts';
+import { type ApiRoute, problem, type Reply, type RouteRequest } from '../route.ts';
 import type { OperatorActions, OperatorPorts } from './sink-routes.ts';
 
 /** Items of one answer. */

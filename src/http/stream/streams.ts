@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { messageOf } from '../../errors.ts';
 import type { JournalledEntry, Occurrence } from '../../model/events.ts';
 import type { CancelTimer, Deps } from '../../time/clock.ts';
-import { nextTurn } from '../../time/turn.ts';
+import { nextTurn } from '../../time/fair-queue.ts';
 import type { AnswerStream } from '../route.ts';
 import { StreamFrames, type StreamJournal } from './stream-frames.ts';
 import { StreamReader, type StreamReaderParts } from './stream-reader.ts';

@@ -3,7 +3,7 @@ import type { DrillReport } from '../../drills/report.ts';
 import { BridgeError, messageOf } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../formats/json-object.ts';
 import { visible, visibleLine } from '../../formats/visible-text.ts';
-import { drillEventId, isDrill } from '../../model/drills.ts';
+import { drillEventId, isDrill } from '../../model/ids.ts';
 import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline, sleep } from '../../time/clock.ts';
 import { loadConfig } from '../config.ts';

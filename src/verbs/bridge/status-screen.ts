@@ -1,7 +1,7 @@
 // The view of `status` → its lines on a terminal, one for each event and sink.
 import { clockFault } from '../../diagnosis/clock.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
-import { isDrill } from '../../model/drills.ts';
+import { isDrill } from '../../model/ids.ts';
 import type { Colour } from '../verb.ts';
 import type { ShownApproval, ShownEvent, ShownReload, ShownSink, StatusView } from './status-view.ts';
 

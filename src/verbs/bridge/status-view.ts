@@ -2,7 +2,7 @@
 import { toRfc3339, toRfc3339Seconds } from '../../formats/dates.ts';
 import { isObject } from '../../formats/json-object.ts';
 import type { EventApproval } from '../../model/approvals.ts';
-import { isDrill } from '../../model/drills.ts';
+import { isDrill } from '../../model/ids.ts';
 import type { MachineView, SinkView } from '../../model/operators.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import { withStoreToRead } from '../store.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Resolve } from '../../../src/net/checked-lookup.ts';
+import type { Resolve } from '../../../src/net/private-addresses.ts';
 import { SyslogServer } from '../../far-sides/syslog/syslog-server.ts';
 import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';

@@ -5,7 +5,7 @@ import type { Outcome } from '../../../adapters/adapter.ts';
 import { SyslogAdapter } from '../../../adapters/syslog/syslog.ts';
 import { syslogOptions } from '../../../adapters/syslog/syslog-options.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
-import type { Resolve } from '../../../src/net/checked-lookup.ts';
+import type { Resolve } from '../../../src/net/private-addresses.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { parsedMessage } from '../../far-sides/syslog/parsed-message.ts';
 import { SyslogServer, type SyslogServerOptions } from '../../far-sides/syslog/syslog-server.ts';

@@ -1,7 +1,7 @@
 // Each address behind a name → judged at connect time; connections go to allowed ones alone.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Resolve } from '../../../src/net/checked-lookup.ts';
+import type { Resolve } from '../../../src/net/private-addresses.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { createWebhook, startWebhook } from './start-webhook.ts';

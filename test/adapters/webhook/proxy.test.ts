@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { Resolve } from '../../../src/net/checked-lookup.ts';
+import type { Resolve } from '../../../src/net/private-addresses.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { ConnectProxy } from '../../far-sides/connect-proxy.ts';
 import { trapProxy } from '../../far-sides/trap-proxy.ts';

@@ -5,7 +5,7 @@ import type { AdapterMemory, Outcome } from '../../../adapters/adapter.ts';
 import { WebhookAdapter } from '../../../adapters/webhook/webhook.ts';
 import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
-import type { Resolve } from '../../../src/net/checked-lookup.ts';
+import type { Resolve } from '../../../src/net/private-addresses.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';

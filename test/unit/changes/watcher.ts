@@ -1,6 +1,7 @@
 // Documents, one after the other → what `diff` makes of each, its state kept as a bridge would.
+
+import { observeFailure } from '../../../src/changes/compare.ts';
 import { diff } from '../../../src/changes/diff.ts';
-import { observeFailure } from '../../../src/changes/distinct.ts';
 import type { EventChange, Instant, KnownState, ScheduledEventsDocument } from '../../../src/model/events.ts';
 import { initialState, momentAt } from '../../support/events.ts';
 

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CloudEvent, HTTP } from 'cloudevents';
-import { toCloudEvent, toJournalEntry } from '../../../src/cloudevents/event.ts';
-import { encodeStructured, STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
+import {
+  encodeStructured,
+  STRUCTURED_CONTENT_TYPE,
+  toCloudEvent,
+  toJournalEntry,
+} from '../../../src/cloudevents/event.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { approvalChange, context, eventChange, sightChange } from './changes.ts';
 

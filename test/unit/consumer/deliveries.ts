@@ -3,8 +3,7 @@
 import { signer } from '../../../adapters/webhook/signing.ts';
 import { BATCH_CONTENT_TYPE, encodeBatch } from '../../../src/cloudevents/batch.ts';
 import { httpHeaders, toBinary } from '../../../src/cloudevents/binary.ts';
-import { toCloudEvent } from '../../../src/cloudevents/event.ts';
-import { encodeStructured } from '../../../src/cloudevents/structured.ts';
+import { encodeStructured, toCloudEvent } from '../../../src/cloudevents/event.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Change, ScheduledEvent } from '../../../src/model/events.ts';
 import { eidOf } from '../../../src/model/ids.ts';

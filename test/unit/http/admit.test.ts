@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
 import test, { type TestContext } from 'node:test';
-import { nextTurn } from '../../../src/time/turn.ts';
+import { nextTurn } from '../../../src/time/fair-queue.ts';
 import { APPROVER, DRILL, type HttpFixture, SINK, serve } from '../../virtual/http-fixture.ts';
 
 const LETTERS = JSON.stringify({ sink: SINK.name, ids: ['a'] });

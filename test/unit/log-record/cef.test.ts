@@ -4,7 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { toCef } from '../../../src/log-record/cef.ts';
 import type { LogRecord } from '../../../src/log-record/log-record.ts';
-import { drillEventId } from '../../../src/model/drills.ts';
+import { drillEventId } from '../../../src/model/ids.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { approvalChange, eventChange, sightChange } from '../cloudevents/changes.ts';
 import { HEADER, parseCef } from './read-cef.ts';

@@ -1,8 +1,8 @@
-// src/metadata/poll-schedule.ts: the status table (behaviour 4.7), as waits.
+// src/metadata/poll.ts: the status table (behaviour 4.7), as waits.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import { PollSchedule } from '../../../src/metadata/poll-schedule.ts';
+import { PollSchedule } from '../../../src/metadata/poll.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 function status(code: number, retryAfterMs?: number): BridgeError {

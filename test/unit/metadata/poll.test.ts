@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import { createPoller } from '../../../src/metadata/poll.ts';
-import { PollSchedule } from '../../../src/metadata/poll-schedule.ts';
+import { createPoller, PollSchedule } from '../../../src/metadata/poll.ts';
 import type { PollResult } from '../../../src/model/events.ts';
 import { now, sleep } from '../../../src/time/clock.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';

@@ -1,6 +1,6 @@
 // A folder → a store with a month of CloudEvents, dead letters, a long record and a long drill.
 
-import { drillEventId } from '../../../src/model/drills.ts';
+import { drillEventId } from '../../../src/model/ids.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { DRILL } from '../../virtual/http-fixture.ts';

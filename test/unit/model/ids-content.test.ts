@@ -1,7 +1,7 @@
 // Events → content, canonical JSON and h16, against the worked example (behaviour 3.12).
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { contentHash16, contentJson, contentOf } from '../../../src/model/content.ts';
+import { contentHash16, contentJson, contentOf } from '../../../src/model/ids.ts';
 import { scheduledEvent } from '../../support/events.ts';
 
 test('the content of the worked example has the documented hash (behaviour 3.12)', () => {

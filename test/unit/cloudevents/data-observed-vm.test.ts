@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as v from 'valibot';
-import { eventData } from '../../../src/cloudevents/data.ts';
+import { eventData, toObservedVm } from '../../../src/cloudevents/data.ts';
 import { toCloudEvent, toJournalEntry } from '../../../src/cloudevents/event.ts';
-import { toObservedVm } from '../../../src/cloudevents/observed-vm.ts';
 import { cloudeventsSection } from '../../../src/cloudevents/options.ts';
 import type { Change } from '../../../src/model/events.ts';
 import { VM_FIELDS, type VmMetadata } from '../../../src/model/vm-metadata.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { from } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { distinctByIncarnation } from '../../../src/changes/distinct.ts';
+import { distinctByIncarnation } from '../../../src/changes/compare.ts';
 import type { DocumentEvent, KnownState } from '../../../src/model/events.ts';
 import { documentEvent, documentOf, momentAt } from '../../support/events.ts';
 import { Watcher } from './watcher.ts';

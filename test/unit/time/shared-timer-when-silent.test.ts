@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Subject } from 'rxjs';
-import { whenSilent } from '../../../src/time/when-silent.ts';
+import { whenSilent } from '../../../src/time/shared-timer.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 function start(limitMs: () => number = () => 60_000) {

@@ -1,7 +1,7 @@
 // Changes → which of them Azure says never happen (protocol 10.3).
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepBackOf } from '../../../src/changes/step-back.ts';
+import { stepBackOf } from '../../../src/changes/compare.ts';
 import type { DocumentEvent } from '../../../src/model/events.ts';
 import { documentOf } from '../../support/events.ts';
 import { Watcher } from './watcher.ts';

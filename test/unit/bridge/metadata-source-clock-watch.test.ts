@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pino } from 'pino';
-import { ClockWatch } from '../../../src/bridge/clock-watch.ts';
+import { ClockWatch } from '../../../src/bridge/metadata-source.ts';
 import type { PollResult } from '../../../src/model/events.ts';
 
 const AT_MS = Date.parse('2026-11-22T18:00:00Z');

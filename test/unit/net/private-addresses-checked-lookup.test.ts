@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import test from 'node:test';
-import { type AddressGuard, checkedLookup, checkLiteral, type Resolve } from '../../../src/net/checked-lookup.ts';
+import { type AddressGuard, checkedLookup, checkLiteral, type Resolve } from '../../../src/net/private-addresses.ts';
 
 const BAD: LookupAddress = { address: '169.254.169.254', family: 4 };
 const GOOD: LookupAddress = { address: '192.0.2.1', family: 4 };
