@@ -127,7 +127,7 @@ test('unpacked, its command runs, and the fresh configuration is valid', options
 
 test('the library keeps its state of preparations in a file', options, () => {
   const library = `file:///C:/Program%20Files/${SERVICE}/dist/consumer.js`;
-  const prepared = "{ key: 'a', eventId: 'E', change: 'scheduled' }";
+  const prepared = "{ eventId: 'E', isReady: true, isAgain: false }";
   const script = `import { fileState } from '${library}';
 await fileState('C:\\\\prepared.json').set('a', ${prepared});
 await fileState('C:\\\\prepared.json').set('b', ${prepared});
@@ -240,7 +240,7 @@ test(
     const good = machine.read(CONFIG);
     machine.append(CONFIG, 'nonsense: true\n');
     machine.run('sc', 'start', SERVICE);
-    await poll(() => log().includes('the configuration is bad'), log, 60_000);
+    await poll(() => log().includes('the configuration is invalid'), log, 60_000);
     const state = await stopped();
     assert.match(state, /WIN32_EXIT_CODE +: 1066 /);
     assert.match(state, /SERVICE_EXIT_CODE +: 78 /);
