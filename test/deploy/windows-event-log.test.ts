@@ -125,3 +125,10 @@ test('the helpers end with the service', options, async () => {
   await installation.stopped();
   await poll(() => machine.processes('-service.exe event-log').length === 0, 'the end of the helpers');
 });
+
+test('a bad configuration is an entry with its faults, in which Windows replaces nothing', options, async () => {
+  machine.append(CONFIG, "'nonsense%1': true\n");
+  machine.run('sc', 'start', SERVICE);
+  const { type } = await entry(78, 'nonsense% 1: is not a key of the configuration');
+  assert.equal(type, 1, 'an error');
+});
