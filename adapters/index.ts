@@ -12,6 +12,7 @@ import { splunkSink } from './splunk/splunk.ts';
 import { stdoutSink } from './stdout/stdout.ts';
 import { syslogSink } from './syslog/syslog.ts';
 import { webhookSink } from './webhook/webhook.ts';
+import { windowsEventLogSink } from './windows-event-log/windows-event-log.ts';
 
 /**
  * A definition is light: it has options and a `create` without I/O. An adapter imports a heavy client on first use
@@ -28,6 +29,7 @@ export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [
   elasticsearchSink,
   otlpSink,
   azureMonitorSink,
+  windowsEventLogSink,
   commandSink,
   kubernetesSink,
 ];

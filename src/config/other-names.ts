@@ -18,6 +18,7 @@ export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ),
   ...named('otlp', 'opentelemetry', 'otel', 'otlphttp', 'loki', 'datadog', 'datadoglogs', 'newrelic', 'dynatrace'),
   ...named('syslog', 'rsyslog', 'syslogng', 'rfc5424', 'cef'),
+  ...named('windows-event-log', 'eventlog', 'windowsevents', 'wineventlog', 'winlog'),
   ...named('webhook', 'http', 'https', 'eventgrid', 'slack', 'teams', 'pagerduty'),
   ...named('kafka', 'eventhub', 'eventhubs', 'azureeventhubs', 'redpanda'),
   ...named('service-bus', 'azureservicebus'),

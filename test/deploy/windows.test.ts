@@ -1,25 +1,17 @@
 // The .zip on Windows as Wine 10 plays it → one life of the service (behaviour 12).
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { makeProgramFolder } from '../../deploy/packages/program-folder.ts';
-import { referenceConfig, WINDOWS } from '../../deploy/packages/reference-config.ts';
-import { makeWindowsZip } from '../../deploy/windows/windows-zip.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { poll } from '../support/poll.ts';
-import { command } from './command.ts';
 import { HOOK } from './installed-service.ts';
-import { noWine, WineMachine } from './wine-machine.ts';
+import { CONFIG, DATA, PROGRAM, SERVICE, WindowsInstallation } from './windows-installation.ts';
+import { noWine, type WineMachine } from './wine-machine.ts';
 
 const options = { skip: noWine, timeout: 300_000 };
-const ROOT = join(import.meta.dirname, '../..');
-const SERVICE = 'scheduled-events-bridge';
-const [PROGRAM, DATA] = [`Program Files/${SERVICE}`, `ProgramData/${SERVICE}`];
-const [LOG, EVENTS, CONFIG] = [`${DATA}/log/service.log`, `${DATA}/log/events.ndjson`, `${DATA}/bridge.yaml`];
-const AZURE = 'http://169.254.169.254';
+const [LOG, EVENTS] = [`${DATA}/log/service.log`, `${DATA}/log/events.ndjson`];
 const RECEIVER = `require('node:http').createServer((request, response) => {
   let body = '';
   request.setEncoding('utf8').on('data', (text) => { body += text; }).on('end', () => {
@@ -28,43 +20,27 @@ const RECEIVER = `require('node:http').createServer((request, response) => {
   });
 }).listen(9000, '127.0.0.1');`;
 
+let installation: WindowsInstallation;
 let machine: WineMachine;
-let work = '';
+let received = '';
 let receiver: ChildProcess;
 before(async () => {
   if (noWine) return;
-  work = mkdtempSync(join(tmpdir(), 'windows-'));
-  const at = new Date('2026-01-01T00:00:00Z');
-  const program = join(work, 'program');
-  await makeProgramFolder({ root: ROOT, folder: program, at });
-  const config = referenceConfig(
-    JSON.parse(command(process.execPath, [join(ROOT, 'dist/main.js'), 'check', '--schema'])),
-    WINDOWS,
-  );
-  await makeWindowsZip({ root: ROOT, version: packageJson.version, program, config, work, out: work, at });
-  machine = await WineMachine.start();
-  machine.beside(process.execPath, join(ROOT, 'dist/main.js'), 'simulate', '--listen', '169.254.169.254:80');
+  installation = await WindowsInstallation.make();
+  machine = installation.machine;
+  received = join(installation.work, 'received');
   listen();
 });
 after(() => {
   if (noWine) return;
-  machine[Symbol.dispose]();
-  rmSync(work, { recursive: true });
+  installation[Symbol.dispose]();
 });
 
 function listen(): void {
-  receiver = machine.beside(process.execPath, '--eval', RECEIVER, join(work, 'received'));
+  receiver = machine.beside(process.execPath, '--eval', RECEIVER, received);
 }
 
-/** The program's folder, as install.ps1 leaves it. */
-function unpack(into: string): void {
-  const folder = join(work, 'unpacked');
-  command('unzip', ['-q', join(work, `${SERVICE}-${packageJson.version}-windows-x64.zip`), '-d', folder]);
-  command('cp', ['-r', join(folder, `${SERVICE}-${packageJson.version}-windows-x64`), machine.path(into)]);
-  rmSync(folder, { recursive: true });
-}
-
-const service = (verb: string) => machine.run(`C:\\Program Files\\${SERVICE}\\${SERVICE}-service.exe`, verb);
+const service = (verb: string) => installation.service(verb);
 const log = () => machine.read(LOG);
 const told = (what: string, more = 1) => {
   const before = log().split(what).length - 1;
@@ -82,24 +58,10 @@ async function start(): Promise<void> {
   await watching();
 }
 
-async function stopped(): Promise<string> {
-  const state = () => machine.run('sc', 'query', SERVICE);
-  await poll(() => /STATE +: 1 /.test(state()), state, 60_000);
-  return state();
-}
+const stopped = () => installation.stopped();
 
 /** Schedules a reboot; with its EventId in lower case. */
-function schedule(): string {
-  const answer = machine.curl(
-    '--retry',
-    '5',
-    '--retry-connrefused',
-    '--data',
-    '{"EventType":"Reboot"}',
-    `${AZURE}/simulator/events`,
-  );
-  return (JSON.parse(answer) as { EventId: string }).EventId.toLowerCase();
-}
+const schedule = () => installation.schedule().toLowerCase();
 
 /** Resolves once the file of the fresh configuration has the event. */
 async function inFile(eventId: string): Promise<void> {
@@ -107,14 +69,11 @@ async function inFile(eventId: string): Promise<void> {
 }
 
 async function atReceiver(eventId: string): Promise<void> {
-  const received = () => (existsSync(join(work, 'received')) ? readFileSync(join(work, 'received'), 'utf8') : '');
-  await poll(() => received().includes(`"id":"${eventId}:scheduled"`), log, 60_000);
+  const text = () => (existsSync(received) ? readFileSync(received, 'utf8') : '');
+  await poll(() => text().includes(`"id":"${eventId}:scheduled"`), log, 60_000);
 }
 
 test('unpacked, its command runs, and the fresh configuration is valid', options, () => {
-  mkdirSync(machine.path(`${DATA}/log`), { recursive: true });
-  unpack(PROGRAM);
-  machine.write(CONFIG, machine.read(`${PROGRAM}/bridge.yaml`));
   const launcher = `C:\\Program Files\\${SERVICE}\\${SERVICE}.cmd`;
   assert.equal(machine.run('cmd', '/c', launcher, '--version').trim(), packageJson.version);
   assert.match(
@@ -127,7 +86,7 @@ test('unpacked, its command runs, and the fresh configuration is valid', options
 
 test('the library keeps its state of preparations in a file', options, () => {
   const library = `file:///C:/Program%20Files/${SERVICE}/dist/consumer.js`;
-  const prepared = "{ key: 'a', eventId: 'E', change: 'scheduled' }";
+  const prepared = "{ eventId: 'E', isReady: true, isAgain: false }";
   const script = `import { fileState } from '${library}';
 await fileState('C:\\\\prepared.json').set('a', ${prepared});
 await fileState('C:\\\\prepared.json').set('b', ${prepared});
@@ -211,7 +170,7 @@ test('after an upgrade, the new program delivers the remaining CloudEvents with 
   machine.run('sc', 'stop', SERVICE);
   await stopped();
   // As install.ps1 does; a folder that is in use could not be renamed on Windows.
-  unpack(`${PROGRAM}.new`);
+  installation.unpack(`${PROGRAM}.new`);
   renameSync(machine.path(PROGRAM), machine.path(`${PROGRAM}.old`));
   renameSync(machine.path(`${PROGRAM}.new`), machine.path(PROGRAM));
   rmSync(machine.path(`${PROGRAM}.old`), { recursive: true });
@@ -220,7 +179,7 @@ test('after an upgrade, the new program delivers the remaining CloudEvents with 
   await start();
   await atReceiver(eventId);
   const line = (text: string) => text.split('\n').find((each) => each.includes(`"id":"${eventId}:scheduled"`));
-  assert.equal(line(readFileSync(join(work, 'received'), 'utf8')), line(machine.read(EVENTS)));
+  assert.equal(line(readFileSync(received, 'utf8')), line(machine.read(EVENTS)));
 });
 
 test('a large log is rotated', options, async () => {
@@ -240,7 +199,7 @@ test(
     const good = machine.read(CONFIG);
     machine.append(CONFIG, 'nonsense: true\n');
     machine.run('sc', 'start', SERVICE);
-    await poll(() => log().includes('the configuration is bad'), log, 60_000);
+    await poll(() => log().includes('the configuration is invalid'), log, 60_000);
     const state = await stopped();
     assert.match(state, /WIN32_EXIT_CODE +: 1066 /);
     assert.match(state, /SERVICE_EXIT_CODE +: 78 /);

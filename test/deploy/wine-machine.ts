@@ -21,7 +21,7 @@ const RELEASE = 'trixie';
 /** Made once; each machine puts what it changes over it. */
 const BASE = join(import.meta.dirname, '../../node_modules/.cache/wine');
 const PREFIX = '/root/.wine';
-const ENV = ['HOME=/root', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'WINEDEBUG=-all', `WINEPREFIX=${PREFIX}`];
+const ENV = ['HOME=/root', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', `WINEPREFIX=${PREFIX}`];
 
 /** Why there is no Windows, for a test's `skip`. @throws instead with REQUIRE_WINE where a part is missing */
 export const noWine: string | false = process.env['REQUIRE_WINE']
@@ -40,16 +40,22 @@ export class WineMachine implements Disposable {
   readonly #folder: string;
   readonly #container: ChildProcess;
   readonly #leader: string;
+  /** The channel of Wine's debug output, which goes to a file. */
+  readonly #channel: string;
   readonly #beside: ChildProcess[] = [];
 
-  private constructor(folder: string, container: ChildProcess, leader: string) {
+  private constructor(folder: string, container: ChildProcess, leader: string, channel: string) {
     this.#folder = folder;
     this.#container = container;
     this.#leader = leader;
+    this.#channel = channel;
   }
 
-  /** Its network is its own, with the metadata service's address on lo. */
-  static async start(): Promise<WineMachine> {
+  /**
+   * Its network is its own, with the metadata service's address on lo.
+   * @param channel of Wine's debug output, for `trace`
+   */
+  static async start(channel = '-all'): Promise<WineMachine> {
     await makeBase();
     const folder = mkdtempSync(join(tmpdir(), 'wine-'));
     for (const name of ['upper', 'work', 'root']) mkdirSync(join(folder, name));
@@ -58,16 +64,19 @@ export class WineMachine implements Disposable {
       folder,
       `mount -t overlay overlay -o ${layers} ${folder}/root`,
       `${folder}/root`,
+      channel,
     );
     // Wine ends every service once no program but services runs.
     machine.#beside.push(
-      spawn('nsenter', [...machine.#inside(), 'wine', 'cmd'], { stdio: ['pipe', 'ignore', 'ignore'] }),
+      spawn('nsenter', [...machine.#inside(), 'wine', 'cmd'], { stdio: ['pipe', 'ignore', machine.#traceFile()] }),
     );
+    // Services inherit the standard error of the first program.
+    await poll(() => machine.processes('services.exe').length > 0, 'the services', 60_000);
     return machine;
   }
 
   /** The base itself, for what all machines share. */
-  static async #enter(folder: string, mount: string, root: string): Promise<WineMachine> {
+  static async #enter(folder: string, mount: string, root: string, channel = '-all'): Promise<WineMachine> {
     const script = `set -e; mount --make-rprivate /; ${mount}
       mount -t proc proc ${root}/proc; mount --rbind /dev ${root}/dev
       ip link set lo up; ip address add 169.254.169.254/32 dev lo
@@ -78,7 +87,7 @@ export class WineMachine implements Disposable {
     const leader = () => readFileSync(`/proc/${container.pid}/task/${container.pid}/children`, 'utf8').trim();
     const isIn = () => leader() !== '' && readFileSync(`/proc/${leader()}/comm`, 'utf8') === 'sleep\n';
     await poll(isIn, () => readFileSync(join(folder, 'console'), 'utf8'), 20_000);
-    return new WineMachine(folder, container, leader());
+    return new WineMachine(folder, container, leader(), channel);
   }
 
   static async prepare(base: string): Promise<void> {
@@ -137,6 +146,15 @@ export class WineMachine implements Disposable {
     return command('nsenter', ['--target', this.#leader, '--net', '--', 'curl', '--silent', '--fail', ...args]);
   }
 
+  /** The debug output of all services, and of what they started. */
+  trace(): string {
+    return readFileSync(join(this.#folder, 'trace'), 'utf8');
+  }
+
+  #traceFile(): number {
+    return openSync(join(this.#folder, 'trace'), 'a');
+  }
+
   /** Ends every process of Windows whose command line holds this, as a crash does. */
   kill(what: string): void {
     command('nsenter', ['--target', this.#leader, '--pid', '--', 'kill', '-KILL', ...this.processes(what)]);
@@ -156,7 +174,20 @@ export class WineMachine implements Disposable {
   }
 
   #inside(): readonly string[] {
-    return ['--target', this.#leader, '--mount', '--net', '--pid', '--root', '--wd', '--', 'env', '-i', ...ENV];
+    return [
+      '--target',
+      this.#leader,
+      '--mount',
+      '--net',
+      '--pid',
+      '--root',
+      '--wd',
+      '--',
+      'env',
+      '-i',
+      ...ENV,
+      `WINEDEBUG=${this.#channel}`,
+    ];
   }
 }
 

@@ -1,6 +1,6 @@
 //go:build windows
 
-// Arguments → the service runs under Windows' service manager, or is registered or removed there.
+// Arguments → the service runs under Windows' service manager, or is registered or removed there; or entries are written.
 package main
 
 import (
@@ -20,7 +20,10 @@ const usage = `scheduled-events-bridge-service.exe starts the bridge as the serv
   service      how Windows starts it
   reload       asks the running service to read its configuration again
   register     enters the service and its event source, or corrects what is entered
-  unregister   removes both; configuration and state stay`
+  unregister   removes both; configuration and state stay
+  register-source NAME
+               enters another source of a windows-event-log sink in the log Application
+  event-log    how the bridge starts it: reads entries from standard input and writes them to the event log`
 
 func main() {
 	if err := dispatch(os.Args[1:]); err != nil {
@@ -30,9 +33,14 @@ func main() {
 }
 
 func dispatch(args []string) error {
-	verbs := map[string]func() error{"service": runService, "reload": reload, "register": register, "unregister": unregister}
+	verbs := map[string]func() error{
+		"service": runService, "reload": reload, "register": register, "unregister": unregister, "event-log": writeEntries,
+	}
 	if len(args) == 1 && verbs[args[0]] != nil {
 		return verbs[args[0]]()
+	}
+	if len(args) == 2 && args[0] == "register-source" {
+		return registerSource(args[1])
 	}
 	return errors.New(usage)
 }

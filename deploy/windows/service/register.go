@@ -1,6 +1,6 @@
 //go:build windows
 
-// The entry of the service and its event source: created, updated, queried, removed.
+// The entry of the service: created, updated, queried, removed.
 package main
 
 import (
@@ -11,7 +11,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
-	"golang.org/x/sys/windows/registry"
 	"golang.org/x/sys/windows/svc"
 	"golang.org/x/sys/windows/svc/eventlog"
 	"golang.org/x/sys/windows/svc/mgr"
@@ -56,7 +55,7 @@ func register() error {
 	// The default at a shutdown of Windows is 10 s. Deliveries that do not end in time go out after the next start.
 	timeout := uint32(preShutdownMs)
 	_ = windows.ChangeServiceConfig2(service.Handle, windows.SERVICE_CONFIG_PRESHUTDOWN_INFO, (*byte)(unsafe.Pointer(&timeout)))
-	return addEventSource()
+	return setEventSource(serviceName)
 }
 
 // reload makes the running service read its configuration again.
@@ -110,17 +109,6 @@ func setProgram(service *mgr.Service, self string) error {
 	return windows.ChangeServiceConfig(service.Handle, same, same, same, command, nil, nil, nil, nil, nil, nil)
 }
 
-func addEventSource() error {
-	key := `SYSTEM\CurrentControlSet\Services\EventLog\Application\` + serviceName
-	if isKey(key) {
-		return nil
-	}
-	if err := eventlog.InstallAsEventCreate(serviceName, eventlog.Error|eventlog.Warning|eventlog.Info); err != nil {
-		return fmt.Errorf("the source in the event log cannot be registered: %w", err)
-	}
-	return nil
-}
-
 func unregister() error {
 	manager, err := connect()
 	if err != nil {
@@ -137,13 +125,4 @@ func unregister() error {
 	}
 	_ = eventlog.Remove(serviceName)
 	return nil
-}
-
-func isKey(path string) bool {
-	key, err := registry.OpenKey(registry.LOCAL_MACHINE, path, registry.QUERY_VALUE)
-	if err != nil {
-		return false
-	}
-	key.Close()
-	return true
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -117,9 +118,13 @@ func (r *report) withLastOutput(message string) string {
 	return strings.Join(append([]string{message}, r.lastOutput...), "\r\n")
 }
 
-// The text of an event cannot contain NUL, and %1 would be a placeholder.
+// Windows replaces %1 and %%1 in the text of an event.
+var placeholder = regexp.MustCompile(`%+[0-9]`)
+
+// The text of an event cannot contain NUL.
 func entry(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "")
+	text = placeholder.ReplaceAllStringFunc(text, func(found string) string { return strings.ReplaceAll(found, "%", "% ") })
 	if len(text) > longestEntry {
 		text = strings.ToValidUTF8(text[:longestEntry], "") + " ... (the whole in service.log)"
 	}

@@ -24,6 +24,7 @@ test("a type name of another program is a fault that suggests the bridge's type"
     loki: 'otlp',
     opentelemetry: 'otlp',
     rsyslog: 'syslog',
+    EventLog: 'windows-event-log',
     http: 'webhook',
     'event-grid': 'webhook',
     event_hubs: 'kafka',
