@@ -240,7 +240,7 @@ test(
     const good = machine.read(CONFIG);
     machine.append(CONFIG, 'nonsense: true\n');
     machine.run('sc', 'start', SERVICE);
-    await poll(() => log().includes('the configuration is bad'), log, 60_000);
+    await poll(() => log().includes('the configuration is invalid'), log, 60_000);
     const state = await stopped();
     assert.match(state, /WIN32_EXIT_CODE +: 1066 /);
     assert.match(state, /SERVICE_EXIT_CODE +: 78 /);
