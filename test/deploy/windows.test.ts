@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { makeProgramFolder } from '../../deploy/packages/program-folder.ts';
 import { referenceConfig, WINDOWS } from '../../deploy/packages/reference-config.ts';
 import { makeWindowsZip } from '../../deploy/windows/windows-zip.ts';
-import packageJson from '../../package.json' with { type: 'json' };
+import { BUILD_VERSION } from '../support/build-version.ts';
 import { poll } from '../support/poll.ts';
 import { command } from './command.ts';
 import { HOOK } from './installed-service.ts';
@@ -36,12 +36,12 @@ before(async () => {
   work = mkdtempSync(join(tmpdir(), 'windows-'));
   const at = new Date('2026-01-01T00:00:00Z');
   const program = join(work, 'program');
-  await makeProgramFolder({ root: ROOT, folder: program, at });
+  await makeProgramFolder({ root: ROOT, version: BUILD_VERSION, architecture: 'x64', folder: program, at });
   const config = referenceConfig(
     JSON.parse(command(process.execPath, [join(ROOT, 'dist/main.js'), 'check', '--schema'])),
     WINDOWS,
   );
-  await makeWindowsZip({ root: ROOT, version: packageJson.version, program, config, work, out: work, at });
+  await makeWindowsZip({ root: ROOT, version: BUILD_VERSION, program, config, work, out: work, at });
   machine = await WineMachine.start();
   machine.beside(process.execPath, join(ROOT, 'dist/main.js'), 'simulate', '--listen', '169.254.169.254:80');
   listen();
@@ -59,8 +59,8 @@ function listen(): void {
 /** The program's folder, as install.ps1 leaves it. */
 function unpack(into: string): void {
   const folder = join(work, 'unpacked');
-  command('unzip', ['-q', join(work, `${SERVICE}-${packageJson.version}-windows-x64.zip`), '-d', folder]);
-  command('cp', ['-r', join(folder, `${SERVICE}-${packageJson.version}-windows-x64`), machine.path(into)]);
+  command('unzip', ['-q', join(work, `${SERVICE}-${BUILD_VERSION}-windows-x64.zip`), '-d', folder]);
+  command('cp', ['-r', join(folder, `${SERVICE}-${BUILD_VERSION}-windows-x64`), machine.path(into)]);
   rmSync(folder, { recursive: true });
 }
 
@@ -116,7 +116,7 @@ test('unpacked, its command runs, and the fresh configuration is valid', options
   unpack(PROGRAM);
   machine.write(CONFIG, machine.read(`${PROGRAM}/bridge.yaml`));
   const launcher = `C:\\Program Files\\${SERVICE}\\${SERVICE}.cmd`;
-  assert.equal(machine.run('cmd', '/c', launcher, '--version').trim(), packageJson.version);
+  assert.equal(machine.run('cmd', '/c', launcher, '--version').trim(), BUILD_VERSION);
   assert.match(
     machine.run('cmd', '/c', launcher, 'check', '--config', `C:\\ProgramData\\${SERVICE}\\bridge.yaml`),
     /is valid/,
