@@ -4,11 +4,12 @@
 // libraries, which others import.
 import { execFile } from 'node:child_process';
 import { chmod, cp, glob, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { sbom } from './sbom.ts';
 import { bundledPackages, thirdPartyNotices } from './third-party-notices.ts';
+import { buildVersion } from './version.ts';
 
 const TYPES = 'dist/types';
 const COMMAND = 'dist/main.js';
@@ -36,7 +37,9 @@ async function isStale(): Promise<boolean> {
 }
 
 async function bundle(): Promise<void> {
+  const version = await buildVersion('.');
   const { metafile } = await build({
+    plugins: [versioned(version)],
     entryPoints: ['src/main.ts', ...LIBRARIES.map((name) => `src/${name}.ts`)],
     outdir: 'dist',
     bundle: true,
@@ -51,7 +54,8 @@ async function bundle(): Promise<void> {
       rxjs: './node_modules/rxjs/dist/esm/index.js',
       '@azure/service-bus': './node_modules/@azure/service-bus/dist-esm/src/index.js',
     },
-    sourcemap: 'linked',
+    // For tests and debuggers in a checkout; packages leave them out, so no comment leads to them.
+    sourcemap: 'external',
     logLevel: 'warning',
     metafile: true,
     // CommonJS packages inside the bundle ask for Node's own modules by require.
@@ -61,7 +65,21 @@ async function bundle(): Promise<void> {
   });
   const packages = await bundledPackages(metafile);
   await writeFile('dist/THIRD-PARTY-NOTICES', thirdPartyNotices(packages));
-  await writeFile('dist/sbom.cdx.json', sbom(packages));
+  await writeFile('dist/sbom.cdx.json', sbom(packages, version));
+}
+
+/** Puts the version of the build in the place of that of the last release. */
+function versioned(version: string): Plugin {
+  const path = resolve('package.json');
+  return {
+    name: 'version',
+    setup: (parts) =>
+      parts.onLoad({ filter: /[/\\]package\.json$/ }, async (file) =>
+        file.path === path
+          ? { contents: JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), version }), loader: 'json' }
+          : null,
+      ),
+  };
 }
 
 /**

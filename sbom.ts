@@ -5,11 +5,11 @@ import type { BundledPackage } from './third-party-notices.ts';
 type Component = Pick<BundledPackage, 'name' | 'version' | 'licence'>;
 
 /**
- * JSON of CycloneDX 1.6. Without serial number and time, so that two builds are equal; `node`: the Node that goes
- * along.
+ * JSON of CycloneDX 1.6. Without serial number and time, so that two builds are equal; `version`: of the build;
+ * `node`: the Node that goes along.
  */
-export function sbom(packages: readonly Component[], node: Component | null = null): string {
-  const { name, version, license: licence } = packageJson;
+export function sbom(packages: readonly Component[], version: string, node: Component | null = null): string {
+  const { name, license: licence } = packageJson;
   const component = { type: 'application', ...describe({ name, version, licence }) };
   const components = [
     ...packages.map((each) => ({ type: 'library', ...describe(each) })),

@@ -1,7 +1,7 @@
 // argv → a verb → its exit code; the only place that reads argv, prints and exits.
 import { parseArgs, styleText } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
-import { BridgeError, codeOf, type ErrorCode, isAbort, messageOf } from './errors.ts';
+import { BridgeError, codeOf, type ErrorCode, isAbort, isPermanentStoreFault, messageOf } from './errors.ts';
 import { visible } from './formats/visible-text.ts';
 import { sleep } from './time/clock.ts';
 import { secureRandom, systemDeps } from './time/system.ts';
@@ -154,6 +154,7 @@ function failed(verb: string, error: unknown): Promise<number> {
 function exitOf(code: ErrorCode): number {
   if (code === 'BRIDGE_USAGE') return EXIT.usage;
   if (code === 'BRIDGE_STORE_LOCKED') return EXIT.locked;
+  if (isPermanentStoreFault(code)) return EXIT.store;
   return code.startsWith('BRIDGE_CONFIG_') || code === 'BRIDGE_SIMULATOR_SCENARIO' ? EXIT.config : EXIT.failed;
 }
 
@@ -189,7 +190,7 @@ function overview(): string {
     ...rows,
     '',
     `${CONFIG_VARIABLE} names the configuration if --config is not given.`,
-    `${NAME} VERB --help shows more. Exit codes: 0 success, 1 failed, 2 wrong usage, 75 store locked, 78 bad configuration.`,
+    `${NAME} VERB --help shows more. Exit codes: 0 success, 1 failed, 2 wrong usage, 74 store unusable, 75 store locked, 78 bad configuration.`,
   ].join('\n');
 }
 

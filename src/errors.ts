@@ -180,6 +180,11 @@ export function isStoreFault(error: unknown): boolean {
   return error instanceof BridgeError && error.code.startsWith('BRIDGE_STORE_');
 }
 
+/** No restart mends such a store: a person has to. */
+export function isPermanentStoreFault(code: ErrorCode): boolean {
+  return code === 'BRIDGE_STORE_DAMAGED' || code === 'BRIDGE_STORE_NEWER' || code === 'BRIDGE_STORE_UNSAFE';
+}
+
 /**
  * Returns an error with only the message: Node attaches raw answers and whole certificates to its errors, which must
  * not be logged.

@@ -2,6 +2,7 @@
 import { cp, glob, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DebianPackage } from '../../sbom.ts';
+import { type Architecture, DEBIAN_NAME } from '../packages/architectures.ts';
 import { run } from '../packages/run.ts';
 
 /**
@@ -13,9 +14,10 @@ const DEBIAN = '12';
 /** The files of the packages that go into the image. The rest of libc6 is for locales, NIS and tracing. */
 const WANTED = [
   /^lib64\//,
-  /^lib\/x86_64-linux-gnu\/ld-linux/,
-  /^lib\/x86_64-linux-gnu\/lib(?:c|m|dl|pthread|rt|resolv|gcc_s|nss_(?:dns|files))\.so\./,
-  /^usr\/lib\/x86_64-linux-gnu\/libstdc\+\+\.so\./,
+  /^lib\/ld-linux/,
+  /^lib\/[a-z\d_]+-linux-gnu\/ld-linux/,
+  /^lib\/[a-z\d_]+-linux-gnu\/lib(?:c|m|dl|pthread|rt|resolv|gcc_s|nss_(?:dns|files))\.so\./,
+  /^usr\/lib\/[a-z\d_]+-linux-gnu\/libstdc\+\+\.so\./,
   /^usr\/lib\/os-release$/,
   /^usr\/share\/common-licenses\//,
   /^usr\/share\/doc\/[^/]+(?:\/copyright)?$/,
@@ -30,6 +32,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 interface BaseSystemParts {
+  readonly architecture: Architecture;
   /** The folder to create. */
   readonly folder: string;
   /** A temporary folder. */
@@ -39,9 +42,10 @@ interface BaseSystemParts {
 }
 
 /** @throws on another system than Debian, unless CONTAINER_BASE names a folder with the packages */
-export async function makeBaseSystem({ folder, work, cache }: BaseSystemParts): Promise<readonly DebianPackage[]> {
+export async function makeBaseSystem(parts: BaseSystemParts): Promise<readonly DebianPackage[]> {
+  const { folder, work } = parts;
   const found: DebianPackage[] = [];
-  for (const archive of await debianPackages(work, cache)) {
+  for (const archive of await debianPackages(parts)) {
     const unpacked = join(work, basename(archive, '.deb'));
     await mkdir(unpacked, { recursive: true });
     await run('dpkg-deb', ['--extract', archive, unpacked]);
@@ -58,28 +62,50 @@ export async function makeBaseSystem({ folder, work, cache }: BaseSystemParts): 
 }
 
 /** Returns the packages of CONTAINER_BASE, or those that apt would install now. */
-async function debianPackages(work: string, cache: string): Promise<readonly string[]> {
+async function debianPackages({ work, cache, architecture }: BaseSystemParts): Promise<readonly string[]> {
+  const suffix = `_${DEBIAN_NAME[architecture]}.deb`;
   const given = process.env['CONTAINER_BASE'];
   if (given) {
     const names = (await readdir(given)).sort();
     return PACKAGES.map((name) => {
-      const archive = names.find((each) => each.startsWith(`${name}_`) && each.endsWith('.deb'));
+      const archive = names.find((each) => each.startsWith(`${name}_`) && each.endsWith(suffix));
       if (archive === undefined)
-        throw new Error(`CONTAINER_BASE: ${given} has no ${name}_VERSION.deb of Debian ${DEBIAN}`);
+        throw new Error(`CONTAINER_BASE: ${given} has no ${name}_VERSION${suffix} of Debian ${DEBIAN}`);
       return join(given, archive);
     });
   }
   await requireDebian();
   for (const each of [work, cache]) await mkdir(each, { recursive: true });
+  const apt = await aptFor(architecture, work);
   // Run in an empty folder, because apt does not list files that it has already downloaded.
-  const listed = await run('apt-get', ['download', '--quiet', '--print-uris', ...PACKAGES], { cwd: work });
+  const empty = await made(work, 'empty');
+  const listed = await run('apt-get', [...apt, 'download', '--quiet', '--print-uris', ...PACKAGES], { cwd: empty });
   const archives = [...listed.matchAll(/^'[^']+' (\S+\.deb) /gm)].map(([, name = '']) => name).sort();
   if (archives.length !== PACKAGES.length)
     throw new Error(`apt does not know all of ${PACKAGES.join(' ')}: run apt-get update`);
   const there = new Set(await readdir(cache));
   if (archives.some((name) => !there.has(name)))
-    await run('apt-get', ['download', '--quiet', ...PACKAGES], { cwd: cache });
+    await run('apt-get', [...apt, 'download', '--quiet', ...PACKAGES], { cwd: cache });
   return archives.map((name) => join(cache, name));
+}
+
+/** Returns the options for packages of another architecture than this machine's, whose lists it fetches. */
+async function aptFor(architecture: Architecture, work: string): Promise<readonly string[]> {
+  if (architecture === 'x64') return [];
+  const state = await made(work, 'apt');
+  for (const folder of ['lists/partial', 'cache/archives/partial']) await made(state, folder);
+  await place(state, 'status', '');
+  const settings = {
+    'APT::Architecture': DEBIAN_NAME[architecture],
+    'APT::Architectures': DEBIAN_NAME[architecture],
+    'APT::Sandbox::User': '',
+    'Dir::State::Lists': join(state, 'lists'),
+    'Dir::State::Status': join(state, 'status'),
+    'Dir::Cache': join(state, 'cache'),
+  };
+  const options = Object.entries(settings).flatMap(([key, value]) => ['-o', `${key}=${value}`]);
+  await run('apt-get', [...options, 'update', '--quiet']);
+  return options;
 }
 
 async function requireDebian(): Promise<void> {

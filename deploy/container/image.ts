@@ -1,4 +1,4 @@
-// The program's folder and Debian's packages → a reproducible OCI image layout in one tar.
+// The programs' folders and Debian's packages → a reproducible OCI image index in one tar.
 import { chmod, copyFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -12,13 +12,31 @@ import { writeLayout } from './layout.ts';
 const NAME = packageJson.name;
 const HOME = `usr/lib/${NAME}`;
 
+/** Makes one file with an image for each program: the index that registries have. */
+export async function makeImages(programs: readonly PackageParts[]): Promise<void> {
+  const [first] = programs;
+  if (first === undefined) return;
+  const { work, version, out, at } = first;
+  const images = [];
+  for (const parts of programs)
+    images.push({
+      architecture: parts.architecture,
+      layers: await makeLayers(parts, join(work, 'image', parts.architecture)),
+    });
+  await writeLayout({ folder: join(work, 'layout'), images, name: NAME, version, at, user: USER });
+  await tar('--create', join(out, `${NAME}-${version}-oci.tar`), join(work, 'layout'), at);
+}
+
 /**
  * Makes three layers: Debian's libraries, Node, the program. A new version of the program changes only the third layer.
  */
-export async function makeImage({ root, version, program, work, out, at }: PackageParts): Promise<void> {
-  const layer = (name: string) => join(work, 'image', name);
+async function makeLayers(
+  { root, architecture, program, work, at }: PackageParts,
+  folder: string,
+): Promise<readonly string[]> {
+  const layer = (name: string) => join(folder, name);
   const cache = join(root, 'node_modules/.cache/container-base');
-  const base = await makeBaseSystem({ folder: layer('base'), work: join(work, 'base'), cache });
+  const base = await makeBaseSystem({ architecture, folder: layer('base'), work: layer('packages'), cache });
   await makeNodeLayer(program, layer('node'));
   await makeProgramLayer(program, layer('program'));
   await copyFile(join(work, 'bridge.yaml'), join(layer('program'), `etc/${NAME}/bridge.yaml`));
@@ -26,9 +44,8 @@ export async function makeImage({ root, version, program, work, out, at }: Packa
   await writeFile(join(layer('program'), HOME, 'sbom.cdx.json'), withDebianPackages(bom, base));
   const layers: string[] = [];
   for (const name of ['base', 'node', 'program']) layers.push(await archive(layer(name), at));
-  await addFolders(layers.at(-1) ?? '', join(work, 'image/empty'), at);
-  await writeLayout({ folder: join(work, 'layout'), layers, name: NAME, version, at, user: USER });
-  await tar('--create', join(out, `${NAME}-${version}-oci.tar`), join(work, 'layout'), at);
+  await addFolders(layers.at(-1) ?? '', layer('empty'), at);
+  return layers;
 }
 
 async function makeNodeLayer(program: string, folder: string): Promise<void> {

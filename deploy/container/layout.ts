@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import packageJson from '../../package.json' with { type: 'json' };
+import { type Architecture, DEBIAN_NAME } from '../packages/architectures.ts';
 
 const SECOND = 1e9;
 const TYPES = 'application/vnd.oci.image';
@@ -12,20 +13,25 @@ const LABELS = {
   title: packageJson.name,
   description: packageJson.description,
   licenses: packageJson.license,
-  source: 'https://github.com/scheduled-events-bridge/scheduled-events-bridge',
-  documentation:
-    'https://github.com/scheduled-events-bridge/scheduled-events-bridge/blob/main/docs/operate/container.md',
+  source: packageJson.homepage,
+  documentation: `${packageJson.homepage}/blob/main/docs/operate/container.md`,
 };
 
 interface LayoutParts {
-  /** The file to write. */
+  /** The folder to write. */
   readonly folder: string;
-  /** The tars of the layers, the lowest first. */
-  readonly layers: readonly string[];
+  /** The first is the one that `docker load` without containerd takes. */
+  readonly images: readonly PlatformImage[];
   readonly name: string;
   readonly version: string;
   readonly at: Date;
   readonly user: number;
+}
+
+interface PlatformImage {
+  readonly architecture: Architecture;
+  /** The tars of the layers, the lowest first. */
+  readonly layers: readonly string[];
 }
 
 interface Descriptor {
@@ -34,7 +40,13 @@ interface Descriptor {
   readonly size: number;
 }
 
-export async function writeLayout({ folder, layers, name, version, at, user }: LayoutParts): Promise<void> {
+/** A tag may not contain the `+` of a build between releases. */
+export function imageTag(version: string): string {
+  return version.replace('+', '-');
+}
+
+export async function writeLayout(parts: LayoutParts): Promise<void> {
+  const { folder, images, name, version, at, user } = parts;
   const blobs = join(folder, 'blobs/sha256');
   await mkdir(blobs, { recursive: true });
   const blob = async (kind: string, content: Uint8Array): Promise<Descriptor> => {
@@ -42,6 +54,35 @@ export async function writeLayout({ folder, layers, name, version, at, user }: L
     await writeFile(join(blobs, hash), content);
     return { mediaType: `${TYPES}.${kind}`, digest: `sha256:${hash}`, size: content.length };
   };
+  const annotations = labels(version, at);
+  const written: WrittenImage[] = [];
+  for (const { architecture, layers } of images) {
+    const platform = { architecture: DEBIAN_NAME[architecture], os: 'linux' };
+    const packed = await packLayers(layers, blob);
+    const { diffIds } = packed;
+    const config = await blob('config.v1+json', json(imageConfig({ name, user, at, annotations, diffIds, platform })));
+    const manifest = await blob(
+      'manifest.v1+json',
+      json({ ...index('manifest.v1+json'), config, layers: packed.layers, annotations }),
+    );
+    written.push({ config, layers: packed.layers, manifest: { ...manifest, platform } });
+  }
+  const manifests = written.map(({ manifest }) => manifest);
+  const all = await blob('index.v1+json', json({ ...index('index.v1+json'), manifests, annotations }));
+  await writeNames(folder, `${name}:${imageTag(version)}`, all, written);
+}
+
+interface WrittenImage {
+  readonly config: Descriptor;
+  readonly layers: readonly Descriptor[];
+  readonly manifest: Descriptor & { readonly platform: object };
+}
+
+/** Compresses the layers; `diffIds` are the digests of the uncompressed tars. */
+async function packLayers(
+  layers: readonly string[],
+  blob: (kind: string, content: Uint8Array) => Promise<Descriptor>,
+): Promise<{ readonly layers: readonly Descriptor[]; readonly diffIds: readonly string[] }> {
   const diffIds: string[] = [];
   const packed: Descriptor[] = [];
   for (const layer of layers) {
@@ -49,28 +90,32 @@ export async function writeLayout({ folder, layers, name, version, at, user }: L
     diffIds.push(`sha256:${sha256(content)}`);
     packed.push(await blob('layer.v1.tar+gzip', await promisify(gzip)(content)));
   }
-  const annotations = labels(version, at);
-  const config = await blob('config.v1+json', json(imageConfig({ name, user, at, annotations, diffIds })));
-  const manifest = await blob(
-    'manifest.v1+json',
-    json({ ...index('manifest.v1+json'), config, layers: packed, annotations }),
-  );
+  return { layers: packed, diffIds };
+}
+
+/** Gives the index of all platforms its name, and the first image that of `docker load`. */
+async function writeNames(
+  folder: string,
+  name: string,
+  all: Descriptor,
+  [first]: readonly WrittenImage[],
+): Promise<void> {
   // The first is for podman and skopeo, the second for containerd and Docker.
-  const names = {
-    'org.opencontainers.image.ref.name': `${name}:${version}`,
-    'io.containerd.image.name': `docker.io/library/${name}:${version}`,
+  const annotations = {
+    'org.opencontainers.image.ref.name': name,
+    'io.containerd.image.name': `docker.io/library/${name}`,
   };
-  const platform = { architecture: 'amd64', os: 'linux' };
   await writeFile(join(folder, 'oci-layout'), json({ imageLayoutVersion: '1.0.0' }));
   await writeFile(
     join(folder, 'index.json'),
-    json({ ...index('index.v1+json'), manifests: [{ ...manifest, platform, annotations: names }] }),
+    json({ ...index('index.v1+json'), manifests: [{ ...all, annotations }] }),
   );
+  if (first === undefined) return;
   // `docker load` without containerd reads this manifest; `docker save` writes it next to the layout.
   const path = ({ digest }: Descriptor) => `blobs/sha256/${digest.slice('sha256:'.length)}`;
   await writeFile(
     join(folder, 'manifest.json'),
-    json([{ Config: path(config), RepoTags: [`${name}:${version}`], Layers: packed.map(path) }]),
+    json([{ Config: path(first.config), RepoTags: [name], Layers: first.layers.map(path) }]),
   );
 }
 
@@ -84,14 +129,15 @@ interface ConfigParts {
   readonly at: Date;
   readonly annotations: Readonly<Record<string, string>>;
   readonly diffIds: readonly string[];
+  readonly platform: object;
 }
 
 /** Healthcheck is Docker's extension: podman reads it too, Kubernetes uses probes instead. */
-function imageConfig({ name, user, at, annotations, diffIds }: ConfigParts) {
+function imageConfig({ name, user, at, annotations, diffIds, platform }: ConfigParts) {
   const home = `/usr/lib/${name}`;
   return {
     created: at.toISOString(),
-    ...{ architecture: 'amd64', os: 'linux' },
+    ...platform,
     config: {
       User: `${user}:${user}`,
       Env: ['PATH=/usr/bin', `SCHEDULED_EVENTS_BRIDGE_CONFIG=/etc/${name}/bridge.yaml`],

@@ -3,6 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import packageJson from '../../package.json' with { type: 'json' };
+import { packageVersion } from '../../version.ts';
+import { DEBIAN_NAME } from './architectures.ts';
 import type { PackageParts } from './program-folder.ts';
 import { run } from './run.ts';
 
@@ -27,9 +29,12 @@ const RPM_LIBRARIES = [
 ];
 
 export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
-  const { root, version, program, work, at } = parts;
+  const { root, program, work, at, architecture } = parts;
+  const version = packageVersion(parts.version);
   const sources = join(root, 'deploy/packages');
   await writeFile(join(work, 'changelog.gz'), gzipSync(debianChangelog(version, at), { level: 9 }));
+  const copyright = await readFile(join(sources, 'debian-copyright'), 'utf8');
+  await writeFile(join(work, 'copyright'), copyright.replace('@HOMEPAGE@', packageJson.homepage));
   const manual = await readFile(join(sources, 'scheduled-events-bridge.1'));
   await writeFile(join(work, 'manual.1.gz'), gzipSync(manual, { level: 9 }));
   const file = (src: string, dst: string, more: object = {}) => ({
@@ -60,7 +65,7 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
     file(join(work, 'bridge.yaml'), `/etc/${NAME}/bridge.yaml`, { type: 'config|noreplace', packager: 'rpm' }),
   ];
   const documents = [
-    file(join(sources, 'debian-copyright'), `/usr/share/doc/${NAME}/copyright`, { packager: 'deb' }),
+    file(join(work, 'copyright'), `/usr/share/doc/${NAME}/copyright`, { packager: 'deb' }),
     file(join(work, 'changelog.gz'), `/usr/share/doc/${NAME}/changelog.gz`, { packager: 'deb' }),
     file(join(sources, 'lintian-overrides'), `/usr/share/lintian/overrides/${NAME}`, { packager: 'deb' }),
     folder(`/usr/share/licenses/${NAME}`, { packager: 'rpm' }),
@@ -70,7 +75,7 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
   const config = {
     ...{
       name: NAME,
-      arch: 'amd64',
+      arch: DEBIAN_NAME[architecture],
       platform: 'linux',
       version,
       version_schema: 'none',
@@ -78,7 +83,7 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
       priority: 'optional',
     },
     ...{ maintainer: MAINTAINER, description: DESCRIPTION, license: packageJson.license, mtime: at.toISOString() },
-    homepage: 'https://github.com/scheduled-events-bridge/scheduled-events-bridge',
+    homepage: packageJson.homepage,
     contents: [...common, ...documents],
     deb: { compression: 'gzip' },
     rpm: { compression: 'gzip', group: 'System Environment/Daemons', summary: SUMMARY, buildhost: 'localhost' },
@@ -98,7 +103,7 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
       },
     },
   };
-  const path = join(work, 'nfpm.json');
+  const path = join(work, `nfpm-${architecture}.json`);
   await writeFile(path, JSON.stringify(config));
   const nfpm = await findNfpm(root);
   for (const packager of ['deb', 'rpm'])

@@ -2,17 +2,19 @@
 // Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION] [--without-windows]; `npm run package`
 // builds dist/ first.
 import { createHash } from 'node:crypto';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
-import { makeImage } from '../container/image.ts';
+import { makeImages } from '../container/image.ts';
 import { goCommand } from '../windows/service-program.ts';
 import { makeWindowsZip } from '../windows/windows-zip.ts';
+import { ARCHITECTURES } from './architectures.ts';
 import { freshConfig } from './fresh-config.ts';
 import { epoch, makeLinuxPackages } from './linux-packages.ts';
-import { emptyFolder, makeProgramFolder, normalize } from './program-folder.ts';
+import { makeConsumerPackage, makeNpmPackage } from './npm-packages.ts';
+import { emptyFolder, makeProgramFolder, normalize, type PackageParts } from './program-folder.ts';
 import { WINDOWS } from './reference-config.ts';
 import { run } from './run.ts';
 
@@ -27,25 +29,56 @@ const { values } = parseArgs({
   options: { out: { type: 'string' }, version: { type: 'string' }, 'without-windows': { type: 'boolean' } },
 });
 const out = resolve(values.out ?? join(ROOT, 'dist/packages'));
-const version = values.version ?? packageJson.version;
+const version = values.version ?? (await builtVersion());
 const work = await mkdtemp(join(tmpdir(), 'packages-'));
+const started = performance.now();
 try {
   const at = await buildTime();
+  const parts = { root: ROOT, version, work, out, at };
   if (!values['without-windows']) await goCommand();
   await emptyFolder(out);
   await writeFile(join(work, 'bridge.yaml'), await freshConfig(ROOT));
-  const program = join(work, 'program');
-  await makeProgramFolder({ root: ROOT, folder: program, at });
-  await makeLinuxPackages({ root: ROOT, version, program, work, out, at });
-  await makeArchive(program, at);
-  if (!values['without-windows'])
-    await makeWindowsZip({ root: ROOT, version, program, config: await freshConfig(ROOT, WINDOWS), work, out, at });
-  await makeImage({ root: ROOT, version, program, work, out, at });
-  await makeTarball(join(work, 'npm'), at);
+  const programs: PackageParts[] = [];
+  for (const architecture of ARCHITECTURES) {
+    report(`Linux ${architecture}: .deb, .rpm, .tar.gz`);
+    const program = join(work, 'program', architecture);
+    await makeProgramFolder({ root: ROOT, version, architecture, folder: program, at });
+    const linux = { ...parts, architecture, program };
+    await makeLinuxPackages(linux);
+    await makeArchive(linux);
+    programs.push(linux);
+  }
+  const [{ program }] = programs as [PackageParts];
+  if (!values['without-windows']) {
+    report('Windows x64: .zip');
+    await makeWindowsZip({ ...parts, program, config: await freshConfig(ROOT, WINDOWS) });
+  }
+  report('container image for both architectures');
+  await makeImages(programs);
+  report('npm: the bridge and the consumer library');
+  await makeNpmPackage(parts);
+  await makeConsumerPackage(parts);
   await cp(join(program, 'sbom.cdx.json'), join(out, 'sbom.cdx.json'));
   await writeFile(join(out, 'SHA256SUMS'), await checksums());
+  await reportFiles();
 } finally {
   await rm(work, { recursive: true });
+}
+
+/** Prints what is being made now, and the seconds since the start. */
+function report(what: string): void {
+  process.stdout.write(`${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s  ${what}\n`);
+}
+
+async function reportFiles(): Promise<void> {
+  report(`version ${version} is in ${out}`);
+  for (const name of (await readdir(out)).sort())
+    process.stdout.write(`  ${((await stat(join(out, name))).size / 1e6).toFixed(1).padStart(8)} MB  ${name}\n`);
+}
+
+/** Returns the version that dist/ says: its build knows the commit. */
+async function builtVersion(): Promise<string> {
+  return (await run(process.execPath, [join(ROOT, 'dist/main.js'), '--version'])).trim();
 }
 
 /** Returns SOURCE_DATE_EPOCH, or the time of the last commit. */
@@ -56,10 +89,9 @@ async function buildTime(): Promise<Date> {
 }
 
 /** Makes an archive of the program with unit and configuration, to unpack anywhere. */
-async function makeArchive(program: string, at: Date): Promise<void> {
-  const name = `${packageJson.name}-${version}-linux-x64`;
+async function makeArchive({ architecture, program, at }: PackageParts): Promise<void> {
+  const name = `${packageJson.name}-${version}-linux-${architecture}`;
   const folder = join(work, name);
-  await mkdir(folder);
   await cp(program, folder, { recursive: true });
   await cp(join(work, 'bridge.yaml'), join(folder, 'bridge.yaml'));
   await cp(
@@ -83,21 +115,6 @@ async function makeArchive(program: string, at: Date): Promise<void> {
     work,
     name,
   ]);
-}
-
-/** Packs with npm from a copy, because npm keeps the file modes of the checkout, which depend on the user. */
-async function makeTarball(folder: string, at: Date): Promise<void> {
-  const packages = join(ROOT, 'dist/packages');
-  for (const name of [
-    'package.json',
-    'README.md',
-    'LICENSE',
-    ...packageJson.files.filter((each) => !each.startsWith('!')),
-  ])
-    await cp(join(ROOT, name), join(folder, name), { recursive: true, filter: (path) => path !== packages });
-  await normalize(folder, at);
-  await chmod(join(folder, packageJson.bin['scheduled-events-bridge']), 0o755);
-  await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', out], { cwd: folder });
 }
 
 /** Writes the checksums in the format of `sha256sum --check`. */

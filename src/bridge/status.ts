@@ -121,6 +121,11 @@ export class Status {
 
   /** In one line, for a service manager. */
   get words(): string {
+    const isRejected = this.#parts.reloads.refused !== null;
+    return isRejected ? `${this.#flowWords}; the changed configuration is rejected, see the log` : this.#flowWords;
+  }
+
+  get #flowWords(): string {
     const flow = this.#flow;
     if (flow === null) return 'waiting until it is known which VM this is';
     const { state, blindness, fault } = flow.store;

@@ -4,6 +4,8 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Bridge } from '../bridge/bridge-options.ts';
 import { startBridge } from '../bridge.ts';
 import type { Config } from '../config/config.ts';
+import { isAbort, messageOf } from '../errors.ts';
+import { visibleLine } from '../formats/visible-text.ts';
 import { Notifier } from '../service/notifier.ts';
 import { ServiceManager } from '../service/service-manager.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -15,6 +17,8 @@ import { CONTROL_OPTION, EXIT, interrupted, optionText, usageError, type Verb, t
 
 /** How long a stop waits for systemd to read that the bridge is stopping. */
 const NOTIFY_MS = 5000;
+/** In UTF-16 units: what `systemctl status` shows of a failed start. */
+const STATUS_LENGTH = 1000;
 
 export const runVerb: Verb = {
   usage: '[--config FILE] [--log-level LEVEL] [--control-stdin]',
@@ -42,7 +46,10 @@ On SIGTERM or SIGINT it stops polling, lets running deliveries end and exits wit
     const starting = start(context);
     // A start can be abandoned at any moment, because its writes are atomic: a name server may take long to resolve
     // http.listen.
-    const started = await Promise.race([starting, interrupted(context)]);
+    const started = await Promise.race([starting, interrupted(context)]).catch(async (error: unknown) => {
+      await notifyFailure(context, error);
+      throw error;
+    });
     if (!started) return EXIT.fine;
     const { bridge, logger, manager } = started;
     const reload = () => bridge.reload(context.values[CONTROL_OPTION] ? 'standard input' : 'SIGHUP');
@@ -94,6 +101,13 @@ function serviceManager({ env, deps }: VerbContext, config: Config, logger: Logg
   if (!env['NOTIFY_SOCKET']) return null;
   const notifier = new Notifier({ env, logger: logger.child({ area: 'service' }) });
   return new ServiceManager({ env, pid: process.pid, notifier, limits: config.metadata, deps });
+}
+
+/** Shows why the bridge does not start in `systemctl status`. */
+async function notifyFailure({ env }: VerbContext, error: unknown): Promise<void> {
+  if (!env['NOTIFY_SOCKET'] || isAbort(error)) return;
+  const notifier = new Notifier({ env, logger: { warn: () => {} } });
+  await notifier.send([`STATUS=not started: ${visibleLine(messageOf(error)).slice(0, STATUS_LENGTH)}`]);
 }
 
 function levelOption(context: VerbContext): LogLevel | null {

@@ -5,8 +5,8 @@ import { parseInstant } from '../formats/dates.ts';
 import { parseDuration } from '../formats/durations.ts';
 import type { Deps } from '../time/clock.ts';
 
-/** 75 and 78 are those of sysexits.h: EX_TEMPFAIL (try again later) and EX_CONFIG. */
-export const EXIT = { fine: 0, failed: 1, usage: 2, locked: 75, config: 78 } as const;
+/** 74, 75 and 78 are those of sysexits.h: EX_IOERR, EX_TEMPFAIL (try again later) and EX_CONFIG. */
+export const EXIT = { fine: 0, failed: 1, usage: 2, store: 74, locked: 75, config: 78 } as const;
 
 /** For `run`: lines on standard input replace signals. */
 export const CONTROL_OPTION = 'control-stdin';

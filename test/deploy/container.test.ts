@@ -5,6 +5,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { freePorts, localSimulator } from '../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../far-sides/webhook-receiver.ts';
+import { BUILD_VERSION } from '../support/build-version.ts';
 import { folderOf } from '../support/folder.ts';
 import { poll } from '../support/poll.ts';
 import { hook, received } from '../support/running-bridge.ts';
@@ -12,7 +13,8 @@ import { builtImage, IMAGE, noContainer } from './built-image.ts';
 import { readOciArchive } from './oci-archive.ts';
 import { Podman } from './podman.ts';
 
-const { name: NAME, version } = packageJson;
+const { name: NAME } = packageJson;
+const version = BUILD_VERSION;
 const options = { skip: noContainer, timeout: 300_000 };
 const AT = new Date('2026-11-22T00:00:00Z');
 

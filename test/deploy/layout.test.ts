@@ -20,7 +20,8 @@ async function archiveOf(t: TestContext, ...files: readonly string[]): Promise<s
     return join(folder, `${file}.tar`);
   });
   const layout = join(folder, 'layout');
-  await writeLayout({ folder: layout, layers, name: 'bridge', version: '1.2.3', at: AT, user: 7 });
+  const images = [{ architecture: 'x64', layers }] as const;
+  await writeLayout({ folder: layout, images, name: 'bridge', version: '1.2.3', at: AT, user: 7 });
   command('tar', ['-cf', join(folder, 'oci.tar'), '-C', layout, 'oci-layout', 'index.json', 'manifest.json', 'blobs']);
   return join(folder, 'oci.tar');
 }
@@ -45,9 +46,10 @@ test('a base without one of its packages is rejected with the name of that packa
   mkdirSync(join(packages, 'gcc-12-base'));
   const folder = folderOf(t);
   const made = makeBaseSystem({
+    architecture: 'x64',
     folder: join(folder, 'base'),
     work: join(folder, 'work'),
     cache: join(folder, 'cache'),
   });
-  await assert.rejects(made, /has no gcc-12-base_VERSION\.deb of Debian 12/);
+  await assert.rejects(made, /has no gcc-12-base_VERSION_amd64\.deb of Debian 12/);
 });

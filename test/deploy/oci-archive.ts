@@ -15,6 +15,8 @@ interface Descriptor {
 export interface OciArchive {
   readonly names: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  /** As the image's own configuration says. */
+  readonly architecture: string;
   readonly config: { readonly [key: string]: unknown };
   /** All that a container from it has, in bytes. */
   readonly size: number;
@@ -31,7 +33,7 @@ export interface LayerEntry {
 }
 
 /** `folder`: an empty one. @throws where a size or digest differs from what is there */
-export function readOciArchive(path: string, folder: string): OciArchive {
+export function readOciArchive(path: string, folder: string, architecture = 'amd64'): OciArchive {
   command('tar', ['-xf', path, '-C', folder]);
   assert.deepEqual(json(readFileSync(join(folder, 'oci-layout'))), { imageLayoutVersion: '1.0.0' });
   const blob = ({ digest, size }: Descriptor): Buffer => {
@@ -39,15 +41,21 @@ export function readOciArchive(path: string, folder: string): OciArchive {
     assert.deepEqual([`sha256:${sha256(content)}`, content.length], [digest, size]);
     return content;
   };
-  const { manifests } = json(readFileSync(join(folder, 'index.json'))) as {
+  const { manifests: names } = json(readFileSync(join(folder, 'index.json'))) as {
     manifests: [Descriptor & { annotations: Record<string, string> }];
   };
-  const manifest = json(blob(manifests[0])) as {
+  const { manifests } = json(blob(names[0])) as { manifests: (Descriptor & { platform: { architecture: string } })[] };
+  const found = manifests.find(({ platform }) => platform.architecture === architecture);
+  const manifest = json(blob(found ?? assert.fail(architecture))) as {
     config: Descriptor;
     layers: Descriptor[];
     annotations: Record<string, string>;
   };
-  const config = json(blob(manifest.config)) as { rootfs: { diff_ids: string[] }; config: Record<string, unknown> };
+  const config = json(blob(manifest.config)) as {
+    architecture: string;
+    rootfs: { diff_ids: string[] };
+    config: Record<string, unknown>;
+  };
   const tars = manifest.layers.map((layer, index) => {
     const content = gunzipSync(blob(layer));
     assert.equal(`sha256:${sha256(content)}`, config.rootfs.diff_ids[index]);
@@ -59,7 +67,8 @@ export function readOciArchive(path: string, folder: string): OciArchive {
   mkdirSync(root);
   for (const { tar } of tars) command('tar', ['-xf', tar, '-C', root]);
   return {
-    names: manifests[0].annotations,
+    names: names[0].annotations,
+    architecture: config.architecture,
     annotations: manifest.annotations,
     config: config.config,
     size: tars.reduce((sum, each) => sum + each.size, 0),

@@ -21,7 +21,8 @@ async function smallPackages(version: string): Promise<void> {
   for (const each of [join(program, 'bin'), out]) mkdirSync(each, { recursive: true });
   writeFileSync(join(program, 'bin', NAME), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
   writeFileSync(join(work, 'bridge.yaml'), `# the reference of ${version}\n`);
-  await makeLinuxPackages({ root: join(import.meta.dirname, '../..'), version, program, work, out, at: new Date(0) });
+  const root = join(import.meta.dirname, '../..');
+  await makeLinuxPackages({ root, version, architecture: 'x64', program, work, out, at: new Date(0) });
 }
 
 before(async () => {

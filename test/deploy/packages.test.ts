@@ -4,11 +4,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
+import { packageVersion } from '../../version.ts';
+import { BUILD_VERSION } from '../support/build-version.ts';
 import { builtPackages, noPackages } from './built-packages.ts';
 import { command } from './command.ts';
 
 const NAME = packageJson.name;
-const { version } = packageJson;
+const version = BUILD_VERSION;
+const packaged = packageVersion(version);
 const options = { skip: noPackages };
 
 let folder = '';
@@ -26,7 +29,7 @@ function unpacked(ending: string): string {
   const target = join(folder, '..', `unpacked${ending}`);
   if (existsSync(target)) return target;
   mkdirSync(target);
-  if (ending === '.deb') command('dpkg-deb', ['-x', packageOf(ending), target]);
+  if (ending.endsWith('.deb')) command('dpkg-deb', ['-x', packageOf(ending), target]);
   else command('tar', ['-xzf', packageOf(ending), '-C', target]);
   return target;
 }
@@ -36,11 +39,15 @@ test('each kind of package exists once, with a checksum', options, () => {
     ...[
       'SHA256SUMS',
       'sbom.cdx.json',
-      `${NAME}-${version}-1.x86_64.rpm`,
+      `${NAME}-${packaged}-1.x86_64.rpm`,
+      `${NAME}-${packaged}-1.aarch64.rpm`,
       `${NAME}-${version}-linux-x64.tar.gz`,
+      `${NAME}-${version}-linux-arm64.tar.gz`,
       `${NAME}-${version}.tgz`,
+      `${NAME}-consumer-${version}.tgz`,
     ],
-    ...[`${NAME}-${version}-oci.tar`, `${NAME}_${version}_amd64.deb`, `${NAME}-${version}-windows-x64.zip`],
+    ...[`${NAME}_${packaged}_amd64.deb`, `${NAME}_${packaged}_arm64.deb`],
+    ...[`${NAME}-${version}-oci.tar`, `${NAME}-${version}-windows-x64.zip`],
   ];
   assert.deepEqual(readdirSync(folder).sort(), names.sort());
   const checked = command('sha256sum', ['--check', 'SHA256SUMS'], folder).trim().split('\n');
@@ -58,7 +65,7 @@ test('a second build by a user with a private umask gives the same bytes', optio
 });
 
 test('the archive runs from any folder, with its own Node, and through a link', options, () => {
-  const home = join(unpacked('.tar.gz'), `${NAME}-${version}-linux-x64`);
+  const home = join(unpacked('-linux-x64.tar.gz'), `${NAME}-${version}-linux-x64`);
   const bare = { PATH: '/usr/bin:/bin' };
   assert.equal(command(join(home, `bin/${NAME}`), ['--version'], '/', bare), `${version}\n`);
   command('ln', ['-s', join(home, `bin/${NAME}`), join(home, 'link')]);
@@ -68,7 +75,7 @@ test('the archive runs from any folder, with its own Node, and through a link', 
 });
 
 test('every package contains the licences of bundled software and of Node, and lists both', options, () => {
-  const home = join(unpacked('.deb'), `usr/lib/${NAME}`);
+  const home = join(unpacked('_amd64.deb'), `usr/lib/${NAME}`);
   assert.match(readFileSync(join(home, 'dist/THIRD-PARTY-NOTICES'), 'utf8'), /^rxjs 7/m);
   assert.match(readFileSync(join(home, 'NODE-LICENSE'), 'utf8'), /Node\.js is licensed for use/);
   const { components } = JSON.parse(readFileSync(join(home, 'sbom.cdx.json'), 'utf8'));
@@ -79,7 +86,10 @@ test('every package contains the licences of bundled software and of Node, and l
     readdirSync(join(home, 'dist')).filter((name) => name === 'types' || name === 'packages' || name.endsWith('.map')),
     [],
   );
-  const [tgz, rpm] = [command('tar', ['-tzf', packageOf('.tgz')]), command('rpm', ['-qpl', packageOf('.rpm')])];
+  const [tgz, rpm] = [
+    command('tar', ['-tzf', packageOf(`${NAME}-${version}.tgz`)]),
+    command('rpm', ['-qpl', packageOf('.x86_64.rpm')]),
+  ];
   for (const list of [tgz, rpm]) assert.match(list, /dist\/THIRD-PARTY-NOTICES$/m);
   assert.match(tgz, /dist\/sbom\.cdx\.json$/m);
   assert.match(rpm, /NODE-LICENSE$/m);
@@ -108,25 +118,26 @@ test('the .zip has the files that Windows needs, and unzip reads it', options, (
 });
 
 test('lintian reports nothing about the .deb, and rpm reads the .rpm', options, () => {
-  assert.equal(command('lintian', ['--allow-root', '--fail-on', 'error,warning', packageOf('.deb')]), '');
+  for (const ending of ['_amd64.deb', '_arm64.deb'])
+    assert.equal(command('lintian', ['--allow-root', '--fail-on', 'error,warning', packageOf(ending)]), '');
   const questions = '%{NAME} %{VERSION} %{ARCH} %{LICENSE}\n';
   assert.equal(
-    command('rpm', ['-qp', '--queryformat', questions, packageOf('.rpm')]),
-    `${NAME} ${version} x86_64 MIT\n`,
+    command('rpm', ['-qp', '--queryformat', questions, packageOf('.x86_64.rpm')]),
+    `${NAME} ${packaged} x86_64 MIT\n`,
   );
-  assert.match(command('rpm', ['-qpc', packageOf('.rpm')]), /^\/etc\/scheduled-events-bridge\/bridge\.yaml\n$/);
+  assert.match(command('rpm', ['-qpc', packageOf('.x86_64.rpm')]), /^\/etc\/scheduled-events-bridge\/bridge\.yaml\n$/);
 });
 
 test(
   'the .rpm requires libraries by the symbols that Node needs, not by package names of some distributions',
   options,
   () => {
-    const symbols = command('objdump', ['-T', join(unpacked('.deb'), `usr/lib/${NAME}/bin/node`)]);
+    const symbols = command('objdump', ['-T', join(unpacked('_amd64.deb'), `usr/lib/${NAME}/bin/node`)]);
     const newest = (of: string) => {
       const versions = [...symbols.matchAll(new RegExp(`\\b${of}_([\\d.]+)`, 'g'))].map(([, found = '']) => found);
       return `${of}_${versions.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)}`;
     };
-    const asked = command('rpm', ['-qpR', packageOf('.rpm')]).split('\n');
+    const asked = command('rpm', ['-qpR', packageOf('.x86_64.rpm')]).split('\n');
     assert.deepEqual(
       asked.filter((each) => each !== '' && !each.startsWith('rpmlib')),
       [

@@ -317,16 +317,20 @@ test('with a full disk at an upgrade, the new version logs it, and delivers once
   await ready(machine);
 });
 
-test('a version older than its store rejects it, and names the needed version', options, async () => {
+test('a version older than its store rejects it, names the needed version, and stays down', options, async () => {
   machine.run('systemctl', 'stop', 'scheduled-events-bridge');
   const [{ user_version: version }] = JSON.parse(onStore('PRAGMA user_version')) as [{ user_version: number }];
   onStore(`PRAGMA user_version = ${version + 1}`);
   machine.try('systemctl', 'start', '--no-block', 'scheduled-events-bridge');
   await poll(
-    () => journal(machine).includes('BRIDGE_STORE_NEWER'),
+    () => machine.property('ActiveState') === 'failed',
     () => journal(machine),
   );
+  assert.match(journal(machine), /BRIDGE_STORE_NEWER/);
+  assert.deepEqual([machine.property('ExecMainStatus'), restarts()], ['74', 0]);
+  assert.match(machine.property('StatusText'), /^not started: /);
   onStore(`PRAGMA user_version = ${version}`);
+  machine.run('systemctl', 'start', 'scheduled-events-bridge');
   await active();
   await ready(machine);
 });

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, win32 } from 'node:path';
 import { test } from 'node:test';
 import { ADAPTERS } from '../../adapters/index.ts';
+import { PINNED_NODE } from '../../deploy/packages/pinned-node.ts';
 import { referenceConfig, WINDOWS } from '../../deploy/packages/reference-config.ts';
-import { NODE_FOR_WINDOWS } from '../../deploy/windows/node-for-windows.ts';
 import { goCommand, withGoParts } from '../../deploy/windows/service-program.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { sbom } from '../../sbom.ts';
@@ -20,8 +20,8 @@ const text = (name: string) => readFileSync(join(HERE, name), 'utf8');
 const SCRIPTS = ['install.ps1', 'uninstall.ps1', 'scheduled-events-bridge.cmd'];
 const DATA = 'C:\\ProgramData\\scheduled-events-bridge';
 
-test('node.exe has the version that the checkout pins', () => {
-  assert.equal(NODE_FOR_WINDOWS.version, packageJson.devDependencies.node);
+test('Node for other platforms has the version that the checkout pins', () => {
+  assert.equal(PINNED_NODE.version, packageJson.devDependencies.node);
 });
 
 test('the configuration of a fresh installation is valid: a file sink that rotates, paths of Windows', () => {
@@ -110,7 +110,7 @@ test('without Go the build fails at once with a remedy', async () => {
 
 test('the bill of materials has the Go code and the packages of npm', () => {
   const bom = JSON.parse(
-    withGoParts(sbom([{ name: 'rxjs', version: '7.8.2', licence: 'Apache-2.0' }]), [
+    withGoParts(sbom([{ name: 'rxjs', version: '7.8.2', licence: 'Apache-2.0' }], '1.2.3'), [
       { name: 'std', version: '1.26.8' },
     ]),
   );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makeProgramFolder } from '../../deploy/packages/program-folder.ts';
 import { referenceConfig, WINDOWS } from '../../deploy/packages/reference-config.ts';
 import { makeWindowsZip } from '../../deploy/windows/windows-zip.ts';
-import packageJson from '../../package.json' with { type: 'json' };
+import { BUILD_VERSION } from '../support/build-version.ts';
 import { poll } from '../support/poll.ts';
 import { command } from './command.ts';
 import { WineMachine } from './wine-machine.ts';
@@ -33,10 +33,10 @@ export class WindowsInstallation implements Disposable {
     const work = mkdtempSync(join(tmpdir(), 'windows-'));
     const at = new Date('2026-01-01T00:00:00Z');
     const program = join(work, 'program');
-    await makeProgramFolder({ root: ROOT, folder: program, at });
+    await makeProgramFolder({ root: ROOT, version: BUILD_VERSION, architecture: 'x64', folder: program, at });
     const schema = command(process.execPath, [join(ROOT, 'dist/main.js'), 'check', '--schema']);
     const config = referenceConfig(JSON.parse(schema), WINDOWS);
-    await makeWindowsZip({ root: ROOT, version: packageJson.version, program, config, work, out: work, at });
+    await makeWindowsZip({ root: ROOT, version: BUILD_VERSION, program, config, work, out: work, at });
     const machine = await WineMachine.start(channel);
     machine.beside(process.execPath, join(ROOT, 'dist/main.js'), 'simulate', '--listen', '169.254.169.254:80');
     const installation = new WindowsInstallation(machine, work);
@@ -49,8 +49,8 @@ export class WindowsInstallation implements Disposable {
   /** The program's folder, as install.ps1 leaves it. */
   unpack(into: string): void {
     const folder = join(this.work, 'unpacked');
-    command('unzip', ['-q', join(this.work, `${SERVICE}-${packageJson.version}-windows-x64.zip`), '-d', folder]);
-    command('cp', ['-r', join(folder, `${SERVICE}-${packageJson.version}-windows-x64`), this.machine.path(into)]);
+    command('unzip', ['-q', join(this.work, `${SERVICE}-${BUILD_VERSION}-windows-x64.zip`), '-d', folder]);
+    command('cp', ['-r', join(folder, `${SERVICE}-${BUILD_VERSION}-windows-x64`), this.machine.path(into)]);
     rmSync(folder, { recursive: true });
   }
 

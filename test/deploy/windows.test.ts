@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import packageJson from '../../package.json' with { type: 'json' };
+import { BUILD_VERSION } from '../support/build-version.ts';
 import { poll } from '../support/poll.ts';
 import { HOOK } from './installed-service.ts';
 import { CONFIG, DATA, PROGRAM, SERVICE, WindowsInstallation } from './windows-installation.ts';
@@ -75,7 +75,7 @@ async function atReceiver(eventId: string): Promise<void> {
 
 test('unpacked, its command runs, and the fresh configuration is valid', options, () => {
   const launcher = `C:\\Program Files\\${SERVICE}\\${SERVICE}.cmd`;
-  assert.equal(machine.run('cmd', '/c', launcher, '--version').trim(), packageJson.version);
+  assert.equal(machine.run('cmd', '/c', launcher, '--version').trim(), BUILD_VERSION);
   assert.match(
     machine.run('cmd', '/c', launcher, 'check', '--config', `C:\\ProgramData\\${SERVICE}\\bridge.yaml`),
     /is valid/,

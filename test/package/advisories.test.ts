@@ -46,7 +46,7 @@ async function check(t: TestContext, registry: string, packages: readonly string
     return { name, version, licence: 'MIT' };
   });
   const [bom, list] = [join(folder, 'sbom.json'), join(folder, 'allowed.json')];
-  const whole = sbom(components, { name: 'node', version: '24.0.0', licence: 'MIT' });
+  const whole = sbom(components, '1.2.3', { name: 'node', version: '24.0.0', licence: 'MIT' });
   writeFileSync(bom, withDebianPackages(whole, [{ name: 'libc6', version: '2.36-9', architecture: 'amd64' }]));
   writeFileSync(list, JSON.stringify(allowed));
   // npm's own configuration names the registry.

@@ -5,8 +5,8 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
 import { build } from 'esbuild';
-import packageJson from '../../package.json' with { type: 'json' };
 import { bundledPackages } from '../../third-party-notices.ts';
+import { BUILD_VERSION } from '../support/build-version.ts';
 import { folderOf } from '../support/folder.ts';
 import { Project, ROOT, tarball } from './installed-package.ts';
 
@@ -40,7 +40,7 @@ test('npm install brings this package and no other, no install script, and both 
   assert.deepEqual(await project.node('use.js'), { code: 0, signal: null, stdout: 'function 0\n', stderr: '' });
   assert.equal(
     (await project.run('node_modules/.bin/scheduled-events-bridge', ['--version'])).stdout,
-    `${about.version}\n`,
+    `${BUILD_VERSION}\n`,
   );
 });
 
@@ -120,7 +120,7 @@ test('the bill of materials lists every package that is bundled, and no other', 
   );
   assert.deepEqual(
     [bomFormat, specVersion, metadata.component.purl],
-    ['CycloneDX', '1.6', `pkg:npm/scheduled-events-bridge@${packageJson.version}`],
+    ['CycloneDX', '1.6', `pkg:npm/scheduled-events-bridge@${BUILD_VERSION}`],
   );
   const bundled = foldersInBundle().map((folder) =>
     JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')),

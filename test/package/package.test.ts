@@ -32,7 +32,7 @@ test('the package holds the program, scenarios, page, templates, types and docum
     [],
   );
   const known =
-    /^(package\.json|[A-Z]+(\.md)?|docs\/.+|dist\/[\w-]+\.js(\.map)?|dist\/THIRD-PARTY-NOTICES|dist\/sbom\.cdx\.json|dist\/types\/[\w/-]+\.d\.ts|dist\/scenarios\/[\w-]+\.yaml|dist\/templates\/[\w-]+\.liquid|dist\/(console|page|parts)\/[\w-]+\.(html|css|js|svg))$/;
+    /^(package\.json|[A-Z]+(\.md)?|docs\/.+|dist\/[\w-]+\.js|dist\/THIRD-PARTY-NOTICES|dist\/sbom\.cdx\.json|dist\/types\/[\w/-]+\.d\.ts|dist\/scenarios\/[\w-]+\.yaml|dist\/templates\/[\w-]+\.liquid|dist\/(console|page|parts)\/[\w-]+\.(html|css|js|svg))$/;
   assert.deepEqual(
     packedPaths.filter((path) => !known.test(path)),
     [],

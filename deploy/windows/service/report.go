@@ -17,7 +17,7 @@ const (
 	idWarning     = 2
 	idError       = 3
 	idEnded       = 4
-	idConfig      = 78
+	// A service that stays stopped: the exit code of the bridge is the id, 74 or 78.
 )
 
 const (
@@ -95,10 +95,14 @@ func (r *report) ended(code int) {
 	_ = r.events.Warning(idEnded, entry(r.withLastOutput(message)))
 }
 
-func (r *report) badConfiguration() {
+// Reports that the service stays stopped; code is that of the bridge.
+func (r *report) staysStopped(code int) {
 	message := "the configuration is invalid, so the service stays stopped: correct bridge.yaml, then start the service"
+	if code == exitStore {
+		message = "the store cannot be used, so the service stays stopped: follow the reason below, then start the service"
+	}
 	r.note("error", message)
-	_ = r.events.Error(idConfig, entry(r.withLastOutput(message)))
+	_ = r.events.Error(uint32(code), entry(r.withLastOutput(message)))
 }
 
 // Writes an own line to the log, in the format of the other lines.

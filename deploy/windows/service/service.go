@@ -12,7 +12,9 @@ import (
 
 const (
 	// EX_CONFIG: the configuration must be corrected first (sysexits.h).
-	exitConfig   = 78
+	exitConfig = 78
+	// EX_IOERR: the store is newer, damaged or unsafe; a restart does not help.
+	exitStore    = 74
 	restartAfter = time.Second
 	// The bridge needs 16 s at most (behaviour 1.6), with command sinks; Windows gives 20 s when it shuts down.
 	stopLimit = 18 * time.Second
@@ -24,7 +26,7 @@ type service struct {
 	report     *report
 }
 
-// Execute returns when the service must stop: on request, or because of a bad configuration.
+// Execute returns when the service must stop: on request, or because a restart would not help.
 func (s *service) Execute(_ []string, requests <-chan svc.ChangeRequest, status chan<- svc.Status) (bool, uint32) {
 	status <- svc.Status{State: svc.StartPending}
 	s.report.info("the service starts")
@@ -36,10 +38,10 @@ func (s *service) Execute(_ []string, requests <-chan svc.ChangeRequest, status 
 			s.report.failure(fmt.Sprintf("node.exe cannot be started: %v", err))
 		} else if wasAsked := s.follow(running, requests, status, &code); wasAsked {
 			return false, 0
-		} else if code == exitConfig {
-			s.report.badConfiguration()
+		} else if code == exitConfig || code == exitStore {
+			s.report.staysStopped(code)
 			status <- svc.Status{State: svc.StopPending}
-			return true, exitConfig
+			return true, uint32(code)
 		} else {
 			s.report.ended(code)
 		}

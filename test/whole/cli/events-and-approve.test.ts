@@ -1,10 +1,10 @@
 // `events` and `approve`, at a metadata service or a bridge → what they print, and exit codes.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import packageJson from '../../../package.json' with { type: 'json' };
 import type { SimulatedAzure } from '../../../src/simulator.ts';
 import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { trapProxy } from '../../far-sides/trap-proxy.ts';
+import { BUILD_VERSION } from '../../support/build-version.ts';
 import { type Program, run, start } from '../../support/program.ts';
 import { bridgeFolder, polled, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
 
@@ -31,7 +31,7 @@ test('every request to the metadata service names this program: run, events, app
   await run(t, ['events', '--endpoint', simulator.url]);
   await run(t, ['approve', EventId, '--endpoint', simulator.url]);
   const agents = new Set(simulator.requests().map(({ headers }) => headers['user-agent']));
-  assert.deepEqual([...agents], [`scheduled-events-bridge/${packageJson.version}`]);
+  assert.deepEqual([...agents], [`scheduled-events-bridge/${BUILD_VERSION}`]);
   assert.ok(simulator.requests().some(({ method }) => method === 'POST'));
 });
 

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import packageJson from '../../../package.json' with { type: 'json' };
+import { BUILD_VERSION } from '../../support/build-version.ts';
 import { folderOf } from '../../support/folder.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -15,6 +15,6 @@ test('npx runs what is built and builds nothing, on a machine that has never run
   const before = statSync(BUILT).mtimeMs;
   const env = { ...process.env, npm_config_cache: folderOf(t), npm_config_offline: 'true' };
   const { stdout } = await promisify(execFile)('npx', ['scheduled-events-bridge', '--version'], { cwd: ROOT, env });
-  assert.equal(stdout, `${packageJson.version}\n`);
+  assert.equal(stdout, `${BUILD_VERSION}\n`);
   assert.equal(statSync(BUILT).mtimeMs, before);
 });

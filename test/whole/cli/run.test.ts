@@ -1,5 +1,8 @@
 // `run` as a process → CloudEvents on stdout, logs on stderr, and what keeps it from starting.
 import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { run, start } from '../../support/program.ts';
@@ -66,6 +69,31 @@ test('run on a store that another run holds exits with 75 before it binds a port
     'verbs beside it need no lock',
   );
 });
+
+test('run on a store that a later release wrote exits with 74, and changes nothing', async (t) => {
+  const simulator = await localSimulator(t);
+  const folder = bridgeFolder(t, simulator.url, {});
+  await (await startRun(t, folder)).end('SIGTERM');
+  setSchemaVersion(folder.store, 1_000_000);
+  const { code, stdout, stderr } = await run(t, ['run', '--config', folder.config]);
+  assert.deepEqual({ code, stdout }, { code: 74, stdout: '' }, stderr);
+  assert.match(stderr, /\(BRIDGE_STORE_NEWER\)\n$/);
+});
+
+test('run on a store into which everybody may write exits with 74', async (t) => {
+  const simulator = await localSimulator(t);
+  const folder = bridgeFolder(t, simulator.url, {});
+  mkdirSync(folder.store);
+  chmodSync(folder.store, 0o777);
+  const { code, stderr } = await run(t, ['run', '--config', folder.config]);
+  assert.deepEqual(code, 74, stderr);
+  assert.match(stderr, /\(BRIDGE_STORE_UNSAFE\)\n$/);
+});
+
+function setSchemaVersion(store: string, version: number): void {
+  using database = new DatabaseSync(join(store, 'outbox.db'));
+  database.exec(`PRAGMA user_version = ${version}`);
+}
 
 test('run --log-level silent says nothing on standard error', async (t) => {
   const simulator = await localSimulator(t);

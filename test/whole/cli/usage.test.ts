@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import packageJson from '../../../package.json' with { type: 'json' };
+import { BUILD_VERSION } from '../../support/build-version.ts';
 import { run } from '../../support/program.ts';
 
 const VERBS = [
@@ -43,7 +43,7 @@ test('--version prints the version alone', async (t) => {
   assert.deepEqual(await run(t, ['--version']), {
     code: 0,
     signal: null,
-    stdout: `${packageJson.version}\n`,
+    stdout: `${BUILD_VERSION}\n`,
     stderr: '',
   });
 });

@@ -117,7 +117,7 @@ for (const [what, damage] of DAMAGES) {
     damage(file);
     const bytes = readFileSync(file);
     const { code, stdout, stderr } = await run(t, ['run', '--config', folder.config]);
-    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' }, stderr);
+    assert.deepEqual({ code, stdout }, { code: 74, stdout: '' }, stderr);
     assert.ok(stderr.includes(`the store file ${file} is damaged`), stderr);
     assert.match(stderr, /put back a copy of its folder, or move the folder away.*\(BRIDGE_STORE_DAMAGED\)\n$/);
     assert.deepEqual(readFileSync(file), bytes);
@@ -130,7 +130,7 @@ test('a log without its store file is damage too, and no new beginning', async (
   copyFileSync(file, `${file}-wal`);
   rmSync(file);
   const { code, stderr } = await run(t, ['run', '--config', folder.config]);
-  assert.equal(code, 1);
+  assert.equal(code, 74);
   assert.ok(stderr.includes(`the store file ${file} is damaged`), stderr);
   assert.equal(existsSync(file), false);
 });
