@@ -39,7 +39,7 @@ export interface NextStepEvent {
   } | null;
 }
 
-interface Surroundings {
+interface Situation {
   /** `approvals.dryRun`. */
   readonly dryRun: boolean;
   readonly isBlind: boolean;
@@ -50,7 +50,8 @@ interface Surroundings {
  * `waits for: billing; if nobody acts: approved by policy[1] at 2026-01-01T00:13:00Z`. Names and reasons are not
  * escaped.
  */
-export function nextStepLine(event: NextStepEvent, { dryRun, isBlind }: Surroundings): string {
+export function nextStepLine(event: NextStepEvent, situation: Situation): string {
+  const { dryRun, isBlind } = situation;
   if (event.eventStatus === 'Started') return 'started';
   const { approval, rule } = event;
   if (approval?.state === 'submitted') return `${approvedBy(event)}; accepted by Azure, which may start it at any time`;
@@ -60,13 +61,13 @@ export function nextStepLine(event: NextStepEvent, { dryRun, isBlind }: Surround
     ...(dryRun ? ['dry run: this bridge submits nothing'] : []),
     ...(approval?.state === 'failed' ? ['the metadata service rejected the approval'] : []),
     ...(rule?.then === 'never' ? [`never approved by this bridge (${rule.policy})`] : []),
-    ...waits(event),
+    ...waits(event, situation),
     outcome(event),
   ];
   return parts.join('; ');
 }
 
-function waits(event: NextStepEvent): readonly string[] {
+function waits(event: NextStepEvent, { isBlind }: Situation): readonly string[] {
   const { approval, nextStep } = event;
   if (approval === null) return [];
   const { approvedBy: names, waitingFor, holds, state } = approval;
@@ -75,7 +76,7 @@ function waits(event: NextStepEvent): readonly string[] {
   const isOfAnother = state === 'submitting' && nextStep.action !== 'approve';
   return [
     ...(isOfAnother || (names.length > 0 && !isDecided) ? [approvedBy(event)] : []),
-    ...(isOfAnother ? ['another machine of the group submits it'] : []),
+    ...(isOfAnother && !isBlind ? ['another machine of the group submits it'] : []),
     ...holds.map(({ approver, reason }) => `held by ${approver}${reason === null ? '' : `: ${reason}`}`),
     ...(waitingFor.length > 0 ? [`waits for: ${waitingFor.join(', ')}`] : []),
   ];
