@@ -22,6 +22,8 @@ export interface GoverningRule {
   /** `policy[N]` or `documentation`; null if no rule matches. */
   readonly policy: string | null;
   readonly then: 'approve' | 'wait' | 'never';
+  /** The approvers whose yes is missing, also if nobody has approved yet; empty if none is needed. */
+  readonly waitingFor: readonly string[];
 }
 
 /** The part of an event of `GET /v1/events` that decides the line. */
@@ -34,7 +36,6 @@ export interface NextStepEvent {
   readonly approval: {
     readonly state: ApprovalState;
     readonly approvedBy: readonly string[];
-    readonly waitingFor: readonly string[];
     readonly holds: readonly { readonly approver: string; readonly reason: string | null }[];
   } | null;
 }
@@ -69,8 +70,8 @@ export function nextStepLine(event: NextStepEvent, situation: Situation): string
 
 function waits(event: NextStepEvent, { isBlind }: Situation): readonly string[] {
   const { approval, nextStep } = event;
-  if (approval === null) return [];
-  const { approvedBy: names, waitingFor, holds, state } = approval;
+  const { approvedBy: names = [], holds = [], state = null } = approval ?? {};
+  const waitingFor = event.rule?.waitingFor ?? [];
   // The outcome names who has decided.
   const isDecided = state === 'submitting' && nextStep.action === 'approve';
   const isOfAnother = state === 'submitting' && nextStep.action !== 'approve';
@@ -83,14 +84,14 @@ function waits(event: NextStepEvent, { isBlind }: Situation): readonly string[] 
 }
 
 function outcome(event: NextStepEvent): string {
-  const { nextStep, approval, eventId } = event;
+  const { nextStep, approval, rule, eventId } = event;
   const at = nextStep.at === null ? 'at any time' : `at ${toRfc3339Seconds(Date.parse(nextStep.at))}`;
   if (nextStep.action === 'approve') {
     return nextStep.by === null || approval?.state === 'submitting'
       ? `${approvedBy(event)}; submitted to Azure ${at}`
       : `if nobody acts: approved by ${nextStep.by} ${at}`;
   }
-  const isOpen = approval !== null && (approval.waitingFor.length > 0 || approval.holds.length > 0);
+  const isOpen = (rule?.waitingFor.length ?? 0) > 0 || (approval?.holds.length ?? 0) > 0;
   const condition = isOpen ? 'if nobody acts: ' : '';
   return isDrill(eventId) ? `${condition}the drill starts ${at}` : `${condition}left to Azure, which starts it ${at}`;
 }

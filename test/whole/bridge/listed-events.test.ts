@@ -70,8 +70,8 @@ test('an event shows what happens if nobody acts, and the log says it in words w
   await bridge.advance(2 * SECOND);
   const [reboot, freeze] = await listed(bridge);
   assert.deepEqual(reboot?.nextStep, { action: 'start', at: reboot?.notBefore, by: null });
-  assert.deepEqual(reboot?.rule, { policy: 'policy[0]', then: 'never' });
-  assert.deepEqual(freeze?.rule, { policy: null, then: 'wait' });
+  assert.deepEqual(reboot?.rule, { policy: 'policy[0]', then: 'never', waitingFor: [] });
+  assert.deepEqual(freeze?.rule, { policy: null, then: 'wait', waitingFor: ['orders', 'billing'] });
   const lines = bridge
     .logged('change stored')
     .map(({ eventType, notBefore, next }) => ({ eventType, notBefore, next }));

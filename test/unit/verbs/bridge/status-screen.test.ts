@@ -73,7 +73,7 @@ test('an event shows its approvals, missing approvers and holds, and its time: o
 
 test('a second line says what happens to an event if nobody acts', () => {
   const nextStep = { action: 'start', at: '2026-01-01T00:12:05Z', by: null } as const;
-  const rule = { policy: 'policy[0]', then: 'never' } as const;
+  const rule = { policy: 'policy[0]', then: 'never', waitingFor: [] } as const;
   const lines = textOf({ events: [{ ...EVENT, nextStep, rule }, EVENT] });
   assert.deepEqual(lines.slice(5, 8), [
     '  Reboot  Scheduled  in 12m 5s  web_0, web_1  A',
