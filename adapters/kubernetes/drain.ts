@@ -1,11 +1,11 @@
 // A node → its pods evicted, or the pods that are left when the time is over.
 import { parseRetryAfter } from '../../src/formats/dates.ts';
-import { isObject } from '../../src/formats/json-object.ts';
 import { sleep } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { type ApiAnswer, type ApiClient, isAllowed } from './api/api-client.ts';
 import { type Pod, readPods } from './api/objects.ts';
 import type { KubernetesOptions } from './kubernetes-options.ts';
+import { budgetOf, isNamespaceEnding, type PodLeft, waitText } from './pods-left.ts';
 
 /** The interval of checks if pods are gone. */
 const LOOK_MS = 1000;
@@ -24,22 +24,27 @@ interface DrainParts {
 }
 
 /** A pod that could not be evicted yet. */
-interface Refusal {
+interface Refusal extends Pick<PodLeft, 'budget'> {
   readonly status: number;
   readonly againAtMs: number;
 }
 
-/** A pod that is still on the node. */
-export interface PodLeft {
-  readonly pod: Pod;
-  /** The last status of its eviction; null if it was accepted or not requested. */
-  readonly status: number | null;
+/** The time of one run. */
+export interface DrainTime {
+  readonly limitMs: number;
+  /** Wall time; null if it is unknown or the event has started. */
+  readonly notBeforeMs: number | null;
 }
+
+/** With `gracePeriod: auto`, pods end so long before NotBefore. */
+const RESERVE_MS = 5000;
 
 /** The drain of one node. Concurrent runs, one for each event, evict a pod once and share its pauses. */
 export class Drain {
   readonly #parts: DrainParts;
-  #runs = 0;
+  readonly #runs = new Set<DrainTime>();
+  /** The pods of the last check. */
+  #left: readonly Pod[] = [];
   /** The uids of pods with an eviction request under way. */
   readonly #asking = new Set<string>();
   /** By the pod's uid. */
@@ -59,21 +64,33 @@ export class Drain {
    * @returns the pods that are still on the node
    * @throws BridgeError, or the signal's reason
    */
-  async run(limitMs: number, signal: AbortSignal): Promise<readonly PodLeft[]> {
-    this.#runs += 1;
+  async run(time: DrainTime, signal: AbortSignal): Promise<readonly PodLeft[]> {
+    this.#runs.add(time);
     try {
-      const left = await this.#run(this.#parts.deps.elapsedMs() + limitMs, signal);
-      return left.map((pod) => ({ pod, status: this.#refused.get(pod.uid)?.status ?? null }));
+      return this.#withRefusals(await this.#run(this.#parts.deps.elapsedMs() + time.limitMs, signal));
     } finally {
-      this.#runs -= 1;
-      if (this.#runs === 0) this.#forget();
+      this.#runs.delete(time);
+      if (this.#runs.size === 0) this.#forget();
     }
+  }
+
+  /** Returns the pod and the disruption budget that it waits for, or null. */
+  waitsFor(): string | null {
+    return waitText(this.#withRefusals(this.#left));
+  }
+
+  #withRefusals(pods: readonly Pod[]): readonly PodLeft[] {
+    return pods.map((pod) => {
+      const { status = null, budget = null } = this.#refused.get(pod.uid) ?? {};
+      return { pod, status, budget };
+    });
   }
 
   async #run(endMs: number, signal: AbortSignal): Promise<readonly Pod[]> {
     const { deps, options } = this.#parts;
     for (;;) {
       const work = (await this.#pods(signal)).filter(isWork);
+      this.#left = work;
       const leaving = work.filter((pod) => mayLeave(pod, options));
       await this.#evict(leaving, signal);
       const leftMs = endMs - deps.elapsedMs();
@@ -85,13 +102,15 @@ export class Drain {
 
   /** Forgets the state of pods: the next event may come months later. */
   #forget(): void {
+    this.#left = [];
     this.#refused.clear();
     this.#pauses.clear();
   }
 
   async #pods(signal: AbortSignal): Promise<readonly Pod[]> {
-    const { api, node } = this.#parts;
-    const selector = encodeURIComponent(`spec.nodeName=${node}`);
+    const { api, node, options } = this.#parts;
+    const labels = options.selector === undefined ? '' : `&labelSelector=${encodeURIComponent(options.selector)}`;
+    const selector = `${encodeURIComponent(`spec.nodeName=${node}`)}${labels}`;
     const found: Pod[] = [];
     for (let next = ''; ; ) {
       const more = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
@@ -133,10 +152,11 @@ export class Drain {
   }
 
   /** @throws BridgeError if no eviction of any pod can succeed */
-  async #evictOne({ namespace, name, uid, controllerUid }: Pod, signal: AbortSignal): Promise<void> {
-    const { api, options, deps } = this.#parts;
-    const grace =
-      options.gracePeriod === undefined ? {} : { gracePeriodSeconds: Math.ceil(options.gracePeriod / 1000) };
+  async #evictOne(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { namespace, name, uid, controllerUid } = pod;
+    const { api, deps } = this.#parts;
+    const gracePeriodSeconds = this.#graceSeconds(pod);
+    const grace = gracePeriodSeconds === null ? {} : { gracePeriodSeconds };
     const body = {
       apiVersion: 'policy/v1',
       kind: 'Eviction',
@@ -158,23 +178,27 @@ export class Drain {
       throw fault;
     const askedMs = parseRetryAfter(answer.headers['retry-after'], deps.wallMs());
     const pauseMs = Math.min(Math.max(askedMs ?? REFUSED_MS, LOOK_MS), LONGEST_PAUSE_MS);
-    this.#refused.set(uid, { status, againAtMs: deps.elapsedMs() + pauseMs });
+    this.#refused.set(uid, { status, budget: budgetOf(answer.body), againAtMs: deps.elapsedMs() + pauseMs });
+  }
+
+  /** Returns the grace period of an eviction, or null for the pod's own. */
+  #graceSeconds({ graceSeconds }: Pod): number | null {
+    const { options, deps } = this.#parts;
+    const { gracePeriod } = options;
+    if (gracePeriod === undefined) return null;
+    if (gracePeriod !== 'auto') return Math.ceil(gracePeriod / 1000);
+    const endMs = Math.min(...[...this.#runs].map(({ notBeforeMs }) => notBeforeMs ?? Number.POSITIVE_INFINITY));
+    const leftSeconds = Math.max(1, Math.floor((endMs - RESERVE_MS - deps.wallMs()) / 1000));
+    return graceSeconds <= leftSeconds ? null : leftSeconds;
   }
 
   /** Returns whether an admission webhook or policy, not a missing right, caused a 403. */
   async #isOfThisPod(answer: ApiAnswer, namespace: string, signal: AbortSignal): Promise<boolean> {
     return (
-      isNamespaceEnding(answer) ||
+      isNamespaceEnding(answer.body) ||
       (await isAllowed(this.#parts.api, { resource: 'pods/eviction', verb: 'create', namespace }, signal))
     );
   }
-}
-
-/** The namespace is being deleted, which also ends the pod. */
-function isNamespaceEnding({ body }: ApiAnswer): boolean {
-  const details = body?.['details'];
-  const causes = isObject(details) && Array.isArray(details['causes']) ? details['causes'].filter(isObject) : [];
-  return causes.some(({ reason }) => reason === 'NamespaceTerminating');
 }
 
 interface LeavingRules {

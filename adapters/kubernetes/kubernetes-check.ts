@@ -33,7 +33,8 @@ interface CheckParts {
 /** Checks the access without changing anything. @throws BridgeError whose message says what to do */
 export async function checkAccess({ api, options, node, deps }: CheckParts, signal: AbortSignal): Promise<string> {
   const who = await whoami(api, signal);
-  const needed = [READ, ...options.prepare.flatMap((step) => RIGHTS[step])].filter(
+  const label = options.excludeFromLoadBalancers ? [WRITE] : [];
+  const needed = [READ, ...label, ...options.prepare.flatMap((step) => RIGHTS[step])].filter(
     (right, index, all) => all.indexOf(right) === index,
   );
   const allowed = await Promise.all(needed.map((right) => isAllowed(api, right, signal)));

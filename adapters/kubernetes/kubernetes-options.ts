@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { affects, isDrill } from '../../src/model/ids.ts';
 import type { OptionFault } from '../../src/schema/faults.ts';
-import { durationBetween, flag, name, type OptionsOf, rule, secret } from '../../src/schema/pieces.ts';
+import { durationBetween, flag, name, type OptionsOf, rule, secret, withoutFault } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
 import type { DecisiveFile, SinkApprover } from '../adapter.ts';
 import { clusterAddressFault } from './access/access.ts';
+import { selectorFault } from './label-selector.ts';
 import { namesNode } from './node/node-name.ts';
 
 /** The steps that prepare a node for a maintenance. */
@@ -16,6 +17,7 @@ export type PreparationStep = (typeof STEPS)[number];
 /** Names of nodes are DNS subdomains (RFC 1123). */
 const NODE_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const NODE_FAULT = 'must be the name of a node: lower-case letters, digits, - and .';
+const CONDITION = /^[A-Za-z][-A-Za-z0-9_.]{0,252}$/;
 const ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 const path = () => v.pipe(v.string(), v.minLength(1, 'must not be empty'));
@@ -27,10 +29,22 @@ const drain = v.pipe(
       '10m',
     ),
     gracePeriod: v.exactOptional(
-      durationBetween(
-        '1s',
-        '24h',
-        'The grace period of each pod, in whole seconds, instead of the period in its spec.',
+      v.pipe(
+        v.union(
+          [v.literal('auto'), durationBetween('1s', '24h', 'In whole seconds, instead of the period in its spec.')],
+          'must be auto, or a duration from 1s to 24h',
+        ),
+        v.description(
+          'The grace period of each pod, in whole seconds. auto: its own, at most the time until 5 s before NotBefore. Default: its own.',
+        ),
+      ),
+    ),
+    selector: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.maxLength(1024, 'must have at most 1,024 characters'),
+        withoutFault(selectorFault),
+        v.description('A label selector: the sink evicts only pods that match, and waits only for them.'),
       ),
     ),
     deleteEmptyDirData: flag(true, 'Whether to evict pods with an emptyDir, which lose its data. Default true.'),
@@ -65,6 +79,18 @@ export const kubernetesOptions = v.pipe(
       v.check((steps) => new Set(steps).size === steps.length, 'names a step twice'),
       v.description('The steps before a maintenance, in this order: any of event, condition, taint, cordon, drain.'),
     ),
+    conditions: v.exactOptional(
+      v.pipe(
+        v.array(v.pipe(v.string(), v.regex(CONDITION, 'must be the name of a condition, such as VMEventScheduled'))),
+        v.minLength(1, 'must not be empty'),
+        v.check((types) => new Set(types).size === types.length, 'names a condition twice'),
+        v.description('The types of the conditions that the step condition sets. Default: [ScheduledEvent].'),
+      ),
+    ),
+    excludeFromLoadBalancers: flag(
+      false,
+      'Whether the sink first sets the label node.kubernetes.io/exclude-from-external-load-balancers. Default false.',
+    ),
     recover: flag(true, 'Whether the sink undoes its steps when the event has ended. Default true.'),
     drain: v.optional(drain, {}),
     approve: v.exactOptional(
@@ -98,6 +124,11 @@ export const kubernetesOptions = v.pipe(
     'approve',
     ({ approve, prepare }) => !approve || prepare.includes('drain'),
     'has no effect unless prepare contains drain',
+  ),
+  rule(
+    'conditions',
+    ({ conditions, prepare }) => !conditions || prepare.includes('condition'),
+    'has no effect unless prepare contains condition',
   ),
   rule('hold', ({ approve, hold }) => hold === undefined || hold === approve, 'must be the same name as approve'),
   v.transform((options) => ({ ...options, cluster: options.kubeconfig === undefined ? inCluster() : null })),

@@ -188,6 +188,8 @@ test(
       'pods/eviction create',
     ]);
     assert.deepEqual(rightsOf('nodes-told'), ['events create', 'nodes get', 'nodes patch']);
+    assert.deepEqual(rightsOf('nodes-labelled'), ['events create', 'nodes get', 'nodes patch']);
+    assert.ok(kinds('nodes-labelled').includes('ValidatingAdmissionPolicy'));
   },
 );
 

@@ -1,16 +1,20 @@
 // JSON objects of the Kubernetes API → the members that this sink uses.
 import { isObject, type JsonObject, objectOf, stringOf } from '../../../src/formats/json-object.ts';
 
+/** The API server's default of a pod's `terminationGracePeriodSeconds`. */
+const DEFAULT_GRACE_SECONDS = 30;
+
 interface Taint {
   readonly key: string;
   readonly value?: string;
   readonly effect: string;
 }
 
-interface Condition {
+export interface Condition {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
+  readonly message: string;
 }
 
 export interface KubernetesNode {
@@ -18,6 +22,7 @@ export interface KubernetesNode {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
   readonly unschedulable: boolean;
   /** Complete, with members that this program does not use. */
   readonly taints: readonly (Taint & JsonObject)[];
@@ -39,6 +44,8 @@ export interface Pod {
   readonly isFinished: boolean;
   readonly isTerminating: boolean;
   readonly hasEmptyDir: boolean;
+  /** The time to end that its spec gives it. */
+  readonly graceSeconds: number;
 }
 
 /** Returns null if the object is not a node. */
@@ -51,19 +58,19 @@ export function readNode(object: JsonObject): KubernetesNode | null {
     name,
     uid,
     resourceVersion,
-    annotations: Object.fromEntries(
-      Object.entries(objectOf(metadata['annotations'])).map(([key, value]) => [key, String(value)]),
-    ),
+    annotations: texts(metadata['annotations']),
+    labels: texts(metadata['labels']),
     unschedulable: spec['unschedulable'] === true,
     taints: objects(spec['taints']).map((taint) => ({
       ...taint,
       key: stringOf(taint['key']),
       effect: stringOf(taint['effect']),
     })),
-    conditions: objects(objectOf(object['status'])['conditions']).map(({ type, status, reason }) => ({
+    conditions: objects(objectOf(object['status'])['conditions']).map(({ type, status, reason, message }) => ({
       type: stringOf(type),
       status: stringOf(status),
       reason: stringOf(reason),
+      message: stringOf(message),
     })),
     providerId: stringOf(spec['providerID']),
   };
@@ -77,6 +84,7 @@ export function readPods(object: JsonObject): { readonly pods: readonly Pod[]; r
 
 function readPod(object: JsonObject): Pod {
   const metadata = objectOf(object['metadata']);
+  const { volumes, terminationGracePeriodSeconds: grace } = objectOf(object['spec']);
   const owner = objects(metadata['ownerReferences']).find(({ controller }) => controller === true);
   return {
     namespace: stringOf(metadata['namespace']),
@@ -87,8 +95,13 @@ function readPod(object: JsonObject): Pod {
     isMirror: objectOf(metadata['annotations'])['kubernetes.io/config.mirror'] !== undefined,
     isFinished: ['Succeeded', 'Failed'].includes(stringOf(objectOf(object['status'])['phase'])),
     isTerminating: metadata['deletionTimestamp'] !== undefined,
-    hasEmptyDir: objects(objectOf(object['spec'])['volumes']).some(({ emptyDir }) => emptyDir !== undefined),
+    hasEmptyDir: objects(volumes).some(({ emptyDir }) => emptyDir !== undefined),
+    graceSeconds: typeof grace === 'number' ? grace : DEFAULT_GRACE_SECONDS,
   };
+}
+
+function texts(value: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(objectOf(value)).map(([key, text]) => [key, String(text)]));
 }
 
 function objects(value: unknown): readonly JsonObject[] {

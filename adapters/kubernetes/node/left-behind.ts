@@ -2,6 +2,7 @@
 import { messageOf } from '../../../src/errors.ts';
 import { sleep } from '../../../src/time/clock.ts';
 import type { AdapterDeps } from '../../adapter.ts';
+import type { KubernetesNode } from '../api/objects.ts';
 import { recordOf } from './node-change.ts';
 import type { NodeKeeper } from './node-keeper.ts';
 
@@ -13,6 +14,8 @@ const RETRY_MS = 60_000;
 interface LeftBehindParts {
   /** Returns the keeper of this VM's node. */
   readonly keeperOf: (vm: string) => NodeKeeper;
+  /** Reports a node that needs no preparation any more. */
+  readonly onRestored: (node: KubernetesNode, key: string, signal: AbortSignal) => Promise<void>;
   readonly deps: AdapterDeps;
 }
 
@@ -87,8 +90,11 @@ export class LeftBehind {
     if (node === null || prepared.length === 0) return;
     keeper.expectVm(node, { vm });
     // Events for which this process prepares the node were stored before, so `wasSeen` is true for them.
-    for (const { key } of prepared.filter((event) => !events.wasSeen(event.key)))
-      if (await keeper.recover(key, signal)) logger.info({ eventId: key }, LEFT_BEHIND);
+    for (const { key } of prepared.filter((event) => !events.wasSeen(event.key))) {
+      const restored = await keeper.recover(key, signal);
+      if (restored !== null) logger.info({ eventId: key }, LEFT_BEHIND);
+      if (restored !== null && restored !== 'prepared') await this.#parts.onRestored(restored, key, signal);
+    }
   }
 }
 

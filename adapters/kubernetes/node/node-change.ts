@@ -1,8 +1,9 @@
 // A node and a step, or the end of an event → the changes of the node and their patches. Pure.
 import { toRfc3339Seconds } from '../../../src/formats/dates.ts';
-import type { KubernetesNode } from '../api/objects.ts';
+import type { Condition, KubernetesNode } from '../api/objects.ts';
 import {
   ANNOTATION,
+  type ClaimedCondition,
   EMPTY_RECORD,
   type Mark,
   type PreparationRecord,
@@ -15,7 +16,7 @@ import {
 } from './record.ts';
 
 const TAINT_KEY = 'scheduled-events-bridge.github.io/maintenance';
-const CONDITION = 'ScheduledEvent';
+const EXCLUDED = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const EFFECT = 'NoSchedule';
 /** The maximum length of a label's value, and so of a taint's. */
 const MOST_VALUE = 63;
@@ -26,6 +27,8 @@ export interface NodeChange {
   readonly record?: PreparationRecord | null;
   readonly taints?: KubernetesNode['taints'];
   readonly unschedulable?: boolean;
+  /** Null removes a label. */
+  readonly labels?: Readonly<Record<string, string | null>>;
 }
 
 /** Returns the record of a node; an annotation in another format counts as empty. */
@@ -37,10 +40,19 @@ export function recordOf({ annotations }: KubernetesNode): PreparationRecord {
  * Returns the change of one step, or null if nothing is left to do. It neither changes nor claims what others did
  * before.
  */
-export function prepared(node: KubernetesNode, mark: Mark, event: PreparedEvent): NodeChange | null {
+export function prepared(
+  node: KubernetesNode,
+  mark: Mark,
+  event: PreparedEvent,
+  conditions: readonly string[],
+): NodeChange | null {
   const before = recordOf(node);
   const known = withEvent(before, event);
-  if (mark === 'condition') return changed(before, { record: withMark(known, mark) });
+  if (mark === 'condition') return changed(before, { record: withConditions(known, node, conditions) });
+  if (mark === 'loadBalancers')
+    return node.labels[EXCLUDED] !== undefined
+      ? changed(before, { record: known })
+      : { record: withMark(known, mark), labels: { [EXCLUDED]: 'true' } };
   if (mark === 'cordon')
     return node.unschedulable
       ? changed(before, { record: known })
@@ -55,8 +67,8 @@ export function prepared(node: KubernetesNode, mark: Mark, event: PreparedEvent)
 }
 
 /** Returns the change without a record, if the sink will not undo it. */
-export function preparedForGood(node: KubernetesNode, mark: Mark, event: PreparedEvent): NodeChange | null {
-  const { record, ...change } = prepared(node, mark, event) ?? {};
+export function preparedForGood(...given: Parameters<typeof prepared>): NodeChange | null {
+  const { record, ...change } = prepared(...given) ?? {};
   return Object.keys(change).length === 0 ? null : change;
 }
 
@@ -76,11 +88,15 @@ export function restored(node: KubernetesNode, key: string): NodeChange | null {
     record: null,
     ...(isOurs && { taints: others }),
     ...(before.did.includes('cordon') && { unschedulable: false }),
+    ...(before.did.includes('loadBalancers') && { labels: { [EXCLUDED]: null } }),
   };
 }
 
 /** Returns a merge patch that fails if the node has changed since it was read. */
-export function patchOf({ resourceVersion }: KubernetesNode, { record, taints, unschedulable }: NodeChange): object {
+export function patchOf(
+  { resourceVersion }: KubernetesNode,
+  { record, taints, unschedulable, labels }: NodeChange,
+): object {
   const spec = {
     ...(taints && { taints: taints.length === 0 ? null : taints }),
     ...(unschedulable !== undefined && { unschedulable: unschedulable || null }),
@@ -88,6 +104,7 @@ export function patchOf({ resourceVersion }: KubernetesNode, { record, taints, u
   return {
     metadata: {
       resourceVersion,
+      ...(labels && { labels }),
       ...(record !== undefined && { annotations: { [ANNOTATION]: record === null ? null : writeRecord(record) } }),
     },
     ...(Object.keys(spec).length > 0 && { spec }),
@@ -98,6 +115,22 @@ export function patchOf({ resourceVersion }: KubernetesNode, { record, taints, u
 export function reasonOf(type: string): string {
   const letters = type.replace(/[^A-Za-z0-9_]/g, '').slice(0, MOST_VALUE);
   return /^[A-Za-z]/.test(letters) ? letters : `Event${letters}`;
+}
+
+/** Claims the conditions that no other program has set to True. */
+function withConditions(
+  record: PreparationRecord,
+  { conditions }: KubernetesNode,
+  types: readonly string[],
+): PreparationRecord {
+  const added = types.flatMap((type): ClaimedCondition[] => {
+    const current = conditions.find((each) => each.type === type);
+    if (record.conditions.some((each) => each.type === type) || current?.status === 'True') return [];
+    const { status, reason, message } = current ?? {};
+    return [{ type, before: current === undefined ? null : ({ status, reason, message } as Condition) }];
+  });
+  const claimed = [...record.conditions, ...added];
+  return claimed.length === 0 ? record : { ...withMark(record, 'condition'), conditions: claimed };
 }
 
 function changed(before: PreparationRecord, change: { readonly record: PreparationRecord }): NodeChange | null {
@@ -120,31 +153,40 @@ function taintValue(type: string): string {
     .replace(/^[^A-Za-z0-9]+|(?<![^A-Za-z0-9])[^A-Za-z0-9]+$/g, '');
 }
 
-/**
- * Returns a strategic merge patch of `nodes/status`, or null if nothing changes. The patch keeps all other conditions,
- * and fails if the node has changed since it was read. Without an event, it removes the condition.
- */
-export function conditionPatch(
-  { conditions, resourceVersion }: KubernetesNode,
-  event: PreparedEvent | undefined,
-  wallMs: number,
-): object | null {
-  const own = conditions.find(({ type }) => type === CONDITION);
-  if (event === undefined)
-    return own === undefined ? null : patch(resourceVersion, { type: CONDITION, $patch: 'delete' });
-  const reason = reasonOf(event.type);
-  if (own?.status === 'True' && own.reason === reason) return null;
-  const now = toRfc3339Seconds(wallMs);
-  const times = { lastHeartbeatTime: now, lastTransitionTime: now };
-  return patch(resourceVersion, {
-    type: CONDITION,
-    status: 'True',
-    reason,
-    message: `${event.type || 'An event'} of Azure is scheduled or has begun`,
-    ...times,
-  });
+interface ConditionWish {
+  readonly claimed: readonly ClaimedCondition[];
+  /** Undefined: the conditions are undone. */
+  readonly event: PreparedEvent | undefined;
+  /** The events whose types a condition of the sink may show. */
+  readonly events: readonly PreparedEvent[];
 }
 
-function patch(resourceVersion: string, condition: object): object {
-  return { metadata: { resourceVersion }, status: { conditions: [condition] } };
+/**
+ * Returns a strategic merge patch of `nodes/status`, or null if nothing changes. The patch keeps all other conditions,
+ * and fails if the node has changed since it was read.
+ */
+export function conditionPatch(node: KubernetesNode, wish: ConditionWish, wallMs: number): object | null {
+  const now = toRfc3339Seconds(wallMs);
+  const conditions = wish.claimed.flatMap((claim) => {
+    const own = node.conditions.find(({ type }) => type === claim.type);
+    const state = wish.event === undefined ? undone(claim, own, wish) : shown(wish.event, own);
+    const times = { lastHeartbeatTime: now, lastTransitionTime: now };
+    return state === null ? [] : [{ type: claim.type, ...state, ...('status' in state && times) }];
+  });
+  return conditions.length === 0
+    ? null
+    : { metadata: { resourceVersion: node.resourceVersion }, status: { conditions } };
+}
+
+function shown({ type }: PreparedEvent, own: Condition | undefined): object | null {
+  const reason = reasonOf(type);
+  if (own?.status === 'True' && own.reason === reason) return null;
+  return { status: 'True', reason, message: `${type || 'An event'} of Azure is scheduled or has begun` };
+}
+
+/** A condition that another program has changed since then stays. */
+function undone({ before }: ClaimedCondition, own: Condition | undefined, { events }: ConditionWish): object | null {
+  if (own === undefined) return null;
+  if (before === null) return { $patch: 'delete' };
+  return own.status === 'True' && events.some(({ type }) => reasonOf(type) === own.reason) ? before : null;
 }

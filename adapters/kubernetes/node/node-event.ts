@@ -13,25 +13,71 @@ const COMPONENT = 'scheduled-events-bridge';
 /** In bytes: the newer API of Events accepts 1024. */
 const MOST_MESSAGE = 1020;
 
-/** The name is derived from the CloudEvent's id, so that a retry gets 409. */
+/** A step after which the sink creates an Event. */
+export interface Step {
+  readonly reason: 'Drained' | 'PodsLeft' | 'Restored';
+  /** The beginning of the message. */
+  readonly beginning: string;
+  /** The rest of the message. */
+  readonly items: readonly string[];
+}
+
+interface EventText {
+  readonly id: string;
+  /** Wall time. */
+  readonly atMs: number;
+  readonly reason: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly message: string;
+}
+
+/** The Event for a CloudEvent. Its name is derived from the CloudEvent's id, so that a retry gets 409. */
 export function nodeEvent(
   node: KubernetesNode,
   facts: NodeEventFacts,
   { id, timeMs }: Pick<Delivery, 'id' | 'timeMs'>,
 ): object {
-  const at = toRfc3339Seconds(timeMs);
+  return eventOf(node, id, {
+    ...{ id, atMs: timeMs, type: 'Warning' },
+    reason: reasonOf(facts.type),
+    message: messageOf(facts),
+  });
+}
+
+/** The Events for one step. Each has the beginning and as many items as fit; usually one is enough. */
+export function stepEvents(
+  node: KubernetesNode,
+  { reason, beginning, items }: Step,
+  { id, atMs }: Pick<EventText, 'id' | 'atMs'>,
+): readonly object[] {
+  const type = reason === 'PodsLeft' ? 'Warning' : 'Normal';
+  return messages(beginning, items).map((message, index) =>
+    eventOf(node, `${id} ${reason} ${index}`, { id, atMs, reason, type, message }),
+  );
+}
+
+function messages(beginning: string, items: readonly string[]): readonly string[] {
+  const parts = [beginning];
+  for (const item of items) {
+    const longer = `${parts.at(-1)}${parts.at(-1) === beginning ? ' ' : ', '}${item}`;
+    if (longer.length <= MOST_MESSAGE || parts.at(-1) === beginning) parts[parts.length - 1] = longer;
+    else parts.push(`${beginning} ${item}`);
+  }
+  return parts.map((part) => asBlanks(part).slice(0, MOST_MESSAGE));
+}
+
+function eventOf(node: KubernetesNode, name: string, { id, atMs, reason, type, message }: EventText): object {
+  const at = toRfc3339Seconds(atMs);
   return {
     apiVersion: 'v1',
     kind: 'Event',
     metadata: {
-      name: `${node.name.slice(0, 200)}.${createHash('sha256').update(id).digest('hex').slice(0, 16)}`,
+      name: `${node.name.slice(0, 200)}.${createHash('sha256').update(name).digest('hex').slice(0, 16)}`,
       namespace: NAMESPACE,
       annotations: { 'scheduled-events-bridge.github.io/cloudevent': id },
     },
     involvedObject: { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid },
-    reason: reasonOf(facts.type),
-    message: messageOf(facts),
-    type: 'Warning',
+    ...{ reason, message, type },
     source: { component: COMPONENT, host: node.name },
     reportingComponent: COMPONENT,
     reportingInstance: node.name,

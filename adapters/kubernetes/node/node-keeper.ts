@@ -60,29 +60,35 @@ export class NodeKeeper {
     }, signal);
   }
 
-  async showCondition(event: PreparedEvent, signal: AbortSignal): Promise<void> {
-    await this.#write(async () => this.#conditionPatch(await this.read(signal), event), signal);
+  /** @param types null: those that the annotation names */
+  async showConditions(event: PreparedEvent, types: readonly string[] | null, signal: AbortSignal): Promise<void> {
+    await this.#write(async () => {
+      const node = await this.read(signal);
+      const claimed = types?.map((type) => ({ type, before: null })) ?? recordOf(node).conditions;
+      return this.#conditionPatch(node, { claimed, event, events: [] });
+    }, signal);
   }
 
   /**
    * Undoes the steps for the event. The annotation, which records the steps, is changed last, for a version of the node
    * whose condition already matches the remaining events. Neither a kill nor a concurrent preparation can then leave a
    * condition without an event, or an event without its condition.
-   * @returns whether there was anything to undo; false if the node does not exist
+   * @returns the node if it needs no preparation any more, `prepared` if another event still needs it, or null if there
+   *   was nothing to undo or the node does not exist
    */
-  async recover(key: string, signal: AbortSignal): Promise<boolean> {
-    let isOurs = false;
+  async recover(key: string, signal: AbortSignal): Promise<KubernetesNode | 'prepared' | null> {
+    let result: KubernetesNode | 'prepared' | null = null;
     await this.#write(async () => {
       const node = await this.find(signal);
       const change = node && restored(node, key);
       if (node === null || change === null) return null;
-      isOurs = true;
-      const { events, did } = recordOf(node);
-      const newest = events.filter((event) => event.key !== key).at(-1);
-      const condition = did.includes('condition') ? this.#conditionPatch(node, newest) : null;
+      result = change.record === null ? node : 'prepared';
+      const { events, conditions: claimed } = recordOf(node);
+      const event = events.filter((each) => each.key !== key).at(-1);
+      const condition = this.#conditionPatch(node, { claimed, event, events });
       return condition === null ? this.#patch(node, change) : { ...condition, isLast: false };
     }, signal);
-    return isOurs;
+    return result;
   }
 
   /**
@@ -108,9 +114,9 @@ export class NodeKeeper {
     return { request: { method: 'PATCH', path: this.#path, contentType, body: patchOf(node, change) }, isLast: true };
   }
 
-  /** Returns null if the condition is already right. Without an event, the condition is removed. */
-  #conditionPatch(node: KubernetesNode, event: PreparedEvent | undefined): NodeWrite | null {
-    const body = conditionPatch(node, event, this.#deps.wallMs());
+  /** Returns null if the conditions are already right. */
+  #conditionPatch(node: KubernetesNode, wish: Parameters<typeof conditionPatch>[1]): NodeWrite | null {
+    const body = conditionPatch(node, wish, this.#deps.wallMs());
     if (body === null) return null;
     const contentType = 'application/strategic-merge-patch+json';
     return { request: { method: 'PATCH', path: `${this.#path}/status`, contentType, body }, isLast: true };

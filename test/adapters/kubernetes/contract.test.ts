@@ -35,12 +35,18 @@ async function startApi(t: TestContext): Promise<FarSide> {
     // The Event on the node says which CloudEvent it is of.
     arrivals: () =>
       receiver.requests
-        .filter(({ method, path }) => method === 'POST' && path.endsWith('/events'))
+        .filter(({ method, path, body }) => method === 'POST' && path.endsWith('/events') && !isOfStep(body))
         .map(({ body }) => ({
           bytes: body,
           event: new CloudEvent({ id: cloudEventOf(body), source: '/', type: 'event' }),
         })),
   };
+}
+
+/** A CloudEvent makes further Events on the node: for its drain, and for its end. */
+function isOfStep(body: Uint8Array): boolean {
+  const { reason } = JSON.parse(Buffer.from(body).toString()) as { readonly reason: string };
+  return ['Drained', 'PodsLeft', 'Restored'].includes(reason);
 }
 
 function cloudEventOf(body: Uint8Array): string {

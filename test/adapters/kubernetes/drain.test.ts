@@ -85,7 +85,7 @@ test('pods that a budget still protects when the time is over are reported; the 
   api.cluster.protectedPods.add('web');
   assert.equal(await deliver('scheduled'), 'accepted');
   assert.deepEqual([...api.cluster.pods.keys()], ['default/web']);
-  assert.match(deps.logged(), /"count":1,"pods":\["default\/web \(429\)"\]/);
+  assert.match(deps.logged(), /"count":1,"pods":\["default\/web \(429, disruption budget default\/web-pdb\)"\]/);
 });
 
 test('beforeStart ends the waiting before NotBefore, and one that comes too late still evicts once', async (t) => {

@@ -6,6 +6,7 @@ export interface Meta {
   uid: string;
   resourceVersion: string;
   annotations?: Record<string, string>;
+  labels?: Record<string, string>;
   deletionTimestamp?: string;
   ownerReferences?: readonly { readonly kind: string; readonly controller?: boolean; readonly uid?: string }[];
 }
@@ -28,11 +29,12 @@ export interface ConditionObject {
   readonly type: string;
   readonly status: string;
   readonly reason?: string;
+  readonly message?: string;
 }
 
 export interface PodObject {
   metadata: Meta;
-  spec: { nodeName: string; volumes?: readonly object[] };
+  spec: { nodeName: string; volumes?: readonly object[]; terminationGracePeriodSeconds: number };
   status: { phase: string };
 }
 
@@ -46,6 +48,9 @@ export interface PodWish {
   readonly isMirror?: boolean;
   readonly phase?: string;
   readonly hasEmptyDir?: boolean;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Seconds, in its spec. */
+  readonly grace?: number;
 }
 
 /** What an API server answers, a Status where it is no object. */
@@ -105,10 +110,13 @@ export class NodeCluster {
       phase = 'Running',
       hasEmptyDir,
       ownerUid,
+      labels = {},
+      grace = 30,
     } = wish;
     const metadata: Meta = {
       ...this.#meta(name),
       namespace,
+      labels: { ...labels },
       ...(owner !== null && {
         ownerReferences: [{ kind: owner, controller: true, ...(ownerUid && { uid: ownerUid }) }],
       }),
@@ -116,7 +124,11 @@ export class NodeCluster {
     };
     const pod = {
       metadata,
-      spec: { nodeName: node, ...(hasEmptyDir && { volumes: [{ name: 'tmp', emptyDir: {} }] }) },
+      spec: {
+        nodeName: node,
+        terminationGracePeriodSeconds: grace,
+        ...(hasEmptyDir && { volumes: [{ name: 'tmp', emptyDir: {} }] }),
+      },
       status: { phase },
     };
     this.pods.set(`${namespace}/${name}`, pod);
@@ -135,8 +147,12 @@ export class NodeCluster {
     node.metadata.resourceVersion = String(++this.#counter);
   }
 
-  listPods(node: string, limit: number, from: string): Answered {
-    const found = [...this.pods.values()].filter(({ spec }) => spec.nodeName === node);
+  /** @param selector of labels: `name=value` or nothing */
+  listPods(node: string, limit: number, from: string, selector = ''): Answered {
+    const [label = '', value] = selector.split('=');
+    const found = [...this.pods.values()].filter(
+      ({ spec, metadata }) => spec.nodeName === node && (label === '' || metadata.labels?.[label] === value),
+    );
     const start = Number(from || 0);
     const items = found.slice(start, start + limit);
     const more = start + limit < found.length ? { continue: String(start + limit) } : {};
@@ -166,7 +182,7 @@ export class NodeCluster {
       const causes = [
         {
           reason: 'DisruptionBudget',
-          message: 'The disruption budget budget needs 1 healthy pods and has 1 currently',
+          message: 'The disruption budget web-pdb needs 1 healthy pods and has 1 currently',
         },
       ];
       return failure(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {

@@ -36,6 +36,7 @@ export function patchNode(cluster: NodeCluster, { name, isStatus, contentType, p
   if (fault !== null) return failure(422, 'Invalid', `Node "${name}" is invalid: ${fault}`);
   cluster.touch(name, (current) => {
     current.metadata.annotations = merged.metadata.annotations ?? {};
+    if (merged.metadata.labels !== undefined) current.metadata.labels = merged.metadata.labels;
     current.spec = merged.spec;
   });
   return { status: 200, body: cluster.node(name) };

@@ -94,7 +94,12 @@ export class NodeApi implements AsyncDisposable {
       const on = (searchParams.get('fieldSelector') ?? '').replace('spec.nodeName=', '');
       return (
         this.#may('list pods') ??
-        this.cluster.listPods(on, Number(searchParams.get('limit')), searchParams.get('continue') ?? '')
+        this.cluster.listPods(
+          on,
+          Number(searchParams.get('limit')),
+          searchParams.get('continue') ?? '',
+          searchParams.get('labelSelector') ?? '',
+        )
       );
     }
     return this.#review(pathname, body);

@@ -13,7 +13,7 @@ function sinksOf(...deliveries: readonly JournalDelivery[]) {
 }
 
 test('a sink that received a change again is listed once, with all attempts and its first acceptance', () => {
-  const given = { sink: 'hooks', status: null };
+  const given = { seq: 1, sink: 'hooks', status: null };
   assert.deepEqual(
     sinksOf(
       { ...given, state: 'discarded', attempts: 3, atMs: 500 },
@@ -25,7 +25,7 @@ test('a sink that received a change again is listed once, with all attempts and 
 
 test('queued and dead deliveries do not count as accepted', () => {
   for (const state of ['queued', 'dead'] as const)
-    assert.deepEqual(sinksOf({ sink: 'hooks', status: 500, state, attempts: 2, atMs: 500 }), [
+    assert.deepEqual(sinksOf({ seq: 1, sink: 'hooks', status: 500, state, attempts: 2, atMs: 500 }), [
       { name: 'hooks', acceptedAt: null, attempts: 2 },
     ]);
 });

@@ -76,6 +76,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- range .Values.config.sinks -}}
 {{- if eq .type "kubernetes" -}}
 {{- $prepare = concat $prepare (default (list "event" "condition" "taint" "cordon" "drain") .prepare) -}}
+{{- if .excludeFromLoadBalancers -}}
+{{- $prepare = append $prepare "excludeFromLoadBalancers" -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- $prepare | uniq | toJson -}}

@@ -58,6 +58,11 @@ for (const [what, given, path] of [
   ['a node that is no name', { node: 'Node_1' }, 'node'],
   ['a drain without an end', { drain: { timeout: '0s' } }, 'drain'],
   ['an unknown key', { drains: {} }, 'drains'],
+  ['a grace period that is no duration', { drain: { gracePeriod: 'automatic' } }, 'drain'],
+  ['a condition twice', { conditions: ['A', 'A'] }, 'conditions'],
+  ['no condition', { conditions: [] }, 'conditions'],
+  ['a condition that is no name', { conditions: ['a b'] }, 'conditions'],
+  ['conditions without the step', { conditions: ['VMEventScheduled'] }, 'conditions'],
 ] as const)
   test(`${what} is a fault`, () => {
     const { issues = [] } = v.safeParse(kubernetesOptions, { ...DRAIN, ...given });
@@ -130,4 +135,20 @@ test('a kubeconfig as kubectl writes it is none', async () => {
   const options = v.parse(kubernetesOptions, { ...DRAIN, kubeconfig: 'config' });
   options.kubeconfig?.open(JSON.stringify(kubeconfigOf(SERVER)), '/config');
   assert.deepEqual(await kubernetesSink.contentFaults?.(options), []);
+});
+
+test('a selector of pods is checked as the API server would', () => {
+  const isFault = (selector: string) => !v.safeParse(kubernetesOptions, { ...DRAIN, drain: { selector } }).success;
+  for (const selector of [
+    'app=web',
+    'app==web,tier!=db',
+    'app',
+    '!app',
+    'example.com/team in (a, b),tier notin (c)',
+    'app=',
+    ' app = web , tier in (a,b) ',
+  ])
+    assert.ok(!isFault(selector), selector);
+  for (const selector of ['', ',', 'app=web,', 'app in a', '-app', 'app=we b', '(app)', 'app=web)', 'a/b/c'])
+    assert.ok(isFault(selector), selector);
 });
