@@ -1,8 +1,8 @@
 // The name of a verb → its summary, and the verb itself, loaded when it is used.
-import type { Verb } from './verb.ts';
+import type { VerbTable } from './verb.ts';
 
 /** All verbs, by name; each is loaded when it is used. */
-export const VERBS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
+export const VERBS: VerbTable = {
   run: {
     summary: 'runs the bridge: poll, compare, publish, serve approvals',
     load: async () => (await import('./run.ts')).runVerb,

@@ -55,7 +55,48 @@ test('help names every verb: on standard output when asked for, else on standard
   assert.deepEqual([asked.code, asked.stderr], [0, '']);
   assert.deepEqual([bare.code, bare.stdout, bare.stderr], [2, '', asked.stdout]);
   assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
-  assert.match(unknown.stderr, /unknown verb "no-such-verb"\n/);
+  assert.equal(
+    unknown.stderr,
+    'scheduled-events-bridge: unknown verb "no-such-verb"\n`scheduled-events-bridge --help` lists the verbs\n',
+  );
+});
+
+test('help VERB is VERB --help', async (t) => {
+  const [help, option, unknown] = await Promise.all([
+    run(t, ['help', 'status']),
+    run(t, ['status', '--help']),
+    run(t, ['help', 'stauts']),
+  ]);
+  assert.deepEqual([help.code, help.stdout, help.stderr], [0, option.stdout, '']);
+  assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
+  assert.match(unknown.stderr, /unknown verb "stauts"; did you mean status\?\n/);
+});
+
+const MISSPELT: readonly (readonly [args: readonly string[], meant: string])[] = [
+  [['stauts'], 'status'],
+  [['Approve', 'A'], 'approve'],
+  [['deadletters', 'list'], 'dead-letters'],
+  [['status', '--brigde', 'http://127.0.0.1:1'], '--bridge'],
+  [['approve', 'A', '--tokenenv=MY_TOKEN', '--bridge', 'http://127.0.0.1:1'], '--token-env'],
+  [['run', '--conifg', '/nowhere/bridge.yaml'], '--config'],
+  [['events', '--watc', '--endpoint', 'http://127.0.0.1:1'], '--watch'],
+  [['status', '--helpp'], '--help'],
+  [['dead-letters', 'lst', '--config', '/nowhere/bridge.yaml'], 'list'],
+];
+
+for (const [args, meant] of MISSPELT) {
+  test(`\`${args.join(' ')}\` asks "did you mean ${meant}?" with exit code 2`, async (t) => {
+    const { code, stdout, stderr } = await run(t, args);
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' }, stderr);
+    assert.ok(stderr.includes(`; did you mean ${meant}?`), stderr);
+  });
+}
+
+test('an option like no other gets no suggestion, and its value is not printed', async (t) => {
+  const { code, stderr } = await run(t, ['status', '--passphrase=a-secret-text']);
+  assert.equal(code, 2);
+  assert.match(stderr, /unknown option --passphrase; see --help/);
+  assert.doesNotMatch(stderr, /did you mean|a-secret-text/);
 });
 
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
@@ -132,8 +173,11 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
     /--event and --scenario exclude each other/,
   ],
   [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--vms', '2'], /--vms is for scenarios/],
-  [['dead-letters', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard/],
-  [['dead-letters', 'bury', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard, not "bury"/],
+  [['dead-letters', '--config', '/nowhere/bridge.yaml'], /must be one of list, show, retry, discard/],
+  [
+    ['dead-letters', 'bury', '--config', '/nowhere/bridge.yaml'],
+    /must be one of list, show, retry, discard, not "bury"/,
+  ],
   [['dead-letters', 'discard', '--config', '/nowhere/bridge.yaml'], /give the IDs, or --sink/],
   [['dead-letters', 'list'], /--config is missing/],
   [['replay', '--since', '1h', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
