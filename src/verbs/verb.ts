@@ -95,6 +95,12 @@ export function needed(context: VerbContext, name: string): string {
   return value;
 }
 
+/** Returns the only word. @throws BridgeError BRIDGE_USAGE for none or several. @param what it is, such as `EventId` */
+export function oneWord({ positionals: [word, ...more] }: VerbContext, what: string): string {
+  if (word === undefined || word === '' || more.length > 0) throw usageError(`give exactly one ${what}; see --help`);
+  return word;
+}
+
 /** @throws BridgeError BRIDGE_USAGE if the option is not a whole number of at least `least` */
 export function optionNumber(context: VerbContext, name: string, least: number): number | undefined {
   const value = optionText(context, name);

@@ -27,6 +27,14 @@ export const VERBS: VerbTable = {
     summary: 'approves events at the metadata service or through a bridge',
     load: async () => (await import('./approve.ts')).approveVerb,
   },
+  hold: {
+    summary: 'holds an event at a running bridge, which then submits nothing for it',
+    load: async () => (await import('./bridge/hold.ts')).holdVerb,
+  },
+  release: {
+    summary: 'releases a hold at a running bridge',
+    load: async () => (await import('./bridge/hold.ts')).releaseVerb,
+  },
   policy: {
     summary: 'policy test: shows which rule decides an event, when, and why',
     load: async () => (await import('./policy.ts')).policyVerb,
@@ -39,9 +47,17 @@ export const VERBS: VerbTable = {
     summary: 'queues journalled CloudEvents for one sink again',
     load: async () => (await import('./replay.ts')).replayVerb,
   },
+  pause: {
+    summary: 'pauses a sink of a running bridge',
+    load: async () => (await import('./bridge/pause.ts')).pauseVerb,
+  },
   resume: {
     summary: 'resumes a retired or paused sink',
     load: async () => (await import('./resume.ts')).resumeVerb,
+  },
+  reload: {
+    summary: 'reloads the configuration of a running bridge',
+    load: async () => (await import('./bridge/reload.ts')).reloadVerb,
   },
   health: {
     summary: 'checks if a running bridge is ready (exit code 0 or 1)',

@@ -18,7 +18,7 @@ import {
   type Verb,
   type VerbContext,
 } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, bridgeOrFile, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red' };
 
@@ -44,9 +44,7 @@ TIME is RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m, 2d), back to sto
     ],
   ],
   async run(context) {
-    const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
-    if (bridge !== undefined && file !== undefined)
-      throw usageError('--config and --bridge exclude each other: give one of them');
+    const { bridge, file } = bridgeOrFile(context);
     const request = {
       sinceMs: optionTime(context, 'since') ?? null,
       changes: changesOption(context),
