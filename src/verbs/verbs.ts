@@ -79,4 +79,8 @@ export const VERBS: VerbTable = {
     summary: 'creates a secret or key pair for a webhook',
     load: async () => (await import('./secret.ts')).secretVerb,
   },
+  completion: {
+    summary: 'prints a completion script for bash, zsh or fish',
+    load: async () => (await import('./usage/completion.ts')).completionVerb(VERBS),
+  },
 };

@@ -24,6 +24,7 @@ const VERBS = [
   'status',
   'tail',
   'secret',
+  'completion',
 ];
 /** Should a faulty command line run all the same, it must ask nobody but this port, where nobody listens. */
 const NOWHERE = ['--endpoint', 'http://127.0.0.1:1'];
@@ -216,6 +217,8 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
     /--changes takes scheduled,.* not "gone"/,
   ],
   [['tail', '--bridge', 'ftp://127.0.0.1:1'], /--bridge takes an http or https URL/],
+  [['completion'], /the first word must be one of bash, zsh, fish/],
+  [['completion', 'bsh'], /one of bash, zsh, fish, not "bsh"; did you mean bash\?/],
   [['secret', 'hooks'], /Unexpected argument 'hooks'/],
   [['secret', '--type', 'rsa'], /--type takes symmetric or ed25519, not "rsa"/],
   [['secret', '--type', 'ed25519', '--public', '/nowhere/hook.pem'], /--type and --public exclude each other/],
