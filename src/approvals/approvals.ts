@@ -29,6 +29,7 @@ export class Approvals implements AsyncDisposable {
   readonly life: Queries['life'];
   readonly missing: Queries['missing'];
   readonly summary: Queries['summary'];
+  readonly nextStep: Queries['nextStep'];
   readonly overview: Queries['overview'];
   readonly #inbox: Inbox;
   readonly #sinkOutcomes: SinkOutcomes;
@@ -66,6 +67,7 @@ export class Approvals implements AsyncDisposable {
     this.life = (...asked) => views.life(...asked);
     this.missing = (...asked) => views.missing(...asked);
     this.summary = (...asked) => views.summary(...asked);
+    this.nextStep = (...asked) => views.nextStep(...asked);
     this.overview = () => views.overview();
   }
 

@@ -1,6 +1,7 @@
 // Options, store and ports → the stages of an approval; each depends only on earlier stages.
 import type { EventApproval, MessageResult } from '../model/approvals.ts';
 import { isDrill } from '../model/drills.ts';
+import type { Instant } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
 import type { ApprovalPorts } from './ports.ts';
 import { Answers } from './record/answers.ts';
@@ -35,7 +36,7 @@ export function connectStages(parts: ApprovalsParts) {
   const rules = new RulesInForce(parts);
   const turn = new BridgeTurn({ ...parts, rules });
   // A drill exists on this bridge only, so it waits for no other one.
-  const turnMs = (approval: EventApproval) => (isDrill(approval.key) ? 0 : turn.ms(approval));
+  const turnMs = (approval: EventApproval, at?: Instant) => (isDrill(approval.key) ? 0 : turn.ms(approval, at));
   const auditTrail = new AuditTrail(parts);
   const deadlines = new Deadlines(parts.deps);
   const ledger = new Ledger({ ...parts, policy: (event, nowMs) => rules.policy(event, nowMs), deadlines });

@@ -172,6 +172,7 @@ export class Status {
         ...eventData(event, { previousStatus: null, incarnation: isDrill(key) ? null : incarnation, observer }),
         cloudEventId: this.#parts.outbox.journalPages.seenId({ key, occurrence }),
         approval: flow?.approvals.summary(key) ?? null,
+        ...flow?.approvals.nextStep(key),
       })),
     };
   }

@@ -114,6 +114,34 @@ const SUMMARY = {
 
 /** How the approval of a listed event stands. */
 export const APPROVAL = api.shape('Approval', SUMMARY);
+
+const NEXT_STEP = api.shape('NextStep', {
+  action: {
+    enum: ['approve', 'start', null],
+    description:
+      '`approve`: this bridge submits an approval. `start`: Azure starts the event. Null: it is Started or has ended, or it has no NotBefore and this bridge will not approve it.',
+  },
+  at: { ...api.timeOrNull, description: 'When. With `start`, the NotBefore; null if there is none.' },
+  by: {
+    ...api.textOrNull,
+    description: 'With `approve`: `documentation` or `policy[N]`; null if approvers have decided.',
+  },
+});
+
+const GOVERNING_RULE = api.shape('GoverningRule', {
+  policy: rule,
+  then: { enum: ['approve', 'wait', 'never'], description: '`never`: approvers get 403, too.' },
+  waitingFor: { ...api.names, description: 'The approvers whose yes is missing, also if nobody has approved yet.' },
+});
+
+/** What happens to an event if nobody acts, and the rule that governs it. */
+export const NEXT = {
+  nextStep: { ...NEXT_STEP, description: 'What happens if nobody acts.' },
+  rule: {
+    ...api.orNull(GOVERNING_RULE),
+    description: 'The rule that governs the event; null unless the event is Scheduled.',
+  },
+};
 export const DRILL: api.SchemaNode = { const: true, description: 'Only for a drill.' };
 
 const STEP = api.shape('Step', {
@@ -154,6 +182,7 @@ const LIFE = api.shape('Life', {
   },
   submitsAt: api.timeOrNull,
   submittedAt: api.timeOrNull,
+  ...NEXT,
   notStartedForSeconds: {
     type: ['number', 'null'],
     minimum: 0,
@@ -195,6 +224,8 @@ const GET_APPROVAL: api.ApiOperation = {
         submitsAt: null,
         submittedAt: '2026-01-01T00:00:00.200Z',
       },
+      nextStep: { action: 'start', at: '2026-01-01T00:15:00Z', by: null },
+      rule: { policy: null, then: 'wait', waitingFor: [] },
       notStartedForSeconds: 3,
       steps: [
         { ...NO_STEP, at: '2026-01-01T00:00:00.100Z', step: 'recorded', approver: 'orders', via: 'token' },

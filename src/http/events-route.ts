@@ -1,7 +1,7 @@
 // GET /v1/events: the events that the metadata service lists, with their approvals (behaviour 6.1).
 import type { MachineView } from '../model/operators.ts';
 import { VM_FIELDS } from '../model/vm-metadata.ts';
-import { APPROVAL, DRILL } from './approval-routes.ts';
+import { APPROVAL, DRILL, NEXT } from './approval-routes.ts';
 import { MACHINE, MACHINE_EXAMPLE } from './health-routes.ts';
 import * as api from './openapi/operation.ts';
 import { type ApiRoute, json } from './route.ts';
@@ -12,7 +12,7 @@ export interface EventsView extends MachineView {
   readonly documentIncarnation: number | null;
   /** RFC 3339; null before the first good document. */
   readonly observedAt: string | null;
-  /** The `data` of a CloudEvent of each event, `cloudEventId` and `approval`. */
+  /** The `data` of a CloudEvent of each event, `cloudEventId`, `approval`, `nextStep` and `rule`. */
   readonly events: readonly object[];
 }
 
@@ -57,6 +57,7 @@ const EVENT = api.shape('Event', {
       'The id of the newest `scheduled` or `updated` CloudEvent of this occurrence, as `Seen` takes it; null if there is none.',
   },
   approval: api.orNull(APPROVAL),
+  ...NEXT,
   drill: api.optional(DRILL),
 });
 
@@ -91,6 +92,8 @@ const EXAMPLE = {
     ...{ state: 'waiting', approvedBy: ['orders'], policy: null, at: '2026-01-01T00:00:00.000Z' },
     ...{ waitingFor: ['billing'], holds: [] },
   },
+  nextStep: { action: 'start', at: '2026-01-01T00:15:00Z', by: null },
+  rule: { policy: null, then: 'wait', waitingFor: ['billing'] },
 };
 
 function ofFirst(operationId: string): api.SchemaNode {

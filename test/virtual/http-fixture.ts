@@ -73,6 +73,8 @@ const LIFE: EventRecord = {
     rank: null,
     submitsAt: null,
     submittedAt: null,
+    nextStep: { action: null, at: null, by: null },
+    rule: null,
     notStartedForSeconds: null,
     steps: [],
     next: null,

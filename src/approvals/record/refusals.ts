@@ -8,7 +8,7 @@ import { isDecidedByRule, settled } from './decisions.ts';
 import type { RecordParts } from './ledger.ts';
 
 /** No approver repeats the decision of a rule, so the bridge does (behaviour 8.16). */
-const AGAIN_AFTER_MS = 60_000;
+export const AGAIN_AFTER_MS = 60_000;
 
 interface Refused {
   readonly occurrence: number;

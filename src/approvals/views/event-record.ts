@@ -10,6 +10,7 @@ import type {
 } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
 import type { Instant } from '../../model/events.ts';
+import type { GoverningRule, NextStep } from '../../model/next-step.ts';
 import { ageMs } from '../../time/clock.ts';
 import type { GovernedEvent } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
@@ -36,6 +37,9 @@ export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
   /** When this bridge may post the decided approval; null if it has nothing to post. */
   readonly submitsAt: string | null;
   readonly submittedAt: string | null;
+  readonly nextStep: NextStep;
+  /** The rule that governs the event; null unless the event is Scheduled. */
+  readonly rule: GoverningRule | null;
   /**
    * Seconds since the metadata service accepted it without starting the event; null unless `state` is `submitted`, and
    * after the event.
@@ -71,12 +75,14 @@ interface LifeParts {
   /** Milliseconds until this bridge may post; null if it never does. */
   readonly turnMs: number | null;
   readonly at: Instant;
+  readonly nextStep: NextStep;
+  readonly rule: GoverningRule | null;
 }
 
 const NOTHING = { state: 'none', approvedBy: [], at: null, waitingFor: [], holds: [] } as const;
 
 export function lifeOf(parts: LifeParts): EventRecord {
-  const { rules, eventId, isOver, governedEvent, record, rank, turnMs, at } = parts;
+  const { rules, eventId, isOver, governedEvent, record, rank, turnMs, at, nextStep, rule } = parts;
   const approval = asItCounts(parts.approval, governedEvent);
   const isWaitedFor = approval?.state === 'submitted' && !isOver;
   const { steps, next, submittedMs, unwritten } = record;
@@ -92,6 +98,8 @@ export function lifeOf(parts: LifeParts): EventRecord {
     rank,
     submitsAt: approval?.state === 'submitting' && turnMs !== null ? toRfc3339(at.wallMs + turnMs) : null,
     submittedAt: submittedMs === null ? null : toRfc3339(submittedMs),
+    nextStep,
+    rule,
     notStartedForSeconds: isWaitedFor ? Math.max(0, Math.floor(ageMs(approval.at, at) / 1000)) : null,
     steps: steps.map(({ atMs, ...step }) => ({ at: toRfc3339(atMs), ...step })),
     next,

@@ -1,20 +1,24 @@
 // Approvals → the record of an event, its summary in GET /v1/events, and figures for metrics.
 import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
+import type { Instant, KnownEvent } from '../../model/events.ts';
+import type { GoverningRule, NextStepEvent } from '../../model/next-step.ts';
 import { ageMs, now } from '../../time/clock.ts';
 import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import { keyOf, tooLong } from '../requests/start-requests.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import { rankOf } from '../rules/group-order.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
+import { nextStepOf } from './next-step.ts';
 import { asItCounts, missingOf, type Summary, summaryOf } from './result.ts';
 
 /** The default part of a record. */
 export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
 
 interface ViewsParts extends RecordParts {
-  /** Milliseconds until this bridge may post a decided approval; null if it never does. */
-  readonly turnMs: (approval: EventApproval) => number | null;
+  /** Milliseconds from `at`, or from now, until this bridge may post a decided approval; null if it never does. */
+  readonly turnMs: (approval: EventApproval, at?: Instant) => number | null;
 }
 
 /** A Scheduled event that needs an approval, or the release of a hold, before its NotBefore. */
@@ -71,6 +75,7 @@ export class Queries {
       rank: group.submit === 'leader' && event && !isDrill(key) ? rankOf(event, ports.ownName(), group.members) : null,
       turnMs: approval && this.#parts.turnMs(approval),
       at: now(deps),
+      ...this.#nextStep(known?.occurrence === occurrence ? known : undefined),
     });
   }
 
@@ -80,6 +85,22 @@ export class Queries {
     const known = ports.events().get(key);
     if (known === undefined) return null;
     return summaryOf(rules, ledger.approvalOf(key, known.occurrence), ledger.governedEventOf(known));
+  }
+
+  /** Returns what happens to an event if nobody acts, and the rule that governs it. */
+  nextStep(key: string): Pick<NextStepEvent, 'nextStep' | 'rule'> {
+    return this.#nextStep(this.#parts.ports.events().get(key));
+  }
+
+  #nextStep(known: KnownEvent | undefined): Pick<NextStepEvent, 'nextStep' | 'rule'> {
+    const { rules, ledger, ports, deps, turnMs } = this.#parts;
+    const governedEvent = known === undefined ? null : ledger.governedEventOf(known);
+    const approval = known === undefined ? null : ledger.approvalOf(known.key, known.occurrence);
+    const isSeen = known?.listed === true && !ports.isBlind();
+    return {
+      nextStep: nextStepOf({ rules, approval, governedEvent, isSeen, turnMs, at: now(deps) }),
+      rule: governedEvent && ruleOf(governedEvent, missingOf(rules, approval, governedEvent)),
+    };
   }
 
   /**
@@ -119,6 +140,11 @@ export class Queries {
       return state === null || event.notBefore === null ? [] : [{ state, notBefore: event.notBefore }];
     });
   }
+}
+
+function ruleOf({ governed }: GovernedEvent, waitingFor: readonly string[]): GoverningRule {
+  const { policy, then } = governed.ruling;
+  return { policy, then, waitingFor };
 }
 
 /** An event that waits only for the deadline of its rule does not wait for approvers. */

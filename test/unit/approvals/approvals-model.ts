@@ -12,6 +12,7 @@ import type {
   Phase,
   ScheduledEvent,
 } from '../../../src/model/events.ts';
+import type { NextStep } from '../../../src/model/next-step.ts';
 import { now } from '../../../src/time/clock.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { MemoryApprovalStore } from '../../virtual/memory-approval-store.ts';
@@ -51,6 +52,8 @@ export class ApprovalsModel {
   /** StartRequests that the service accepted. */
   accepted = 0;
   posts = 0;
+  /** Each StartRequest for one event, in order. */
+  readonly posted: { readonly key: string; readonly atMs: number }[] = [];
   /** Events in one request. */
   most = 0;
   answers: Answer[] = [];
@@ -96,6 +99,10 @@ export class ApprovalsModel {
 
   get seenIds(): readonly string[] {
     return this.#seenIds;
+  }
+
+  nextStep(eventId: string): NextStep {
+    return this.#process.approvals.nextStep(eventId.toLowerCase()).nextStep;
   }
 
   event(eventId: string): ScheduledEvent | undefined {
@@ -556,6 +563,7 @@ export class ApprovalsModel {
     this.#rate.sent('POST');
     const named = eventIds.map((eventId) => this.#judgePost(process, eventId));
     this.posts += named.length;
+    for (const { key } of named) this.posted.push({ key, atMs: this.time.wallMs() });
     this.most = Math.max(this.most, named.length);
     for (const { occurrence } of named) process.posting.set(occurrence, groupOf(process.config));
     const answer = this.isAway ? 'again' : (this.answers.shift() ?? 'accepted');

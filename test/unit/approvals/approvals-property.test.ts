@@ -7,7 +7,7 @@ import { type Command, command, configs, EVENT_IDS } from './approvals-commands.
 import { ApprovalsModel } from './approvals-model.ts';
 import type { OracleCommand, OracleRequest } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';
-import type { Channel } from './approvals-process.ts';
+import type { Answer, Channel } from './approvals-process.ts';
 
 const DEFAULT = { runs: 1500, seed: 8 };
 /**
@@ -160,3 +160,84 @@ test('for any interleaving each StartRequest was allowed when it was posted, and
   assert.equal(together, 2, 'no StartRequest had two events');
   assert.ok(posts > RUNS / 4, `only ${posts} StartRequests were posted`);
 });
+
+test('what nextStep says is what happens if nobody acts (6.12)', async () => {
+  const said = new Map<string, number>();
+  await fc.assert(
+    fc.asyncProperty(
+      configs,
+      fc.array(command, { minLength: 3, maxLength: 20, size: 'max' }),
+      fc.array(fc.constantFrom(150, 600), { minLength: 2, maxLength: 2 }),
+      fc.constantFrom<Answer[]>([], [], ['refused', 'refused'], ['bad', 'bad'], ['again']),
+      fc.constantFrom(0, 5000),
+      async (given, commands, notices, answers, waitMs) => {
+        const model = new ApprovalsModel(given[0] as OracleConfig);
+        for (const each of commands) await play(model, given, each);
+        await calm(model);
+        if (waitMs === 0) for (const each of EVENT_IDS) model.end(each);
+        model.poll();
+        model.answers = [...answers];
+        for (const [index, each] of EVENT_IDS.entries())
+          model.list(each, contentOf(model, each, { noticeS: notices[index] }));
+        model.poll();
+        if (waitMs > 0) {
+          await model.wait(waitMs);
+          model.answers = [];
+        }
+        await expectNextSteps(model, said);
+      },
+    ),
+    { numRuns: Math.ceil(RUNS / 5), seed: SEED },
+  );
+  if (RUNS < DEFAULT.runs || SEED !== DEFAULT.seed) return;
+  for (const action of ['approve later', 'approve now', 'start', 'null'])
+    assert.ok((said.get(action) ?? 0) > 5, `${action}: ${said.get(action) ?? 0} times`);
+});
+
+/** No answer and no message of before is under way any more, and the service lists both events. */
+async function calm(model: ApprovalsModel): Promise<void> {
+  model.answers = [];
+  model.kill = null;
+  model.isAway = false;
+  model.isCrowded = false;
+  model.fill(false);
+  for (const each of EVENT_IDS) {
+    if (model.event(each) === undefined) model.list(each, contentOf(model, each, {}));
+    model.hide(each, true);
+  }
+  for (let round = 0; round < 9; round++) {
+    model.poll();
+    await model.wait(8000);
+  }
+}
+
+/** Azure starts what is not approved at its NotBefore; both events are Scheduled. */
+async function expectNextSteps(model: ApprovalsModel, said: Map<string, number>): Promise<void> {
+  const beginMs = model.time.wallMs();
+  const steps = EVENT_IDS.map((eventId) => ({ eventId, step: model.nextStep(eventId), before: model.posted.length }));
+  for (let round = 0; round < 650; round++) {
+    for (const eventId of EVENT_IDS) startWhenDue(model, eventId);
+    model.poll();
+    await model.wait(1000);
+  }
+  for (const { eventId, step, before } of steps) {
+    const atMs = step.at === null ? null : Date.parse(step.at);
+    const isLater = atMs !== null && atMs > beginMs;
+    const name = step.action === 'approve' ? `approve ${isLater ? 'later' : 'now'}` : String(step.action);
+    said.set(name, (said.get(name) ?? 0) + 1);
+    const post = model.posted.slice(before).find(({ key }) => key === eventId.toLowerCase());
+    if (step.action !== 'approve')
+      assert.equal(post, undefined, `${eventId} is posted, though ${JSON.stringify(step)}`);
+    else
+      assert.ok(
+        Math.abs((post?.atMs ?? 0) - (atMs ?? 0)) <= 1000,
+        `${JSON.stringify(post)}, and ${JSON.stringify(step)}`,
+      );
+  }
+}
+
+function startWhenDue(model: ApprovalsModel, eventId: string): void {
+  const { eventStatus, notBefore = null } = model.event(eventId) ?? {};
+  const isDue = eventStatus === 'Scheduled' && notBefore !== null && Date.parse(notBefore) <= model.time.wallMs();
+  if (isDue) model.list(eventId, { eventStatus: 'Started', notBefore: null });
+}

@@ -23,6 +23,8 @@ import {
   STARTED,
 } from '../../../virtual/approvals-fixture.ts';
 
+const START = { action: 'start', at: scheduledEvent().notBefore, by: null } as const;
+const WAITS = { policy: null, then: 'wait', waitingFor: [] } as const;
 const EMPTY = { steps: [], next: null, unwritten: [] };
 const FIRST = '2026-01-01T00:00:00.000Z';
 
@@ -70,11 +72,13 @@ test('an event for which nothing was recorded and no rule speaks has the state n
     rank: 2,
     turnMs: null,
     isOver: false,
+    nextStep: START,
+    rule: WAITS,
   };
   assert.deepEqual(lifeOf({ ...parts, at: momentAt(0) }), {
     ...{ eventId: EVENT_ID, state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [] },
     ...{ decidedBy: null, deadline: null, rank: 2, submitsAt: null },
-    ...{ submittedAt: null, notStartedForSeconds: null, ...EMPTY },
+    ...{ submittedAt: null, notStartedForSeconds: null, ...EMPTY, nextStep: START, rule: WAITS },
   });
 });
 
@@ -88,7 +92,7 @@ test('recorded, decided, submitted, confirmed: who, when, how, and what the meta
   const submitted: EventRecord = {
     ...{ eventId: EVENT_ID, state: 'submitted', approvedBy: ['orders'], policy: null, at, waitingFor: [], holds: [] },
     ...{ decidedBy: 'quorum', deadline: null, rank: null, submitsAt: null },
-    ...{ submittedAt: at, notStartedForSeconds: 61, ...EMPTY },
+    ...{ submittedAt: at, notStartedForSeconds: 61, ...EMPTY, nextStep: START, rule: WAITS },
     steps: [
       { ...nobody, at, step: 'recorded', approver: 'orders', via: 'token' },
       { ...nobody, at, step: 'decided', reason: 'quorum' },
@@ -102,6 +106,7 @@ test('recorded, decided, submitted, confirmed: who, when, how, and what the meta
   assert.deepEqual(lifeIn(approvals, KEY), {
     ...submitted,
     ...{ state: 'confirmed', at: startedAt, notStartedForSeconds: null },
+    ...{ nextStep: { action: null, at: null, by: null }, rule: null },
     steps: [...submitted.steps, { ...nobody, at: startedAt, step: 'confirmed' }],
   });
   assert.deepEqual(approvals.overview(), { states: ['confirmed'], notStartedSeconds: 0, awaited: [] });
