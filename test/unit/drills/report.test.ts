@@ -13,7 +13,7 @@ function sinksOf(...deliveries: readonly JournalDelivery[]) {
 }
 
 test('a sink that received a change again is listed once, with all attempts and its first acceptance', () => {
-  const given = { sink: 'hooks', status: null };
+  const given = { seq: 1, sink: 'hooks', status: null };
   assert.deepEqual(
     sinksOf(
       { ...given, state: 'discarded', attempts: 3, atMs: 500 },
@@ -27,8 +27,8 @@ test('queued and dead deliveries do not count as accepted; the state and answer 
   for (const state of ['queued', 'dead'] as const)
     assert.deepEqual(
       sinksOf(
-        { sink: 'hooks', status: 422, state: 'discarded', attempts: 1, atMs: 100 },
-        { sink: 'hooks', status: 500, state, attempts: 2, atMs: 500 },
+        { seq: 1, sink: 'hooks', status: 422, state: 'discarded', attempts: 1, atMs: 100 },
+        { seq: 2, sink: 'hooks', status: 500, state, attempts: 2, atMs: 500 },
       ),
       [{ name: 'hooks', state, acceptedAt: null, attempts: 3, status: 500 }],
     );
