@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BridgeError } from '../src/errors.ts';
-import type { Delivery } from '../src/model/deliveries.ts';
+import type { Delivery, RunningWork } from '../src/model/deliveries.ts';
 import type { ScheduledEvent } from '../src/model/events.ts';
 import type { OptionFault } from '../src/schema/faults.ts';
 import type { Schema } from '../src/schema/pieces.ts';
@@ -71,6 +71,8 @@ export interface AdapterDeps extends Deps {
   readonly directory: string;
   /** The environment of the process. It may hold secrets: started programs get selected variables only. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Returns the values of the configuration's secrets. No text that comes from a program may show one. */
+  readonly secrets: () => readonly string[];
   /** Receives data; outside tests, it is the standard output of the process. */
   readonly stdout: Writable;
 }
@@ -238,6 +240,8 @@ export interface Adapter {
    * @throws BridgeError that is the outcome of all deliveries
    */
   deliver(batch: readonly Delivery[], signal: AbortSignal, superseded?: AbortSignal): Promise<readonly Outcome[]>;
+  /** Returns the deliveries that it works on now. For types whose deliveries take long. No I/O. */
+  running?(): readonly RunningWork[];
   /** Called once, after all calls have ended. Opens nothing. */
   close(): void | Promise<void>;
 }

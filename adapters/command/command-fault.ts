@@ -1,6 +1,7 @@
 // The end of a run, or the reason why there was none → an outcome that says what to do.
 import { BridgeError, type BridgeErrorDetails, codeOf, messageOf } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
+import { shortenedText, visibleLine } from '../../src/formats/visible-text.ts';
 import type { Exit } from './running-program.ts';
 
 /** The sink and the program that an error is about. */
@@ -10,50 +11,66 @@ export interface CommandPlace {
   readonly program: string;
 }
 
+/** An ended run: its place, and the last line of its standard error, or null. */
+export interface EndedPlace extends CommandPlace {
+  readonly lastError: string | null;
+}
+
 /** sysexits.h EX_DATAERR. */
 const REFUSED = 65;
 /** EX_NOPERM and EX_CONFIG of sysexits.h, and the codes of shells for a program that cannot be executed or found. */
 const MISCONFIGURED: ReadonlySet<number> = new Set([77, 78, 126, 127]);
 /** Temporary shortages of a resource. */
 const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY', 'EINTR', 'EIO']);
-const LINES = 'its last output is in the log';
+/** In UTF-16 units. */
+const LONGEST_MESSAGE = 1000;
+const LONGEST_PROGRAM = 200;
 
 /** Returns the error of a program that ended by itself, or null for exit code 0. */
-export function exitFault({ code, signal }: Exit, place: CommandPlace): BridgeError | null {
+export function exitFault({ code, signal }: Exit, place: EndedPlace): BridgeError | null {
   if (code === 0) return null;
   const who = whoOf(place);
   if (code === null) {
     return new BridgeError(
       'BRIDGE_COMMAND_FAILED',
-      `${who} was ended by ${signal}, not by the bridge; the bridge runs it again`,
+      withLastLine(`${who} was ended by ${signal}, not by the bridge; the bridge runs it again`, place),
       retry(signal ?? 'signal'),
     );
   }
   if (code === REFUSED) {
-    const message = `${who} rejected this event with exit code ${code}; the event becomes a dead letter; ${LINES}`;
+    const message = withLastLine(
+      `${who} rejected this event with exit code ${code}; the event becomes a dead letter`,
+      place,
+    );
     return new BridgeError('BRIDGE_COMMAND_REFUSED', message, { disposition: 'refused', isNamed: true, status: code });
   }
   if (MISCONFIGURED.has(code)) {
-    const message = `${who} ended with exit code ${code}, which reports a wrong configuration; correct it: ${LINES}`;
+    const message = withLastLine(
+      `${who} ended with exit code ${code}, which reports a wrong configuration; correct it`,
+      place,
+    );
     return new BridgeError('BRIDGE_COMMAND_MISCONFIGURED', message, { disposition: 'misconfigured', status: code });
   }
   return new BridgeError(
     'BRIDGE_COMMAND_FAILED',
-    `${who} ended with exit code ${code}; the bridge runs it again; ${LINES}`,
+    withLastLine(`${who} ended with exit code ${code}; the bridge runs it again`, place),
     retry(code),
   );
 }
 
 /** @param isGone whether its whole process group has ended */
-export function runTimeoutFault(place: CommandPlace, limitMs: number, isGone: boolean): BridgeError {
+export function runTimeoutFault(place: EndedPlace, limitMs: number, isGone: boolean): BridgeError {
   const message = `${whoOf(place)} had not ended after ${formatDuration(limitMs)} and was ended${left(isGone)}; the bridge runs it again: find out why it hangs, or raise timeout`;
-  return new BridgeError('BRIDGE_COMMAND_TIMEOUT', message, retry('timeout'));
+  return new BridgeError('BRIDGE_COMMAND_TIMEOUT', withLastLine(message, place), retry('timeout'));
 }
 
 /** Returns the error of a run that the bridge ended `beforeStart` before NotBefore. */
-export function cutShortFault(place: CommandPlace, beforeStartMs: number, isGone: boolean): BridgeError {
+export function cutShortFault(place: EndedPlace, beforeStartMs: number, isGone: boolean): BridgeError {
   const message = `${whoOf(place)} was ended ${formatDuration(beforeStartMs)} before NotBefore${left(isGone)}; the event becomes a dead letter: make the program faster, or lower beforeStart`;
-  return new BridgeError('BRIDGE_COMMAND_TOO_LATE', message, { disposition: 'expired', status: 'beforeStart' });
+  return new BridgeError('BRIDGE_COMMAND_TOO_LATE', withLastLine(message, place), {
+    disposition: 'expired',
+    status: 'beforeStart',
+  });
 }
 
 /** Returns the error of a run that was not started, because it was too late. */
@@ -107,5 +124,14 @@ function retry(status: string | number): BridgeErrorDetails {
 }
 
 function whoOf({ sink, program }: CommandPlace): string {
-  return `sink ${sink}: ${program}`;
+  return `sink ${sink}: ${shortenedText(visibleLine(program), LONGEST_PROGRAM)}`;
+}
+
+/** Returns a message that operators can read without the log. */
+function withLastLine(message: string, { lastError }: EndedPlace): string {
+  const line =
+    lastError === null
+      ? 'it printed nothing on standard error; its output is in the log'
+      : `its last line on standard error: ${lastError}`;
+  return shortenedText(`${message}; ${line}`, LONGEST_MESSAGE);
 }

@@ -6,7 +6,6 @@ import { duration, durationBetween, flag, name, rule, rules, secret, wholeNumber
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
 import type { SinkApprover } from '../adapter.ts';
 import { batchFault, isBatchFile } from './command-line.ts';
-import { SHORTEST_SECRET } from './output-tail.ts';
 
 const LONGEST = '24h';
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -147,12 +146,9 @@ export function variableFaults({ env }: CommandOptions): readonly OptionFault[] 
   return spoilt.map(([key]) => ({ key: `env.${key}`, message: NO_NUL }));
 }
 
-/** Returns the values that no log may show, the longest first, because one may contain another. */
+/** Returns the values of the secrets in `env`. */
 export function secretValues({ env }: CommandOptions): readonly string[] {
-  const values = Object.values<string | Secret>(env).flatMap((value) =>
-    typeof value === 'string' ? [] : [value.reveal()],
-  );
-  return values.filter(({ length }) => length >= SHORTEST_SECRET).sort((one, other) => other.length - one.length);
+  return Object.values<string | Secret>(env).flatMap((value) => (typeof value === 'string' ? [] : [value.reveal()]));
 }
 
 export function commandApprover({ approve, hold }: CommandOptions): SinkApprover | null {

@@ -1,6 +1,6 @@
 // The kind `command`: options → an adapter that runs a program for each CloudEvent.
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
-import type { Delivery } from '../../src/model/deliveries.ts';
+import type { Delivery, RunningWork } from '../../src/model/deliveries.ts';
 import { orAbort } from '../../src/time/clock.ts';
 import { Running } from '../../src/time/running.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, LeftBehindDeps, Outcome } from '../adapter.ts';
@@ -20,12 +20,13 @@ import {
   variableFaults,
 } from './command-options.ts';
 import { FormerRuns } from './former-runs.ts';
-import { logOutputs } from './output-tail.ts';
+import { hiddenTexts } from './output-tail.ts';
 import { type GroupSystem, groupSystem, ProcessGroup, WINDOWS_FOLDER } from './process-group.ts';
 import { Processes } from './processes.ts';
 import { programFiles } from './program-files.ts';
 import { ProgramSetting, type Setting } from './program-setting.ts';
 import { type EventVariables, eventVariables } from './run-environment.ts';
+import { RunLog } from './run-log.ts';
 import { MARK, RunNotes } from './run-notes.ts';
 import { type RunningProgram, startProgram } from './running-program.ts';
 import { type Limits, type RunEnd, supervise } from './supervise.ts';
@@ -50,7 +51,10 @@ class CommandAdapter implements Adapter {
   readonly #setting: ProgramSetting;
   readonly #notes: RunNotes;
   readonly #former: FormerRuns;
+  readonly #log: RunLog;
   readonly #running = new Running();
+  /** By delivery. */
+  readonly #programs = new Map<number, () => RunningWork>();
 
   constructor(options: CommandOptions, deps: AdapterDeps, platform: NodeJS.Platform = process.platform) {
     const { run, timeout, concurrency } = options;
@@ -70,6 +74,7 @@ class CommandAdapter implements Adapter {
     this.#setting = new ProgramSetting(options, deps, this.#place, platform);
     this.#notes = new RunNotes(deps.notes, deps.random);
     this.#former = new FormerRuns(this.#notes, this.#system, deps);
+    this.#log = new RunLog(deps.logger);
   }
 
   start(): Promise<void> {
@@ -83,6 +88,10 @@ class CommandAdapter implements Adapter {
   deliver(batch: readonly Delivery[], signal: AbortSignal, superseded?: AbortSignal): Promise<readonly Outcome[]> {
     const runs = batch.map((delivery) => this.#running.track(this.#deliver(delivery, signal, superseded)));
     return orAbort(Promise.all(runs), signal);
+  }
+
+  running(): readonly RunningWork[] {
+    return [...this.#programs.values()].map((work) => work());
   }
 
   close(): Promise<void> {
@@ -103,9 +112,21 @@ class CommandAdapter implements Adapter {
     const program = await this.#start(delivery, { ...setting, env: { ...setting.env, ...event.variables, ...own } });
     const group = new ProcessGroup(program.pid, this.#system, this.#deps);
     const noted = this.#noteStart(delivery.seq, program.pid);
+    this.#show(delivery, event, attempt, program);
     const end = await supervise(program, group, { limit, stop, superseded }, this.#deps);
+    this.#programs.delete(delivery.seq);
     await noted;
     return this.#concluded(delivery, program, end);
+  }
+
+  #show({ seq }: Delivery, { variables }: EventVariables, attempt: number, { outputs }: RunningProgram): void {
+    const began = { seq, eventId: variables['EVENT_ID'] ?? null, sinceMs: this.#deps.wallMs(), attempt };
+    this.#programs.set(seq, () => ({ ...began, last: outputs.lastLine(this.#hidden) }));
+  }
+
+  /** The texts that neither the log nor an operator may see, the longest first, because one may contain another. */
+  get #hidden(): readonly string[] {
+    return hiddenTexts([...secretValues(this.#options), ...this.#deps.secrets()]);
   }
 
   #read(delivery: Delivery): EventVariables {
@@ -160,27 +181,30 @@ class CommandAdapter implements Adapter {
     }
   }
 
-  #concluded(delivery: Delivery, program: RunningProgram, end: RunEnd): Outcome {
+  async #concluded(delivery: Delivery, program: RunningProgram, end: RunEnd): Promise<Outcome> {
+    const { outputs, closed } = program;
     if (end.isGone) this.#over(delivery.seq);
     else if (end.cause === 'stop') this.#deps.logger.error({ id: delivery.id, pid: program.pid }, LEFT);
-    const outcome = this.#judge(delivery, end);
+    const wentWell = end.exit?.code === 0;
+    // Only a failure waits for the last line of its standard error.
+    if (end.exit !== null && !wentWell) await closed;
+    const hidden = this.#hidden;
+    const outcome = this.#judge(delivery, end, outputs.stderr.lastLine(hidden));
     const isAccepted = !(outcome instanceof Error);
     // The note stays while the run continues, accepted or not: the next run of the key waits for its end.
     if (isAccepted && end.isGone) this.#notes.dismiss(delivery.seq);
-    const hidden = secretValues(this.#options);
-    const logged = program.outputs.then((outputs) =>
-      logOutputs(outputs, { wentWell: end.exit?.code === 0, hidden, id: delivery.id }, this.#deps.logger),
-    );
+    const logged = closed.then(() => this.#log.ended({ id: delivery.id, outputs, outcome, wentWell, hidden }));
     if (end.exit !== null) void this.#running.track(logged);
     return outcome;
   }
 
-  #judge({ change }: Delivery, { exit, cause, isGone }: RunEnd): Outcome {
+  #judge({ change }: Delivery, { exit, cause, isGone }: RunEnd, lastError: string | null): Outcome {
     const { timeout, beforeStart = 0, approve } = this.#options;
+    const place = { ...this.#place, lastError };
     if (cause === 'superseded') return SUPERSEDED;
-    if (cause === 'beforeStart') return cutShortFault(this.#place, beforeStart, isGone);
-    if (cause !== null || exit === null) return runTimeoutFault(this.#place, timeout, isGone);
-    const fault = exitFault(exit, this.#place);
+    if (cause === 'beforeStart') return cutShortFault(place, beforeStart, isGone);
+    if (cause !== null || exit === null) return runTimeoutFault(place, timeout, isGone);
+    const fault = exitFault(exit, place);
     if (fault !== null) return fault;
     return approve !== undefined && PREPARES.has(change) ? { result: 'accepted', approves: true } : 'accepted';
   }

@@ -1,13 +1,21 @@
-// Chunks of a program's output → its last 4 KiB, as lines that are safe in a log.
-import type { Logger } from 'pino';
-import { visibleLine } from '../../src/formats/visible-text.ts';
+// Chunks of a program's output → its last 4 KiB as lines, or its last line, safe to show.
+import { shortenedText, visibleLine } from '../../src/formats/visible-text.ts';
 
 const KEPT_BYTES = 4096;
 /** The maximum length of a text in a log line (docs/operate/logs.md), in UTF-16 units. */
 const LONGEST_PIECE = 512;
+/** The maximum length of a last line, in UTF-16 units. */
+const LONGEST_LAST = 1000;
 const HIDDEN = '[secret]';
 /** The minimum length of a hidden text, in UTF-16 units. Shorter ones occur in unrelated texts. */
-export const SHORTEST_SECRET = 4;
+const SHORTEST_SECRET = 4;
+
+/** Returns the secrets that are hidden, the longest first, because one may contain another. */
+export function hiddenTexts(secrets: readonly string[]): readonly string[] {
+  return [...new Set(secrets)]
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .sort((one, other) => other.length - one.length);
+}
 
 /** Keeps the end of a stream of any length, in bounded memory. */
 export class OutputTail {
@@ -34,15 +42,33 @@ export class OutputTail {
    * @param hidden texts that become `[secret]`
    */
   lines(hidden: readonly string[] = []): readonly string[] {
+    return this.#shown(hidden)
+      .split(/\r?\n/)
+      .filter((line) => line !== '')
+      .flatMap((line) => pieces(escaped(line)));
+  }
+
+  /**
+   * Returns the last line with a visible character, also if it has no end yet, or null. What a carriage return
+   * overwrites on a terminal is left out. Also hides a secret of which only the beginning has arrived.
+   */
+  lastLine(hidden: readonly string[]): string | null {
+    const text = hidden.reduce(withoutStartOf, this.#shown(hidden, true));
+    const line = text.split(/[\r\n]/).findLast((each) => each.trim() !== '');
+    return line === undefined ? null : shortenedText(escaped(line), LONGEST_LAST);
+  }
+
+  /** @param goesOn whether a character that is cut at the end is left out */
+  #shown(hidden: readonly string[], goesOn = false): string {
     this.#shrink();
     const kept = this.#chunks[0] ?? new Uint8Array();
     const isCut = this.#bytes > kept.byteLength;
-    const text = Buffer.from(isCut ? fromCharacter(kept) : kept).toString();
-    return hidden
-      .reduce((shown, secret) => (isCut ? withoutEndOf(secret, shown) : shown).replaceAll(secret, HIDDEN), text)
-      .split(/\r?\n/)
-      .filter((line) => line !== '')
-      .flatMap((line) => pieces(visibleLine(line).replaceAll('\t', '\\t')));
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    const text = decoder.decode(isCut ? fromCharacter(kept) : kept, { stream: goesOn });
+    return hidden.reduce(
+      (shown, secret) => (isCut ? withoutEndOf(secret, shown) : shown).replaceAll(secret, HIDDEN),
+      text,
+    );
   }
 
   #shrink(): void {
@@ -65,32 +91,21 @@ function withoutEndOf(secret: string, text: string): string {
   return text;
 }
 
+/** Hides the beginning of a secret whose rest has not arrived. */
+function withoutStartOf(text: string, secret: string): string {
+  for (let length = secret.length - 1; length >= SHORTEST_SECRET; length--)
+    if (text.endsWith(secret.slice(0, length))) return text.slice(0, -length) + HIDDEN;
+  return text;
+}
+
+function escaped(line: string): string {
+  return visibleLine(line).replaceAll('\t', '\\t');
+}
+
 /** Never splits a surrogate pair. */
 function pieces(line: string): readonly string[] {
   if (line.length <= LONGEST_PIECE) return [line];
   const isSplit = /[\uD800-\uDBFF]/.test(line.charAt(LONGEST_PIECE - 1));
   const end = isSplit ? LONGEST_PIECE - 1 : LONGEST_PIECE;
   return [line.slice(0, end), ...pieces(line.slice(end))];
-}
-
-interface Told {
-  /** Logs with `info` if true, else `warn`. */
-  readonly wentWell: boolean;
-  /** Texts that must not be logged. */
-  readonly hidden: readonly string[];
-  readonly id: string;
-}
-
-export function logOutputs(
-  outputs: { readonly stdout: OutputTail; readonly stderr: OutputTail },
-  { wentWell, hidden, id }: Told,
-  logger: Logger,
-): void {
-  for (const stream of ['stdout', 'stderr'] as const) {
-    for (const line of outputs[stream].lines(hidden)) {
-      const fields = { id, stream, line };
-      if (wentWell) logger.info(fields, 'the program said');
-      else logger.warn(fields, 'the program said');
-    }
-  }
 }

@@ -35,11 +35,20 @@ export interface RunningProgram {
   readonly pid: number;
   /** Resolves when the process itself exits, even if others keep its pipes open. Never rejects. */
   readonly exit: Promise<Exit>;
+  readonly outputs: Outputs;
   /**
-   * Resolves with the complete outputs when the pipes are closed: at the exit or, if others keep them open, shortly
-   * after it. Never rejects.
+   * Resolves when the outputs are complete, because the pipes are closed: at the exit or, if others keep them open,
+   * shortly after it. Never rejects.
    */
-  readonly outputs: Promise<{ readonly stdout: OutputTail; readonly stderr: OutputTail }>;
+  readonly closed: Promise<void>;
+}
+
+/** What a program has printed so far. */
+export interface Outputs {
+  readonly stdout: OutputTail;
+  readonly stderr: OutputTail;
+  /** Returns the last line of either stream, or null. @param hidden see `OutputTail.lines` */
+  readonly lastLine: (hidden: readonly string[]) => string | null;
 }
 
 /** @throws the error of the system if the program cannot be started */
@@ -59,20 +68,33 @@ export async function startProgram(
     windowsVerbatimArguments: line.isVerbatim ?? false,
   });
   const exit = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
-  const outputs = readOutputs(child, exit, deps);
+  const outputs = readOutputs(child, deps);
+  const closed = untilClosed(child, exit, deps);
   await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
   // A program may exit or close its standard input without reading it.
   child.stdin.on('error', () => {}).end(input);
-  return { pid: child.pid as number, exit, outputs };
+  return { pid: child.pid as number, exit, outputs, closed };
 }
 
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
 /** Reads all output to its end, so that no program blocks for long. */
-async function readOutputs(
-  child: ChildProcessByStdio<Writable, Readable, Readable>,
-  exit: Promise<Exit>,
-  deps: Pick<Deps, 'after'>,
-) {
-  const [stdout, stderr] = [readTail(child.stdout, deps), readTail(child.stderr, deps)];
+function readOutputs(child: Child, deps: Pick<Deps, 'after'>): Outputs {
+  const [stdout, stderr] = [new OutputTail(), new OutputTail()];
+  let newest = stdout;
+  for (const [tail, pipe] of [
+    [stdout, child.stdout],
+    [stderr, child.stderr],
+  ] as const)
+    readInto(tail, pipe, deps, () => {
+      newest = tail;
+    });
+  const lastLine: Outputs['lastLine'] = (hidden) =>
+    newest.lastLine(hidden) ?? (newest === stdout ? stderr : stdout).lastLine(hidden);
+  return { stdout, stderr, lastLine };
+}
+
+async function untilClosed(child: Child, exit: Promise<Exit>, deps: Pick<Deps, 'after'>): Promise<void> {
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   await exit;
   const late = Promise.withResolvers<void>();
@@ -80,14 +102,13 @@ async function readOutputs(
   await Promise.race([closed, late.promise]);
   cancel();
   for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
-  return { stdout, stderr };
 }
 
-function readTail(output: Readable, { after }: Pick<Deps, 'after'>): OutputTail {
-  const tail = new OutputTail();
+function readInto(tail: OutputTail, output: Readable, { after }: Pick<Deps, 'after'>, onRead: () => void): void {
   let read = 0;
   output.on('data', (chunk: Buffer) => {
     tail.add(chunk);
+    onRead();
     read += chunk.byteLength;
     if (read < PIECE_BYTES) return;
     read = 0;
@@ -95,5 +116,4 @@ function readTail(output: Readable, { after }: Pick<Deps, 'after'>): OutputTail 
     after(PAUSE_MS, () => output.resume());
   });
   output.on('error', () => {});
-  return tail;
 }

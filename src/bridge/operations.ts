@@ -2,12 +2,14 @@
 import type { Logger } from 'pino';
 import { toRfc3339 } from '../formats/dates.ts';
 import type { OperatorActions } from '../http/operators/sink-routes.ts';
+import type { RunningWork } from '../model/deliveries.ts';
 import type {
   DeadLetterPage,
   DeadLetterRange,
   JournalPage,
   JournalRange,
   OperatorAct,
+  RunningView,
   SinkView,
 } from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -17,7 +19,7 @@ import type { Sinks } from './sinks.ts';
 
 interface OperationsParts {
   readonly outbox: Outbox;
-  readonly sinks: Pick<Sinks, 'types' | 'status' | 'wake'>;
+  readonly sinks: Pick<Sinks, 'types' | 'status' | 'running' | 'wake'>;
   readonly deps: Pick<Deps, 'wallMs'>;
   readonly logger: Logger;
 }
@@ -32,7 +34,8 @@ export class Operations implements OperatorActions {
   }
 
   sinks(): readonly SinkView[] {
-    return [...this.#parts.sinks.types()].map(([name, type]) => this.#view(name, type));
+    const running = this.#parts.sinks.running();
+    return [...this.#parts.sinks.types()].map(([name, type]) => this.#view(name, type, running));
   }
 
   pause(sink: string, by: string): Promise<SinkView | null> {
@@ -76,6 +79,11 @@ export class Operations implements OperatorActions {
     return this.#parts.outbox.journalPages.page(range);
   }
 
+  running(): ReadonlyMap<number, RunningView> {
+    const running = [...this.#parts.sinks.running().values()].flat();
+    return new Map(running.map((work) => [work.seq, viewOf(work)]));
+  }
+
   /** Records a reload that was applied; `Reloads` logs it. */
   reloaded(by: string, changed: readonly string[]): void {
     this.#note({ operator: by, act: 'reload', subject: null, detail: { changed } });
@@ -105,7 +113,7 @@ export class Operations implements OperatorActions {
     this.#parts.outbox.operatorActs.add({ ...act, atMs: this.#parts.deps.wallMs() });
   }
 
-  #view(name: string, type: string): SinkView {
+  #view(name: string, type: string, running = this.#parts.sinks.running()): SinkView {
     const { outbox, sinks } = this.#parts;
     const { queued, oldestQueuedAtMs, dead } = outbox.queue.backlog(name);
     const { pause, lastAcceptedAtMs, lastError } = outbox.queue.record(name);
@@ -119,6 +127,11 @@ export class Operations implements OperatorActions {
       lastAcceptedAt: lastAcceptedAtMs === null ? null : toRfc3339(lastAcceptedAtMs),
       lastError: lastError && { code: lastError.code, message: lastError.message, at: toRfc3339(lastError.atMs) },
       deadLetters: dead,
+      running: (running.get(name) ?? []).map((work) => ({ eventId: work.eventId, ...viewOf(work) })),
     };
   }
+}
+
+function viewOf({ sinceMs, attempt, last }: RunningWork): RunningView {
+  return { since: toRfc3339(sinceMs), attempt, last };
 }

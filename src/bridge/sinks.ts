@@ -4,9 +4,11 @@ import type { Logger } from 'pino';
 import type { DeliveryNotes, EventsInView } from '../../adapters/adapter.ts';
 import { touches } from '../config/changes.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
+import { secretTexts } from '../config/secrets.ts';
 import { Lane } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
 import { RequestWindow } from '../delivery/rate-limiter.ts';
+import type { RunningWork } from '../model/deliveries.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
@@ -18,10 +20,12 @@ import { type LaneSuccession, SinkLane, writtenFiles } from './sinks/sink-lane.t
 /** The time for running deliveries to a removed sink. */
 const REMOVAL_GRACE_MS = 8000;
 
+type SinksConfig = Parameters<typeof secretTexts>[0];
+
 interface SinksParts {
   /** Null until documents are handled (behaviour 4.12). */
   readonly flow: () => Pick<RunningFlow, 'approvals' | 'ownName' | 'isInView'> | null;
-  readonly config: Pick<Config, 'sinks' | 'kinds'>;
+  readonly config: SinksConfig & Pick<Config, 'kinds'>;
   readonly outbox: Outbox;
   readonly deps: Deps;
   readonly logger: Logger;
@@ -44,6 +48,8 @@ interface LaneMakings extends LaneSuccession {
 export class Sinks {
   readonly #parts: SinksParts;
   #sinks: Config['sinks'];
+  /** The values of the secrets of the configuration in force. */
+  #secrets: readonly string[];
   #reports: SinkReports | null = null;
   #isClosing = false;
   #lanes = new Map<string, SinkLane>();
@@ -56,6 +62,7 @@ export class Sinks {
   constructor(parts: SinksParts) {
     this.#parts = parts;
     this.#sinks = parts.config.sinks;
+    this.#secrets = secretTexts(parts.config);
   }
 
   /** Stores which sinks exist, then starts a lane for each. Call it once, or again after `close`. */
@@ -83,9 +90,11 @@ export class Sinks {
    * Applies a new configuration. A sink keeps its lane if it is unchanged or only its filter has changed. Resolves when
    * no delivery to a removed sink runs.
    */
-  async reload({ sinks }: Pick<Config, 'sinks'>, paths: readonly string[]): Promise<void> {
+  async reload(config: SinksConfig, paths: readonly string[]): Promise<void> {
+    const { sinks } = config;
     const before = this.#sinks;
     this.#sinks = sinks;
+    this.#secrets = secretTexts(config);
     if (this.#reports === null || this.#isClosing) return;
     const gone = Object.keys(before).filter((name) => !Object.hasOwn(sinks, name));
     const removed = gone.map((name) => this.#remove(name));
@@ -112,6 +121,11 @@ export class Sinks {
   /** By name; empty before `open`. */
   status(): ReadonlyMap<string, LaneStatus> {
     return new Map([...this.#lanes].flatMap(([name, lane]) => statusOf(name, lane)));
+  }
+
+  /** Returns what the lanes work on, by the sink's name; also those of removed sinks. */
+  running(): ReadonlyMap<string, readonly RunningWork[]> {
+    return new Map([...this.#leaving, ...this.#lanes].map(([name, lane]) => [name, lane.running()]));
   }
 
   /** Waits for running deliveries, up to a time limit. */
@@ -160,7 +174,8 @@ export class Sinks {
     if (reports === null) throw new RangeError(`sink ${name} is closed`);
     this.#logChanged(outbox.sinks.put([configuredSink([name, config])]));
     const kept = { memory: memoryOf(name, outbox, isInForce), notes, events: this.#events };
-    const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger, stdout, ...kept });
+    const secrets = () => this.#secrets;
+    const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger, stdout, secrets, ...kept });
     return new Lane({
       ...{ name, adapter, retry: config.retry, deps, logger, requests, heldKeys },
       store: outbox.queue,

@@ -6,6 +6,7 @@ import { isMapping } from '../schema/validate.ts';
 import type { Exposure } from '../secrets/file-exposure.ts';
 import { fileReadFault } from '../secrets/regular-file.ts';
 import { type FileReference, Secret, type SecretReference } from '../secrets/secret.ts';
+import type { Config } from './config.ts';
 
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -44,6 +45,17 @@ function valueOrAbsent({ reference, absent }: Secret, around: Surroundings): Ret
 /** Whether all secrets in `output` have a value. */
 export function areOpen(output: unknown, { opened }: OpenedSecrets): boolean {
   return secretsIn(output).every((secret) => opened.has(secret));
+}
+
+/** The parts of a configuration that may have secrets. */
+type WithSecrets = Pick<Config, 'sinks'> & Partial<Pick<Config, 'http' | 'approvals'>>;
+
+/** Returns the values of all secrets, without those that have a default, which are addresses. */
+export function secretTexts({ sinks, http, approvals }: WithSecrets): readonly string[] {
+  const { sources = {}, ...rest } = approvals ?? {};
+  const options = [...Object.values(sinks), ...Object.values(sources)].map((each) => each.options);
+  const secrets = [http, rest, ...options].flatMap(secretsIn).filter(({ absent }) => absent === null);
+  return [...new Set(secrets.map((secret) => secret.reveal()))];
 }
 
 /** Returns all places in `file`, the configuration as written, that name a file whose text is handled as a secret. */

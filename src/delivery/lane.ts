@@ -1,7 +1,7 @@
 // Rows of one sink → adapter calls, in order for each key, until accepted or dead (behaviour 5.1).
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
-import type { Delivery } from '../model/deliveries.ts';
+import type { Delivery, RunningWork } from '../model/deliveries.ts';
 import { backoffMs } from '../time/backoff.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import { Calls } from './calls.ts';
@@ -119,6 +119,10 @@ export class Lane implements AsyncDisposable {
 
   status(): LaneStatus {
     return this.#report.status(this.#lane.state.calls);
+  }
+
+  running(): readonly RunningWork[] {
+    return this.#options.adapter.running?.() ?? [];
   }
 
   /** Keys in a call, or whose outcome is not stored yet. */

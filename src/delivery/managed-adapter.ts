@@ -31,6 +31,7 @@ export function manageAdapter(adapter: Adapter, sink: string): ManagedAdapter {
     },
     ...(adapter.preparation && { preparation: managePreparation(adapter.preparation, run) }),
     ...(adapter.start && { start: () => running.track(adapter.start?.() ?? Promise.resolve()) }),
+    ...(adapter.running && { running: () => adapter.running?.() ?? [] }),
     check: (signal) => run(signal, () => adapter.check(signal)),
     async deliver(batch, signal, superseded): Promise<readonly Outcome[]> {
       try {

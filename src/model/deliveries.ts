@@ -18,6 +18,23 @@ export interface Delivery {
   readonly endedAtMs: number | null;
 }
 
+/** A delivery that an adapter works on, for types whose deliveries take long. */
+export interface RunningWork {
+  /** Identifies the delivery. */
+  readonly seq: number;
+  /** In the service's letter case; null for `source.*`. */
+  readonly eventId: string | null;
+  /** Wall time. */
+  readonly sinceMs: number;
+  /** 1, 2, …: counts the attempts of this delivery. */
+  readonly attempt: number;
+  /**
+   * The last line of the program, or what a drain waits for; null if there is none yet. At most 1,000 characters,
+   * without secrets and control characters.
+   */
+  readonly last: string | null;
+}
+
 /** The states of a sink's lane, as `/readyz` and metrics show them. */
 export const LANE_STATES = [
   'delivering',

@@ -44,6 +44,8 @@ export interface JournalItem {
 export type JournalChange = Omit<JournalItem, 'bytes'> & { readonly change: string };
 
 export interface JournalDelivery {
+  /** Identifies the delivery among all that are queued. */
+  readonly seq: number;
   readonly sink: string;
   readonly state: DeliveryState;
   /** The failed attempts, and the successful one if it was delivered. */
@@ -90,6 +92,14 @@ export interface DeadLetterPage {
   readonly next: number | null;
 }
 
+/** Work in progress on a delivery, as the journal shows it. `last`: as in `RunningWork`. */
+export interface RunningView {
+  /** RFC 3339. */
+  readonly since: string;
+  readonly attempt: number;
+  readonly last: string | null;
+}
+
 /** A sink as `GET /v1/sinks` shows it. */
 export interface SinkView {
   readonly name: string;
@@ -101,4 +111,6 @@ export interface SinkView {
   readonly lastAcceptedAt: string | null;
   readonly lastError: { readonly code: string; readonly message: string; readonly at: string } | null;
   readonly deadLetters: number;
+  /** Deliveries that its adapter works on now, the oldest first. */
+  readonly running: readonly ({ readonly eventId: string | null } & RunningView)[];
 }

@@ -4,7 +4,6 @@ import { visibleLine } from '../formats/visible-text.ts';
 import { RequestRate } from '../metadata/request-rate.ts';
 import type { ScheduledEvent } from '../model/events.ts';
 import { sleep } from '../time/clock.ts';
-import { questions } from './ask.ts';
 import { objectIn, requestOf } from './bridge/act.ts';
 import {
   askBridge,
@@ -16,6 +15,7 @@ import {
   DEFAULT_BRIDGE,
 } from './bridge/bridge-client.ts';
 import { standingHolds } from './bridge/standing-holds.ts';
+import { confirmations } from './confirmation.ts';
 import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
@@ -196,10 +196,10 @@ async function approveThrough(
  * @returns null for a no; undefined for a yes to an event that could not be named
  */
 function confirmer(context: VerbContext, { events }: FarSide): (eventId: string) => Promise<Named | undefined | null> {
-  const ask = questions(context);
+  const ask = confirmations(context);
   return async (eventId) => {
     const event = await named(context, events, eventId);
-    if (await ask(`Start ${visibleLine(eventId)} now, for every VM in its Resources?`)) return event;
+    if (await ask(`Start ${visibleLine(eventId)} now, for every VM in its Resources? [y/N] `)) return event;
     context.warn(visibleLine(`${eventId}: not approved, because the answer was not y or yes`));
     return null;
   };

@@ -22,6 +22,8 @@ export interface AdapterDepsOptions {
   readonly directory?: string;
   /** That of this process by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Values of the configuration's secrets; none by default. */
+  readonly secrets?: readonly string[];
 }
 
 /** Holds what was written last, for as many adapters as are given it: a store that outlives them. */
@@ -55,6 +57,7 @@ export function adapterDeps({
   events = { ownName: () => null, isInView: () => false, wasSeen: () => true },
   directory = '.',
   env = process.env,
+  secrets = [],
 }: AdapterDepsOptions = {}): TestDeps {
   const lines: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
@@ -68,6 +71,7 @@ export function adapterDeps({
     events,
     directory,
     env,
+    secrets: () => secrets,
     logged: () => lines.join(''),
   };
   return { wallMs, elapsedMs, after, random, scheduler, ...own };

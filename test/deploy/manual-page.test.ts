@@ -1,4 +1,4 @@
-// The manual page of the packages → each verb and option of the tables; no warning of mandoc or man.
+// The manual page of the packages → each verb and option; mandoc and man warn of nothing.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-# A command → the same command on a terminal of its own: what it prints there goes to standard output, what comes in is typed, SIGTERM is passed on, its exit code is ours. TERMINAL_SIZE=80x24 sets the terminal's size, which is unknown otherwise.
+# A command → the same command on a terminal of its own: what it prints there goes to standard output, standard input is typed there, SIGTERM is passed on, its exit code is ours. TERMINAL_SIZE=80x24 sets the terminal's size, which is unknown otherwise.
 import fcntl
 import os
 import pty
@@ -19,13 +19,14 @@ signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGTERM))
 
 sources = [terminal, sys.stdin.fileno()]
 while True:
-    ready, _, _ = select.select(sources, [], [])
-    if sys.stdin.fileno() in ready:
+    readable, _, _ = select.select(sources, [], [])
+    if sys.stdin.fileno() in readable:
         typed = os.read(sys.stdin.fileno(), 4096)
         if typed:
             os.write(terminal, typed)
-        else:
-            sources = [terminal]
+        else:  # the end of our input is not the end of the terminal's
+            sources.remove(sys.stdin.fileno())
+    if terminal not in readable:
         continue
     try:
         printed = os.read(terminal, 4096)

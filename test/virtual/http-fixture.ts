@@ -86,6 +86,7 @@ const LIFE: EventRecord = {
 export const SINK: SinkView = {
   ...{ name: 'hooks', type: 'webhook', state: 'delivering', queued: 0, oldestAt: null },
   ...{ lastAcceptedAt: null, lastError: null, deadLetters: 0 },
+  running: [{ eventId: 'A', since: '2026-01-01T00:00:00.000Z', attempt: 1, last: null }],
 };
 
 /** A drill that has ended. */
@@ -165,6 +166,7 @@ export class HttpFixture {
     deadLetters: () => ({ items: [], next: null }),
     decide: (act, sink, ids, by) => this.#tell([act, sink, ...ids, by], sink === SINK.name ? ids.length : null),
     journal: () => ({ items: [], next: null }),
+    running: () => new Map(),
   };
   /** By default one that has ended, by the id of `DRILL`. */
   drills: ServedDrills = {
@@ -269,6 +271,7 @@ export class HttpFixture {
       deadLetters: (page) => this.operations.deadLetters(page),
       decide: (...given) => this.operations.decide(...given),
       journal: (range) => this.operations.journal(range),
+      running: () => this.operations.running(),
     };
   }
 

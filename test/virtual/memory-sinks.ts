@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Adapter, AdapterDefinition, DeliveryNotes, EventsInView, SinkApprover } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { affects } from '../../src/model/content.ts';
-import type { Delivery } from '../../src/model/deliveries.ts';
+import type { Delivery, RunningWork } from '../../src/model/deliveries.ts';
 import type { VmMetadata } from '../../src/model/vm-metadata.ts';
 import { type Answer, accept } from './scripted-adapter.ts';
 
@@ -35,12 +35,16 @@ export class FarSide {
   notes: DeliveryNotes | null = null;
   /** What the running process tells its adapter of events; null before the first. */
   view: EventsInView | null = null;
+  /** The running process tells its adapter these values of secrets; none before the first. */
+  secrets: () => readonly string[] = () => [];
+  /** What its adapter says of each delivery under way. */
+  last: string | null = null;
   /** Calls so far. */
   calls = 0;
-  readonly #wallMs: () => number;
+  readonly wallMs: () => number;
 
   constructor(wallMs: () => number) {
-    this.#wallMs = wallMs;
+    this.wallMs = wallMs;
   }
 
   /** `scheduled`, `started`, … in order of arrival. */
@@ -60,7 +64,7 @@ export class FarSide {
       change,
       partitionKey,
       text: new TextDecoder().decode(bytes),
-      atMs: this.#wallMs(),
+      atMs: this.wallMs(),
       label,
     });
   }
@@ -137,7 +141,7 @@ export class MemorySinks {
         approve === undefined ? null : { name: approve, holds: hold, ...(ownOnly && { actsOn: namesOwn }) },
       cancels: ({ cancel }) => cancel,
       filesOf: ({ file }) => (file === undefined ? [] : [file]),
-      create: ({ inFlight, urgentInFlight, batch, perMinute, closeMs, label }, { name, notes, events }) => {
+      create: ({ inFlight, urgentInFlight, batch, perMinute, closeMs, label }, { name, notes, events, secrets }) => {
         const limits = {
           inFlight,
           batch,
@@ -149,6 +153,7 @@ export class MemorySinks {
         const side = this.side(name);
         side.notes = notes;
         side.view = events;
+        side.secrets = secrets;
         return memoryAdapter(side, { limits, label }, killed);
       },
     };
@@ -161,16 +166,22 @@ interface MemoryOptions {
 }
 
 function memoryAdapter(side: FarSide, { limits, label }: MemoryOptions, killed: AbortSignal): Adapter {
+  const running = new Map<number, Omit<RunningWork, 'last'>>();
   return {
     limits,
     check: async () => null,
+    running: () => [...running.values()].map((work) => ({ ...work, last: side.last })),
     deliver: async (batch, signal, superseded) => {
       if (killed.aborted) throw dead();
       side.calls += 1;
+      for (const { seq, partitionKey, attempts } of batch)
+        running.set(seq, { seq, eventId: partitionKey, sinceMs: side.wallMs(), attempt: attempts + 1 });
       const outcomes = await Promise.race([
         side.answer(batch, AbortSignal.any([signal, killed]), superseded),
         rejectedBy(killed),
-      ]);
+      ]).finally(() => {
+        for (const { seq } of batch) running.delete(seq);
+      });
       batch.forEach((row, place) => {
         const outcome = outcomes[place];
         if (!(outcome instanceof BridgeError) || outcome.status === ANSWER_LOST) side.take(row, label);

@@ -15,6 +15,8 @@ export interface AdapterParts {
   /** Without it, the adapter has no memory, as in checks of options and connections. */
   readonly memory?: AdapterMemory;
   readonly notes?: DeliveryNotes;
+  /** The values of the configuration's secrets. Without it, none. */
+  readonly secrets?: () => readonly string[];
   /** Without it, `isInView` is always false. */
   readonly events?: EventsInView;
 }
@@ -23,13 +25,13 @@ export interface AdapterParts {
 export function createAdapter(
   name: string,
   config: Pick<Config, 'sinks'>,
-  { deps, logger, stdout, memory = NO_MEMORY, notes = NO_NOTES, events = NO_VIEW }: AdapterParts,
+  { deps, logger, stdout, memory = NO_MEMORY, notes = NO_NOTES, events = NO_VIEW, secrets = () => [] }: AdapterParts,
 ): ManagedAdapter {
   const sink = config.sinks[name];
   if (sink === undefined) throw new RangeError(`no sink ${name}`);
   const { adapter, options, directory, env } = sink;
   return manageAdapter(
-    adapter.create(options, { ...deps, name, logger, stdout, memory, notes, events, directory, env }),
+    adapter.create(options, { ...deps, name, logger, stdout, memory, notes, events, secrets, directory, env }),
     name,
   );
 }

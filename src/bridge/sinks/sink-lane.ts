@@ -4,6 +4,7 @@ import type { SinkConfig } from '../../config/config.ts';
 import type { Lane } from '../../delivery/lane.ts';
 import type { LaneStatus } from '../../delivery/lane-report.ts';
 import { messageOf } from '../../errors.ts';
+import type { RunningWork } from '../../model/deliveries.ts';
 import type { CancelTimer, Deps } from '../../time/clock.ts';
 
 const RETRY_MS = 1000;
@@ -103,6 +104,11 @@ export class SinkLane {
   status(): LaneStatus | null {
     const inFlight = [...this.#lanes].reduce((sum, lane) => sum + lane.status().inFlight, 0);
     return this.#lane && { ...this.#lane.status(), inFlight };
+  }
+
+  /** Returns what its lanes work on, the oldest first. */
+  running(): readonly RunningWork[] {
+    return [...this.#lanes].flatMap((lane) => lane.running()).sort((one, other) => one.sinceMs - other.sinceMs);
   }
 
   /**

@@ -1,12 +1,12 @@
 // GET /v1/journal: what was published, by event and time, and its deliveries (behaviour 11.5).
 import { toRfc3339 } from '../../formats/dates.ts';
-import type { JournalItem, JournalPage } from '../../model/operators.ts';
+import type { JournalItem, JournalPage, RunningView } from '../../model/operators.ts';
 import { untilNextTurn } from '../../time/turn.ts';
 import * as api from '../openapi/operation.ts';
 import { NEXT_PAGE, oneIn, type Page, pageIn, pageParameters, strayIn, timeIn } from '../query.ts';
 import type { ApiRoute, Reply, RouteRequest } from '../route.ts';
 import { problem } from '../route.ts';
-import type { OperatorActions, OperatorPorts } from './sink-routes.ts';
+import { type OperatorActions, type OperatorPorts, RUNNING } from './sink-routes.ts';
 
 /** Items of one answer. */
 const MOST = 1000;
@@ -42,7 +42,7 @@ async function collect(
   operations: OperatorActions,
   signal: AbortSignal,
 ): Promise<{ items: Buffer[]; next: number | null }> {
-  const page = new PageOfItems(range.limit);
+  const page = new PageOfItems(range.limit, operations.running());
   for (let after: number | null = range.after; after !== null; ) {
     signal.throwIfAborted();
     // One item more than the limit shows if there is a next page.
@@ -61,15 +61,17 @@ class PageOfItems {
   /** The position of the last item. */
   last = 0;
   readonly #limit: number;
+  readonly #running: ReadonlyMap<number, RunningView>;
   #bytes = 0;
 
-  constructor(limit: number) {
+  constructor(limit: number, running: ReadonlyMap<number, RunningView>) {
     this.#limit = limit;
+    this.#running = running;
   }
 
   /** Returns false if there is no room for the item. */
   add(item: JournalItem): boolean {
-    const bytes = itemJson(item);
+    const bytes = itemJson(item, this.#running);
     this.#bytes += bytes.byteLength + COMMA.byteLength;
     if (this.count > 0 && (this.count === this.#limit || this.#bytes > MOST_BYTES)) return false;
     if (this.count > 0) this.items.push(COMMA);
@@ -81,8 +83,15 @@ class PageOfItems {
 }
 
 /** The CloudEvent has the same bytes as in the journal. */
-function itemJson({ position, atMs, bytes, deliveries }: JournalItem): Buffer {
-  const dated = deliveries.map(({ atMs: sinceMs, ...delivery }) => ({ ...delivery, at: toRfc3339(sinceMs) }));
+function itemJson(
+  { position, atMs, bytes, deliveries }: JournalItem,
+  running: ReadonlyMap<number, RunningView>,
+): Buffer {
+  const dated = deliveries.map(({ seq, atMs: sinceMs, ...delivery }) => ({
+    ...delivery,
+    at: toRfc3339(sinceMs),
+    running: running.get(seq) ?? null,
+  }));
   return Buffer.concat([
     Buffer.from(`{"position":${position},"at":"${toRfc3339(atMs)}","event":`),
     bytes,
@@ -111,10 +120,14 @@ function rangeIn(query: URLSearchParams): AskedRange | string {
 
 const DELIVERY = api.shape('JournalDelivery', {
   sink: api.id,
-  state: { enum: ['queued', 'delivered', 'dead', 'discarded'] },
+  state: api.DELIVERY_STATE,
   attempts: api.count,
   at: { ...api.time, description: 'When it reached this state.' },
   status: api.LAST_STATUS,
+  running: {
+    ...api.orNull(api.object(RUNNING)),
+    description: 'The work in progress on it, if the sink is of type command or kubernetes.',
+  },
 });
 
 const ITEM = api.shape('JournalItem', {
@@ -152,7 +165,14 @@ const LIST_JOURNAL: api.ApiOperation = {
               data: {},
             },
             deliveries: [
-              { sink: 'hooks', state: 'delivered', attempts: 1, status: null, at: '2026-01-01T00:00:00.010Z' },
+              {
+                sink: 'hooks',
+                state: 'delivered',
+                attempts: 1,
+                status: null,
+                at: '2026-01-01T00:00:00.010Z',
+                running: null,
+              },
             ],
           },
         ],

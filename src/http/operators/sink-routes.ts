@@ -1,7 +1,14 @@
 // GET /v1/sinks, POST /v1/sinks/NAME/pause and /resume (behaviour 11.6).
 import type { ErrorCode } from '../../errors.ts';
 import { LANE_STATES } from '../../model/deliveries.ts';
-import type { DeadLetterPage, DeadLetterRange, JournalPage, JournalRange, SinkView } from '../../model/operators.ts';
+import type {
+  DeadLetterPage,
+  DeadLetterRange,
+  JournalPage,
+  JournalRange,
+  RunningView,
+  SinkView,
+} from '../../model/operators.ts';
 import * as api from '../openapi/operation.ts';
 import { type ApiRoute, type ApproverRequest, json, problem, type Reply } from '../route.ts';
 
@@ -39,6 +46,17 @@ export function noSuchSink(): Reply {
   return problem('unknown-sink', 'The bridge has no sink with this name; GET /v1/sinks lists its sinks.');
 }
 
+/** The members of `RunningView`. */
+export const RUNNING = {
+  since: api.time,
+  attempt: { type: 'integer', minimum: 1 },
+  last: {
+    ...api.textOrNull,
+    maxLength: 1000,
+    description: 'The last line of the program, or the pod and disruption budget that a drain waits for.',
+  },
+} as const;
+
 const SINK = api.shape('Sink', {
   name: api.id,
   type: api.id,
@@ -48,6 +66,10 @@ const SINK = api.shape('Sink', {
   lastAcceptedAt: api.timeOrNull,
   lastError: api.orNull(api.object({ code: api.id, message: api.text, at: api.time })),
   deadLetters: api.count,
+  running: {
+    ...api.list(api.object({ eventId: api.orNull(api.id), ...RUNNING })),
+    description: 'Deliveries that a sink of type command or kubernetes works on now.',
+  },
 });
 
 const CODE: ErrorCode = 'BRIDGE_SINK_MISCONFIGURED';
@@ -62,6 +84,7 @@ const EXAMPLE = {
   },
   lastError: { code: CODE, message: 'hooks.example.com answered 404', at: '2026-01-01T00:00:01.000Z' },
   deadLetters: 0,
+  running: [],
 };
 
 const LIST_SINKS: api.ApiOperation = {
@@ -98,6 +121,8 @@ export interface OperatorActions {
    */
   decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], by: string): number | readonly string[] | null;
   journal(range: JournalRange): JournalPage;
+  /** Returns the work in progress, by the `seq` of its delivery. */
+  running(): ReadonlyMap<number, RunningView>;
 }
 
 export interface OperatorPorts {

@@ -153,9 +153,10 @@ export class JournalPages {
   }
 }
 
-function toDelivery({ sink, state, attempts, status, queued_ms, at_ms }: DeliveryRow): JournalDelivery {
+function toDelivery({ seq, sink, state, attempts, status, queued_ms, at_ms }: DeliveryRow): JournalDelivery {
   const isDelivered = state === 'delivered';
   return {
+    seq,
     sink,
     state,
     attempts: attempts + Number(isDelivered),

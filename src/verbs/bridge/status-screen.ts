@@ -120,7 +120,18 @@ function approvalOf(approval: ShownApproval | null): string {
 
 export function sinkLines(sinks: readonly ShownSink[], wallMs: number): readonly Line[] {
   const rows = table(sinks.map((sink) => sinkCells(sink, wallMs)));
-  return rows.map(({ text }, index) => (isWell(sinks[index]?.state) ? { text } : { text, colour: 'yellow' }));
+  return rows.flatMap(({ text }, index): readonly Line[] => [
+    isWell(sinks[index]?.state) ? { text } : { text, colour: 'yellow' },
+    ...runningLines(sinks[index], wallMs),
+  ]);
+}
+
+function runningLines(sink: ShownSink | undefined, wallMs: number): readonly Line[] {
+  const detail = sink?.type === 'kubernetes' ? 'waits for' : 'last line:';
+  return (sink?.running ?? []).map(({ eventId, since, attempt, last }) => {
+    const began = `running for ${spoken((wallMs - Date.parse(since)) / 1000)} (attempt ${attempt})`;
+    return { text: `    ${oneLine(`${eventId ?? 'source'}  ${began}${last === null ? '' : `, ${detail} ${last}`}`)}` };
+  });
 }
 
 function sinkCells(

@@ -10,8 +10,13 @@ import { withStoreToRead } from '../store.ts';
 import type { VerbContext } from '../verb.ts';
 import { askBridge, type BridgeRequest } from './bridge-client.ts';
 
-/** A sink of `GET /v1/sinks`; from the store, its state is `paused`, `retired` or else `stopped`. */
-export type ShownSink = Omit<SinkView, 'state'> & { readonly state: string };
+/**
+ * A sink of `GET /v1/sinks`; from the store, its state is `paused`, `retired` or else `stopped`. A bridge of an earlier
+ * release has no `running`.
+ */
+export type ShownSink = Omit<SinkView, 'state' | 'running'> & { readonly state: string } & Partial<
+    Pick<SinkView, 'running'>
+  >;
 
 export interface ShownEvent {
   readonly eventId: string;

@@ -1,6 +1,6 @@
 // Options, shell scripts → a command adapter in a folder of its own, and what it logged.
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
@@ -43,6 +43,10 @@ export class Scripts {
     return existsSync(this.path(name)) ? readFileSync(this.path(name), 'utf8') : null;
   }
 
+  remove(name: string): void {
+    rmSync(this.path(name));
+  }
+
   /** Waits for a line of that file. */
   async line(name: string): Promise<string> {
     await poll(() => this.read(name)?.includes('\n') ?? false, `a line in ${name}`);
@@ -55,6 +59,8 @@ export interface Sink {
   readonly time?: Deps;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly secrets?: Readonly<Record<string, string>>;
+  /** The values of other secrets of the configuration. */
+  readonly configured?: readonly string[];
 }
 
 /** An adapter as a lane has it, closed with the test. Programs run in the folder of the scripts. */
@@ -64,8 +70,8 @@ export function startCommand(
   options: Readonly<Record<string, unknown>>,
   sink: Sink = {},
 ) {
-  const { notes = deliveryNotes(), time, env = { PATH: process.env['PATH'] }, secrets = {} } = sink;
-  const deps = adapterDeps({ notes, env, directory: scripts.folder, ...(time ? { time } : {}) });
+  const { notes = deliveryNotes(), time, env = { PATH: process.env['PATH'] }, secrets = {}, configured = [] } = sink;
+  const deps = adapterDeps({ notes, env, secrets: configured, directory: scripts.folder, ...(time ? { time } : {}) });
   const parsed = v.parse(commandSink.options, { directory: '.', ...options });
   openSecrets(parsed, secrets);
   const bare = commandSink.create(parsed, deps);

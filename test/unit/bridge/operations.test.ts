@@ -5,6 +5,9 @@ import { pino } from 'pino';
 import { Operations } from '../../../src/bridge/operations.ts';
 import { append, bury, entry, testStore } from '../../virtual/outbox-fixture.ts';
 
+const RUNNING = [{ seq: 7, eventId: 'A', sinceMs: 1000, attempt: 2, last: 'connections left: 3' }];
+const RUNNING_VIEW = { since: '1970-01-01T00:00:01.000Z', attempt: 2, last: 'connections left: 3' };
+
 function operations(t: TestContext) {
   const store = testStore(t);
   const log: { operator?: string; msg: string }[] = [];
@@ -12,6 +15,7 @@ function operations(t: TestContext) {
   const sinks = {
     types: () => new Map([['audit', 'webhook']]),
     status: () => new Map(),
+    running: () => new Map([['audit', RUNNING]]),
     wake: () => {
       wakes += 1;
     },
@@ -73,5 +77,7 @@ test('a sink shows what waits, what was accepted last and what went wrong last',
     lastAcceptedAt: '1970-01-01T00:00:02.000Z',
     lastError: { code: 'BRIDGE_DELIVERY_FAILED', message: 'it failed', at: '1970-01-01T00:00:01.000Z' },
     deadLetters: 0,
+    running: [{ eventId: 'A', ...RUNNING_VIEW }],
   });
+  assert.deepEqual(served.running(), new Map([[7, RUNNING_VIEW]]));
 });

@@ -229,3 +229,34 @@ test('two sinks that exchange their files never write one file at once', async (
   await bridge.advance(2 * SECOND);
   assert.equal(bridge.sink('audit').calls, 2);
 });
+
+test('a call of before the reload stays visible as running until it ends, in the list of sinks and in the journal', async (t) => {
+  const { bridge, calls, key } = await changedDuringCall(t, sinks('new'));
+  bridge.sink('audit').last = 'connections left: 3';
+  const running = async () => {
+    const { body } = await bridge.request('GET', '/v1/sinks');
+    const { body: journal } = await bridge.request('GET', `/v1/journal?event=${key}`);
+    const [sink] = body as { running: readonly Record<string, unknown>[] }[];
+    const [item] = (journal as { items: { deliveries: { running: Record<string, unknown> | null }[] }[] }).items;
+    return [sink?.running, item?.deliveries[0]?.running];
+  };
+  const [[work] = [], inJournal] = (await running()) as [Record<string, unknown>[], Record<string, unknown>];
+  const { since, ...rest } = work ?? {};
+  assert.deepEqual(rest, { eventId: key, attempt: 1, last: 'connections left: 3' });
+  assert.match(String(since), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  assert.deepEqual(inJournal, { since, attempt: 1, last: 'connections left: 3' });
+  calls.end('accepted');
+  await bridge.advance(2 * SECOND);
+  assert.deepEqual(await running(), [[], null]);
+});
+
+test('an adapter gets the secrets of the configuration in force, to hide them', async (t) => {
+  const approvers = (token: string) => ({ approvals: { approvers: { orders: { token: { env: token } } } } });
+  const bridge = new VirtualBridge(t, { ...sinks('one'), ...approvers('ORDERS_TOKEN') });
+  await bridge.startFor(2 * SECOND);
+  const { secrets } = bridge.sink('audit');
+  assert.equal(secrets().length, 1);
+  const before = secrets();
+  await bridge.reload({ ...sinks('one'), ...approvers('BILLING_TOKEN') });
+  assert.notDeepEqual(secrets(), before, 'the adapter is the same, as the sink has not changed');
+});

@@ -6,8 +6,13 @@ import { poll } from '../../../support/poll.ts';
 import { rawConnection } from '../../../support/raw-connection.ts';
 import { serve } from '../../../virtual/http-fixture.ts';
 
+const RUNNING = { since: '1970-01-01T00:00:00.007Z', attempt: 2, last: 'connections left: 3' };
+
 function item(position: number, bytes = '{"id":"a"}') {
-  const deliveries = [{ sink: 'hooks', state: 'queued', attempts: 0, atMs: 5, status: null }] as const;
+  const deliveries = [
+    { seq: 1, sink: 'hooks', state: 'queued', attempts: 0, atMs: 5, status: null },
+    { seq: 2, sink: 'drain', state: 'queued', attempts: 1, atMs: 5, status: 3 },
+  ] as const;
   return { position, atMs: 1000, bytes: new TextEncoder().encode(bytes), deliveries };
 }
 
@@ -20,11 +25,16 @@ test('the query takes an event, a span of time and a page, and each item has its
       asked.push(range);
       return { items: [item(5)], next: null };
     },
+    running: () => new Map([[2, RUNNING]]),
   };
   const path = '/v1/journal?event=ABC&since=1970-01-01T00:00:01Z&until=1970-01-01T00:00:02.500Z&limit=7&after=4';
   const { json } = await fixture.send('GET', path);
   assert.deepEqual(asked, [{ eventKey: 'abc', sinceMs: 1000, untilMs: 2500, limit: 8, after: 4, maxBytes: 262_144 }]);
-  const deliveries = [{ sink: 'hooks', state: 'queued', attempts: 0, status: null, at: '1970-01-01T00:00:00.005Z' }];
+  const queued = { state: 'queued', at: '1970-01-01T00:00:00.005Z' };
+  const deliveries = [
+    { sink: 'hooks', ...queued, attempts: 0, status: null, running: null },
+    { sink: 'drain', ...queued, attempts: 1, status: 3, running: RUNNING },
+  ];
   assert.deepEqual(json, {
     items: [{ position: 5, at: '1970-01-01T00:00:01.000Z', event: { id: 'a' }, deliveries }],
     next: null,

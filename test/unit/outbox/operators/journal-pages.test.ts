@@ -55,22 +55,23 @@ test('one call reads at most 1,000 rows and returns the next position', (t) => {
 test('each delivery has its state, a discarded one too', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1')], ['audit', 'hooks']);
-  const [row] = store.outbox.queue.queued('audit', [], 1);
+  const seq = store.outbox.queue.queued('audit', [], 1)[0]?.seq ?? 0;
   const queuedAt = store.time.wallMs();
-  store.outbox.queue.settle('audit', [{ seq: row?.seq ?? 0, result: 'failed', status: 503 }], 5);
+  store.outbox.queue.settle('audit', [{ seq, result: 'failed', status: 503 }], 5);
   const deliveries = () => store.outbox.journalPages.page(ALL).items[0]?.deliveries;
   assert.deepEqual(deliveries(), [
-    { sink: 'audit', state: 'queued', attempts: 1, atMs: queuedAt, status: 503 },
-    { sink: 'hooks', state: 'queued', attempts: 0, atMs: queuedAt, status: null },
+    { seq, sink: 'audit', state: 'queued', attempts: 1, atMs: queuedAt, status: 503 },
+    { seq: seq + 1, sink: 'hooks', state: 'queued', attempts: 0, atMs: queuedAt, status: null },
   ]);
-  store.outbox.queue.settle('audit', [{ seq: row?.seq ?? 0, result: 'accepted' }], 6);
+  store.outbox.queue.settle('audit', [{ seq, result: 'accepted' }], 6);
   bury(store.outbox, 'hooks', 7);
   assert.deepEqual(deliveries(), [
-    { sink: 'audit', state: 'delivered', attempts: 2, atMs: 6, status: null },
-    { sink: 'hooks', state: 'dead', attempts: 1, atMs: 7, status: 400 },
+    { seq, sink: 'audit', state: 'delivered', attempts: 2, atMs: 6, status: null },
+    { seq: seq + 1, sink: 'hooks', state: 'dead', attempts: 1, atMs: 7, status: 400 },
   ]);
   assert.equal(store.outbox.deadLetters.discard({ sink: 'hooks' }), 1);
   assert.deepEqual(deliveries()?.[1], {
+    seq: seq + 1,
     sink: 'hooks',
     state: 'discarded',
     attempts: 1,

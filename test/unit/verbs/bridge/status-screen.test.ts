@@ -129,3 +129,23 @@ test('a dry run, a clock that is off and an event of this machine are named; wha
   const unknown = textOf({ vm: { name: null, source: null }, version: null, dryRun: null, clock: null });
   assert.match(unknown[1] ?? '', /^sight /);
 });
+
+test('what a sink works on stands below it: since when, which attempt, and what it waits for', () => {
+  const since = '2025-12-31T23:59:35Z';
+  const drain = {
+    ...{ ...SINK, name: 'drain', type: 'command' },
+    running: [
+      { eventId: 'A', since, attempt: 2, last: 'connections \u001b left: 3' },
+      { eventId: 'B', since, attempt: 1, last: null },
+    ],
+  };
+  const last = 'web/db-0 (429, disruption budget web/db-pdb)';
+  const node = { ...SINK, name: 'node', type: 'kubernetes', running: [{ eventId: null, since, attempt: 1, last }] };
+  assert.deepEqual(textOf({ sinks: [drain, node] }).slice(-6, -1), [
+    '  drain  command     delivering  0 queued  0 dead  no error',
+    '    A  running for 25s (attempt 2), last line: connections \\u001b left: 3',
+    '    B  running for 25s (attempt 1)',
+    '  node   kubernetes  delivering  0 queued  0 dead  no error',
+    '    source  running for 25s (attempt 1), waits for web/db-0 (429, disruption budget web/db-pdb)',
+  ]);
+});
