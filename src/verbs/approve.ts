@@ -2,7 +2,6 @@
 import { BridgeError, messageOf } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { RequestRate } from '../metadata/request-rate.ts';
-import type { ScheduledEvent } from '../model/events.ts';
 import { sleep } from '../time/clock.ts';
 import { objectIn, requestOf } from './bridge/act.ts';
 import {
@@ -16,6 +15,7 @@ import {
 } from './bridge/bridge-client.ts';
 import { standingHolds } from './bridge/standing-holds.ts';
 import { confirmations } from './confirmation.ts';
+import { type DescribedEvent, eventDescription } from './event-description.ts';
 import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
@@ -29,7 +29,8 @@ interface Answer {
 }
 
 /** An event as the question names it. */
-type Named = Pick<ScheduledEvent, 'eventId' | 'eventType' | 'resources' | 'notBefore'> & {
+type Named = DescribedEvent & {
+  readonly eventId: string;
   /** The id of its newest CloudEvent; only at a bridge. */
   readonly cloudEventId?: string | null;
 };
@@ -209,16 +210,10 @@ function confirmer(context: VerbContext, { events }: FarSide): (eventId: string)
 async function named(context: VerbContext, events: FarSide['events'], eventId: string): Promise<Named | undefined> {
   try {
     const event = (await events()).find((listed) => listed.eventId.toLowerCase() === eventId.toLowerCase());
-    context.warn(visibleLine(event === undefined ? `${eventId} is not listed now` : descriptionOf(event)));
+    context.warn(visibleLine(event === undefined ? `${eventId} is not listed now` : eventDescription(event)));
     return event;
   } catch (error) {
     if (!context.signal.aborted) context.warn(visibleLine(`what ${eventId} is could not be read: ${messageOf(error)}`));
     return undefined;
   }
-}
-
-function descriptionOf({ eventType, resources, notBefore }: Named): string {
-  const count = resources.length === 1 ? '1 machine' : `${resources.length} machines`;
-  const time = notBefore === null ? 'no NotBefore' : `NotBefore ${notBefore} (UTC)`;
-  return `${eventType} of ${resources.join(', ')} (${count}), ${time}`;
 }

@@ -27,6 +27,10 @@ export const VERBS: VerbTable = {
     summary: 'approves events at the metadata service or through a bridge',
     load: async () => (await import('./approve.ts')).approveVerb,
   },
+  explain: {
+    summary: 'shows the story of an event, what it waits for, and what happens if nobody acts',
+    load: async () => (await import('./bridge/explain.ts')).explainVerb,
+  },
   hold: {
     summary: 'holds an event at a running bridge, which then submits nothing for it',
     load: async () => (await import('./bridge/hold.ts')).holdVerb,

@@ -10,6 +10,7 @@ import {
   askBridge,
   authorization,
   BRIDGE_OPTIONS,
+  type BridgeAnswer,
   type BridgeRequest,
   bridgeOrFile,
   bridgeUrl,
@@ -54,6 +55,31 @@ export async function approverRequest(context: VerbContext): Promise<BridgeReque
   return { method: 'GET', url: bridgeUrl(context, bridge ?? DEFAULT_BRIDGE, '/'), headers: authorization(context) };
 }
 
+/**
+ * Returns a request for `/` of the bridge that the options name; a token is sent only if --token-env names one.
+ * @throws like `approverRequest`
+ */
+export async function readerRequest(context: VerbContext): Promise<BridgeRequest> {
+  const { bridge, file } = bridgeOrFile(context);
+  const headers = optionText(context, 'token-env') === undefined ? {} : authorization(context);
+  if (file !== undefined) return { ...ownRequest(await loadSection(file, 'http'), file, '/'), headers };
+  return { method: 'GET', url: bridgeUrl(context, bridge ?? DEFAULT_BRIDGE, '/'), headers };
+}
+
+/** If the bridge needs a token, asks again with that of the first admin of --config, if this user can read it. */
+export async function askAsReader(
+  context: VerbContext,
+  request: BridgeRequest,
+  limitMs: number,
+): Promise<BridgeAnswer> {
+  const answer = await askBridge(request, context, limitMs);
+  const file = optionText(context, 'config');
+  if (answer.status !== 401 || file === undefined || 'Authorization' in (request.headers ?? {})) return answer;
+  const token = await adminToken(context, file).catch(() => null);
+  if (token === null) return answer;
+  return await askBridge({ ...request, headers: { Authorization: `Bearer ${token}` } }, context, limitMs);
+}
+
 /** Returns `base` with another method and path. A body is sent as JSON. */
 export function requestOf(
   base: BridgeRequest,
@@ -70,7 +96,7 @@ export function requestOf(
   };
 }
 
-/** Sends one request. Returns the answer, or null after a warning if the bridge refuses or does not answer. */
+/** Sends one request as an approver. Returns the answer, or null after a warning if the bridge refuses or is away. */
 export async function act(
   context: VerbContext,
   method: HttpRequest['method'],
@@ -78,9 +104,23 @@ export async function act(
   body?: object,
 ): Promise<JsonObject | null> {
   const request = requestOf(await approverRequest(context), method, path, body);
-  const { origin } = new URL(request.url);
+  return await answerTo(context, request, () => askBridge(request, context, TIMEOUT_MS));
+}
+
+/** Like `act`, for a GET as a reader. */
+export async function read(context: VerbContext, path: string): Promise<JsonObject | null> {
+  const request = requestOf(await readerRequest(context), 'GET', path);
+  return await answerTo(context, request, () => askAsReader(context, request, TIMEOUT_MS));
+}
+
+async function answerTo(
+  context: VerbContext,
+  { url }: BridgeRequest,
+  ask: () => Promise<BridgeAnswer>,
+): Promise<JsonObject | null> {
+  const { origin } = new URL(url);
   try {
-    const answer = await askBridge(request, context, TIMEOUT_MS);
+    const answer = await ask();
     const value = objectIn(answer.body);
     if (value !== null && answer.status < 300) return value;
     if (value === null) context.warn(`${origin} gave no answer of a bridge: it answered ${answer.status}`);

@@ -1,18 +1,10 @@
 // EventIds → the holds on them at the bridge on this machine, if one answers.
 import { codeOf, messageOf } from '../../errors.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
-import { adminToken, loadSection } from '../config.ts';
 import { CONFIG_VARIABLE } from '../usage/help.ts';
 import { optionText, type VerbContext } from '../verb.ts';
-import { objectIn } from './act.ts';
-import {
-  askBridge,
-  authorization,
-  type BridgeAnswer,
-  type BridgeRequest,
-  DEFAULT_BRIDGE,
-  ownRequest,
-} from './bridge-client.ts';
+import { askAsReader, objectIn, readerRequest } from './act.ts';
+import type { BridgeRequest } from './bridge-client.ts';
 
 const TIMEOUT_MS = 5000;
 
@@ -41,13 +33,11 @@ export async function standingHolds(context: VerbContext, eventIds: readonly str
 
 /** Returns null, after a warning, if this user may not read the configuration that the environment names. */
 async function localRequest(context: VerbContext): Promise<BridgeRequest | null> {
-  const file = optionText(context, 'config');
-  const headers = optionText(context, 'token-env') === undefined ? {} : authorization(context);
-  if (file === undefined) return { method: 'GET', url: DEFAULT_BRIDGE, headers };
   try {
-    return { ...ownRequest(await loadSection(file, 'http'), file, '/'), headers };
+    return await readerRequest(context);
   } catch (error) {
-    if (codeOf(error) !== 'BRIDGE_CONFIG_UNREADABLE' || file !== context.env[CONFIG_VARIABLE]) throw error;
+    const isOwnChoice = optionText(context, 'config') !== context.env[CONFIG_VARIABLE];
+    if (isOwnChoice || codeOf(error) !== 'BRIDGE_CONFIG_UNREADABLE') throw error;
     context.warn(visibleLine(`holds of the bridge on this machine are unknown: ${messageOf(error)}`));
     return null;
   }
@@ -62,7 +52,7 @@ async function heldBy(
   const { origin } = new URL(base.url);
   const url = new URL(`/v1/approvals/${encodeURIComponent(eventId)}`, base.url);
   try {
-    const { status, body } = await askAsReader(context, { ...base, url });
+    const { status, body } = await askAsReader(context, { ...base, url }, TIMEOUT_MS);
     if (status === 404) return [];
     const { holds } = objectIn(body) ?? {};
     if (status === 200 && Array.isArray(holds)) return holds as readonly ShownHold[];
@@ -73,14 +63,4 @@ async function heldBy(
       context.warn(visibleLine(`the bridge at ${origin} does not show its holds: ${messageOf(error)}`));
   }
   return null;
-}
-
-/** Asks again with the token of the configuration's first admin, if the bridge needs one and this user can read it. */
-async function askAsReader(context: VerbContext, request: BridgeRequest): Promise<BridgeAnswer> {
-  const answer = await askBridge(request, context, TIMEOUT_MS);
-  const file = optionText(context, 'config');
-  if (answer.status !== 401 || file === undefined || 'Authorization' in (request.headers ?? {})) return answer;
-  const token = await adminToken(context, file).catch(() => null);
-  if (token === null) return answer;
-  return await askBridge({ ...request, headers: { Authorization: `Bearer ${token}` } }, context, TIMEOUT_MS);
 }

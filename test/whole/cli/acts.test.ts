@@ -131,6 +131,36 @@ test('reload prints what changed; each fault, and each key that needs a restart,
   );
 });
 
+test('explain shows what an event waits for, what happens next, and its story, also after its end', async (t) => {
+  const { eventId, simulator, ops, orders, url } = await runningBridge(t);
+  await act(t, ['hold', eventId, '--reason', 'closing of the month', ...ops]);
+  const listed = await run(t, ['explain', eventId.toLowerCase(), '--bridge', url]);
+  assert.deepEqual([listed.code, listed.stderr], [0, '']);
+  const explained = JSON.parse(listed.stdout);
+  assert.deepEqual(Object.keys(explained).slice(0, 1), ['eventId']);
+  assert.partialDeepStrictEqual(explained, {
+    eventId,
+    state: 'held',
+    nextStep: { action: 'start', by: null },
+    waitingFor: ['orders', 'ops'],
+    holds: [{ approver: 'ops', reason: 'closing of the month' }],
+    steps: [{ step: 'held', approver: 'ops', reason: 'closing of the month' }],
+    event: { eventId, eventType: 'Freeze' },
+    journal: [{ deliveries: [{ sink: 'hooks', state: 'delivered' }] }],
+  });
+  await run(t, ['release', eventId, ...ops], { env: ENV });
+  simulator.start(eventId);
+  simulator.end(eventId);
+  await poll(async () => {
+    const { stdout } = await act(t, ['explain', eventId, ...ops]);
+    const { event, nextStep } = JSON.parse(stdout);
+    return event === null && nextStep.action === null;
+  }, 'the end of the event');
+  const unknown = await act(t, ['explain', 'no-such-event', ...orders]);
+  assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
+  assert.match(unknown.stderr, /^the bridge answered 404: .*no-such-event/);
+});
+
 test('no bridge, another program or a wrong token: exit code 1 and one line', async (t) => {
   const { eventId, url } = await runningBridge(t);
   const hold = ['hold', eventId, '--reason', 'x', '--token-env', 'T'];
@@ -159,6 +189,15 @@ test('on a terminal they print sentences', { skip }, async (t) => {
     await words(['hold', eventId, '--reason', 'a\u001b[2Jbackup']),
     `${eventId} is held by ops (a\\u001b[2Jbackup)\nA hold does not stop Azure, which starts the event at its NotBefore.\n`,
   );
+  const [id, what, next, story, scheduled, held] = (await words(['explain', eventId])).split('\n');
+  assert.deepEqual([id, story], [eventId, 'story']);
+  assert.match(what ?? '', /^Freeze of sim_0 \(1 machine\), NotBefore \S+Z \(UTC\)$/);
+  assert.match(
+    next ?? '',
+    /^held by ops: a\\u001b\[2Jbackup; waits for: orders, ops; if nobody acts: left to Azure, .*Z$/,
+  );
+  assert.match(scheduled ?? '', /^ {2}\S+Z {2}Platform will freeze sim_0, .*; hooks: delivered$/);
+  assert.match(held ?? '', /^ {2}\S+Z {2}held by ops \(token\): a\\u001b\[2Jbackup$/);
   assert.equal(await words(['release', eventId]), `${eventId} is released\n`);
   assert.match(await words(['pause', 'hooks']), /^hooks {2}webhook {2}paused {2}0 queued {2}0 dead {2}no error\n$/);
   assert.match(await words(['resume', 'hooks']), /^hooks {2}webhook {2}delivering /);
