@@ -2,7 +2,7 @@
 import { toRfc3339 } from '../formats/dates.ts';
 import type { ApprovalVote } from '../model/approvals.ts';
 import { type Drill, type DrillState, drillState } from '../model/drills.ts';
-import type { JournalChange, JournalDelivery } from '../model/operators.ts';
+import type { DeliveryState, JournalChange, JournalDelivery } from '../model/operators.ts';
 
 /** Times are RFC 3339. */
 export interface DrillReport {
@@ -14,7 +14,7 @@ export interface DrillReport {
     readonly change: string;
     readonly at: string;
     /** The sinks that received it, by their filters. */
-    readonly sinks: readonly { readonly name: string; readonly acceptedAt: string | null; readonly attempts: number }[];
+    readonly sinks: readonly SinkReport[];
   }[];
   readonly approvers: readonly { readonly name: string; readonly at: string }[];
   /**
@@ -22,6 +22,18 @@ export interface DrillReport {
    * now.
    */
   readonly missing: readonly string[];
+}
+
+/** The deliveries of one change to one sink. */
+export interface SinkReport {
+  readonly name: string;
+  /** `delivered` if one of them was accepted, else the state of the newest. */
+  readonly state: DeliveryState;
+  /** Null if none was accepted. */
+  readonly acceptedAt: string | null;
+  readonly attempts: number;
+  /** Of the delivery with this state: the last answer of the other side if it failed, else null. */
+  readonly status: number | string | null;
 }
 
 interface ReportParts {
@@ -48,8 +60,14 @@ export function drillReport({ drill, changes, votes, missingNow }: ReportParts):
 }
 
 /** A sink has several deliveries after a retry of a dead letter or a replay: the first accepted one counts. */
-function sinkIn(name: string, deliveries: readonly JournalDelivery[]): DrillReport['changes'][number]['sinks'][number] {
-  const acceptedMs = deliveries.filter(({ state }) => state === 'delivered').map(({ atMs }) => atMs);
-  const attempts = deliveries.reduce((sum, delivery) => sum + delivery.attempts, 0);
-  return { name, acceptedAt: acceptedMs.length === 0 ? null : toRfc3339(Math.min(...acceptedMs)), attempts };
+function sinkIn(name: string, deliveries: readonly JournalDelivery[]): SinkReport {
+  const accepted = deliveries.filter(({ state }) => state === 'delivered').sort((one, other) => one.atMs - other.atMs);
+  const shown = accepted[0] ?? deliveries.at(-1);
+  return {
+    name,
+    state: shown?.state ?? 'queued',
+    acceptedAt: accepted[0] === undefined ? null : toRfc3339(accepted[0].atMs),
+    attempts: deliveries.reduce((sum, { attempts }) => sum + attempts, 0),
+    status: shown?.status ?? null,
+  };
 }

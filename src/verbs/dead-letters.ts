@@ -2,13 +2,15 @@
 import { visibleLine } from '../formats/visible-text.ts';
 import type { DeadLetter } from '../model/deliveries.ts';
 import { withStore } from './store.ts';
+import { oneOf } from './usage/command-line.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
-const ACTIONS = ['list', 'show', 'retry', 'discard'];
+const ACTIONS = ['list', 'show', 'retry', 'discard'] as const;
 
 export const deadLettersVerb: Verb = {
   usage: 'list|show|retry|discard [ID...] [--sink NAME] --config FILE',
   takesWords: true,
+  words: ACTIONS,
   description: `list     one line for each delivery that was given up: CloudEvent, sink, reason
 show     the same, with the CloudEvent itself
 retry    queues them again, after the deliveries that their sink has queued now
@@ -34,12 +36,8 @@ Works while the bridge is running: it sees queued deliveries within a second. Pr
     ],
   ],
   async run(context) {
-    const [action, ...ids] = context.positionals;
-    if (action === undefined || !ACTIONS.includes(action)) {
-      throw usageError(
-        `dead-letters takes one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`,
-      );
-    }
+    const action = oneOf(context, ACTIONS);
+    const ids = context.positionals.slice(1);
     const sink = optionText(context, 'sink');
     if (action === 'discard' && ids.length === 0 && sink === undefined)
       throw usageError('discard cannot be undone: give the IDs, or --sink for all dead letters of a sink');

@@ -102,6 +102,8 @@ export const EVENT_ID_IN_PATH = inPath(
 );
 
 /** Of a delivery that failed. */
+export const DELIVERY_STATE: SchemaNode = { enum: ['queued', 'delivered', 'dead', 'discarded'] };
+
 export const LAST_STATUS: SchemaNode = {
   type: ['integer', 'string', 'null'],
   description: 'The last failure at the other side, if any: an HTTP status or a code.',

@@ -96,6 +96,7 @@ function unknownDrill(): Reply {
 
 const EXAMPLE = { id: api.EXAMPLE_ID.toLowerCase(), eventId: `drill-${api.EXAMPLE_ID.toLowerCase()}` };
 const AT = '2026-01-01T00:00:00.000Z';
+const SINK_EXAMPLE = { name: 'hooks', state: 'delivered', acceptedAt: AT, attempts: 1, status: null };
 const PARAMETERS = [api.inPath('id', 'The id that `POST /v1/drills` returned.')];
 
 const BEGIN_DRILL: api.ApiOperation = {
@@ -118,7 +119,15 @@ const BEGIN_DRILL: api.ApiOperation = {
 const CHANGE = api.shape('DrillChange', {
   ...{ change: api.id, at: api.time },
   sinks: {
-    ...api.list(api.object({ name: api.id, acceptedAt: api.timeOrNull, attempts: api.count })),
+    ...api.list(
+      api.object({
+        name: api.id,
+        state: api.DELIVERY_STATE,
+        acceptedAt: api.timeOrNull,
+        attempts: api.count,
+        status: api.LAST_STATUS,
+      }),
+    ),
     description: 'The sinks whose filter matches.',
   },
 });
@@ -141,7 +150,7 @@ const REPORT_DRILL: api.ApiOperation = {
   answers: {
     200: api.jsonAnswer('The report.', REPORT, {
       ...{ ...EXAMPLE, state: 'ended' },
-      changes: [{ change: 'scheduled', at: AT, sinks: [{ name: 'hooks', acceptedAt: AT, attempts: 1 }] }],
+      changes: [{ change: 'scheduled', at: AT, sinks: [SINK_EXAMPLE] }],
       ...{ approvers: [{ name: 'orders', at: AT }], missing: ['billing'] },
     }),
   },

@@ -119,7 +119,7 @@ function rangeIn(query: URLSearchParams): AskedRange | string {
 
 const DELIVERY = api.shape('JournalDelivery', {
   sink: api.id,
-  state: { enum: ['queued', 'delivered', 'dead', 'discarded'] },
+  state: api.DELIVERY_STATE,
   attempts: api.count,
   at: { ...api.time, description: 'When it reached this state.' },
   status: api.LAST_STATUS,

@@ -1,22 +1,18 @@
 // `drill`: a simulated event on a running bridge → its report, and whether expectations were met.
+
 import type { DrillReport } from '../../drills/report.ts';
 import { BridgeError, messageOf } from '../../errors.ts';
-import { isObject, type JsonObject } from '../../formats/json-object.ts';
+import { isObject } from '../../formats/json-object.ts';
 import { visible, visibleLine } from '../../formats/visible-text.ts';
 import { drillEventId, isDrill } from '../../model/ids.ts';
 import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline, sleep } from '../../time/clock.ts';
-import { loadConfig } from '../config.ts';
+import { isConfirmed } from '../confirmation.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
-import {
-  askBridge,
-  authorization,
-  BRIDGE_OPTIONS,
-  type BridgeAnswer,
-  type BridgeRequest,
-  bridgeUrl,
-  ownRequest,
-} from './bridge-client.ts';
+import { approverRequest, objectIn, requestOf } from './act.ts';
+import { askBridge, BRIDGE_OPTIONS, type BridgeAnswer, type BridgeRequest } from './bridge-client.ts';
+import { actingLines, EXPECTATIONS, type Expectation, failures, isSettled, reportLines } from './drill-report.ts';
+import type { ShownSink } from './status-view.ts';
 
 const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 500;
@@ -39,9 +35,10 @@ type Ask = (method: HttpRequest['method'], path: string, body?: object, signal?:
 
 export const drillVerb: Verb = {
   usage:
-    '--bridge URL --token-env NAME | --config FILE [--type T] [--resources A,B] [--notice 2m] [--duration 30s] [--expect E,E] [--force]',
+    '--bridge URL --token-env NAME | --config FILE [--type T] [--resources A,B] [--notice 2m] [--duration 30s] [--expect E,E] [--force] [--yes] [--json]',
   description: `Creates a simulated event on a running bridge, as an admin. The event goes through the real store, sinks and approvals, marked as a drill. Nothing is sent to the metadata service.
-Waits for the end of the drill, then at most 30 s for sinks, and prints the report as JSON. Exits with 1 if an expectation failed; standard error has the reason.
+Names the sinks that act on a drill (command, kubernetes), and asks on a terminal before it begins.
+Waits for the end of the drill, then at most 30 s for sinks that have not given up, and prints the report (as JSON if standard output is not a terminal). Exits with 1 if an expectation failed; standard error has the reason.
 With --config it uses the bridge on this machine, and the token of the first approver with admin: true. An interrupt cancels the drill.`,
   options: {
     type: { type: 'string', value: 'T', help: 'the EventType; Reboot by default' },
@@ -58,6 +55,8 @@ With --config it uses the bridge on this machine, and the token of the first app
       help: 'approvals: approved before NotBefore; deliveries: every sink accepted every change',
     },
     force: { type: 'boolean', help: 'starts the drill even if a real event is listed' },
+    yes: { type: 'boolean', help: 'starts the drill on a terminal, too, without asking' },
+    json: { type: 'boolean', help: 'prints the report as JSON on a terminal, too' },
     config: { type: 'string', value: 'FILE', help: 'the configuration of the running bridge' },
     ...BRIDGE_OPTIONS,
   },
@@ -73,11 +72,12 @@ With --config it uses the bridge on this machine, and the token of the first app
   ],
   async run(context) {
     const expected = expectationsIn(optionText(context, 'expect'));
-    const ask = await admin(context);
+    const ask = asker(context, await approverRequest(context));
+    if (!(await isWanted(ask, context))) return EXIT.failed;
     const id = await begin(ask, requestIn(context));
     try {
-      const report = await untilAccepted(ask, id, context);
-      await context.print(visible(JSON.stringify(report, null, 2)));
+      const report = await untilSettled(ask, id, context);
+      await print(context, report);
       const failed = failures(report, expected);
       for (const failure of failed) context.warn(visibleLine(failure));
       return failed.length > 0 ? EXIT.failed : EXIT.fine;
@@ -91,6 +91,33 @@ With --config it uses the bridge on this machine, and the token of the first app
     }
   },
 };
+
+/** Names the sinks that act on a drill. Returns false if a person on the terminal does not want it. */
+async function isWanted(ask: Ask, context: VerbContext): Promise<boolean> {
+  for (const line of actingLines(sinksIn(await ask('GET', '/v1/sinks')))) context.warn(visibleLine(line));
+  const isAsked = context.stdin.isTTY && context.stderr.isTTY && context.values['yes'] !== true;
+  if (!isAsked || (await isConfirmed(context, 'Start the drill? [y/N] '))) return true;
+  context.warn('no drill was started');
+  return false;
+}
+
+/** @throws BridgeError BRIDGE_DRILL_FAILED for another answer than a list */
+function sinksIn(answer: BridgeAnswer): readonly ShownSink[] {
+  const { status, body } = answer;
+  if (status !== 200) valueIn(answer, 200);
+  try {
+    const value: unknown = JSON.parse(body);
+    if (Array.isArray(value)) return value.filter(isObject) as unknown as readonly ShownSink[];
+  } catch {}
+  throw new BridgeError('BRIDGE_DRILL_FAILED', 'the answer of the bridge has no list of sinks');
+}
+
+/** Prints plain words on a terminal, and JSON elsewhere. */
+async function print(context: VerbContext, report: DrillReport): Promise<void> {
+  const isForPeople = context.stdout.isTTY && context.values['json'] !== true;
+  if (!isForPeople) return await context.print(visible(JSON.stringify(report, null, 2)));
+  for (const { text, colour } of reportLines(report)) await context.print(visibleLine(text), colour);
+}
 
 function expectationsIn(given: string | undefined): readonly Expectation[] {
   return (given === undefined ? [] : given.split(',')).map((word) => {
@@ -116,33 +143,10 @@ function requestIn(context: VerbContext): object {
   };
 }
 
-/** @throws BridgeError BRIDGE_USAGE, and what loading a configuration throws */
-async function admin(context: VerbContext): Promise<Ask> {
-  const bridge = optionText(context, 'bridge');
-  const file = optionText(context, 'config');
-  if (bridge !== undefined) {
-    if (file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
-    const base = bridgeUrl(context, bridge, '/');
-    return asker(context, { method: 'GET', url: base, headers: authorization(context) });
-  }
-  if (file === undefined) throw usageError('drill needs --bridge URL --token-env NAME, or --config FILE');
-  const { http, approvals } = await loadConfig(context, file);
-  const token = Object.values(approvals.approvers).find((approver) => approver.admin && approver.tokens.length > 0)
-    ?.tokens[0];
-  if (token === undefined) throw usageError(`no approver of ${file} has admin: true and a token`);
-  return asker(context, { ...ownRequest(http, file, '/'), headers: { Authorization: `Bearer ${token.reveal()}` } });
-}
-
 function asker(context: VerbContext, base: BridgeRequest): Ask {
   return async (method, path, body, signal = context.signal) => {
-    const request = { ...base, method, url: new URL(path, base.url) };
-    const typed = {
-      ...request,
-      headers: { ...base.headers, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    };
     try {
-      return await askBridge(body === undefined ? request : typed, { deps: context.deps, signal }, TIMEOUT_MS);
+      return await askBridge(requestOf(base, method, path, body), { deps: context.deps, signal }, TIMEOUT_MS);
     } catch (error) {
       signal.throwIfAborted();
       throw new BridgeAway(`${new URL(base.url).origin} gave no answer of a bridge: ${messageOf(error)}`);
@@ -159,8 +163,8 @@ async function begin(ask: Ask, request: object): Promise<string> {
   return id;
 }
 
-/** Waits until the drill has ended and every sink has accepted everything, or until the time for sinks is over. */
-async function untilAccepted(ask: Ask, id: string, { deps, signal, warn }: VerbContext): Promise<DrillReport> {
+/** Waits until the drill has ended and no delivery is queued, or until the time for sinks is over. */
+async function untilSettled(ask: Ask, id: string, { deps, signal, warn }: VerbContext): Promise<DrillReport> {
   let endedMs: number | null = null;
   let lastAnswerMs = deps.elapsedMs();
   let lastWarning = '';
@@ -170,7 +174,7 @@ async function untilAccepted(ask: Ask, id: string, { deps, signal, warn }: VerbC
       lastAnswerMs = deps.elapsedMs();
       if (report.state === 'ended' || report.state === 'canceled') {
         endedMs ??= lastAnswerMs;
-        if (isAccepted(report) || lastAnswerMs - endedMs >= SINKS_MS) return report;
+        if (isSettled(report) || lastAnswerMs - endedMs >= SINKS_MS) return report;
       }
     } catch (error) {
       if (!(error instanceof BridgeAway) || deps.elapsedMs() - lastAnswerMs >= AWAY_MS) throw error;
@@ -199,53 +203,4 @@ function valueIn<T>({ status, body }: BridgeAnswer, expected: number): T {
   const detail = value?.['detail'];
   const message = visibleLine(`the bridge answered ${status}${typeof detail === 'string' ? `: ${detail}` : ''}`);
   throw status === 503 ? new BridgeAway(message) : new BridgeError('BRIDGE_DRILL_FAILED', message);
-}
-
-/** Returns null if the body is not a JSON object, and so not an answer of a bridge. */
-function objectIn(body: string): JsonObject | null {
-  if (body === '') return {};
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-const EXPECTATIONS = ['approvals', 'deliveries'] as const;
-type Expectation = (typeof EXPECTATIONS)[number];
-
-/** Whether every sink has accepted every change that its filter selects. */
-function isAccepted({ changes }: DrillReport): boolean {
-  return changes.every(({ sinks }) => sinks.every(({ acceptedAt }) => acceptedAt !== null));
-}
-
-/** Returns one sentence for each failed expectation. */
-export function failures(report: DrillReport, expected: readonly Expectation[]): readonly string[] {
-  return expected.flatMap((expectation) => (expectation === 'approvals' ? unapproved(report) : undelivered(report)));
-}
-
-/** An event that was approved in time is submitted before its NotBefore; after that, nobody can approve it. */
-function unapproved({ changes, approvers, missing }: DrillReport): readonly string[] {
-  if (changes.some(({ change }) => change === 'approval.submitted')) return [];
-  return [
-    `not approved before NotBefore${missing.length > 0 ? `: no approval by ${missing.join(', ')}` : unsubmitted(approvers.length)}`,
-  ];
-}
-
-/** For a full quorum. */
-function unsubmitted(approvals: number): string {
-  return approvals === 0
-    ? ''
-    : ': all required approvers approved, but a hold, approvals.dryRun or the end of the drill prevented the StartRequest';
-}
-
-function undelivered({ changes }: DrillReport): readonly string[] {
-  return changes.flatMap(({ change, sinks }) =>
-    sinks.flatMap(({ name, acceptedAt, attempts }) =>
-      acceptedAt === null
-        ? [`the sink ${name} has not accepted ${change}, after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`]
-        : [],
-    ),
-  );
 }

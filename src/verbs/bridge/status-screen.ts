@@ -118,7 +118,7 @@ function approvalOf(approval: ShownApproval | null): string {
   return `approval ${state}${parts.length > 0 ? ` (${parts.join('; ')})` : ''}`;
 }
 
-function sinkLines(sinks: readonly ShownSink[], wallMs: number): readonly Line[] {
+export function sinkLines(sinks: readonly ShownSink[], wallMs: number): readonly Line[] {
   const rows = table(sinks.map((sink) => sinkCells(sink, wallMs)));
   return rows.flatMap(({ text }, index): readonly Line[] => [
     isWell(sinks[index]?.state) ? { text } : { text, colour: 'yellow' },

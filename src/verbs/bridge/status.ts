@@ -2,8 +2,8 @@
 import { messageOf } from '../../errors.ts';
 import { loadSection } from '../config.ts';
 import { expectOwnBridge } from '../store.ts';
-import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
-import { authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE, ownRequest } from './bridge-client.ts';
+import { EXIT, optionText, type Verb, type VerbContext } from '../verb.ts';
+import { authorization, BRIDGE_OPTIONS, bridgeOrFile, bridgeUrl, DEFAULT_BRIDGE, ownRequest } from './bridge-client.ts';
 import { statusScreen } from './status-screen.ts';
 import type { StatusView } from './status-view.ts';
 import { statusOfBridge, statusOfStore } from './status-view.ts';
@@ -40,9 +40,7 @@ The default is http://127.0.0.1:8700. Prints one JSON object if standard output 
 };
 
 async function viewOf(context: VerbContext): Promise<StatusView> {
-  const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
-  if (bridge !== undefined && file !== undefined)
-    throw usageError('--config and --bridge exclude each other: give one of them');
+  const { bridge, file } = bridgeOrFile(context);
   if (file === undefined) return await remoteView(context, bridge ?? DEFAULT_BRIDGE);
   const view = await runningOwn(context, file);
   return view.from === null ? await withStore(context, file, view) : view;

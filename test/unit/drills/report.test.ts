@@ -19,13 +19,17 @@ test('a sink that received a change again is listed once, with all attempts and 
       { ...given, state: 'discarded', attempts: 3, atMs: 500 },
       { ...given, state: 'delivered', attempts: 1, atMs: 2000 },
     ),
-    [{ name: 'hooks', acceptedAt: '1970-01-01T00:00:02.000Z', attempts: 4 }],
+    [{ name: 'hooks', state: 'delivered', acceptedAt: '1970-01-01T00:00:02.000Z', attempts: 4, status: null }],
   );
 });
 
-test('queued and dead deliveries do not count as accepted', () => {
+test('queued and dead deliveries do not count as accepted; the state and answer of the newest are shown', () => {
   for (const state of ['queued', 'dead'] as const)
-    assert.deepEqual(sinksOf({ seq: 1, sink: 'hooks', status: 500, state, attempts: 2, atMs: 500 }), [
-      { name: 'hooks', acceptedAt: null, attempts: 2 },
-    ]);
+    assert.deepEqual(
+      sinksOf(
+        { seq: 1, sink: 'hooks', status: 422, state: 'discarded', attempts: 1, atMs: 100 },
+        { seq: 2, sink: 'hooks', status: 500, state, attempts: 2, atMs: 500 },
+      ),
+      [{ name: 'hooks', state, acceptedAt: null, attempts: 3, status: 500 }],
+    );
 });

@@ -1,22 +1,32 @@
 // `drill` against running bridges → its report, its exit code, and what an interrupt does.
 import assert from 'node:assert/strict';
-import { dirname } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startSimulator } from '../../../src/simulator.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { poll } from '../../support/poll.ts';
 import { run, start } from '../../support/program.ts';
-import { bridgeFolder, peek, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
+import { bridgeFolder, hook, peek, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
 
 const ENV = { ORDERS_TOKEN: TOKEN };
 
 const APPROVERS = { orders: { token: { env: 'ORDERS_TOKEN' }, admin: true } };
 
-async function runningBridge(t: TestContext, approvals: object = {}, http: object = {}) {
+const ON_TERMINAL = join(import.meta.dirname, '../../support/on-terminal.py');
+const MAIN = join(import.meta.dirname, '../../../dist/main.js');
+const withoutTerminal =
+  spawnSync('python3', ['-c', 'import pty']).status !== 0 && 'python3, which gives the terminal, is not there';
+
+async function runningBridge(t: TestContext, approvals: object = {}, http: object = {}, sinks: object | null = null) {
   const azure = await startSimulator();
   t.after(() => azure.close());
-  const sections = { approvals: { approvers: APPROVERS, ...approvals }, http: { listen: '127.0.0.1:0', ...http } };
+  const sections = {
+    approvals: { approvers: APPROVERS, ...approvals },
+    http: { listen: '127.0.0.1:0', ...http },
+    ...(sinks && { sinks }),
+  };
   const folder = bridgeFolder(t, azure.url, sections);
   const program = await startRun(t, folder, { env: ENV });
   await program.logs('"watching"');
@@ -116,6 +126,54 @@ test('a server with unexpected answers is not a bridge', async (t) => {
     assert.equal(code, 1, body);
     assert.match(stderr, /BRIDGE_DRILL_FAILED/);
   }
+});
+
+test('a sink that has refused for good is not waited for, and the report has its state', async (t) => {
+  const receiver = await WebhookReceiver.start();
+  t.after(() => receiver.stop());
+  receiver.default = { status: 422 };
+  const { url } = await runningBridge(t, {}, {}, { pager: hook(receiver.url) });
+  const args = ['--resources', 'vm-1', '--notice', '0s', '--duration', '0s', '--expect', 'deliveries'];
+  const startedMs = performance.now();
+  const drill = await run(t, ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', ...args], { env: ENV });
+  assert.ok(performance.now() - startedMs < 29_000, 'it waited the 30 s for a sink that gave up');
+  assert.equal(drill.code, 1);
+  assert.match(drill.stderr, /^the bridge gave up scheduled for the sink pager, after 1 attempt \(422\)$/m);
+  assert.partialDeepStrictEqual(JSON.parse(drill.stdout).changes[0].sinks, [
+    { name: 'pager', state: 'dead', acceptedAt: null, attempts: 1, status: 422 },
+  ]);
+});
+
+test('sinks that act are named first; on a terminal it asks, and prints the report in plain words', {
+  skip: withoutTerminal,
+}, async (t) => {
+  const { url, program } = await runningBridge(t, {}, {}, { drain: { type: 'command', run: ['/bin/true'] } });
+  const args = ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', '--resources', 'vm-1'];
+  const brief = ['--notice', '0s', '--duration', '0s'];
+  const onTerminal = (more: readonly string[], input: string | null = '') =>
+    start(t, [process.execPath, MAIN, ...args, ...brief, ...more], {
+      node: 'python3',
+      main: ON_TERMINAL,
+      env: ENV,
+      input,
+    });
+  const drills = () => program.stderr.split('a drill begins').length - 1;
+  const refused = onTerminal([], null);
+  await poll(() => refused.stdout.includes('Start the drill? [y/N]') || refused.hasEnded, 'the question');
+  assert.match(refused.stdout, /this drill is real for the sink drain \(command\): it runs its program/);
+  refused.child.stdin?.write('n\n');
+  assert.deepEqual([(await refused.ended()).code, drills()], [1, 0]);
+  const agreed = onTerminal([], null);
+  await poll(() => agreed.stdout.includes('[y/N]') || agreed.hasEnded, 'the question');
+  agreed.child.stdin?.write('y\n');
+  const { code, stdout } = await agreed.ended();
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /^drill drill-\S+: ended\r?$/m);
+  assert.match(stdout, /^ {2}drain: accepted after \d+ ms\r?$/m);
+  const unasked = await onTerminal(['--yes', '--json']).ended();
+  assert.equal(unasked.code, 0, unasked.stdout);
+  assert.match(unasked.stdout, /"state": "ended"/);
+  assert.equal(drills(), 2);
 });
 
 test('an interrupt cancels the drill and prints that', async (t) => {
