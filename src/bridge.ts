@@ -2,6 +2,7 @@
 import { ReplaySubject } from 'rxjs';
 import { asyncApiOf } from './bridge/async-api.ts';
 import type { Bridge, BridgeOptions } from './bridge/bridge-options.ts';
+import { CertificateWatch } from './bridge/certificate-watch.ts';
 import { ClockWatch } from './bridge/clock-watch.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
@@ -53,6 +54,7 @@ class RunningBridge implements Bridge {
   readonly #identity: Identity;
   readonly #metrics: Metrics;
   readonly #clock: ClockWatch;
+  readonly #certificates: CertificateWatch;
   readonly #reloads: Reloads;
   readonly #started = Promise.withResolvers<void>();
   readonly status: Status;
@@ -81,6 +83,7 @@ class RunningBridge implements Bridge {
     logger.info({ version, vm: name, source, dryRun: config.approvals.dryRun }, 'starting');
     this.#storeWork = new StoreWork(deps, logger);
     this.#clock = new ClockWatch(logger);
+    this.#certificates = new CertificateWatch({ config, deps, logger });
     this.#outbox = outbox;
     this.#sinks = new Sinks({ ...options, outbox, flow: () => this.#flow.current });
     this.#operations = new Operations({ ...options, outbox, sinks: this.#sinks });
@@ -122,6 +125,7 @@ class RunningBridge implements Bridge {
     const shown = {
       identity: this.#identity,
       clock: this.#clock.offset,
+      certificates: this.#certificates,
       current,
       sinks: this.#sinks,
       reloads: this.#reloads,
@@ -166,7 +170,12 @@ class RunningBridge implements Bridge {
     const polls = this.#metadata.polls$.subscribe((poll) => this.#polled(poll));
     const changedOutside = () => this.#sinks.wake();
     this.#upkeep = startUpkeep({ outbox: this.#outbox, retainMs: config.store.retainMs, deps, logger, changedOutside });
-    this.#cancels.push(() => polls.unsubscribe(), this.#upkeep.stop);
+    this.#certificates.start();
+    this.#cancels.push(
+      () => polls.unsubscribe(),
+      this.#upkeep.stop,
+      () => this.#certificates.stop(),
+    );
     this.#storeWork.doIn(LANES_WAIT_MS, () => this.#openLanes());
     void this.#identity
       .run(this.#stopping.signal)
@@ -196,6 +205,7 @@ class RunningBridge implements Bridge {
     this.#metadata.reload(config.metadata);
     this.#options.watch?.follows(config.metadata);
     this.#http?.reload(config, paths);
+    this.#certificates.reload(config);
     this.#metrics.configured(namesIn(config));
     return {
       settled: Promise.all([this.#sinks.reload(config, paths), this.#flow.current?.sources.reload(config, paths)]),

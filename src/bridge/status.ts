@@ -12,6 +12,7 @@ import type { MachineView } from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
+import type { CertificateWatch } from './certificate-watch.ts';
 import type { Identity } from './identity.ts';
 import type { Reloads } from './reloads.ts';
 import type { RunningFlow } from './running-flow.ts';
@@ -30,6 +31,7 @@ interface StatusParts {
   readonly logLinesDropped: () => number;
   readonly version: string;
   readonly clock: Pick<ClockOffset, 'seconds'>;
+  readonly certificates: Pick<CertificateWatch, 'all' | 'expiring'>;
   /** The configuration in force. */
   readonly current: () => Pick<Config, 'approvals'>;
 }
@@ -101,12 +103,13 @@ export class Status {
   }
 
   get #machine(): MachineView {
-    const { identity, version, clock, current } = this.#parts;
+    const { identity, version, clock, certificates, current } = this.#parts;
     return {
       vm: { name: identity.observer.name, source: identity.source },
       version,
       dryRun: current().approvals.dryRun,
       clock: { offsetSeconds: clock.seconds },
+      certificates: certificates.expiring(),
     };
   }
 
@@ -196,6 +199,7 @@ export class Status {
     return {
       documentAgeSeconds: lastGoodAt && ageMs(lastGoodAt, now(deps)) / 1000,
       clockOffsetSeconds: this.#parts.clock.seconds,
+      certificates: this.#parts.certificates.all(),
       lastDocumentAtMs: lastGoodAt?.wallMs ?? null,
       incarnation: known?.incarnation ?? null,
       isBlind: store && store.blindness !== null,
