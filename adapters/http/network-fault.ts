@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { BridgeError, codeOf, type ErrorCode, messageOf, withoutDetails } from '../../src/errors.ts';
 import type { AddressGuard } from '../../src/net/checked-lookup.ts';
-import { isUnreachableFault } from '../../src/net/network-codes.ts';
+import { isUnreachableFault, unreachableWords } from '../../src/net/network-codes.ts';
 import type { AddressVerdict } from '../../src/net/private-addresses.ts';
 import { tlsAdvice } from '../../src/net/tls-advice.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
@@ -27,7 +27,7 @@ export function networkFault(error: unknown, place: HttpPlace): BridgeError {
     return fault(
       codes.unreachable,
       'sink',
-      `cannot be reached (${reason}): check that it is running, its name and the firewall`,
+      unreachableWords(code, error, 'check that it is running, its name and the firewall'),
     );
   const said = `closed the connection without an answer (${reason}): the bridge retries; if this lasts, check the receiver`;
   return fault(codes.broken, 'delivery', said);
