@@ -32,14 +32,14 @@ export function storeError(error: unknown, file: string): unknown {
   if (error.code === 'ERR_INVALID_STATE')
     return new BridgeError('BRIDGE_INTERNAL', `the store ${file} was used after it was closed`, { cause: error });
   if (!('syscall' in error)) return error;
-  return error.code === 'ENOSPC' || error.code === 'EDQUOT' ? full(file, error) : failed(file, error);
+  return error.code === 'ENOSPC' || error.code === 'EDQUOT' ? diskFull(file, error) : failed(file, error);
 }
 
 function fromSqlite(error: SqliteError, file: string): BridgeError {
-  if (error.errcode === SQLITE_IOERR_SHMSIZE) return full(file, error);
+  if (error.errcode === SQLITE_IOERR_SHMSIZE) return diskFull(file, error);
   switch (error.errcode & 0xff) {
     case SQLITE.FULL:
-      return full(file, error);
+      return full(`the disk of the store ${file} is full, or store.maxSize is reached`, error);
     case SQLITE.CORRUPT:
     case SQLITE.NOTADB:
       return damaged(file, messageOf(error), error);
@@ -68,20 +68,30 @@ export function damaged(file: string, how: string, cause?: Error): BridgeError {
   );
 }
 
+/** Commands that open the store of a running bridge get these errors too. */
+const CONTINUES = '; a running bridge then continues by itself';
+
+/** Returns the error of a store that is full at the start of a bridge, which then ends. Returns others unchanged. */
+export function startFault(error: unknown): unknown {
+  if (!(error instanceof BridgeError) || error.code !== 'BRIDGE_STORE_FULL') return error;
+  const message = `the bridge cannot start: ${error.message.replace(CONTINUES, ', then start the bridge again')}`;
+  return new BridgeError(error.code, message, { cause: error.cause });
+}
+
 /** The error for a store that has reached `store.maxSize`; it has the same code as a full disk. */
 export function tooLarge(file: string, maxBytes: number): BridgeError {
   return new BridgeError(
     'BRIDGE_STORE_FULL',
-    `the store ${file} is full: it has reached store.maxSize (${maxBytes} bytes), and nothing was stored. Repair the sinks that reject their deliveries, discard dead letters, or raise store.maxSize; the bridge then continues by itself`,
+    `the store ${file} is full: it has reached store.maxSize (${maxBytes} bytes), and nothing was stored. Repair the sinks that reject their deliveries, discard dead letters, or raise store.maxSize${CONTINUES}`,
   );
 }
 
-function full(file: string, cause: Error): BridgeError {
-  return new BridgeError(
-    'BRIDGE_STORE_FULL',
-    `the disk of the store ${file} is full, or store.maxSize is reached; nothing was stored. Free some space: the bridge then continues by itself`,
-    { cause },
-  );
+function diskFull(file: string, cause: Error): BridgeError {
+  return full(`the disk of the store ${file} is full`, cause);
+}
+
+function full(what: string, cause: Error): BridgeError {
+  return new BridgeError('BRIDGE_STORE_FULL', `${what}; nothing was stored. Free some space${CONTINUES}`, { cause });
 }
 
 function failed(file: string, cause: Error): BridgeError {

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { namedCertificates } from '../config/named-certificates.ts';
 import type { Warning } from '../config/warnings.ts';
 import { expiryWarning } from '../diagnosis/certificates.ts';
+import { unsafeStore } from '../diagnosis/places.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { firstToExpire } from '../net/certificates.ts';
 import { formatFault } from '../schema/faults.ts';
@@ -42,7 +43,9 @@ on standard error, for example files that others may change or read. So is the p
     if (context.values['asyncapi']) return await printAsyncApi(context);
     const file = needed(context, 'config');
     const { options: config, warnings } = await loadValidConfig(context, file);
-    warn(context, warnings);
+    const unsafe = unsafeStore(config.store.path);
+    // The error says the same of the folder.
+    warn(context, unsafe === null ? warnings : warnings.filter(({ path }) => path !== 'store.path'));
     warnOfCertificates(context, config);
     const logger = pino({ level: 'silent' });
     const { deps, stdout, signal, env } = context;
@@ -53,7 +56,9 @@ on standard error, for example files that others may change or read. So is the p
         if (error !== null) context.warn(visibleLine(`warning: ${name}: ${error}`));
       }
       await context.print(`${file}: the configuration is valid`);
-      return EXIT.fine;
+      if (unsafe === null) return EXIT.fine;
+      await context.print(visibleLine(`store: ${unsafe}`));
+      return EXIT.failed;
     }
     let reached = true;
     for await (const { name, error, found } of connections) {
