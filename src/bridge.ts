@@ -19,6 +19,7 @@ import { VmFlow, type VmFlowParts } from './bridge/vm-flow.ts';
 import type { Config } from './config/config.ts';
 import { BridgeError } from './errors.ts';
 import type { Instant, JournalledEntry, PollResult } from './model/events.ts';
+import { startFault } from './outbox/errors.ts';
 import { type Outbox, openOutbox } from './outbox/outbox.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { now } from './time/clock.ts';
@@ -35,8 +36,15 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { config, deps } = options;
   checkOptions(config, options);
   const { path, maxBytes } = config.store;
-  const outbox = openOutbox(path, { ...(maxBytes !== null && { maxBytes }), ...options.store, deps, lock: true });
-  const bridge = new RunningBridge(options, outbox);
+  try {
+    const outbox = openOutbox(path, { ...(maxBytes !== null && { maxBytes }), ...options.store, deps, lock: true });
+    return await started(new RunningBridge(options, outbox));
+  } catch (error) {
+    throw startFault(error);
+  }
+}
+
+async function started(bridge: RunningBridge): Promise<Bridge> {
   try {
     await bridge.start();
     return bridge;
@@ -124,6 +132,7 @@ class RunningBridge implements Bridge {
     });
     const shown = {
       identity: this.#identity,
+      metadata: this.#metadata,
       clock: this.#clock.offset,
       certificates: this.#certificates,
       current,
