@@ -1,5 +1,7 @@
 // Errors of SQLite and the file system → BridgeErrors that name the file and what to do.
-import { BridgeError, messageOf } from '../errors.ts';
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { BridgeError, codeOf, messageOf } from '../errors.ts';
 
 /** Primary result codes (https://www.sqlite.org/rescode.html). */
 const SQLITE = { BUSY: 5, LOCKED: 6, CORRUPT: 11, FULL: 13, CONSTRAINT: 19, NOTADB: 26 } as const;
@@ -39,7 +41,9 @@ function fromSqlite(error: SqliteError, file: string): BridgeError {
   if (error.errcode === SQLITE_IOERR_SHMSIZE) return diskFull(file, error);
   switch (error.errcode & 0xff) {
     case SQLITE.FULL:
-      return full(`the disk of the store ${file} is full, or store.maxSize is reached`, error);
+      return hasFreeSpace(file)
+        ? full(`the disk of the store ${file} is full, or store.maxSize is reached`, error)
+        : diskFull(file, error);
     case SQLITE.CORRUPT:
     case SQLITE.NOTADB:
       return damaged(file, messageOf(error), error);
@@ -86,6 +90,16 @@ export function tooLarge(file: string, maxBytes: number): BridgeError {
   );
 }
 
+/** SQLite reports a full disk and its own limit in the same way. Some space may be left that it cannot use. */
+function hasFreeSpace(file: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize >= 1024 * 1024;
+  } catch {
+    return true;
+  }
+}
+
 function diskFull(file: string, cause: Error): BridgeError {
   return full(`the disk of the store ${file} is full`, cause);
 }
@@ -95,6 +109,11 @@ function full(what: string, cause: Error): BridgeError {
 }
 
 function failed(file: string, cause: Error): BridgeError {
+  const code = codeOf(cause);
+  if (code === 'EACCES' || code === 'EPERM') {
+    const message = `this user may not open or write the store ${file} (${code}): grant the right, run this as the bridge's user, or set store.path to another folder`;
+    return new BridgeError('BRIDGE_STORE_FAILED', message, { cause });
+  }
   return new BridgeError(
     'BRIDGE_STORE_FAILED',
     `the store ${file} cannot be read or written (${messageOf(cause)}). Check its disk, owner and permissions`,
