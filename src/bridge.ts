@@ -2,6 +2,7 @@
 import { ReplaySubject } from 'rxjs';
 import { asyncApiOf } from './bridge/async-api.ts';
 import type { Bridge, BridgeOptions } from './bridge/bridge-options.ts';
+import { CertificateWatch } from './bridge/certificate-watch.ts';
 import { changeFields } from './bridge/change-fields.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
@@ -18,6 +19,7 @@ import { VmFlow, type VmFlowParts } from './bridge/vm-flow.ts';
 import type { Config } from './config/config.ts';
 import { BridgeError } from './errors.ts';
 import type { Instant, JournalledEntry, PollResult } from './model/events.ts';
+import { startFault } from './outbox/errors.ts';
 import { type Outbox, openOutbox } from './outbox/outbox.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { now } from './time/clock.ts';
@@ -34,8 +36,15 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { config, deps } = options;
   checkOptions(config, options);
   const { path, maxBytes } = config.store;
-  const outbox = openOutbox(path, { ...(maxBytes !== null && { maxBytes }), ...options.store, deps, lock: true });
-  const bridge = new RunningBridge(options, outbox);
+  try {
+    const outbox = openOutbox(path, { ...(maxBytes !== null && { maxBytes }), ...options.store, deps, lock: true });
+    return await started(new RunningBridge(options, outbox));
+  } catch (error) {
+    throw startFault(error);
+  }
+}
+
+async function started(bridge: RunningBridge): Promise<Bridge> {
   try {
     await bridge.start();
     return bridge;
@@ -53,6 +62,7 @@ class RunningBridge implements Bridge {
   readonly #identity: Identity;
   readonly #metrics: Metrics;
   readonly #clock: ClockWatch;
+  readonly #certificates: CertificateWatch;
   readonly #reloads: Reloads;
   readonly #started = Promise.withResolvers<void>();
   readonly status: Status;
@@ -81,6 +91,7 @@ class RunningBridge implements Bridge {
     logger.info({ version, vm: name, source, dryRun: config.approvals.dryRun }, 'starting');
     this.#storeWork = new StoreWork(deps, logger);
     this.#clock = new ClockWatch(logger);
+    this.#certificates = new CertificateWatch({ config, deps, logger });
     this.#outbox = outbox;
     this.#sinks = new Sinks({ ...options, outbox, flow: () => this.#flow.current });
     this.#operations = new Operations({ ...options, outbox, sinks: this.#sinks });
@@ -121,7 +132,9 @@ class RunningBridge implements Bridge {
     });
     const shown = {
       identity: this.#identity,
+      metadata: this.#metadata,
       clock: this.#clock.offset,
+      certificates: this.#certificates,
       current,
       sinks: this.#sinks,
       reloads: this.#reloads,
@@ -166,7 +179,12 @@ class RunningBridge implements Bridge {
     const polls = this.#metadata.polls$.subscribe((poll) => this.#polled(poll));
     const changedOutside = () => this.#sinks.wake();
     this.#upkeep = startUpkeep({ outbox: this.#outbox, retainMs: config.store.retainMs, deps, logger, changedOutside });
-    this.#cancels.push(() => polls.unsubscribe(), this.#upkeep.stop);
+    this.#certificates.start();
+    this.#cancels.push(
+      () => polls.unsubscribe(),
+      this.#upkeep.stop,
+      () => this.#certificates.stop(),
+    );
     this.#storeWork.doIn(LANES_WAIT_MS, () => this.#openLanes());
     void this.#identity
       .run(this.#stopping.signal)
@@ -196,6 +214,7 @@ class RunningBridge implements Bridge {
     this.#metadata.reload(config.metadata);
     this.#options.watch?.follows(config.metadata);
     this.#http?.reload(config, paths);
+    this.#certificates.reload(config);
     this.#metrics.configured(namesIn(config));
     return {
       settled: Promise.all([this.#sinks.reload(config, paths), this.#flow.current?.sources.reload(config, paths)]),

@@ -203,5 +203,7 @@ export function codeOf(error: unknown): string | undefined {
 
 /** The message of anything thrown, for logs and reasons. */
 export function messageOf(error: unknown): string {
+  // Node's error for a host with several addresses has no message of its own.
+  if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);
 }

@@ -10,7 +10,7 @@ import {
 } from '../../src/errors.ts';
 import { parseRetryAfter } from '../../src/formats/dates.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
-import { isUnreachableFault } from '../../src/net/network-codes.ts';
+import { isUnreachableFault, unreachableWords } from '../../src/net/network-codes.ts';
 import type { AddressGuard, AddressVerdict } from '../../src/net/private-addresses.ts';
 import { tlsAdvice } from '../../src/net/tls-advice.ts';
 
@@ -82,7 +82,7 @@ export function networkFault(error: unknown, place: HttpPlace): BridgeError {
     return fault(
       codes.unreachable,
       'sink',
-      `cannot be reached (${reason}): check that it is running, its name and the firewall`,
+      unreachableWords(code, error, 'check that it is running, its name and the firewall'),
     );
   const said = `closed the connection without an answer (${reason}): the bridge retries; if this lasts, check the receiver`;
   return fault(codes.broken, 'delivery', said);

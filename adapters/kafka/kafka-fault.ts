@@ -1,6 +1,6 @@
 // Errors of kafkajs, TLS and DNS → BridgeErrors with scope and remedy.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
-import { isUnreachableFault } from '../../src/net/network-codes.ts';
+import { isUnreachableFault, unreachableWords } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 import { type KafkaOperation, meaningOf } from './protocol-meanings.ts';
 
@@ -126,7 +126,11 @@ function connectionFault({ code, address, isClosed }: Broken, error: unknown, co
     return fault('BRIDGE_KAFKA_ADVERTISED', message, { scope, status: code ?? 'timeout' }, error);
   }
   if (isUnreachable) {
-    const message = `${broker} cannot be reached (${code ?? 'no answer'}): check that it is running, its name and the firewall`;
+    const [host] = address?.split(':') ?? [];
+    const advice = 'check that it is running, its name and the firewall';
+    const why =
+      code === undefined ? `cannot be reached (no answer): ${advice}` : unreachableWords(code, error, advice, host);
+    const message = `${broker} ${why}`;
     return fault('BRIDGE_KAFKA_UNREACHABLE', message, { scope, status: code ?? 'timeout' }, error);
   }
   const reason = code ?? 'connection closed';

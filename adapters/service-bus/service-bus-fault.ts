@@ -1,6 +1,6 @@
 // Errors of the SDK, TLS, DNS and sockets → BridgeErrors, by the table below.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
-import { isNameFault, isUnreachableFault } from '../../src/net/network-codes.ts';
+import { isUnreachableFault, nameAdvice } from '../../src/net/network-codes.ts';
 
 /** The names of the parts in messages. */
 export interface FaultPlace {
@@ -132,7 +132,7 @@ export function serviceBusFault(error: unknown, place: FaultPlace): BridgeError 
   if (!isOfTheSdk(last)) return connectionFault(last, place);
   const text = messageOf(last);
   const system = /\b(E[A-Z]{3}[A-Z_]*)\b/.exec(text)?.[1];
-  if (system !== undefined && isUnreachableFault(system)) return unreachable(system, place);
+  if (system !== undefined && isUnreachableFault(system)) return unreachable(system, last, place);
   const general = GENERAL.find(([prefix]) => prefix.test(text))?.[1];
   return fault(general ?? UNAVAILABLE, last, place, /^([A-Za-z]+Error): /.exec(text)?.[1] ?? code);
 }
@@ -145,7 +145,7 @@ export function connectionFault(error: unknown, place: FaultPlace): BridgeError 
   const code = codeOf(error) ?? codeOf(last);
   const tls = code && TLS.find(([pattern]) => pattern.test(code))?.[1];
   if (tls) return broken('BRIDGE_SERVICE_BUS_TLS', `${place.who} ${tls} (${code})`, code);
-  if (code && isUnreachableFault(code)) return unreachable(code, place);
+  if (code && isUnreachableFault(code)) return unreachable(code, last, place);
   return fault(CLOSED, last, place, code);
 }
 
@@ -173,11 +173,11 @@ function isOfTheSdk(error: unknown): boolean {
   return error instanceof Error && (error.name === 'ServiceBusError' || error.name === 'MessagingError');
 }
 
-function unreachable(code: string, { who }: FaultPlace): BridgeError {
-  const what = isNameFault(code)
-    ? 'cannot be resolved: correct the host, or check the DNS of this machine'
-    : 'cannot be reached: check firewalls and, for a private endpoint, the network; if only port 443 is open, set transport: websocket';
-  return broken('BRIDGE_SERVICE_BUS_UNREACHABLE', `${who} ${what} (${code})`, code);
+function unreachable(code: string, error: unknown, { who }: FaultPlace): BridgeError {
+  const what =
+    nameAdvice(code, error) ??
+    `check firewalls and, for a private endpoint, the network; if only port 443 is open, set transport: websocket (${code})`;
+  return broken('BRIDGE_SERVICE_BUS_UNREACHABLE', `${who} cannot be reached: ${what}`, code);
 }
 
 function broken(code: ErrorCode, message: string, status: string): BridgeError {

@@ -8,7 +8,7 @@ import {
   withoutDetails,
 } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
-import { isUnreachableFault } from '../../src/net/network-codes.ts';
+import { isUnreachableFault, nameAdvice } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 import type { SyslogServer } from './server-address.ts';
 
@@ -40,8 +40,10 @@ const LOCAL: Readonly<Record<string, FaultMeaning>> = {
 export function syslogFault(error: unknown, target: SyslogTarget): BridgeError {
   if (error instanceof BridgeError) return error;
   const code = codeOf(error);
+  const unresolved = code === undefined ? undefined : nameAdvice(code, error);
   const [errorCode, advice, details] = meaningOf(code, target.server);
-  const message = `${labelOf(target)} ${advice} (${code ?? messageOf(error)})`;
+  const what = unresolved === undefined ? `${advice} (${code ?? messageOf(error)})` : `is unreachable: ${unresolved}`;
+  const message = `${labelOf(target)} ${what}`;
   return new BridgeError(errorCode, message, { ...details, cause: withoutDetails(error), status: code });
 }
 
@@ -79,7 +81,11 @@ function meaningOf(code: string | undefined, { transport }: SyslogServer): Fault
       { disposition: 'refused' },
     ];
   if (code !== undefined && isUnreachableFault(code))
-    return ['BRIDGE_SYSLOG_UNREACHABLE', 'is unreachable: check that it is running, its name and the firewall', RETRY];
+    return [
+      'BRIDGE_SYSLOG_UNREACHABLE',
+      'is unreachable: check that it is running, its address and the firewall',
+      RETRY,
+    ];
   return [
     'BRIDGE_SYSLOG_BROKEN',
     'broke the connection: unconfirmed messages are sent again; if this persists, check the server',

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
 import { type HttpRequest, hostOf, readBody, sendRequest, serverNameOf } from '../net/http-exchange.ts';
-import { isUnreachableFault } from '../net/network-codes.ts';
+import { isUnreachableFault, unreachableWords } from '../net/network-codes.ts';
 import { type AddressGuard, addressJudge, checkedLookup, checkLiteral } from '../net/private-addresses.ts';
 import { type TlsWords, tlsAdvice } from '../net/tls-advice.ts';
 import { type Deps, deadline } from '../time/clock.ts';
@@ -88,7 +88,7 @@ function networkFault(error: unknown, who: string): BridgeError {
   const advice = code && tlsAdvice(code, WORDS);
   if (advice) return keysFault(`${who} ${advice} (${said})`);
   if (code && isUnreachableFault(code))
-    return keysFault(`${who} cannot be reached (${said}): check its name and the firewall`);
+    return keysFault(`${who} ${unreachableWords(code, error, 'check that it is running, its name and the firewall')}`);
   return keysFault(`${who} broke off (${said}): check its server`);
 }
 

@@ -1,5 +1,6 @@
 // Errors of @azure/identity → BridgeErrors with credential and remedy, without secrets.
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
+import { nameAdviceIn } from '../net/network-codes.ts';
 import type { AzureCredentialKind } from './options.ts';
 
 const ADVICE: Readonly<Record<AzureCredentialKind, string>> = {
@@ -47,7 +48,9 @@ export function azureFault(
   );
   const cause = new Error(reason);
   if (isTemporary) {
-    const message = `${place}: the credential ${kind} temporarily gave no token (${reason}): the bridge retries; if this continues, check the network path to it`;
+    const unresolved = nameAdviceIn(reason);
+    const why = unresolved ?? `(${reason}): the bridge retries; if this continues, check the network path to it`;
+    const message = `${place}: the credential ${kind} temporarily gave no token${unresolved === undefined ? ' ' : ': '}${why}`;
     return new BridgeError('BRIDGE_AZURE_UNAVAILABLE', message, { disposition: 'retry', scope: 'sink', cause });
   }
   const message = `${place}: the credential ${kind} gave no token (${reason}): ${ADVICE[kind]}`;

@@ -56,6 +56,7 @@ export class Identity {
   /** The `Retry-After` of the last answer. */
   #askedPauseMs = 0;
   #isNameless = false;
+  #fault: string | null = null;
 
   constructor(parts: IdentityParts) {
     this.#parts = parts;
@@ -80,6 +81,11 @@ export class Identity {
 
   get isIdentified(): boolean {
     return this.#isIdentified;
+  }
+
+  /** Why the last request for instance metadata did not identify the VM, and what to do; null before an answer. */
+  get fault(): string | null {
+    return this.#fault;
   }
 
   get observer(): Observer {
@@ -122,6 +128,7 @@ export class Identity {
   async #ask(signal: AbortSignal): Promise<boolean> {
     const { outbox, logger } = this.#parts;
     const answer = await this.#parts.instance(signal);
+    this.#fault = faultOf(answer);
     this.#askedPauseMs = answer.kind === 'failed' ? Math.min(answer.error.retryAfterMs ?? 0, LONGEST_PAUSE_MS) : 0;
     if (answer.kind === 'known') {
       try {
@@ -226,4 +233,13 @@ export class Identity {
     this.#presumed.resolve();
     this.#ready.resolve();
   }
+}
+
+function faultOf(answer: InstanceAnswer): string | null {
+  if (answer.kind === 'failed') return answer.error.message;
+  if (answer.kind === 'absent')
+    return `the metadata service answered ${answer.status} for instance metadata: set cloudevents.source, or correct metadata.endpoint`;
+  return answer.source === null
+    ? 'instance metadata have no scope for the source of the CloudEvents: set cloudevents.source'
+    : null;
 }

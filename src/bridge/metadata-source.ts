@@ -78,7 +78,12 @@ export class MetadataSource {
 
   /** Why the last poll returned no document; null if it returned one. */
   get lastFailure(): string | null {
-    return this.#last?.kind === 'failure' ? this.#last.error.message : null;
+    return this.lastFailed?.error.message ?? null;
+  }
+
+  /** The last poll if it returned no document; otherwise null. */
+  get lastFailed(): Extract<PollResult, { kind: 'failure' }> | null {
+    return this.#last?.kind === 'failure' ? this.#last : null;
   }
 
   /** When this process last read a good document; null before the first. */

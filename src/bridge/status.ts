@@ -6,13 +6,15 @@ import type { ClockOffset } from '../diagnosis/clock.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { EventsView } from '../http/events-route.ts';
 import type { DrainState, Readiness } from '../http/health-routes.ts';
-import type { KnownState, Occurrence, ScheduledEvent } from '../model/events.ts';
+import type { Instant, KnownState, Occurrence, ScheduledEvent } from '../model/events.ts';
 import { isDrill } from '../model/ids.ts';
 import type { MachineView } from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
+import type { CertificateWatch } from './certificate-watch.ts';
 import type { Identity } from './identity.ts';
+import type { MetadataSource } from './metadata-source.ts';
 import type { Reloads } from './reloads.ts';
 import type { RunningFlow } from './running-flow.ts';
 import type { Sinks } from './sinks.ts';
@@ -23,6 +25,7 @@ const STALE_AFTER_MS = 60_000;
 interface StatusParts {
   readonly outbox: Outbox;
   readonly identity: Identity;
+  readonly metadata: Pick<MetadataSource, 'lastFailed'>;
   readonly sinks: Sinks;
   readonly reloads: Pick<Reloads, 'refused' | 'sinceMs'>;
   readonly deps: Deps;
@@ -30,6 +33,7 @@ interface StatusParts {
   readonly logLinesDropped: () => number;
   readonly version: string;
   readonly clock: Pick<ClockOffset, 'seconds'>;
+  readonly certificates: Pick<CertificateWatch, 'all' | 'expiring'>;
   /** The configuration in force. */
   readonly current: () => Pick<Config, 'approvals'>;
 }
@@ -66,21 +70,11 @@ export class Status {
    * errors only if `isWhole`.
    */
   readiness(isWhole: boolean): Readiness {
-    const { deps, identity, sinks } = this.#parts;
+    const { sinks } = this.#parts;
     const store = this.#flow?.store ?? null;
     const lastGoodAt = store?.state.lastGoodAt ?? null;
-    const reasons: string[] = [];
-    if (!identity.isPresumed)
-      reasons.push(
-        'it is not known yet which VM this is, or what to name as source: see instance metadata and cloudevents.source',
-      );
-    else if (!identity.isIdentified)
-      reasons.push(
-        'it is not known yet which VM this is, as instance metadata do not answer: events are published, and none ends until then',
-      );
-    else if (lastGoodAt === null) reasons.push('no good document of the metadata service yet');
-    else if (ageMs(lastGoodAt, now(deps)) >= STALE_AFTER_MS)
-      reasons.push('the last good document is 60 s old or older');
+    const blocked = this.#blocked(lastGoodAt);
+    const reasons = blocked === null ? [] : [...this.#causes(isWhole), blocked];
     if (store !== null && store.fault !== null)
       reasons.push(isWhole ? `nothing can be stored: ${store.fault}` : 'nothing can be stored');
     const states = [...sinks.status()].map(([name, { state, reason, sinceMs, untilMs }]) => [
@@ -100,13 +94,36 @@ export class Status {
     return { ready: reasons.length === 0, reasons, details };
   }
 
+  /** What keeps the bridge from handling events, or null. */
+  #blocked(lastGoodAt: Instant | null): string | null {
+    const { deps, identity } = this.#parts;
+    if (!identity.isPresumed) return 'the bridge does not know yet which VM this is, and handles no events until then';
+    if (!identity.isIdentified)
+      return 'the bridge does not know yet which VM this is: events are published, and none ends until then';
+    if (lastGoodAt === null) return 'no good document of the metadata service yet';
+    return ageMs(lastGoodAt, now(deps)) < STALE_AFTER_MS ? null : 'the last good document is 60 s old or older';
+  }
+
+  /** Why the last poll gave no document, else why the VM is not identified. Hosts and answers only if `isWhole`. */
+  #causes(isWhole: boolean): readonly string[] {
+    const { metadata, identity } = this.#parts;
+    const failed = metadata.lastFailed;
+    if (failed !== null)
+      return [
+        isWhole ? failed.error.message : `the metadata service gives no document (${failed.result}): see the log`,
+      ];
+    if (identity.isIdentified || identity.fault === null) return [];
+    return [isWhole ? identity.fault : 'instance metadata cannot be used: see the log'];
+  }
+
   get #machine(): MachineView {
-    const { identity, version, clock, current } = this.#parts;
+    const { identity, version, clock, certificates, current } = this.#parts;
     return {
       vm: { name: identity.observer.name, source: identity.source },
       version,
       dryRun: current().approvals.dryRun,
       clock: { offsetSeconds: clock.seconds },
+      certificates: certificates.expiring(),
     };
   }
 
@@ -127,12 +144,14 @@ export class Status {
 
   get #flowWords(): string {
     const flow = this.#flow;
-    if (flow === null) return 'waiting until it is known which VM this is';
+    const [cause] = this.#causes(true);
+    const why = cause === undefined ? '' : `: ${cause}`;
+    if (flow === null) return `waiting until it is known which VM this is${why}`;
     const { state, blindness, fault } = flow.store;
     const listed = listedEvents(state).length;
     if (fault !== null) return `nothing can be stored: ${fault}`;
-    if (blindness !== null) return `blind: no good document of the metadata service since ${blindness.since}`;
-    if (state.lastGoodAt === null) return 'waiting for the first document of the metadata service';
+    if (blindness !== null) return `blind: no good document of the metadata service since ${blindness.since}${why}`;
+    if (state.lastGoodAt === null) return `waiting for the first document of the metadata service${why}`;
     const limits = this.#parts.identity.isIdentified ? '' : '; none ends until it is known which VM this is';
     return `watching: ${listed} ${listed === 1 ? 'event' : 'events'} listed${limits}`;
   }
@@ -202,6 +221,7 @@ export class Status {
     return {
       documentAgeSeconds: lastGoodAt && ageMs(lastGoodAt, now(deps)) / 1000,
       clockOffsetSeconds: this.#parts.clock.seconds,
+      certificates: this.#parts.certificates.all(),
       lastDocumentAtMs: lastGoodAt?.wallMs ?? null,
       incarnation: known?.incarnation ?? null,
       isBlind: store && store.blindness !== null,

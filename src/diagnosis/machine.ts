@@ -1,5 +1,5 @@
 // The machine → what a diagnosis needs: addresses, routes, files of the kernel, free ports.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statfsSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { codeOf } from '../errors.ts';
 
@@ -11,6 +11,8 @@ export interface MachineProbe {
   interfaces(): Readonly<Record<string, readonly Pick<NetworkInterfaceInfo, 'address'>[] | undefined>>;
   /** Returns the text of a small file; null if it cannot be read. */
   text(path: string): string | null;
+  /** Returns the bytes of the disk at this path that this user can still write; null if that is unknown. */
+  freeBytes(path: string): number | null;
   /** Resolves to the code why the address cannot be used, such as EADDRINUSE; null if it can. */
   listenFault(host: string, port: number): Promise<string | null>;
 }
@@ -39,6 +41,15 @@ export const MACHINE_PROBE: MachineProbe = {
   text(path) {
     try {
       return readFileSync(path, 'utf8');
+    } catch {
+      return null;
+    }
+  },
+  freeBytes(path) {
+    try {
+      const { bavail, bfree, bsize } = statfsSync(path);
+      // Some blocks are reserved for root.
+      return (process.geteuid?.() === 0 ? bfree : bavail) * bsize;
     } catch {
       return null;
     }

@@ -111,6 +111,17 @@ export const MACHINE = {
         "The clock of the metadata service minus this machine's, the median of ten answers. Positive: this machine is behind.",
     },
   }),
+  certificates: {
+    ...api.list(
+      api.shape('ExpiringCertificate', {
+        usedBy: { enum: ['listener', 'sink', 'source'] },
+        name: { ...api.id, description: 'The key of the configuration that names its file.' },
+        subject: { ...api.text, description: 'Its distinguished name, possibly empty.' },
+        expiresAt: api.time,
+      }),
+    ),
+    description: 'The certificates of the configuration that expire within 30 days or have expired.',
+  },
 } as const;
 
 export const MACHINE_EXAMPLE: MachineView = {
@@ -118,6 +129,7 @@ export const MACHINE_EXAMPLE: MachineView = {
   version: '0.1.0',
   dryRun: false,
   clock: { offsetSeconds: 0.2 },
+  certificates: [],
 };
 
 const FOR_READERS = Object.fromEntries(Object.entries(MACHINE).map(([name, schema]) => [name, api.optional(schema)]));

@@ -2,6 +2,7 @@
 
 import { BridgeError, type BridgeErrorDetails, codeOf } from '../errors.ts';
 import { parseRetryAfter } from '../formats/dates.ts';
+import { nameAdvice } from '../net/network-codes.ts';
 import type { TransportAnswer } from './transport.ts';
 
 /** Statuses that a retry does not resolve: the configuration or the network is wrong. */
@@ -66,7 +67,9 @@ export function networkError(error: unknown, url: string): BridgeError {
   const what = CUT.has(code)
     ? `the connection to the metadata service at ${origin} was closed early`
     : `cannot reach the metadata service at ${origin}`;
-  return new BridgeError('BRIDGE_METADATA_UNREACHABLE', `${what} (${code}): ${routeAdvice(origin)}`, {
+  const unresolved = nameAdvice(code, error);
+  const why = unresolved === undefined ? ` (${code}): ${routeAdvice(origin)}` : `: ${unresolved}, or metadata.endpoint`;
+  return new BridgeError('BRIDGE_METADATA_UNREACHABLE', `${what}${why}`, {
     cause: error,
     status: code,
   });

@@ -13,6 +13,18 @@ export interface MachineView {
    * answer.
    */
   readonly clock: { readonly offsetSeconds: number | null };
+  /** The certificates of the configuration that expire within 30 days or have expired. */
+  readonly certificates: readonly ExpiringCertificate[];
+}
+
+export interface ExpiringCertificate {
+  readonly usedBy: 'listener' | 'sink' | 'source';
+  /** The key of the configuration that names its file. */
+  readonly name: string;
+  /** Its distinguished name on one line, possibly empty. */
+  readonly subject: string;
+  /** RFC 3339. */
+  readonly expiresAt: string;
 }
 
 /** What an operator did over the HTTP interface. */

@@ -1,4 +1,4 @@
-// PEM texts → their faults, or the secure context for connections. Pure.
+// PEM texts → their faults, the secure context for connections, or when they expire. Pure.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import { codeOf } from '../errors.ts';
@@ -54,6 +54,29 @@ function privateKeyFault(text: string): string {
 function holdsCertificates(text: string): boolean {
   const blocks = certificatesIn(text);
   return blocks.length > 0 && blocks.every((block) => readOrNull(() => new X509Certificate(block)) !== null);
+}
+
+/** A certificate, and when it stops being valid. */
+export interface CertificateExpiry {
+  /** Its distinguished name on one line, often empty. It may contain any character. */
+  readonly subject: string;
+  readonly expiresAtMs: number;
+}
+
+/**
+ * Returns the certificate of the text that expires first; null without one. Of certificates with the same subject, only
+ * the one that expires last counts: a renewed authority often stands next to the old one.
+ */
+export function firstToExpire(pem: string): CertificateExpiry | null {
+  const lastBySubject = new Map<string, number>();
+  for (const block of certificatesIn(pem)) {
+    const certificate = readOrNull(() => new X509Certificate(block));
+    if (certificate === null) continue;
+    const subject = certificate.subject?.replaceAll('\n', ', ') ?? '';
+    lastBySubject.set(subject, Math.max(lastBySubject.get(subject) ?? 0, certificate.validToDate.getTime()));
+  }
+  const [first] = [...lastBySubject].sort(([, a], [, b]) => a - b);
+  return first === undefined ? null : { subject: first[0], expiresAtMs: first[1] };
 }
 
 /** From each first mark of a beginning to the next mark of an end. */

@@ -1,5 +1,7 @@
 // Errors of SQLite and the file system → BridgeErrors that name the file and what to do.
-import { BridgeError, messageOf } from '../errors.ts';
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { BridgeError, codeOf, messageOf } from '../errors.ts';
 
 /** Primary result codes (https://www.sqlite.org/rescode.html). */
 const SQLITE = { BUSY: 5, LOCKED: 6, CORRUPT: 11, FULL: 13, CONSTRAINT: 19, NOTADB: 26 } as const;
@@ -32,14 +34,16 @@ export function storeError(error: unknown, file: string): unknown {
   if (error.code === 'ERR_INVALID_STATE')
     return new BridgeError('BRIDGE_INTERNAL', `the store ${file} was used after it was closed`, { cause: error });
   if (!('syscall' in error)) return error;
-  return error.code === 'ENOSPC' || error.code === 'EDQUOT' ? full(file, error) : failed(file, error);
+  return error.code === 'ENOSPC' || error.code === 'EDQUOT' ? diskFull(file, error) : failed(file, error);
 }
 
 function fromSqlite(error: SqliteError, file: string): BridgeError {
-  if (error.errcode === SQLITE_IOERR_SHMSIZE) return full(file, error);
+  if (error.errcode === SQLITE_IOERR_SHMSIZE) return diskFull(file, error);
   switch (error.errcode & 0xff) {
     case SQLITE.FULL:
-      return full(file, error);
+      return hasFreeSpace(file)
+        ? full(`the disk of the store ${file} is full, or store.maxSize is reached`, error)
+        : diskFull(file, error);
     case SQLITE.CORRUPT:
     case SQLITE.NOTADB:
       return damaged(file, messageOf(error), error);
@@ -68,23 +72,48 @@ export function damaged(file: string, how: string, cause?: Error): BridgeError {
   );
 }
 
+/** Commands that open the store of a running bridge get these errors too. */
+const CONTINUES = '; a running bridge then continues by itself';
+
+/** Returns the error of a store that is full at the start of a bridge, which then ends. Returns others unchanged. */
+export function startFault(error: unknown): unknown {
+  if (!(error instanceof BridgeError) || error.code !== 'BRIDGE_STORE_FULL') return error;
+  const message = `the bridge cannot start: ${error.message.replace(CONTINUES, ', then start the bridge again')}`;
+  return new BridgeError(error.code, message, { cause: error.cause });
+}
+
 /** The error for a store that has reached `store.maxSize`; it has the same code as a full disk. */
 export function tooLarge(file: string, maxBytes: number): BridgeError {
   return new BridgeError(
     'BRIDGE_STORE_FULL',
-    `the store ${file} is full: it has reached store.maxSize (${maxBytes} bytes), and nothing was stored. Repair the sinks that reject their deliveries, discard dead letters, or raise store.maxSize; the bridge then continues by itself`,
+    `the store ${file} is full: it has reached store.maxSize (${maxBytes} bytes), and nothing was stored. Repair the sinks that reject their deliveries, discard dead letters, or raise store.maxSize${CONTINUES}`,
   );
 }
 
-function full(file: string, cause: Error): BridgeError {
-  return new BridgeError(
-    'BRIDGE_STORE_FULL',
-    `the disk of the store ${file} is full, or store.maxSize is reached; nothing was stored. Free some space: the bridge then continues by itself`,
-    { cause },
-  );
+/** SQLite reports a full disk and its own limit in the same way. Some space may be left that it cannot use. */
+function hasFreeSpace(file: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize >= 1024 * 1024;
+  } catch {
+    return true;
+  }
+}
+
+function diskFull(file: string, cause: Error): BridgeError {
+  return full(`the disk of the store ${file} is full`, cause);
+}
+
+function full(what: string, cause: Error): BridgeError {
+  return new BridgeError('BRIDGE_STORE_FULL', `${what}; nothing was stored. Free some space${CONTINUES}`, { cause });
 }
 
 function failed(file: string, cause: Error): BridgeError {
+  const code = codeOf(cause);
+  if (code === 'EACCES' || code === 'EPERM') {
+    const message = `this user may not open or write the store ${file} (${code}): grant the right, run this as the bridge's user, or set store.path to another folder`;
+    return new BridgeError('BRIDGE_STORE_FAILED', message, { cause });
+  }
   return new BridgeError(
     'BRIDGE_STORE_FAILED',
     `the store ${file} cannot be read or written (${messageOf(cause)}). Check its disk, owner and permissions`,

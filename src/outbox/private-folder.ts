@@ -77,7 +77,7 @@ export function restrictModes(folder: string): void {
 
 /** Returns the warning of `run` and `check` about a folder that others may change, to follow `store.path`, or null. */
 export function folderWarning(folder: string): string | null {
-  const [entry, parent] = [folder, dirname(folder)].map((path) => statSync(path, { throwIfNoEntry: false }));
+  const [entry, parent] = [folder, dirname(folder)].map(readableEntry);
   const self = user();
   if (self === null || !entry?.isDirectory()) return null;
   if (entry.mode & OTHERS_WRITE) return OPEN_TO_ALL;
@@ -88,6 +88,15 @@ export function folderWarning(folder: string): string | null {
   if (parent && parent.mode & OTHERS_WRITE && !(parent.mode & STICKY))
     return `is in a world-writable folder, so any user could replace the store: remove that right from ${dirname(folder)}`;
   return null;
+}
+
+/** Undefined if it is missing, or if this user may not look: then opening the store fails, and says why. */
+function readableEntry(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 const ADVICE =

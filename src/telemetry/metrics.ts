@@ -37,6 +37,8 @@ export interface Snapshot {
   readonly documentAgeSeconds: number | null;
   /** Positive: this machine is behind the metadata service. */
   readonly clockOffsetSeconds: number | null;
+  /** Those that the configuration names, by the key that names each. */
+  readonly certificates: readonly { readonly usedBy: string; readonly name: string; readonly expiresAtMs: number }[];
   readonly lastDocumentAtMs: number | null;
   readonly incarnation: number | null;
   /** True from `source.blind` to `source.restored`. */
@@ -174,6 +176,13 @@ function gaugesIn(registry: Registry) {
         [],
       ),
     ),
+    certificateExpiry: new Gauge(
+      of(
+        'certificate_expiry_timestamp_seconds',
+        'When a certificate that the configuration names expires, in Unix time, by the part that uses it and its key.',
+        ['used_by', 'name'],
+      ),
+    ),
     lastDocument: new Gauge(
       of(
         'last_document_timestamp_seconds',
@@ -227,6 +236,9 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
   return (snapshot) => {
     setOrRemove(gauges.age, snapshot.documentAgeSeconds);
     setOrRemove(gauges.clockOffset, snapshot.clockOffsetSeconds);
+    gauges.certificateExpiry.reset();
+    for (const { usedBy, name, expiresAtMs } of snapshot.certificates)
+      gauges.certificateExpiry.set({ used_by: usedBy, name }, expiresAtMs / 1000);
     setOrRemove(gauges.lastDocument, snapshot.lastDocumentAtMs === null ? null : snapshot.lastDocumentAtMs / 1000);
     setOrRemove(gauges.incarnation, snapshot.incarnation);
     setOrRemove(gauges.blind, snapshot.isBlind === null ? null : Number(snapshot.isBlind));

@@ -2,8 +2,13 @@
 import { pino } from 'pino';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { checkConnections, checkLocally } from '../bridge/connections.ts';
+import type { Config } from '../config/config.ts';
+import { namedCertificates } from '../config/named-certificates.ts';
 import type { Warning } from '../config/warnings.ts';
+import { expiryWarning } from '../diagnosis/certificates.ts';
+import { unsafeStore } from '../diagnosis/places.ts';
 import { visibleLine } from '../formats/visible-text.ts';
+import { firstToExpire } from '../net/certificates.ts';
 import { formatFault } from '../schema/faults.ts';
 import { loadValidConfig } from './config.ts';
 import { EXIT, needed, optionText, type Verb, type VerbContext } from './verb.ts';
@@ -38,7 +43,10 @@ on standard error, for example files that others may change or read. So is the p
     if (context.values['asyncapi']) return await printAsyncApi(context);
     const file = needed(context, 'config');
     const { options: config, warnings } = await loadValidConfig(context, file);
-    warn(context, warnings);
+    const unsafe = unsafeStore(config.store.path);
+    // The error says the same of the folder.
+    warn(context, unsafe === null ? warnings : warnings.filter(({ path }) => path !== 'store.path'));
+    warnOfCertificates(context, config);
     const logger = pino({ level: 'silent' });
     const { deps, stdout, signal, env } = context;
     const parts = { deps, logger, stdout, signal, env };
@@ -48,7 +56,9 @@ on standard error, for example files that others may change or read. So is the p
         if (error !== null) context.warn(visibleLine(`warning: ${name}: ${error}`));
       }
       await context.print(`${file}: the configuration is valid`);
-      return EXIT.fine;
+      if (unsafe === null) return EXIT.fine;
+      await context.print(visibleLine(`store: ${unsafe}`));
+      return EXIT.failed;
     }
     let reached = true;
     for await (const { name, error, found } of connections) {
@@ -76,6 +86,14 @@ async function printAsyncApi(context: VerbContext): Promise<number> {
 
 function warn(context: VerbContext, warnings: readonly Warning[]): void {
   for (const warning of warnings) context.warn(visibleLine(`warning: ${formatFault(warning)}`));
+}
+
+function warnOfCertificates(context: VerbContext, config: Config): void {
+  for (const { name, secret } of namedCertificates(config)) {
+    const expiry = firstToExpire(secret.reveal());
+    const warning = expiry === null ? null : expiryWarning({ name, ...expiry }, context.deps.wallMs());
+    if (warning !== null) context.warn(visibleLine(`warning: ${warning}`));
+  }
 }
 
 function healthyText(name: string, found: string | null): string {

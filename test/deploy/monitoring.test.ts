@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { CERTIFICATE } from '../far-sides/certificate.ts';
 import { Prometheus, promtool, withoutPrometheus } from '../far-sides/prometheus/prometheus.ts';
 import { freePorts, localSimulator } from '../far-sides/simulator-server.ts';
 import { type Answer, WebhookReceiver } from '../far-sides/webhook-receiver.ts';
@@ -70,13 +71,18 @@ test('the cases of the rules fail if any of the alerts does not fire', options, 
 test('every query of the dashboard and every alert has data from a real run', options, async (t) => {
   const azure = await localSimulator(t);
   const disk = smallDisk(t, '24m');
+  const ca = join(folderOf(t), 'ca.pem');
+  writeFileSync(ca, CERTIFICATE);
   const files = bridgeFolder(t, azure.url, {
     store: { path: join('folder' in disk ? disk.folder : folderOf(t), 'store'), maxSize: '16MiB' },
     approvals: {
       approvers: { ops: { token: { env: 'OPS_TOKEN' } } },
       policy: [{ when: { impacts: ['Redeploy'] }, then: 'wait' }],
       sources: {
-        queue: { type: 'kafka', brokers: [`127.0.0.1:${await freePorts()}`], topic: 'approvals', approver: 'ops' },
+        queue: {
+          ...{ type: 'kafka', topic: 'approvals', approver: 'ops', ssl: { ca } },
+          brokers: [`127.0.0.1:${await freePorts()}`],
+        },
       },
     },
     sinks: {

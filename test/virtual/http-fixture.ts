@@ -112,7 +112,13 @@ export const DETAILS = { configuration: { since: '2026-01-01T00:00:00Z', refused
 
 /** The view of a bridge that has not identified its VM. */
 export const NO_EVENTS: EventsView = {
-  ...{ vm: { name: null, source: null }, version: '0.0.0', dryRun: false, clock: { offsetSeconds: null } },
+  ...{
+    vm: { name: null, source: null },
+    version: '0.0.0',
+    dryRun: false,
+    clock: { offsetSeconds: null },
+    certificates: [],
+  },
   ...{ state: 'watching', documentIncarnation: null, observedAt: null, events: [] },
 };
 

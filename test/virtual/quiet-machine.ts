@@ -12,6 +12,8 @@ export interface MachineSettings {
   readonly files?: Readonly<Record<string, string>>;
   /** Code by port. */
   readonly taken?: Readonly<Record<number, string>>;
+  /** Of every disk. */
+  readonly freeBytes?: number | null;
 }
 
 export function quietMachine(settings: MachineSettings = {}): MachineProbe {
@@ -20,11 +22,13 @@ export function quietMachine(settings: MachineSettings = {}): MachineProbe {
     interfaces = { lo: '127.0.0.1', eth0: '10.0.0.4' },
     files = {},
     taken = {},
+    freeBytes = 1e9,
   } = settings;
   return {
     sourceOf: async () => source,
     interfaces: () => Object.fromEntries(Object.entries(interfaces).map(([name, address]) => [name, [{ address }]])),
     text: (path) => files[path] ?? (path === '/proc/net/route' ? ROUTES : null),
+    freeBytes: () => freeBytes,
     listenFault: async (_host, port) => taken[port] ?? null,
   };
 }

@@ -10,10 +10,10 @@ const MAX_REMEMBERED_LINES = 200;
 const LONGEST_TEXT = 500;
 /**
  * Lines for debug. An error that a broker answered: the caller gets it, and it may be expected, such as a missing topic
- * before its creation. And the warning about retries: an idempotent producer is not used after a failed request, so it
- * needs none.
+ * before its creation. The warning about retries: an idempotent producer is not used after a failed request, so it
+ * needs none. And a name that cannot be resolved: the error of the sink or source says so in words.
  */
-const DEBUG_LINES = /^Response |^Limiting retries for the idempotent producer /;
+const DEBUG_LINES = /^Response |^Limiting retries for the idempotent producer |: getaddrinfo /;
 
 /**
  * Numbers and names. Never `data`, `payload` or `sasl`, which may contain records and credentials, and never a stack.

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
 import type { GuardOptions } from '../../net/guard.ts';
 import { GuardedServer, type ListenAddress } from '../../net/guarded-server.ts';
+import { nameAdvice } from '../../net/network-codes.ts';
 import type { Deps } from '../../time/clock.ts';
 import { createDispatch } from '../dispatch.ts';
 import type { ServerTls } from '../options.ts';
@@ -60,8 +61,8 @@ function listenError(cause: unknown, address: string, setting: string): BridgeEr
     EADDRINUSE: 'another program listens there. Stop it, or choose another port',
     EACCES: 'this user may not. Choose a port above 1023, or give the right to',
     EADDRNOTAVAIL: 'this machine has no such address. Choose one that it has',
-    ENOTFOUND: 'the name does not resolve. Give an IP address',
   };
-  const reason = reasons[codeOf(cause) ?? ''] ?? `${messageOf(cause)}. Choose another address`;
+  const code = codeOf(cause) ?? '';
+  const reason = reasons[code] ?? `${nameAdvice(code, cause) ?? messageOf(cause)}. Choose another address`;
   return new BridgeError('BRIDGE_HTTP_LISTEN', `Cannot listen on ${address} (${setting}): ${reason}.`, { cause });
 }

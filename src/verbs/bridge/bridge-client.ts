@@ -3,8 +3,10 @@
 import { X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { codeOf } from '../../errors.ts';
 import { ownUrlHost } from '../../formats/url-host.ts';
 import { exchange, type HttpRequest } from '../../net/http-exchange.ts';
+import { nameAdvice } from '../../net/network-codes.ts';
 import { connectPinned } from '../../net/pinned-connection.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
 import { fileReadFault, readRegularFile } from '../../secrets/regular-file.ts';
@@ -90,14 +92,26 @@ export async function askBridge(
     () => new Error(`no answer within ${limitMs / 1000} s`),
     context.signal,
   );
-  const socket = certificate && (await connectPinned(new URL(request.url), certificate(), limit.signal));
+  const fail = (error: unknown) => {
+    throw limit.signal.aborted ? error : absentFault(error);
+  };
+  const socket = certificate && (await connectPinned(new URL(request.url), certificate(), limit.signal).catch(fail));
   try {
-    const { status, body: answer } = await exchange({ ...request, socket }, LONGEST_ANSWER, limit.signal);
+    const { status, body: answer } = await exchange({ ...request, socket }, LONGEST_ANSWER, limit.signal).catch(fail);
     if (answer === null) throw new Error('the answer is larger than 1 MiB');
     return { status, body: answer.toString() };
   } finally {
     socket?.destroy();
   }
+}
+
+/** Says in words why no connection was made; other errors pass unchanged. */
+export function absentFault(cause: unknown): unknown {
+  const code = codeOf(cause) ?? '';
+  const unresolved = nameAdvice(code, cause);
+  if (unresolved !== undefined) return new Error(unresolved, { cause });
+  if (code !== 'ECONNREFUSED') return cause;
+  return new Error(`nothing listens there (${code}): check that the bridge runs, and its address and port`, { cause });
 }
 
 type OwnHttp = Pick<Config['http'], 'listen' | 'health' | 'tls'>;

@@ -1,4 +1,5 @@
 // The view of `status` → its lines on a terminal, one for each event and sink.
+import { expiryWarning } from '../../diagnosis/certificates.ts';
 import { clockFault } from '../../diagnosis/clock.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { isDrill } from '../../model/ids.ts';
@@ -23,6 +24,7 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
   return [
     first,
     ...machineLines(view),
+    ...certificateLines(view, wallMs),
     ...(view.from === 'store' ? [{ text: 'the following lines are from the store' }] : []),
     { text: `sight          ${sightOf(view)}` },
     ...(configuration === null ? [] : configurationLines(configuration)),
@@ -47,6 +49,13 @@ function machineLines({ vm, version, dryRun, clock }: StatusView): readonly Line
       : []),
     ...(fault === null ? [] : [{ text: `clock          ${oneLine(fault)}`, colour: 'yellow' as const }]),
   ];
+}
+
+function certificateLines({ certificates }: StatusView, wallMs: number): readonly Line[] {
+  return certificates.flatMap(({ expiresAt, ...certificate }) => {
+    const warning = expiryWarning({ ...certificate, expiresAtMs: Date.parse(expiresAt) }, wallMs);
+    return warning === null ? [] : [{ text: `certificate    ${oneLine(warning)}`, colour: 'yellow' as const }];
+  });
 }
 
 const HIDDEN: Line = { text: 'events         hidden: give the token of a reader with --token-env' };

@@ -58,6 +58,7 @@ export interface StatusView {
   readonly version: string | null;
   readonly dryRun: boolean | null;
   readonly clock: MachineView['clock'] | null;
+  readonly certificates: MachineView['certificates'];
   readonly ready: boolean;
   /** Why the bridge is not ready. */
   readonly reasons: readonly string[];
@@ -84,7 +85,7 @@ type Ready = Pick<StatusView, 'ready' | 'reasons' | 'configuration'> & {
 };
 type Events = Pick<
   StatusView,
-  'vm' | 'version' | 'dryRun' | 'clock' | 'state' | 'documentIncarnation' | 'observedAt' | 'events'
+  'vm' | 'version' | 'dryRun' | 'clock' | 'certificates' | 'state' | 'documentIncarnation' | 'observedAt' | 'events'
 >;
 
 /** Parts from `/v1` are null if this caller may not read them. Rejects if no bridge answers. */
@@ -111,6 +112,7 @@ function viewOf(
     version: events?.version ?? null,
     dryRun: events?.dryRun ?? null,
     clock: events?.clock ?? null,
+    certificates: events?.certificates ?? [],
     ready: ready.ready,
     reasons: ready.reasons,
     isRunning: true,
@@ -148,7 +150,7 @@ function isReady(value: unknown): value is Ready {
 
 type StoreView = Omit<
   StatusView,
-  'version' | 'dryRun' | 'clock' | 'ready' | 'reasons' | 'isRunning' | 'sinkStates' | 'configuration'
+  'version' | 'dryRun' | 'clock' | 'certificates' | 'ready' | 'reasons' | 'isRunning' | 'sinkStates' | 'configuration'
 >;
 
 /** @throws BridgeError BRIDGE_STORE_* */

@@ -18,7 +18,15 @@ import {
   type Verb,
   type VerbContext,
 } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, bridgeOrFile, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
+import {
+  absentFault,
+  askBridge,
+  authorization,
+  BRIDGE_OPTIONS,
+  bridgeOrFile,
+  bridgeUrl,
+  DEFAULT_BRIDGE,
+} from './bridge-client.ts';
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red' };
 
@@ -203,7 +211,7 @@ function finalWarning(url: URL, error: unknown): string {
 }
 
 function noAnswer({ origin }: URL, error: unknown): string {
-  return visibleLine(`${origin} gave no answer of a bridge: ${messageOf(error)}; --wait waits for it`);
+  return visibleLine(`${origin} gave no answer of a bridge: ${messageOf(absentFault(error))}; --wait waits for it`);
 }
 
 /**

@@ -274,7 +274,7 @@ test('if several addresses fail, the code of the first one is reported', () => {
 test('an unknown name is reported as such', () => {
   const fault = connectionFault(Object.assign(new Error('getaddrinfo ENOTFOUND h'), { code: 'ENOTFOUND' }), PLACE);
   assert.deepEqual([fault.code, fault.scope, fault.status], ['BRIDGE_SERVICE_BUS_UNREACHABLE', 'sink', 'ENOTFOUND']);
-  assert.match(fault.message, /^sink bus: h cannot be resolved/);
+  assert.match(fault.message, /^sink bus: h cannot be reached: the name h could not be resolved \(ENOTFOUND/);
 });
 
 test('what the SDK calls a GeneralError is judged by the code before its message', () => {

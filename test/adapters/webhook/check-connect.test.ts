@@ -68,7 +68,8 @@ test('check --connect reports the fault of each sink, and no fault of the others
     expired: /^sink expired: https:\/\/127\.0\.0\.1:\d+ shows a certificate that has expired/,
     misnamed: /^sink misnamed: .*for another name: correct the host in the url/,
     unknown: /^sink unknown: .*does not trust: .*tls\.ca/,
-    nameless: /^sink nameless: https:\/\/x{64}\.test cannot be reached \((ENOTFOUND|EAI_[A-Z]+)\)/,
+    nameless:
+      /^sink nameless: https:\/\/x{64}\.test cannot be reached: the name x{64}\.test could not be resolved \((ENOTFOUND|EAI_[A-Z]+): /,
     refused: /^sink refused: the proxy http:\/\/127\.0\.0\.1:\d+ answered 407 .*user and a password/,
     away: /^sink away: the proxy http:\/\/127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)/,
     forbidden: /^sink forbidden does not connect to https:\/\/localhost:9: .*allowPrivate/,

@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
-import { storeError } from '../../../src/outbox/errors.ts';
+import { startFault, storeError } from '../../../src/outbox/errors.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { append, entry, queuedIds, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
@@ -158,4 +158,16 @@ test('use of a closed store is an error that says so', (t) => {
   outbox.close();
   assert.throws(() => queuedIds(outbox), { code: 'BRIDGE_INTERNAL', message: /after it was closed/ });
   assert.throws(() => outbox.transact(() => undefined), { code: 'BRIDGE_INTERNAL', message: /after it was closed/ });
+});
+
+test('a full disk says that a running bridge continues, and a bridge that starts that it has to be started again', () => {
+  const noSpace = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'open' });
+  const error = storeError(noSpace, '/s/lock.db') as Error;
+  const full = 'the disk of the store /s/lock.db is full; nothing was stored. Free some space';
+  assert.equal(error.message, `${full}; a running bridge then continues by itself`);
+  const atStart = startFault(error) as Error & { code: string };
+  assert.equal(atStart.message, `the bridge cannot start: ${full}, then start the bridge again`);
+  assert.equal(atStart.code, 'BRIDGE_STORE_FULL');
+  const other = new Error('x');
+  assert.equal(startFault(other), other);
 });

@@ -149,6 +149,9 @@ test('a folder that a group may write to is accepted with a warning', { skip: no
   assert.match(String(folderWarning(folder)), /by the group 65534/);
 });
 
-test('a missing folder causes no warning', (t) => {
-  assert.equal(folderWarning(join(temporaryFolder(t), 'none')), null);
+test('a folder that is missing, or at which this user may not look, causes no warning', (t) => {
+  const folder = temporaryFolder(t);
+  assert.equal(folderWarning(join(folder, 'none')), null);
+  symlinkSync(join(folder, 'loop'), join(folder, 'loop'));
+  assert.equal(folderWarning(join(folder, 'loop')), null);
 });

@@ -7,6 +7,7 @@ import { createMetrics, type Metrics, type MetricsOptions, type Snapshot } from 
 const NOTHING: Snapshot = {
   documentAgeSeconds: null,
   clockOffsetSeconds: null,
+  certificates: [],
   lastDocumentAtMs: null,
   incarnation: null,
   isBlind: null,
@@ -111,6 +112,7 @@ test('a scrape shows the current state', async () => {
   let snapshot: Snapshot = {
     documentAgeSeconds: 0.5,
     clockOffsetSeconds: -7.5,
+    certificates: [{ usedBy: 'listener', name: 'http.tls.cert', expiresAtMs: 1_767_225_600_000 }],
     lastDocumentAtMs: 1_767_225_600_500,
     incarnation: 7,
     isBlind: true,

@@ -67,7 +67,10 @@ test('what has ended follows as soon as the vmId is read, with the outcome that 
   await bridge.advance(10 * SECOND);
   assert.deepEqual(told(), ['updated']);
   const waiting = await bridge.request('GET', '/readyz');
-  assert.deepEqual([waiting.status, (waiting.body as { reasons: readonly string[] }).reasons.length], [503, 1]);
+  const [cause, effect, ...more] = (waiting.body as { reasons: readonly string[] }).reasons;
+  assert.deepEqual([waiting.status, more], [503, []]);
+  assert.match(cause ?? '', /^the metadata service at \S+ answered 429: /);
+  assert.match(effect ?? '', /^the bridge does not know yet which VM this is: events are published, and none ends/);
   bridge.service = service;
   await bridge.advance(11 * SECOND);
   assert.deepEqual(told(), ['updated', 'ended']);

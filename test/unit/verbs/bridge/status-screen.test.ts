@@ -22,6 +22,7 @@ const VIEW: StatusView = {
     version: '1.2.3',
     dryRun: false,
     clock: { offsetSeconds: 0.2 },
+    certificates: [],
   },
   ...{ ready: true, reasons: [], isRunning: true, from: 'bridge', state: 'watching', documentIncarnation: 7 },
   ...{
@@ -115,6 +116,16 @@ test('without a token it shows only public data; from the store it says so; with
     configuration: null,
   };
   assert.deepEqual(textOf(gone), ['not ready: no bridge answers']);
+});
+
+test('a certificate that expires soon is yellow, below the machine', () => {
+  const certificates = [
+    { usedBy: 'sink', name: 'sinks.hooks.tls.ca', subject: 'CN=authority', expiresAt: '2026-01-20T00:00:00Z' },
+  ] as const;
+  assert.deepEqual(statusScreen({ ...VIEW, certificates }, NOW)[2], {
+    text: 'certificate    sinks.hooks.tls.ca: the certificate expires in 19 days, at 2026-01-20T00:00:00Z: renew the file, which the bridge then reads again without a restart (CN=authority)',
+    colour: 'yellow',
+  });
 });
 
 test('a dry run, a clock that is off and an event of this machine are named; what is unknown is left out', () => {
