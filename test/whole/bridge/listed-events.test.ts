@@ -78,3 +78,20 @@ test('an event shows what happens if nobody acts, and the log says it in words w
   const next = `never approved by this bridge (policy[0]); left to Azure, which starts it at ${reboot?.notBefore}`;
   assert.deepEqual(lines[0], { eventType: 'Reboot', notBefore: reboot?.notBefore, next });
 });
+
+test('a drill shows what happens next as an event does; its start is the NotBefore of the drill (6.12)', async (t) => {
+  const deadline = { before: '1m', then: 'approve' };
+  const bridge = await running(t, settings({ policy: [{ when: { impacts: ['Reboot'] }, then: 'wait', deadline }] }));
+  const left = await begin(bridge, { eventType: 'Freeze', notice: '5m' });
+  const approved = await begin(bridge, { eventType: 'Reboot', notice: '5m' });
+  const [first, second] = await listed(bridge);
+  assert.deepEqual([first?.eventId, second?.eventId], [`drill-${left}`, `drill-${approved}`]);
+  assert.deepEqual(first?.nextStep, { action: 'start', at: first?.notBefore, by: null });
+  const at = new Date(Date.parse(second?.notBefore ?? '') - 60 * SECOND).toISOString();
+  assert.deepEqual(second?.nextStep, { action: 'approve', at, by: 'policy[0]' });
+  const lines = bridge.logged('change stored').map(({ next }) => next);
+  assert.equal(lines[0], `waits for: orders, billing; if nobody acts: the drill starts at ${first?.notBefore}`);
+  await bridge.advance(240 * SECOND);
+  const [, started] = await listed(bridge);
+  assert.deepEqual([started?.eventStatus, started?.nextStep], ['Started', { action: null, at: null, by: null }]);
+});
