@@ -33,41 +33,45 @@ export function exitFault({ code, signal }: Exit, place: EndedPlace): BridgeErro
   if (code === null) {
     return new BridgeError(
       'BRIDGE_COMMAND_FAILED',
-      withLastLine(`${who} was ended by ${signal}, not by the bridge; the bridge runs it again`, place),
+      ended(`${who} was ended by ${signal}, not by the bridge`, place, 'the bridge runs it again'),
       retry(signal ?? 'signal'),
     );
   }
   if (code === REFUSED) {
-    const message = withLastLine(
-      `${who} rejected this event with exit code ${code}; the event becomes a dead letter`,
+    const message = ended(
+      `${who} rejected this event with exit code ${code}`,
       place,
+      'the event becomes a dead letter',
     );
     return new BridgeError('BRIDGE_COMMAND_REFUSED', message, { disposition: 'refused', isNamed: true, status: code });
   }
   if (MISCONFIGURED.has(code)) {
-    const message = withLastLine(
-      `${who} ended with exit code ${code}, which reports a wrong configuration; correct it`,
+    const message = ended(
+      `${who} ended with exit code ${code}, which reports a wrong configuration`,
       place,
+      'correct it',
     );
     return new BridgeError('BRIDGE_COMMAND_MISCONFIGURED', message, { disposition: 'misconfigured', status: code });
   }
   return new BridgeError(
     'BRIDGE_COMMAND_FAILED',
-    withLastLine(`${who} ended with exit code ${code}; the bridge runs it again`, place),
+    ended(`${who} ended with exit code ${code}`, place, 'the bridge runs it again'),
     retry(code),
   );
 }
 
 /** @param isGone whether its whole process group has ended */
 export function runTimeoutFault(place: EndedPlace, limitMs: number, isGone: boolean): BridgeError {
-  const message = `${whoOf(place)} had not ended after ${formatDuration(limitMs)} and was ended${left(isGone)}; the bridge runs it again: find out why it hangs, or raise timeout`;
-  return new BridgeError('BRIDGE_COMMAND_TIMEOUT', withLastLine(message, place), retry('timeout'));
+  const message = `${whoOf(place)} had not ended after ${formatDuration(limitMs)} and was ended${left(isGone)}`;
+  const advice = 'the bridge runs it again: find out why it hangs, or raise timeout';
+  return new BridgeError('BRIDGE_COMMAND_TIMEOUT', ended(message, place, advice), retry('timeout'));
 }
 
 /** Returns the error of a run that the bridge ended `beforeStart` before NotBefore. */
 export function cutShortFault(place: EndedPlace, beforeStartMs: number, isGone: boolean): BridgeError {
-  const message = `${whoOf(place)} was ended ${formatDuration(beforeStartMs)} before NotBefore${left(isGone)}; the event becomes a dead letter: make the program faster, or lower beforeStart`;
-  return new BridgeError('BRIDGE_COMMAND_TOO_LATE', withLastLine(message, place), {
+  const message = `${whoOf(place)} was ended ${formatDuration(beforeStartMs)} before NotBefore${left(isGone)}`;
+  const advice = 'the event becomes a dead letter: make the program faster, or lower beforeStart';
+  return new BridgeError('BRIDGE_COMMAND_TOO_LATE', ended(message, place, advice), {
     disposition: 'expired',
     status: 'beforeStart',
   });
@@ -127,11 +131,9 @@ function whoOf({ sink, program }: CommandPlace): string {
   return `sink ${sink}: ${shortenedText(visibleLine(program), LONGEST_PROGRAM)}`;
 }
 
-/** Returns a message that operators can read without the log. */
-function withLastLine(message: string, { lastError }: EndedPlace): string {
-  const line =
-    lastError === null
-      ? 'it printed nothing on standard error; its output is in the log'
-      : `its last line on standard error: ${lastError}`;
-  return shortenedText(`${message}; ${line}`, LONGEST_MESSAGE);
+/** Puts the last line before the advice, so that it remains if a screen cuts the message. */
+function ended(end: string, { lastError }: EndedPlace, advice: string): string {
+  const line = lastError === null ? ', nothing on standard error' : `, last line on standard error: "${lastError}"`;
+  const log = lastError === null ? '; its output is in the log' : '';
+  return shortenedText(`${end}${line}; ${advice}${log}`, LONGEST_MESSAGE);
 }

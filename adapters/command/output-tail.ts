@@ -86,14 +86,16 @@ function fromCharacter(bytes: Uint8Array): Uint8Array {
 
 /** Hides the rest of a secret that was cut at the beginning of the text. */
 function withoutEndOf(secret: string, text: string): string {
-  for (let from = 1; from <= secret.length - SHORTEST_SECRET; from++)
-    if (text.startsWith(secret.slice(from))) return HIDDEN + text.slice(secret.length - from);
+  // Both ends of a long secret may be outside of the text.
+  if (text.length >= SHORTEST_SECRET && secret.includes(text)) return HIDDEN;
+  for (let length = Math.min(secret.length - 1, text.length); length >= SHORTEST_SECRET; length--)
+    if (text.startsWith(secret.slice(-length))) return HIDDEN + text.slice(length);
   return text;
 }
 
 /** Hides the beginning of a secret whose rest has not arrived. */
 function withoutStartOf(text: string, secret: string): string {
-  for (let length = secret.length - 1; length >= SHORTEST_SECRET; length--)
+  for (let length = Math.min(secret.length - 1, text.length); length >= SHORTEST_SECRET; length--)
     if (text.endsWith(secret.slice(0, length))) return text.slice(0, -length) + HIDDEN;
   return text;
 }

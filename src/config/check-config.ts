@@ -19,7 +19,14 @@ import { areOpen, fingerprint, openSecrets, type Surroundings, withHashes } from
 import { SECTIONS, type Sections } from './sections.ts';
 import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
 import { type ReadSource, readSources, sharedStreams, silentApprovers, speakerFaults } from './sources.ts';
-import { exposedDecisions, exposedFiles, similarNames, sinkWarnings, type Warning } from './warnings.ts';
+import {
+  exposedDecisions,
+  exposedFiles,
+  similarNames,
+  sinkWarnings,
+  unawaitedPrograms,
+  type Warning,
+} from './warnings.ts';
 
 /** The inputs of a check apart from the file itself. */
 export interface ConfigSurroundings extends Surroundings {
@@ -148,6 +155,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const warnings = [
     ...similarNames(approvals, http),
     ...sinkWarnings(checkable),
+    ...unawaitedPrograms(approvals, checkable),
     ...exposedFiles(outputs, file, around),
   ];
   return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, checkable };

@@ -47,6 +47,32 @@ export function sinkWarnings(sinks: readonly Pick<ReadSink, 'name' | 'definition
   );
 }
 
+/**
+ * Programs that prepare for an event and may be cut off, because the first yes of another one starts it.
+ * @param sinks valid ones with resolved secrets
+ */
+export function unawaitedPrograms(
+  { required }: Pick<Sections['approvals'], 'required'>,
+  sinks: readonly Pick<ReadSink, 'name' | 'type' | 'definition' | 'options' | 'common'>[],
+): Warning[] {
+  if (required !== 'any' && required !== 1) return [];
+  const programs = sinks
+    .filter(({ type, common }) => type === 'command' && preparesFor(common?.filter.changes))
+    .map(({ name, definition, options }) => ({ name, approver: definition.approverOf?.(options) ?? null }));
+  const approving = programs.filter(({ approver }) => approver !== null);
+  const unawaited = programs.filter((program) =>
+    program.approver === null ? approving.length > 0 : !program.approver.holds && approving.length > 1,
+  );
+  if (unawaited.length === 0) return [];
+  const names = unawaited.map(({ name }) => name).join(', ');
+  const message = `is ${required}, so the first yes of a program starts the event, perhaps while these still run: ${names}; to wait for a program, give its sink approve and hold, or list the approvers here`;
+  return [{ path: 'approvals.required', message, isGrave: false }];
+}
+
+function preparesFor(changes: readonly string[] | undefined): boolean {
+  return changes === undefined || changes.includes('scheduled') || changes.includes('updated');
+}
+
 /** @param outputs the outputs of the schemas @param file the configuration as written */
 export function exposedFiles(outputs: readonly unknown[], file: unknown, around: Surroundings): Warning[] {
   return fileReferences(outputs, file).flatMap(({ reference, path }) => ofFile(reference, path, around));

@@ -57,7 +57,7 @@ after(async () => {
 });
 
 interface NodeState {
-  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+  readonly metadata: Readonly<Partial<Record<'annotations' | 'labels', Readonly<Record<string, string>>>>>;
   readonly spec: {
     readonly unschedulable?: boolean;
     readonly taints?: readonly { readonly key: string; readonly value?: string }[];
@@ -127,20 +127,39 @@ test('a node is prepared and drained, and afterwards as it was', options, async 
   await endPod(server, 'slow');
   assert.deepEqual(await running, { result: 'accepted', approves: true });
   assert.deepEqual([await stateOfPod(server, 'web'), await stateOfPod(server, 'agent')], ['gone', 'there']);
-  const { items } = (await server.must(
-    'GET',
-    '/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=worker',
-  )) as {
-    readonly items: readonly { readonly reason: string }[];
-  };
-  assert.deepEqual(
-    items.map(({ reason }) => reason),
-    ['Reboot'],
-  );
   assert.deepEqual(await deliver(adapter, 'scheduled'), { result: 'accepted', approves: true });
   assert.equal(await deliver(adapter, 'ended'), 'accepted');
   const { spec, status, metadata } = await stateOf('worker');
   assert.deepEqual([spec, status, metadata.annotations], [before.spec, before.status, before.metadata.annotations]);
+  const path = '/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=worker';
+  const { items } = (await server.must('GET', path)) as {
+    readonly items: readonly { readonly reason: string; readonly type: string }[];
+  };
+  assert.deepEqual(items.map(({ reason, type }) => `${type} ${reason}`).toSorted(), [
+    'Normal Drained',
+    'Normal Restored',
+    'Warning Reboot',
+  ]);
+});
+
+test('label, conditions and a selector of pods are as the API server takes them', options, async (t) => {
+  await makeNode(server, 'labelled');
+  const before = await stateOf('labelled');
+  for (const app of ['web', 'db']) await makePod(server, app, { node: 'labelled', labels: { app } });
+  const adapter = adapterFor(t, 'labelled', {
+    ...{ ...YES, prepare: ['condition', 'drain'], excludeFromLoadBalancers: true },
+    conditions: ['ScheduledEvent', 'VMEventScheduled'],
+    drain: { selector: 'app notin (db),app', gracePeriod: 'auto' },
+  });
+  assert.deepEqual(await deliver(adapter, 'scheduled'), { result: 'accepted', approves: true });
+  assert.deepEqual([await stateOfPod(server, 'web'), await stateOfPod(server, 'db')], ['gone', 'there']);
+  const during = await stateOf('labelled');
+  assert.equal(during.metadata.labels?.['node.kubernetes.io/exclude-from-external-load-balancers'], 'true');
+  assert.equal(during.status.conditions.length, before.status.conditions.length + 2);
+  assert.equal(await deliver(adapter, 'ended'), 'accepted');
+  const { status, metadata } = await stateOf('labelled');
+  assert.deepEqual([status, metadata.labels], [before.status, before.metadata.labels]);
+  await endPod(server, 'db');
 });
 
 test('a cordon and a taint of a person stay', options, async (t) => {
@@ -219,7 +238,10 @@ test(
     const given = { ...YES, prepare: ['drain'], drain: { timeout: '3s' } };
     assert.equal(await deliver(adapterFor(t, 'budgeted', given), 'scheduled'), 'accepted');
     assert.equal(await stateOfPod(server, 'kept'), 'there');
-    const running = deliver(adapterFor(t, 'budgeted', { ...YES, prepare: ['drain'] }), 'scheduled');
+    const adapter = adapterFor(t, 'budgeted', { ...YES, prepare: ['drain'] });
+    const running = deliver(adapter, 'scheduled');
+    const last = 'default/kept (429, disruption budget default/kept)';
+    await poll(() => adapter.running()[0]?.last === last, 'the pod and its budget');
     await allowDisruptions(server, 'kept', 1);
     assert.deepEqual(await running, { result: 'accepted', approves: true });
   },

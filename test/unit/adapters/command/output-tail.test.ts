@@ -50,3 +50,24 @@ test('a line that is too long for a line of the log comes in pieces, none within
   assert.ok(pieces.every((piece) => piece.length <= 512 && piece.isWellFormed()));
   assert.equal(pieces.join(''), `a${'😀'.repeat(600)}`);
 });
+
+test('the last line is that of a terminal: without its end, after a carriage return, and cut at 1,000 characters', () => {
+  const last = (...chunks: readonly (string | Uint8Array)[]) => tailOf(...chunks).lastLine([]);
+  assert.equal(last(), null);
+  assert.equal(last('\n \n'), null);
+  assert.equal(last('one\ntwo\r\n\n'), 'two');
+  assert.equal(last('10%\r20', '%'), '20%');
+  assert.equal(last('a\tb\u001b'), 'a\\tb\\u001b');
+  assert.equal(last(new Uint8Array([0x61, 0xe2, 0x82])), 'a', 'the rest of the character has not arrived');
+  assert.equal(last('x'.repeat(3000))?.length, 1000);
+});
+
+test('the last line hides a secret that has not arrived completely, and the middle of a long one', () => {
+  const secret = Array.from({ length: 20_000 }, (_, index) => String.fromCharCode(97 + ((index * index) % 26))).join(
+    '',
+  );
+  assert.equal(tailOf('key ', secret.slice(0, 9)).lastLine([secret]), 'key [secret]');
+  assert.equal(tailOf(secret.slice(0, 10_000)).lastLine([secret]), '[secret]');
+  assert.deepEqual(tailOf(secret.slice(0, 10_000)).lines([secret]), ['[secret]']);
+  assert.equal(tailOf('key abc').lastLine([secret]), 'key abc', 'three characters are no hint');
+});
