@@ -1,5 +1,6 @@
 // `dead-letters`: an action and ids → dead letters listed, shown, queued again or discarded.
 import { visibleLine } from '../formats/visible-text.ts';
+import { logRecord } from '../log-record/log-record.ts';
 import type { DeadLetter } from '../model/deliveries.ts';
 import { withStore } from './store.ts';
 import { oneOf } from './usage/command-line.ts';
@@ -11,7 +12,7 @@ export const deadLettersVerb: Verb = {
   usage: 'list|show|retry|discard [ID...] [--sink NAME] --config FILE',
   takesWords: true,
   words: ACTIONS,
-  description: `list     one line for each delivery that was given up: CloudEvent, sink, reason
+  description: `list     one line for each delivery that was given up: sink, reason, event, CloudEvent
 show     the same, with the CloudEvent itself
 retry    queues them again, after the deliveries that their sink has queued now
 discard  deletes them permanently
@@ -65,7 +66,7 @@ async function list(
     count++;
     if (whole)
       await context.print(JSON.stringify({ ...letter, cloudEvent }, null, context.stdout.isTTY ? 2 : undefined));
-    else await context.print(context.stdout.isTTY ? row(letter) : JSON.stringify(letter));
+    else await context.print(context.stdout.isTTY ? row(letter, cloudEvent) : JSON.stringify(letter));
   }
   if (count === 0 && context.stdout.isTTY) await context.print('no dead letters');
   return exitCode(context, ids, count);
@@ -77,9 +78,9 @@ function exitCode(context: VerbContext, ids: readonly string[], found: number): 
   return EXIT.failed;
 }
 
-function row(letter: DeadLetter): string {
-  const status = letter.status === null ? '' : ` (${letter.status})`;
-  return visibleLine(
-    `${letter.at}  ${letter.sink}  ${letter.reason}${status} after ${letter.attempts} attempts  ${letter.id}`,
-  );
+function row({ at, sink, reason, status, attempts, id }: DeadLetter, cloudEvent: unknown): string {
+  const answer = status === null ? '' : ` (${status})`;
+  const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
+  const { message } = logRecord(Buffer.from(JSON.stringify(cloudEvent)));
+  return visibleLine(`${at}  ${sink}  ${reason}${answer} after ${tries}  ${message}  ${id}`);
 }
