@@ -2,6 +2,7 @@
 import { ReplaySubject } from 'rxjs';
 import { asyncApiOf } from './bridge/async-api.ts';
 import type { Bridge, BridgeOptions } from './bridge/bridge-options.ts';
+import { changeFields } from './bridge/change-fields.ts';
 import { ClockWatch } from './bridge/clock-watch.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
@@ -252,9 +253,11 @@ class RunningBridge implements Bridge {
   }
 
   #committed(entries: readonly JournalledEntry[]): void {
-    for (const { id, change } of entries) {
-      this.#metrics.changed(change);
-      this.#options.logger.info({ area: 'changes', id, change }, 'change stored');
+    const { approvals } = this.#config;
+    for (const entry of entries) {
+      this.#metrics.changed(entry.change);
+      const fields = changeFields(entry, this.#flow.current, approvals.dryRun);
+      this.#options.logger.info({ area: 'changes', ...fields }, 'change stored');
     }
     this.#flow.committed(entries);
     this.#sinks.wake();

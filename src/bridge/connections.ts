@@ -47,9 +47,13 @@ export function checkConnections(config: Config, parts: ReachParts): AsyncIterab
 export async function checkLocally(config: Config, parts: ReachParts): Promise<readonly Finding[]> {
   const local = Object.entries(config.sinks).filter(([, { adapter }]) => adapter.isLocal);
   const reached: Finding[] = [];
-  for (const [name] of local)
-    reached.push(await reachOne([`sinks.${name}`, createAdapter(name, config, parts)], parts));
+  for (const [name] of local) reached.push(await checkSink(name, config, parts));
   return reached;
+}
+
+/** Checks one sink alone. */
+export function checkSink(name: string, config: Config, parts: ReachParts): Promise<Finding> {
+  return reachOne([`sinks.${name}`, createAdapter(name, config, parts)], parts);
 }
 
 type Named = readonly [name: string, checked: Pick<Adapter | ApprovalSource, 'check'> & AsyncDisposable];

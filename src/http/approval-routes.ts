@@ -131,6 +131,7 @@ const NEXT_STEP = api.shape('NextStep', {
 const GOVERNING_RULE = api.shape('GoverningRule', {
   policy: rule,
   then: { enum: ['approve', 'wait', 'never'], description: '`never`: approvers get 403, too.' },
+  waitingFor: { ...api.names, description: 'The approvers whose yes is missing, also if nobody has approved yet.' },
 });
 
 /** What happens to an event if nobody acts, and the rule that governs it. */
@@ -224,7 +225,7 @@ const GET_APPROVAL: api.ApiOperation = {
         submittedAt: '2026-01-01T00:00:00.200Z',
       },
       nextStep: { action: 'start', at: '2026-01-01T00:15:00Z', by: null },
-      rule: { policy: null, then: 'wait' },
+      rule: { policy: null, then: 'wait', waitingFor: [] },
       notStartedForSeconds: 3,
       steps: [
         { ...NO_STEP, at: '2026-01-01T00:00:00.100Z', step: 'recorded', approver: 'orders', via: 'token' },

@@ -93,7 +93,7 @@ const EXAMPLE = {
     ...{ waitingFor: ['billing'], holds: [] },
   },
   nextStep: { action: 'start', at: '2026-01-01T00:15:00Z', by: null },
-  rule: { policy: null, then: 'wait' },
+  rule: { policy: null, then: 'wait', waitingFor: ['billing'] },
 };
 
 function ofFirst(operationId: string): api.SchemaNode {

@@ -22,6 +22,8 @@ export interface GoverningRule {
   /** `policy[N]` or `documentation`; null if no rule matches. */
   readonly policy: string | null;
   readonly then: 'approve' | 'wait' | 'never';
+  /** The approvers whose yes is missing, also if nobody has approved yet; empty if none is needed. */
+  readonly waitingFor: readonly string[];
 }
 
 /** The part of an event of `GET /v1/events` that decides the line. */
@@ -34,12 +36,11 @@ export interface NextStepEvent {
   readonly approval: {
     readonly state: ApprovalState;
     readonly approvedBy: readonly string[];
-    readonly waitingFor: readonly string[];
     readonly holds: readonly { readonly approver: string; readonly reason: string | null }[];
   } | null;
 }
 
-interface Surroundings {
+interface Situation {
   /** `approvals.dryRun`. */
   readonly dryRun: boolean;
   readonly isBlind: boolean;
@@ -50,7 +51,8 @@ interface Surroundings {
  * `waits for: billing; if nobody acts: approved by policy[1] at 2026-01-01T00:13:00Z`. Names and reasons are not
  * escaped.
  */
-export function nextStepLine(event: NextStepEvent, { dryRun, isBlind }: Surroundings): string {
+export function nextStepLine(event: NextStepEvent, situation: Situation): string {
+  const { dryRun, isBlind } = situation;
   if (event.eventStatus === 'Started') return 'started';
   const { approval, rule } = event;
   if (approval?.state === 'submitted') return `${approvedBy(event)}; accepted by Azure, which may start it at any time`;
@@ -60,36 +62,36 @@ export function nextStepLine(event: NextStepEvent, { dryRun, isBlind }: Surround
     ...(dryRun ? ['dry run: this bridge submits nothing'] : []),
     ...(approval?.state === 'failed' ? ['the metadata service rejected the approval'] : []),
     ...(rule?.then === 'never' ? [`never approved by this bridge (${rule.policy})`] : []),
-    ...waits(event),
+    ...waits(event, situation),
     outcome(event),
   ];
   return parts.join('; ');
 }
 
-function waits(event: NextStepEvent): readonly string[] {
+function waits(event: NextStepEvent, { isBlind }: Situation): readonly string[] {
   const { approval, nextStep } = event;
-  if (approval === null) return [];
-  const { approvedBy: names, waitingFor, holds, state } = approval;
+  const { approvedBy: names = [], holds = [], state = null } = approval ?? {};
+  const waitingFor = event.rule?.waitingFor ?? [];
   // The outcome names who has decided.
   const isDecided = state === 'submitting' && nextStep.action === 'approve';
   const isOfAnother = state === 'submitting' && nextStep.action !== 'approve';
   return [
     ...(isOfAnother || (names.length > 0 && !isDecided) ? [approvedBy(event)] : []),
-    ...(isOfAnother ? ['another machine of the group submits it'] : []),
+    ...(isOfAnother && !isBlind ? ['another machine of the group submits it'] : []),
     ...holds.map(({ approver, reason }) => `held by ${approver}${reason === null ? '' : `: ${reason}`}`),
     ...(waitingFor.length > 0 ? [`waits for: ${waitingFor.join(', ')}`] : []),
   ];
 }
 
 function outcome(event: NextStepEvent): string {
-  const { nextStep, approval, eventId } = event;
+  const { nextStep, approval, rule, eventId } = event;
   const at = nextStep.at === null ? 'at any time' : `at ${toRfc3339Seconds(Date.parse(nextStep.at))}`;
   if (nextStep.action === 'approve') {
     return nextStep.by === null || approval?.state === 'submitting'
       ? `${approvedBy(event)}; submitted to Azure ${at}`
       : `if nobody acts: approved by ${nextStep.by} ${at}`;
   }
-  const isOpen = approval !== null && (approval.waitingFor.length > 0 || approval.holds.length > 0);
+  const isOpen = (rule?.waitingFor.length ?? 0) > 0 || (approval?.holds.length ?? 0) > 0;
   const condition = isOpen ? 'if nobody acts: ' : '';
   return isDrill(eventId) ? `${condition}the drill starts ${at}` : `${condition}left to Azure, which starts it ${at}`;
 }

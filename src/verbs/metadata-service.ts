@@ -38,13 +38,13 @@ export function apiVersionOption(context: VerbContext): string {
 }
 
 /** Returns a client that does not log: the verb prints results and errors. */
-export function metadataClient(context: VerbContext, endpoint: string): MetadataClient {
+export function metadataClient(context: VerbContext, endpoint: string, timeoutMs = FIRST_TIMEOUT_MS): MetadataClient {
   const options = {
     endpoint,
     apiVersion: DEFAULT_API_VERSION,
     pollIntervalMs: 1000,
-    timeoutMs: FIRST_TIMEOUT_MS,
-    firstTimeoutMs: FIRST_TIMEOUT_MS,
+    timeoutMs,
+    firstTimeoutMs: timeoutMs,
   };
   return new MetadataClient(options, { ...context.deps, logger: pino({ level: 'silent' }) });
 }

@@ -7,6 +7,10 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
     summary: 'runs the bridge: poll, compare, publish, serve approvals',
     load: async () => (await import('./run.ts')).runVerb,
   },
+  init: {
+    summary: 'asks what to connect, and writes a configuration that works',
+    load: async () => (await import('./init/init.ts')).initVerb,
+  },
   demo: {
     summary: 'runs one simulated maintenance from start to end and explains each step',
     load: async () => (await import('./demo.ts')).demoVerb,

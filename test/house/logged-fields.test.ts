@@ -18,6 +18,7 @@ const HANDED_ON: Readonly<Record<string, readonly string[]>> = {
   'adapters/service-bus/source/link-messages.ts': ['queue', 'topic', 'subscription'],
   'src/approvals/approvals.ts': ['source', 'place', 'sink'],
   'src/auth/token-store.ts': ['approver', 'reader'],
+  'src/bridge.ts': ['id', 'change', 'eventType', 'resources', 'notBefore', 'next'],
 };
 
 const { fields, unread } = loggedFields();

@@ -2,11 +2,12 @@
 import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
 import type { Instant, KnownEvent } from '../../model/events.ts';
-import type { NextStepEvent } from '../../model/next-step.ts';
+import type { GoverningRule, NextStepEvent } from '../../model/next-step.ts';
 import { ageMs, now } from '../../time/clock.ts';
 import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import { keyOf, tooLong } from '../requests/start-requests.ts';
+import type { GovernedEvent } from '../rules/governed-events.ts';
 import { rankOf } from '../rules/group-order.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
 import { nextStepOf } from './next-step.ts';
@@ -96,10 +97,9 @@ export class Queries {
     const governedEvent = known === undefined ? null : ledger.governedEventOf(known);
     const approval = known === undefined ? null : ledger.approvalOf(known.key, known.occurrence);
     const isSeen = known?.listed === true && !ports.isBlind();
-    const ruling = governedEvent?.governed.ruling;
     return {
       nextStep: nextStepOf({ rules, approval, governedEvent, isSeen, turnMs, at: now(deps) }),
-      rule: ruling ? { policy: ruling.policy, then: ruling.then } : null,
+      rule: governedEvent && ruleOf(governedEvent, missingOf(rules, approval, governedEvent)),
     };
   }
 
@@ -140,6 +140,11 @@ export class Queries {
       return state === null || event.notBefore === null ? [] : [{ state, notBefore: event.notBefore }];
     });
   }
+}
+
+function ruleOf({ governed }: GovernedEvent, waitingFor: readonly string[]): GoverningRule {
+  const { policy, then } = governed.ruling;
+  return { policy, then, waitingFor };
 }
 
 /** An event that waits only for the deadline of its rule does not wait for approvers. */

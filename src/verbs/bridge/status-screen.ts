@@ -2,6 +2,7 @@
 import { clockFault } from '../../diagnosis/clock.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { isDrill } from '../../model/drills.ts';
+import { type NextStepEvent, nextStepLine } from '../../model/next-step.ts';
 import type { Colour } from '../verb.ts';
 import type { ShownApproval, ShownEvent, ShownReload, ShownSink, StatusView } from './status-view.ts';
 
@@ -25,9 +26,7 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
     ...(view.from === 'store' ? [{ text: 'the following lines are from the store' }] : []),
     { text: `sight          ${sightOf(view)}` },
     ...(configuration === null ? [] : configurationLines(configuration)),
-    ...(events === null
-      ? [HIDDEN]
-      : [counted('events', events.length), ...table(events.map((event) => eventCells(event, wallMs)))]),
+    ...(events === null ? [HIDDEN] : [counted('events', events.length), ...eventLines(view, events, wallMs)]),
     ...(sinks === null ? statesOf(view) : [counted('sinks', sinks.length), ...sinkLines(sinks, wallMs)]),
     ...(deadLetters === null ? [] : [deadLettersLine(deadLetters)]),
   ];
@@ -73,6 +72,22 @@ function refusal({ at, by, faults = [], restart = [] }: ShownReload): string {
   );
 }
 
+/** Each event has a second line that says what happens next; an event from the store has none. */
+function eventLines({ dryRun, state }: StatusView, events: readonly ShownEvent[], wallMs: number): readonly Line[] {
+  const rows = table(events.map((event) => eventCells(event, wallMs)));
+  return events.flatMap((event, index) => {
+    const row = rows[index] ?? { text: '' };
+    if (!hasNextStep(event)) return [row];
+    const next = nextStepLine(event, { dryRun: dryRun === true, isBlind: state === 'blind' });
+    return [row, { text: `    ${oneLine(next)}` }];
+  });
+}
+
+/** A bridge of an earlier version does not send it. */
+function hasNextStep(event: ShownEvent): event is ShownEvent & NextStepEvent {
+  return event.nextStep !== undefined;
+}
+
 function eventCells(event: ShownEvent, wallMs: number): readonly string[] {
   const { eventId, eventType, eventStatus, resources, observer, approval } = event;
   return [
@@ -81,7 +96,7 @@ function eventCells(event: ShownEvent, wallMs: number): readonly string[] {
     whenOf(event, wallMs),
     `${resources.join(', ')}${observer?.affected ? ' (this machine)' : ''}`,
     eventId,
-    approvalOf(approval),
+    hasNextStep(event) ? '' : approvalOf(approval),
   ];
 }
 

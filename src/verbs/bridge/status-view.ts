@@ -3,6 +3,7 @@ import { toRfc3339, toRfc3339Seconds } from '../../formats/dates.ts';
 import { isObject } from '../../formats/json-object.ts';
 import type { EventApproval } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
+import type { GoverningRule, NextStep } from '../../model/next-step.ts';
 import type { MachineView, SinkView } from '../../model/operators.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import { withStoreToRead } from '../store.ts';
@@ -22,6 +23,9 @@ export interface ShownEvent {
   /** `affected`: whether the event names this machine; absent in the store. */
   readonly observer?: { readonly affected: boolean | null };
   readonly approval: ShownApproval | null;
+  /** This and the next one: absent in the store. */
+  readonly nextStep?: NextStep;
+  readonly rule?: GoverningRule | null;
   /** Present only for a drill. */
   readonly drill?: true;
 }

@@ -63,7 +63,7 @@ export function matches({ event, bridges }: FleetEvent, filter: string): boolean
   if (filter === '') return true;
   const text = [
     ...[event.eventType, event.eventStatus, event.eventId, event.eventSource, ...event.resources],
-    ...(event.approval?.waitingFor ?? []),
+    ...(event.rule?.waitingFor ?? event.approval?.waitingFor ?? []),
     ...bridges.map(({ name }) => name),
   ]
     .join(' ')

@@ -85,8 +85,12 @@ function shownNextStep({ action, at, by }: JsonObject): NextStep {
   };
 }
 
-function governingRule({ policy, then }: JsonObject): GoverningRule {
-  return { policy: textOrNull(policy), then: then === 'approve' || then === 'never' ? then : 'wait' };
+function governingRule({ policy, then, waitingFor }: JsonObject): GoverningRule {
+  return {
+    policy: textOrNull(policy),
+    then: then === 'approve' || then === 'never' ? then : 'wait',
+    waitingFor: texts(waitingFor),
+  };
 }
 
 /** Whether an approver would judge both alike. */

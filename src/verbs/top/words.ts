@@ -42,7 +42,7 @@ export function nextWords(event: ListedEvent): string {
   if (isRunning(event)) return startedWords(event);
   const { approval, nextStep, rule, heldBackBy } = event;
   const holders = [...new Set(approval?.holds.map(({ approver }) => approver) ?? [])];
-  const waitingFor = approval?.waitingFor ?? [];
+  const waitingFor = rule?.waitingFor ?? approval?.waitingFor ?? [];
   const isUnusual = approval !== null && !['waiting', 'held'].includes(approval.state);
   const parts = [
     ...(holders.length > 0 ? [`HELD by ${holders.join(', ')}`] : []),

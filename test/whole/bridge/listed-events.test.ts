@@ -1,13 +1,16 @@
-// Events over their lives → the `cloudEventId` of each in GET /v1/events.
+// Events over their lives → `cloudEventId` and `nextStep` in GET /v1/events, and lines of the log.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { approve, begin, running } from '../../virtual/drill-fixture.ts';
+import { approve, begin, running, settings } from '../../virtual/drill-fixture.ts';
 import { SECOND, type VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
 interface Listed {
   readonly eventId: string;
   readonly eventStatus: string;
   readonly cloudEventId: string | null;
+  readonly notBefore: string | null;
+  readonly nextStep: object;
+  readonly rule: object | null;
 }
 
 async function listed(bridge: VirtualBridge): Promise<readonly Listed[]> {
@@ -58,4 +61,20 @@ test('cloudEventId is null without a scheduled or updated, and a drill has one',
   const id = await begin(bridge, { force: true, notice: '2m' });
   assert.equal((await listed(bridge))[1]?.cloudEventId, `drill-${id}:scheduled`);
   assert.equal((await approve(bridge, id)).status, 200);
+});
+
+test('an event shows what happens if nobody acts, and the log says it in words when the event comes (6.12)', async (t) => {
+  const bridge = await running(t, settings({ policy: [{ when: { impacts: ['Reboot'] }, then: 'never' }] }));
+  bridge.simulation.send('POST', '/simulator/events', { body: { EventType: 'Reboot' } });
+  bridge.simulation.send('POST', '/simulator/events', { body: { EventType: 'Freeze' } });
+  await bridge.advance(2 * SECOND);
+  const [reboot, freeze] = await listed(bridge);
+  assert.deepEqual(reboot?.nextStep, { action: 'start', at: reboot?.notBefore, by: null });
+  assert.deepEqual(reboot?.rule, { policy: 'policy[0]', then: 'never', waitingFor: [] });
+  assert.deepEqual(freeze?.rule, { policy: null, then: 'wait', waitingFor: ['orders', 'billing'] });
+  const lines = bridge
+    .logged('change stored')
+    .map(({ eventType, notBefore, next }) => ({ eventType, notBefore, next }));
+  const next = `never approved by this bridge (policy[0]); left to Azure, which starts it at ${reboot?.notBefore}`;
+  assert.deepEqual(lines[0], { eventType: 'Reboot', notBefore: reboot?.notBefore, next });
 });

@@ -24,7 +24,7 @@ import {
 } from '../../../virtual/approvals-fixture.ts';
 
 const START = { action: 'start', at: scheduledEvent().notBefore, by: null } as const;
-const WAITS = { policy: null, then: 'wait' } as const;
+const WAITS = { policy: null, then: 'wait', waitingFor: [] } as const;
 const EMPTY = { steps: [], next: null, unwritten: [] };
 const FIRST = '2026-01-01T00:00:00.000Z';
 

@@ -71,6 +71,17 @@ test('an event shows its approvals, missing approvers and holds, and its time: o
   assert.match(lines[7] ?? '', / due for 1d 2h /);
 });
 
+test('a second line says what happens to an event if nobody acts', () => {
+  const nextStep = { action: 'start', at: '2026-01-01T00:12:05Z', by: null } as const;
+  const rule = { policy: 'policy[0]', then: 'never', waitingFor: [] } as const;
+  const lines = textOf({ events: [{ ...EVENT, nextStep, rule }, EVENT] });
+  assert.deepEqual(lines.slice(5, 8), [
+    '  Reboot  Scheduled  in 12m 5s  web_0, web_1  A',
+    '    never approved by this bridge (policy[0]); left to Azure, which starts it at 2026-01-01T00:12:05Z',
+    '  Reboot  Scheduled  in 12m 5s  web_0, web_1  A  no approval',
+  ]);
+});
+
 test('a backlog, an error, dead letters and a rejected reload are yellow', () => {
   const lastError = { code: 'BRIDGE_SINK_UNAVAILABLE', message: 'answered\n503', at: '2025-12-31T23:00:00Z' };
   const sink = { ...SINK, state: 'retrying', queued: 3, oldestAt: '2025-12-31T23:58:00Z', lastError, deadLetters: 2 };

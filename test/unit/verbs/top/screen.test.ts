@@ -26,13 +26,14 @@ test('on 80×24: what runs, who is waited for, what happens next, bridges and si
   const holds = [{ approver: 'ops', reason: 'backup' }];
   const approval = { state: 'waiting', approvedBy: ['orders'], waitingFor: ['billing'], holds: [] };
   const nextStep = { action: 'start', at: '2026-01-01T00:15:00Z', by: null };
-  const rule = { policy: 'policy[0]', then: 'wait' };
+  const rule = { policy: 'policy[0]', then: 'wait', waitingFor: ['billing'] };
+  const own = { ...rule, waitingFor: [] };
   const bridge = bridgeOf(
     'web_0',
     [
       eventOf('a', { approval, nextStep, rule, resources: ['web_0', 'web_1', 'web_2', 'web_3'] }),
       eventOf('b', { eventStatus: 'Started', notBefore: null, eventType: 'Freeze', durationInSeconds: 5 }),
-      eventOf('c', { approval: { ...approval, state: 'held', holds, waitingFor: [] }, nextStep, rule }),
+      eventOf('c', { approval: { ...approval, state: 'held', holds, waitingFor: [] }, nextStep, rule: own }),
     ],
     {
       heldAll: 'everything is held by ops: release day',

@@ -1,0 +1,86 @@
+// Events of GET /v1/events → one plain line each: what happens if nobody acts.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type NextStepEvent, nextStepLine } from '../../../src/model/next-step.ts';
+
+const AT = '2026-01-01T00:15:00Z';
+const START = { action: 'start', at: AT, by: null } as const;
+const APPROVE = { action: 'approve', at: '2026-01-01T00:13:00.250Z', by: 'policy[1]' } as const;
+const NOTHING = { action: null, at: null, by: null } as const;
+const WAITS = { policy: 'policy[1]', then: 'wait', waitingFor: [] } as const;
+const BOTH = { ...WAITS, waitingFor: ['orders', 'billing'] } as const;
+const WAITING = { state: 'waiting', approvedBy: [], holds: [] } as const;
+const EVENT: NextStepEvent = {
+  ...{ eventId: 'A', eventStatus: 'Scheduled', nextStep: START },
+  ...{ rule: { policy: null, then: 'wait', waitingFor: [] }, approval: null },
+};
+
+const CASES: readonly (readonly [Partial<NextStepEvent>, string, { dryRun?: boolean; isBlind?: boolean }?])[] = [
+  [{}, `left to Azure, which starts it at ${AT}`],
+  [{ rule: BOTH }, `waits for: orders, billing; if nobody acts: left to Azure, which starts it at ${AT}`],
+  [{ nextStep: NOTHING }, 'left to Azure, which starts it at any time'],
+  [{ eventStatus: 'Started', nextStep: NOTHING, rule: null }, 'started'],
+  [
+    { approval: WAITING, rule: BOTH, nextStep: APPROVE },
+    'waits for: orders, billing; if nobody acts: approved by policy[1] at 2026-01-01T00:13:00Z',
+  ],
+  [
+    { approval: { ...WAITING, approvedBy: ['orders'] }, rule: { ...BOTH, waitingFor: ['billing'] } },
+    `approved by orders; waits for: billing; if nobody acts: left to Azure, which starts it at ${AT}`,
+  ],
+  [
+    { approval: { ...WAITING, state: 'held', holds: [{ approver: 'ops', reason: 'export runs' }] } },
+    `held by ops: export runs; if nobody acts: left to Azure, which starts it at ${AT}`,
+  ],
+  [
+    { rule: { policy: 'policy[0]', then: 'never', waitingFor: [] } },
+    `never approved by this bridge (policy[0]); left to Azure, which starts it at ${AT}`,
+  ],
+  [
+    { approval: { ...WAITING, state: 'submitting' }, rule: WAITS, nextStep: APPROVE },
+    'approved by policy[1]; submitted to Azure at 2026-01-01T00:13:00Z',
+  ],
+  [
+    {
+      approval: { ...WAITING, state: 'submitting', approvedBy: ['orders'] },
+      nextStep: { ...APPROVE, by: null },
+    },
+    'approved by orders; submitted to Azure at 2026-01-01T00:13:00Z',
+  ],
+  [
+    { approval: { ...WAITING, state: 'submitting' }, rule: { policy: 'policy[2]', then: 'approve', waitingFor: [] } },
+    `approved by policy[2]; another machine of the group submits it; left to Azure, which starts it at ${AT}`,
+  ],
+  [
+    { approval: { ...WAITING, state: 'submitted', approvedBy: ['orders'] } },
+    'approved by orders; accepted by Azure, which may start it at any time',
+  ],
+  [
+    { approval: { ...WAITING, state: 'failed', approvedBy: ['orders'] } },
+    `the metadata service rejected the approval; approved by orders; left to Azure, which starts it at ${AT}`,
+  ],
+  [
+    { approval: { ...WAITING, state: 'failed' }, rule: WAITS, nextStep: APPROVE },
+    'the metadata service rejected the approval; if nobody acts: approved by policy[1] at 2026-01-01T00:13:00Z',
+  ],
+  [
+    { approval: { ...WAITING, state: 'dry-run', approvedBy: ['orders'] } },
+    `dry run: this bridge submits nothing; approved by orders; left to Azure, which starts it at ${AT}`,
+    { dryRun: true },
+  ],
+  [
+    { approval: { ...WAITING, state: 'submitting' }, rule: WAITS },
+    `this bridge is blind and submits nothing; approved by policy[1]; left to Azure, which starts it at ${AT}`,
+    { isBlind: true },
+  ],
+  [
+    { rule: { policy: null, then: 'never', waitingFor: [] }, nextStep: NOTHING },
+    'a recommendation only: there is nothing to approve',
+  ],
+  [{ eventId: 'drill-b7cf3c25-632b-4924-809d-3fb64afebede' }, `the drill starts at ${AT}`],
+];
+
+for (const [event, line, { dryRun = false, isBlind = false } = {}] of CASES)
+  test(`"${line}"`, () => {
+    assert.equal(nextStepLine({ ...EVENT, ...event }, { dryRun, isBlind }), line);
+  });
