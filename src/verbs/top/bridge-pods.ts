@@ -1,8 +1,8 @@
 // A label selector → the addresses of the bridges' pods, by the API of Kubernetes.
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ApiClient, type ApiOptions } from '../../../adapters/kubernetes/api/api-client.ts';
-import { messageOf } from '../../errors.ts';
+import { type ApiAnswer, ApiClient, type ApiOptions } from '../../../adapters/kubernetes/api/api-client.ts';
+import { BridgeError } from '../../errors.ts';
 import { type JsonObject, objectOf, stringOf } from '../../formats/json-object.ts';
 import { urlHost } from '../../formats/url-host.ts';
 import { fileReadFault, readRegularFile } from '../../secrets/regular-file.ts';
@@ -18,7 +18,7 @@ const ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** The errors of the client are about a sink of this name. */
 const NAME = 'top';
 
-/** @returns finds the pods now: rejects with BridgeError BRIDGE_USAGE if the API server does not list them */
+/** @returns finds the pods now: rejects with BridgeError BRIDGE_KUBERNETES_* if the API server does not list them */
 export function findPods(
   context: VerbContext,
   selector: string,
@@ -34,7 +34,9 @@ export function findPods(
       return pods.flatMap((pod) => urlsOf(pod)).map((url) => addressOf(context, url));
     } catch (error) {
       signal.throwIfAborted();
-      throw usageError(`--kubernetes ${selector}: ${messageOf(error).replace(`sink ${NAME}: `, '')}`, error);
+      if (!(error instanceof BridgeError)) throw error;
+      const message = `--kubernetes ${selector}: ${error.message.replace(`sink ${NAME}: `, '')}`;
+      throw new BridgeError(error.code, message, { cause: error });
     }
   };
 }
@@ -48,11 +50,19 @@ async function podsOf(api: ApiClient, selector: string, signal: AbortSignal): Pr
       limit: String(PAGE),
       ...(next && { continue: next }),
     });
-    const page = await api.get({ method: 'GET', path: `/api/v1/pods?${query}` }, signal);
-    pods.push(...(Array.isArray(page['items']) ? page['items'].map(objectOf) : []));
-    next = stringOf(objectOf(page['metadata'])['continue']);
+    const answer = await api.ask({ method: 'GET', path: `/api/v1/pods?${query}` }, signal);
+    if (answer.status !== 200) throw refusal(answer);
+    const { items, metadata } = objectOf(answer.body);
+    pods.push(...(Array.isArray(items) ? items.map(objectOf) : []));
+    next = stringOf(objectOf(metadata)['continue']);
   } while (next !== '');
   return pods;
+}
+
+function refusal({ status, body }: ApiAnswer): BridgeError {
+  const why = stringOf(objectOf(body)['message']) || 'no reason given';
+  const message = `the API server answered ${status}: ${why}; the account needs the right to list pods in all namespaces`;
+  return new BridgeError('BRIDGE_KUBERNETES_REFUSED', message);
 }
 
 /** Returns the address of a running pod; none of one that has none yet, or is being deleted. */
