@@ -1,6 +1,15 @@
 // An event of the fleet → the question before an act on it, and its explanation.
-import type { FleetEvent } from './fleet-event.ts';
+import { type FleetEvent, isRunning } from './fleet-event.ts';
 import { eventWords, nextLine } from './words.ts';
+
+/** Returns why it is useless to ask, or null. */
+export function approvalObstacle({ event, bridge }: FleetEvent): string | null {
+  if (isRunning(event)) return 'it has started: there is nothing to approve';
+  if (event.rule?.then !== 'never') return null;
+  return event.rule.policy === null
+    ? 'a recommendation only: there is nothing to approve'
+    : `${bridge.name} never approves this event (${event.rule.policy})`;
+}
 
 export function approvalQuestion({ bridge }: FleetEvent): string {
   const dry = bridge.isDryRun ? ' Dry run: nothing is sent to Azure.' : '';

@@ -46,6 +46,7 @@ const KEYS = 'j k choose  a approve  h hold  r release  e explain  / filter  t t
 const PAGE_KEYS = 'j/k scroll  any other key: back';
 /** So few lines of events leave no room for details. */
 const LEAST_LISTED = 3;
+const MOST_MESSAGE_LINES = 3;
 
 export function drawn(view: ScreenView): Drawn {
   const head = [headLine(view), ...banners(view)];
@@ -153,12 +154,15 @@ function emptyWords({ filter, total, bridges }: ScreenView): string {
 function footLines(view: ScreenView, headRows: number): readonly ScreenLine[] {
   const { panel, columns, rows } = view;
   const keys: ScreenLine = { text: KEYS };
-  const message: ScreenLine = { text: view.message, look: 'bold' };
+  const message = wrapped(view.message, columns).slice(0, MOST_MESSAGE_LINES);
   if (panel.kind === 'question') {
     const lines = panel.text.flatMap((text) => wrapped(text, columns));
     return [{ text: '-'.repeat(columns) }, ...lines.map((text) => ({ text, look: 'bold' as const }))];
   }
-  const last = panel.kind === 'typing' ? [typingLine(panel, columns)] : [message, keys];
+  const last =
+    panel.kind === 'typing'
+      ? [typingLine(panel, columns)]
+      : [...message.map((text) => ({ text, look: 'bold' as const })), keys];
   const troubles = troubleLines(view, Math.max(0, Math.min(5, Math.floor((rows - 14) / 2))));
   const details = detailLines(view);
   const room = rows - headRows - 1 - last.length - LEAST_LISTED;
@@ -179,16 +183,14 @@ function detailLines({ events, chosen, columns, bridges }: ScreenView): readonly
   if (found === undefined) return [rule];
   const { event, bridge } = found;
   const notBefore = event.notBeforeMs === null ? '' : `, NotBefore ${toRfc3339Seconds(event.notBeforeMs)}`;
-  const own = isOwn(bridges, event) ? '* names this machine' : '';
-  const at =
-    bridges.length === 1
-      ? own
-      : `at ${bridge.name}${found.bridges.length > 1 ? ` and ${found.bridges.length - 1} more` : ''}`;
+  const others = found.bridges.length > 1 ? ` and ${found.bridges.length - 1} more` : '';
+  const own = isOwn(bridges, event) ? '  * names this machine' : '';
+  const at = bridges.length === 1 ? own : ` at ${bridge.name}${others}`;
   const [next = '', more = ''] = wrapped(nextLine(event, bridge), columns);
   return [
     rule,
-    { text: `${typeWords(event)} ${event.eventStatus}${notBefore} by ${event.eventSource}  ${at}` },
-    { text: `EventId ${event.eventId}` },
+    { text: `${typeWords(event)} ${event.eventStatus}${notBefore}${at}` },
+    { text: `EventId ${event.eventId}, by ${event.eventSource}` },
     { text: next },
     { text: more },
   ];

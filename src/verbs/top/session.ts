@@ -3,10 +3,10 @@ import type { VerbContext } from '../verb.ts';
 import { approve, hold, recordLines, release } from './acts.ts';
 import { Choice } from './choice.ts';
 import type { Fleet } from './fleet.ts';
-import { type FleetEvent, isRunning } from './fleet-event.ts';
+import type { FleetEvent } from './fleet-event.ts';
 import type { Key } from './keys.ts';
 import { isSameContent } from './listed-event.ts';
-import { approvalQuestion, explanation, holdQuestion, releaseQuestion } from './questions.ts';
+import { approvalObstacle, approvalQuestion, explanation, holdQuestion, releaseQuestion } from './questions.ts';
 import { drawn, type Panel, type ScreenView } from './screen.ts';
 import type { ScreenLine } from './terminal-screen.ts';
 import { troubles } from './troubles.ts';
@@ -115,8 +115,9 @@ export class Session {
   #askToApprove(): void {
     const asked = this.#choice.event;
     if (asked === null) return;
-    if (isRunning(asked.event)) {
-      this.#message = 'it has started: there is nothing to approve';
+    const obstacle = approvalObstacle(asked);
+    if (obstacle !== null) {
+      this.#message = obstacle;
       return;
     }
     this.#ask(asked, approvalQuestion(asked), () => approve(this.#parts.context, asked));

@@ -182,13 +182,14 @@ function streamedEvent(change: string, data: string, known: ReadonlyMap<string, 
 function sinkOf(value: unknown): SinkTrouble {
   const sink = objectOf(value);
   const state = stringOf(sink['state']);
+  const name = stringOf(sink['name']);
   const message = objectOf(sink['lastError'])['message'];
   return {
-    name: stringOf(sink['name']),
+    name,
     state,
     queued: Number(sink['queued']) || 0,
     deadLetters: Number(sink['deadLetters']) || 0,
-    error: typeof message === 'string' && state !== 'delivering' ? message : null,
+    error: typeof message === 'string' && state !== 'delivering' ? message.replace(`sink ${name}: `, '') : null,
   };
 }
 

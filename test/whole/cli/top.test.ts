@@ -82,6 +82,26 @@ test('a question is answered by y alone: not by another key, a pasted y, or a y 
   assert.deepEqual(posts(azure), []);
 });
 
+test('what the policy never approves is not asked about, and a refusal of the bridge is shown whole', {
+  skip,
+}, async (t) => {
+  const orders = { token: { env: 'OPS' }, scope: { impacts: ['Freeze'] } };
+  const approvals = { approvers: { orders }, policy: [{ when: { impacts: ['Terminate'] }, then: 'never' }] };
+  const { azure, urls } = await bridges(t, 1, { approvals });
+  azure.schedule({ EventType: 'Terminate', notice: '5m' });
+  const top = startTop(t, urls);
+  await top.shows('never approved here');
+  top.type('a');
+  await top.shows(/never approves this event \(policy\[0\]\)/);
+  azure.schedule({ EventType: 'Reboot', notice: '2m' });
+  await top.shows(/>.?Reboot/);
+  top.type('a');
+  await top.shows('y does it');
+  top.type('y');
+  await top.shows(/NOT approved: [\s\S]*\(403\)/);
+  assert.deepEqual(posts(azure), []);
+});
+
 test('an event that changes while the question stands is not approved', { skip }, async (t) => {
   const { azure, urls } = await bridges(t);
   const { EventId } = azure.schedule({ EventType: 'Freeze' });

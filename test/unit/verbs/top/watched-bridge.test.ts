@@ -12,7 +12,7 @@ const EVENT = { eventId: 'A', eventType: 'Reboot', eventStatus: 'Scheduled', res
 const READY = { ready: true, reasons: [], heldAll: { by: 'ops', at: '2026-01-01T00:00:00Z', reason: 'release day' } };
 const SINKS = [
   { name: 'good', state: 'delivering', queued: 3, deadLetters: 0, lastError: { message: 'long ago' } },
-  { name: 'bad', state: 'probing', queued: 1, deadLetters: 0, lastError: { message: 'cannot be reached' } },
+  { name: 'bad', state: 'probing', queued: 1, deadLetters: 0, lastError: { message: 'sink bad: cannot be reached' } },
   { name: 'dead', state: 'delivering', queued: 0, deadLetters: 2, lastError: { message: 'long ago' } },
 ];
 
