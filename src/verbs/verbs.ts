@@ -79,6 +79,10 @@ export const VERBS: VerbTable = {
     summary: 'shows the state of a bridge on one screen; same exit code as health',
     load: async () => (await import('./bridge/status.ts')).statusVerb,
   },
+  top: {
+    summary: 'shows the events of one or many bridges live; approves, holds and releases them',
+    load: async () => (await import('./top/top.ts')).topVerb,
+  },
   tail: {
     summary: 'prints CloudEvents as they are published',
     load: async () => (await import('./bridge/tail.ts')).tailVerb,

@@ -14,6 +14,7 @@ import { siem } from './siem.ts';
 import { simulator } from './simulator.ts';
 import { start } from './start.ts';
 import { stream } from './stream.ts';
+import { top } from './top.ts';
 import { unchanged } from './unchanged.ts';
 import { webhook } from './webhook.ts';
 
@@ -33,6 +34,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   approvals,
   simulator,
   stream,
+  top,
   package: packageForms,
 };
 

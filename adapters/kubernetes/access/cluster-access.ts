@@ -6,13 +6,18 @@ import type { AdapterDeps } from '../../adapter.ts';
 import type { KubernetesOptions } from '../kubernetes-options.ts';
 import { type Access, type AccessSource, inClusterSource } from './access.ts';
 
+export type ClusterOptions = Pick<KubernetesOptions, 'cluster' | 'kubeconfig' | 'serviceAccount'>;
+export type ClusterDeps = Pick<AdapterDeps, 'name' | 'elapsedMs'> & {
+  readonly logger: Pick<AdapterDeps['logger'], 'info' | 'warn'>;
+};
+
 /** Opens no file before `current`. */
 export class ClusterAccess {
-  readonly #options: KubernetesOptions;
-  readonly #deps: AdapterDeps;
+  readonly #options: ClusterOptions;
+  readonly #deps: ClusterDeps;
   #watched: WatchedFile<Access> | null = null;
 
-  constructor(options: KubernetesOptions, deps: AdapterDeps) {
+  constructor(options: ClusterOptions, deps: ClusterDeps) {
     this.#options = options;
     this.#deps = deps;
   }
@@ -57,7 +62,7 @@ export class ClusterAccess {
   }
 }
 
-async function sourceOf({ cluster, kubeconfig, serviceAccount }: KubernetesOptions): Promise<AccessSource> {
+async function sourceOf({ cluster, kubeconfig, serviceAccount }: ClusterOptions): Promise<AccessSource> {
   if (cluster !== null) return inClusterSource(cluster, serviceAccount);
   if (!kubeconfig?.file) throw new Error('kubeconfig is not open');
   const { kubeconfigSource } = await import('./kubeconfig.ts');

@@ -11,7 +11,7 @@ import type { AdapterDeps } from '../../adapter.ts';
 import { type HttpPlace, networkFault, statusFault, targetGuard, timeoutFault } from '../../http/failures.ts';
 import { jsonObject } from '../../http/json-body.ts';
 import type { Access } from '../access/access.ts';
-import { ClusterAccess } from '../access/cluster-access.ts';
+import { ClusterAccess, type ClusterDeps, type ClusterOptions } from '../access/cluster-access.ts';
 import { placeOf } from '../kubernetes-codes.ts';
 import type { KubernetesOptions } from '../kubernetes-options.ts';
 
@@ -39,6 +39,10 @@ export interface ApiAnswer {
   readonly body: JsonObject | null;
 }
 
+/** The options for the address of the API server and the credentials. */
+export type ApiOptions = ClusterOptions & Pick<KubernetesOptions, 'timeout'>;
+export type ApiDeps = ClusterDeps & Pick<AdapterDeps, 'after' | 'wallMs'>;
+
 interface Connection {
   readonly access: Access;
   readonly agent: Agent;
@@ -48,10 +52,10 @@ interface Connection {
 export class ApiClient {
   readonly #access: ClusterAccess;
   readonly #timeoutMs: number;
-  readonly #deps: AdapterDeps;
+  readonly #deps: ApiDeps;
   #connection: Connection | null = null;
 
-  constructor(options: KubernetesOptions, deps: AdapterDeps) {
+  constructor(options: ApiOptions, deps: ApiDeps) {
     this.#access = new ClusterAccess(options, deps);
     this.#timeoutMs = options.timeout;
     this.#deps = deps;
