@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import type { ApprovalAnswer } from '../../src/approvals/requests/answer.ts';
-import type { PostResult } from '../../src/model/approvals.ts';
+import type { ApprovalStep, PostResult } from '../../src/model/approvals.ts';
 import type { ScheduledEvent } from '../../src/model/events.ts';
 import { EVENT_ID } from '../support/events.ts';
 import {
@@ -52,11 +52,18 @@ function resultOf(words: string): PostResult {
 }
 
 /** A process that is killed, or was stopped before, and another one. */
-function restart(stage: Stage, hasRead: boolean): void {
-  const approvals = reopened(stage.fixture, stage.settings);
+function restart(stage: Stage, mode: string, hasRead: boolean): void {
+  const dryRun = { '': stage.settings.dryRun ?? false, ' dry': true, ' for real': false }[mode] ?? false;
+  const approvals = reopened(stage.fixture, { ...stage.settings, dryRun });
   stage.t.after(() => stage.fixture.close(approvals));
   stage.approvals = approvals;
   if (hasRead) stage.fixture.poll();
+}
+
+function recordOf(approvals: Approvals, textOf: (step: Omit<ApprovalStep, 'atMs'>) => string): readonly string[] {
+  const life = approvals.life(EVENT_ID);
+  assert.ok('steps' in life);
+  return life.steps.map(textOf);
 }
 
 /** The steps, with the answer of each that has one. */
@@ -81,7 +88,9 @@ const STEPS: readonly (readonly [RegExp, Play])[] = [
   [/^clock ([+-]\d+) min$/, ({ fixture }, minutes) => fixture.time.jumpWall(Number(minutes) * UNIT_MS.min)],
   [/^poll$/, ({ fixture }) => fixture.poll()],
   [/^it is a (\w+)$/, (stage, eventType = '') => changed({ eventType })(stage)],
-  [/^it is described$/, changed({ description: 'changed', durationInSeconds: 99 })],
+  [/^it is by (\w+)$/, (stage, eventSource = '') => changed({ eventSource })(stage)],
+  [/^it lasts (\d+) s$/, (stage, seconds) => changed({ durationInSeconds: Number(seconds) })(stage)],
+  [/^it is described$/, changed({ description: 'changed' })],
   [/^NotBefore (-?\d+) min$/, (stage, minutes) => changed({ notBefore: inMinutes(Number(minutes)) })(stage)],
   [/^it starts$/, changed(STARTED)],
   [
@@ -115,8 +124,11 @@ const STEPS: readonly (readonly [RegExp, Play])[] = [
     },
   ],
   [/^stop$/, ({ fixture, approvals }) => fixture.close(approvals)],
-  [/^restart$/, (stage) => restart(stage, true)],
-  [/^restart without a document$/, (stage) => restart(stage, false)],
+  [/^restart(| dry| for real)$/, (stage, mode = '') => restart(stage, mode, true)],
+  [/^restart(| dry| for real) without a document$/, (stage, mode = '') => restart(stage, mode, false)],
+  [/^policy$/, ({ approvals }) => approvals.summary(KEY)?.policy],
+  [/^approved by$/, ({ approvals }) => approvals.summary(KEY)?.approvedBy.join(', ')],
+  [/^waiting for$/, ({ approvals }) => approvals.summary(KEY)?.waitingFor?.join(', ')],
   [/^state$/, ({ approvals }) => approvals.summary(KEY)?.state ?? 'none'],
   [
     /^holders$/,
@@ -135,12 +147,13 @@ const STEPS: readonly (readonly [RegExp, Play])[] = [
     },
   ],
   [/^log has (.+)$/, ({ fixture }, text = '') => assert.ok(fixture.log.some((line) => line.includes(text)))],
+  [/^record$/, ({ approvals }) => recordOf(approvals, ({ step }) => step).join(' ')],
   [
-    /^record$/,
-    ({ approvals }) => {
-      const life = approvals.life(EVENT_ID);
-      return 'steps' in life ? life.steps.map(({ step }) => step).join(' ') : life.type;
-    },
+    /^whole record$/,
+    ({ approvals }) =>
+      recordOf(approvals, ({ step, policy, reason, status }) =>
+        [step, policy, reason, status].filter((part) => part !== null).join(' '),
+      ).join(', '),
   ],
 ];
 

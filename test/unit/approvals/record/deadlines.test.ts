@@ -112,7 +112,11 @@ testStories(
     ],
     ['NotBefore moved later moves the deadline', APPROVE, '+5 min; NotBefore 30 min; +60 min; posted in min > 28'],
     ['NotBefore moved earlier moves the deadline', APPROVE, '+5 min; NotBefore 10 min; +60 min; posted in min > 8'],
-    ['a change that does not move it leaves it as it is', APPROVE, 'it is described; +13 min; posted in min > 13'],
+    [
+      'a change that does not move it leaves it as it is',
+      APPROVE,
+      'it is described; it lasts 99 s; +13 min; posted in min > 13',
+    ],
     [
       'a deadline that lay behind in the document that moved it leaves',
       APPROVE,
