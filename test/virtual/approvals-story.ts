@@ -33,6 +33,8 @@ interface Stage {
   readonly fixture: ApprovalsFixture;
   approvals: Approvals;
   asked: Promise<ApprovalAnswer> | null;
+  /** Ends the silence of the service. */
+  answer: (result: PostResult) => void;
 }
 
 type Play = (stage: Stage, ...words: string[]) => unknown;
@@ -81,6 +83,8 @@ const STEPS: readonly (readonly [RegExp, Play])[] = [
     /^(\w+) asks$/,
     (stage, who) => {
       stage.asked = approve(stage.approvals, who);
+      // Some stories end before the answer.
+      stage.asked.catch(() => {});
     },
   ],
   [/^is answered$/, async ({ asked }) => said(await (asked ?? assert.fail('nobody has asked')))],
@@ -104,6 +108,21 @@ const STEPS: readonly (readonly [RegExp, Play])[] = [
     ({ fixture }, answers = '') => {
       fixture.answers = answers.split(', ').map(resultOf);
     },
+  ],
+  [
+    /^service is silent$/,
+    (stage) => {
+      const { promise, resolve } = Promise.withResolvers<PostResult>();
+      stage.fixture.answers = [promise];
+      stage.answer = resolve;
+    },
+  ],
+  [/^service at last answers (.+)$/, (stage, words = '') => stage.answer(resultOf(words))],
+  [/^service lists it Started$/, ({ fixture }) => fixture.list(EVENT_ID, STARTED)],
+  [/^service lists it no more$/, ({ fixture }) => fixture.end(EVENT_ID)],
+  [
+    /^service lists it with (\d+) s$/,
+    ({ fixture }, seconds) => fixture.list(EVENT_ID, { durationInSeconds: Number(seconds) }),
   ],
   [
     /^service is (away|back)$/,
@@ -137,6 +156,10 @@ const STEPS: readonly (readonly [RegExp, Play])[] = [
   ],
   [/^posts$/, ({ fixture }) => String(fixture.posts.length)],
   [/^posted in min$/, ({ fixture }) => fixture.posts.map(({ atMs }) => atMs / UNIT_MS.min).join(', ')],
+  [/^posted at ms$/, ({ fixture }) => fixture.posts.map(({ atMs }) => atMs).join(', ')],
+  [/^document ages$/, ({ fixture }) => fixture.posts.map(({ documentAgeMs }) => documentAgeMs).join(', ')],
+  [/^reads$/, ({ fixture }) => String(fixture.reads)],
+  [/^timers$/, ({ fixture }) => String(fixture.time.pending)],
   [/^told$/, ({ fixture }) => fixture.told.join(' ')],
   [/^published$/, ({ fixture }) => fixture.store.told.join(', ')],
   [
@@ -164,7 +187,7 @@ async function play(
   event: Partial<ScheduledEvent>,
   text: string,
 ): Promise<void> {
-  const stage: Stage = { t, settings, ...approvalsOverOneEvent(t, settings, event), asked: null };
+  const stage: Stage = { t, settings, ...approvalsOverOneEvent(t, settings, event), asked: null, answer: () => {} };
   for (const line of text.split(/[\n;]/).map((each) => each.trim())) {
     if (line === '') continue;
     const [step = '', expected] = line.split(/ > ?/);
