@@ -250,11 +250,12 @@ export function startRequests(...eventIds: readonly string[]): object {
 export function approvalsOverOneEvent(
   t: TestContext,
   settings: ApprovalSettings = {},
+  fields: Partial<ScheduledEvent> = {},
 ): { readonly fixture: ApprovalsFixture; readonly approvals: Approvals } {
   const fixture = new ApprovalsFixture();
   const approvals = fixture.open(settings);
   t.after(() => fixture.close(approvals));
-  fixture.list(EVENT_ID);
+  fixture.list(EVENT_ID, fields);
   fixture.poll();
   return { fixture, approvals };
 }

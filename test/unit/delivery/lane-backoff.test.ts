@@ -190,24 +190,6 @@ describe('a sink that fails as a whole', () => {
 });
 
 describe('what a receiver asks for', () => {
-  test('Retry-After holds the whole sink, other keys too', async () => {
-    const { lane, queue, time, adapter } = laneFixture({
-      answer: always(failure({ retryAfterMs: 30_000 })),
-      limits: { inFlight: 1 },
-    });
-    queue('a');
-    lane.start();
-    await time.advance(SECOND);
-    assert.equal(lane.status().state, 'held');
-    queue('b');
-    adapter.answer = accept;
-    await time.advance(28 * SECOND);
-    assert.equal(adapter.calls.length, 1);
-    await time.advance(2 * SECOND);
-    assert.equal(adapter.calls.length, 3);
-    assert.equal(lane.status().state, 'delivering');
-  });
-
   test('a misconfigured sink is tried slowly, and told once when it begins and once when it ends', async () => {
     const error = failure(
       { disposition: 'misconfigured', status: 401 },

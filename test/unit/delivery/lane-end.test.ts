@@ -37,14 +37,6 @@ test('a delivery expires by a failed attempt past maxAge, 24 h by default', asyn
   assert.equal(time.pending, 0);
 });
 
-test('a dead letter to which the other side said nothing names our error, so that it is not taken for one without an attempt', async () => {
-  const { lane, queue, time, store } = laneFixture({ answer: always(failure()), maxAgeMs: 1 });
-  queue('a', { queuedAtMs: time.wallMs() - SECOND });
-  lane.start();
-  await time.advance(SECOND);
-  assert.equal(store.dead[0]?.status, failure().code);
-});
-
 test('a delivery far older than maxAge is attempted first', async () => {
   const { lane, queue, time, store } = laneFixture({ maxAgeMs: HOUR });
   queue('a', { queuedAtMs: time.wallMs() - 30 * DAY });
@@ -81,22 +73,6 @@ test('a retired sink is stored and told once; nothing more is sent, and its old 
   await time.advance(DAY);
   assert.equal(store.dead.length, 3);
   assert.equal(time.pending, 0);
-});
-
-test('a sink that retires is told as that alone, not as a failure that will be tried again', async () => {
-  const { lane, queue, time, logs } = laneFixture({
-    answer: always(failure({ disposition: 'retired', scope: 'sink', status: 410 })),
-  });
-  queue('a');
-  lane.start();
-  await time.advance(SECOND);
-  assert.deepEqual(
-    logs.map(({ msg }) => msg),
-    [
-      'the sink wants no more deliveries and is paused until its configuration changes or `resume --sink NAME` is run; what is queued for it waits',
-    ],
-  );
-  await lane.close();
 });
 
 test('rows of a retired sink expire when they are due, not at the next look a minute later', async () => {

@@ -28,18 +28,6 @@ test('a lane whose retirement is lifted in the store goes on at its next wake: i
   assert.equal(logs.filter(({ msg }) => msg.includes('is resumed')).length, 1);
 });
 
-test('a retirement that was there at the start is lifted in the same way', async () => {
-  const { lane, queue, time, store } = laneFixture();
-  store.retire('hooks', { reason: 'gone', atMs: time.wallMs() });
-  queue('a');
-  lane.start();
-  await time.advance(MINUTE);
-  store.resume('hooks');
-  lane.wake();
-  await time.advance(SECOND);
-  assert.equal(store.accepted.length, 1);
-});
-
 test('a resumed sink that is still gone is retired again, and can be resumed again', async () => {
   const { lane, queue, time, adapter, store, logs } = laneFixture({ answer: gone });
   queue('a');

@@ -14,18 +14,13 @@ import {
   caller,
   change,
   KEY,
-  REFUSED,
   STARTED,
   startRequests,
 } from '../../../virtual/approvals-fixture.ts';
+import { inMinutes, type Story, testStories } from '../../../virtual/approvals-story.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
 const MINUTE_MS = 60_000;
-
-/** So many minutes after the fixture began. */
-function inMinutes(minutes: number): string {
-  return new Date(Date.UTC(2026, 0, 1) + minutes * MINUTE_MS).toISOString();
-}
 
 /** Two minutes before NotBefore, which is in minute 15 unless an event says otherwise. */
 function byThen(then: 'approve' | 'leave', more: Partial<PolicyRule> = {}): ApprovalSettings {
@@ -88,18 +83,170 @@ test('a deadline approves exactly its time before NotBefore, without any vote', 
   );
 });
 
-test('a deadline that leaves the event to Azure posts nothing; the record says so, and approvers may still approve', async (t) => {
-  const { fixture, approvals } = opened(t, { ...byThen('leave'), required: 'any' });
-  await fixture.time.advance(DUE_MS);
-  assert.deepEqual(fixture.told, ['left']);
-  await fixture.time.advance(60 * MINUTE_MS);
-  fixture.poll();
-  await settle();
-  assert.equal(fixture.posts.length, 0);
-  assert.deepEqual(fixture.told, ['left'], 'once');
-  await approvals.request(caller('orders'), startRequests(EVENT_ID));
-  assert.equal(fixture.posts.length, 1);
-});
+const deadline = { beforeMs: 2 * MINUTE_MS, then: 'approve' } as const;
+const ANY = { ...APPROVE, required: 'any' } as const;
+const NO_DEADLINE_FOR_REBOOTS: ApprovalSettings = {
+  policy: [
+    { when: { impacts: ['Reboot'] }, then: 'wait' },
+    { when: {}, then: 'wait', deadline },
+  ],
+};
+const SAME_DEADLINE_FOR_REBOOTS: ApprovalSettings = {
+  policy: [
+    { when: { impacts: ['Reboot'] }, then: 'wait', deadline },
+    { when: {}, then: 'wait', deadline },
+  ],
+};
+
+testStories(
+  [
+    [
+      'a deadline that leaves the event to Azure posts nothing; the record says so, and approvers may still approve',
+      { ...byThen('leave'), required: 'any' },
+      '+13 min; told > left; +60 min; poll; posts > 0; told > left; orders approves; posts > 1',
+    ],
+    [
+      'a deadline leaves a refused approval, because an approver decided it',
+      ANY,
+      'service answers refused; orders approves; +13 min; posts > 1; told > recorded decided failed denied left',
+    ],
+    ['NotBefore moved later moves the deadline', APPROVE, '+5 min; NotBefore 30 min; +60 min; posted in min > 28'],
+    ['NotBefore moved earlier moves the deadline', APPROVE, '+5 min; NotBefore 10 min; +60 min; posted in min > 8'],
+    [
+      'a change that does not move it leaves it as it is',
+      APPROVE,
+      'it is described; it lasts 99 s; +13 min; posted in min > 13',
+    ],
+    [
+      'a deadline that lay behind in the document that moved it leaves',
+      APPROVE,
+      '+5 min; NotBefore 7 min; +60 min; posts > 0',
+    ],
+    [
+      'a deadline that left counts again if NotBefore moves',
+      APPROVE,
+      'sight is lost; +13 min; sight is back; NotBefore 30 min; +60 min; posted in min > 28',
+    ],
+    [
+      'a deadline that decided and is not submitted yet decides again if NotBefore moves',
+      APPROVE,
+      `service answers 503 1 min; +13 min; state > submitting; NotBefore 30 min; state > waiting
+      +60 min; posted in min > 13, 28; record > decided answered dropped decided submitted`,
+    ],
+    [
+      'the decision of a deadline survives a change that does not move it, and is posted once',
+      APPROVE,
+      `service answers 503 1 min; +13 min; it is described; +60 min; posted in min > 13, 14
+      record > decided answered submitted`,
+    ],
+    [
+      'another rule removes the deadline of the first',
+      NO_DEADLINE_FOR_REBOOTS,
+      'service answers 503 10 min; +5 min; it is a Reboot; +60 min; state > waiting; posts > 0',
+    ],
+    [
+      'another rule removes the decision of the first',
+      NO_DEADLINE_FOR_REBOOTS,
+      'service answers 503 10 min; +14 min; it is a Reboot; +60 min; state > waiting; posts > 1',
+    ],
+    // The process is killed before the clock: its timers do not count.
+    [
+      'a deadline that passed while no process ran leaves',
+      APPROVE,
+      '+12 min; clock +2 min; restart; +60 min; posts > 0; state > waiting',
+    ],
+    ['a restart before the deadline does not matter', APPROVE, 'stop; restart; +13 min; posted in min > 13'],
+    [
+      'a deadline decided then is stored then: later restarts do not matter, nor that NotBefore passes',
+      APPROVE,
+      `service answers 503 60 min; +13 min; on disk > submitting by deadline; stop; service is away
+      restart without a document; +10 min; state > submitting; restart; service is back; +1 min; posts > 2`,
+    ],
+    [
+      'a deadline that falls due before this process has read a document leaves',
+      APPROVE,
+      'stop; restart without a document; +13 min; poll; +1 min; posts > 0; state > waiting',
+    ],
+    [
+      'a hold stops the approval of a deadline, which is decided and stored all the same, whatever restarts follow',
+      APPROVE,
+      `orders holds; +13 min; on disk > held by deadline; stop; restart; +1 min; posts > 0
+      orders releases > released; +1 s; posts > 1`,
+    ],
+    [
+      'a deadline that passed under a hold while no process ran leaves: the release posts nothing',
+      APPROVE,
+      'orders holds; stop; +13 min; restart; orders releases; +1 min; posts > 0',
+    ],
+    [
+      'a wall clock set forward over the deadline: decided by the next document',
+      APPROVE,
+      '+5 min; clock +9 min; +1 s; posts > 0; poll; posts > 1',
+    ],
+    [
+      'a wall clock set forward over NotBefore leaves',
+      APPROVE,
+      'clock +15 min; poll; +60 min; posts > 0; told > left; state > waiting',
+    ],
+    [
+      'a wall clock set back makes the deadline wait for it',
+      APPROVE,
+      '+12 min; clock -5 min; +359999 ms; poll; posts > 0; +1 ms; posted in min > 18',
+    ],
+    [
+      'a deadline of weeks falls due to the moment',
+      APPROVE,
+      'NotBefore 57600 min; +57597 min; +59999 ms; posts > 0; +1 ms; posts > 1',
+    ],
+    ...(
+      [
+        [14, 'decided submitted'],
+        [16, 'left'],
+      ] as const
+    ).map(
+      ([minutes, told]): Story => [
+        `a store that fails when a deadline falls due: the next document, in minute ${minutes}, makes it ${told}`,
+        APPROVE,
+        `disk is full; +${minutes} min; posts > 0; told >; log has a deadline expired and could not be stored
+        disk is well; poll; +60 min; poll; told > ${told}`,
+      ],
+    ),
+    [
+      'after a store failure, a document that changes the event without moving the deadline also decides it',
+      APPROVE,
+      'disk is full; +13 min; disk is well; it is described; posted in min > 13',
+    ],
+    [
+      'a decision under a hold is dropped if another rule governs, even with the same deadline',
+      SAME_DEADLINE_FOR_REBOOTS,
+      'orders holds; +13 min; it is a Reboot; orders releases; +1 min; posts > 0',
+    ],
+    [
+      'an event that Azure started and took back has the deadline that lies ahead',
+      APPROVE,
+      'it starts; it is Scheduled, NotBefore 15 min; +60 min; posted in min > 13',
+    ],
+  ],
+  { notBefore: inMinutes(15) },
+);
+
+testStories(
+  [
+    ...[2, 1, -5].map(
+      (minutes): Story => [
+        `a deadline that lay behind in the document that set it leaves: NotBefore in minute ${minutes}`,
+        APPROVE,
+        `NotBefore ${minutes} min; +60 min; poll; it is described; restart; +1 min; posts > 0; state > waiting`,
+      ],
+    ),
+    [
+      'an event without NotBefore has no deadline, and one that gets NotBefore gets it',
+      APPROVE,
+      '+60 min; posts > 0; state > waiting; NotBefore 80 min; +60 min; posted in min > 78',
+    ],
+  ],
+  { notBefore: null },
+);
 
 test('a yes that does not fill the quorum is among those that approved when the deadline decides', async (t) => {
   const { fixture, approvals } = opened(t);
@@ -129,149 +276,6 @@ test('if the quorum was full before, the deadline neither decides nor leaves', a
   }
 });
 
-test('a deadline leaves a refused approval, because an approver decided it', async (t) => {
-  const { fixture, approvals } = opened(t, { ...APPROVE, required: 'any' });
-  fixture.answers = [REFUSED];
-  await approvals.request(caller('orders'), startRequests(EVENT_ID));
-  await fixture.time.advance(DUE_MS);
-  assert.equal(fixture.posts.length, 1);
-  assert.equal(fixture.told.at(-1), 'left');
-});
-
-test('NotBefore moved moves the deadline, later and earlier', async (t) => {
-  for (const [minutes, due] of [
-    [30, 28],
-    [10, 8],
-  ] as const) {
-    const { fixture } = opened(t);
-    await fixture.time.advance(5 * MINUTE_MS);
-    change(fixture, { notBefore: inMinutes(minutes) });
-    await fixture.time.advance(60 * MINUTE_MS);
-    assert.deepEqual(postedAt(fixture), [due]);
-  }
-});
-
-test('a change that does not move it leaves it as it is', async (t) => {
-  const { fixture } = opened(t);
-  change(fixture, { description: 'changed', durationInSeconds: 99 });
-  await fixture.time.advance(DUE_MS);
-  assert.deepEqual(postedAt(fixture), [13]);
-});
-
-test('a deadline that lay behind in the document that set it leaves', async (t) => {
-  for (const minutes of [2, 1, -5]) {
-    const { fixture, approvals } = opened(t, APPROVE, inMinutes(minutes));
-    await fixture.time.advance(60 * MINUTE_MS);
-    fixture.poll();
-    change(fixture, { description: 'changed' });
-    restart(t, fixture);
-    await fixture.time.advance(MINUTE_MS);
-    assert.equal(fixture.posts.length, 0, String(minutes));
-    assert.equal(approvals.summary(KEY)?.state, 'waiting');
-  }
-});
-
-test('a deadline that lay behind in the document that moved it leaves', async (t) => {
-  const { fixture } = opened(t);
-  await fixture.time.advance(5 * MINUTE_MS);
-  change(fixture, { notBefore: inMinutes(7) });
-  await fixture.time.advance(60 * MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
-});
-
-test('an event without NotBefore has no deadline, and one that gets NotBefore gets it', async (t) => {
-  const { fixture, approvals } = opened(t, APPROVE, null);
-  await fixture.time.advance(60 * MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
-  assert.equal(approvals.summary(KEY)?.state, 'waiting');
-  change(fixture, { notBefore: inMinutes(80) });
-  await fixture.time.advance(60 * MINUTE_MS);
-  assert.deepEqual(postedAt(fixture), [78]);
-});
-
-test('a deadline that left counts again if NotBefore moves', async (t) => {
-  const { fixture } = opened(t);
-  fixture.isBlind = true;
-  await fixture.time.advance(DUE_MS);
-  fixture.isBlind = false;
-  change(fixture, { notBefore: inMinutes(30) });
-  await fixture.time.advance(60 * MINUTE_MS);
-  assert.deepEqual(postedAt(fixture), [28]);
-});
-
-test('a deadline that decided and is not submitted yet decides again if NotBefore moves', async (t) => {
-  const { fixture, approvals } = opened(t);
-  fixture.answers = [again(MINUTE_MS)];
-  await fixture.time.advance(DUE_MS);
-  assert.equal(approvals.summary(KEY)?.state, 'submitting');
-  change(fixture, { notBefore: inMinutes(30) });
-  assert.equal(approvals.summary(KEY)?.state, 'waiting');
-  await fixture.time.advance(60 * MINUTE_MS);
-  assert.deepEqual(postedAt(fixture), [13, 28]);
-  assert.equal(steps(approvals), 'decided answered dropped decided submitted');
-});
-
-test('the decision of a deadline survives a change that does not move it, and is posted once', async (t) => {
-  const { fixture, approvals } = opened(t);
-  fixture.answers = [again(MINUTE_MS)];
-  await fixture.time.advance(DUE_MS);
-  change(fixture, { description: 'changed' });
-  await fixture.time.advance(60 * MINUTE_MS);
-  assert.deepEqual(postedAt(fixture), [13, 14]);
-  assert.equal(steps(approvals), 'decided answered submitted');
-});
-
-test('another rule removes the deadline of the first, and its decision', async (t) => {
-  const rules: readonly PolicyRule[] = [
-    { when: { impacts: ['Reboot'] }, then: 'wait' },
-    { when: {}, then: 'wait', deadline: { beforeMs: 2 * MINUTE_MS, then: 'approve' } },
-  ];
-  for (const minutes of [5, 14]) {
-    const { fixture, approvals } = opened(t, { policy: rules });
-    fixture.answers = [again(10 * MINUTE_MS)];
-    await fixture.time.advance(minutes * MINUTE_MS);
-    change(fixture, { eventType: 'Reboot' });
-    await fixture.time.advance(60 * MINUTE_MS);
-    assert.equal(approvals.summary(KEY)?.state, 'waiting');
-    assert.equal(fixture.posts.length, minutes === 14 ? 1 : 0);
-  }
-});
-
-test('a deadline that passed while no process ran leaves', async (t) => {
-  const { fixture } = opened(t);
-  await fixture.time.advance(12 * MINUTE_MS);
-  // The process is killed here: its timers do not count.
-  fixture.time.jumpWall(2 * MINUTE_MS);
-  const after = restart(t, fixture);
-  await fixture.time.advance(60 * MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
-  assert.equal(after.summary(KEY)?.state, 'waiting');
-});
-
-test('a restart before the deadline does not matter', async (t) => {
-  const { fixture, approvals } = opened(t);
-  await fixture.close(approvals);
-  restart(t, fixture);
-  await fixture.time.advance(DUE_MS);
-  assert.deepEqual(postedAt(fixture), [13]);
-});
-
-test('a deadline decided then is stored then: later restarts do not matter, nor that NotBefore passes', async (t) => {
-  const { fixture, approvals } = opened(t);
-  fixture.answers = [again(60 * MINUTE_MS)];
-  await fixture.time.advance(DUE_MS);
-  assert.equal(fixture.store.stored(KEY, 1)?.decision?.by, 'deadline');
-  await fixture.close(approvals);
-  fixture.isAway = true;
-  const first = restart(t, fixture, false);
-  await fixture.time.advance(10 * MINUTE_MS);
-  assert.equal(first.summary(KEY)?.state, 'submitting');
-  restart(t, fixture);
-  fixture.isAway = false;
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 2);
-});
-
 test('a deadline that falls due while blind leaves, also once sight is back', async (t) => {
   const { fixture } = opened(t);
   fixture.isBlind = true;
@@ -284,129 +288,6 @@ test('a deadline that falls due while blind leaves, also once sight is back', as
   fixture.poll();
   change(fixture, { description: 'changed' });
   await fixture.time.advance(60 * MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
-});
-
-test('a deadline that falls due before this process has read a document leaves', async (t) => {
-  const { fixture, approvals } = opened(t);
-  await fixture.close(approvals);
-  const after = restart(t, fixture, false);
-  await fixture.time.advance(DUE_MS);
-  fixture.poll();
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
-  assert.equal(after.summary(KEY)?.state, 'waiting');
-});
-
-test('a hold stops the approval of a deadline, which is decided and stored all the same, whatever restarts follow', async (t) => {
-  const { fixture, approvals } = opened(t);
-  approvals.hold(caller('orders'), { EventId: EVENT_ID });
-  await fixture.time.advance(DUE_MS);
-  assert.equal(fixture.store.stored(KEY, 1)?.decision?.by, 'deadline');
-  assert.equal(fixture.store.stored(KEY, 1)?.state, 'held');
-  await fixture.close(approvals);
-  const after = restart(t, fixture);
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
-  assert.equal(after.release(caller('orders'), EVENT_ID, null).kind, 'released');
-  await fixture.time.advance(1000);
-  assert.equal(fixture.posts.length, 1);
-});
-
-test('a deadline that passed under a hold while no process ran leaves: the release posts nothing', async (t) => {
-  const { fixture, approvals } = opened(t);
-  approvals.hold(caller('orders'), { EventId: EVENT_ID });
-  await fixture.close(approvals);
-  await fixture.time.advance(DUE_MS);
-  const after = restart(t, fixture);
-  after.release(caller('orders'), EVENT_ID, null);
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
-});
-
-test('a wall clock set forward over the deadline: decided by the next document', async (t) => {
-  const { fixture } = opened(t);
-  await fixture.time.advance(5 * MINUTE_MS);
-  fixture.time.jumpWall(9 * MINUTE_MS);
-  await fixture.time.advance(1000);
-  assert.equal(fixture.posts.length, 0);
-  fixture.poll();
-  await settle();
-  assert.equal(fixture.posts.length, 1);
-});
-
-test('a wall clock set forward over NotBefore leaves', async (t) => {
-  const { fixture, approvals } = opened(t);
-  fixture.time.jumpWall(15 * MINUTE_MS);
-  fixture.poll();
-  await fixture.time.advance(60 * MINUTE_MS);
-  assert.equal(fixture.posts.length, 0);
-  assert.deepEqual(fixture.told, ['left']);
-  assert.equal(approvals.summary(KEY)?.state, 'waiting');
-});
-
-test('a wall clock set back makes the deadline wait for it', async (t) => {
-  const { fixture } = opened(t);
-  await fixture.time.advance(12 * MINUTE_MS);
-  fixture.time.jumpWall(-5 * MINUTE_MS);
-  await fixture.time.advance(6 * MINUTE_MS - 1);
-  fixture.poll();
-  assert.equal(fixture.posts.length, 0);
-  await fixture.time.advance(1);
-  assert.deepEqual(postedAt(fixture), [18]);
-});
-
-test('a deadline of weeks falls due to the moment', async (t) => {
-  const days = 24 * 60;
-  const { fixture } = opened(t, APPROVE, inMinutes(40 * days));
-  await fixture.time.advance((40 * days - 2) * MINUTE_MS - 1);
-  assert.equal(fixture.posts.length, 0);
-  await fixture.time.advance(1);
-  assert.equal(fixture.posts.length, 1);
-});
-
-test('a store that fails when a deadline falls due: the next document decides it, if NotBefore lies ahead then', async (t) => {
-  for (const [minutes, told] of [
-    [14, 'decided submitted'],
-    [16, 'left'],
-  ] as const) {
-    const { fixture } = opened(t);
-    fixture.store.fault = new Error('the disk is full');
-    await fixture.time.advance(minutes * MINUTE_MS);
-    assert.equal(fixture.posts.length, 0);
-    assert.deepEqual(fixture.told, []);
-    assert.ok(fixture.log.some((line) => line.includes('a deadline expired and could not be stored')));
-    fixture.store.fault = null;
-    fixture.poll();
-    await fixture.time.advance(60 * MINUTE_MS);
-    fixture.poll();
-    assert.equal(fixture.told.join(' '), told);
-  }
-});
-
-test('after a store failure, a document that changes the event without moving the deadline also decides it', async (t) => {
-  const { fixture } = opened(t);
-  fixture.store.fault = new Error('the disk is full');
-  await fixture.time.advance(DUE_MS);
-  fixture.store.fault = null;
-  change(fixture, { description: 'changed' });
-  await settle();
-  assert.deepEqual(postedAt(fixture), [13]);
-});
-
-test('a decision under a hold is dropped if another rule governs, even with the same deadline', async (t) => {
-  const deadline = { beforeMs: 2 * MINUTE_MS, then: 'approve' } as const;
-  const { fixture, approvals } = opened(t, {
-    policy: [
-      { when: { impacts: ['Reboot'] }, then: 'wait', deadline },
-      { when: {}, then: 'wait', deadline },
-    ],
-  });
-  approvals.hold(caller('orders'), { EventId: EVENT_ID });
-  await fixture.time.advance(DUE_MS);
-  change(fixture, { eventType: 'Reboot' });
-  approvals.release(caller('orders'), EVENT_ID, null);
-  await fixture.time.advance(MINUTE_MS);
   assert.equal(fixture.posts.length, 0);
 });
 
@@ -555,14 +436,6 @@ test('each event has its own deadline', async (t) => {
       ['later', 18],
     ],
   );
-});
-
-test('an event that Azure started and took back has the deadline that lies ahead', async (t) => {
-  const { fixture } = opened(t);
-  change(fixture, STARTED);
-  change(fixture, { eventStatus: 'Scheduled', notBefore: inMinutes(15) });
-  await fixture.time.advance(60 * MINUTE_MS);
-  assert.deepEqual(postedAt(fixture), [13]);
 });
 
 test('a deadline in a dry run decides and posts nothing, in that run or in a later one', async (t) => {

@@ -23,11 +23,10 @@ import {
   said,
   startRequests,
 } from '../../../virtual/approvals-fixture.ts';
+import { type Story, testStories } from '../../../virtual/approvals-story.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
 const THREE = { approvers: { orders: {}, billing: {}, ops: { admin: true } } } as const;
-/** The fixture begins at midnight. */
-const NOT_BEFORE = '2026-01-01T00:15:00Z';
 const MINUTE_MS = 60_000;
 
 function hold(approvals: Approvals, approver: string, eventId = EVENT_ID, reason?: string): string {
@@ -92,49 +91,6 @@ test('one yes of several under a hold is told who holds and for whom it waits', 
   });
 });
 
-test('who holds may approve, and is held by itself', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  hold(approvals, 'orders');
-  assert.equal(said(await approve(approvals)), '202 held');
-  release(approvals, 'orders');
-  await settle();
-  assert.equal(fixture.posts.length, 1);
-});
-
-test('a hold and the yes under it survive restarts', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  hold(approvals, 'billing', EVENT_ID, 'month end');
-  await approve(approvals);
-  reopened(fixture);
-  const later = reopened(fixture);
-  await fixture.time.advance(MINUTE_MS);
-  fixture.poll();
-  await fixture.time.advance(MINUTE_MS);
-  assert.equal(holders(later), 'billing: month end');
-  assert.equal(fixture.posts.length, 0);
-  assert.equal(said(await approve(later)), '202 held');
-  assert.equal(release(later, 'billing'), 'released');
-  const last = reopened(fixture);
-  t.after(() => fixture.close(last));
-  await fixture.time.advance(1000);
-  assert.equal(holders(last), '', 'a release is durable, too');
-  assert.equal(fixture.posts.length, 1);
-});
-
-test('each approver has one hold: another by the same one takes its place, and the last release counts', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  hold(approvals, 'orders', EVENT_ID, 'first');
-  hold(approvals, 'billing', EVENT_ID, 'mine');
-  hold(approvals, 'orders', EVENT_ID, 'second');
-  assert.equal(holders(approvals), 'orders: second, billing: mine');
-  await approve(approvals);
-  assert.equal(release(approvals, 'orders'), 'released');
-  assert.equal(await fixture.postsAfter(MINUTE_MS), 0);
-  assert.equal(holders(approvals), 'billing: mine');
-  release(approvals, 'billing');
-  assert.equal(await fixture.postsAfter(1000), 1);
-});
-
 const NEVER: ApprovalSettings = { policy: [{ when: {}, then: 'never' }] };
 const ELSEWHERE: ApprovalSettings = { approvers: { orders: { scope: { impacts: ['Reboot'] } } } };
 const REFUSALS: readonly [
@@ -167,59 +123,139 @@ for (const [told, settings, fields, body] of REFUSALS) {
   });
 }
 
-test('once the metadata service has accepted the StartRequest there is nothing left to hold, whatever the scope', async (t) => {
-  const approvers = { orders: {}, billing: { scope: { impacts: ['Reboot'] } } };
-  const { fixture, approvals } = approvalsOverOneEvent(t, { approvers });
-  await approve(approvals);
-  assert.equal(hold(approvals, 'billing'), '409 submitted');
-  change(fixture, STARTED);
-  assert.equal(hold(approvals, 'billing'), '409 started');
-  change(fixture, { eventStatus: 'Scheduled' });
-  assert.equal(hold(approvals, 'orders'), '409 submitted');
-});
+const SCOPED = (name: string) => ({ scope: { impacts: ['freeze'], resources: [name] } });
+const FREEZES: ApprovalSettings = { policy: [{ when: { impacts: ['Freeze'] }, then: 'approve' }] };
+const DEADLINE: ApprovalSettings = {
+  policy: [{ when: {}, then: 'wait', deadline: { beforeMs: 2 * MINUTE_MS, then: 'approve' } }],
+};
 
-test('a scope that covers some names allows a hold and no approval; one that covers none allows neither', async (t) => {
-  const scoped = (name: string) => ({ scope: { impacts: ['freeze'], resources: [name] } });
-  const approvers = { orders: scoped('westno_0'), billing: scoped('eastno_*') };
-  const { approvals } = approvalsOverOneEvent(t, { approvers });
-  assert.equal(hold(approvals, 'orders'), '201 held');
-  assert.equal(said(await approve(approvals)), '403 scope');
-  assert.equal(hold(approvals, 'billing'), '403 scope');
-});
-
-test('a name outside a required list may hold, while its yes is refused', async (t) => {
-  const { approvals } = approvalsOverOneEvent(t, { required: ['orders'] });
-  assert.equal(said(await approve(approvals, 'billing')), '403 forbidden');
-  assert.equal(hold(approvals, 'billing'), '201 held');
-  assert.equal(said(await approve(approvals)), '202 held');
-});
-
-test('a release is of the own hold; of another one by an admin alone', (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
-  assert.equal(release(approvals, 'orders'), '404 not-held');
-  assert.equal(release(approvals, 'ops'), '404 not-held');
-  hold(approvals, 'orders');
-  assert.equal(release(approvals, 'billing'), '403 forbidden');
-  assert.equal(release(approvals, 'billing', 'orders'), '403 forbidden');
-  assert.equal(release(approvals, 'billing', 'ops'), '403 forbidden', 'whether ops holds is for admins to ask');
-  assert.equal(release(approvals, 'billing', 'billing'), '404 not-held');
-  assert.equal(holders(approvals), 'orders: null');
-  hold(approvals, 'billing');
-  assert.equal(release(approvals, 'orders', 'orders'), 'released');
-  assert.equal(release(approvals, 'ops', 'orders'), '404 not-held');
-  assert.equal(release(approvals, 'ops', 'billing'), 'released');
-  assert.equal(holders(approvals), '');
-  assert.equal(fixture.posts.length, 0);
-});
-
-test('an admin who names no holder releases its own hold if it has one, else all', (t) => {
-  const { approvals } = approvalsOverOneEvent(t, THREE);
-  for (const name of ['orders', 'ops', 'billing']) hold(approvals, name);
-  assert.equal(release(approvals, 'ops'), 'released');
-  assert.equal(holders(approvals), 'orders: null, billing: null');
-  assert.equal(release(approvals, 'ops'), 'released');
-  assert.equal(holders(approvals), '');
-});
+testStories([
+  [
+    'who holds may approve, and is held by itself',
+    {},
+    'orders holds; orders approves > 202 held; orders releases; posts > 1',
+  ],
+  [
+    'a hold and the yes under it survive restarts, and so does the release',
+    {},
+    `billing holds: month end; orders approves
+    restart without a document; restart without a document; +1 min; poll; +1 min
+    holders > billing: month end; posts > 0
+    orders approves > 202 held; billing releases > released
+    restart without a document; +1 s; holders >; posts > 1`,
+  ],
+  [
+    'each approver has one hold: another by the same one takes its place, and the last release counts',
+    {},
+    `orders holds: first; billing holds: mine; orders holds: second; holders > orders: second, billing: mine
+    orders approves; orders releases > released; +1 min; posts > 0; holders > billing: mine
+    billing releases; +1 s; posts > 1`,
+  ],
+  [
+    'once the metadata service has accepted the StartRequest there is nothing left to hold, whatever the scope',
+    { approvers: { orders: {}, billing: { scope: { impacts: ['Reboot'] } } } },
+    `orders approves; billing holds > 409 submitted
+    it starts; billing holds > 409 started
+    it is Scheduled; orders holds > 409 submitted`,
+  ],
+  [
+    'a scope that covers some names allows a hold and no approval; one that covers none allows neither',
+    { approvers: { orders: SCOPED('westno_0'), billing: SCOPED('eastno_*') } },
+    'orders holds > 201 held; orders approves > 403 scope; billing holds > 403 scope',
+  ],
+  [
+    'a name outside a required list may hold, while its yes is refused',
+    { required: ['orders'] },
+    'billing approves > 403 forbidden; billing holds > 201 held; orders approves > 202 held',
+  ],
+  [
+    'a release is of the own hold; of another one by an admin alone, who alone may ask whether another holds',
+    THREE,
+    `orders releases > 404 not-held; ops releases > 404 not-held
+    orders holds; billing releases > 403 forbidden; billing releases orders > 403 forbidden
+    billing releases ops > 403 forbidden; billing releases billing > 404 not-held; holders > orders: null
+    billing holds; orders releases orders > released; ops releases orders > 404 not-held
+    ops releases billing > released; holders >; posts > 0`,
+  ],
+  [
+    'an admin who names no holder releases its own hold if it has one, else all',
+    THREE,
+    `orders holds; ops holds; billing holds
+    ops releases > released; holders > orders: null, billing: null; ops releases > released; holders >`,
+  ],
+  [
+    'the last release posts nothing that is not decided',
+    { required: 'all' },
+    `billing holds; orders approves; billing releases; +1 min; posts > 0; state > waiting
+    billing approves > 200 submitted`,
+  ],
+  // The metadata service takes its time, so that there is something to hold.
+  ...(
+    [
+      ['Freeze', 2],
+      ['Reboot', 1],
+    ] as const
+  ).map(
+    ([type, posts]): Story => [
+      `the last release posts the decision of a rule, if the rule still approves: of a ${type}, ${posts} posts`,
+      FREEZES,
+      `service answers 503 1 s; orders holds; it is a ${type}; it is described; +1 min; posts > 1
+      orders releases; +1 min; posts > ${posts}`,
+    ],
+  ),
+  ...(
+    [
+      [10, 'waiting', 0],
+      [14, 'submitted', 1],
+      [15, 'waiting', 0],
+      [20, 'waiting', 0],
+    ] as const
+  ).map(
+    ([minutes, told, posts]): Story => [
+      `a hold released in minute ${minutes}, of a deadline in minute 13 and NotBefore in minute 15: ${told}`,
+      DEADLINE,
+      `NotBefore 15 min; orders holds; +${minutes} min; state > held; posts > 0
+      orders releases; +1 s; state > ${told}; posts > ${posts}`,
+    ],
+  ),
+  [
+    'a quorum under a hold is posted by the last release after NotBefore, too',
+    DEADLINE,
+    'NotBefore 15 min; billing holds; +14 min; orders approves; +6 min; billing releases; +1 s; posts > 1',
+  ],
+  [
+    'an approval that becomes void under a hold is told so; the hold stands, and its release posts nothing',
+    {},
+    `billing holds; orders approves; it is a Redeploy
+    published > approval.recorded orders, approval.failed changed orders; state > held; holders > billing: null
+    billing releases; +1 min; posts > 0`,
+  ],
+  [
+    'a hold while a StartRequest is posted again and again ends that, for as long as it stands',
+    {},
+    `service answers 503 1 s, 503 1 s, 503 1 s; orders approves; +1500 ms; posts > 2
+    billing holds; +1 min; posts > 2; billing releases; +1 min; posts > 4; state > submitted`,
+  ],
+  [
+    'a hold ends with its event: nothing is posted, and the next occurrence is not held',
+    {},
+    `billing holds; orders approves; it ends; it is Scheduled; state > none
+    billing releases > 404 not-held; orders approves > 200 submitted; posts > 1`,
+  ],
+  [
+    'a hold outlasts a start that Azure took back; the yes before it does not, whoever releases',
+    {},
+    `billing holds; orders approves; it starts; state > moot; it is Scheduled; holders > billing: null
+    billing releases > released; +1 min; posts > 0; orders approves > 200 submitted`,
+  ],
+  [
+    'what the metadata service refused is not posted again by a hold and its release, but by another yes',
+    THREE,
+    `service answers refused; orders asks; +1 s; is answered > 502 refused
+    billing holds > 201 held; state > failed; billing releases > released; +1 min; posts > 1
+    orders approves > 200 submitted; posts > 2`,
+  ],
+]);
 
 test('a release lifts no hold that was set after the time that it names', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
@@ -248,80 +284,6 @@ test('a release is refused as an approval is for an event that is unknown, has s
   assert.equal(release(approvals, 'orders'), '409 started');
   end(fixture);
   assert.equal(release(approvals, 'orders'), '410 ended');
-});
-
-test('the last release posts nothing that is not decided', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
-  hold(approvals, 'billing');
-  await approve(approvals);
-  release(approvals, 'billing');
-  assert.equal(await fixture.postsAfter(MINUTE_MS), 0);
-  assert.equal(approvals.summary(KEY)?.state, 'waiting');
-  assert.equal(said(await approve(approvals, 'billing')), '200 submitted');
-});
-
-test('the last release posts the decision of a rule, if the rule still approves', async (t) => {
-  const held: ApprovalSettings = { policy: [{ when: { impacts: ['Freeze'] }, then: 'approve' }] };
-  for (const [eventType, posts] of [
-    ['Freeze', 1],
-    ['Reboot', 0],
-  ] as const) {
-    // The metadata service takes its time, so that there is something to hold.
-    const { fixture, approvals } = approvalsOverOneEvent(t, held);
-    fixture.answers = [again(1000)];
-    await settle();
-    hold(approvals, 'orders');
-    change(fixture, { eventType, description: 'changed' });
-    assert.equal(await fixture.postsAfter(MINUTE_MS), 1);
-    release(approvals, 'orders');
-    assert.equal(await fixture.postsAfter(MINUTE_MS), 1 + posts, eventType);
-  }
-});
-
-const DEADLINE: ApprovalSettings = {
-  policy: [{ when: {}, then: 'wait', deadline: { beforeMs: 2 * MINUTE_MS, then: 'approve' } }],
-};
-for (const [minutes, told, posts] of [
-  [10, 'waiting', 0],
-  [14, 'submitted', 1],
-  [15, 'waiting', 0],
-  [20, 'waiting', 0],
-] as const) {
-  test(`a hold released in minute ${minutes}, of a deadline in minute 13 and NotBefore in minute 15: ${told}`, async (t) => {
-    const { fixture, approvals } = approvalsOverOneEvent(t, DEADLINE);
-    change(fixture, { notBefore: NOT_BEFORE });
-    hold(approvals, 'orders');
-    await fixture.time.advance(minutes * MINUTE_MS);
-    assert.equal(approvals.summary(KEY)?.state, 'held');
-    assert.equal(fixture.posts.length, 0);
-    release(approvals, 'orders');
-    await fixture.time.advance(1000);
-    assert.equal(approvals.summary(KEY)?.state, told);
-    assert.equal(fixture.posts.length, posts);
-  });
-}
-
-test('a quorum under a hold is posted by the last release after NotBefore, too', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, DEADLINE);
-  change(fixture, { notBefore: NOT_BEFORE });
-  hold(approvals, 'billing');
-  await fixture.time.advance(14 * MINUTE_MS);
-  await approve(approvals);
-  await fixture.time.advance(6 * MINUTE_MS);
-  release(approvals, 'billing');
-  assert.equal(await fixture.postsAfter(1000), 1);
-});
-
-test('an approval that becomes void under a hold is told so; the hold stands, and its release posts nothing', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  hold(approvals, 'billing');
-  await approve(approvals);
-  change(fixture, { eventType: 'Redeploy' });
-  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
-  assert.equal(approvals.summary(KEY)?.state, 'held');
-  assert.equal(holders(approvals), 'billing: null');
-  release(approvals, 'billing');
-  assert.equal(await fixture.postsAfter(MINUTE_MS), 0);
 });
 
 test('a hold between the decision and the POST: nothing is posted, and the answer names the holder', async (t) => {
@@ -494,43 +456,6 @@ test('a sink holds again what it prepared for, though a StartRequest is on its w
   }
 });
 
-test('a hold while a StartRequest is posted again and again ends that, for as long as it stands', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.answers = [again(1000), again(1000), again(1000)];
-  await approve(approvals);
-  assert.equal(await fixture.postsAfter(1500), 2);
-  hold(approvals, 'billing');
-  assert.equal(await fixture.postsAfter(MINUTE_MS), 2);
-  release(approvals, 'billing');
-  assert.equal(await fixture.postsAfter(MINUTE_MS), 4);
-  assert.equal(approvals.summary(KEY)?.state, 'submitted');
-});
-
-test('a hold ends with its event: nothing is posted, and the next occurrence is not held', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  hold(approvals, 'billing');
-  await approve(approvals);
-  end(fixture);
-  change(fixture);
-  assert.equal(approvals.summary(KEY), null);
-  assert.equal(release(approvals, 'billing'), '404 not-held');
-  assert.equal(said(await approve(approvals)), '200 submitted');
-  assert.equal(fixture.posts.length, 1);
-});
-
-test('a hold outlasts a start that Azure took back; the yes before it does not, whoever releases', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  hold(approvals, 'billing');
-  await approve(approvals);
-  change(fixture, STARTED);
-  assert.equal(approvals.summary(KEY)?.state, 'moot');
-  change(fixture, { eventStatus: 'Scheduled' });
-  assert.equal(holders(approvals), 'billing: null');
-  assert.equal(release(approvals, 'billing'), 'released');
-  assert.equal(await fixture.postsAfter(MINUTE_MS), 0);
-  assert.equal(said(await approve(approvals)), '200 submitted');
-});
-
 test('in a dry run a hold stops the decision as ever, and its release posts nothing, also after the dry run', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { dryRun: true });
   hold(approvals, 'billing');
@@ -596,18 +521,4 @@ test('a hold that is said again with the same reason is answered as before, and 
   assert.deepEqual(hold(), first);
   const life = approvals.life(EVENT_ID);
   assert.deepEqual('steps' in life && life.steps.map(({ step }) => step), ['held']);
-});
-
-test('what the metadata service refused is not posted again by a hold and its release, but by another yes', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
-  fixture.answers = [REFUSED];
-  const refused = approve(approvals);
-  await fixture.time.advance(1000);
-  assert.equal(said(await refused), '502 refused');
-  assert.equal(hold(approvals, 'billing'), '201 held');
-  assert.equal(approvals.summary(KEY)?.state, 'failed');
-  assert.equal(release(approvals, 'billing'), 'released');
-  assert.equal(await fixture.postsAfter(MINUTE_MS), 1);
-  assert.equal(said(await approve(approvals)), '200 submitted');
-  assert.equal(fixture.posts.length, 2);
 });

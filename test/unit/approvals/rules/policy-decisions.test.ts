@@ -19,10 +19,10 @@ import {
   KEY,
   REFUSED,
   reopened,
-  STARTED,
   said,
   startRequests,
 } from '../../../virtual/approvals-fixture.ts';
+import { type Story, testStories } from '../../../virtual/approvals-story.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
 const FREEZES: readonly PolicyRule[] = [
@@ -127,29 +127,99 @@ test('a rule that waits has its own quorum, and an event that waits by a rule sa
   assert.equal(fixture.store.published[0]?.policy, null, 'a yes is nobody else than the approver');
 });
 
-test('a name outside the list of a rule may not approve what it governs, and may all else', async (t) => {
-  const listed: ApprovalSettings = { policy: [{ when: { impacts: ['Freeze'] }, then: 'wait', required: ['billing'] }] };
-  const { fixture, approvals } = approvalsOverOneEvent(t, listed);
-  assert.equal(said(await approve(approvals)), '403 forbidden');
-  change(fixture, { eventType: 'Reboot' });
-  assert.equal(said(await approve(approvals)), '200 submitted');
-});
+const DRY: ApprovalSettings = { ...POLICY, dryRun: true };
 
-test('a decision that no longer holds is dropped before it is posted, and made again if it holds again', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
-  change(fixture, { eventSource: 'User' });
-  assert.equal(await fixture.postsAfter(60_000), 0);
-  assert.equal(approvals.summary(KEY)?.state, 'waiting');
-  assert.deepEqual(fixture.store.told, []);
-  change(fixture, { eventSource: 'Platform' });
-  await settle();
-  assert.equal(fixture.posts.length, 1);
-  assert.deepEqual(steps(approvals).slice(0, 3), [
-    'decided policy[1] policy',
-    'dropped policy[0] policy',
-    'decided policy[1] policy',
-  ]);
-});
+testStories([
+  [
+    'a name outside the list of a rule may not approve what it governs, and may all else',
+    { policy: [{ when: { impacts: ['Freeze'] }, then: 'wait', required: ['billing'] }] },
+    'orders approves > 403 forbidden; it is a Reboot; orders approves > 200 submitted',
+  ],
+  [
+    'a decision that no longer holds is dropped before it is posted, and made again if it holds again',
+    POLICY,
+    `it is by User; +1 min; posts > 0; state > waiting; published >; it is by Platform; posts > 1
+    whole record > decided policy[1] policy, dropped policy[0] policy, decided policy[1] policy, submitted policy[1] 200`,
+  ],
+  [
+    'a decision that no longer holds after it was accepted stays submitted: nothing can take it back',
+    POLICY,
+    '+0 ms; it is a Reboot; +1 min; state > submitted; policy > policy[1]; posts > 1',
+  ],
+  [
+    'a submitted decision is not made twice, whatever changes, and confirmed by the start',
+    POLICY,
+    `+0 ms; it is described; restart without a document; it lasts 3 s; +1 min; it starts; state > confirmed; posts > 1
+    record > decided submitted confirmed`,
+  ],
+  [
+    'an event that Azure started by itself and took back is approved again; an approved event is not',
+    POLICY,
+    `it starts; state > moot; posts > 0; it is Scheduled; posts > 1
+    it starts; it is Scheduled; +1 min; posts > 1; state > submitted`,
+  ],
+  ['an EventId that comes back after its end is approved again', POLICY, '+0 ms; it ends; it is Scheduled; posts > 2'],
+  [
+    'a vote is recorded even if a rule approves, and one StartRequest is sent',
+    { ...POLICY, required: 'all' },
+    `service answers 503 1 s; orders approves > 202 submitting; +1 s; approved by > orders
+    billing approves > 200 submitted; posts > 2
+    published > approval.recorded orders, approval.submitted, approval.recorded billing`,
+  ],
+  [
+    'if a rule drops its decision, a full quorum decides instead',
+    POLICY,
+    `service answers 503 1 min; orders approves; it is by User; state > submitting; on disk > submitting by quorum
+    +2 min; state > submitted; published > approval.recorded orders, approval.submitted orders`,
+  ],
+  [
+    'what was refused by a rule that no longer approves is dropped at the next change',
+    POLICY,
+    'service answers refused; +1 s; it is by User; +1 min; state > waiting; posts > 1',
+  ],
+  [
+    'an approver may approve again what was refused, and that alone posts it again',
+    {},
+    `service answers refused; orders approves > 502 refused; it is described; restart; +1 min; posts > 1; state > failed
+    orders approves > 200 submitted; posts > 2`,
+  ],
+  [
+    'in a dry run a rule decides and nothing is posted or told, in that run or in a later one',
+    DRY,
+    `+1 min; state > dry-run; whole record > decided policy[1] policy; it is a Reboot; it is a Freeze; it is a Reboot
+    restart for real; state > dry-run; it is described; it is a Reboot; it is a Freeze; +1 min; posts > 0; published >
+    restart for real without a document; +1 min; posts > 0`,
+  ],
+  [
+    'a decision of a rule in a dry run is not posted later, even if an approver agreed with it',
+    DRY,
+    'orders approves > 200 dry-run; restart for real; it is described; +1 min; posts > 0',
+  ],
+  ...[POLICY, {}].map(
+    (settings): Story => [
+      `after a dry run approvers may approve what ${settings === POLICY ? 'a rule' : 'they themselves'} had approved in it`,
+      { ...settings, dryRun: true },
+      `billing approves; restart for real; +1 min; posts > 0; orders approves > 200 submitted; approved by > orders
+      posts > 1`,
+    ],
+  ),
+  [
+    'after a dry run a first yes of two does not let the rule decide what it had decided in it',
+    { ...DRY, required: 'all' },
+    `restart for real; orders approves; it is by User; it is by Platform; +1 min; posts > 0
+    billing approves > 200 submitted`,
+  ],
+  [
+    'a yes of a dry run counts towards no quorum after it',
+    { required: 'all', dryRun: true },
+    'orders approves > 202 waiting; restart for real; billing approves > 202 waiting; waiting for > orders',
+  ],
+  [
+    'a dry run that begins at a restart posts nothing of what was decided before',
+    POLICY,
+    'restart dry; +1 min; state > dry-run; posts > 0',
+  ],
+]);
 
 test('a decision that no longer holds by the look before the POST is dropped', async (t) => {
   const { fixture } = approvalsOverOneEvent(t, POLICY);
@@ -181,16 +251,6 @@ test('a decision that is dropped during the POST is reported as submitted, by it
   }
 });
 
-test('a decision that no longer holds after it was accepted stays submitted: nothing can take it back', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
-  await settle();
-  change(fixture, { eventType: 'Reboot' });
-  await fixture.time.advance(60_000);
-  assert.equal(approvals.summary(KEY)?.state, 'submitted');
-  assert.equal(approvals.summary(KEY)?.policy, 'policy[1]');
-  assert.equal(fixture.posts.length, 1);
-});
-
 test('a decision is made again at each start, by the policy of that process', async (t) => {
   const { fixture } = approvalsOverOneEvent(t, POLICY);
   fixture.isAway = true;
@@ -219,47 +279,6 @@ test('a rule that is new at a start decides events that were known before', asyn
   );
 });
 
-test('a submitted decision is not made twice, whatever changes, and confirmed by the start', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
-  await settle();
-  change(fixture, { description: 'changed' });
-  const after = reopened(fixture, POLICY);
-  t.after(() => fixture.close(after));
-  change(fixture, { durationInSeconds: 3 });
-  await fixture.time.advance(60_000);
-  change(fixture, STARTED);
-  assert.equal(after.summary(KEY)?.state, 'confirmed');
-  assert.equal(fixture.posts.length, 1);
-  assert.deepEqual(
-    steps(approvals).map((line) => line.split(' ')[0]),
-    ['decided', 'submitted', 'confirmed'],
-  );
-});
-
-test('an event that Azure started by itself and took back is approved again; an approved event is not', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
-  change(fixture, STARTED);
-  await settle();
-  assert.equal(approvals.summary(KEY)?.state, 'moot');
-  assert.equal(fixture.posts.length, 0);
-  change(fixture, { eventStatus: 'Scheduled' });
-  await settle();
-  assert.equal(fixture.posts.length, 1);
-  change(fixture, STARTED);
-  change(fixture, { eventStatus: 'Scheduled' });
-  assert.equal(await fixture.postsAfter(60_000), 1);
-  assert.equal(approvals.summary(KEY)?.state, 'submitted');
-});
-
-test('an EventId that comes back after its end is approved again', async (t) => {
-  const { fixture } = approvalsOverOneEvent(t, POLICY);
-  await settle();
-  end(fixture);
-  change(fixture, {});
-  await settle();
-  assert.equal(fixture.posts.length, 2);
-});
-
 test('the documentation preset approves what the sample approves, and nothing else', async (t) => {
   const { fixture } = approvalsOverOneEvent(t, { policy: 'documentation' });
   fixture.list('slow', { durationInSeconds: 9 });
@@ -277,31 +296,6 @@ test('the documentation preset approves what the sample approves, and nothing el
   assert.ok(fixture.store.published.every(({ phase, policy }) => phase === 'submitted' && policy === 'documentation'));
 });
 
-test('a vote is recorded even if a rule approves, and one StartRequest is sent', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, { ...POLICY, required: 'all' });
-  fixture.answers = [again(1000)];
-  await settle();
-  assert.equal(said(await approve(approvals)), '202 submitting');
-  await fixture.time.advance(1000);
-  assert.deepEqual(approvals.summary(KEY)?.approvedBy, ['orders']);
-  assert.equal(said(await approve(approvals, 'billing')), '200 submitted');
-  assert.equal(fixture.posts.length, 2);
-  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted', 'approval.recorded billing']);
-});
-
-test('if a rule drops its decision, a full quorum decides instead', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
-  fixture.answers = [again(60_000)];
-  await settle();
-  await approve(approvals);
-  change(fixture, { eventSource: 'User' });
-  assert.equal(approvals.summary(KEY)?.state, 'submitting');
-  assert.equal(approvals.approvalOf(KEY, 1)?.decision?.by, 'quorum');
-  await fixture.time.advance(120_000);
-  assert.equal(approvals.summary(KEY)?.state, 'submitted');
-  assert.equal(fixture.store.published.at(-1)?.approver, 'orders');
-});
-
 test('a refused decision is made again at the next change or start, before its minute is over', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
   fixture.answers = [REFUSED, REFUSED];
@@ -317,30 +311,6 @@ test('a refused decision is made again at the next change or start, before its m
   t.after(() => fixture.close(after));
   assert.equal(await fixture.postsAfter(1000), 3);
   assert.equal(after.summary(KEY)?.state, 'submitted');
-});
-
-test('what was refused by a rule that no longer approves is dropped at the next change', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, POLICY);
-  fixture.answers = [REFUSED];
-  await fixture.time.advance(1000);
-  change(fixture, { eventSource: 'User' });
-  await fixture.time.advance(60_000);
-  assert.equal(approvals.summary(KEY)?.state, 'waiting');
-  assert.equal(fixture.posts.length, 1);
-});
-
-test('an approver may approve again what was refused, and that alone posts it again', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.answers = [REFUSED];
-  assert.equal(said(await approve(approvals)), '502 refused');
-  change(fixture, { description: 'changed' });
-  const after = reopened(fixture, {});
-  t.after(() => fixture.close(after));
-  fixture.poll();
-  assert.equal(await fixture.postsAfter(60_000), 1);
-  assert.equal(after.summary(KEY)?.state, 'failed');
-  assert.equal(said(await approve(after)), '200 submitted');
-  assert.equal(fixture.posts.length, 2);
 });
 
 test('a refused approval that gets void is not told a second time, and a rule that approves by then posts it', async (t) => {
@@ -391,64 +361,6 @@ test('a vote that every bridge received waits for its turn, and the same vote ov
   assert.equal(other.fixture.posts.length, 1);
 });
 
-test('in a dry run a rule decides and nothing is posted or told, in that run or in a later one', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, { ...POLICY, dryRun: true });
-  await fixture.time.advance(60_000);
-  assert.equal(approvals.summary(KEY)?.state, 'dry-run');
-  assert.deepEqual(steps(approvals), ['decided policy[1] policy']);
-  change(fixture, { eventType: 'Reboot' });
-  change(fixture, { eventType: 'Freeze' });
-  change(fixture, { eventType: 'Reboot' });
-  const real = reopened(fixture, POLICY);
-  t.after(() => fixture.close(real));
-  fixture.poll();
-  assert.equal(real.summary(KEY)?.state, 'dry-run');
-  change(fixture, { description: 'changed again' });
-  change(fixture, { eventType: 'Reboot' });
-  change(fixture, { eventType: 'Freeze' });
-  assert.equal(await fixture.postsAfter(60_000), 0);
-  assert.deepEqual(fixture.store.told, []);
-  reopened(fixture, POLICY);
-  assert.equal(await fixture.postsAfter(60_000), 0);
-});
-
-test('a decision of a rule in a dry run is not posted later, even if an approver agreed with it', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, { ...POLICY, dryRun: true });
-  assert.equal(said(await approve(approvals)), '200 dry-run');
-  const real = reopened(fixture, POLICY);
-  t.after(() => fixture.close(real));
-  fixture.poll();
-  change(fixture, { description: 'changed' });
-  assert.equal(await fixture.postsAfter(60_000), 0);
-});
-
-test('after a dry run approvers may approve what a rule or they themselves had approved in it', async (t) => {
-  for (const settings of [POLICY, {}]) {
-    const { fixture, approvals } = approvalsOverOneEvent(t, { ...settings, dryRun: true });
-    await approve(approvals, 'billing');
-    const real = reopened(fixture, settings);
-    t.after(() => fixture.close(real));
-    fixture.poll();
-    assert.equal(await fixture.postsAfter(60_000), 0);
-    assert.equal(said(await approve(real)), '200 submitted');
-    assert.deepEqual(real.summary(KEY)?.approvedBy, ['orders']);
-    assert.equal(fixture.posts.length, 1);
-  }
-});
-
-test('after a dry run a first yes of two does not let the rule decide what it had decided in it', async (t) => {
-  const both: ApprovalSettings = { ...POLICY, required: 'all' };
-  const { fixture } = approvalsOverOneEvent(t, { ...both, dryRun: true });
-  const real = reopened(fixture, both);
-  t.after(() => fixture.close(real));
-  fixture.poll();
-  await approve(real);
-  change(fixture, { eventSource: 'User' });
-  change(fixture, { eventSource: 'Platform' });
-  assert.equal(await fixture.postsAfter(60_000), 0);
-  assert.equal(said(await approve(real, 'billing')), '200 submitted');
-});
-
 test('what is left of a dry run is no decision: not in the record, not in the metric, and not of a policy that there is not', async (t) => {
   const both: ApprovalSettings = { required: 'all' };
   const { fixture, approvals } = approvalsOverOneEvent(t, { ...both, dryRun: true });
@@ -480,16 +392,6 @@ test('what is left of a dry run is no decision under a hold, either', async (t) 
   assert.deepEqual(steps(real), ['decided policy[1] policy', 'held policy[1]', 'dropped policy[1] policy']);
   assert.equal(real.approvalOf(KEY, 1), null, 'nobody has approved it');
   assert.equal(approvals.approvalOf(KEY, 1)?.decision?.by, 'policy');
-});
-
-test('a yes of a dry run counts towards no quorum after it', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all', dryRun: true });
-  assert.equal(said(await approve(approvals)), '202 waiting');
-  const real = reopened(fixture, { required: 'all' });
-  t.after(() => fixture.close(real));
-  fixture.poll();
-  assert.equal(said(await approve(real, 'billing')), '202 waiting');
-  assert.deepEqual(real.summary(KEY)?.waitingFor, ['orders']);
 });
 
 test('a dry run that takes a real yes along tells its approver so, once, whatever follows', async (t) => {
@@ -552,16 +454,6 @@ test('after a dry run a rule decides the occurrences that it had not decided in 
     fixture.posts.map(({ eventIds: [id] }) => id),
     ['second', EVENT_ID],
   );
-});
-
-test('a dry run that begins at a restart posts nothing of what was decided before', async (t) => {
-  const { fixture } = approvalsOverOneEvent(t, POLICY);
-  const dry = reopened(fixture, { ...POLICY, dryRun: true });
-  t.after(() => fixture.close(dry));
-  fixture.poll();
-  await fixture.time.advance(60_000);
-  assert.equal(dry.summary(KEY)?.state, 'dry-run');
-  assert.equal(fixture.posts.length, 0);
 });
 
 test('after a dry run, the rule that decided in it does not decide again, even if an approval came meanwhile and became void', async (t) => {

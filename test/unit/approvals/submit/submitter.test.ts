@@ -24,63 +24,149 @@ import {
   said,
   startRequests,
 } from '../../../virtual/approvals-fixture.ts';
+import { type Story, testStories } from '../../../virtual/approvals-story.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
 async function stateOf(asked: Promise<ApprovalAnswer>): Promise<string> {
   return said(await asked);
 }
 
-test('a document of at most 10 s is good enough, and nothing is read again', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  await fixture.time.advance(10_000);
-  assert.equal(await stateOf(approve(approvals)), '200 submitted');
-  assert.equal(fixture.reads, 0);
-});
+const GONE_OR_STARTED = ['it Started', 'it no more'];
 
-test('an older document is read again first', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  await fixture.time.advance(10_001);
-  assert.equal(await stateOf(approve(approvals)), '200 submitted');
-  assert.equal(fixture.reads, 1);
-  assert.equal(fixture.posts[0]?.documentAgeMs, 0);
-});
-
-test('if a new read shows a worse event, the approval is void and the answer says so', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  await fixture.time.advance(10_001);
-  fixture.list(EVENT_ID, { durationInSeconds: 60 });
-  assert.equal(await stateOf(approve(approvals)), '409 changed');
-  assert.equal(fixture.posts.length, 0);
-  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
-});
-
-test('if a new read shows that the event has started, the approval is moot', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  await fixture.time.advance(10_001);
-  fixture.list(EVENT_ID, STARTED);
-  assert.equal(await stateOf(approve(approvals)), '200 moot');
-  assert.equal(fixture.posts.length, 0);
-  assert.deepEqual(fixture.told, ['recorded', 'decided', 'moot']);
-});
-
-test('if a new read shows that the event has ended, the approval is moot', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  await fixture.time.advance(10_001);
-  fixture.end(EVENT_ID);
-  assert.equal(await stateOf(approve(approvals)), '200 moot');
-  assert.equal(fixture.posts.length, 0);
-});
-
-test('without sight of the service nothing is posted until a good document lists the event as Scheduled', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.isAway = true;
-  await fixture.time.advance(10_001);
-  assert.equal(await stateOf(approve(approvals)), '202 submitting');
-  assert.equal(await fixture.postsAfter(3_600_000), 0);
-  fixture.isAway = false;
-  assert.equal(await fixture.postsAfter(1000), 1);
-  assert.equal(approvals.summary(KEY)?.state, 'submitted');
-});
+testStories([
+  [
+    'a document of at most 10 s is good enough, and nothing is read again',
+    {},
+    '+10 s; orders approves > 200 submitted; reads > 0',
+  ],
+  [
+    'an older document is read again first',
+    {},
+    '+10001 ms; orders approves > 200 submitted; reads > 1; document ages > 0',
+  ],
+  [
+    'if a new read shows a worse event, the approval is void and the answer says so',
+    {},
+    `+10001 ms; service lists it with 60 s; orders approves > 409 changed; posts > 0
+    published > approval.recorded orders, approval.failed changed orders`,
+  ],
+  ...GONE_OR_STARTED.map(
+    (how): Story => [
+      `if the service lists ${how} at a new read, the approval is moot`,
+      {},
+      `+10001 ms; service lists ${how}; orders approves > 200 moot; posts > 0; told > recorded decided moot`,
+    ],
+  ),
+  [
+    'without sight of the service nothing is posted until a good document lists the event as Scheduled',
+    {},
+    `service is away; +10001 ms; orders approves > 202 submitting; +60 min; posts > 0
+    service is back; +1 s; posts > 1; state > submitted`,
+  ],
+  [
+    'a failed attempt is answered at once, and posted again after the pause that the schedule requires',
+    {},
+    `service answers 503 1 s, 503 2 s; orders approves > 202 submitting; +5 s; posted at ms > 0, 1000, 3000
+    state > submitted; published > approval.recorded orders, approval.submitted orders`,
+  ],
+  [
+    'an event that got worse between two attempts is not posted again',
+    {},
+    `service answers 503 4 s; orders approves; it is a Redeploy; +1 min; posts > 1
+    published > approval.recorded orders, approval.failed changed orders`,
+  ],
+  [
+    'a StartRequest that is accepted after its approval became void is told as submitted',
+    {},
+    `service is silent; orders asks; it is a Redeploy; service at last answers accepted
+    is answered > 200 submitted; approved by > orders`,
+  ],
+  [
+    'a StartRequest that is accepted after its event was seen Started is told as submitted, and confirmed',
+    {},
+    `service is silent; orders asks; it starts; service at last answers accepted; is answered > 200 started
+    on disk > confirmed by quorum; published > approval.recorded orders, approval.submitted orders
+    told > recorded decided submitted confirmed`,
+  ],
+  [
+    'while the answer to a StartRequest is away nobody is told that the event started without it',
+    {},
+    `service is silent; orders asks; it starts; +3 s; is answered > 202 submitting
+    service at last answers accepted; state > confirmed`,
+  ],
+  ...(
+    [
+      ['it starts', 'moot'],
+      ['it starts; it is Scheduled', 'unknown moot'],
+    ] as const
+  ).map(
+    ([change, told]): Story => [
+      `a StartRequest that is put off is moot, and posted no more: ${change}`,
+      {},
+      `service is silent; orders asks; ${change}; service at last answers 503 1 s; +1 min
+      is answered > 200 moot; posts > 1; told > recorded decided ${told}`,
+    ],
+  ),
+  ...GONE_OR_STARTED.map(
+    (how): Story => [
+      `a StartRequest whose answer got lost, and the service lists ${how}: unknown, since it may have started the event`,
+      {},
+      `service answers lost; orders approves > 202 submitting; service lists ${how}; poll; +1 min
+      on disk > unknown by quorum; posts > 1; told > recorded decided unknown; published > approval.recorded orders`,
+    ],
+  ),
+  [
+    'the same if a hold arrives while it is in flight',
+    {},
+    `service is silent; orders asks; billing holds; service at last answers lost; it starts
+    on disk > unknown by quorum; is answered`,
+  ],
+  [
+    'a stop that gives up a StartRequest on its way leaves its answer in doubt, though the event is Scheduled again',
+    {},
+    'service is silent; orders asks; it starts; it is Scheduled; stop; on disk > unknown by quorum',
+  ],
+  [
+    'refused, and still Scheduled in a document read after that: failed',
+    {},
+    'service answers refused; orders approves > 502 refused; reads > 1; +60 min; posts > 1',
+  ],
+  ...GONE_OR_STARTED.map(
+    (how): Story => [
+      `refused, and a document read after that lists ${how}: moot`,
+      {},
+      `service answers refused; service lists ${how}; orders approves > 200 moot; published > approval.recorded orders`,
+    ],
+  ),
+  [
+    'refused, and no document to be had: decided by the next good one, without another POST',
+    {},
+    `service answers refused; service is away; orders approves > 202 submitting; +30 s; state > submitting
+    service is back; +1 s; state > failed; posts > 1`,
+  ],
+  [
+    'an acceptance that cannot be stored is stored later, and not posted again',
+    {},
+    `service is silent; orders asks; disk is full; service at last answers accepted; is answered > 202 submitting
+    +5 s; disk is well; +1 s; state > submitted; posts > 1`,
+  ],
+  [
+    'killed after the metadata service accepted and before that was stored: posted again while Scheduled, told once',
+    {},
+    `service is silent; orders asks; restart; +1 s; posts > 2
+    published > approval.recorded orders, approval.submitted orders`,
+  ],
+  [
+    'what was submitted is not posted again after a restart',
+    {},
+    'orders approves; restart; +1 min; posts > 1; state > submitted',
+  ],
+  [
+    'closing aborts a POST that hangs, and leaves no timer behind',
+    {},
+    'service is silent; orders asks; stop; is answered > 202 submitting; timers > 0',
+  ],
+]);
 
 test('the answer comes after 2 s if the metadata service has not answered', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
@@ -97,97 +183,6 @@ test('the answer comes after 2 s if the metadata service has not answered', asyn
   await settle();
   assert.equal(await stateOf(approve(approvals)), '200 submitted');
   assert.equal(fixture.posts.length, 1);
-});
-
-test('a failed attempt is answered at once, and posted again after the pause that the rhythm asks for', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.answers = [again(1000), again(2000)];
-  assert.equal(await stateOf(approve(approvals)), '202 submitting');
-  await fixture.time.advance(5000);
-  assert.deepEqual(
-    fixture.posts.map(({ atMs }) => atMs),
-    [0, 1000, 3000],
-  );
-  assert.equal(approvals.summary(KEY)?.state, 'submitted');
-  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
-});
-
-test('an event that got worse between two attempts is not posted again', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.answers = [again(4000)];
-  await approve(approvals);
-  change(fixture, { eventType: 'Redeploy' });
-  assert.equal(await fixture.postsAfter(60_000), 1);
-  assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
-});
-
-test('a StartRequest that is accepted after its approval became void is told as submitted', async (t) => {
-  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
-  change(fixture, { eventType: 'Redeploy' });
-  answer(ACCEPTED);
-  assert.equal(await stateOf(asked), '200 submitted');
-  assert.deepEqual(approvals.summary(KEY)?.approvedBy, ['orders']);
-});
-
-test('a StartRequest that is accepted after its event was seen Started is told as submitted, and confirmed', async (t) => {
-  const { fixture, asked, answer } = await approvalOnItsWay(t);
-  change(fixture, STARTED);
-  answer(ACCEPTED);
-  assert.equal(await stateOf(asked), '200 started');
-  assert.equal(fixture.store.stored(KEY, 1)?.state, 'confirmed');
-  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
-  assert.deepEqual(fixture.told, ['recorded', 'decided', 'submitted', 'confirmed']);
-});
-
-test('while the answer to a StartRequest is away nobody is told that the event started without it, though a document shows it Started', async (t) => {
-  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
-  change(fixture, STARTED);
-  await fixture.time.advance(3000);
-  assert.equal(await stateOf(asked), '202 submitting');
-  answer(ACCEPTED);
-  await settle();
-  assert.equal(approvals.summary(KEY)?.state, 'confirmed');
-});
-
-test('a StartRequest that is put off after its event was seen Started is moot, and posted no more', async (t) => {
-  for (const isBack of [false, true]) {
-    const { fixture, asked, answer } = await approvalOnItsWay(t);
-    change(fixture, STARTED);
-    if (isBack) change(fixture, { eventStatus: 'Scheduled' });
-    answer(again(1000));
-    await fixture.time.advance(60_000);
-    assert.equal(await stateOf(asked), '200 moot');
-    assert.equal(fixture.posts.length, 1);
-    assert.equal(fixture.told.at(-1), 'moot');
-  }
-});
-
-test('a StartRequest whose answer got lost, and its event starts or goes: unknown, since it may have been what started it', async (t) => {
-  for (const pass of [
-    (fixture: ApprovalsFixture) => fixture.list(EVENT_ID, STARTED),
-    (fixture: ApprovalsFixture) => fixture.end(EVENT_ID),
-  ]) {
-    const { fixture, approvals } = approvalsOverOneEvent(t);
-    fixture.answers = [LOST];
-    assert.equal(await stateOf(approve(approvals)), '202 submitting');
-    pass(fixture);
-    fixture.poll();
-    await fixture.time.advance(60_000);
-    assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
-    assert.equal(fixture.posts.length, 1);
-    assert.deepEqual(fixture.told, ['recorded', 'decided', 'unknown']);
-    assert.deepEqual(fixture.store.told, ['approval.recorded orders']);
-  }
-});
-
-test('the same if a hold arrives while it is in flight', async (t) => {
-  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
-  approvals.hold(caller('billing'), { EventId: EVENT_ID });
-  answer(LOST);
-  await settle();
-  change(fixture, STARTED);
-  assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
-  await asked;
 });
 
 /** As a connection that was refused, or cut behind the request: both have the same code. */
@@ -282,17 +277,6 @@ test('what the service accepts after a dry run began was no part of it: it stays
   assert.equal(fixture.posts.length, 1);
 });
 
-test('a stop that gives up a StartRequest on its way leaves its answer in doubt, though the event went back to Scheduled meanwhile', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.answers = [new Promise(() => {})];
-  approve(approvals).catch(() => {});
-  await settle();
-  change(fixture, STARTED);
-  change(fixture, { eventStatus: 'Scheduled' });
-  await fixture.close(approvals);
-  assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
-});
-
 test('an answer that was lost leaves no doubt once the service has accepted it, or for what comes after', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [LOST];
@@ -313,52 +297,6 @@ test('an answer that was lost leaves no doubt once the service has accepted it, 
   other.fixture.list(EVENT_ID, STARTED);
   other.fixture.poll();
   assert.equal(other.approvals.summary(KEY)?.state, 'moot', 'what was answered 503 was not accepted');
-});
-
-test('refused, and still Scheduled in a document read after that: failed', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.answers = [REFUSED];
-  assert.equal(await stateOf(approve(approvals)), '502 refused');
-  assert.equal(fixture.reads, 1);
-  assert.equal(await fixture.postsAfter(3_600_000), 1);
-});
-
-test('refused, and started or gone in a document read after that: moot', async (t) => {
-  for (const change of [
-    (fixture: ApprovalsFixture) => fixture.list(EVENT_ID, STARTED),
-    (fixture: ApprovalsFixture) => fixture.end(EVENT_ID),
-  ]) {
-    const { fixture, approvals } = approvalsOverOneEvent(t);
-    fixture.answers = [REFUSED];
-    change(fixture);
-    assert.equal(await stateOf(approve(approvals)), '200 moot');
-    assert.deepEqual(fixture.store.told, ['approval.recorded orders']);
-  }
-});
-
-test('refused, and no document to be had: decided by the next good one, without another POST', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.answers = [REFUSED];
-  fixture.isAway = true;
-  assert.equal(await stateOf(approve(approvals)), '202 submitting');
-  await fixture.time.advance(30_000);
-  assert.equal(approvals.summary(KEY)?.state, 'submitting');
-  fixture.isAway = false;
-  await fixture.time.advance(1000);
-  assert.equal(approvals.summary(KEY)?.state, 'failed');
-  assert.equal(fixture.posts.length, 1);
-});
-
-test('an acceptance that cannot be stored is stored later, and not posted again', async (t) => {
-  const { fixture, approvals, asked, answer } = await approvalOnItsWay(t);
-  fixture.store.fault = new Error('the disk is full');
-  answer(ACCEPTED);
-  assert.equal(await stateOf(asked), '202 submitting');
-  await fixture.time.advance(5000);
-  fixture.store.fault = null;
-  await fixture.time.advance(1000);
-  assert.equal(approvals.summary(KEY)?.state, 'submitted');
-  assert.equal(fixture.posts.length, 1);
 });
 
 test('killed after an approval was stored and before it was posted: it is posted after the start, on a document of that process', async (t) => {
@@ -392,26 +330,6 @@ test('killed before it was posted, and the event started meanwhile: no StartRequ
   }
 });
 
-test('killed after the metadata service accepted and before that was stored: posted again while it is Scheduled, told once', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.answers = [new Promise(() => {})];
-  approve(approvals).catch(() => {});
-  await settle();
-  const restarted = fixture.open();
-  t.after(() => fixture.close(restarted));
-  assert.equal(await fixture.postsAfter(1000), 2);
-  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
-});
-
-test('what was submitted is not posted again after a restart', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  await approve(approvals);
-  const restarted = fixture.open();
-  t.after(() => fixture.close(restarted));
-  assert.equal(await fixture.postsAfter(60_000), 1);
-  assert.equal(restarted.summary(KEY)?.state, 'submitted');
-});
-
 test('a restart with another configuration judges anew: who may no longer approve is void, a smaller quorum may be full', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [again(3_600_000)];
@@ -431,18 +349,6 @@ test('closing lets a POST under way end and keeps what it brought', async (t) =>
   await closed;
   assert.equal(await stateOf(asked), '200 submitted');
   assert.equal(fixture.store.stored(KEY, 1)?.state, 'submitted');
-});
-
-test('closing aborts a POST that hangs, and leaves no timer behind', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
-  fixture.answers = [new Promise(() => {})];
-  const asked = approve(approvals);
-  await settle();
-  const closed = approvals[Symbol.asyncDispose]();
-  await fixture.time.advance(5000);
-  await closed;
-  assert.equal(await stateOf(asked), '202 submitting');
-  assert.equal(fixture.time.pending, 0);
 });
 
 type Step =
