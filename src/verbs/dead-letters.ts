@@ -79,9 +79,8 @@ function exitCode(context: VerbContext, ids: readonly string[], found: number): 
   return EXIT.failed;
 }
 
-function row(letter: DeadLetter): string {
-  const status = letter.status === null ? '' : ` (${letter.status})`;
-  return visibleLine(
-    `${letter.at}  ${letter.sink}  ${letter.reason}${status} after ${letter.attempts} attempts  ${letter.id}`,
-  );
+function row({ at, sink, reason, status, attempts, eventType, resources, id }: DeadLetter): string {
+  const event = eventType === null ? '' : `  ${eventType} of ${resources.join(', ') || 'no machine'}`;
+  const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+  return visibleLine(`${at}  ${sink}  ${reason}${status === null ? '' : ` (${status})`} after ${tries}${event}  ${id}`);
 }
