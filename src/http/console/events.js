@@ -62,10 +62,9 @@ function matches(event, words) {
   return words.every((word) => text.includes(word));
 }
 
-/** Rows of the list: an event, or like events that are not of this machine. */
+/** Rows of the list: an event, or a group of like events. */
 function rowsOf(events, isFiltered) {
-  const isAlone = (event) => isFiltered || event.observer?.affected === true;
-  const groups = Map.groupBy(events, (event) => (isAlone(event) ? event.eventId : alikeWords(event)));
+  const groups = Map.groupBy(events, (event) => (isFiltered ? event.eventId : alikeWords(event)));
   return [...groups].flatMap(([key, members]) =>
     members.length < LEAST_ALIKE
       ? members.map((event) => ({ key: event.eventId.toLowerCase(), event }))
@@ -100,13 +99,13 @@ function makeGroup() {
 function updateGroup(item, { members }) {
   const [summary, list] = item.firstElementChild.children;
   const [first] = members;
-  const { eventType, eventStatus, approval, nextStep, rule, notBefore, drill } = first;
+  const { eventType, eventStatus, approval, nextStep, rule, notBefore, drill, observer } = first;
   const named = new Set(members.flatMap(({ resources }) => resources));
   const next = rule?.then === 'never' ? 'never approved here' : nextStep?.by ? `approved by ${nextStep.by}` : '';
   const facts = [
     `${SIGNS[eventStatus] ?? ''} ${members.length} × ${drill ? 'Drill: ' : ''}${eventType}, ${eventStatus}`,
     (approval?.holds ?? []).length > 0 && '❚❚ held',
-    machines(named.size),
+    observer?.affected ? 'this machine' : machines(named.size),
     eventStatus === 'Scheduled' && notBefore !== null && `first NotBefore ${bothTimes(notBefore, nowMs())}`,
     eventStatus === 'Scheduled' && next,
   ];

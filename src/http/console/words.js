@@ -74,10 +74,13 @@ export function nextWords(event, view, nowMs) {
     : `${lead}left to Azure, which may start it at any time.`;
 }
 
-/** What a group of like events has in common: the next step without its time. */
-export function alikeWords({ eventType, eventStatus, approval, nextStep, rule, drill }) {
+/** What a group of like events has in common: all but its times and machines. */
+export function alikeWords({ eventType, eventStatus, approval, nextStep, rule, drill, observer }) {
   const held = (approval?.holds ?? []).length > 0 ? 'held' : (approval?.state ?? 'waiting');
-  return [drill ? 'drill' : '', eventType, eventStatus, held, nextStep?.action, nextStep?.by, rule?.then].join(' ');
+  const own = observer?.affected ? 'own' : '';
+  return [own, drill ? 'drill' : '', eventType, eventStatus, held, nextStep?.action, nextStep?.by, rule?.then].join(
+    ' ',
+  );
 }
 
 /** `running for 25 s (attempt 2), last line: …` */

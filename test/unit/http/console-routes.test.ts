@@ -72,6 +72,14 @@ test('all of it has at most 130 KB unzipped, and makes markup of nothing', async
   );
 });
 
+test('errors link to the pages that the alerts link to', () => {
+  const root = join(SOURCES, '..');
+  const [, pages] =
+    /runbook_url: '(.*)alerts\.md#/.exec(readFileSync(join(root, 'deploy/monitoring/rules.yaml'), 'utf8')) ?? [];
+  const page = readFileSync(join(SOURCES, 'http/console/index.html'), 'utf8');
+  assert.ok(pages !== undefined && page.includes(`<link rel="help" href="${pages}">`), pages);
+});
+
 test('it is added and removed while the bridge runs; without it there is no such route, for any method', async (t) => {
   let isOn = false;
   const fixture = await serveConsole(t, { isOn: () => isOn });

@@ -17,7 +17,7 @@ const DESK = { viewport: { width: 1280, height: 800 } };
 
 async function inState(page: Page, name: string): Promise<void> {
   await assertReadable(page);
-  const folder = process.env['E_SHOTS'];
+  const folder = process.env['SCREENSHOTS'];
   if (folder) await page.screenshot({ path: `${folder}/${name}.png` });
 }
 
