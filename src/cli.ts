@@ -1,16 +1,15 @@
 // argv → a verb → its exit code; the only place that reads argv, prints and exits.
-import { parseArgs, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
-import { BridgeError, codeOf, type ErrorCode, isAbort, messageOf } from './errors.ts';
+import { BridgeError, codeOf, type ErrorCode, isAbort } from './errors.ts';
 import { visible } from './formats/visible-text.ts';
 import { sleep } from './time/clock.ts';
 import { secureRandom, systemDeps } from './time/system.ts';
-import { CONTROL_OPTION, EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
+import { parseCommandLine, unknownVerb } from './verbs/usage/command-line.ts';
+import { COMMAND, CONFIG_VARIABLE, help, overview } from './verbs/usage/help.ts';
+import { CONTROL_OPTION, EXIT, interrupted, type Verb, type VerbContext } from './verbs/verb.ts';
 import { VERBS } from './verbs/verbs.ts';
 
-const NAME = 'scheduled-events-bridge';
-/** Names the configuration if --config is not given: packages and images set it. */
-const CONFIG_VARIABLE = 'SCHEDULED_EVENTS_BRIDGE_CONFIG';
 /** For verbs that have little or nothing to close. */
 const CLOSE_LIMIT_MS = 2000;
 
@@ -47,17 +46,15 @@ function leave(code: number): never {
 }
 
 async function dispatch(argv: readonly string[], stop: AbortController, hangups: Hangups): Promise<number> {
-  const [name, ...rest] = argv;
+  const [name, ...rest] = argv[0] === 'help' && argv[1] !== undefined ? [argv[1], '--help'] : argv;
   if (name === '--version' || name === '-V') return say(process.stdout, packageJson.version, EXIT.fine);
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    return say(
-      name === undefined ? process.stderr : process.stdout,
-      overview(),
-      name === undefined ? EXIT.usage : EXIT.fine,
-    );
-  }
+  if (name === undefined) return say(process.stderr, overview(VERBS), EXIT.usage);
+  if (name === '--help' || name === '-h' || name === 'help') return say(process.stdout, overview(VERBS), EXIT.fine);
   const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (!entry) return say(process.stderr, `${NAME}: unknown verb "${name}"\n\n${overview()}`, EXIT.usage);
+  if (!entry) {
+    const wrong = unknownVerb(name, Object.keys(VERBS));
+    return say(process.stderr, `${COMMAND}: ${wrong}\n\`${COMMAND} --help\` lists the verbs`, EXIT.usage);
+  }
   const verb = await entry.load();
   try {
     const context = contextOf(verb, rest, stop, hangups);
@@ -88,7 +85,7 @@ async function cutOff(context: VerbContext, limitMs: number): Promise<number> {
 }
 
 function contextOf(verb: Verb, args: readonly string[], stop: AbortController, hangups: Hangups): VerbContext {
-  const { values, positionals } = parse(verb, args);
+  const { values, positionals } = parseCommandLine(verb, args);
   // --bridge and --schema need no configuration.
   if ('config' in verb.options && !values['bridge'] && !values['schema'])
     values['config'] ??= process.env[CONFIG_VARIABLE] || undefined;
@@ -122,23 +119,6 @@ function contextOf(verb: Verb, args: readonly string[], stop: AbortController, h
   };
 }
 
-function parse(
-  verb: Verb,
-  args: readonly string[],
-): { values: Record<string, string | boolean | undefined>; positionals: string[] } {
-  const options = { ...parseArgsOptions(verb.options), help: { type: 'boolean', short: 'h' } } as const;
-  try {
-    return parseArgs({
-      args: [...args],
-      options,
-      allowPositionals: verb.takesWords ?? false,
-      strict: true,
-    }) as ReturnType<typeof parse>;
-  } catch (error) {
-    throw new BridgeError('BRIDGE_USAGE', messageOf(error), { cause: error });
-  }
-}
-
 function failed(verb: string, error: unknown): Promise<number> {
   if (isAbort(error)) return Promise.resolve(EXIT.fine);
   const code = error instanceof BridgeError ? error.code : 'BRIDGE_INTERNAL';
@@ -148,7 +128,7 @@ function failed(verb: string, error: unknown): Promise<number> {
       : error instanceof Error
         ? (error.stack ?? error.message)
         : String(error);
-  return say(process.stderr, `${NAME} ${verb}: ${detail} (${code})`, exitOf(code));
+  return say(process.stderr, `${COMMAND} ${verb}: ${detail} (${code})`, exitOf(code));
 }
 
 function exitOf(code: ErrorCode): number {
@@ -177,37 +157,4 @@ function ignoreBrokenPipe(error: Error): void {
 function isBrokenPipe(error: Error): boolean {
   const code = codeOf(error);
   return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
-}
-
-function overview(): string {
-  const rows = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`);
-  return [
-    `${NAME} ${packageJson.version}: Azure Scheduled Events as a stream of CloudEvents`,
-    '',
-    `Usage: ${NAME} VERB [options]`,
-    '',
-    ...rows,
-    '',
-    `${CONFIG_VARIABLE} names the configuration if --config is not given.`,
-    `${NAME} VERB --help shows more. Exit codes: 0 success, 1 failed, 2 wrong usage, 75 store locked, 78 bad configuration.`,
-  ].join('\n');
-}
-
-function help(name: string, summary: string, verb: Verb): string {
-  const options = Object.entries(verb.options).map(
-    ([option, { value, help: text }]) => [`  --${option}${value ? ` ${value}` : ''}`, text] as const,
-  );
-  const width = Math.max(26, ...options.map(([left]) => left.length + 2));
-  const rows = options.map(([left, text]) => `${left.padEnd(width)}${text}`);
-  const examples = verb.examples.flatMap(([command, purpose]) => [`  # ${purpose}`, `  ${command}`]);
-  return [
-    `Usage: ${NAME} ${name} ${verb.usage}`.trimEnd(),
-    '',
-    `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
-    verb.description,
-    ...(rows.length > 0 ? ['', 'Options:', ...rows] : []),
-    '',
-    'Examples:',
-    ...examples,
-  ].join('\n');
 }

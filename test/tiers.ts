@@ -22,7 +22,7 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
   'real syslog daemons': ['test/adapters/syslog/daemons.test.ts'],
   'long days and random groups': ['test/whole/bridge/{channels,clock-at-boot,day,group-random}.test.ts'],
   'every option of every verb': [
-    'test/whole/cli/{drill,end-while-starting,health,hostile-texts,policy,reload,status,store-verbs,tail,unfit-files,usage}.test.ts',
+    'test/whole/cli/{acts,completion,drill,end-while-starting,health,hostile-texts,policy,reload,status,store-verbs,tail,unfit-files,usage}.test.ts',
   ],
   'accessibility in a browser': [
     'test/whole/{console,simulator-page}/*-care.test.ts',

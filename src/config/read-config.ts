@@ -21,10 +21,13 @@ export async function readConfigFully(text: string, around: ConfigSurroundings):
   return value === undefined ? { faults } : together(faults, await checkConfigFully(value, around));
 }
 
-const SINGLE_SECTIONS: { readonly [Name in 'http' | 'store']: v.GenericSchema<unknown, Sections[Name]> } = SECTIONS;
+/** Sections that can be read alone. */
+export type SingleSection = 'http' | 'store' | 'approvals';
 
-/** Reads one section, for verbs of users who may not read the secrets of the configuration. */
-export function readSection<Name extends 'http' | 'store'>(
+const SINGLE_SECTIONS: { readonly [Name in SingleSection]: v.GenericSchema<unknown, Sections[Name]> } = SECTIONS;
+
+/** Reads one section without its secrets, for verbs of users who may not read those of the configuration. */
+export function readSection<Name extends SingleSection>(
   text: string,
   name: Name,
 ): { readonly options: Sections[Name] } | { readonly faults: readonly Fault[] } {

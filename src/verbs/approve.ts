@@ -1,10 +1,21 @@
 // `approve`: EventIds → StartRequests, or approvals through a bridge; one line for each.
-import { createInterface } from 'node:readline';
 import { BridgeError, messageOf } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { RequestRate } from '../metadata/request-rate.ts';
 import { sleep } from '../time/clock.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl } from './bridge/bridge-client.ts';
+import { objectIn, requestOf } from './bridge/act.ts';
+import {
+  askBridge,
+  authorization,
+  BRIDGE_OPTIONS,
+  type BridgeRequest,
+  bridgeOrFile,
+  bridgeUrl,
+  DEFAULT_BRIDGE,
+} from './bridge/bridge-client.ts';
+import { standingHolds } from './bridge/standing-holds.ts';
+import { confirmations } from './confirmation.ts';
+import { type DescribedEvent, eventDescription } from './event-description.ts';
 import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
@@ -17,16 +28,41 @@ interface Answer {
   readonly words: string | null;
 }
 
+/** An event as the question names it. */
+type Named = DescribedEvent & {
+  readonly eventId: string;
+  /** The id of its newest CloudEvent; only at a bridge. */
+  readonly cloudEventId?: string | null;
+};
+
+/** The far side of the approvals: the metadata service, or a bridge. */
+interface FarSide {
+  /** @param event as the approver saw it, if it was asked */
+  readonly send: (eventId: string, event: Named | undefined) => Promise<Answer>;
+  /** Rejects if the events cannot be read. */
+  readonly events: () => Promise<readonly Named[]>;
+}
+
 export const approveVerb: Verb = {
-  usage: 'EVENT_ID... [--endpoint URL | --bridge URL --token-env NAME] [--interactive]',
+  usage:
+    'EVENT_ID... [--endpoint URL [--config FILE] | --bridge URL --token-env NAME] [--interactive | --yes] [--force]',
   takesWords: true,
   description: `An approval starts the event for every VM in its Resources, and cannot be taken back.
-Prints one line for each EventId, { eventId, status }. Exits with 1 if one of them was rejected; standard error has the reason.
-With --bridge it uses the approval endpoint of a bridge. The environment variable holds the approver's token.`,
+On a terminal it names the event and asks; all but y and yes is a no. Prints one line for each EventId that it sent, { eventId, status }.
+Exits with 1 if one of them was rejected or not confirmed; standard error has the reason.
+Without --bridge it approves at the metadata service. If a bridge runs on this machine and one of the events is held there, nothing is sent without --force.
+That bridge is the one of --config, or ${DEFAULT_BRIDGE}. With --bridge it uses the approval endpoint of a bridge. The environment variable holds the approver's token.`,
   options: {
     endpoint: ENDPOINT_OPTION,
+    config: {
+      type: 'string',
+      value: 'FILE',
+      help: 'the configuration of the bridge on this machine, to respect its holds',
+    },
     ...BRIDGE_OPTIONS,
-    interactive: { type: 'boolean', help: 'asks for confirmation before each event' },
+    interactive: { type: 'boolean', help: 'asks for confirmation before each event, also without a terminal' },
+    yes: { type: 'boolean', help: 'does not ask, also on a terminal' },
+    force: { type: 'boolean', help: 'without --bridge: approves although a hold stands' },
   },
   examples: [
     ['scheduled-events-bridge approve C7061BAC-AFDC-4513-B24B-AA5F13A16123', 'start an event now'],
@@ -36,22 +72,44 @@ With --bridge it uses the approval endpoint of a bridge. The environment variabl
     ],
   ],
   async run(context) {
-    const ids = context.positionals;
+    const { positionals: ids, values } = context;
     if (ids.length === 0) throw usageError('approve takes at least one EventId; `events` prints them');
-    if (optionText(context, 'bridge') === undefined) expectReal(ids);
-    const send = sender(context);
-    const isConfirmed = context.values['interactive'] ? confirmer(context) : () => true;
-    let rejected = false;
+    if (values['interactive'] && values['yes'])
+      throw usageError('--interactive and --yes exclude each other: give one of them');
+    const { bridge } = bridgeOrFile(context);
+    if (bridge === undefined) expectReal(ids);
+    const farSide = bridge === undefined ? metadataService(context) : throughBridge(context, bridge);
+    // A bridge itself keeps back what is held.
+    const areFree = async (some: readonly string[]) =>
+      bridge !== undefined || values['force'] === true || refuseHeld(context, await standingHolds(context, some));
+    if (!(await areFree(ids))) return EXIT.failed;
+    const isAsked = values['interactive'] === true || (context.stdin.isTTY === true && values['yes'] !== true);
+    const confirm = isAsked ? confirmer(context, farSide) : null;
+    let isFine = true;
     for (const eventId of ids) {
-      if (!(await isConfirmed(eventId))) continue;
-      const { status, words } = await send(eventId);
-      rejected ||= status === null || status >= 300;
-      await context.print(JSON.stringify({ eventId, status }));
-      if (words !== null) context.warn(visibleLine(`${eventId}: ${words}`));
+      const event = await confirm?.(eventId);
+      // A hold may have been set while the question stood.
+      const isWanted = event !== null && (confirm === null || (await areFree([eventId])));
+      isFine = isWanted && (await approved(context, farSide, eventId, event)) && isFine;
     }
-    return rejected ? EXIT.failed : EXIT.fine;
+    return isFine ? EXIT.fine : EXIT.failed;
   },
 };
+
+/** Sends one approval and prints its line. Returns false if it was rejected. */
+async function approved(context: VerbContext, { send }: FarSide, eventId: string, event: Named | undefined) {
+  const { status, words } = await send(eventId, event);
+  await context.print(JSON.stringify({ eventId, status }));
+  if (words !== null) context.warn(visibleLine(`${eventId}: ${words}`));
+  return status !== null && status < 300;
+}
+
+/** Returns true if nothing is held. */
+function refuseHeld({ warn }: VerbContext, held: readonly string[]): boolean {
+  for (const line of held)
+    warn(visibleLine(`${line}: nothing was sent. Wait until the hold is released, or use --force`));
+  return held.length === 0;
+}
 
 /**
  * The metadata service does not know drills: they exist only in their bridge.
@@ -65,21 +123,36 @@ function expectReal(ids: readonly string[]): void {
   );
 }
 
-function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
-  const bridge = optionText(context, 'bridge');
-  if (bridge === undefined) {
-    const client = metadataClient(context, endpointOption(context));
-    const rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: context.deps.elapsedMs });
-    return async (eventId) => {
+function metadataService(context: VerbContext): FarSide {
+  const client = metadataClient(context, endpointOption(context));
+  const rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: context.deps.elapsedMs });
+  return {
+    send: async (eventId) => {
       await waitForRoom(rate, context);
       return await post(client, eventId, context.signal);
-    };
-  }
+    },
+    events: async () => {
+      rate.sent('GET');
+      const result = await client.poll(context.signal);
+      if (result.kind === 'failure') throw result.error;
+      return result.document.events;
+    },
+  };
+}
+
+function throughBridge(context: VerbContext, bridge: string): FarSide {
   if (optionText(context, 'endpoint') !== undefined)
     throw usageError('--endpoint and --bridge exclude each other: give one of them');
-  const url = bridgeUrl(context, bridge, '/v1/approvals');
-  const headers = { ...authorization(context), 'Content-Type': 'application/json' };
-  return (eventId) => approveThrough(context, url, headers, eventId);
+  const base = { method: 'GET', url: bridgeUrl(context, bridge, '/'), headers: authorization(context) } as const;
+  return {
+    send: (eventId, event) => approveThrough(context, base, eventId, event),
+    events: async () => {
+      const { status, body } = await askBridge(requestOf(base, 'GET', '/v1/events'), context, BRIDGE_TIMEOUT_MS);
+      const { events } = objectIn(body) ?? {};
+      if (status !== 200 || !Array.isArray(events)) throw new Error(`the bridge answered ${status}`);
+      return events as readonly Named[];
+    },
+  };
 }
 
 /** The metadata service accepts 5 requests a second from this VM, and a bridge on the VM polls as well. */
@@ -98,16 +171,13 @@ async function post(client: ReturnType<typeof metadataClient>, eventId: string, 
 
 async function approveThrough(
   context: VerbContext,
-  url: URL,
-  headers: Readonly<Record<string, string>>,
+  base: BridgeRequest,
   eventId: string,
+  event: Named | undefined,
 ): Promise<Answer> {
-  const request = {
-    method: 'POST',
-    url,
-    headers,
-    body: JSON.stringify({ StartRequests: [{ EventId: eventId }] }),
-  } as const;
+  // The bridge refuses if the event has become worse since the question.
+  const seen = event?.cloudEventId == null ? {} : { Seen: event.cloudEventId };
+  const request = requestOf(base, 'POST', '/v1/approvals', { StartRequests: [{ EventId: eventId, ...seen }] });
   try {
     const { status, body } = await askBridge(request, context, BRIDGE_TIMEOUT_MS);
     const { results, title, detail } = JSON.parse(body) as {
@@ -118,20 +188,32 @@ async function approveThrough(
     return { status, words: detail ?? title ?? results?.[0]?.state ?? null };
   } catch (error) {
     context.signal.throwIfAborted();
-    return { status: null, words: `${url.origin} gave no answer of a bridge: ${messageOf(error)}` };
+    return { status: null, words: `${new URL(base.url).origin} gave no answer of a bridge: ${messageOf(error)}` };
   }
 }
 
 /**
- * Asks on standard error and reads one line for each question. The end of the input, or an interrupt, counts as a no to
- * all remaining questions.
+ * Returns a function that names an event and asks.
+ * @returns null for a no; undefined for a yes to an event that could not be named
  */
-function confirmer({ stdin, stderr, signal }: VerbContext): (eventId: string) => Promise<boolean> {
-  // One reader for all questions, because piped lines arrive together.
-  const answers = createInterface({ input: stdin, signal })[Symbol.asyncIterator]();
+function confirmer(context: VerbContext, { events }: FarSide): (eventId: string) => Promise<Named | undefined | null> {
+  const ask = confirmations(context);
   return async (eventId) => {
-    stderr.write(`Start ${visibleLine(eventId)} now, for every VM in its Resources? [y/N] `);
-    const answer = await answers.next();
-    return !answer.done && /^y(es)?$/i.test(answer.value.trim());
+    const event = await named(context, events, eventId);
+    if (await ask(`Start ${visibleLine(eventId)} now, for every VM in its Resources? [y/N] `)) return event;
+    context.warn(visibleLine(`${eventId}: not approved, because the answer was not y or yes`));
+    return null;
   };
+}
+
+/** Describes the event on standard error, as it is listed now. */
+async function named(context: VerbContext, events: FarSide['events'], eventId: string): Promise<Named | undefined> {
+  try {
+    const event = (await events()).find((listed) => listed.eventId.toLowerCase() === eventId.toLowerCase());
+    context.warn(visibleLine(event === undefined ? `${eventId} is not listed now` : eventDescription(event)));
+    return event;
+  } catch (error) {
+    if (!context.signal.aborted) context.warn(visibleLine(`what ${eventId} is could not be read: ${messageOf(error)}`));
+    return undefined;
+  }
 }

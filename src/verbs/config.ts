@@ -3,13 +3,15 @@ import { dirname, resolve } from 'node:path';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { type CheckedConfig, configError, defaultConfig, type ValidConfig } from '../config/check-config.ts';
 import type { Config } from '../config/config.ts';
+import type { SingleSection } from '../config/read-config.ts';
+import { lookUp } from '../config/secrets.ts';
 import type { Sections } from '../config/sections.ts';
 import type { Warning } from '../config/warnings.ts';
 import { BridgeError } from '../errors.ts';
 import { folderWarning } from '../outbox/private-folder.ts';
 import { exposureOf } from '../secrets/file-exposure.ts';
 import { fileReadFault, readRegularFile } from '../secrets/regular-file.ts';
-import type { VerbContext } from './verb.ts';
+import { usageError, type VerbContext } from './verb.ts';
 
 /** @throws BridgeError BRIDGE_CONFIG_UNREADABLE, or BRIDGE_CONFIG_INVALID with every fault of the file. */
 export async function loadConfig(context: VerbContext, file: string | undefined): Promise<Config> {
@@ -54,7 +56,7 @@ export async function readAgain(context: VerbContext, file: string): Promise<Che
 }
 
 /** Reads one section without reading a secret; returns its defaults without a file. @throws like `loadConfig` */
-export async function loadSection<Name extends 'http' | 'store'>(
+export async function loadSection<Name extends SingleSection>(
   file: string | undefined,
   name: Name,
 ): Promise<Sections[Name]> {
@@ -62,6 +64,20 @@ export async function loadSection<Name extends 'http' | 'store'>(
   const checked = readSection(file === undefined ? '{}' : read(file), name);
   if ('faults' in checked) throw configError(checked.faults);
   return checked.options;
+}
+
+/**
+ * Returns the token of the first approver with `admin: true` and a token. Reads no other secret.
+ * @throws BridgeError BRIDGE_USAGE without such an approver, or if its token cannot be read; else like `loadConfig`
+ */
+export async function adminToken({ env }: VerbContext, file: string): Promise<string> {
+  const { approvers } = await loadSection(file, 'approvals');
+  const [name, { tokens: [token] = [] } = {}] =
+    Object.entries(approvers).find(([, approver]) => approver.admin && approver.tokens.length > 0) ?? [];
+  if (token === undefined) throw usageError(`no approver of ${file} has admin: true and a token`);
+  const found = lookUp(token.reference, { env, readFile: readRegularFile, directory: dirname(resolve(file)) });
+  if ('text' in found) return found.text;
+  throw usageError(`the token of the admin ${name} cannot be read: ${found.fault}; --token-env names one of your own`);
 }
 
 function fileWarnings(file: string | undefined): Warning[] {

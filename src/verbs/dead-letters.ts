@@ -1,15 +1,18 @@
 // `dead-letters`: an action and ids → dead letters listed, shown, queued again or discarded.
 import { visibleLine } from '../formats/visible-text.ts';
+import { logRecord } from '../log-record/log-record.ts';
 import type { DeadLetter } from '../model/deliveries.ts';
 import { withStore } from './store.ts';
+import { oneOf } from './usage/command-line.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
-const ACTIONS = ['list', 'show', 'retry', 'discard'];
+const ACTIONS = ['list', 'show', 'retry', 'discard'] as const;
 
 export const deadLettersVerb: Verb = {
   usage: 'list|show|retry|discard [ID...] [--sink NAME] --config FILE',
   takesWords: true,
-  description: `list     one line for each delivery that was given up: CloudEvent, sink, reason
+  words: ACTIONS,
+  description: `list     one line for each delivery that was given up: sink, reason, event, CloudEvent
 show     the same, with the CloudEvent itself
 retry    queues them again, after the deliveries that their sink has queued now
 discard  deletes them permanently
@@ -34,12 +37,8 @@ Works while the bridge is running: it sees queued deliveries within a second. Pr
     ],
   ],
   async run(context) {
-    const [action, ...ids] = context.positionals;
-    if (action === undefined || !ACTIONS.includes(action)) {
-      throw usageError(
-        `dead-letters takes one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`,
-      );
-    }
+    const action = oneOf(context, ACTIONS);
+    const ids = context.positionals.slice(1);
     const sink = optionText(context, 'sink');
     if (action === 'discard' && ids.length === 0 && sink === undefined)
       throw usageError('discard cannot be undone: give the IDs, or --sink for all dead letters of a sink');
@@ -67,7 +66,7 @@ async function list(
     count++;
     if (whole)
       await context.print(JSON.stringify({ ...letter, cloudEvent }, null, context.stdout.isTTY ? 2 : undefined));
-    else await context.print(context.stdout.isTTY ? row(letter) : JSON.stringify(letter));
+    else await context.print(context.stdout.isTTY ? row(letter, cloudEvent) : JSON.stringify(letter));
   }
   if (count === 0 && context.stdout.isTTY) await context.print('no dead letters');
   return exitCode(context, ids, count);
@@ -79,8 +78,9 @@ function exitCode(context: VerbContext, ids: readonly string[], found: number): 
   return EXIT.failed;
 }
 
-function row({ at, sink, reason, status, attempts, eventType, resources, id }: DeadLetter): string {
-  const event = eventType === null ? '' : `  ${eventType} of ${resources.join(', ') || 'no machine'}`;
-  const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
-  return visibleLine(`${at}  ${sink}  ${reason}${status === null ? '' : ` (${status})`} after ${tries}${event}  ${id}`);
+function row({ at, sink, reason, status, attempts, id }: DeadLetter, cloudEvent: unknown): string {
+  const answer = status === null ? '' : ` (${status})`;
+  const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
+  const { message } = logRecord(Buffer.from(JSON.stringify(cloudEvent)));
+  return visibleLine(`${at}  ${sink}  ${reason}${answer} after ${tries}  ${message}  ${id}`);
 }

@@ -16,6 +16,7 @@ const LONGEST_BYTES = 4 * 1024 * 1024;
 export const policyVerb: Verb = {
   usage: 'test --config FILE [--event FILE | --scenario NAME|FILE]',
   takesWords: true,
+  words: ['test'],
   description: `Shows for each event which rule of approvals.policy decides, when, and why no earlier rule matches. Sends no request.
 --event takes JSON: one event as the metadata service lists it, its document, or a CloudEvent of this bridge, which is evaluated at its own time.
 --scenario plays a scenario of the simulator in virtual time without approvals, and shows the decision after each change. Without either: plays all shipped scenarios.

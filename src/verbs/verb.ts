@@ -1,5 +1,4 @@
 // argv's options → a verb's help text, its checked options and its exit code: what a verb is.
-import type { ParseArgsOptionsConfig } from 'node:util';
 import { BridgeError } from '../errors.ts';
 import { parseInstant } from '../formats/dates.ts';
 import { parseDuration } from '../formats/durations.ts';
@@ -47,6 +46,8 @@ export interface Verb {
    * its file.
    */
   readonly takesWords?: boolean;
+  /** If the first word must be one of these: for completion. */
+  readonly words?: readonly string[];
   /** What it does, in a few sentences. */
   readonly description: string;
   readonly options: Readonly<Record<string, VerbOption>>;
@@ -57,6 +58,9 @@ export interface Verb {
   /** The exit code. @throws BridgeError */
   run(context: VerbContext): Promise<number>;
 }
+
+/** Verbs by name; each is loaded when it is used. */
+export type VerbTable = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>>;
 
 export interface VerbOption {
   readonly type: 'string' | 'boolean';
@@ -70,12 +74,6 @@ export interface VerbOption {
 /** Returns the error of a wrong command line: exit code 2. */
 export function usageError(message: string, cause?: unknown): BridgeError {
   return new BridgeError('BRIDGE_USAGE', message, { cause });
-}
-
-export function parseArgsOptions(options: Verb['options']): ParseArgsOptionsConfig {
-  return Object.fromEntries(
-    Object.entries(options).map(([name, { type, multiple = false }]) => [name, { type, multiple }]),
-  );
 }
 
 /** Returns an option's value; undefined if it was not given. */
@@ -95,6 +93,12 @@ export function needed(context: VerbContext, name: string): string {
   const value = optionText(context, name);
   if (value === undefined) throw usageError(`--${name} is missing; see --help`);
   return value;
+}
+
+/** Returns the only word. @throws BridgeError BRIDGE_USAGE for none or several. @param what it is, such as `EventId` */
+export function oneWord({ positionals: [word, ...more] }: VerbContext, what: string): string {
+  if (word === undefined || word === '' || more.length > 0) throw usageError(`give exactly one ${what}; see --help`);
+  return word;
 }
 
 /** @throws BridgeError BRIDGE_USAGE if the option is not a whole number of at least `least` */

@@ -1,8 +1,8 @@
 // The name of a verb → its summary, and the verb itself, loaded when it is used.
-import type { Verb } from './verb.ts';
+import type { VerbTable } from './verb.ts';
 
 /** All verbs, by name; each is loaded when it is used. */
-export const VERBS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
+export const VERBS: VerbTable = {
   run: {
     summary: 'runs the bridge: poll, compare, publish, serve approvals',
     load: async () => (await import('./run.ts')).runVerb,
@@ -27,6 +27,18 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
     summary: 'approves events at the metadata service or through a bridge',
     load: async () => (await import('./approve.ts')).approveVerb,
   },
+  explain: {
+    summary: 'shows the story of an event, what it waits for, and what happens if nobody acts',
+    load: async () => (await import('./bridge/explain.ts')).explainVerb,
+  },
+  hold: {
+    summary: 'holds an event at a running bridge, which then submits nothing for it',
+    load: async () => (await import('./bridge/hold.ts')).holdVerb,
+  },
+  release: {
+    summary: 'releases a hold at a running bridge',
+    load: async () => (await import('./bridge/hold.ts')).releaseVerb,
+  },
   policy: {
     summary: 'policy test: shows which rule decides an event, when, and why',
     load: async () => (await import('./policy.ts')).policyVerb,
@@ -39,9 +51,17 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
     summary: 'queues journalled CloudEvents for one sink again',
     load: async () => (await import('./replay.ts')).replayVerb,
   },
+  pause: {
+    summary: 'pauses a sink of a running bridge',
+    load: async () => (await import('./bridge/pause.ts')).pauseVerb,
+  },
   resume: {
     summary: 'resumes a retired or paused sink',
     load: async () => (await import('./resume.ts')).resumeVerb,
+  },
+  reload: {
+    summary: 'reloads the configuration of a running bridge',
+    load: async () => (await import('./bridge/reload.ts')).reloadVerb,
   },
   health: {
     summary: 'checks if a running bridge is ready (exit code 0 or 1)',
@@ -62,5 +82,9 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
   secret: {
     summary: 'creates a secret or key pair for a webhook',
     load: async () => (await import('./secret.ts')).secretVerb,
+  },
+  completion: {
+    summary: 'prints a completion script for bash, zsh or fish',
+    load: async () => (await import('./usage/completion.ts')).completionVerb(VERBS),
   },
 };

@@ -107,6 +107,19 @@ test('the .zip has the files that Windows needs, and unzip reads it', options, (
   assert.equal(paths.filter((path) => /\.map$|\/dist\/(types|packages)\//.test(path)).length, 0);
 });
 
+test('.deb and .rpm have the manual page, and a completion script for each shell', options, () => {
+  const common = [
+    `/usr/share/man/man1/${NAME}.1.gz`,
+    `/usr/share/bash-completion/completions/${NAME}`,
+    `/usr/share/fish/vendor_completions.d/${NAME}.fish`,
+  ];
+  const deb = command('dpkg-deb', ['-c', packageOf('.deb')]);
+  for (const path of [...common, `/usr/share/zsh/vendor-completions/_${NAME}`])
+    assert.ok(deb.includes(`.${path}\n`), path);
+  const rpm = command('rpm', ['-qpl', packageOf('.rpm')]).split('\n');
+  for (const path of [...common, `/usr/share/zsh/site-functions/_${NAME}`]) assert.ok(rpm.includes(path), path);
+});
+
 test('lintian reports nothing about the .deb, and rpm reads the .rpm', options, () => {
   assert.equal(command('lintian', ['--allow-root', '--fail-on', 'error,warning', packageOf('.deb')]), '');
   const questions = '%{NAME} %{VERSION} %{ARCH} %{LICENSE}\n';

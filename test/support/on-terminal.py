@@ -1,12 +1,19 @@
-# A command → the same command on a terminal of its own: what it prints there goes to standard output, standard input is typed there, SIGTERM is passed on, its exit code is ours.
+# A command → the same command on a terminal of its own: what it prints there goes to standard output, standard input is typed there, SIGTERM is passed on, its exit code is ours. TERMINAL_SIZE=80x24 sets the terminal's size, which is unknown otherwise.
+import fcntl
 import os
 import pty
 import select
 import signal
+import struct
 import sys
+import termios
 
 pid, terminal = pty.fork()
 if pid == 0:
+    size = os.environ.get("TERMINAL_SIZE")
+    if size:
+        columns, rows = (int(part) for part in size.split("x"))
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     os.execvp(sys.argv[1], sys.argv[1:])
 signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGTERM))
 

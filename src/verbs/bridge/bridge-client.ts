@@ -41,6 +41,14 @@ export const BRIDGE_OPTIONS = {
   },
 } as const satisfies Readonly<Record<string, VerbOption>>;
 
+/** @throws BridgeError BRIDGE_USAGE if both are given */
+export function bridgeOrFile(context: VerbContext): { readonly bridge?: string; readonly file?: string } {
+  const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
+  if (bridge !== undefined && file !== undefined)
+    throw usageError('--config and --bridge exclude each other: give one of them');
+  return { ...(bridge !== undefined && { bridge }), ...(file !== undefined && { file }) };
+}
+
 /**
  * Returns the URL of a path on the bridge that --bridge names.
  * @throws BridgeError BRIDGE_USAGE if it is not a URL, or would send the token in clear text

@@ -1,23 +1,16 @@
 // `drill`: a simulated event on a running bridge → its report, and whether expectations were met.
+
 import type { DrillReport } from '../../drills/report.ts';
 import { BridgeError, messageOf } from '../../errors.ts';
-import { isObject, type JsonObject } from '../../formats/json-object.ts';
+import { isObject } from '../../formats/json-object.ts';
 import { visible, visibleLine } from '../../formats/visible-text.ts';
 import { drillEventId, isDrill } from '../../model/drills.ts';
 import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline, sleep } from '../../time/clock.ts';
-import { loadConfig } from '../config.ts';
 import { isConfirmed } from '../confirmation.ts';
 import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
-import {
-  askBridge,
-  authorization,
-  BRIDGE_OPTIONS,
-  type BridgeAnswer,
-  type BridgeRequest,
-  bridgeUrl,
-  ownRequest,
-} from './bridge-client.ts';
+import { approverRequest, objectIn, requestOf } from './act.ts';
+import { askBridge, BRIDGE_OPTIONS, type BridgeAnswer, type BridgeRequest } from './bridge-client.ts';
 import { actingLines, EXPECTATIONS, type Expectation, failures, isSettled, reportLines } from './drill-report.ts';
 import type { ShownSink } from './status-view.ts';
 
@@ -79,7 +72,7 @@ With --config it uses the bridge on this machine, and the token of the first app
   ],
   async run(context) {
     const expected = expectationsIn(optionText(context, 'expect'));
-    const ask = await admin(context);
+    const ask = asker(context, await approverRequest(context));
     if (!(await isWanted(ask, context))) return EXIT.failed;
     const id = await begin(ask, requestIn(context));
     try {
@@ -150,33 +143,10 @@ function requestIn(context: VerbContext): object {
   };
 }
 
-/** @throws BridgeError BRIDGE_USAGE, and what loading a configuration throws */
-async function admin(context: VerbContext): Promise<Ask> {
-  const bridge = optionText(context, 'bridge');
-  const file = optionText(context, 'config');
-  if (bridge !== undefined) {
-    if (file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
-    const base = bridgeUrl(context, bridge, '/');
-    return asker(context, { method: 'GET', url: base, headers: authorization(context) });
-  }
-  if (file === undefined) throw usageError('drill needs --bridge URL --token-env NAME, or --config FILE');
-  const { http, approvals } = await loadConfig(context, file);
-  const token = Object.values(approvals.approvers).find((approver) => approver.admin && approver.tokens.length > 0)
-    ?.tokens[0];
-  if (token === undefined) throw usageError(`no approver of ${file} has admin: true and a token`);
-  return asker(context, { ...ownRequest(http, file, '/'), headers: { Authorization: `Bearer ${token.reveal()}` } });
-}
-
 function asker(context: VerbContext, base: BridgeRequest): Ask {
   return async (method, path, body, signal = context.signal) => {
-    const request = { ...base, method, url: new URL(path, base.url) };
-    const typed = {
-      ...request,
-      headers: { ...base.headers, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    };
     try {
-      return await askBridge(body === undefined ? request : typed, { deps: context.deps, signal }, TIMEOUT_MS);
+      return await askBridge(requestOf(base, method, path, body), { deps: context.deps, signal }, TIMEOUT_MS);
     } catch (error) {
       signal.throwIfAborted();
       throw new BridgeAway(`${new URL(base.url).origin} gave no answer of a bridge: ${messageOf(error)}`);
@@ -233,15 +203,4 @@ function valueIn<T>({ status, body }: BridgeAnswer, expected: number): T {
   const detail = value?.['detail'];
   const message = visibleLine(`the bridge answered ${status}${typeof detail === 'string' ? `: ${detail}` : ''}`);
   throw status === 503 ? new BridgeAway(message) : new BridgeError('BRIDGE_DRILL_FAILED', message);
-}
-
-/** Returns null if the body is not a JSON object, and so not an answer of a bridge. */
-function objectIn(body: string): JsonObject | null {
-  if (body === '') return {};
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

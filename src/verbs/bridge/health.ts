@@ -3,12 +3,13 @@ import { messageOf } from '../../errors.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { loadSection } from '../config.ts';
 import { expectOwnBridge } from '../store.ts';
-import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
+import { EXIT, optionText, type Verb, type VerbContext } from '../verb.ts';
 import {
   askBridge,
   authorization,
   BRIDGE_OPTIONS,
   type BridgeRequest,
+  bridgeOrFile,
   bridgeUrl,
   healthRequest,
 } from './bridge-client.ts';
@@ -52,10 +53,8 @@ The default is http://127.0.0.1:8700. No secret of the configuration is read.`,
 };
 
 async function readyRequest(context: VerbContext): Promise<BridgeRequest> {
-  const bridge = optionText(context, 'bridge');
-  const file = optionText(context, 'config');
+  const { bridge, file } = bridgeOrFile(context);
   if (bridge === undefined) return healthRequest(await loadSection(file, 'http'), file);
-  if (file !== undefined) throw usageError('--config and --bridge exclude each other: give one of them');
   const headers = optionText(context, 'token-env') === undefined ? {} : authorization(context);
   return { method: 'GET', url: bridgeUrl(context, bridge, '/readyz'), headers };
 }

@@ -3,16 +3,13 @@ import { clockFault } from '../../diagnosis/clock.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { isDrill } from '../../model/drills.ts';
 import { type NextStepEvent, nextStepLine } from '../../model/next-step.ts';
-import type { Colour } from '../verb.ts';
+import type { Line } from './fit-screen.ts';
 import type { ShownApproval, ShownEvent, ShownReload, ShownSink, StatusView } from './status-view.ts';
 
-interface Line {
-  readonly text: string;
-  readonly colour?: Colour;
-}
-
-/** Characters: foreign texts are cut to this length. */
+/** Characters: foreign texts are cut to this length; the advice of an error is not. */
 const LONGEST = 200;
+/** Of a sink, which has its error there; an event has its approval there. */
+const LAST_COLUMN = 5;
 
 export function statusScreen(view: StatusView, wallMs: number): readonly Line[] {
   const { ready, reasons, events, sinks, deadLetters, configuration } = view;
@@ -26,7 +23,7 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
     ...(view.from === 'store' ? [{ text: 'the following lines are from the store' }] : []),
     { text: `sight          ${sightOf(view)}` },
     ...(configuration === null ? [] : configurationLines(configuration)),
-    ...(events === null ? [HIDDEN] : [counted('events', events.length), ...eventLines(view, events, wallMs)]),
+    ...(events === null ? [HIDDEN] : [counted('events', events.length), ...eventLines(view, inOrder(events), wallMs)]),
     ...(sinks === null ? statesOf(view) : [counted('sinks', sinks.length), ...sinkLines(sinks, wallMs)]),
     ...(deadLetters === null ? [] : [deadLettersLine(deadLetters)]),
   ];
@@ -72,14 +69,23 @@ function refusal({ at, by, faults = [], restart = [] }: ShownReload): string {
   );
 }
 
+/** What runs first, then what names this machine, then by NotBefore; an event without one may start at any time. */
+function inOrder(events: readonly ShownEvent[]): readonly ShownEvent[] {
+  const rank = ({ eventStatus, observer }: ShownEvent) =>
+    (eventStatus === 'Started' ? 0 : 2) + (observer?.affected === true ? 0 : 1);
+  const time = ({ notBefore }: ShownEvent) => (notBefore === null ? 0 : Date.parse(notBefore));
+  return events.toSorted((one, other) => rank(one) - rank(other) || time(one) - time(other));
+}
+
 /** Each event has a second line that says what happens next; an event from the store has none. */
 function eventLines({ dryRun, state }: StatusView, events: readonly ShownEvent[], wallMs: number): readonly Line[] {
   const rows = table(events.map((event) => eventCells(event, wallMs)));
   return events.flatMap((event, index) => {
-    const row = rows[index] ?? { text: '' };
+    const entry = { of: 'events', index } as const;
+    const row = { ...rows[index], text: rows[index]?.text ?? '', entry };
     if (!hasNextStep(event)) return [row];
     const next = nextStepLine(event, { dryRun: dryRun === true, isBlind: state === 'blind' });
-    return [row, { text: `    ${oneLine(next)}` }];
+    return [row, { text: `    ${oneLine(next)}`, entry }];
   });
 }
 
@@ -118,12 +124,17 @@ function approvalOf(approval: ShownApproval | null): string {
   return `approval ${state}${parts.length > 0 ? ` (${parts.join('; ')})` : ''}`;
 }
 
-function sinkLines(sinks: readonly ShownSink[], wallMs: number): readonly Line[] {
+/** Sinks in trouble come first. */
+export function sinkLines(given: readonly ShownSink[], wallMs: number): readonly Line[] {
+  const sinks = given.toSorted((one, other) => Number(isWell(one.state)) - Number(isWell(other.state)));
   const rows = table(sinks.map((sink) => sinkCells(sink, wallMs)));
-  return rows.flatMap(({ text }, index): readonly Line[] => [
-    isWell(sinks[index]?.state) ? { text } : { text, colour: 'yellow' },
-    ...runningLines(sinks[index], wallMs),
-  ]);
+  return rows.flatMap(({ text }, index): readonly Line[] => {
+    const entry = { of: 'sinks', index } as const;
+    return [
+      isWell(sinks[index]?.state) ? { text, entry } : { text, entry, colour: 'yellow' },
+      ...runningLines(sinks[index], wallMs).map((line) => ({ ...line, entry })),
+    ];
+  });
 }
 
 function runningLines(sink: ShownSink | undefined, wallMs: number): readonly Line[] {
@@ -167,9 +178,11 @@ function deadLettersLine(count: number): Line {
   return count === 0 ? line : { ...line, colour: 'yellow' };
 }
 
-/** Aligns cells in columns. Each row is one line, whatever its cells contain. */
+/** Aligns cells in columns. Each row is one line, whatever its cells contain. The last cell, an error, is not cut. */
 function table(rows: readonly (readonly string[])[]): readonly Line[] {
-  const cells = rows.map((row) => row.map(oneLine));
+  const cells = rows.map((row) =>
+    row.map((cell, column) => (column === LAST_COLUMN ? visibleLine(cell) : oneLine(cell))),
+  );
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   return cells.map((row) => ({
     text: `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),

@@ -2,20 +2,22 @@
 import { messageOf } from '../../errors.ts';
 import { loadSection } from '../config.ts';
 import { expectOwnBridge } from '../store.ts';
-import { EXIT, optionText, usageError, type Verb, type VerbContext } from '../verb.ts';
-import { authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE, ownRequest } from './bridge-client.ts';
+import { EXIT, optionText, type Verb, type VerbContext } from '../verb.ts';
+import { authorization, BRIDGE_OPTIONS, bridgeOrFile, bridgeUrl, DEFAULT_BRIDGE, ownRequest } from './bridge-client.ts';
+import { fitScreen, type ScreenSize } from './fit-screen.ts';
 import { statusScreen } from './status-screen.ts';
 import type { StatusView } from './status-view.ts';
 import { statusOfBridge, statusOfStore } from './status-view.ts';
 
 export const statusVerb: Verb = {
-  usage: '[--json] [--config FILE | --bridge URL [--token-env NAME]]',
+  usage: '[--all] [--json] [--config FILE | --bridge URL [--token-env NAME]]',
   description: `Shows whether the bridge can see events, which events are coming and who must still approve them, the state of each sink, dead letters, and a
 rejected reload. Exits with 0 if the bridge is ready, and with 1 if it is not or does not answer within 5 s.
 Without the token of a reader it shows only public data. With --config it uses the address of that bridge on this machine (http.listen),
 and reads the rest from the store, also if no bridge is running; no secret of the configuration is read.
 The default is http://127.0.0.1:8700. Prints one JSON object if standard output is not a terminal.`,
   options: {
+    all: { type: 'boolean', help: 'shows every event and sink, also if they do not fit the terminal' },
     json: { type: 'boolean', help: 'prints one JSON object on a terminal, too' },
     config: { type: 'string', value: 'FILE', help: 'the configuration of the bridge' },
     ...BRIDGE_OPTIONS,
@@ -33,16 +35,20 @@ The default is http://127.0.0.1:8700. Prints one JSON object if standard output 
   async run(context) {
     const view = await viewOf(context);
     if (context.stdout.isTTY && context.values['json'] !== true)
-      for (const { text: line, colour } of statusScreen(view, context.deps.wallMs())) await context.print(line, colour);
+      for (const { text, colour } of fitScreen(statusScreen(view, context.deps.wallMs()), sizeOf(context)))
+        await context.print(text, colour);
     else await context.print(JSON.stringify(view));
     return view.ready ? EXIT.fine : EXIT.failed;
   },
 };
 
+/** Without limits if the terminal does not know its size. */
+function sizeOf({ stdout: { columns, rows }, values }: VerbContext): ScreenSize {
+  return { columns: columns || Infinity, rows: values['all'] === true || !rows ? Infinity : rows };
+}
+
 async function viewOf(context: VerbContext): Promise<StatusView> {
-  const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
-  if (bridge !== undefined && file !== undefined)
-    throw usageError('--config and --bridge exclude each other: give one of them');
+  const { bridge, file } = bridgeOrFile(context);
   if (file === undefined) return await remoteView(context, bridge ?? DEFAULT_BRIDGE);
   const view = await runningOwn(context, file);
   return view.from === null ? await withStore(context, file, view) : view;

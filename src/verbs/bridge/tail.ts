@@ -18,20 +18,21 @@ import {
   type Verb,
   type VerbContext,
 } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, bridgeOrFile, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red' };
 
 export const tailVerb: Verb = {
-  usage: '[--since TIME] [--changes A,B] [--json] [--bridge URL [--token-env NAME] | --config FILE]',
+  usage: '[--since TIME] [--changes A,B] [--json] [--wait] [--bridge URL [--token-env NAME] | --config FILE]',
   description: `Prints each published CloudEvent until it is interrupted: one readable line on a terminal, otherwise (or with --json) the CloudEvent on one line.
-With --bridge it reads the bridge's stream, and continues after the last printed event if the connection breaks. With --config it reads the store,
-whether the bridge is running or not; no secret of the configuration is read. The default is http://127.0.0.1:8700.
+With --bridge it reads the bridge's stream, and continues after the last printed event if the connection breaks. If the first connection fails,
+it exits with 1, or keeps trying with --wait. With --config it reads the store, whether the bridge is running or not; no secret of the configuration is read. The default is http://127.0.0.1:8700.
 TIME is RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m, 2d), back to store.retain. Without --since it prints only new CloudEvents.`,
   options: {
     since: { type: 'string', value: 'TIME', help: 'starts with what was published since then' },
     changes: { type: 'string', value: 'A,B', help: `only these: ${CHANGE_NAMES.join(', ')}` },
     json: { type: 'boolean', help: 'prints CloudEvents on a terminal, too' },
+    wait: { type: 'boolean', help: 'with --bridge: waits for a bridge that does not answer yet' },
     config: { type: 'string', value: 'FILE', help: 'the configuration, which names the store' },
     ...BRIDGE_OPTIONS,
   },
@@ -43,9 +44,7 @@ TIME is RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m, 2d), back to sto
     ],
   ],
   async run(context) {
-    const [bridge, file] = [optionText(context, 'bridge'), optionText(context, 'config')];
-    if (bridge !== undefined && file !== undefined)
-      throw usageError('--config and --bridge exclude each other: give one of them');
+    const { bridge, file } = bridgeOrFile(context);
     const request = {
       sinceMs: optionTime(context, 'since') ?? null,
       changes: changesOption(context),
@@ -117,7 +116,7 @@ function followStore(context: VerbContext, file: string, { sinceMs, changes, sho
 
 const TIMEOUT_MS = 5000;
 
-/** @returns the exit code: 1 if the bridge rejects the reader, so that a retry is useless */
+/** @returns the exit code: 1 if the first connection fails, or if the bridge rejects the reader: a retry is useless */
 async function followBridge(
   context: VerbContext,
   bridge: string,
@@ -135,23 +134,40 @@ async function followBridge(
   let fromMs = sinceMs ?? 0;
   let newestMs = sinceMs ?? deps.wallMs();
   let lastWarning = '';
+  let hasConnected = context.values['wait'] === true;
   const onEvent = async (event: CloudEvent): Promise<void> => {
     const timeMs = Date.parse(event.time ?? '');
     lastWarning = '';
+    hasConnected = true;
     if (timeMs < fromMs) return;
     await show(JSON.stringify(event));
     newestMs = timeMs;
   };
   const onError = (error: unknown): void => {
     if (signal.aborted) return;
+    if (isFinal(error) || (!hasConnected && isUnconnected(error, consumer))) {
+      warn(finalWarning(url, error));
+      refused.resolve(EXIT.failed);
+      return;
+    }
+    hasConnected = true;
     const warning = visibleLine(messageOf(error));
     if (warning !== lastWarning) warn(warning);
     lastWarning = warning;
     // The stream then starts again with everything that is kept.
     if (error instanceof ConsumerError && error.code === 'pruned') fromMs = newestMs;
-    if (isFinal(error)) refused.resolve(EXIT.failed);
   };
-  const after = sinceMs === null ? {} : { after: await positionBefore(context, sinceMs, { ...headers }, url) };
+  let after = {};
+  try {
+    if (sinceMs !== null) after = { after: await positionBefore(context, sinceMs, { ...headers }, url) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!hasConnected) {
+      warn(noAnswer(url, error));
+      return EXIT.failed;
+    }
+    after = { after: 0 };
+  }
   const consumer: StreamConsumer = stream({
     url: url.href,
     ...(headers.Authorization !== undefined && { token: headers.Authorization.slice('Bearer '.length) }),
@@ -175,23 +191,34 @@ function isFinal(error: unknown): boolean {
   return error instanceof ConsumerError && error.code === 'refused' && [400, 401, 403, 404].includes(error.status ?? 0);
 }
 
+/** Whether this error is that of a first connection, which the bridge has not accepted. */
+function isUnconnected(error: unknown, { position }: StreamConsumer): boolean {
+  return error instanceof ConsumerError && (position === null || error.code === 'refused');
+}
+
+function finalWarning(url: URL, error: unknown): string {
+  return error instanceof ConsumerError && error.code === 'unreachable'
+    ? noAnswer(url, error.cause)
+    : visibleLine(messageOf(error).replace('; retrying', ''));
+}
+
+function noAnswer({ origin }: URL, error: unknown): string {
+  return visibleLine(`${origin} gave no answer of a bridge: ${messageOf(error)}; --wait waits for it`);
+}
+
 /**
  * Returns the position before the first CloudEvent since then; 0 (everything that is kept) if the journal cannot be
- * read.
+ * read. Rejects if no bridge answers.
  */
 async function positionBefore(
   context: VerbContext,
   sinceMs: number,
   headers: Readonly<Record<string, string>>,
   base: URL,
-) {
-  try {
-    const url = new URL(`/v1/journal?limit=1&since=${toRfc3339(sinceMs)}`, base);
-    const { body } = await askBridge({ method: 'GET', url, headers }, context, TIMEOUT_MS);
-    const { items } = JSON.parse(body) as { items?: readonly { position: number }[] };
-    return (items?.[0]?.position ?? 1) - 1;
-  } catch {
-    context.signal.throwIfAborted();
-    return 0;
-  }
+): Promise<number> {
+  const url = new URL(`/v1/journal?limit=1&since=${toRfc3339(sinceMs)}`, base);
+  const { status, body } = await askBridge({ method: 'GET', url, headers }, context, TIMEOUT_MS);
+  if (status !== 200) return 0;
+  const { items } = JSON.parse(body) as { items?: readonly { position: number }[] };
+  return (items?.[0]?.position ?? 1) - 1;
 }

@@ -138,10 +138,11 @@ test('approve --interactive asks before each one: a no, or the end of the input,
   const ids = [simulator.schedule().EventId, simulator.schedule().EventId, simulator.schedule().EventId];
   const args = ['approve', ...ids, '--endpoint', simulator.url, '--interactive'];
   const unanswered = await run(t, args, { input: '' });
-  assert.deepEqual([unanswered.code, unanswered.stdout], [0, '']);
+  assert.deepEqual([unanswered.code, unanswered.stdout], [1, '']);
+  for (const id of ids) assert.ok(unanswered.stderr.includes(`${id}: not approved`));
   assert.deepEqual(statusesOf(simulator), ['Scheduled', 'Scheduled', 'Scheduled']);
   const answered = await run(t, args, { input: 'n\nYes\nmaybe\n' });
-  assert.deepEqual([answered.code, answered.stdout], [0, `${JSON.stringify({ eventId: ids[1], status: 200 })}\n`]);
+  assert.deepEqual([answered.code, answered.stdout], [1, `${JSON.stringify({ eventId: ids[1], status: 200 })}\n`]);
   for (const id of ids) assert.ok(answered.stderr.includes(`Start ${id} now, for every VM in its Resources? [y/N] `));
   assert.deepEqual(statusesOf(simulator), ['Scheduled', 'Started', 'Scheduled']);
 });

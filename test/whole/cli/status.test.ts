@@ -142,3 +142,26 @@ test('on a terminal it is one screen, in which what others chose is escaped and 
   assert.match(plain, /\n {2}Redeploy {2}Scheduled {2}in \d+d \d+h {2}a\\u001b\[2J\\r\\nforged\\u009b31m\\u202e /);
   assert.match(plain, /\nsinks {10}1\n {2}audit {2}stdout /);
 });
+
+test('on a terminal of 80 columns and 24 rows it fits, and counts the events that do not', { skip }, async (t) => {
+  const simulator = await localSimulator(t);
+  const folder = bridgeFolder(t, simulator.url, {});
+  const url = urlOf(await startRun(t, folder));
+  for (let count = 0; count < 30; count++) simulator.schedule();
+  const status = async (args: readonly string[]): Promise<readonly string[]> => {
+    const command = [process.execPath, MAIN, 'status', '--bridge', url, ...args];
+    const env = { NO_COLOR: '1', TERMINAL_SIZE: '80x24' };
+    return (await run(t, command, { node: 'python3', main: ON_TERMINAL, env })).stdout.trimEnd().split('\r\n');
+  };
+  await poll(async () => (await status([])).includes('events         30'), 'all events');
+  const lines = await status([]);
+  assert.equal(lines[0], 'ready');
+  assert.ok(lines.length < 24 && lines.every((line) => line.length <= 80), lines.join('\n'));
+  assert.ok(
+    lines.some((line) => /^ {2}… \d+ more events; --all shows them$/.test(line)),
+    lines.join('\n'),
+  );
+  assert.ok(lines.includes('sinks          1') && lines.includes('dead letters   0'));
+  const all = await status(['--all']);
+  assert.ok(all.length > 60 && all.every((line) => line.length <= 80));
+});

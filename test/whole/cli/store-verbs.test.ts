@@ -1,5 +1,7 @@
 // `dead-letters`, `replay`, `resume` beside a bridge and after it → output, repeats, exit codes.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
 import { localSimulator } from '../../far-sides/simulator-server.ts';
@@ -7,6 +9,11 @@ import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { poll } from '../../support/poll.ts';
 import { type Ended, type Program, run } from '../../support/program.ts';
 import { type BridgeFolder, bridgeFolder, hook, peek, startRun } from '../../support/running-bridge.ts';
+
+const MAIN = join(import.meta.dirname, '../../../dist/main.js');
+const ON_TERMINAL = join(import.meta.dirname, '../../support/on-terminal.py');
+const skip =
+  spawnSync('python3', ['-c', 'import pty']).status === 0 ? false : 'python3, which gives the terminal, is not there';
 
 interface Fixture {
   readonly simulator: SimulatedAzure;
@@ -71,6 +78,18 @@ test('dead-letters list and show print NDJSON while a bridge runs', async (t) =>
     shown.map(({ cloudEvent }) => (cloudEvent as { id: string }).id),
     [first],
   );
+});
+
+test('dead-letters list on a terminal names the event and its machines', { skip }, async (t) => {
+  const own = await fixture(t);
+  const [id] = await refuse(own, 1);
+  const args = [process.execPath, MAIN, 'dead-letters', 'list', '--config', own.folder.config];
+  const { stdout } = await run(t, args, { node: 'python3', main: ON_TERMINAL });
+  assert.match(
+    stdout,
+    /^\S+Z {2}hooks {2}refused \(422\) after 1 attempt {2}Platform will freeze sim_0, .* {2}\S+\r\n$/,
+  );
+  assert.ok(stdout.endsWith(`  ${id}\r\n`));
 });
 
 test('dead-letters retry makes a running bridge deliver them again, same bytes and ids', async (t) => {

@@ -1,10 +1,13 @@
 // `tail` of a bridge and of a store → CloudEvents over restarts, its end, and plain words.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { EXAMPLE_EVENT, FakeMetadata, fakeDocument } from '../../far-sides/metadata-service.ts';
-import { localSimulator } from '../../far-sides/simulator-server.ts';
+import { freePorts, localSimulator } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
 import { run, start } from '../../support/program.ts';
 import {
@@ -152,12 +155,46 @@ test('on a terminal it is a sentence without a command to the terminal, in colou
   }
 });
 
-test('it names a folder in which no bridge ever ran, and keeps asking if no bridge answers', async (t) => {
+test('it names a folder in which no bridge ever ran', async (t) => {
   const { config, store } = bridgeFolder(t, 'http://127.0.0.1:1', {});
   const { code, stderr } = await run(t, ['tail', '--config', config]);
   assert.equal(code, 1);
   assert.ok(stderr.includes(`there is no store in ${store}`), stderr);
-  const tail = start(t, ['tail', '--bridge', 'http://127.0.0.1:1']);
-  await tail.logs('the stream of the bridge broke: connect ECONNREFUSED');
-  assert.equal((await tail.end('SIGINT')).code, 0);
+});
+
+for (const since of [[], ['--since', '1h']]) {
+  test(`\`${['tail', ...since].join(' ')}\` ends with 1 if the first connection fails; with --wait it prints what the bridge publishes later`, async (t) => {
+    const host = `127.0.0.1:${await freePorts()}`;
+    const address = ['tail', '--bridge', `http://${host}`, ...since];
+    const { code, stdout, stderr } = await run(t, address);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(
+      stderr,
+      /^http:\/\/127\.0\.0\.1:\d+ gave no answer of a bridge: .*ECONNREFUSED.*; --wait waits for it\n$/,
+    );
+    const waiting = start(t, [...address, '--wait']);
+    await waiting.logs('ECONNREFUSED');
+    const simulator = await localSimulator(t);
+    await startRun(t, bridgeFolder(t, simulator.url, { http: { listen: host } }));
+    const scheduling = setInterval(() => simulator.schedule(), 500);
+    t.after(() => clearInterval(scheduling));
+    await waiting.lines(1);
+    assert.equal((await waiting.end('SIGINT')).code, 0);
+  });
+}
+
+test('a stream that takes no more readers ends it with 1', async (t) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(503, { 'Content-Type': 'application/problem+json' });
+    response.end(JSON.stringify({ type: 'unavailable', detail: '1000 readers are connected' }));
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (const since of [[], ['--since', '1h']]) {
+    const { code, stderr } = await run(t, ['tail', '--bridge', address, ...since]);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /1000 readers are connected/);
+    assert.doesNotMatch(stderr, /retrying/);
+  }
 });

@@ -12,14 +12,20 @@ const VERBS = [
   'check',
   'events',
   'approve',
+  'explain',
+  'hold',
+  'release',
   'policy',
   'dead-letters',
   'replay',
+  'pause',
   'resume',
+  'reload',
   'health',
   'status',
   'tail',
   'secret',
+  'completion',
 ];
 /** Should a faulty command line run all the same, it must ask nobody but this port, where nobody listens. */
 const NOWHERE = ['--endpoint', 'http://127.0.0.1:1'];
@@ -55,7 +61,48 @@ test('help names every verb: on standard output when asked for, else on standard
   assert.deepEqual([asked.code, asked.stderr], [0, '']);
   assert.deepEqual([bare.code, bare.stdout, bare.stderr], [2, '', asked.stdout]);
   assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
-  assert.match(unknown.stderr, /unknown verb "no-such-verb"\n/);
+  assert.equal(
+    unknown.stderr,
+    'scheduled-events-bridge: unknown verb "no-such-verb"\n`scheduled-events-bridge --help` lists the verbs\n',
+  );
+});
+
+test('help VERB is VERB --help', async (t) => {
+  const [help, option, unknown] = await Promise.all([
+    run(t, ['help', 'status']),
+    run(t, ['status', '--help']),
+    run(t, ['help', 'stauts']),
+  ]);
+  assert.deepEqual([help.code, help.stdout, help.stderr], [0, option.stdout, '']);
+  assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
+  assert.match(unknown.stderr, /unknown verb "stauts"; did you mean status\?\n/);
+});
+
+const MISSPELT: readonly (readonly [args: readonly string[], meant: string])[] = [
+  [['stauts'], 'status'],
+  [['Approve', 'A'], 'approve'],
+  [['deadletters', 'list'], 'dead-letters'],
+  [['status', '--brigde', 'http://127.0.0.1:1'], '--bridge'],
+  [['approve', 'A', '--tokenenv=MY_TOKEN', '--bridge', 'http://127.0.0.1:1'], '--token-env'],
+  [['run', '--conifg', '/nowhere/bridge.yaml'], '--config'],
+  [['events', '--watc', '--endpoint', 'http://127.0.0.1:1'], '--watch'],
+  [['status', '--helpp'], '--help'],
+  [['dead-letters', 'lst', '--config', '/nowhere/bridge.yaml'], 'list'],
+];
+
+for (const [args, meant] of MISSPELT) {
+  test(`\`${args.join(' ')}\` asks "did you mean ${meant}?" with exit code 2`, async (t) => {
+    const { code, stdout, stderr } = await run(t, args);
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' }, stderr);
+    assert.ok(stderr.includes(`; did you mean ${meant}?`), stderr);
+  });
+}
+
+test('an option like no other gets no suggestion, and its value is not printed', async (t) => {
+  const { code, stderr } = await run(t, ['status', '--passphrase=a-secret-text']);
+  assert.equal(code, 2);
+  assert.match(stderr, /unknown option --passphrase; see --help/);
+  assert.doesNotMatch(stderr, /did you mean|a-secret-text/);
 });
 
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
@@ -132,15 +179,32 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
     /--event and --scenario exclude each other/,
   ],
   [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--vms', '2'], /--vms is for scenarios/],
-  [['dead-letters', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard/],
-  [['dead-letters', 'bury', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard, not "bury"/],
+  [['dead-letters', '--config', '/nowhere/bridge.yaml'], /must be one of list, show, retry, discard/],
+  [
+    ['dead-letters', 'bury', '--config', '/nowhere/bridge.yaml'],
+    /must be one of list, show, retry, discard, not "bury"/,
+  ],
   [['dead-letters', 'discard', '--config', '/nowhere/bridge.yaml'], /give the IDs, or --sink/],
   [['dead-letters', 'list'], /--config is missing/],
   [['replay', '--since', '1h', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
   [['replay', '--sink', 'hooks', '--config', '/nowhere/bridge.yaml'], /--since is missing/],
-  [['resume', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
+  [['resume', '--config', '/nowhere/bridge.yaml'], /give exactly one sink/],
   [['resume', '--sink', 'hooks'], /--config is missing/],
-  [['resume', 'hooks', '--config', '/nowhere/bridge.yaml'], /Unexpected argument 'hooks'/],
+  [['resume', 'hooks', '--sink', 'hooks', '--config', '/nowhere/bridge.yaml'], /give the sink once/],
+  [['resume', '--sink', 'hooks', '--bridge', 'http://127.0.0.1:1'], /--sink is for the store/],
+  [['resume', 'hooks', 'audit', '--config', '/nowhere/bridge.yaml'], /give exactly one sink/],
+  [['explain'], /give exactly one EventId/],
+  [['hold', '--reason', 'x', '--token-env', 'T'], /give exactly one EventId/],
+  [['hold', 'A', '--token-env', 'T'], /--reason is missing/],
+  [['hold', 'A', '--reason', 'x', '--bridge', 'http://127.0.0.1:1'], /give --token-env NAME, or --config FILE/],
+  [['release', '--bridge', 'http://127.0.0.1:1', '--token-env', 'T'], /give exactly one EventId/],
+  [['release', 'A', '--bridge', 'http://127.0.0.1:1', '--token-env', 'NOT_SET'], /variable NOT_SET.*empty or not set/],
+  [['pause', '--token-env', 'T'], /give exactly one sink/],
+  [['reload', 'now', '--token-env', 'T'], /Unexpected argument 'now'/],
+  [
+    ['reload', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'],
+    /--config and --bridge exclude each other/,
+  ],
   [
     ['status', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'],
     /--config and --bridge exclude each other/,
@@ -155,6 +219,8 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
     /--changes takes scheduled,.* not "gone"/,
   ],
   [['tail', '--bridge', 'ftp://127.0.0.1:1'], /--bridge takes an http or https URL/],
+  [['completion'], /the first word must be one of bash, zsh, fish/],
+  [['completion', 'bsh'], /one of bash, zsh, fish, not "bsh"; did you mean bash\?/],
   [['secret', 'hooks'], /Unexpected argument 'hooks'/],
   [['secret', '--type', 'rsa'], /--type takes symmetric or ed25519, not "rsa"/],
   [['secret', '--type', 'ed25519', '--public', '/nowhere/hook.pem'], /--type and --public exclude each other/],

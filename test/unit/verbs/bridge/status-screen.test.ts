@@ -44,8 +44,8 @@ test('lines without a problem have no colour, and the columns of a table are ali
     'sight          watching, last document 1s ago (2025-12-31T23:59:59Z), incarnation 7',
     'configuration  in force since 2025-12-31T00:00:00Z',
     'events         2',
-    '  Reboot  Scheduled  in 12m 5s  web_0, web_1  A  no approval',
     '  Freeze  Started    under way  db            B  no approval',
+    '  Reboot  Scheduled  in 12m 5s  web_0, web_1  A  no approval',
     'sinks          1',
     '  hooks  webhook  delivering  0 queued  0 dead  no error',
     'dead letters   0',
@@ -66,9 +66,9 @@ test('an event shows its approvals, missing approvers and holds, and its time: o
       { ...EVENT, notBefore: '2025-12-30T22:00:00Z' },
     ],
   });
-  assert.match(lines[5] ?? '', /approval waiting \(approved by orders; waiting for billing; held by ops\)$/);
-  assert.match(lines[6] ?? '', / at any time /);
-  assert.match(lines[7] ?? '', / due for 1d 2h /);
+  assert.match(lines[7] ?? '', /approval waiting \(approved by orders; waiting for billing; held by ops\)$/);
+  assert.match(lines[5] ?? '', / at any time /);
+  assert.match(lines[6] ?? '', / due for 1d 2h /);
 });
 
 test('a second line says what happens to an event if nobody acts', () => {
@@ -148,4 +148,27 @@ test('what a sink works on stands below it: since when, which attempt, and what 
     '  node   kubernetes  delivering  0 queued  0 dead  no error',
     '    source  running for 25s (attempt 1), waits for web/db-0 (429, disruption budget web/db-pdb)',
   ]);
+});
+
+test('what runs comes first, then the events of this machine, then the others by NotBefore', () => {
+  const event = (eventId: string, more: Partial<ShownEvent>) => ({ ...EVENT, eventId, ...more });
+  const lines = textOf({
+    events: [
+      event('later', { notBefore: '2026-01-01T00:20:00Z' }),
+      event('sooner', { notBefore: '2026-01-01T00:10:00Z' }),
+      event('own', { notBefore: '2026-01-01T00:30:00Z', observer: { affected: true } }),
+      event('running', { eventStatus: 'Started', notBefore: null }),
+      event('own-running', { eventStatus: 'Started', notBefore: null, observer: { affected: true } }),
+    ],
+  });
+  const ids = lines.slice(5, 10).map((line) => line.match(/(own-running|running|own|sooner|later) /)?.[1]);
+  assert.deepEqual(ids, ['own-running', 'running', 'own', 'sooner', 'later']);
+});
+
+test('the advice at the end of a long error is not cut, and sinks in trouble come first', () => {
+  const message = `${'the certificate is of an authority that this machine does not trust; '.repeat(5)}give its file in tls.ca`;
+  const lastError = { code: 'BRIDGE_SINK_UNAVAILABLE', message, at: '2025-12-31T23:00:00Z' };
+  const lines = textOf({ sinks: [SINK, { ...SINK, name: 'bad', state: 'misconfigured', lastError }] });
+  const first = lines[lines.indexOf('sinks          2') + 1] ?? '';
+  assert.match(first, /^ {2}bad .*give its file in tls\.ca$/);
 });
