@@ -14,12 +14,14 @@ const NAMES = [
   'console.js',
   'dialogs.js',
   'drill.js',
+  'event-item.js',
   'events.js',
   'icon.svg',
 ];
 const FILES = pageFiles(FOLDER, [
   'index.html',
   ...NAMES,
+  'lanes.js',
   'letters.js',
   'lives.js',
   'sign-in.js',

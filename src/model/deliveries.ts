@@ -115,6 +115,10 @@ export interface DeadLetter {
   readonly id: string;
   /** In the service's letter case; null for `source.*`. */
   readonly eventId: string | null;
+  /** Null for a step of an approval, and for `source.*`. */
+  readonly eventType: string | null;
+  /** The machines that the event names; empty if `eventType` is null. */
+  readonly resources: readonly string[];
   readonly sink: string;
   /** The whole CloudEvent type. */
   readonly type: string;

@@ -173,11 +173,16 @@ function withoutEvent({ cloudEvent: _, ...letter }: DeadLetterWithEvent): DeadLe
 }
 
 function toDeadLetter({ bytes, id, sink, reason, status, attempts, atMs }: DeadRow): DeadLetterWithEvent {
-  const cloudEvent = parseCloudEvent(bytes) as { readonly type: string; readonly data?: { readonly eventId?: string } };
+  const cloudEvent = parseCloudEvent(bytes) as {
+    readonly type: string;
+    readonly data?: { readonly [Field in 'eventId' | 'eventType']?: string } & { readonly resources?: string[] };
+  };
   const { type, data } = cloudEvent;
   return {
     id,
     eventId: data?.eventId ?? null,
+    eventType: data?.eventType ?? null,
+    resources: data?.resources ?? [],
     sink,
     type,
     reason,

@@ -3,13 +3,20 @@ import { ask, nowMs } from './bridge.js';
 import { confirm, draw, field, isAsking, tellInDialog } from './dialogs.js';
 import { changeOf } from './lives.js';
 import { $, setText } from './parts/dom.js';
-import { impact, timeAndDistance } from './parts/text.js';
-import { mayAct } from './sign-in.js';
+import { impact } from './parts/text.js';
+import { mayAct, mayRelease } from './sign-in.js';
 import { journalOf } from './story.js';
-import { differences, effect, listed, machines, nameOf } from './words.js';
+import { course, differences, effect, listed, machines, nameOf } from './words.js';
 
 /** The event whose approval is asked for, by EventId in lower case. */
 let asked = null;
+
+let isDryRun = false;
+
+/** @param view as `GET /v1/events` shows it */
+export function noteMode(view) {
+  isDryRun = view.dryRun;
+}
 
 /** @param onDone called after each act, to show what came of it */
 export function actOn(name, event, onDone) {
@@ -39,17 +46,17 @@ async function seenOf({ eventId }) {
 
 function approval(event, seen, onDone) {
   const shown = { ...(seen?.data ?? event), drill: event.drill };
-  const { notBefore, durationInSeconds, resources, description } = shown;
+  const { durationInSeconds, resources, description } = shown;
   return {
     title: `Approve ${nameOf(shown)}?`,
     words: [
-      effect(shown),
+      effect(shown, isDryRun),
       `Machines: ${listed(resources)}.`,
-      `${notBefore === null ? 'No NotBefore' : `NotBefore ${timeAndDistance(notBefore, nowMs())}`}; ${impact(durationInSeconds)}.`,
+      `${course({ ...shown, eventStatus: 'Scheduled' }, nowMs())}; ${impact(durationInSeconds)}.`,
       ...(description ? [description] : []),
       ...(seen ? [] : ['No CloudEvent of it is kept any more, so a change of it meanwhile is not noticed.']),
     ],
-    label: `Approve for ${machines(resources.length)}`,
+    label: `${isDryRun ? 'Dry run: approve' : 'Approve'} for ${machines(resources.length)}`,
     run: () => approve(event, seen, shown, onDone),
   };
 }
@@ -74,7 +81,7 @@ function resultWords({ state, waitingFor = [], heldBy = [] }) {
   if (state === 'waiting') return `your approval is recorded, and waits for ${waitingFor.join(', ')}`;
   if (state === 'held') return `your approval is recorded, held by ${heldBy.join(', ')}`;
   if (state === 'submitted') return 'approved, and Azure has accepted it';
-  if (state === 'submitting') return 'approved, being told to Azure';
+  if (state === 'submitting') return 'approved, being sent to Azure';
   if (state === 'moot') return 'it started or went away without your approval';
   return state === 'started' ? 'it has started' : `approved, ${state}`;
 }
@@ -92,7 +99,7 @@ function askToHold(event, onDone) {
   confirm({
     title: `Hold ${nameOf(event)}?`,
     words: [
-      `While your hold stands, nothing is told to Azure for ${machines(event.resources.length)}: ${listed(event.resources)}.`,
+      `While your hold stands, nothing is sent to Azure for ${machines(event.resources.length)}: ${listed(event.resources)}.`,
       'NotBefore stays: then Azure starts it all the same.',
     ],
     fields: [reason],
@@ -118,7 +125,7 @@ function notHeld(error) {
 function askToRelease(event, onDone) {
   asked = null;
   const holds = event.approval?.holds ?? [];
-  const choice = holds.map(({ approver }) => approver);
+  const choice = holds.map(({ approver }) => approver).filter(mayRelease);
   const select = document.createElement('select');
   for (const name of choice) select.append(new Option(name, name));
   const label = document.createElement('label');
@@ -126,7 +133,7 @@ function askToRelease(event, onDone) {
   confirm({
     title: `Release ${nameOf(event)}?`,
     words: [
-      `With the last hold gone, what is decided is told to Azure at once, for ${machines(event.resources.length)}: ${listed(event.resources)}.`,
+      `With the last hold gone, what is decided is sent to Azure at once, for ${machines(event.resources.length)}: ${listed(event.resources)}.`,
     ],
     fields: [label],
     label: 'Confirm release',

@@ -15,7 +15,7 @@ function askToReload(onDone) {
     words: ['The file is checked whole: it is put in force, or refused with its faults and the one before goes on.'],
     label: 'Confirm reload',
     run: async () => {
-      const { changed } = await ask('POST', 'v1/reload');
+      const { changed } = await ask('POST', 'v1/reload').catch(notInForce);
       onDone(
         changed.length > 0
           ? `Configuration in force: ${changed.join(', ')} changed`
@@ -25,10 +25,22 @@ function askToReload(onDone) {
   });
 }
 
+/** The dialog shows each fault, not only that there are some. */
+function notInForce(error) {
+  const lines = linesOf(error);
+  if (lines.length === 0) throw error;
+  throw new Error([`Not in force, the configuration before goes on (${error.status}):`, ...lines].join('\n'));
+}
+
+const linesOf = ({ faults = [], restart = [] }) => [
+  ...faults.map(({ path, message }) => (path ? `${path}: ${message}` : message)),
+  ...restart.map((path) => `${path}: takes a restart`),
+];
+
 export function drawConfiguration({ since, refused }) {
   guard($('reload'), 'admin');
   const now = nowMs();
-  const { at, by, faults = [], restart = [] } = refused ?? {};
+  const { at, by } = refused ?? {};
   const words = `In force since ${timeAndDistance(since, now)}.`;
   setText(
     $('configuration'),
@@ -36,13 +48,9 @@ export function drawConfiguration({ since, refused }) {
       ? `${words} The last reload was refused ${timeAndDistance(at, now)}${by ? `, asked for by ${by}` : ''}:`
       : words,
   );
-  const lines = [
-    ...faults.map(({ path, message }) => (path ? `${path}: ${message}` : message)),
-    ...restart.map((path) => `${path}: takes a restart`),
-  ];
   sync(
     $('faults'),
-    lines.map((text, index) => ({ text, index })),
+    linesOf(refused ?? {}).map((text, index) => ({ text, index })),
     ({ index }) => String(index),
     () => el('li', { className: 'bad' }),
     (line, { text }) => setText(line, text),

@@ -1,14 +1,14 @@
 // The bridge's routes and its stream → the page; it asks anew when something has happened.
-import { actOn, noticeChange } from './acts.js';
+import { actOn, noteMode, noticeChange } from './acts.js';
 import { ask, nowMs } from './bridge.js';
 import { drawConfiguration, listenToReload } from './configuration.js';
 import { listenToDialog } from './dialogs.js';
 import { drawDrills, listenToDrills, readDrills } from './drill.js';
 import { drawEvents, listenToEvents, tickEvents } from './events.js';
-import { drawLetters, listenToLetters } from './letters.js';
-import { pastLives, readLives, takeEvent } from './lives.js';
+import { drawLetters, listenToLetters, readLetters } from './letters.js';
+import { lifeOf, pastLives, readLives, takeEvent } from './lives.js';
 import { $, setText } from './parts/dom.js';
-import { changeSummary, clockTime, span } from './parts/text.js';
+import { changeSummary, span } from './parts/text.js';
 import { askWhoItIs, isLocked, listenToSignIn } from './sign-in.js';
 import { drawSinks, listenToSinks } from './sinks.js';
 import { retell } from './story.js';
@@ -28,6 +28,8 @@ let readAtMs = 0;
 let timer;
 let isReading = false;
 let isDue = false;
+/** Whether the last reading failed, so that what shows is old. */
+let isAway = false;
 /** What the stream brought since the last reading. */
 let happened = [];
 let untold = [];
@@ -43,17 +45,18 @@ const stream = new Stream({
   },
   onState({ isLive, isNew, why }) {
     document.body.classList.toggle('away', !isLive);
-    setText(
-      $('live'),
-      isLive
-        ? 'Live'
-        : `Not live: ${why}. What shows is of ${readAtMs ? clockTime(readAtMs, nowMs()) : 'before'}; trying again.`,
-    );
+    setText($('live'), isLive ? 'Live' : `Not live: ${why}. Trying again.`);
     if (isLive) void begin(isNew);
+    else readSoon(0);
   },
 });
 
-const titleOf = ({ data, drill }) => (data.resources ? nameOf({ ...data, drill }) : (data.eventId ?? 'The bridge'));
+/** Steps of an approval name their event by its id alone. */
+function titleOf({ data, drill }) {
+  if (data.resources) return nameOf({ ...data, drill });
+  const life = data.eventId ? lifeOf(data.eventId) : null;
+  return life ? nameOf({ ...life.data, drill: life.isDrill }) : (data.eventId ?? 'Metadata service:');
+}
 
 /** After a connection: all that may have been missed is read anew. */
 async function begin(isNew) {
@@ -95,16 +98,16 @@ async function read() {
     const [events, sinks, readiness] = await Promise.all(
       ['v1/events', 'v1/sinks', 'readyz'].map((path) => ask('GET', path)),
     );
-    const letters = sinks.some(({ deadLetters }) => deadLetters > 0)
-      ? await ask('GET', 'v1/dead-letters?limit=100')
-      : { items: [], next: null };
+    await readLetters(sinks);
+    isAway = false;
     view = events;
     ready = readiness;
     readAtMs = nowMs();
-    drawMachine(view);
-    drawEvents(view.events);
+    noteMode(view);
+    drawEvents(view);
     drawSinks(sinks);
-    drawLetters(letters);
+    drawLetters();
+    drawLinks(sinks);
     drawConfiguration(ready.configuration);
     tick();
     retell(new Set(told.map(({ data }) => data.eventId?.toLowerCase())));
@@ -113,7 +116,10 @@ async function read() {
     drawDrills();
   } catch (error) {
     if (error.status === 401) await signedInAnew();
-    else drawSight();
+    else {
+      isAway = true;
+      tick();
+    }
   }
   isReading = false;
   // Where the bridge or this browser takes long, it is asked less often.
@@ -124,33 +130,51 @@ async function read() {
 /** What time alone changes, each second. */
 function tick() {
   if (!view || document.hidden) return;
-  tickEvents(view.events);
+  tickEvents();
+  drawMachine(view);
   drawSight();
 }
 
 /** Which machine this is: an SSH tunnel gives the pages of all machines one address. */
-function drawMachine({ vm, version, dryRun, clock, events }) {
+function drawMachine({ vm, version, events }) {
   const name = vm.name ?? vm.source ?? location.host;
-  document.title = `${events.length > 0 ? `(${events.length}) ` : ''}${name} · Scheduled Events bridge`;
+  const warnings = warningsOf(view);
+  const count = events.length > 0 ? `(${events.length}) ` : '';
+  document.title = `${isAway || view.state === 'blind' ? '⚠ ' : ''}${count}${name} · Scheduled Events bridge`;
   setText($('machine'), name);
-  setText($('machine-facts'), [vm.name && vm.source, `version ${version}`].filter(Boolean).join(' · '));
+  setText($('machine-facts'), [`version ${version}`, vm.name && vm.source].filter(Boolean).join(' · '));
+  setText($('warnings'), warnings.join(' '));
+  $('warnings').hidden = warnings.length === 0;
+}
+
+function warningsOf({ state, dryRun, clock, observedAt }) {
   const offset = clock.offsetSeconds ?? 0;
-  const warnings = [
+  const oldMs = nowMs() - (state === 'blind' ? Date.parse(observedAt ?? '') : readAtMs);
+  const old = Number.isNaN(oldMs) ? 'What shows may be old' : `What shows is ${span(oldMs)} old`;
+  return [
+    isAway && `Not live: the bridge does not answer. ${old}; approvals cannot be sent.`,
+    !isAway && state === 'blind' && `Blind: the metadata service gives no document. ${old}; approvals cannot be sent.`,
     dryRun && 'Dry run: approvals are recorded, and the bridge sends no StartRequest to Azure.',
     Math.abs(offset) > CLOCK_TOLERATED_S &&
       `The clock of this machine is ${span(Math.abs(offset) * 1000)} ${offset > 0 ? 'behind' : 'ahead of'} the metadata service: deadlines, notices and signatures depend on it.`,
   ].filter(Boolean);
-  setText($('warnings'), warnings.join(' '));
-  $('warnings').hidden = warnings.length === 0;
+}
+
+/** The sections with their figures, within reach on the smallest screen. */
+function drawLinks(sinks) {
+  const trouble = sinks.filter(({ state }) => state !== 'delivering').length;
+  const dead = sinks.reduce((sum, { deadLetters }) => sum + deadLetters, 0);
+  setText($('to-events'), `Events (${view.events.length})`);
+  setText($('to-sinks'), `Sinks (${trouble > 0 ? `⚠ ${trouble} of ` : ''}${sinks.length})`);
+  setText($('to-letters'), `Dead letters (${dead})`);
 }
 
 function drawSight() {
   if (!view) return;
   const { state, documentIncarnation, observedAt, events } = view;
   const ageMs = Math.max(0, readAtMs - Date.parse(observedAt ?? ''));
-  const isStale = nowMs() - readAtMs > LONGEST_MS * 2;
-  setText($('sight-state'), isStale ? 'not known' : state);
-  $('sight-state').className = `state ${state === 'watching' && !isStale ? 'fine' : 'trouble'}`;
+  setText($('sight-state'), isAway ? 'not known' : state);
+  $('sight-state').className = `state ${state === 'watching' && !isAway ? 'fine' : 'trouble'}`;
   const facts = [
     observedAt ? `last document ${span(ageMs + nowMs() - readAtMs)} ago` : 'no document yet',
     documentIncarnation !== null && `incarnation ${documentIncarnation}`,
@@ -188,7 +212,7 @@ listenToSinks(onDone);
 listenToLetters(onDone);
 listenToDrills(onDone);
 listenToReload(onDone);
-$('span').addEventListener('change', tick);
+for (const id of ['span', 'all-lanes']) $(id).addEventListener('change', tick);
 addEventListener('resize', tick);
 document.addEventListener('visibilitychange', () => {
   clearTimeout(timer);

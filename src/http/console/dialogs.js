@@ -46,7 +46,7 @@ async function doIt() {
   try {
     if ((await run()) !== 'stay') $('ask').close();
   } catch (error) {
-    setText($('ask-refusal'), error.message);
+    $('ask-refusal').replaceChildren(...error.message.split('\n').map((line) => el('p', {}, line)));
   } finally {
     isBusy = false;
     $('ask-do').removeAttribute('aria-disabled');

@@ -4,6 +4,7 @@ import { confirm, field } from './dialogs.js';
 import { $, el, setText, sync } from './parts/dom.js';
 import { clockTime, span } from './parts/text.js';
 import { guard, mayAct } from './sign-in.js';
+import { actingWords } from './sinks.js';
 
 const MOST = 5;
 const TYPES = ['Reboot', 'Freeze', 'Redeploy', 'Preempt', 'Terminate'];
@@ -26,25 +27,41 @@ function askToDrill(onDone) {
     field('Duration', { value: '30s', required: true }),
   ];
   const force = el('input', { type: 'checkbox' });
+  const acting = actingWords();
   confirm({
     title: 'Start a drill?',
-    words: ['It reaches every sink and every approver, marked as a drill, and no machine: Azure is told nothing.'],
+    words: [
+      'It reaches every sink and every approver, marked as a drill. Nothing is sent to Azure.',
+      ...(acting.length > 0 ? ['These sinks act on the machine, as for a real event:', ...acting] : []),
+    ],
     fields: [
       el('label', {}, 'Type ', type),
       notice,
       duration,
       el('label', { className: 'tick' }, force, ' Also while a real event is listed'),
+      ...(acting.length > 0 ? [tick('I want these sinks to act')] : []),
     ],
     label: 'Confirm drill',
     run: async () => {
       const [noticeText, durationText] = [notice, duration].map((label) => label.lastElementChild.value.trim());
       const body = { eventType: type.value, notice: noticeText, duration: durationText, force: force.checked };
-      const { id } = await ask('POST', 'v1/drills', body);
+      const { id } = await ask('POST', 'v1/drills', body).catch(notBegun);
       know(id);
       onDone('A drill has started');
     },
   });
   type.focus();
+}
+
+/** The form is not sent without this tick. */
+const tick = (text) =>
+  el('label', { className: 'tick' }, el('input', { type: 'checkbox', required: true }), ` ${text}`);
+
+function notBegun(error) {
+  if (error.type !== 'event-listed') throw error;
+  throw new Error(
+    'A real event is listed. Start the drill after its end, or tick “Also while a real event is listed”.',
+  );
 }
 
 function askToCancel({ id }, onDone) {
@@ -137,12 +154,15 @@ function updateReport(item, report) {
 }
 
 function updateSink(at) {
-  return (line, { name, acceptedAt, attempts }) => {
-    line.className = acceptedAt === null ? 'bad' : '';
-    const words =
-      acceptedAt === null
-        ? `not accepted, ${attempts} attempts`
-        : `accepted within ${Math.max(0, Date.parse(acceptedAt) - Date.parse(at))} ms`;
-    setText(line, `${name}: ${words}`);
+  return (line, sink) => {
+    line.className = sink.acceptedAt === null && sink.state !== 'queued' ? 'bad' : '';
+    setText(line, `${sink.name}: ${sinkWords(at, sink)}`);
   };
+}
+
+function sinkWords(at, { state, acceptedAt, attempts, status }) {
+  if (acceptedAt !== null) return `accepted within ${Math.max(0, Date.parse(acceptedAt) - Date.parse(at))} ms`;
+  const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${status === null ? '' : ` (${status})`}`;
+  if (state === 'queued') return attempts === 0 ? 'not accepted yet' : `not accepted yet, ${tries}`;
+  return `given up after ${tries}`;
 }

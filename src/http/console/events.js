@@ -1,48 +1,145 @@
-// What the bridge lists, and lives of events → the time line, the list, and what has ended.
+// What the bridge lists, and lives of events → groups of like events in a list, and what has ended.
 import { nowMs } from './bridge.js';
-import { lifeOf, pastLives } from './lives.js';
-import { $, el, hidden, setText, sync } from './parts/dom.js';
-import { impact, SIGNS, timeAndDistance, titleOf } from './parts/text.js';
-import { drawTimeLine } from './parts/time-line.js';
-import { barFor, guard } from './sign-in.js';
+import { ADDRESS, eventOf, makeEvent, tickEvent, updateEvent } from './event-item.js';
+import { drawLanes } from './lanes.js';
+import { pastLives } from './lives.js';
+import { $, el, setText, sync } from './parts/dom.js';
+import { SIGNS, timeAndDistance } from './parts/text.js';
 import { makeStory } from './story.js';
-import { agreement, course, holdWords, nameOf } from './words.js';
+import { alikeWords, bothTimes, machines, nameOf } from './words.js';
 
-/** Name, words, and who may. */
-const ACTS = [
-  ['approve', 'Approve…'],
-  ['hold', 'Hold…'],
-  ['release', 'Release…'],
-];
-const NO_START = 'SpotRebalanceRecommendation';
+/** Fewer like events stand alone. */
+const LEAST_ALIKE = 4;
 
-const shown = new WeakMap();
-/** What each was drawn from last. */
-const contents = new WeakMap();
+/** As `GET /v1/events` showed it last. */
+let view = null;
+/** The EventId in the page's address, in lower case, until it is shown. */
+let wanted = null;
 
 /** @param onAct called with the name of an act and the event, as last drawn */
 export function listenToEvents(onAct) {
   $('event-list').addEventListener('click', ({ target }) => {
     const act = target.closest('button')?.value;
-    if (act) onAct(act, shown.get(target.closest('#event-list > li')));
+    if (act) onAct(act, eventOf(target.closest('.event')));
   });
+  $('filter').addEventListener('input', () => view && drawEvents(view));
+  addEventListener('hashchange', () => {
+    seek();
+    if (view) drawEvents(view);
+  });
+  seek();
 }
 
-/** What is due first comes first; what has started, last. */
+function seek() {
+  const isEvent = location.hash.startsWith(ADDRESS);
+  wanted = isEvent ? decoded(location.hash.slice(ADDRESS.length)).toLowerCase() : null;
+  if (wanted !== null) $('filter').value = '';
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What runs comes first, then what concerns this machine, then what is due first. */
 function inOrder(events) {
-  const dueMs = ({ eventStatus, notBefore }) =>
-    eventStatus === 'Started' ? 1e15 : Date.parse(notBefore ?? '') || 1e14;
+  const dueMs = ({ notBefore }) => Date.parse(notBefore ?? '') || 1e14;
+  const rank = ({ eventStatus, observer }) => (eventStatus === 'Started' ? 0 : 2) + (observer?.affected ? 0 : 1);
   return events
-    .map((event) => [dueMs(event), event])
-    .sort(([a], [b]) => a - b)
-    .map(([, event]) => event);
+    .map((event) => [rank(event), dueMs(event), event])
+    .sort(([rankA, dueA], [rankB, dueB]) => rankA - rankB || dueA - dueB)
+    .map(([, , event]) => event);
 }
 
-export function drawEvents(events) {
+/** Every word of the filter occurs in what the event is. */
+function matches(event, words) {
+  const { eventId, eventType, eventStatus, eventSource, resources, description, approval } = event;
+  const held = (approval?.holds ?? []).length > 0 ? 'held' : '';
+  const text = [eventId, eventType, eventStatus, eventSource, ...resources, description, held].join(' ').toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+/** Rows of the list: an event, or a group of like events. */
+function rowsOf(events, isFiltered) {
+  const groups = Map.groupBy(events, (event) => (isFiltered ? event.eventId : alikeWords(event)));
+  return [...groups].flatMap(([key, members]) =>
+    members.length < LEAST_ALIKE
+      ? members.map((event) => ({ key: event.eventId.toLowerCase(), event }))
+      : [{ key: `group ${key}`, members }],
+  );
+}
+
+/** @param next as `GET /v1/events` shows it */
+export function drawEvents(next) {
+  view = next;
+  const words = $('filter').value.toLowerCase().split(' ').filter(Boolean);
+  const found = inOrder(view.events.filter((event) => matches(event, words)));
+  $('no-events').hidden = view.events.length > 0;
+  $('filter-label').hidden = view.events.length === 0;
+  setText($('filter-facts'), words.length > 0 ? `${found.length} of ${view.events.length} events match` : '');
+  sync($('event-list'), rowsOf(found, words.length > 0), ({ key }) => key, makeRow, updateRow, $('events-title'));
+  drawPast();
+  showWanted();
+}
+
+const makeRow = (row) => (row.members ? makeGroup() : makeEvent(row.event));
+
+function updateRow(item, row) {
+  if (row.members) updateGroup(item, row);
+  else updateEvent(item, row.event, view);
+}
+
+function makeGroup() {
+  return el('li', { className: 'group' }, el('details', {}, el('summary'), el('ul', { className: 'members' })));
+}
+
+function updateGroup(item, { members }) {
+  const [summary, list] = item.firstElementChild.children;
+  const [first] = members;
+  const { eventType, eventStatus, approval, nextStep, rule, notBefore, drill, observer } = first;
+  const named = new Set(members.flatMap(({ resources }) => resources));
+  const next = rule?.then === 'never' ? 'never approved here' : nextStep?.by ? `approved by ${nextStep.by}` : '';
+  const facts = [
+    `${SIGNS[eventStatus] ?? ''} ${members.length} × ${drill ? 'Drill: ' : ''}${eventType}, ${eventStatus}`,
+    (approval?.holds ?? []).length > 0 && '❚❚ held',
+    observer?.affected ? 'this machine' : machines(named.size),
+    eventStatus === 'Scheduled' && notBefore !== null && `first NotBefore ${bothTimes(notBefore, nowMs())}`,
+    eventStatus === 'Scheduled' && next,
+  ];
+  setText(summary, facts.filter(Boolean).join(' · '));
+  sync(
+    list,
+    members,
+    ({ eventId }) => eventId.toLowerCase(),
+    makeEvent,
+    (each, event) => updateEvent(each, event, view),
+  );
+}
+
+/** Opens and shows the event that the page's address names, once. */
+function showWanted() {
+  if (wanted === null) return;
+  const item = [...$('event-list').querySelectorAll('.event')].find(
+    (each) => eventOf(each).eventId.toLowerCase() === wanted,
+  );
+  if (item === undefined) {
+    const isPast = pastLives().some(({ key }) => key === wanted);
+    $('past').open = $('past').open || isPast;
+    setText($('error'), `The event ${wanted} is not listed${isPast ? ': it has ended' : ' by this bridge'}.`);
+  } else {
+    const group = item.closest('details');
+    if (group) group.open = true;
+    item.scrollIntoView({ block: 'center' });
+    item.querySelector('h3').focus();
+  }
+  wanted = null;
+}
+
+function drawPast() {
   const now = nowMs();
-  const listed = inOrder(events);
-  $('no-events').hidden = listed.length > 0;
-  sync($('event-list'), listed, ({ eventId }) => eventId.toLowerCase(), makeEvent, updateEvent, $('events-title'));
   const past = pastLives();
   $('past').hidden = past.length === 0;
   setText($('past-count'), String(past.length));
@@ -65,121 +162,7 @@ export function drawEvents(events) {
 }
 
 /** What time alone changes. */
-export function tickEvents(events) {
-  const now = nowMs();
-  for (const item of $('event-list').children) {
-    const event = shown.get(item);
-    if (event) setText(item.children[1], course(event, now));
-  }
-  drawTime(inOrder(events), pastLives(), now);
-}
-
-function drawTime(listed, past, now) {
-  const bars = [
-    ...listed.map((event) => barOf(event, lifeOf(event.eventId), now)),
-    ...past.map((life) => pastBar(life, now)),
-  ];
-  const names = new Map(bars.flatMap(({ machines }) => machines).map((name) => [name.toLowerCase(), name]));
-  const inNames = [...names.values()].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-  drawTimeLine(
-    now,
-    inNames.map((name) => ({ name })),
-    bars,
-  );
-}
-
-function barOf(event, life, now) {
-  const { eventId, eventType, eventStatus, resources, notBefore, durationInSeconds } = event;
-  const notBeforeMs = Date.parse(notBefore ?? '') || null;
-  const startedMs = life?.startedAt ? Date.parse(life.startedAt) : null;
-  const isStarted = eventStatus === 'Started';
-  const goneMs = isStarted ? (startedMs ?? now) + Math.max(0, durationInSeconds) * 1000 : (notBeforeMs ?? now);
-  return {
-    key: eventId.toLowerCase(),
-    label: `${SIGNS[eventStatus] ?? ''} ${eventType}`,
-    get name() {
-      return `${nameOf(event)}, ${eventStatus}. ${course(event, now)}`;
-    },
-    className: eventStatus.toLowerCase(),
-    machines: resources,
-    startMs: Date.parse(life?.scheduledAt ?? '') || now - 60_000,
-    splitMs: isStarted ? (startedMs ?? now) : null,
-    endMs: Math.max(now, goneMs),
-    notBeforeMs,
-  };
-}
-
-function pastBar({ key, position, data, outcome, isDrill, scheduledAt, startedAt, endedAt }, now) {
-  return {
-    key: `${key}${position}`,
-    label: `${SIGNS[outcome] ?? '–'} ${data.eventType}`,
-    get name() {
-      return `${nameOf({ ...data, drill: isDrill })}, ${outcome}, ${timeAndDistance(endedAt, now)}`;
-    },
-    className: `${outcome} over`,
-    machines: data.resources,
-    startMs: Date.parse(scheduledAt),
-    splitMs: startedAt ? Date.parse(startedAt) : null,
-    endMs: Date.parse(endedAt),
-    notBeforeMs: null,
-  };
-}
-
-function makeEvent({ eventId }) {
-  const acts = ACTS.map(([value, text]) => el('button', { value, type: 'button' }, text, hidden()));
-  return el(
-    'li',
-    {},
-    el('h3', { tabIndex: -1 }, el('span', { className: 'state' }), ' ', el('span')),
-    el('p', { className: 'course' }),
-    el('p', { className: 'agreement' }),
-    el('ul', { className: 'holds' }),
-    el('p', { className: 'quiet' }, el('span'), ' ', el('code')),
-    el('div', { className: 'buttons' }, ...acts),
-    makeStory(() => eventId),
-  );
-}
-
-function updateEvent(item, event) {
-  shown.set(item, event);
-  // Of 1,000 events a refresh changes a few.
-  const content = JSON.stringify([event, barFor('approver')]);
-  if (contents.get(item) === content) return;
-  contents.set(item, content);
-  const { eventId, eventType, eventStatus, resources, description, eventSource, durationInSeconds, approval } = event;
-  const [heading, when, agreed, holds, about, buttons] = item.children;
-  const [state, title] = heading.children;
-  state.className = `state ${eventStatus.toLowerCase()}`;
-  setText(state, `${SIGNS[eventStatus] ?? ''} ${eventStatus}`);
-  setText(title, nameOf(event));
-  setText(when, course(event, nowMs()));
-  setText(agreed, agreement(event));
-  const held = approval?.holds ?? [];
-  sync(
-    holds,
-    held,
-    ({ approver }) => approver,
-    () => el('li'),
-    (line, hold) => setText(line, holdWords(hold)),
-  );
-  const all = resources.length > 3 ? `all machines: ${resources.join(', ')}` : '';
-  setText(
-    about.firstElementChild,
-    [eventSource, impact(durationInSeconds), all, description].filter(Boolean).join(' · '),
-  );
-  setText(about.lastElementChild, eventId);
-  const isScheduled = eventStatus === 'Scheduled';
-  const [approve, hold, release] = buttons.children;
-  guard(
-    approve,
-    'approver',
-    isScheduled && eventType !== NO_START,
-    isScheduled ? 'A recommendation starts nothing.' : 'It has started.',
-  );
-  guard(hold, 'approver', isScheduled, 'It has started.');
-  hold.hidden = !isScheduled;
-  guard(release, 'approver');
-  if (held.length === 0 && release === document.activeElement) heading.focus();
-  release.hidden = held.length === 0;
-  for (const button of buttons.children) setText(button.lastElementChild, ` ${titleOf(eventType, resources)}`);
+export function tickEvents() {
+  for (const item of $('event-list').querySelectorAll('.event')) if (item.checkVisibility()) tickEvent(item);
+  drawLanes(inOrder(view.events), pastLives(), view.vm.name, nowMs());
 }

@@ -14,6 +14,12 @@ export function barFor(needs) {
   return needs === 'admin' && !caller.admin ? `${caller.name} may approve; this takes an admin.` : null;
 }
 
+/** Whether this hold may be released by who is signed in; true if nobody is. */
+export const mayRelease = (approver) => !caller?.role || caller.admin || caller.name === approver;
+
+/** Whether a rule lets who is signed in approve; true if nobody is, and while nobody's approval is missing. */
+export const isAwaited = (waitingFor) => !caller?.role || waitingFor.length === 0 || waitingFor.includes(caller.name);
+
 /** Asks for a token where one would do. True: the act may go on. */
 export function mayAct(needs) {
   const bar = barFor(needs);

@@ -1,5 +1,5 @@
 // Events, steps of their record, deliveries → the words that the console says.
-import { clockTime, impact, timeAndDistance, titleOf } from './parts/text.js';
+import { clockTime, fromNow, impact, span, titleOf } from './parts/text.js';
 
 /** What Azure does, in words for whoever confirms it. */
 const DOES = {
@@ -14,44 +14,91 @@ export const nameOf = ({ eventType, resources, drill }) => `${drill ? 'Drill: ' 
 
 export const machines = (count) => (count === 1 ? '1 machine' : `${count} machines`);
 
-/** What comes next. */
+/** `09:21:17 UTC (10:21:17 local)`; in a browser whose zone is UTC without the second time. */
+export function bothTimes(when, nowMs) {
+  const utc = `${clockTime(when, nowMs)} UTC`;
+  const eastMs = new Date(when).getTimezoneOffset() * -60_000;
+  return eastMs === 0 ? utc : `${utc} (${clockTime(Date.parse(when) + eastMs, nowMs + eastMs)} local)`;
+}
+
+const timeAndDistance = (when, nowMs) => `${bothTimes(when, nowMs)}, ${fromNow(when, nowMs)}`;
+
+/** When it starts, or that it has. */
 export function course({ eventStatus, notBefore, durationInSeconds }, nowMs) {
   if (eventStatus === 'Started') return `Started; ${impact(durationInSeconds)}`;
   if (notBefore === null) return 'No NotBefore; it may start at any time';
-  const ms = Date.parse(notBefore) - nowMs;
-  return ms < 0
-    ? `NotBefore ${timeAndDistance(notBefore, nowMs)}: it may start at any moment`
-    : `NotBefore ${timeAndDistance(notBefore, nowMs)}`;
+  const isDue = Date.parse(notBefore) < nowMs;
+  return `NotBefore ${timeAndDistance(notBefore, nowMs)}${isDue ? ': it may start at any moment' : ''}`;
 }
 
-/** What became of its approvals, and who is still to agree. */
-export function agreement({ eventStatus, approval }) {
-  if (approval === null) return eventStatus === 'Scheduled' ? 'Nobody has approved it.' : '';
-  const { state, approvedBy, waitingFor, policy } = approval;
+/** Who has approved, and who has not. The holds have lines of their own. */
+export function agreement({ eventStatus, approval, rule }) {
+  if (approval === null && eventStatus !== 'Scheduled') return '';
+  if (rule?.then === 'never') return '';
+  const { state = 'waiting', approvedBy = [], policy = null } = approval ?? {};
   const who = approvedBy.length > 0 ? ` by ${approvedBy.join(', ')}` : policy ? ` by ${policy}` : '';
+  const waitingFor = rule?.waitingFor ?? [];
   const lacks = waitingFor.length > 0 ? ` Waits for: ${waitingFor.join(', ')}.` : '';
+  const waits = approvedBy.length > 0 ? `Approved${who}.` : 'Nobody has approved it.';
   const words = {
-    waiting: approvedBy.length > 0 ? `Approved${who}.` : 'Nobody has approved it.',
-    held: `Held${approvedBy.length > 0 ? `; approved${who}` : ''}.`,
-    submitting: `Approved${who}; being told to Azure.`,
+    waiting: waits,
+    held: waits,
+    submitting: `Approved${who}; being sent to Azure.`,
     submitted: `Approved${who}; Azure has accepted it.`,
     confirmed: `Approved${who}; it started so.`,
     moot: `Started or gone without the approval${who}.`,
-    unknown: `Approved${who}; nobody can know whether it started so.`,
-    failed: `Approved${who}, but Azure refused it.`,
-    'dry-run': `Approved${who}; a dry run, so Azure is not told.`,
+    unknown: `Approved${who}; it is unknown if it started because of that.`,
+    failed: `Approved${who}, but Azure rejected it.`,
+    'dry-run': `Approved${who}; dry run, so nothing is sent to Azure.`,
   };
   return (words[state] ?? state) + lacks;
 }
 
-export const holdWords = ({ approver, reason }) => `Held by ${approver}${reason ? `: ${reason}` : ''}`;
+/** What happens if nobody acts. @param view as `GET /v1/events` shows it */
+export function nextWords(event, view, nowMs) {
+  const { eventStatus, nextStep, rule, heldBackBy = [], drill } = event;
+  if (eventStatus === 'Started') return '';
+  if (rule?.then === 'never' && rule.policy === null) return 'A recommendation only: there is nothing to approve.';
+  const at = nextStep.at === null ? 'at any time' : `at ${timeAndDistance(nextStep.at, nowMs)}`;
+  const never = rule?.then === 'never' ? `Never approved by this bridge (${rule.policy}). ` : '';
+  const blind = view.state === 'blind' ? 'This bridge is blind and sends nothing. ' : '';
+  const lead = `${blind}${never}If nobody acts: `;
+  if (nextStep.action === 'approve') {
+    const by = nextStep.by === null ? 'sent to Azure' : `approved by ${nextStep.by}`;
+    const when = heldBackBy.length > 0 ? `when the budget ${heldBackBy.join(', ')} allows it` : at;
+    return `${lead}${by} ${when}.`;
+  }
+  if (drill) return `${lead}the drill starts ${at}.`;
+  return nextStep.action === 'start'
+    ? `${lead}left to Azure, which starts it ${at}.`
+    : `${lead}left to Azure, which may start it at any time.`;
+}
+
+/** What a group of like events has in common: all but its times and machines. */
+export function alikeWords({ eventType, eventStatus, approval, nextStep, rule, drill, observer }) {
+  const held = (approval?.holds ?? []).length > 0 ? 'held' : (approval?.state ?? 'waiting');
+  const own = observer?.affected ? 'own' : '';
+  return [own, drill ? 'drill' : '', eventType, eventStatus, held, nextStep?.action, nextStep?.by, rule?.then].join(
+    ' ',
+  );
+}
+
+/** `running for 25 s (attempt 2), last line: …` */
+export function runningWords({ since, attempt, last }, nowMs) {
+  const tries = attempt > 1 ? ` (attempt ${attempt})` : '';
+  return `running for ${span(nowMs - Date.parse(since))}${tries}${last === null ? '' : `, last: ${last}`}`;
+}
+
+export const holdWords = ({ approver, reason }) => `❚❚ Held by ${approver}${reason ? `: ${reason}` : ''}`;
 
 /** What a yes does, for its confirmation. */
-export function effect({ eventType, resources, drill }) {
+export function effect({ eventType, resources, drill }, dryRun) {
+  const named = machines(resources.length);
+  if (dryRun) return `Dry run: your approval is recorded, and nothing is sent to Azure. ${named} named.`;
   if (drill)
-    return `A drill: ${machines(resources.length)} named, and nothing happens to any of them. Azure is told nothing.`;
+    return `A drill that names ${named}. Nothing is sent to Azure. Sinks that act, such as programs, act on it too.`;
   const does = DOES[eventType.toLowerCase()] ?? `does ${eventType} to`;
-  return `It reaches ${machines(resources.length)}: once all have agreed, Azure ${does} ${resources.length === 1 ? 'it' : 'each of them'}, perhaps at once.`;
+  return `It reaches ${named}: once all have agreed, Azure ${does} ${resources.length === 1 ? 'it' : 'each of them'}, perhaps at once.`;
 }
 
 export function listed(names, most = 20) {
@@ -88,7 +135,7 @@ const STEPS = {
   confirmed: 'it started so',
   failed: 'the approval failed',
   moot: 'started or gone without it',
-  unknown: 'nobody can know whether by it',
+  unknown: 'it is unknown if because of it',
 };
 
 export function stepWords({ step, approver, via, policy, status, reason, times }) {
@@ -104,7 +151,8 @@ export function stepWords({ step, approver, via, policy, status, reason, times }
 }
 
 /** `audit: delivered 14:00:01` */
-export function deliveryWords({ sink, state, attempts, at, status }, nowMs) {
+export function deliveryWords({ sink, state, attempts, at, status, running }, nowMs) {
+  if (running) return `${sink}: ${runningWords(running, nowMs)}`;
   const tries = attempts > 1 || state !== 'delivered' ? `, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}` : '';
   return `${sink}: ${state} ${clockTime(at, nowMs)}${tries}${status === null ? '' : `, ${status}`}`;
 }

@@ -94,7 +94,14 @@ function rangeIn(query: URLSearchParams): AskedRange | string {
 }
 
 const DEAD_LETTER = api.shape('DeadLetter', {
-  ...{ id: api.id, eventId: api.textOrNull, sink: api.id, type: api.id },
+  ...{
+    id: api.id,
+    eventId: api.textOrNull,
+    eventType: api.textOrNull,
+    resources: api.names,
+    sink: api.id,
+    type: api.id,
+  },
   reason: { enum: ['refused', 'expired', 'sink removed'] },
   ...{ status: api.LAST_STATUS, attempts: api.count, at: api.time },
 });
@@ -114,6 +121,8 @@ const LIST_DEAD_LETTERS: api.ApiOperation = {
             ...{
               id: `${api.EXAMPLE_ID.toLowerCase()}:scheduled`,
               eventId: api.EXAMPLE_ID,
+              eventType: 'Reboot',
+              resources: ['web_0'],
               sink: 'hooks',
               type: 'scheduled.v1',
             },

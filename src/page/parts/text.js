@@ -50,7 +50,7 @@ export function fromNow(when, nowMs) {
 export const timeAndDistance = (when, nowMs) => `${clockTime(when, nowMs)}, ${fromNow(when, nowMs)}`;
 
 export function impact(seconds) {
-  if (seconds < 0) return 'impact unknown';
+  if (seconds < 0) return 'duration unknown';
   return seconds === 0 ? 'no impact' : `${span(seconds * 1000)} of impact`;
 }
 

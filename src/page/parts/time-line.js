@@ -8,18 +8,18 @@ const PAST = 0.25;
 const SPANS = [30, 120, 720, 4320, 14_400];
 const TICKS = [5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880];
 /** The most lanes, and the most rows of a lane. */
-const LANES = 64;
-const ROWS = 4;
+export const WHOLE = { lanes: 64, rows: 4 };
 
 /**
  * Draws the time line.
  * @param machines `{ name, url, note }`; `url` and `note` are optional
  * @param bars in order of priority: `{ key, label, name, className, machines, startMs, splitMs, endMs, notBeforeMs }`; `splitMs` is the start of the
  *   impact, or null; `notBeforeMs` is null if it is not drawn; `name` is the full description
+ * @param most the most lanes, and the most rows of a lane
  */
-export function drawTimeLine(nowMs, machines, bars) {
+export function drawTimeLine(nowMs, machines, bars, most = WHOLE) {
   const spanMs = (Number($('span').value) || fitting(bars, nowMs)) * MINUTE_MS;
-  const view = { nowMs, fromMs: nowMs - PAST * spanMs, spanMs, widthPx: $('axis').clientWidth || 600 };
+  const view = { nowMs, fromMs: nowMs - PAST * spanMs, spanMs, widthPx: $('axis').clientWidth || 600, rows: most.rows };
   drawAxis(view);
   const lanes = lanesOf(
     machines,
@@ -27,13 +27,13 @@ export function drawTimeLine(nowMs, machines, bars) {
   );
   sync(
     $('lanes'),
-    lanes.slice(0, LANES),
+    lanes.slice(0, most.lanes),
     (lane) => lane.name,
     makeLane,
     (item, lane) => updateLane(item, lane, view),
   );
-  $('lanes-more').hidden = lanes.length <= LANES;
-  setText($('lanes-more'), `${lanes.length - LANES} more machines are not drawn.`);
+  $('lanes-more').hidden = lanes.length <= most.lanes;
+  setText($('lanes-more'), `${lanes.length - most.lanes} more machines are not drawn.`);
 }
 
 /** Returns the smallest span, in minutes, in which all events end. */
@@ -81,8 +81,8 @@ function updateLane(item, { name, bars }, view) {
 }
 
 /** Places each bar in the first row with room for it and its label. */
-function place(bars, { fromMs, spanMs, widthPx }) {
-  const freeFromPx = Array(ROWS).fill(-Infinity);
+function place(bars, { fromMs, spanMs, widthPx, rows }) {
+  const freeFromPx = Array(rows).fill(-Infinity);
   const placed = [];
   for (const bar of bars) {
     const startPx = (Math.max(0, bar.startMs - fromMs) / spanMs) * widthPx;

@@ -42,6 +42,8 @@ test('a dead letter has its event, sink, reason, time and CloudEvent', (t) => {
       {
         id: 'a:scheduled',
         eventId: event.eventId,
+        eventType: event.eventType,
+        resources: event.resources,
         sink: 'audit',
         type,
         reason: 'refused',

@@ -61,6 +61,8 @@ test('dead-letters list and show print NDJSON while a bridge runs', async (t) =>
   assert.deepEqual(Object.keys(lines[0] ?? {}), [
     'id',
     'eventId',
+    'eventType',
+    'resources',
     'sink',
     'type',
     'reason',

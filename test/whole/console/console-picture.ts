@@ -13,8 +13,8 @@ test('a picture of the console', async (t) => {
   t.after(() => Promise.all([good[Symbol.asyncDispose](), broken[Symbol.asyncDispose]()]));
   broken.default = { status: 503 };
   const sinks = { orders: hook(good.url), tickets: hook(broken.url) };
-  const { azure, url } = await startConsole(t, { sinks }, { vms: ['web_0', 'web_1', 'web_2'] });
-  const page = await openConsole(t, url, TOKENS.orders, { viewport: { width: 1064, height: 800 } });
+  const { azure, url } = await startConsole(t, { sinks }, { vms: ['web_0', 'web_1', 'web_2'], speed: 1 });
+  const page = await openConsole(t, url, TOKENS.orders, { viewport: { width: 1064, height: 1080 } });
   azure.schedule({ EventType: 'Redeploy', Resources: ['web_2'], notice: '20m' });
   azure.start(azure.schedule({ EventType: 'Freeze', Resources: ['web_1'], DurationInSeconds: 300 }).EventId);
   const { EventId } = azure.schedule({
@@ -33,6 +33,6 @@ test('a picture of the console', async (t) => {
   await shows(page, 'BRIDGE_SINK_UNAVAILABLE');
   await eventNamed(page, 'Reboot of').getByText('Story').click();
   await eventNamed(page, 'Reboot of').getByText('orders: delivered').waitFor();
-  await page.evaluate('document.activeElement.blur()');
+  await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)');
   await page.screenshot({ path: join(import.meta.dirname, '../../../docs/operate/console.png') });
 });

@@ -6,6 +6,8 @@ import { APPROVER, type HttpFixture, READER, serve } from '../../../virtual/http
 
 const LETTER = {
   eventId: null,
+  eventType: null,
+  resources: [],
   sink: 'hooks',
   type: 't',
   reason: 'expired',
