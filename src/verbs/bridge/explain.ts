@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../formats/json-object.ts';
 import { logRecord } from '../../log-record/log-record.ts';
 import { changeInType } from '../../log-record/message.ts';
+import type { ApprovalStep } from '../../model/approvals.ts';
 import { isDrill } from '../../model/ids.ts';
 import { type NextStepEvent, nextStepLine } from '../../model/next-step.ts';
 import { type DescribedEvent, eventDescription } from '../event-description.ts';
@@ -73,16 +74,7 @@ interface EventRecord {
   readonly steps: readonly Step[];
 }
 
-interface Step {
-  readonly at: string;
-  readonly step: string;
-  readonly approver: string | null;
-  readonly via: string | null;
-  readonly policy: string | null;
-  readonly status: number | string | null;
-  readonly reason: string | null;
-  readonly times?: number;
-}
+type Step = Omit<ApprovalStep, 'atMs'> & { readonly at: string };
 
 interface Listing {
   readonly state: string;

@@ -36,7 +36,7 @@ function unknownOption(args: readonly string[], options: ParseArgsOptionsConfig)
   const unknown = tokens.find((token) => token.kind === 'option' && !Object.hasOwn(options, token.name));
   if (unknown?.kind !== 'option') return null;
   const meant = nearest(unknown.name, Object.keys(options));
-  return `unknown option ${unknown.rawName}${didYouMean(meant && `--${meant}`)}; see --help`;
+  return `unknown option ${unknown.rawName}${didYouMean(meant && `--${meant}`) || '; see --help'}`;
 }
 
 function didYouMean(meant: string | undefined): string {

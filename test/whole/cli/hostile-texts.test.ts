@@ -91,9 +91,11 @@ test('approve prints what a bridge, or what stands in its place, says escaped', 
   t.after(() => receiver.stop());
   receiver.default = { status: 409, body: JSON.stringify({ title: 'no', detail: HOSTILE }) };
   const args = ['approve', HOSTILE, '--bridge', new URL(receiver.url).origin, '--token-env', 'MY_TOKEN'];
-  const { code, stdout } = await onTerminal(t, args, { env: { MY_TOKEN: TOKEN } }).ended();
-  assert.equal(code, 1);
-  expectHarmless(stdout);
+  for (const options of [{ input: 'y\n' }, { input: 'n\n' }]) {
+    const { code, stdout } = await onTerminal(t, args, { env: { MY_TOKEN: TOKEN }, ...options }).ended();
+    assert.equal(code, 1);
+    expectHarmless(stdout);
+  }
 });
 
 test('dead-letters list and show print what an event brought escaped', { skip }, async (t) => {

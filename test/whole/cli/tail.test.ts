@@ -177,8 +177,7 @@ for (const since of [[], ['--since', '1h']]) {
     const simulator = await localSimulator(t);
     await startRun(t, bridgeFolder(t, simulator.url, { http: { listen: host } }));
     const scheduling = setInterval(() => simulator.schedule(), 500);
-    t.after(() => clearInterval(scheduling));
-    await waiting.lines(1);
+    await waiting.lines(1).finally(() => clearInterval(scheduling));
     assert.equal((await waiting.end('SIGINT')).code, 0);
   });
 }
