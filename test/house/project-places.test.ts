@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import packageLock from '../../package-lock.json' with { type: 'json' };
+import { LINKED_FILES } from '../../project-links.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FILES = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -16,25 +17,22 @@ const FILES = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--
   .filter((path) => /\.(ts|js|json|ya?ml|md|service|ps1|1|html|go|tpl)$|^deploy\/packages\/[\w-]+$/.test(path));
 const text = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** Links in them are written by deploy/monitoring/runbooks.ts. */
-const WRITTEN = /^deploy\/(?:monitoring|helm\/scheduled-events-bridge)\/rules(?:\.test)?\.yaml$/;
-
 test("the project's address stands in package.json, and elsewhere only if it is written from there", () => {
   const { homepage, bugs, repository } = packageJson;
   assert.deepEqual([bugs.url, repository.url], [`${homepage}/issues`, `git+${homepage}.git`]);
   const found = FILES.filter((path) => path !== 'package.json' && !path.startsWith('CHANGELOG'))
     .filter((path) => text(path).includes(homepage))
-    .filter((path) => !WRITTEN.test(path));
+    .filter((path) => !LINKED_FILES.includes(path));
   assert.deepEqual(found, []);
 });
 
-test('the links of the alert rules lead to the project: node deploy/monitoring/runbooks.ts writes them', () => {
-  const links = FILES.filter((path) => WRITTEN.test(path)).flatMap((path) =>
-    [...text(path).matchAll(/runbook_url: '([^']+)'/g)].map(([, link = '']) => link),
+test('links to the project lead to its address: node project-links.ts writes them', () => {
+  const links = LINKED_FILES.flatMap((path) =>
+    [...text(path).matchAll(/https:\/\/[^'"\s]+\/blob\/main\/docs\/[^'"\s]*/g)].map(([link]) => link),
   );
   assert.ok(links.length > 30);
   assert.deepEqual(
-    links.filter((link) => !link.startsWith(`${packageJson.homepage}/blob/main/docs/operate/alerts.md#`)),
+    links.filter((link) => !link.startsWith(`${packageJson.homepage}/blob/main/docs/`)),
     [],
   );
 });
