@@ -59,8 +59,8 @@ async function heldBy(
     context.warn(`the bridge at ${origin} answered ${status}, so its holds are unknown`);
   } catch (error) {
     context.signal.throwIfAborted();
-    if (codeOf(error) !== 'ECONNREFUSED')
-      context.warn(visibleLine(`the bridge at ${origin} does not show its holds: ${messageOf(error)}`));
+    const isAbsent = error instanceof Error && codeOf(error.cause) === 'ECONNREFUSED';
+    if (!isAbsent) context.warn(visibleLine(`the bridge at ${origin} does not show its holds: ${messageOf(error)}`));
   }
   return null;
 }

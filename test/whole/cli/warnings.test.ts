@@ -137,7 +137,7 @@ test('check warns of a configuration that others may change, and refuses such a 
   assert.match(stdout, /^store: the store \S+ may be written to by everybody on this machine/m);
   assert.doesNotMatch(stderr, /store\.path/);
   const refused = await run(t, ['run', '--config', config]);
-  assert.equal(refused.code, 1);
+  assert.equal(refused.code, 74);
   assert.match(refused.stderr, /BRIDGE_STORE_UNSAFE/);
 });
 
