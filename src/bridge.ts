@@ -270,16 +270,21 @@ class RunningBridge implements Bridge {
     if (wereOpen) this.#storeWork.do(() => this.#openLanes());
   }
 
+  /** Deliveries begin first: what the log says of a change takes longer to find out. */
   #committed(entries: readonly JournalledEntry[]): void {
-    const { approvals } = this.#config;
-    for (const entry of entries) {
-      this.#metrics.changed(entry.change);
-      const fields = changeFields(entry, this.#flow.current, approvals.dryRun);
-      this.#options.logger.info({ area: 'changes', ...fields }, 'change stored');
-    }
     this.#flow.committed(entries);
     this.#sinks.wake();
     this.#streams.committed(entries);
+    for (const { change } of entries) this.#metrics.changed(change);
+    this.#logChanges(entries);
+  }
+
+  #logChanges(entries: readonly JournalledEntry[]): void {
+    const { logger } = this.#options;
+    if (!logger.isLevelEnabled('info')) return;
+    const { dryRun } = this.#config.approvals;
+    for (const entry of entries)
+      logger.info({ area: 'changes', ...changeFields(entry, this.#flow.current, dryRun) }, 'change stored');
   }
 
   /** Returns whether nothing is left to do, because standard output is the only sink and its reader has closed it. */
