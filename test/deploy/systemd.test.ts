@@ -9,17 +9,18 @@ import { builtPackages } from './built-packages.ts';
 import {
   CONFIG,
   configure,
+  DATABASE,
   HOOK,
   install,
   installFarSides,
   journal,
+  onStore,
   ready,
   received,
   schedule,
 } from './installed-service.ts';
 
 const options = { skip: noMachine, timeout: 300_000 };
-const DATABASE = '/var/lib/private/scheduled-events-bridge/outbox.db';
 const DROP_IN = '/etc/systemd/system/scheduled-events-bridge.service.d/test.conf';
 
 let machine: BootedMachine;
@@ -44,16 +45,6 @@ function dropIn(text: string): void {
   machine.write(DROP_IN, text);
   machine.run('systemctl', 'daemon-reload');
   machine.run('systemctl', 'restart', 'scheduled-events-bridge');
-}
-
-function onStore(statement: string): string {
-  const script = `console.log(JSON.stringify(new (require('node:sqlite').DatabaseSync)('${DATABASE}').prepare('${statement}').all()))`;
-  return machine.run(
-    '/usr/lib/scheduled-events-bridge/bin/node',
-    '--disable-warning=ExperimentalWarning',
-    '--eval',
-    script,
-  );
 }
 
 test('after apt install, it runs and reads its metadata service without another command', options, async () => {
@@ -133,11 +124,9 @@ test('a program that is running at a stop may end normally, and is not run again
   );
   machine.run('systemctl', 'stop', 'scheduled-events-bridge');
   assert.equal(machine.property('Result'), 'success');
-  const rows = JSON.parse(
-    onStore('SELECT sink, state, attempts FROM deliveries ORDER BY seq DESC LIMIT 3'),
-  ) as readonly { sink: string }[];
+  const rows = onStore(machine, 'SELECT sink, state, attempts FROM deliveries ORDER BY seq DESC LIMIT 3');
   assert.deepEqual(
-    rows.filter(({ sink }) => sink === 'prepare'),
+    rows.filter((row) => row['sink'] === 'prepare'),
     [{ sink: 'prepare', state: 'delivered', attempts: 0 }],
   );
   machine.write(CONFIG, good);
@@ -319,8 +308,8 @@ test('with a full disk at an upgrade, the new version logs it, and delivers once
 
 test('a version older than its store rejects it, names the needed version, and stays down', options, async () => {
   machine.run('systemctl', 'stop', 'scheduled-events-bridge');
-  const [{ user_version: version }] = JSON.parse(onStore('PRAGMA user_version')) as [{ user_version: number }];
-  onStore(`PRAGMA user_version = ${version + 1}`);
+  const version = Number(onStore(machine, 'PRAGMA user_version')[0]?.['user_version']);
+  onStore(machine, `PRAGMA user_version = ${version + 1}`);
   machine.try('systemctl', 'start', '--no-block', 'scheduled-events-bridge');
   await poll(
     () => machine.property('ActiveState') === 'failed',
@@ -329,7 +318,7 @@ test('a version older than its store rejects it, names the needed version, and s
   assert.match(journal(machine), /BRIDGE_STORE_NEWER/);
   assert.deepEqual([machine.property('ExecMainStatus'), restarts()], ['74', 0]);
   assert.match(machine.property('StatusText'), /^not started: /);
-  onStore(`PRAGMA user_version = ${version}`);
+  onStore(machine, `PRAGMA user_version = ${version}`);
   machine.run('systemctl', 'start', 'scheduled-events-bridge');
   await active();
   await ready(machine);
