@@ -12,7 +12,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import packageJson from '../../package.json' with { type: 'json' };
 import { releaseSubject } from '../../version.ts';
 import { command } from './command.ts';
 
@@ -32,10 +31,10 @@ export interface EarlierRelease {
 export function earlierReleases(): readonly EarlierRelease[] {
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
   const versions = [...changelog.matchAll(/^## \[(\d+\.\d+\.\d+)\]/gm)].map(([, version = '']) => version);
-  const head = git('rev-parse', 'HEAD');
+  const subject = git('log', '-1', '--format=%s');
   return [...new Set([...versions, FIRST.version])]
+    .filter((version) => subject !== releaseSubject(version))
     .map((version) => ({ version, commit: commitOf(version) }))
-    .filter(({ commit, version }) => (commit === null ? version !== packageJson.version : commit !== head))
     .reverse();
 }
 

@@ -28,7 +28,10 @@ const HELD = { approver: 'me', reason: 'a backup runs' };
 
 for (const release of earlierReleases()) {
   const unknown = release.commit === null && `this clone does not have the commit of ${release.version}`;
-  describe(`from the .deb of ${release.version}`, { skip: noMachine || unknown }, () => suite(release));
+  const skip = noMachine || unknown;
+  // The runner counts a skipped test, and no skipped suite.
+  if (skip) test(`an upgrade from the .deb of ${release.version}`, { skip });
+  else describe(`from the .deb of ${release.version}`, () => suite(release));
 }
 
 function suite(release: EarlierRelease): void {
