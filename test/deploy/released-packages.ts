@@ -62,7 +62,8 @@ export function releasedPackage({ version, commit }: EarlierRelease): string {
 
 function commitOf(version: string): string | null {
   if (version === FIRST.version) return git('rev-parse', '--verify', '--quiet', `${FIRST.commit}^{commit}`);
-  return git('log', '-1', '--format=%H', '--fixed-strings', `--grep=${releaseSubject(version)}`);
+  const subject = releaseSubject(version).replaceAll('.', '[.]');
+  return git('log', '-1', '--format=%H', `--grep=^${subject}$`);
 }
 
 /** Returns this environment without what the release's own Node must not get: the commands of this checkout, a test's settings. */
