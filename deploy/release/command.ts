@@ -53,7 +53,10 @@ async function needs(key: string | undefined): Promise<void> {
     await run('sh', ['-c', `command -v ${command}`]).catch(() => {
       throw new Error(`${command} is not installed`);
     });
-  if (key !== undefined) await access(key);
+  if (key !== undefined)
+    await access(key).catch(() => {
+      throw new Error(`the key ${key} cannot be read`);
+    });
 }
 
 /** In a new clone, with packages as the lock has them; downloads of earlier builds are used again. */

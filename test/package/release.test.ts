@@ -1,6 +1,6 @@
 // A small checkout and a version → the release's commit and tag, or a refusal.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
@@ -194,3 +194,15 @@ test('what would change is listed without a change', async (t) => {
   assert.deepEqual([...edits.keys()].sort(), paths.sort());
   assert.deepEqual([repository.git('status', '--porcelain'), existsSync(join(repository.root, 'dist'))], ['', false]);
 });
+
+for (const [what, args, message] of [
+  ['no version', [], /^not released: usage: npm run release/],
+  ['two versions', ['1.2.3', '1.2.4'], /^not released: usage: npm run release/],
+  ['an unknown option', ['1.2.3', '--force'], /^not released: .*--force/],
+] as const)
+  test(`the command with ${what} ends with exit code 1 and changes nothing`, () => {
+    const command = join(import.meta.dirname, '../../deploy/release/command.ts');
+    const { status, stderr } = spawnSync(process.execPath, [command, ...args], { encoding: 'utf8' });
+    assert.equal(status, 1);
+    assert.match(stderr, message);
+  });
