@@ -146,18 +146,15 @@ async function findNfpm(root: string): Promise<string> {
   return command;
 }
 
-/** Refers to the project's changelog, which has the changes in another format. */
+/** Refers to the project's changelog, which has the changes in another format. Debian's has lines of at most 80. */
 function debianChangelog(version: string, at: Date): string {
   const day = at.toUTCString().replace('GMT', '+0000');
-  return `${NAME} (${version}) stable; urgency=medium\n\n  * ${noteOf(version)}\n\n -- ${MAINTAINER}  ${day}\n`;
+  const note = `Release ${version}; the changes are in\n    ${CHANGES}.`;
+  return `${NAME} (${version}) stable; urgency=medium\n\n  * ${note}\n\n -- ${MAINTAINER}  ${day}\n`;
 }
 
 /** Returns the same as nfpm reads it for the %changelog of an .rpm. */
 function rpmChangelog(version: string, at: Date): string {
-  const changes = [{ note: noteOf(version) }];
+  const changes = [{ note: `Release ${version}; the changes are in ${CHANGES}.` }];
   return JSON.stringify([{ semver: version, date: at.toISOString(), packager: MAINTAINER, changes }]);
-}
-
-function noteOf(version: string): string {
-  return `Release ${version}; see ${CHANGES}.`;
 }
