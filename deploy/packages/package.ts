@@ -1,8 +1,7 @@
-// dist/ → dist/packages/: .deb, .rpm, .tar.gz, .zip, .tgz, image, SHA256SUMS; always the same.
-// Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION] [--without-windows]; `npm run package`
-// builds dist/ first.
-import { createHash } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+// dist/ → dist/packages/: packages, image, SBOM, provenance, SHA256SUMS; always the same.
+// Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION] [--without-windows] [--key FILE];
+// `npm run package` builds dist/ first. `--key` names a minisign key, which signs SHA256SUMS.
+import { cp, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,8 +14,10 @@ import { freshConfig } from './fresh-config.ts';
 import { epoch, makeLinuxPackages } from './linux-packages.ts';
 import { makeConsumerPackage, makeNpmPackage } from './npm-packages.ts';
 import { emptyFolder, makeProgramFolder, normalize, type PackageParts } from './program-folder.ts';
+import { digests, provenance } from './provenance.ts';
 import { WINDOWS } from './reference-config.ts';
 import { run } from './run.ts';
+import { SUMS, sign } from './signature.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /**
@@ -26,7 +27,12 @@ const ROOT = join(import.meta.dirname, '../..');
 const NO_TIME = 315_532_800;
 
 const { values } = parseArgs({
-  options: { out: { type: 'string' }, version: { type: 'string' }, 'without-windows': { type: 'boolean' } },
+  options: {
+    out: { type: 'string' },
+    version: { type: 'string' },
+    'without-windows': { type: 'boolean' },
+    key: { type: 'string' },
+  },
 });
 const out = resolve(values.out ?? join(ROOT, 'dist/packages'));
 const version = values.version ?? (await builtVersion());
@@ -59,7 +65,9 @@ try {
   await makeNpmPackage(parts);
   await makeConsumerPackage(parts);
   await cp(join(program, 'sbom.cdx.json'), join(out, 'sbom.cdx.json'));
-  await writeFile(join(out, 'SHA256SUMS'), await checksums());
+  await writeFile(join(out, `${packageJson.name}-${version}.provenance.json`), await provenance(parts));
+  await writeFile(join(out, SUMS), await checksums());
+  if (values.key) await sign(out, values.key, `${packageJson.name} ${version}`);
   await reportFiles();
 } finally {
   await rm(work, { recursive: true });
@@ -71,7 +79,7 @@ function report(what: string): void {
 }
 
 async function reportFiles(): Promise<void> {
-  report(`version ${version} is in ${out}`);
+  report(`version ${version} is in ${out}${values.key ? '' : `; ${SUMS} is not signed (--key FILE signs it)`}`);
   for (const name of (await readdir(out)).sort())
     process.stdout.write(`  ${((await stat(join(out, name))).size / 1e6).toFixed(1).padStart(8)} MB  ${name}\n`);
 }
@@ -119,12 +127,5 @@ async function makeArchive({ architecture, program, at }: PackageParts): Promise
 
 /** Writes the checksums in the format of `sha256sum --check`. */
 async function checksums(): Promise<string> {
-  const names = (await readdir(out)).sort();
-  const lines = names.map(
-    async (name) =>
-      `${createHash('sha256')
-        .update(await readFile(join(out, name)))
-        .digest('hex')}  ${name}\n`,
-  );
-  return (await Promise.all(lines)).join('');
+  return (await digests(out)).map(({ name, digest }) => `${digest.sha256}  ${name}\n`).join('');
 }

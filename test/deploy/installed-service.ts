@@ -5,12 +5,15 @@ import { poll } from '../support/poll.ts';
 import type { BootedMachine } from './booted-machine.ts';
 
 export const CONFIG = '/etc/scheduled-events-bridge/bridge.yaml';
+export const DATABASE = '/var/lib/private/scheduled-events-bridge/outbox.db';
 const AZURE = 'http://169.254.169.254';
+/** It rejects what comes to /refusing while the file /root/refuse exists. */
 const RECEIVER = `require('node:http').createServer((request, response) => {
   let body = '';
   request.setEncoding('utf8').on('data', (text) => { body += text; }).on('end', () => {
-    require('node:fs').appendFileSync('/root/received', request.url + ' ' + body + '\\n');
-    response.writeHead(204).end();
+    const isRefused = request.url === '/refusing' && require('node:fs').existsSync('/root/refuse');
+    if (!isRefused) require('node:fs').appendFileSync('/root/received', request.url + ' ' + body + '\\n');
+    response.writeHead(isRefused ? 400 : 204).end();
   });
 }).listen(9000, '127.0.0.1');`;
 /** A sink for the receiver, below the sinks of a fresh configuration. */
@@ -29,6 +32,7 @@ export function install(machine: BootedMachine, folder: string): string {
 /** What stays over reboots: the simulator at the metadata service's address, and the receiver. */
 export function installFarSides(machine: BootedMachine): void {
   machine.write('/root/receiver.js', RECEIVER);
+  machine.write('/root/received', '');
   const unit = (command: string) =>
     `[Unit]\nBefore=scheduled-events-bridge.service\n[Service]\nExecStart=${command}\n[Install]\nWantedBy=multi-user.target\n`;
   machine.write(
@@ -83,4 +87,11 @@ export async function received(machine: BootedMachine, eventId: string, change =
     60_000,
   );
   return count();
+}
+
+/** Runs a statement on the bridge's store, and returns the rows. */
+export function onStore(machine: BootedMachine, statement: string): readonly Record<string, string | number>[] {
+  const script = `console.log(JSON.stringify(new (require('node:sqlite').DatabaseSync)('${DATABASE}').prepare('${statement}').all()))`;
+  const node = ['/usr/lib/scheduled-events-bridge/bin/node', '--disable-warning=ExperimentalWarning'];
+  return JSON.parse(machine.run(...node, '--eval', script));
 }

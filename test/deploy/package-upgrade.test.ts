@@ -1,12 +1,13 @@
 // .deb and .rpm without a running systemd → a configuration after an upgrade, a removal (12.4).
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { makeLinuxPackages } from '../../deploy/packages/linux-packages.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { noPackages } from './built-packages.ts';
+import { command } from './command.ts';
 import { onLayeredMachine } from './layered-machine.ts';
 
 const NAME = packageJson.name;
@@ -95,6 +96,21 @@ test('an .rpm keeps an edited configuration at an upgrade, and adds the new one 
   `);
   const lines = ['# the reference of 1.0.0', '# the reference of 1.1.0', '# mine', '# the reference of 1.0.0', '1.0.0'];
   assert.deepEqual(printed.trim().split('\n'), lines);
+});
+
+test('a package says what changed, and the description of the .rpm does not repeat its summary', options, () => {
+  const [deb, rpm] = [path('1.1.0', '.deb'), path('1.1.0', '.rpm')];
+  const list = `/usr/share/doc/${NAME}/CHANGELOG.md.gz`;
+  const archive = command('sh', ['-c', `dpkg-deb --fsys-tarfile ${deb} | tar -xO .${list} | gunzip`]);
+  assert.equal(archive, readFileSync(join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8'));
+  assert.ok(command('rpm', ['-qpl', rpm]).split('\n').includes(list));
+  const changes = command('rpm', ['-qp', '--changelog', rpm]);
+  assert.match(changes, new RegExp(`^\\* Thu Jan 01 1970 .* - 1\\.1\\.0\\n- .*${list}`));
+  const [summary, ...description] = command('rpm', ['-qp', '--queryformat', '%{SUMMARY}\n%{DESCRIPTION}', rpm]).split(
+    '\n',
+  );
+  assert.equal(description[0], 'One process beside an Azure VM asks the metadata service for Scheduled Events');
+  assert.ok(!description.includes(summary ?? ''));
 });
 
 for (const [what, edit] of [

@@ -39,6 +39,7 @@ test('each kind of package exists once, with a checksum', options, () => {
     ...[
       'SHA256SUMS',
       'sbom.cdx.json',
+      `${NAME}-${version}.provenance.json`,
       `${NAME}-${packaged}-1.x86_64.rpm`,
       `${NAME}-${packaged}-1.aarch64.rpm`,
       `${NAME}-${version}-linux-x64.tar.gz`,
@@ -52,6 +53,8 @@ test('each kind of package exists once, with a checksum', options, () => {
   assert.deepEqual(readdirSync(folder).sort(), names.sort());
   const checked = command('sha256sum', ['--check', 'SHA256SUMS'], folder).trim().split('\n');
   assert.equal(checked.length, names.length - 1);
+  const { subject } = JSON.parse(readFileSync(packageOf('.provenance.json'), 'utf8'));
+  assert.equal(subject.length, names.length - 2);
 });
 
 test('a second build by a user with a private umask gives the same bytes', options, () => {

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { mayNameVersion, namedVersions } from '../../deploy/release/version-places.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import packageLock from '../../package-lock.json' with { type: 'json' };
 import { LINKED_FILES } from '../../project-links.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -38,17 +38,15 @@ test('links to the project lead to its address: node project-links.ts writes the
 });
 
 test('every page and manifest names the version of the last release', () => {
-  const { version } = packageJson;
-  assert.deepEqual([packageLock.version, packageLock.packages[''].version], [version, version]);
-  const pages = FILES.filter((path) => /^(README|docs\/|deploy\/)/.test(path) && !/CHANGELOG/.test(path));
-  const NAMED =
-    /scheduled-events-bridge(?:-consumer)?[-_:](\d+\.\d+\.\d+)(?!-dev)|^(?:appVersion|version): "?(\d+\.\d+\.\d+)"?$/gm;
-  const named = pages.flatMap((path) =>
-    [...text(path).matchAll(NAMED)].map(([, file, manifest]) => ({ path, version: file ?? manifest })),
+  const named = FILES.filter(mayNameVersion).flatMap((path) =>
+    namedVersions(path, text(path)).map((version) => ({ path, version })),
   );
-  assert.ok(named.length > 5);
+  const paths = [...new Set(named.map(({ path }) => path))];
+  for (const path of ['package.json', 'package-lock.json', 'deploy/container/compose.yaml', 'docs/operate/install.md'])
+    assert.ok(paths.includes(path), path);
+  assert.equal(named.filter(({ path }) => /^package-lock\.json$|\/Chart\.yaml$/.test(path)).length, 4);
   assert.deepEqual(
-    named.filter((each) => each.version !== version),
+    named.filter((each) => each.version !== packageJson.version),
     [],
   );
 });
