@@ -212,13 +212,14 @@ test('under load, with a reload at every moment, a sink that does not change kee
     assert.deepEqual([...byId.values()].filter((bodies) => bodies.length > 1).length, 0, 'none twice');
   }
   assert.ok(left.requests.length > 0 && right.requests.length > 0);
-  assert.ok(still.connections <= 8, `${still.connections} connections to the sink that did not change`);
+  // A webhook has 16 places; with new connections at each of the 13 reloads there would be more.
+  assert.ok(still.connections <= 16, `${still.connections} connections to the sink that did not change`);
   const polls = simulator
     .requests()
     .filter(({ method, path }) => method === 'GET' && path.startsWith('/metadata/scheduledevents'));
   const times = polls.map(({ at }) => Date.parse(at));
   const longest = Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
-  assert.ok(longest < 1000, `a poll came ${longest} ms after the one before`);
+  assert.ok(longest < 5000, `a poll came ${longest} ms after the one before`);
 });
 
 test('kill -9 during reloads loses nothing: the next start continues with the current file', async (t) => {
