@@ -1,9 +1,11 @@
 // The view of `status` → its lines on a terminal, one for each event and sink.
 import { expiryWarning } from '../../diagnosis/certificates.ts';
 import { clockFault } from '../../diagnosis/clock.ts';
+import { spokenTime } from '../../formats/durations.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { isDrill } from '../../model/ids.ts';
 import { type NextStepEvent, nextStepLine } from '../../model/next-step.ts';
+import { runWords } from './attempt-words.ts';
 import type { Line } from './fit-screen.ts';
 import type { ShownApproval, ShownEvent, ShownReload, ShownSink, StatusView } from './status-view.ts';
 
@@ -60,7 +62,7 @@ const HIDDEN: Line = { text: 'events         hidden: give the token of a reader 
 function sightOf({ state, observedAt, documentAgeSeconds, documentIncarnation }: StatusView): string {
   if (state === null) return 'hidden: give the token of a reader with --token-env';
   if (observedAt === null || documentAgeSeconds === null) return `${state}, no document from the metadata service yet`;
-  return `${state}, last document ${spoken(documentAgeSeconds)} ago (${observedAt}), incarnation ${documentIncarnation ?? 'unknown'}`;
+  return `${state}, last document ${spokenTime(documentAgeSeconds)} ago (${observedAt}), incarnation ${documentIncarnation ?? 'unknown'}`;
 }
 
 function configurationLines({ since, refused }: NonNullable<StatusView['configuration']>): readonly Line[] {
@@ -119,7 +121,7 @@ function whenOf({ notBefore, eventStatus }: ShownEvent, wallMs: number): string 
   if (eventStatus === 'Started') return 'under way';
   if (notBefore === null) return 'at any time';
   const seconds = Math.round((Date.parse(notBefore) - wallMs) / 1000);
-  return seconds > 0 ? `in ${spoken(seconds)}` : `due for ${spoken(-seconds)}`;
+  return seconds > 0 ? `in ${spokenTime(seconds)}` : `due for ${spokenTime(-seconds)}`;
 }
 
 function approvalOf(approval: ShownApproval | null): string {
@@ -148,17 +150,16 @@ export function sinkLines(given: readonly ShownSink[], wallMs: number): readonly
 
 function runningLines(sink: ShownSink | undefined, wallMs: number): readonly Line[] {
   const detail = sink?.type === 'kubernetes' ? 'waits for' : 'last line:';
-  return (sink?.running ?? []).map(({ eventId, since, attempt, last }) => {
-    const began = `running for ${spoken((wallMs - Date.parse(since)) / 1000)} (attempt ${attempt})`;
-    return { text: `    ${oneLine(`${eventId ?? 'source'}  ${began}${last === null ? '' : `, ${detail} ${last}`}`)}` };
-  });
+  return (sink?.running ?? []).map((run) => ({
+    text: `    ${oneLine(`${run.eventId ?? 'source'}  ${runWords(run, detail, wallMs)}`)}`,
+  }));
 }
 
 function sinkCells(
   { name, type, state, queued, oldestAt, deadLetters, lastError }: ShownSink,
   wallMs: number,
 ): readonly string[] {
-  const oldest = oldestAt === null ? '' : `, the oldest for ${spoken((wallMs - Date.parse(oldestAt)) / 1000)}`;
+  const oldest = oldestAt === null ? '' : `, the oldest for ${spokenTime((wallMs - Date.parse(oldestAt)) / 1000)}`;
   const error = lastError === null ? 'no error' : `last error ${lastError.at} ${lastError.code}: ${lastError.message}`;
   return [name, type, state, `${queued} queued${oldest}`, `${deadLetters} dead`, error];
 }
@@ -201,22 +202,4 @@ function table(rows: readonly (readonly string[])[]): readonly Line[] {
 function oneLine(text: string): string {
   const line = visibleLine(text);
   return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1)}…`;
-}
-
-/** `3d 4h`, `12m 5s`, `0s`. */
-function spoken(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const parts = [
-    [Math.floor(whole / 86_400), 'd'],
-    [Math.floor(whole / 3600) % 24, 'h'],
-    [Math.floor(whole / 60) % 60, 'm'],
-    [whole % 60, 's'],
-  ] as const;
-  const first = parts.findIndex(([count]) => count > 0);
-  return first < 0
-    ? '0s'
-    : parts
-        .slice(first, first + 2)
-        .map(([count, unit]) => `${count}${unit}`)
-        .join(' ');
 }
