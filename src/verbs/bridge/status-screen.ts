@@ -28,7 +28,7 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
     { text: `sight          ${sightOf(view)}` },
     ...(configuration === null ? [] : configurationLines(configuration)),
     ...(events === null ? [HIDDEN] : [counted('events', events.length), ...eventLines(view, inOrder(events), wallMs)]),
-    ...(sinks === null ? statesOf(view) : [counted('sinks', sinks.length), ...sinkLines(sinks, wallMs)]),
+    ...(sinks === null ? statesOf(view) : [sinksLine(sinks), ...sinkLines(sinks, wallMs)]),
     ...(deadLetters === null ? [] : [deadLettersLine(deadLetters)]),
   ];
 }
@@ -135,9 +135,10 @@ function approvalOf(approval: ShownApproval | null): string {
   return `approval ${state}${parts.length > 0 ? ` (${parts.join('; ')})` : ''}`;
 }
 
-/** Sinks in trouble come first. */
+/** Sinks in trouble come first, then those with a program or drain under way. */
 export function sinkLines(given: readonly ShownSink[], wallMs: number): readonly Line[] {
-  const sinks = given.toSorted((one, other) => Number(isWell(one.state)) - Number(isWell(other.state)));
+  const rank = ({ state, running }: ShownSink) => (isWell(state) ? 2 : 0) + (running?.length ? 0 : 1);
+  const sinks = given.toSorted((one, other) => rank(one) - rank(other));
   const rows = table(sinks.map((sink) => sinkCells(sink, wallMs)));
   return rows.flatMap(({ text }, index): readonly Line[] => {
     const entry = { of: 'sinks', index } as const;
@@ -177,6 +178,15 @@ function statesOf({ sinkStates }: StatusView): readonly Line[] {
 
 function isWell(state: string | undefined): boolean {
   return state === 'delivering' || state === 'stopped';
+}
+
+/** Counts also what may not fit the terminal: `4 (1 in trouble, 2 running)`. */
+function sinksLine(sinks: readonly ShownSink[]): Line {
+  const troubled = sinks.filter(({ state }) => !isWell(state)).length;
+  const runs = sinks.reduce((sum, { running }) => sum + (running?.length ?? 0), 0);
+  const parts = [...(troubled > 0 ? [`${troubled} in trouble`] : []), ...(runs > 0 ? [`${runs} running`] : [])];
+  const { text } = counted('sinks', sinks.length);
+  return { text: parts.length > 0 ? `${text} (${parts.join(', ')})` : text };
 }
 
 function counted(what: string, count: number): Line {
