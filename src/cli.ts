@@ -52,7 +52,7 @@ async function dispatch(argv: readonly string[], stop: AbortController, hangups:
   if (name === '--help' || name === '-h' || name === 'help') return say(process.stdout, overview(VERBS), EXIT.fine);
   const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (!entry) {
-    const wrong = unknownVerb(name, Object.keys(VERBS));
+    const wrong = unknownVerb(name, [...Object.keys(VERBS), 'help', '--help', '--version']);
     return say(process.stderr, `${COMMAND}: ${wrong}\n\`${COMMAND} --help\` lists the verbs`, EXIT.usage);
   }
   const verb = await entry.load();

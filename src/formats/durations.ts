@@ -17,3 +17,17 @@ export function formatDuration(ms: number): string {
   }
   return `${ms}ms`;
 }
+
+/** Returns a time span for people, in its two largest units: `3d 4h`, `12m 5s`, `0s`. */
+export function spokenTime(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const parts = [
+    [Math.floor(whole / 86_400), 'd'],
+    [Math.floor(whole / 3600) % 24, 'h'],
+    [Math.floor(whole / 60) % 60, 'm'],
+    [whole % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  const shown = first < 0 ? parts.slice(-1) : parts.slice(first, first + 2);
+  return shown.map(([count, unit]) => `${count}${unit}`).join(' ');
+}

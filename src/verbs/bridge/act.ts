@@ -17,6 +17,7 @@ import {
   DEFAULT_BRIDGE,
   ownRequest,
 } from './bridge-client.ts';
+import { wrap } from './fit-screen.ts';
 
 /** A reload waits for those before it; a hold waits for a StartRequest. */
 const TIMEOUT_MS = 30_000;
@@ -163,9 +164,10 @@ function refusalLines(status: number, problem: JsonObject): readonly string[] {
   ];
 }
 
-/** Prints the answer as JSON, or on a terminal these lines. */
+/** Prints the answer as JSON, or on a terminal these lines, which fit its width. */
 export async function show(context: VerbContext, value: object, lines: readonly string[]): Promise<void> {
-  const isForPeople = context.stdout.isTTY && context.values['json'] !== true;
-  for (const line of isForPeople ? lines : [JSON.stringify(value)])
-    await context.print(isForPeople ? visibleLine(line) : line);
+  const { isTTY, columns } = context.stdout;
+  const isForPeople = isTTY && context.values['json'] !== true;
+  const words = () => lines.flatMap((line) => wrap(visibleLine(line), columns || Infinity));
+  for (const line of isForPeople ? words() : [JSON.stringify(value)]) await context.print(line);
 }

@@ -1,6 +1,7 @@
 // The report of a drill → lines on a terminal, and one sentence for each failed expectation. Pure.
 import type { DrillReport, SinkReport } from '../../drills/report.ts';
 import type { Colour } from '../verb.ts';
+import { attemptWords } from './attempt-words.ts';
 import type { ShownSink } from './status-view.ts';
 
 export const EXPECTATIONS = ['approvals', 'deliveries'] as const;
@@ -34,13 +35,8 @@ function undelivered({ changes }: DrillReport): readonly string[] {
 
 function sinkFailure(change: string, sink: SinkReport): string {
   return isGivenUp(sink)
-    ? `the bridge gave up ${change} for the sink ${sink.name}, ${tries(sink)}`
-    : `the sink ${sink.name} has not accepted ${change}, ${tries(sink)}`;
-}
-
-/** `after 1 attempt (422)` */
-function tries({ attempts, status }: SinkReport): string {
-  return `after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${status == null ? '' : ` (${status})`}`;
+    ? `the bridge gave up ${change} for the sink ${sink.name}, ${attemptWords(sink)}`
+    : `the sink ${sink.name} has not accepted ${change}, ${attemptWords(sink)}`;
 }
 
 function isGivenUp({ state, acceptedAt }: SinkReport): boolean {
@@ -94,6 +90,6 @@ function sinkLine(at: string, sink: SinkReport): Line {
   if (acceptedAt !== null)
     return { text: `  ${name}: accepted after ${Math.max(0, Date.parse(acceptedAt) - Date.parse(at))} ms` };
   return isGivenUp(sink)
-    ? { text: `  ${name}: given up ${tries(sink)}`, colour: 'red' }
-    : { text: `  ${name}: not accepted yet, ${tries(sink)}`, colour: 'yellow' };
+    ? { text: `  ${name}: given up ${attemptWords(sink)}`, colour: 'red' }
+    : { text: `  ${name}: not accepted yet, ${attemptWords(sink)}`, colour: 'yellow' };
 }

@@ -38,7 +38,9 @@ function short(lines: readonly Line[], of: 'events' | 'sinks', most: number): re
   const kept = last?.entry?.index ?? 0;
   const dropped = (own.at(-1)?.entry?.index ?? 0) - kept;
   if (dropped === 0) return lines;
-  const more = { text: `  … ${dropped} more ${of}; --all shows them` };
+  const more = {
+    text: `  … ${dropped} more ${dropped === 1 ? of.slice(0, -1) : of}; --all shows ${dropped === 1 ? 'it' : 'them'}`,
+  };
   const end = lines.findLastIndex(({ entry }) => entry?.of === of && entry.index === kept) + 1;
   return [...lines.slice(0, end), more, ...lines.slice(end).filter(({ entry }) => entry?.of !== of)];
 }
@@ -48,8 +50,8 @@ function isLastOf(lines: readonly Line[], position: number, { entry }: Line): bo
   return lines[position + 1]?.entry?.index !== entry?.index;
 }
 
-/** Breaks between cells if there is a place in the second half, else between words. */
-function wrap(text: string, columns: number): readonly string[] {
+/** Breaks a long line between cells if there is a place in the second half, else between words. */
+export function wrap(text: string, columns: number): readonly string[] {
   const lines: string[] = [];
   const indent = ' '.repeat(Math.min(text.length - text.trimStart().length + INDENT, Math.floor(columns / 2)));
   let rest = text;

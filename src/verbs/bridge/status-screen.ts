@@ -1,9 +1,11 @@
 // The view of `status` → its lines on a terminal, one for each event and sink.
 import { expiryWarning } from '../../diagnosis/certificates.ts';
 import { clockFault } from '../../diagnosis/clock.ts';
+import { spokenTime } from '../../formats/durations.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { isDrill } from '../../model/ids.ts';
 import { type NextStepEvent, nextStepLine } from '../../model/next-step.ts';
+import { runWords } from './attempt-words.ts';
 import type { Line } from './fit-screen.ts';
 import type { ShownApproval, ShownEvent, ShownReload, ShownSink, StatusView } from './status-view.ts';
 
@@ -26,7 +28,7 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
     { text: `sight          ${sightOf(view)}` },
     ...(configuration === null ? [] : configurationLines(configuration)),
     ...(events === null ? [HIDDEN] : [counted('events', events.length), ...eventLines(view, inOrder(events), wallMs)]),
-    ...(sinks === null ? statesOf(view) : [counted('sinks', sinks.length), ...sinkLines(sinks, wallMs)]),
+    ...(sinks === null ? statesOf(view) : [sinksLine(sinks), ...sinkLines(sinks, wallMs)]),
     ...(deadLetters === null ? [] : [deadLettersLine(deadLetters)]),
   ];
 }
@@ -60,7 +62,7 @@ const HIDDEN: Line = { text: 'events         hidden: give the token of a reader 
 function sightOf({ state, observedAt, documentAgeSeconds, documentIncarnation }: StatusView): string {
   if (state === null) return 'hidden: give the token of a reader with --token-env';
   if (observedAt === null || documentAgeSeconds === null) return `${state}, no document from the metadata service yet`;
-  return `${state}, last document ${spoken(documentAgeSeconds)} ago (${observedAt}), incarnation ${documentIncarnation ?? 'unknown'}`;
+  return `${state}, last document ${spokenTime(documentAgeSeconds)} ago (${observedAt}), incarnation ${documentIncarnation ?? 'unknown'}`;
 }
 
 function configurationLines({ since, refused }: NonNullable<StatusView['configuration']>): readonly Line[] {
@@ -119,7 +121,7 @@ function whenOf({ notBefore, eventStatus }: ShownEvent, wallMs: number): string 
   if (eventStatus === 'Started') return 'under way';
   if (notBefore === null) return 'at any time';
   const seconds = Math.round((Date.parse(notBefore) - wallMs) / 1000);
-  return seconds > 0 ? `in ${spoken(seconds)}` : `due for ${spoken(-seconds)}`;
+  return seconds > 0 ? `in ${spokenTime(seconds)}` : `due for ${spokenTime(-seconds)}`;
 }
 
 function approvalOf(approval: ShownApproval | null): string {
@@ -133,9 +135,10 @@ function approvalOf(approval: ShownApproval | null): string {
   return `approval ${state}${parts.length > 0 ? ` (${parts.join('; ')})` : ''}`;
 }
 
-/** Sinks in trouble come first. */
+/** Sinks in trouble come first, then those with a program or drain under way. */
 export function sinkLines(given: readonly ShownSink[], wallMs: number): readonly Line[] {
-  const sinks = given.toSorted((one, other) => Number(isWell(one.state)) - Number(isWell(other.state)));
+  const rank = ({ state, running }: ShownSink) => (isWell(state) ? 2 : 0) + (running?.length ? 0 : 1);
+  const sinks = given.toSorted((one, other) => rank(one) - rank(other));
   const rows = table(sinks.map((sink) => sinkCells(sink, wallMs)));
   return rows.flatMap(({ text }, index): readonly Line[] => {
     const entry = { of: 'sinks', index } as const;
@@ -148,17 +151,16 @@ export function sinkLines(given: readonly ShownSink[], wallMs: number): readonly
 
 function runningLines(sink: ShownSink | undefined, wallMs: number): readonly Line[] {
   const detail = sink?.type === 'kubernetes' ? 'waits for' : 'last line:';
-  return (sink?.running ?? []).map(({ eventId, since, attempt, last }) => {
-    const began = `running for ${spoken((wallMs - Date.parse(since)) / 1000)} (attempt ${attempt})`;
-    return { text: `    ${oneLine(`${eventId ?? 'source'}  ${began}${last === null ? '' : `, ${detail} ${last}`}`)}` };
-  });
+  return (sink?.running ?? []).map((run) => ({
+    text: `    ${oneLine(`${run.eventId ?? 'source'}  ${runWords(run, detail, wallMs)}`)}`,
+  }));
 }
 
 function sinkCells(
   { name, type, state, queued, oldestAt, deadLetters, lastError }: ShownSink,
   wallMs: number,
 ): readonly string[] {
-  const oldest = oldestAt === null ? '' : `, the oldest for ${spoken((wallMs - Date.parse(oldestAt)) / 1000)}`;
+  const oldest = oldestAt === null ? '' : `, the oldest for ${spokenTime((wallMs - Date.parse(oldestAt)) / 1000)}`;
   const error = lastError === null ? 'no error' : `last error ${lastError.at} ${lastError.code}: ${lastError.message}`;
   return [name, type, state, `${queued} queued${oldest}`, `${deadLetters} dead`, error];
 }
@@ -176,6 +178,15 @@ function statesOf({ sinkStates }: StatusView): readonly Line[] {
 
 function isWell(state: string | undefined): boolean {
   return state === 'delivering' || state === 'stopped';
+}
+
+/** Counts also what may not fit the terminal: `4 (1 in trouble, 2 running)`. */
+function sinksLine(sinks: readonly ShownSink[]): Line {
+  const troubled = sinks.filter(({ state }) => !isWell(state)).length;
+  const runs = sinks.reduce((sum, { running }) => sum + (running?.length ?? 0), 0);
+  const parts = [...(troubled > 0 ? [`${troubled} in trouble`] : []), ...(runs > 0 ? [`${runs} running`] : [])];
+  const { text } = counted('sinks', sinks.length);
+  return { text: parts.length > 0 ? `${text} (${parts.join(', ')})` : text };
 }
 
 function counted(what: string, count: number): Line {
@@ -201,22 +212,4 @@ function table(rows: readonly (readonly string[])[]): readonly Line[] {
 function oneLine(text: string): string {
   const line = visibleLine(text);
   return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1)}…`;
-}
-
-/** `3d 4h`, `12m 5s`, `0s`. */
-function spoken(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const parts = [
-    [Math.floor(whole / 86_400), 'd'],
-    [Math.floor(whole / 3600) % 24, 'h'],
-    [Math.floor(whole / 60) % 60, 'm'],
-    [whole % 60, 's'],
-  ] as const;
-  const first = parts.findIndex(([count]) => count > 0);
-  return first < 0
-    ? '0s'
-    : parts
-        .slice(first, first + 2)
-        .map(([count, unit]) => `${count}${unit}`)
-        .join(' ');
 }

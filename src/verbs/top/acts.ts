@@ -1,7 +1,8 @@
 // An act of the operator on an event → requests to its bridges, and the result in words.
 import { messageOf } from '../../errors.ts';
-import { isObject, objectOf, stringOf } from '../../formats/json-object.ts';
+import { objectOf, stringOf } from '../../formats/json-object.ts';
 import { askBridge } from '../bridge/bridge-client.ts';
+import { readStory, storyLines } from '../bridge/event-story.ts';
 import type { VerbContext } from '../verb.ts';
 import type { FleetEvent } from './fleet-event.ts';
 import type { WatchedBridge } from './watched-bridge.ts';
@@ -62,20 +63,15 @@ export async function release(context: ActContext, { event, bridges }: FleetEven
   return summary('released', await everywhere(held, (bridge) => send(context, bridge, 'DELETE', path)));
 }
 
-/** Returns the lines of the event's record at its bridge, the oldest first. */
-export async function recordLines(context: ActContext, { event, bridge }: FleetEvent): Promise<readonly string[]> {
-  const path = `/v1/approvals/${encodeURIComponent(event.eventId)}`;
-  const { fault, body } = await send(context, bridge, 'GET', path);
-  if (fault !== null) return [`the record cannot be read: ${fault}`];
-  const steps = (Array.isArray(body['steps']) ? body['steps'] : []).filter(isObject);
-  return steps.map(({ at, step, approver, via, reason, status }) =>
-    [
-      ...[stringOf(at), stringOf(step)],
-      ...(typeof approver === 'string' ? [`by ${approver} (${stringOf(via)})`] : []),
-      ...(typeof reason === 'string' ? [reason] : []),
-      ...(status == null ? [] : [`answer ${String(status)}`]),
-    ].join(' '),
-  );
+/** Returns the story of the event at its bridge, as `explain` shows it. */
+export async function storyOf(context: ActContext, { event, bridge }: FleetEvent): Promise<readonly string[]> {
+  let fault: string | null = null;
+  const story = await readStory(async (path) => {
+    const answer = await send(context, bridge, 'GET', path);
+    fault ??= answer.fault;
+    return answer.fault === null ? answer.body : null;
+  }, event.eventId);
+  return story === null ? [`the story cannot be read: ${fault}`] : storyLines(story, context.deps.wallMs());
 }
 
 /** Ten bridges at a time. */

@@ -29,7 +29,7 @@ export function releaseQuestion({ event, bridges }: FleetEvent): string | null {
   return `RELEASE your hold, or as an admin all? Held by ${[...new Set(names)].join(', ')}. After the last release, what is decided is submitted.`;
 }
 
-/** Returns lines: what the event is, what happens next, who holds it. The record of its approval follows. */
+/** Returns lines: what the event is, what happens next, who holds it. Its story follows. */
 export function explanation(found: FleetEvent, wallMs: number): readonly string[] {
   const { event, bridge, bridges } = found;
   return [
@@ -39,6 +39,6 @@ export function explanation(found: FleetEvent, wallMs: number): readonly string[
     ...(event.approval?.holds ?? []).map(({ approver, reason }) => `held by ${approver}: ${reason ?? 'no reason'}`),
     `listed by ${bridges.map(({ name }) => name).join(', ')}`,
     '',
-    'the record of its approval:',
+    'story',
   ];
 }

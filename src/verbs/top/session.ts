@@ -1,6 +1,6 @@
 // Keys and the fleet → the choice, the question and the acts of one operator.
 import type { VerbContext } from '../verb.ts';
-import { approve, hold, recordLines, release } from './acts.ts';
+import { approve, hold, release, storyOf } from './acts.ts';
 import { Choice } from './choice.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetEvent } from './fleet-event.ts';
@@ -178,14 +178,14 @@ export class Session {
     const asked = this.#choice.event;
     if (asked === null) return;
     const facts = explanation(asked, this.#parts.context.deps.wallMs());
-    const page = (record: readonly string[]): Panel => ({
+    const page = (story: readonly string[]): Panel => ({
       ...{ kind: 'page', title: `EventId ${asked.event.eventId}`, top: 0 },
-      text: [...facts, ...record],
+      text: [...facts, ...story],
     });
     const waiting = page(['reading …']);
     this.#panel = waiting;
-    const record = await recordLines(this.#parts.context, asked);
-    if (this.#panel === waiting) this.#panel = page(record.length === 0 ? ['nothing yet'] : record);
+    const story = await storyOf(this.#parts.context, asked);
+    if (this.#panel === waiting) this.#panel = page(story);
     this.#parts.onChange();
   }
 

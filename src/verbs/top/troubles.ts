@@ -1,7 +1,7 @@
 // Bridges → one line for each bridge that is not reached or not ready, and each sink in trouble.
+import { spokenTime } from '../../formats/durations.ts';
 import type { ScreenLine } from './terminal-screen.ts';
 import type { WatchedBridge } from './watched-bridge.ts';
-import { spokenTime } from './words.ts';
 
 /** Returns every trouble in words, bridges first. */
 export function troubles(bridges: readonly WatchedBridge[], elapsedMs: number): readonly string[] {

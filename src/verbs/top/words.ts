@@ -1,5 +1,6 @@
 // An event of the fleet → what it is, when it starts and what happens next, in words.
 import { toRfc3339Seconds } from '../../formats/dates.ts';
+import { spokenTime } from '../../formats/durations.ts';
 import { isDrill } from '../../model/ids.ts';
 import { type NextStep, nextStepLine } from '../../model/next-step.ts';
 import { type FleetEvent, isRunning } from './fleet-event.ts';
@@ -16,18 +17,6 @@ export function whenWords(event: ListedEvent, wallMs: number): string {
   if (event.notBeforeMs === null) return 'any time';
   const seconds = Math.round((event.notBeforeMs - wallMs) / 1000);
   return seconds > 0 ? `in ${spokenTime(seconds)}` : `due ${spokenTime(-seconds)}`;
-}
-
-/** `3d 4h`, `12m 5s`, `0s`. */
-export function spokenTime(seconds: number): string {
-  const [days, hours, minutes] = [
-    Math.floor(seconds / 86_400),
-    Math.floor(seconds / 3600) % 24,
-    Math.floor(seconds / 60) % 60,
-  ];
-  if (days > 0) return `${days}d ${hours}h`;
-  if (hours > 0) return `${hours}h ${minutes}m`;
-  return minutes > 0 ? `${minutes}m ${Math.round(seconds) % 60}s` : `${Math.round(seconds)}s`;
 }
 
 /** Returns what happens if nobody acts, as `status` and console say it. */

@@ -133,7 +133,7 @@ test('a hold asks for a reason, reaches every bridge that lists the event, and i
   top.type('y');
   await top.shows('it is held by ops');
   top.type('e');
-  assert.match(await top.shows('the record of its approval'), /held by ops: the backup runs/);
+  assert.match(await top.shows('story'), /held by ops: the backup runs/);
   top.type('x');
   await top.shows('HELD by ops');
   top.type('r');
@@ -152,6 +152,9 @@ test('a sink in trouble and a bridge that goes away are shown, and the bridge is
   azure.schedule({ EventType: 'Reboot' });
   const top = startTop(t, urls);
   await top.shows(/! .*: sink away (backing off|probing)/);
+  top.type('e');
+  await top.shows(/story[\s\S]*Platform will reboot[\s\S]*away: queued, after \d/);
+  top.type('x');
   await programs[0]?.end('SIGTERM');
   await top.shows(/1 not reached[\s\S]*! .*: not reached for \d+s: /);
   await top.shows(/>.?Reboot.*\? /);
@@ -176,7 +179,7 @@ test('control characters of others are escaped, and no text breaks the columns',
   const top = startTop(t, urls);
   await top.shows(/Reboot .*web\\u001b/);
   top.type('e');
-  await top.shows('the record of its approval');
+  await top.shows('story');
   assert.match(top.text, /\\u001b\]0;owned\\u0007/);
   assert.ok(!top.printed.includes('\u001b]0;'), 'a sequence of another reached the terminal');
   assert.ok(!top.printed.includes('\u202e'), 'a change of direction reached the terminal');

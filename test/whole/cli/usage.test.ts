@@ -2,31 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
+import { VERBS as KNOWN_VERBS } from '../../../src/verbs/verbs.ts';
 import { BUILD_VERSION } from '../../support/build-version.ts';
 import { run } from '../../support/program.ts';
 
-const VERBS = [
-  'run',
-  'demo',
-  'simulate',
-  'check',
-  'events',
-  'approve',
-  'explain',
-  'hold',
-  'release',
-  'policy',
-  'dead-letters',
-  'replay',
-  'pause',
-  'resume',
-  'reload',
-  'health',
-  'status',
-  'tail',
-  'secret',
-  'completion',
-];
+const VERBS = Object.keys(KNOWN_VERBS);
 /** Should a faulty command line run all the same, it must ask nobody but this port, where nobody listens. */
 const NOWHERE = ['--endpoint', 'http://127.0.0.1:1'];
 
@@ -80,6 +60,8 @@ test('help VERB is VERB --help', async (t) => {
 
 const MISSPELT: readonly (readonly [args: readonly string[], meant: string])[] = [
   [['stauts'], 'status'],
+  [['halp'], 'help'],
+  [['--versoin'], '--version'],
   [['Approve', 'A'], 'approve'],
   [['deadletters', 'list'], 'dead-letters'],
   [['status', '--brigde', 'http://127.0.0.1:1'], '--bridge'],

@@ -43,7 +43,7 @@ function ended(sinks: readonly SinkReport[]): DrillReport {
 test('a failed expectation of deliveries names each change that a sink has not accepted, and what was given up', () => {
   const given = ended([QUEUED, DEAD]);
   assert.deepEqual(failures(given, ['approvals', 'deliveries']).slice(1), [
-    'the sink audit has not accepted scheduled, after 0 attempts',
+    'the sink audit has not accepted scheduled, and no attempt has ended',
     'the bridge gave up scheduled for the sink pager, after 1 attempt (422)',
   ]);
   assert.deepEqual(failures(given, []), []);
@@ -62,7 +62,7 @@ test('a terminal gets plain words: each change, each sink, who approved and who 
       'drill drill-A: ended',
       `${AT}  scheduled`,
       '  hooks: accepted after 0 ms',
-      '  audit: not accepted yet, after 0 attempts',
+      '  audit: not accepted yet, and no attempt has ended',
       '  pager: given up after 1 attempt (422)',
       'approved by orders after 0 s',
       'not approved by billing',

@@ -36,6 +36,10 @@ test('the last events and sinks that do not fit are counted, and an event keeps 
   assert.equal(texts.at(-1), 'dead letters   0');
 });
 
+test('one that does not fit is counted in the singular', () => {
+  assert.ok(textsOf(fitScreen(screen(2, 1, 2), { columns: 80, rows: 9 })).includes('  … 1 more event; --all shows it'));
+});
+
 test('few sinks leave their rows to the events', () => {
   const texts = textsOf(fitScreen(screen(202, 1), { columns: 80, rows: 24 }));
   assert.equal(texts.length, 23);

@@ -180,6 +180,19 @@ test('the advice at the end of a long error is not cut, and sinks in trouble com
   const message = `${'the certificate is of an authority that this machine does not trust; '.repeat(5)}give its file in tls.ca`;
   const lastError = { code: 'BRIDGE_SINK_UNAVAILABLE', message, at: '2025-12-31T23:00:00Z' };
   const lines = textOf({ sinks: [SINK, { ...SINK, name: 'bad', state: 'misconfigured', lastError }] });
-  const first = lines[lines.indexOf('sinks          2') + 1] ?? '';
+  const first = lines[lines.indexOf('sinks          2 (1 in trouble)') + 1] ?? '';
   assert.match(first, /^ {2}bad .*give its file in tls\.ca$/);
+});
+
+test('the count of sinks says how many are in trouble and what runs; after the former, what runs comes first', () => {
+  const running = [{ eventId: 'A', since: '2026-01-01T00:00:00.000Z', attempt: 1, last: null }];
+  const sinks = [
+    { ...SINK, name: 'audit' },
+    { ...SINK, name: 'drain', running },
+    { ...SINK, name: 'pager', state: 'probing' },
+  ];
+  const lines = textOf({ sinks });
+  assert.ok(lines.includes('sinks          3 (1 in trouble, 1 running)'), lines.join('\n'));
+  const names = lines.map((line) => line.match(/^ {2}(pager|drain|audit) /)?.[1]).filter(Boolean);
+  assert.deepEqual(names, ['pager', 'drain', 'audit']);
 });
