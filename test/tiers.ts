@@ -13,6 +13,7 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
   'commands and programs of the pages': ['test/docs/*.test.ts'],
   'whole programs in other languages': ['test/consumers/*.test.ts'],
   'the packed package': ['test/package/*.test.ts'],
+  'repositories of packages, with apt and dnf': ['test/deploy/repositories.test.ts'],
   'the far sides themselves': ['test/far-sides/**/*.test.ts'],
   'faults and order with real brokers': [
     'test/adapters/kafka/{order,batch-order,source-compression,source-faults,source-group}.test.ts',

@@ -1,6 +1,7 @@
 // dist/ → dist/packages/: packages, image, SBOM, provenance, SHA256SUMS; always the same.
 // Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION] [--without-windows] [--key FILE];
 // `npm run package` builds dist/ first. `--key` names a minisign key, which signs SHA256SUMS.
+// `--repositories FOLDER [--gpg-key ID|FILE]` also adds the packages to an apt and a yum repository.
 import { cp, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -16,6 +17,7 @@ import { makeConsumerPackage, makeNpmPackage } from './npm-packages.ts';
 import { emptyFolder, makeProgramFolder, normalize, type PackageParts } from './program-folder.ts';
 import { digests, provenance } from './provenance.ts';
 import { WINDOWS } from './reference-config.ts';
+import { makeRepositories } from './repositories.ts';
 import { run } from './run.ts';
 import { SUMS, sign } from './signature.ts';
 
@@ -32,6 +34,8 @@ const { values } = parseArgs({
     version: { type: 'string' },
     'without-windows': { type: 'boolean' },
     key: { type: 'string' },
+    repositories: { type: 'string' },
+    'gpg-key': { type: 'string' },
   },
 });
 const out = resolve(values.out ?? join(ROOT, 'dist/packages'));
@@ -68,6 +72,13 @@ try {
   await writeFile(join(out, `${packageJson.name}-${version}.provenance.json`), await provenance(parts));
   await writeFile(join(out, SUMS), await checksums());
   if (values.key) await sign(out, values.key, `${packageJson.name} ${version}`);
+  if (values.repositories) {
+    const gpgKey = values['gpg-key'];
+    report(
+      `apt and yum repositories in ${values.repositories}${gpgKey ? '' : '; not signed (--gpg-key ID|FILE signs)'}`,
+    );
+    await makeRepositories({ packages: out, target: resolve(values.repositories), at, ...(gpgKey && { gpgKey }) });
+  }
   await reportFiles();
 } finally {
   await rm(work, { recursive: true });
