@@ -126,7 +126,7 @@ export const MACHINE = {
 
 export const MACHINE_EXAMPLE: MachineView = {
   vm: { name: 'web_0', source: '/subscriptions/6b1c/resourcegroups/web' },
-  version: '0.1.0',
+  version: '1.2.3',
   dryRun: false,
   clock: { offsetSeconds: 0.2 },
   certificates: [],
