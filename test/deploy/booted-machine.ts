@@ -18,7 +18,8 @@ import { skipWithout } from '../support/systemd.ts';
 import { command } from './command.ts';
 import { StateDisk } from './state-disk.ts';
 
-const RELEASE = 'bookworm';
+/** Debian's name of the release: DEBIAN=trixie boots Debian 13. */
+const RELEASE = process.env['DEBIAN'] ?? 'bookworm';
 const PACKAGES = 'systemd,systemd-sysv,dbus,curl,iproute2,ca-certificates,libstdc++6,polkitd';
 /** Made once for each list of packages, copied for each machine. */
 const BASE = join(import.meta.dirname, `../../node_modules/.cache/${RELEASE}-${PACKAGES.replaceAll(',', '-')}`);
