@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import { sinkCommon } from '../delivery/options.ts';
 import { BridgeError } from '../errors.ts';
 import { type Fault, formatFault, formatPath, type OptionFault, type Path, unknownKey } from '../schema/faults.ts';
 import { isMapping, validate } from '../schema/validate.ts';
@@ -18,8 +19,16 @@ import {
 import { areOpen, fingerprint, openSecrets, type Surroundings, withHashes } from './secrets.ts';
 import { SECTIONS, type Sections } from './sections.ts';
 import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
-import { type ReadSource, readSources, sharedStreams, silentApprovers, speakerFaults } from './sources.ts';
 import {
+  type ReadSource,
+  readSources,
+  sharedStreams,
+  silentApprovers,
+  sourceCommon,
+  speakerFaults,
+} from './sources.ts';
+import {
+  deprecations,
   exposedDecisions,
   exposedFiles,
   similarNames,
@@ -141,6 +150,10 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     return { checked: { faults: distinct(faults) }, checkable };
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
   const withSources = { ...approvals, sources: Object.fromEntries(sources.flatMap(sourceConfig)) };
+  const old = deprecations(file, [
+    ...(file['sinks'] === undefined ? [] : schemasOf(['sinks'], sinks, sinkCommon)),
+    ...schemasOf(['approvals', 'sources'], sources, sourceCommon),
+  ]);
   const options = {
     metadata,
     cloudevents,
@@ -150,9 +163,11 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     approvals: withSources,
     log,
     sinks: named,
+    deprecated: old.map(({ path }) => path),
     kinds: around.adapters,
   };
   const warnings = [
+    ...old,
     ...similarNames(approvals, http),
     ...sinkWarnings(checkable),
     ...unawaitedPrograms(approvals, checkable),
@@ -204,6 +219,13 @@ export function storeFolder(
   { directory, env }: Pick<ConfigSurroundings, 'directory' | 'env'>,
 ): string {
   return resolve(directory, path ?? (env['STATE_DIRECTORY']?.split(':')[0] || './scheduled-events-bridge-data'));
+}
+
+/** Returns each entry twice: with the schema of its type, and with the schema of the keys that all types have. */
+function schemasOf(section: Path, entries: readonly (ReadSink | ReadSource)[], common: v.GenericSchema) {
+  return entries.flatMap(({ name, definition, written }) =>
+    [definition.options, common].map((schema) => ({ at: [...section, name], schema, written })),
+  );
 }
 
 function secretFaults(section: Path, entries: readonly (ReadSink | ReadSource)[]): Fault[] {
