@@ -1,4 +1,4 @@
-// A valid configuration → warnings: names that differ only in case, exposed files, deprecated settings; and their lines.
+// A valid configuration → its warnings: similar names, exposed files, deprecated settings.
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type * as v from 'valibot';
