@@ -31,6 +31,7 @@ import {
   deprecations,
   exposedDecisions,
   exposedFiles,
+  schemasOf,
   similarNames,
   sinkWarnings,
   unawaitedPrograms,
@@ -219,13 +220,6 @@ export function storeFolder(
   { directory, env }: Pick<ConfigSurroundings, 'directory' | 'env'>,
 ): string {
   return resolve(directory, path ?? (env['STATE_DIRECTORY']?.split(':')[0] || './scheduled-events-bridge-data'));
-}
-
-/** Returns each entry twice: with the schema of its type, and with the schema of the keys that all types have. */
-function schemasOf(section: Path, entries: readonly (ReadSink | ReadSource)[], common: v.GenericSchema) {
-  return entries.flatMap(({ name, definition, written }) =>
-    [definition.options, common].map((schema) => ({ at: [...section, name], schema, written })),
-  );
 }
 
 function secretFaults(section: Path, entries: readonly (ReadSink | ReadSource)[]): Fault[] {

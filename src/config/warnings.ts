@@ -10,6 +10,7 @@ import type { FileReference } from '../secrets/secret.ts';
 import { fileReferences, type Surroundings } from './secrets.ts';
 import { SECTIONS, type Sections } from './sections.ts';
 import type { ReadSink } from './sinks.ts';
+import type { ReadSource } from './sources.ts';
 
 /** A valid setting that is probably a mistake. */
 export interface Warning extends Fault {
@@ -29,6 +30,13 @@ export function logWarnings(logger: Pick<Logger, 'warn'>, warnings: readonly War
   for (const warning of warnings)
     if (warning.isGrave)
       logger.warn({ path: warning.path }, warning.isDeprecated ? warningLine(warning) : warning.message);
+}
+
+/** Returns each entry twice: with the schema of its type, and with the schema of the keys that all types have. */
+export function schemasOf(section: Path, entries: readonly (ReadSink | ReadSource)[], common: v.GenericSchema) {
+  return entries.flatMap(({ name, definition, written }) =>
+    [definition.options, common].map((schema) => ({ at: [...section, name], schema, written })),
+  );
 }
 
 /** @param entries valid ones, as the file has them; not the default sink */
