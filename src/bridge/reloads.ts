@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { configChanges, needsRestart, type Written } from '../config/changes.ts';
 import type { CheckedConfig, ValidConfig } from '../config/check-config.ts';
 import type { Config } from '../config/config.ts';
+import { logWarnings } from '../config/warnings.ts';
 import { BridgeError } from '../errors.ts';
 import type { ReloadOutcome } from '../http/reload-route.ts';
 import { type Fault, formatFault } from '../schema/faults.ts';
@@ -140,7 +141,7 @@ export class Reloads {
     const { settled } = this.#parts.apply(read.options, changed);
     this.#written = read.written;
     file.onApplied?.(read.options);
-    for (const { path, message, isGrave } of read.warnings) if (isGrave) this.#logger.warn({ path }, message);
+    logWarnings(this.#logger, read.warnings);
     return [{ kind: 'applied', changed }, settled];
   }
 

@@ -40,9 +40,10 @@ interface StatusParts {
 
 type ShownFlow = Pick<RunningFlow, 'store' | 'approvals' | 'sources'>;
 
-/** The labels of metrics. */
-export function namesIn({ sinks, approvals }: Pick<Config, 'sinks' | 'approvals'>) {
-  return { sinks: Object.keys(sinks), sources: Object.keys(approvals.sources) };
+/** The labels of metrics, and the number of deprecated settings. */
+export function namesIn({ sinks, approvals, deprecated }: Pick<Config, 'sinks' | 'approvals' | 'deprecated'>) {
+  const deprecatedSettings = deprecated.length;
+  return { sinks: Object.keys(sinks), sources: Object.keys(approvals.sources), deprecatedSettings };
 }
 
 /** Reads the current state at each call. Changes nothing. */

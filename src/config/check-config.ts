@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import { sinkCommon } from '../delivery/options.ts';
 import { BridgeError } from '../errors.ts';
 import { type Fault, formatFault, formatPath, type OptionFault, type Path, unknownKey } from '../schema/faults.ts';
 import { isMapping, validate } from '../schema/validate.ts';
@@ -18,10 +19,19 @@ import {
 import { areOpen, fingerprint, openSecrets, type Surroundings, withHashes } from './secrets.ts';
 import { SECTIONS, type Sections } from './sections.ts';
 import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
-import { type ReadSource, readSources, sharedStreams, silentApprovers, speakerFaults } from './sources.ts';
 import {
+  type ReadSource,
+  readSources,
+  sharedStreams,
+  silentApprovers,
+  sourceCommon,
+  speakerFaults,
+} from './sources.ts';
+import {
+  deprecations,
   exposedDecisions,
   exposedFiles,
+  schemasOf,
   similarNames,
   sinkWarnings,
   unawaitedPrograms,
@@ -141,6 +151,10 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     return { checked: { faults: distinct(faults) }, checkable };
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
   const withSources = { ...approvals, sources: Object.fromEntries(sources.flatMap(sourceConfig)) };
+  const old = deprecations(file, [
+    ...(file['sinks'] === undefined ? [] : schemasOf(['sinks'], sinks, sinkCommon)),
+    ...schemasOf(['approvals', 'sources'], sources, sourceCommon),
+  ]);
   const options = {
     metadata,
     cloudevents,
@@ -150,9 +164,11 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     approvals: withSources,
     log,
     sinks: named,
+    deprecated: old.map(({ path }) => path),
     kinds: around.adapters,
   };
   const warnings = [
+    ...old,
     ...similarNames(approvals, http),
     ...sinkWarnings(checkable),
     ...unawaitedPrograms(approvals, checkable),

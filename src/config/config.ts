@@ -12,6 +12,8 @@ export interface Config extends Omit<Sections, 'store' | 'approvals'> {
   readonly approvals: Sections['approvals'] & { readonly sources: Readonly<Record<string, SourceConfig>> };
   /** By name, in the file's order; never empty. */
   readonly sinks: Readonly<Record<string, SinkConfig>>;
+  /** The paths of the deprecated settings that the file uses. */
+  readonly deprecated: readonly string[];
   /** All sink types, to clean up what sinks of an earlier configuration left behind. */
   readonly kinds: readonly AdapterDefinition<unknown>[];
 }

@@ -1,17 +1,56 @@
-// A valid configuration → warnings: names that differ only in case, exposed files.
+// A valid configuration → its warnings: similar names, exposed files, deprecated settings.
 import { resolve } from 'node:path';
+import type { Logger } from 'pino';
+import type * as v from 'valibot';
 import type { DecisiveFile } from '../../adapters/adapter.ts';
-import { type Fault, formatPath, type Path } from '../schema/faults.ts';
+import { usedDeprecations } from '../schema/deprecated.ts';
+import { type Fault, formatFault, formatPath, type Path } from '../schema/faults.ts';
 import type { Exposure } from '../secrets/file-exposure.ts';
 import type { FileReference } from '../secrets/secret.ts';
 import { fileReferences, type Surroundings } from './secrets.ts';
-import type { Sections } from './sections.ts';
+import { SECTIONS, type Sections } from './sections.ts';
 import type { ReadSink } from './sinks.ts';
+import type { ReadSource } from './sources.ts';
 
 /** A valid setting that is probably a mistake. */
 export interface Warning extends Fault {
   /** Whether `run` logs it too, not only `check`. */
   readonly isGrave: boolean;
+  /** Whether the setting is deprecated; absent: no. */
+  readonly isDeprecated?: boolean;
+}
+
+/** Returns the line that commands print. */
+export function warningLine(warning: Warning): string {
+  return `${warning.isDeprecated ? 'DEPRECATED' : 'warning'}: ${formatFault(warning)}`;
+}
+
+/** Logs the warnings that `run` and a reload log. */
+export function logWarnings(logger: Pick<Logger, 'warn'>, warnings: readonly Warning[]): void {
+  for (const warning of warnings)
+    if (warning.isGrave)
+      logger.warn({ path: warning.path }, warning.isDeprecated ? warningLine(warning) : warning.message);
+}
+
+/** Returns each entry twice: with the schema of its type, and with the schema of the keys that all types have. */
+export function schemasOf(section: Path, entries: readonly (ReadSink | ReadSource)[], common: v.GenericSchema) {
+  return entries.flatMap(({ name, definition, written }) =>
+    [definition.options, common].map((schema) => ({ at: [...section, name], schema, written })),
+  );
+}
+
+/** @param entries valid ones, as the file has them; not the default sink */
+export function deprecations(
+  file: Readonly<Record<string, unknown>>,
+  entries: readonly { readonly at: Path; readonly schema: v.GenericSchema; readonly written: unknown }[],
+): Warning[] {
+  const sections = Object.entries<v.GenericSchema>(SECTIONS).map(([key, schema]) => ({
+    at: [key],
+    schema,
+    written: file[key],
+  }));
+  const used = [...sections, ...entries].flatMap(({ at, schema, written }) => usedDeprecations(schema, written, at));
+  return used.map((fault) => ({ ...fault, isGrave: true, isDeprecated: true }));
 }
 
 /** Keys of files that are not secret: reading them reveals nothing, but writing to them can grant an identity. */

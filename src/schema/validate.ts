@@ -86,7 +86,10 @@ export function forbiddenName(path: Path): Fault {
 }
 
 /** Returns the option that applies to a mapping: by its discriminator, or the only option that accepts a mapping. */
-function optionFor(schema: v.GenericSchema, value: Readonly<Record<string, unknown>>): v.GenericSchema | undefined {
+export function optionFor(
+  schema: v.GenericSchema,
+  value: Readonly<Record<string, unknown>>,
+): v.GenericSchema | undefined {
   const options = ('options' in schema && Array.isArray(schema.options) ? schema.options : []).filter(
     (option): option is v.GenericSchema =>
       isMapping(option) && membersOf(option as unknown as v.GenericSchema) !== null,
@@ -104,7 +107,7 @@ function takes(option: v.GenericSchema, key: string, value: Readonly<Record<stri
 }
 
 /** Returns a function that finds the schema of a key; null if any key is allowed. */
-function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema | undefined) | null {
+export function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema | undefined) | null {
   if (schema.type === 'strict_object' || schema.type === 'object') {
     const entries = entriesOf(schema);
     return (key) => (Object.hasOwn(entries, key) ? (entries[key] as v.GenericSchema) : undefined);

@@ -64,6 +64,8 @@ export interface MetricsOptions {
   readonly sinks: readonly string[];
   /** Names of the configured sources of approvals. */
   readonly sources: readonly string[];
+  /** The number of deprecated settings that the configuration in force uses. */
+  readonly deprecatedSettings: number;
   /** Called at each scrape, so it must be cheap. */
   readonly collect: () => Snapshot;
 }
@@ -87,8 +89,8 @@ export interface Metrics {
   message(source: string, result: MessageResult): void;
   /** The configuration was reloaded, or a reload failed. */
   reloaded(result: ReloadResultLabel, atMs: number): void;
-  /** Starts the series of these names at 0, unless they exist. */
-  configured(names: Pick<MetricsOptions, 'sinks' | 'sources'>): void;
+  /** Starts the series of these names at 0, unless they exist, and shows the number of deprecated settings. */
+  configured(names: Pick<MetricsOptions, 'sinks' | 'sources' | 'deprecatedSettings'>): void;
   /** Returns the answer to a scrape. @throws what `collect` throws */
   text(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -104,10 +106,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const deliveryResult = boundedLabel(ATTEMPT_OUTCOMES.length, ATTEMPT_OUTCOMES);
   const change = boundedLabel(CHANGE_NAMES.length, CHANGE_NAMES);
   const approvals = createApprovalMetrics(namedIn(registry));
+  const deprecated = new Gauge(
+    namedIn(registry)('deprecated_settings', 'Deprecated settings that the configuration in force uses.', []),
+  );
   const configured: Metrics['configured'] = (names) => {
     for (const sink of names.sinks)
       for (const each of ATTEMPT_OUTCOMES) counters.deliveries.inc({ sink, result: each }, 0);
     sources.configured(names.sources);
+    deprecated.set(names.deprecatedSettings);
   };
   configured(options);
   return {

@@ -4,12 +4,11 @@ import { ADAPTERS } from '../../adapters/index.ts';
 import { checkConnections, checkLocally } from '../bridge/connections.ts';
 import type { Config } from '../config/config.ts';
 import { namedCertificates } from '../config/named-certificates.ts';
-import type { Warning } from '../config/warnings.ts';
+import { type Warning, warningLine } from '../config/warnings.ts';
 import { expiryWarning } from '../diagnosis/certificates.ts';
 import { unsafeStore } from '../diagnosis/places.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { firstToExpire } from '../net/certificates.ts';
-import { formatFault } from '../schema/faults.ts';
 import { loadValidConfig } from './config.ts';
 import { EXIT, needed, optionText, type Verb, type VerbContext } from './verb.ts';
 
@@ -85,7 +84,7 @@ async function printAsyncApi(context: VerbContext): Promise<number> {
 }
 
 function warn(context: VerbContext, warnings: readonly Warning[]): void {
-  for (const warning of warnings) context.warn(visibleLine(`warning: ${formatFault(warning)}`));
+  for (const warning of warnings) context.warn(visibleLine(warningLine(warning)));
 }
 
 function warnOfCertificates(context: VerbContext, config: Config): void {

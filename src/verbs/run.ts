@@ -4,6 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Bridge } from '../bridge/bridge-options.ts';
 import { startBridge } from '../bridge.ts';
 import type { Config } from '../config/config.ts';
+import { logWarnings } from '../config/warnings.ts';
 import { isAbort, messageOf } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { Notifier } from '../service/notifier.ts';
@@ -84,7 +85,7 @@ async function start(context: VerbContext): Promise<Started> {
     pretty: stderr.isTTY,
     wallMs: deps.wallMs,
   });
-  for (const { path, message, isGrave } of warnings) if (isGrave) logger.warn({ area: 'config', path }, message);
+  logWarnings(logger.child({ area: 'config' }), warnings);
   const onApplied = ({ log }: Config) => setLevel(levelGiven ?? log.level);
   const file = path === undefined ? null : { written, read: () => readAgain(context, path), onApplied };
   const manager = serviceManager(context, config, logger);

@@ -6,6 +6,7 @@ import { BridgeError } from '../../src/errors.ts';
 import type { Delivery, RunningWork } from '../../src/model/deliveries.ts';
 import { affects } from '../../src/model/ids.ts';
 import type { VmMetadata } from '../../src/model/vm-metadata.ts';
+import { deprecated } from '../../src/schema/deprecated.ts';
 import { type Answer, accept } from './scripted-adapter.ts';
 
 /** The status of a failure whose delivery arrived all the same: its answer was lost. */
@@ -97,6 +98,8 @@ export interface CloudEvent {
 }
 
 const options = v.strictObject({
+  /** Has no effect: for tests of deprecated settings. */
+  former: v.exactOptional(v.pipe(v.string(), deprecated({ since: '0.3.0', until: '0.5.0', use: 'sinks.NAME.way' }))),
   inFlight: v.optional(v.number(), 4),
   urgentInFlight: v.exactOptional(v.number()),
   batch: v.optional(v.number(), 1),

@@ -5,6 +5,7 @@ import { ADAPTERS } from '../../../adapters/index.ts';
 import { checkConnections, checkSink } from '../../bridge/connections.ts';
 import type { CheckedConfig, ValidConfig } from '../../config/check-config.ts';
 import type { Config } from '../../config/config.ts';
+import { warningLine } from '../../config/warnings.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { LINK_LOCAL_ENDPOINT } from '../../metadata/discovery.ts';
 import { hostOf } from '../../net/http-exchange.ts';
@@ -79,7 +80,7 @@ The forms of --sink: ${sinkForms()
     });
     expectNew(tokens.map(({ path }) => path));
     const { options: config, warnings } = await checked(context, file, parts);
-    for (const warning of warnings) context.warn(visibleLine(`warning: ${formatFault(warning)}`));
+    for (const warning of warnings) context.warn(visibleLine(warningLine(warning)));
     for (const { type, url } of parts.sinks.filter(isInTheClear))
       context.warn(visibleLine(`warning: --sink ${type}: everything goes to ${url} in the clear: use https`));
     if (hasOptions) await tryAll(context, config);

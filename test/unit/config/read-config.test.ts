@@ -40,6 +40,7 @@ test('the shortest configuration has every default', () => {
       sources: {},
     },
     log: { level: 'info' },
+    deprecated: [],
   });
   assert.deepEqual(Object.keys(sinks), ['stdout']);
   const { type, options, retry, filter } = sinks['stdout'] ?? assert.fail('no sink');

@@ -1,8 +1,11 @@
 // Configurations that are valid and probably a mistake → the warnings of `check`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as v from 'valibot';
 import { commandSink } from '../../../adapters/command/command.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
+import { logWarnings, warningLine } from '../../../src/config/warnings.ts';
+import { deprecated } from '../../../src/schema/deprecated.ts';
 import { ADAPTERS, surroundings } from '../../support/config.ts';
 
 function warningsOf(sinks: string, required = 'any'): readonly string[] {
@@ -41,3 +44,26 @@ for (const [what, sinks, required] of [
   ['the approvers are named', DRAIN + sink('backup'), '[drain]'],
 ] as const)
   test(`check does not warn if ${what}`, () => assert.deepEqual(warningsOf(sinks, required), []));
+
+test('a deprecated key and type are warnings that begin with DEPRECATED, in check and in the log', () => {
+  const mark = { since: '0.3.0', until: '0.5.0', use: 'sinks.NAME.run' };
+  const [stdout = assert.fail('no sink')] = ADAPTERS;
+  const former = v.optional(v.pipe(v.string(), deprecated(mark)), 'x');
+  const adapters = [
+    { ...stdout, type: 'keyed', options: v.strictObject({ former }) },
+    { ...stdout, type: 'old', options: v.pipe(v.strictObject({}), deprecated(mark)) },
+  ];
+  const sinks = 'a: { type: keyed, former: x }, b: { type: old }, c: { type: keyed }';
+  const read = readConfig(`version: 1\nsinks: { ${sinks} }`, { ...surroundings(), adapters });
+  if ('faults' in read) assert.fail(JSON.stringify(read.faults));
+  const text = 'use sinks.NAME.run (deprecated since 0.3.0, goes no earlier than 0.5.0)';
+  const lines = [`DEPRECATED: sinks.a.former: ${text}`, `DEPRECATED: sinks.b: ${text}`];
+  assert.deepEqual(read.warnings.map(warningLine), lines);
+  assert.deepEqual(read.options.deprecated, ['sinks.a.former', 'sinks.b']);
+  const logged: unknown[] = [];
+  logWarnings({ warn: (...line: unknown[]) => void logged.push(line) }, read.warnings);
+  assert.deepEqual(logged, [
+    [{ path: 'sinks.a.former' }, lines[0]],
+    [{ path: 'sinks.b' }, lines[1]],
+  ]);
+});

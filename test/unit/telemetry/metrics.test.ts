@@ -27,6 +27,7 @@ function metricsOf(snapshot: Partial<Snapshot> = {}, options: Partial<MetricsOpt
     startedAtMs: 1_767_225_600_000,
     sinks: ['hooks'],
     sources: ['queue'],
+    deprecatedSettings: 0,
     collect: () => ({ ...NOTHING, ...snapshot }),
     ...options,
   });

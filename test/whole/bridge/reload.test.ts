@@ -42,6 +42,26 @@ test('a file that says what it said changes nothing, and the log names who asked
   );
 });
 
+test('a deprecated setting is counted from the start and at each reload, and a reload logs it', async (t) => {
+  const old = { audit: { ...MEMORY, former: 'x' } };
+  const bridge = await running(t, { sinks: old });
+  assert.deepEqual(await bridge.metrics(/^deprecated_settings/), ['deprecated_settings 1']);
+  assert.equal((await bridge.reload({ sinks: { ...old, late: { ...MEMORY, former: 'y' } } })).kind, 'applied');
+  await bridge.advance(2 * SECOND);
+  assert.deepEqual(await bridge.metrics(/^deprecated_settings/), ['deprecated_settings 2']);
+  assert.deepEqual(
+    bridge.logged('DEPRECATED').map(({ msg }) => msg),
+    ['audit', 'late'].map(
+      (name) =>
+        `DEPRECATED: sinks.${name}.former: use sinks.NAME.way (deprecated since 0.3.0, goes no earlier than 0.5.0)`,
+    ),
+  );
+  assert.equal((await bridge.reload({ sinks: { audit: MEMORY } })).kind, 'applied');
+  await bridge.advance(2 * SECOND);
+  assert.deepEqual(await bridge.metrics(/^deprecated_settings/), ['deprecated_settings 0']);
+  assert.equal(bridge.logged('DEPRECATED').length, 2);
+});
+
 test('a new sink gets what happens from then on, a filter judges the next change, and the others go on', async (t) => {
   const bridge = await running(t, { sinks: { audit: MEMORY } });
   bridge.simulation.schedule();
