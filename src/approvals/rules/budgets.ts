@@ -1,0 +1,78 @@
+// Names in use, and events that wait for an approval → the budgets that hold each of them back. Pure.
+import { compileGlobs } from '../../conditions/globs.ts';
+import type { ScheduledEvent } from '../../model/events.ts';
+
+export interface BudgetOptions {
+  /** Globs for names in Resources, without case. Other names are not counted. */
+  readonly resources: readonly string[];
+  /** The maximum number of names in use at a time, at least 1. */
+  readonly atMost: number;
+  /** How long the names of an event stay in use after its end. */
+  readonly restMs: number;
+}
+
+/** An event that a rule with budgets would approve now. */
+export interface Candidate {
+  /** The EventId in lower case. */
+  readonly key: string;
+  readonly event: Pick<ScheduledEvent, 'notBefore' | 'resources'>;
+  /** The budgets of its rule. */
+  readonly budgets: readonly string[];
+}
+
+/** Returns, for each candidate by key, the budgets that hold it back; an empty list if it may be approved now. */
+export type Allotment = (
+  inUse: readonly Pick<ScheduledEvent, 'resources'>[],
+  candidates: readonly Candidate[],
+) => ReadonlyMap<string, readonly string[]>;
+
+interface Budget {
+  readonly atMost: number;
+  /** Returns the names that count, in lower case. */
+  namesOf(event: Pick<ScheduledEvent, 'resources'>): ReadonlySet<string>;
+}
+
+/**
+ * Candidates are tried in the order of NotBefore, those without one last, then of their keys. One that may be approved
+ * is in use for those behind it; one that is held back does not stop them. So each bridge of a group decides alike
+ * (contract, section 13).
+ */
+export function compileAllotment(options: Readonly<Record<string, BudgetOptions>>): Allotment {
+  const budgets = new Map(Object.entries(options).map(([name, each]) => [name, compileBudget(each)]));
+  return (inUse, candidates) => {
+    const used = new Map(
+      [...budgets].map(([name, budget]) => [name, new Set(inUse.flatMap((event) => [...budget.namesOf(event)]))]),
+    );
+    const held = new Map<string, readonly string[]>();
+    for (const { key, event, budgets: names } of candidates.toSorted(byUrgency)) {
+      const exceeded = names.filter((name) => {
+        const budget = budgets.get(name);
+        return budget !== undefined && !fits(budget.atMost, used.get(name) ?? new Set(), budget.namesOf(event));
+      });
+      held.set(key, exceeded);
+      if (exceeded.length > 0) continue;
+      for (const [name, budget] of budgets) for (const own of budget.namesOf(event)) used.get(name)?.add(own);
+    }
+    return held;
+  };
+}
+
+/** An event whose own names alone exceed the budget fits if no other name is in use. */
+function fits(atMost: number, used: ReadonlySet<string>, own: ReadonlySet<string>): boolean {
+  const others = [...used].filter((name) => !own.has(name)).length;
+  return own.size === 0 || others + own.size <= atMost || others === 0;
+}
+
+function compileBudget({ resources, atMost }: BudgetOptions): Budget {
+  const { any } = compileGlobs(resources);
+  const counts = (name: string) => any([name]);
+  return { atMost, namesOf: (event) => new Set(event.resources.filter(counts).map((name) => name.toLowerCase())) };
+}
+
+function byUrgency(one: Candidate, other: Candidate): number {
+  return notBeforeMs(one) - notBeforeMs(other) || (one.key < other.key ? -1 : 1);
+}
+
+function notBeforeMs({ event: { notBefore } }: Candidate): number {
+  return notBefore === null ? Number.MAX_SAFE_INTEGER : Date.parse(notBefore);
+}

@@ -1,0 +1,94 @@
+// compileAllotment: rows, and a property against the names that are in use when each is approved.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Candidate, compileAllotment } from '../../../../src/approvals/rules/budgets.ts';
+
+const DATABASES = { databases: { resources: ['db_*'], atMost: 1, restMs: 0 } };
+
+function candidate(key: string, resources: readonly string[], minute: number | null = 0): Candidate {
+  const notBefore = minute === null ? null : new Date(Date.UTC(2026, 10, 24, 0, minute)).toISOString();
+  return { key, event: { notBefore, resources }, budgets: ['databases'] };
+}
+
+function heldBack(inUse: readonly (readonly string[])[], candidates: readonly Candidate[], atMost = 1): string[] {
+  const allotment = compileAllotment({ databases: { ...DATABASES.databases, atMost } });
+  const held = allotment(
+    inUse.map((resources) => ({ resources })),
+    candidates,
+  );
+  return [...held].filter(([, budgets]) => budgets.length > 0).map(([key]) => key);
+}
+
+test('of two events that would exceed the budget together, the one with the earlier NotBefore is approved', () => {
+  assert.deepEqual(heldBack([], [candidate('a', ['db_1'], 9), candidate('b', ['db_2'], 5)]), ['a']);
+});
+
+test('at the same NotBefore the EventId decides, and an event without NotBefore comes last', () => {
+  assert.deepEqual(heldBack([], [candidate('b', ['db_1']), candidate('a', ['db_2'])]), ['b']);
+  assert.deepEqual(heldBack([], [candidate('a', ['db_1'], null), candidate('b', ['db_2'], 59)]), ['a']);
+});
+
+test('an event that does not fit does not stop those behind it', () => {
+  const events = [
+    candidate('a', ['db_1', 'db_2', 'db_3'], 1),
+    candidate('b', ['db_4'], 2),
+    candidate('c', ['web_1'], 3),
+  ];
+  assert.deepEqual(heldBack([['db_9']], events, 2), ['a']);
+});
+
+test('names count once and without case, and names that match no pattern do not count', () => {
+  assert.deepEqual(heldBack([['DB_1'], ['db_1', 'web_1']], [candidate('a', ['Db_1'])]), []);
+  assert.deepEqual(heldBack([['db_1'], ['db_2']], [candidate('a', ['web_1'])]), []);
+});
+
+test('an event whose own names exceed the budget waits until nothing else is in use', () => {
+  assert.deepEqual(heldBack([['db_9']], [candidate('a', ['db_1', 'db_2'])]), ['a']);
+  assert.deepEqual(heldBack([['web_1']], [candidate('a', ['db_1', 'db_2'])]), []);
+});
+
+test('an event is held back by each budget that it exceeds, and uses none of the others', () => {
+  const allotment = compileAllotment({ ...DATABASES, all: { resources: ['*'], atMost: 2, restMs: 0 } });
+  const both = { ...candidate('a', ['db_2', 'web_1']), budgets: ['all', 'databases'] };
+  const behind = { ...candidate('b', ['web_2'], 1), budgets: ['all'] };
+  assert.deepEqual(
+    [...allotment([{ resources: ['db_1'] }], [both, behind])],
+    [
+      ['a', ['all', 'databases']],
+      ['b', []],
+    ],
+  );
+});
+
+const names = fc.uniqueArray(fc.constantFrom('db_1', 'DB_2', 'db_2', 'db_3', 'web_1'), { maxLength: 4 });
+const database = (name: string) => name.toLowerCase().startsWith('db_');
+const count = (events: readonly (readonly string[])[]) =>
+  new Set(
+    events
+      .flat()
+      .filter(database)
+      .map((name) => name.toLowerCase()),
+  ).size;
+
+test('what is approved never exceeds the budget, but an event alone; the order of the input does not matter', () => {
+  const arbitrary = fc.record({
+    inUse: fc.array(names, { maxLength: 3 }),
+    waiting: fc.array(fc.tuple(names, fc.option(fc.integer({ min: 0, max: 3 }))), { maxLength: 6 }),
+    atMost: fc.integer({ min: 1, max: 3 }),
+  });
+  fc.assert(
+    fc.property(arbitrary, ({ inUse, waiting, atMost }) => {
+      const candidates = waiting.map(([resources, minute], index) => candidate(`e${index}`, resources, minute));
+      const held = new Set(heldBack(inUse, candidates, atMost));
+      const approved = candidates.filter(({ key }) => !held.has(key)).map(({ event }) => event.resources);
+      const adding = approved.filter((resources) => count([resources]) > 0);
+      const together = count([...inUse, ...adding]);
+      const isAlone = adding.some((resources) => count([resources]) === together);
+      assert.ok(adding.length === 0 || together <= atMost || isAlone);
+      const reversed = new Set(heldBack([...inUse].reverse(), [...candidates].reverse(), atMost));
+      assert.deepEqual(reversed, held);
+    }),
+    { numRuns: 5000 },
+  );
+});
