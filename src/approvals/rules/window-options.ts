@@ -1,0 +1,142 @@
+// The keys `windows` and `budgets` of `approvals`, and those of a rule that names them → schemas and types.
+import * as v from 'valibot';
+import { globs } from '../../conditions/options.ts';
+import { isZoneName } from '../../formats/zoned-time.ts';
+import { durationBetween, name, withoutFault } from '../../schema/pieces.ts';
+import { WEEKDAYS } from './windows.ts';
+
+/** The maximum number of dates on which a window does not open. */
+const MOST_DATES = 1000;
+
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+const days = v.pipe(
+  v.array(v.picklist(WEEKDAYS, `must be one of ${WEEKDAYS.join(', ')}`)),
+  v.minLength(1, 'must not be empty: the window would never open'),
+  v.description('The days on which the window opens, by the calendar of its zone.'),
+);
+
+const from = v.pipe(
+  v.optional(v.pipe(v.string(), v.regex(TIME, 'must be a time from "00:00" to "23:59", in quotation marks')), '00:00'),
+  v.description('When it opens, by the wall clock of its zone.'),
+);
+
+const to = v.pipe(
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        (time) => time === '24:00' || TIME.test(time),
+        'must be a time from "00:00" to "24:00", in quotation marks',
+      ),
+    ),
+    '24:00',
+  ),
+  v.description('When it closes; a time before "from" is on the next day.'),
+);
+
+const except = v.pipe(
+  v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(), withoutFault(dateFault))),
+      v.maxLength(MOST_DATES, `must not have more than ${MOST_DATES} dates`),
+    ),
+    [],
+  ),
+  v.description('Dates on which it does not open. A window of the evening before goes on.'),
+);
+
+const timeZone = v.pipe(
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        isZoneName,
+        'must be the IANA name of a time zone, such as Europe/Berlin; not an offset or an abbreviation',
+      ),
+    ),
+    'UTC',
+  ),
+  v.description('The IANA name of its time zone.'),
+);
+
+/** Times during which rules may approve, by name. */
+export const windows = v.pipe(
+  v.record(
+    name(),
+    v.pipe(
+      v.strictObject({ days, from, to, except, timeZone }),
+      v.forward(
+        v.check((window) => window.from !== window.to, 'must differ from "from": the window would be empty'),
+        ['to'],
+      ),
+    ),
+  ),
+  v.description('Times during which rules with "during" approve, by name.'),
+);
+
+/** How many machines may be in maintenance at a time by the approvals of this bridge, by name. */
+export const budgets = v.pipe(
+  v.record(
+    name(),
+    v.pipe(
+      v.strictObject({
+        resources: globs('Globs for names in Resources, without case. Other names are not counted.'),
+        atMost: v.pipe(
+          v.number(),
+          v.integer(),
+          v.minValue(1, 'must be at least 1: for "never", write a rule with then: never'),
+          v.description('The maximum number of these names that may be in use at a time.'),
+        ),
+        rest: v.optional(
+          durationBetween('0s', '30d', 'How long the names of an event stay in use after its end.'),
+          '0s',
+        ),
+      }),
+      v.transform(({ rest, ...budget }) => ({ ...budget, restMs: rest })),
+    ),
+  ),
+  v.description('How many machines a rule with "budgets" approves at a time, by name.'),
+);
+
+/** The keys of a rule that name windows and budgets. */
+export const termEntries = {
+  during: v.exactOptional(
+    v.pipe(
+      names('windows'),
+      v.description(
+        'Only for a rule that approves: names in approvals.windows. It approves while one of them is open.',
+      ),
+    ),
+  ),
+  otherwise: v.exactOptional(
+    v.pipe(
+      v.literal('wait', 'must be wait, or leave it out: then Azure starts the event at NotBefore'),
+      v.description(
+        'Only with during: wait for approvers if no window opens before NotBefore. Default: left to Azure.',
+      ),
+    ),
+  ),
+  budgets: v.exactOptional(
+    v.pipe(
+      names('budgets'),
+      v.description('Names in approvals.budgets. The rule approves only what fits all of them.'),
+    ),
+  ),
+};
+
+function names(section: 'windows' | 'budgets') {
+  return v.pipe(
+    v.array(v.string()),
+    v.minLength(1, `must not be empty: name one of approvals.${section}, or leave the key out`),
+    v.check((given) => new Set(given).size === given.length, 'names one twice'),
+  );
+}
+
+/** 30 February has the form of a date, and no calendar has it. */
+function dateFault(text: string): string | null {
+  if (!DATE.test(text)) return 'must be a date such as 2026-12-26, in quotation marks';
+  const at = new Date(`${text}T00:00:00Z`);
+  return Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== text ? 'is not in the calendar' : null;
+}
