@@ -10,7 +10,7 @@ export type Written = Readonly<Record<string, unknown>>;
 /** Mappings whose members are compared one by one, even if the whole mapping is absent on one side. */
 const SECTIONS: ReadonlySet<string> = new Set([
   ...['', 'metadata', 'cloudevents', 'publish', 'store', 'http', 'approvals', 'log', 'sinks'],
-  ...['approvals.approvers', 'approvals.sources', 'http.readers'],
+  ...['approvals.approvers', 'approvals.sources', 'approvals.windows', 'approvals.budgets', 'http.readers'],
 ]);
 
 /** Settings that a running bridge cannot change, by their path; docs/operate/reload.md has the reasons. */

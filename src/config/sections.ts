@@ -1,6 +1,7 @@
 // The schemas of all stages → the sections of the configuration except sinks: schemas and types.
 import * as v from 'valibot';
 import { group, policy, required, scope } from '../approvals/rules/options.ts';
+import { budgets, windows } from '../approvals/rules/window-options.ts';
 import {
   configuredCredentials,
   credentialEntries,
@@ -46,6 +47,8 @@ const approvalsSection = v.pipe(
       ),
       'any',
     ),
+    windows: v.optional(windows, {}),
+    budgets: v.optional(budgets, {}),
     policy: v.exactOptional(policy),
     group: v.optional(group, {}),
     dryRun: v.optional(

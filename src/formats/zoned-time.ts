@@ -1,4 +1,4 @@
-// An IANA time zone: an instant ↔ the date and time that its wall clock shows. By the time-zone data of Node (Intl).
+// An instant ↔ the date and time of a time zone's wall clock, by Node's time-zone data (Intl).
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

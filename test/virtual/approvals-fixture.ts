@@ -17,6 +17,7 @@ import { settle, VirtualTime } from './virtual-time.ts';
 /** Of two approvers, each of whom is enough. */
 export const RULES: RulesOptions = {
   ...{ approvers: { orders: {}, billing: {} }, required: 'any', policy: null, dryRun: false, holdingSinks: new Map() },
+  ...{ windows: {}, budgets: {} },
   group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
 };
 
@@ -50,7 +51,10 @@ export interface Post {
 }
 
 export type ApprovalSettings = Partial<
-  Pick<ApprovalsParts, 'approvers' | 'required' | 'policy' | 'group' | 'dryRun' | 'isShared' | 'holdingSinks'> & {
+  Pick<
+    ApprovalsParts,
+    'approvers' | 'required' | 'policy' | 'windows' | 'budgets' | 'group' | 'dryRun' | 'isShared' | 'holdingSinks'
+  > & {
     readonly ownName: string | null;
   }
 >;

@@ -1,4 +1,4 @@
-// Names in use, and events that wait for an approval → the budgets that hold each of them back. Pure.
+// Names in use, and events that wait → the budgets that hold each of them back. Pure.
 import { compileGlobs } from '../../conditions/globs.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
 
@@ -34,8 +34,7 @@ interface Budget {
 
 /**
  * Candidates are tried in the order of NotBefore, those without one last, then of their keys. One that may be approved
- * is in use for those behind it; one that is held back does not stop them. So each bridge of a group decides alike
- * (contract, section 13).
+ * is in use for those behind it; one that is held back does not stop them. So each bridge of a group decides alike.
  */
 export function compileAllotment(options: Readonly<Record<string, BudgetOptions>>): Allotment {
   const budgets = new Map(Object.entries(options).map(([name, each]) => [name, compileBudget(each)]));

@@ -1,7 +1,8 @@
 // The keys of `approvals` for required approvers, policy, scope and group → schema and types.
 import * as v from 'valibot';
 import { globs, ruleConditions } from '../../conditions/options.ts';
-import { durationBetween, type OptionsOf, texts } from '../../schema/pieces.ts';
+import { durationBetween, type OptionsOf, rules, texts } from '../../schema/pieces.ts';
+import { termEntries, termFaults } from './window-options.ts';
 
 /** Schema of the approvers whose approval is required. */
 export function required(description: string) {
@@ -46,7 +47,7 @@ const deadline = v.pipe(
   }),
   v.transform(({ before, then }) => ({ beforeMs: before, then })),
   v.description(
-    'Only for a rule that waits: what happens to an event that still waits at the deadline. Default: it waits until it starts.',
+    'Only for a rule that waits, or with otherwise: what happens to an event that still waits at the deadline. Default: it waits until it starts.',
   ),
 );
 
@@ -56,28 +57,16 @@ const rule = v.pipe(
     then: v.pipe(
       v.picklist(['approve', 'wait', 'never']),
       v.description(
-        'approve: at once. wait: for approvers. never: this bridge posts no StartRequest, and approvers get 403.',
+        'approve: at once, or in the windows of during. wait: for approvers. never: this bridge posts no StartRequest, and approvers get 403.',
       ),
     ),
+    ...termEntries,
     required: v.exactOptional(
-      required('Only for a rule that waits: the required approvers. Default: approvals.required.'),
+      required('Only for a rule that waits, or with otherwise: the required approvers. Default: approvals.required.'),
     ),
     deadline: v.exactOptional(deadline),
   }),
-  v.forward(
-    v.check(
-      (given) => given.required === undefined || given.then === 'wait',
-      'is only for a rule that waits: with then: wait',
-    ),
-    ['required'],
-  ),
-  v.forward(
-    v.check(
-      (given) => given.deadline === undefined || given.then === 'wait',
-      'is only for a rule that waits: with then: wait',
-    ),
-    ['deadline'],
-  ),
+  rules((given) => termFaults(given)),
 );
 
 const POLICY = 'must be documentation, or a list of rules such as { when: { impacts: [Freeze] }, then: approve }';
@@ -86,11 +75,11 @@ const POLICY = 'must be documentation, or a list of rules such as { when: { impa
  * Accepts `documentation` or a list of rules. The value's type selects the schema, so that a fault in a rule is
  * reported with its path.
  */
-function documentationOr<const Rules extends v.GenericSchema>(rules: Rules) {
+function documentationOr<const Rules extends v.GenericSchema>(list: Rules) {
   const preset = v.literal('documentation', POLICY);
-  const union = v.union([preset, rules], POLICY);
+  const union = v.union([preset, list], POLICY);
   const run: (typeof union)['~run'] = (dataset, config) =>
-    (Array.isArray(dataset.value) ? rules : preset)['~run'](dataset, config) as ReturnType<(typeof union)['~run']>;
+    (Array.isArray(dataset.value) ? list : preset)['~run'](dataset, config) as ReturnType<(typeof union)['~run']>;
   return { ...union, item: rule, '~run': run };
 }
 

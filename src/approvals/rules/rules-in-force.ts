@@ -1,9 +1,11 @@
 // Configured rules → the rules in force, and the decision that governs each Scheduled event.
 import type { Instant, KnownEvent, ScheduledEvent } from '../../model/events.ts';
+import type { BudgetOptions } from './budgets.ts';
 import type { GroupOptions, PolicyOptions, Required, ScopeOptions } from './options.ts';
 import { compilePolicy, type Policy, type PolicyDecision } from './policy.ts';
 import type { Rules } from './quorum.ts';
 import { compileScope } from './scope.ts';
+import type { WindowOptions } from './windows.ts';
 
 interface ApproverOptions {
   readonly scope?: ScopeOptions;
@@ -19,6 +21,10 @@ export interface RulesOptions {
   readonly approvers: Readonly<Record<string, ApproverOptions>>;
   readonly required: Required;
   readonly policy: PolicyOptions | null;
+  /** By name, as `during` of a rule names them. */
+  readonly windows: Readonly<Record<string, WindowOptions>>;
+  /** By name, as `budgets` of a rule names them. */
+  readonly budgets: Readonly<Record<string, BudgetOptions>>;
   readonly group: GroupOptions;
   /** Everything is done except the StartRequest and approval.submitted. */
   readonly dryRun: boolean;

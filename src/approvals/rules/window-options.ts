@@ -1,8 +1,8 @@
-// The keys `windows` and `budgets` of `approvals`, and those of a rule that names them → schemas and types.
+// The keys `windows` and `budgets`, and those of a rule that names them → schemas and types.
 import * as v from 'valibot';
 import { globs } from '../../conditions/options.ts';
 import { isZoneName } from '../../formats/zoned-time.ts';
-import { durationBetween, name, withoutFault } from '../../schema/pieces.ts';
+import { durationBetween, type MappingFault, name, withoutFault } from '../../schema/pieces.ts';
 import { WEEKDAYS } from './windows.ts';
 
 /** The maximum number of dates on which a window does not open. */
@@ -125,6 +125,43 @@ export const termEntries = {
     ),
   ),
 };
+
+/** The keys of a rule that only fit some rules. */
+interface Terms {
+  readonly then: 'approve' | 'wait' | 'never';
+  readonly during?: readonly string[];
+  readonly otherwise?: 'wait';
+  readonly budgets?: readonly string[];
+  readonly required?: unknown;
+  readonly deadline?: { readonly then: 'approve' | 'leave' };
+}
+
+/** Returns a fault for each key of a rule that has no effect at it. */
+export function termFaults(rule: Terms): MappingFault[] {
+  const { then, during, otherwise, budgets: named, deadline } = rule;
+  const faults: MappingFault[] = [];
+  if (during !== undefined && then !== 'approve')
+    faults.push({ key: 'during', message: 'is only for a rule that approves: with then: approve' });
+  if (otherwise !== undefined && during === undefined)
+    faults.push({
+      key: 'otherwise',
+      message: 'is only for a rule with during: it says what happens if no window opens',
+    });
+  const waits = then === 'wait' || (then === 'approve' && during !== undefined && otherwise !== undefined);
+  const only = during === undefined ? 'with then: wait' : 'add otherwise: wait, or remove it';
+  for (const key of ['required', 'deadline'] as const)
+    if (rule[key] !== undefined && !waits) faults.push({ key, message: `is only for a rule that waits: ${only}` });
+  const fault = named === undefined ? null : budgetFault(then, deadline?.then);
+  return fault === null ? faults : [...faults, { key: 'budgets', message: fault }];
+}
+
+function budgetFault(then: Terms['then'], atDeadline: 'approve' | 'leave' | undefined): string | null {
+  const only = 'is only for a rule that approves by itself';
+  if (then === 'never') return `${only}: with then: approve`;
+  return then === 'approve' || atDeadline === 'approve'
+    ? null
+    : `${only}: a rule that waits needs deadline: { before: …, then: approve }`;
+}
 
 function names(section: 'windows' | 'budgets') {
   return v.pipe(

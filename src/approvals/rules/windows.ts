@@ -1,4 +1,4 @@
-// Windows of the configuration → which one is open at a time, and which one opens next. Pure, by Node's time-zone data.
+// Windows → which one is open at a time, and which one opens next. Pure, by Node's time-zone data.
 import { zoneOf } from '../../formats/zoned-time.ts';
 
 export const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;

@@ -319,7 +319,7 @@ export class ApprovalsModel {
     process.config = next;
     let isApplied = false;
     const isStored = this.#during('judges', () => {
-      process.approvals.reload(next);
+      process.approvals.reload({ ...next, windows: {}, budgets: {} });
       isApplied = true;
     });
     if (isApplied || isStored) this.oracle.reload(next, this.time.wallMs());

@@ -53,7 +53,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
   const { approvers, required, policy, group, dryRun, holdingSinks } = config;
   const deps: Deps = { ...time, after: (delayMs, run) => time.after(delayMs, () => !process.isDead && run()) };
   const approvals = new Approvals({
-    ...{ approvers, required, policy, group, dryRun, holdingSinks, deps },
+    ...{ approvers, required, policy, windows: {}, budgets: {}, group, dryRun, holdingSinks, deps },
     isShared: (source) => source === 'topic',
     logger: pino({ level: 'silent' }),
     store: {

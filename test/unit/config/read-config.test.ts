@@ -33,6 +33,8 @@ test('the shortest configuration has every default', () => {
     approvals: {
       approvers: {},
       required: 'any',
+      windows: {},
+      budgets: {},
       policy: null,
       jwt: null,
       group: { submit: 'every', failoverAfterMs: 10_000, members: [] },

@@ -94,7 +94,7 @@ const CASES: readonly (readonly [title: string, keys: string, faults: readonly s
     'a key that no rule has',
     'policy: [{ when: {}, then: wait, deadlin: { before: 1m } }]',
     [
-      'approvals.policy[0].deadlin: is not a key of the configuration (allowed: when, then, required, deadline); did you mean deadline?',
+      'approvals.policy[0].deadlin: is not a key of the configuration (allowed: when, then, during, otherwise, budgets, required, deadline); did you mean deadline?',
     ],
   ],
   [

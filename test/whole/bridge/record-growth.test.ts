@@ -33,7 +33,7 @@ function fixture(t: TestContext): Fixture {
   const routes = { sinks: [], resources: 'all' } as const;
   const approvals = new Approvals({
     ...{ approvers: { orders: {}, billing: {} }, required: 'any', policy: null, dryRun: false, deps: time, logger },
-    group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
+    ...{ windows: {}, budgets: {}, group: { submit: 'every', failoverAfterMs: 10_000, members: [] } },
     isShared: () => false,
     store: approvalStore(committer, {
       speaker: () => context,

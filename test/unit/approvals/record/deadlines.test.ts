@@ -14,6 +14,7 @@ import {
   caller,
   change,
   KEY,
+  RULES,
   STARTED,
   startRequests,
 } from '../../../virtual/approvals-fixture.ts';
@@ -320,8 +321,7 @@ const BRING = {
 } as const;
 
 function rulesWith(policy: readonly PolicyRule[]): RulesOptions {
-  const group = { submit: 'every', failoverAfterMs: 10_000, members: [] } as const;
-  return { approvers: { orders: {}, billing: {} }, required: 'all', policy, group, dryRun: false };
+  return { ...RULES, required: 'all', policy };
 }
 
 for (const [what, bring] of Object.entries(BRING)) {

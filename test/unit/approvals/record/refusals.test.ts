@@ -17,6 +17,7 @@ import {
   change,
   KEY,
   REFUSED,
+  RULES,
   reopened,
   STARTED,
   said,
@@ -157,8 +158,7 @@ test('a hold keeps it back, and its release posts it again once the minute is ov
 test('a rule that no longer decides posts nothing again', async (t) => {
   const { fixture, approvals } = refused(t, APPROVE);
   await fixture.time.advance(MINUTE_MS / 2);
-  const group = { submit: 'every', failoverAfterMs: 10_000, members: [] } as const;
-  approvals.reload({ approvers: { orders: {} }, required: 'any', policy: null, group, dryRun: false });
+  approvals.reload({ ...RULES, approvers: { orders: {} } });
   await fixture.time.advance(5 * MINUTE_MS);
   assert.equal(fixture.posts.length, 1);
 });

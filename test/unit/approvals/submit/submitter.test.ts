@@ -20,6 +20,7 @@ import {
   KEY,
   LOST,
   REFUSED,
+  RULES,
   STARTED,
   said,
   startRequests,
@@ -267,12 +268,10 @@ test('a refusal brings back no yes that became void while it was on its way, and
 
 test('what the service accepts after a dry run began was no part of it: it stays submitted when the dry run ends', async (t) => {
   const { fixture, approvals, answer } = await approvalOnItsWay(t);
-  const rules = { approvers: { orders: {}, billing: {} }, required: 'any', policy: null } as const;
-  const group = { submit: 'every', failoverAfterMs: 10_000, members: [] } as const;
-  approvals.reload({ ...rules, group, dryRun: true });
+  approvals.reload({ ...RULES, dryRun: true });
   answer(ACCEPTED);
   await settle();
-  approvals.reload({ ...rules, group, dryRun: false });
+  approvals.reload(RULES);
   assert.equal(await stateOf(approve(approvals, 'billing')), '200 submitted');
   assert.equal(fixture.posts.length, 1);
 });
