@@ -6,7 +6,7 @@ import { approvalChangeId, unusedId } from '../../model/ids.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 import { keyOf } from '../requests/start-requests.ts';
-import type { GovernedEvent } from '../rules/rules-in-force.ts';
+import type { GovernedEvent } from '../rules/governed.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { isPassedBy } from './approval-state.ts';
 import { stepsBetween } from './audit-steps.ts';

@@ -5,7 +5,7 @@ import { isSameOwner } from '../../model/hold-owner.ts';
 import { now } from '../../time/clock.ts';
 import type { Refusal } from '../requests/answer.ts';
 import { type ApprovalAuthorization, type ApprovalCommand, revokedRefusal } from '../requests/approval-command.ts';
-import type { GovernedEvent } from '../rules/rules-in-force.ts';
+import type { GovernedEvent } from '../rules/governed.ts';
 import type { ApprovalTransaction } from '../store.ts';
 import type { AuditEntry } from './audit-trail.ts';
 import type { RecordParts } from './ledger.ts';

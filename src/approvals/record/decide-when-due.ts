@@ -2,7 +2,7 @@
 import { messageOf } from '../../errors.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { now } from '../../time/clock.ts';
-import { type Governed, isPast } from '../rules/rules-in-force.ts';
+import { type Governed, isPast } from '../rules/governed.ts';
 import { stepOf } from './audit-steps.ts';
 import type { AuditEntry } from './audit-trail.ts';
 import type { Deadlines } from './deadlines.ts';

@@ -7,9 +7,9 @@ import type {
   EventApproval,
 } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
+import type { Governed, GovernedEvent } from '../rules/governed.ts';
 import type { PolicyDecision } from '../rules/policy.ts';
 import { type Quorum, quorumOf, type Rules } from '../rules/quorum.ts';
-import type { Governed, GovernedEvent } from '../rules/rules-in-force.ts';
 import { isPosted, moved } from './approval-state.ts';
 
 /** Returns the quorum that `votes` give for the event in its current state. */

@@ -2,7 +2,7 @@
 import { messageOf } from '../../errors.ts';
 import type { EventApproval } from '../../model/approvals.ts';
 import { ageMs, type CancelTimer, now } from '../../time/clock.ts';
-import type { GovernedEvent } from '../rules/rules-in-force.ts';
+import type { GovernedEvent } from '../rules/governed.ts';
 import type { AuditEntry } from './audit-trail.ts';
 import { isDecidedByRule, settled } from './decisions.ts';
 import type { RecordParts } from './ledger.ts';

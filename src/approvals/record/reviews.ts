@@ -2,7 +2,7 @@
 import { type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { EventChange, Instant } from '../../model/events.ts';
 import { now } from '../../time/clock.ts';
-import type { Governed, GovernedEvent } from '../rules/rules-in-force.ts';
+import type { Governed, GovernedEvent } from '../rules/governed.ts';
 import { isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { stepOf } from './audit-steps.ts';
 import { type Pending, together } from './audit-trail.ts';

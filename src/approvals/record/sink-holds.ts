@@ -2,9 +2,10 @@
 import type { ApprovalHold, ApprovalOrigin, EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner, sinkOf, viaSink } from '../../model/hold-owner.ts';
+import type { GovernedEvent } from '../rules/governed.ts';
 import { isOnlyAdvice } from '../rules/policy.ts';
 import type { Rules } from '../rules/quorum.ts';
-import type { GovernedEvent, HoldingSinks } from '../rules/rules-in-force.ts';
+import type { HoldingSinks } from '../rules/rules-in-force.ts';
 import { isAlive, isPosted } from './approval-state.ts';
 import { withHold, withoutHolds, withVote } from './transitions.ts';
 

@@ -3,8 +3,8 @@ import type { ApprovalHold, ApprovalVote, EventApproval } from '../../model/appr
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
 import { hasWorsened } from '../../model/worsened.ts';
+import { type GovernedEvent, isPast } from '../rules/governed.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
-import { type GovernedEvent, isPast } from '../rules/rules-in-force.ts';
 import { isAlive, isOpen, isPassedBy, isPosted, isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { isDecidedByRule, settled, spent } from './decisions.ts';
 

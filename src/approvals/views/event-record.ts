@@ -11,8 +11,8 @@ import type { Instant } from '../../model/events.ts';
 import { isDrill } from '../../model/ids.ts';
 import type { GoverningRule, NextStep } from '../../model/next-step.ts';
 import { ageMs } from '../../time/clock.ts';
+import type { GovernedEvent } from '../rules/governed.ts';
 import type { Rules } from '../rules/quorum.ts';
-import type { GovernedEvent } from '../rules/rules-in-force.ts';
 import { asItCounts, type Summary, summaryOf } from './result.ts';
 
 /** Times are RFC 3339. */

@@ -9,9 +9,9 @@ import { isPosted } from '../record/approval-state.ts';
 import { isDecidedByRule, settled } from '../record/decisions.ts';
 import { AGAIN_AFTER_MS } from '../record/refusals.ts';
 import { withDeadline } from '../record/transitions.ts';
+import { type GovernedEvent, isPast } from '../rules/governed.ts';
 import { isOnlyAdvice } from '../rules/policy.ts';
 import type { Rules } from '../rules/quorum.ts';
-import { type GovernedEvent, isPast } from '../rules/rules-in-force.ts';
 
 interface NextStepParts {
   readonly rules: Rules;

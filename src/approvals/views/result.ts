@@ -5,8 +5,8 @@ import { isPassedBy, isPosted } from '../record/approval-state.ts';
 import { isOnlySpent, quorumOver } from '../record/decisions.ts';
 import { type HoldRecorded, type HoldView, type Refusal, type RequestResult, refusal } from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
+import type { GovernedEvent } from '../rules/governed.ts';
 import type { Rules } from '../rules/quorum.ts';
-import type { GovernedEvent } from '../rules/rules-in-force.ts';
 
 /** The approvals of one event, as in `GET /v1/events`. */
 export interface Summary {

@@ -1,9 +1,9 @@
 // govern and isPast: which ruling is in force, and whether its deadline may still decide.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { type Governed, govern, isPast } from '../../../../src/approvals/rules/governed.ts';
 import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
 import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
-import { type Governed, govern, isPast } from '../../../../src/approvals/rules/rules-in-force.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { momentAt, START_MS, scheduledEvent } from '../../../support/events.ts';
 
