@@ -79,6 +79,7 @@ export class Approvals implements AsyncDisposable {
     this.#stages.turn.begin();
     // The reviews start posting, so the steps that can fail come first.
     this.#inbox.load();
+    this.#stages.allotments.load();
     this.#stages.reviews.load();
   }
 
@@ -129,6 +130,7 @@ export class Approvals implements AsyncDisposable {
     this.#inbox.lookAgain();
     this.#stages.deadlines.lookAgain();
     this.#stages.refusals.lookAgain();
+    this.#stages.allotments.tryAll();
     this.#stages.ledger.remind();
   }
 
@@ -163,6 +165,7 @@ export class Approvals implements AsyncDisposable {
     this.#isClosed = true;
     this.#inbox[Symbol.dispose]();
     this.#stages.deadlines[Symbol.dispose]();
+    this.#stages.allotments[Symbol.dispose]();
     this.#stages.refusals[Symbol.dispose]();
     await this.#stages.submissions[Symbol.asyncDispose]();
   }

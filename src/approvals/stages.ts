@@ -4,6 +4,7 @@ import type { Instant } from '../model/events.ts';
 import { isDrill } from '../model/ids.ts';
 import type { Deps } from '../time/clock.ts';
 import type { ApprovalPorts } from './ports.ts';
+import { Allotments } from './record/allotments.ts';
 import { Answers } from './record/answers.ts';
 import { AuditTrail, type AuditTrailParts } from './record/audit-trail.ts';
 import { Commands } from './record/commands.ts';
@@ -35,18 +36,18 @@ export type Stages = ReturnType<typeof connectStages>;
 export function connectStages(parts: ApprovalsParts) {
   const rules = new RulesInForce(parts);
   const turn = new BridgeTurn({ ...parts, rules });
-  // A drill exists on this bridge only, so it waits for no other one.
-  const turnMs = (approval: EventApproval, at?: Instant) => (isDrill(approval.key) ? 0 : turn.ms(approval, at));
+  const turnMs = (approval: EventApproval, at?: Instant) => turn.ms(approval, at);
   const auditTrail = new AuditTrail(parts);
   const deadlines = new Deadlines(parts.deps);
   const ledger = new Ledger({ ...parts, rules, deadlines });
   const shared = { ...parts, rules, auditTrail, ledger, turnMs };
-  decideWhenDue({ ...shared, deadlines });
+  const allotments = new Allotments(shared);
   const commands = new Commands(shared);
   const reviews = new Reviews({
-    ...shared,
+    ...{ ...shared, allotments },
     mayHavePosted: (approval) => !isDrill(approval.key) && turn.mayHaveCome(approval),
   });
+  decideWhenDue({ ...shared, deadlines, reviews });
   const refusals = new Refusals(shared);
   const answers = new Answers({ ...shared, reviews, refusals });
   const submissions = new Submitter({
@@ -54,5 +55,8 @@ export function connectStages(parts: ApprovalsParts) {
     answers,
     isProtected: (approval) => isProtected(approval, rules.approvers),
   });
-  return { rules, turn, deadlines, ledger, commands, reviews, refusals, submissions, views: new Queries(shared) };
+  return {
+    ...{ rules, turn, deadlines, ledger, allotments, commands, reviews, refusals, submissions },
+    views: new Queries({ ...shared, allotments }),
+  };
 }

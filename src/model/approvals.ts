@@ -38,7 +38,7 @@ export interface ApprovalHold extends ApprovalOrigin {
 export interface ApprovalDecision {
   /**
    * Null: nothing does. It is what is left of a dry run that is over, whose rules and deadlines decide this occurrence
-   * no more.
+   * no more; or its deadline has expired, and a budget holds the approval back.
    */
   readonly by: 'quorum' | 'policy' | 'deadline' | null;
   /** Since when without a break. */
@@ -56,6 +56,26 @@ export interface ApprovalDecision {
    * A dry run has decided this occurrence, now or before: no rule and no deadline decides it once more, approvers do.
    */
   readonly isSpent: boolean;
+  /** The window in which the rule approves; null if it approves at any time. */
+  readonly window: ApprovalWindow | null;
+}
+
+/** An event that has ended after it was in use for budgets: its names count for the `rest` of each budget. */
+export interface Rest {
+  readonly occurrence: number;
+  readonly resources: readonly string[];
+  /** Its end in milliseconds since 1970. */
+  readonly endedMs: number;
+}
+
+/** One opening of a window, in milliseconds since 1970: it contains `fromMs`, and not `untilMs`. */
+export interface ApprovalWindow {
+  /** Its name in `approvals.windows`. */
+  readonly window: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Since when the rule approves: the opening, or a later decision. The turns of a group count from it. */
+  readonly momentMs: number;
 }
 
 /**

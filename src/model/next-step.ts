@@ -24,6 +24,20 @@ export interface GoverningRule {
   readonly then: 'approve' | 'wait' | 'never';
   /** The approvers whose yes is missing, also if nobody has approved yet; empty if none is needed. */
   readonly waitingFor: readonly string[];
+  /**
+   * The window in which the rule approves, open or next. Null if it approves at any time, or in none before NotBefore;
+   * absent in bridges before 0.3.0.
+   */
+  readonly window?: GoverningWindow | null;
+}
+
+/** One opening of a window of `approvals.windows`. */
+export interface GoverningWindow {
+  readonly name: string;
+  /** RFC 3339. */
+  readonly opensAt: string;
+  /** RFC 3339. */
+  readonly closesAt: string;
 }
 
 /** The part of an event of `GET /v1/events` that decides the line. */
@@ -31,6 +45,8 @@ export interface NextStepEvent {
   readonly eventId: string;
   readonly eventStatus: string;
   readonly nextStep: NextStep;
+  /** The budgets that hold an approval back now; absent in bridges before 0.3.0. */
+  readonly heldBackBy?: readonly string[];
   /** Null unless the event is Scheduled. */
   readonly rule: GoverningRule | null;
   readonly approval: {
@@ -69,17 +85,22 @@ export function nextStepLine(event: NextStepEvent, situation: Situation): string
 }
 
 function waits(event: NextStepEvent, { isBlind }: Situation): readonly string[] {
-  const { approval, nextStep } = event;
+  const { approval, nextStep, heldBackBy = [] } = event;
   const { approvedBy: names = [], holds = [], state = null } = approval ?? {};
   const waitingFor = event.rule?.waitingFor ?? [];
   // The outcome names who has decided.
   const isDecided = state === 'submitting' && nextStep.action === 'approve';
+  // Approvers may approve before the window opens, and need not.
+  const isOfRule = event.rule?.then === 'approve' && nextStep.action === 'approve';
   const isOfAnother = state === 'submitting' && nextStep.action !== 'approve';
   return [
     ...(isOfAnother || (names.length > 0 && !isDecided) ? [approvedBy(event)] : []),
     ...(isOfAnother && !isBlind ? ['another machine of the group submits it'] : []),
     ...holds.map(({ approver, reason }) => `held by ${approver}${reason === null ? '' : `: ${reason}`}`),
-    ...(waitingFor.length > 0 ? [`waits for: ${waitingFor.join(', ')}`] : []),
+    ...(waitingFor.length > 0 && !isOfRule ? [`waits for: ${waitingFor.join(', ')}`] : []),
+    ...(heldBackBy.length > 0
+      ? [`held back by the budget${heldBackBy.length > 1 ? 's' : ''} ${heldBackBy.join(', ')}`]
+      : []),
   ];
 }
 
@@ -87,6 +108,7 @@ function outcome(event: NextStepEvent): string {
   const { nextStep, approval, rule, eventId } = event;
   const at = nextStep.at === null ? 'at any time' : `at ${toRfc3339Seconds(Date.parse(nextStep.at))}`;
   if (nextStep.action === 'approve') {
+    if (nextStep.at === null) return `if nobody acts: approved by ${nextStep.by} as soon as it fits`;
     return nextStep.by === null || approval?.state === 'submitting'
       ? `${approvedBy(event)}; submitted to Azure ${at}`
       : `if nobody acts: approved by ${nextStep.by} ${at}`;

@@ -64,8 +64,9 @@ type StoredVote = Omit<Stored<ApprovalVote>, 'via' | 'isShared' | 'hasSeen'> &
 /** Version 4 did not store `replaced` and `sentMs`. */
 type StoredHold = Omit<Stored<ApprovalHold>, 'replaced' | 'sentMs'> &
   Partial<Pick<ApprovalHold, 'replaced' | 'sentMs'>>;
-/** Version 7 did not keep the content of the rule at first. */
-type StoredDecision = Omit<Stored<ApprovalDecision>, 'rule'> & Partial<Pick<ApprovalDecision, 'rule'>>;
+/** Earlier versions stored no rule and no window. */
+type StoredDecision = Omit<Stored<ApprovalDecision>, 'rule' | 'window'> &
+  Partial<Pick<ApprovalDecision, 'rule' | 'window'>>;
 
 interface Rows {
   readonly open: ApprovalRow;
@@ -165,7 +166,7 @@ function toHold({ atMs, ...hold }: StoredHold): ApprovalHold {
 
 function toDecision(text: string): ApprovalDecision {
   const { atMs, ...decision } = JSON.parse(text) as StoredDecision;
-  return { rule: null, ...decision, at: toInstant(atMs) };
+  return { rule: null, window: null, ...decision, at: toInstant(atMs) };
 }
 
 function toApproval({ atMs, votes, holds, decision, isDryRun, ...row }: ApprovalRow): EventApproval {

@@ -1,6 +1,6 @@
 // A store's file → an open database with the newest schema, and the writes of one transaction.
 import { join } from 'node:path';
-import type { ApprovalStep, EventApproval, MessageRefusal, ReceivedMessage } from '../model/approvals.ts';
+import type { ApprovalStep, EventApproval, MessageRefusal, ReceivedMessage, Rest } from '../model/approvals.ts';
 import type { Drill } from '../model/drills.ts';
 import type { Blindness, JournalEntry, KnownState } from '../model/events.ts';
 import { keysByUrgency, UrgentEvents } from '../model/urgency.ts';
@@ -22,6 +22,7 @@ import { JournalPages } from './operators/journal-pages.ts';
 import { OperatorActs } from './operators/operator-acts.ts';
 import { Queue } from './queue.ts';
 import { Replay } from './replay.ts';
+import { RestTable } from './rests.ts';
 import { Retention } from './retention.ts';
 import { SinkTables } from './sinks.ts';
 
@@ -60,6 +61,7 @@ function createTables(database: Database, deps: OutboxOptions['deps']) {
     replay: new Replay(database, sinks, clock),
     approvals: new ApprovalTable(database),
     messages: new MessageTables(database),
+    rests: new RestTable(database),
     drills: new DrillTable(database),
     retention: new Retention(database),
     dataVersion: database.prepare<{ data_version: number }>('PRAGMA data_version'),
@@ -110,6 +112,8 @@ export interface Transaction {
   saveApproval(approval: EventApproval): void;
   /** Appends lines to the audit trail of an occurrence. For an approver with too many lines, they are only counted. */
   addSteps(occurrence: number, steps: readonly ApprovalStep[]): void;
+  /** Adds an ended event whose names budgets still count. */
+  addRest(rest: Rest): void;
   /** Parks a message for an unknown event. */
   parkMessage(message: ReceivedMessage): void;
   /** Records that a message is settled, and unparks it. */
@@ -136,7 +140,7 @@ export function transact<T>(
   { wallMs }: Pick<Deps, 'wallMs'>,
   work: (transaction: Transaction) => T,
 ): T {
-  const { known, journal, approvals, messages, queue, drills } = store.tables;
+  const { known, journal, approvals, messages, rests, queue, drills } = store.tables;
   let events = known.stored;
   const transaction: Transaction = {
     saveState: (next, atMs = next.lastGoodAt?.wallMs ?? wallMs()) => {
@@ -149,6 +153,7 @@ export function transact<T>(
     append: (entry, sinks, queuedAtMs) => journal.append(entry, sinks, queuedAtMs),
     saveApproval: (approval) => approvals.save(approval),
     addSteps: (occurrence, steps) => approvals.addSteps(occurrence, steps),
+    addRest: (rest) => rests.add(rest),
     parkMessage: (message) => messages.park(message),
     handleMessage: (message, refusal, atMs) => messages.handle(message, refusal, atMs),
     settle: (...outcomes) => queue.settleWithin(...outcomes),

@@ -117,6 +117,11 @@ export class Outbox implements Disposable {
     return this.#open.tables.messages;
   }
 
+  /** Ended events whose names budgets may still count. */
+  get rests(): Pick<Tables['rests'], 'since'> {
+    return this.#open.tables.rests;
+  }
+
   get drills(): Pick<Tables['drills'], 'find' | 'open'> {
     return this.#open.tables.drills;
   }

@@ -44,6 +44,10 @@ export function inMinutes(minutes: number): string {
   return new Date(Date.UTC(2026, 0, 1) + minutes * UNIT_MS.min).toISOString();
 }
 
+function minutesTo(time: string): number {
+  return (Date.parse(time) - Date.UTC(2026, 0, 1)) / UNIT_MS.min;
+}
+
 const changed = (fields: Partial<ScheduledEvent>) => (stage: Stage) => change(stage.fixture, fields);
 
 /** `accepted`, `refused`, `lost`, or `503` with the time until the next attempt. */
@@ -153,6 +157,13 @@ const STEPS: readonly (readonly [RegExp, Play])[] = [
     /^holders$/,
     ({ approvals }) =>
       (approvals.summary(KEY)?.holds ?? []).map(({ approver, reason }) => `${approver}: ${reason}`).join(', '),
+  ],
+  [
+    /^next$/,
+    ({ approvals }) => {
+      const { action, at, by } = approvals.nextStep(KEY).nextStep;
+      return [action, at === null ? 'at no known time' : `min ${minutesTo(at)}`, by].filter(Boolean).join(' ');
+    },
   ],
   [/^posts$/, ({ fixture }) => String(fixture.posts.length)],
   [/^posted in min$/, ({ fixture }) => fixture.posts.map(({ atMs }) => atMs / UNIT_MS.min).join(', ')],

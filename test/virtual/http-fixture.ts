@@ -74,6 +74,7 @@ const LIFE: EventRecord = {
     submitsAt: null,
     submittedAt: null,
     nextStep: { action: null, at: null, by: null },
+    heldBackBy: [],
     rule: null,
     notStartedForSeconds: null,
     steps: [],

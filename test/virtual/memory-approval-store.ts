@@ -8,6 +8,7 @@ import type {
   ReceivedMessage,
   RecordPart,
   RecordRange,
+  Rest,
 } from '../../src/model/approvals.ts';
 import type { ApprovalChange } from '../../src/model/events.ts';
 import type { SeenEvent } from '../../src/outbox/journal.ts';
@@ -31,6 +32,7 @@ export class MemoryApprovalStore implements ApprovalStore {
   readonly #approvals = new Map<number, EventApproval>();
   readonly #steps = new Map<number, ApprovalStep[]>();
   readonly #ended = new Map<number, { readonly key: string; readonly endedMs: number }>();
+  readonly #rests: Rest[] = [];
   readonly #messages = new Map<string, StoredMessage>();
 
   commit<T>(work: (transaction: ApprovalTransaction) => T): T {
@@ -46,6 +48,10 @@ export class MemoryApprovalStore implements ApprovalStore {
         if (fault) throw fault;
         const saved = structuredClone(approval);
         writes.push(() => this.#approvals.set(saved.occurrence, saved));
+      },
+      addRest: (rest) => {
+        const added = structuredClone(rest);
+        writes.push(() => this.#rests.push(added));
       },
       addSteps: (occurrence, steps) => {
         const added = structuredClone(steps);
@@ -95,6 +101,10 @@ export class MemoryApprovalStore implements ApprovalStore {
       const submittedMs = all.findLast(({ step }) => step === 'submitted')?.atMs ?? null;
       return { steps: all.slice(after, after + limit), next, submittedMs, unwritten: [] };
     },
+  };
+
+  readonly rests = {
+    since: (fromMs: number): readonly Rest[] => this.#rests.filter(({ endedMs }) => endedMs >= fromMs),
   };
 
   readonly journal = {

@@ -44,7 +44,7 @@ function samplesOf(event: ScheduledEvent, observer: Observer): Sample[] {
     votes: isFull ? [{ approver: 'orders', via: 'token', isShared: false, hasSeen: false, at: AT, event }] : [],
     ...{
       holds: [],
-      decision: { by: 'quorum', at: AT, atOnce: true, dueMs: null, rule: null, isSpent: false },
+      decision: { by: 'quorum', at: AT, atOnce: true, dueMs: null, rule: null, isSpent: false, window: null },
       isDryRun: false,
     },
   };

@@ -1,38 +1,46 @@
-// Expired deadlines → approved if the rule says so and the event is visible, else left to Azure.
+// Expired deadlines and edges of windows → approved if the rule says so, else left to Azure.
 import { messageOf } from '../../errors.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { now } from '../../time/clock.ts';
-import { type Governed, isPast } from '../rules/governed.ts';
+import { type Governed, isPast, windowEdgeMs } from '../rules/governed.ts';
 import { stepOf } from './audit-steps.ts';
 import type { AuditEntry } from './audit-trail.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { RecordParts } from './ledger.ts';
+import type { Reviews } from './reviews.ts';
 import { stands, withDeadline } from './transitions.ts';
 
 interface DueParts extends RecordParts {
   readonly deadlines: Deadlines;
+  readonly reviews: Pick<Reviews, 'atWindowEdge'>;
 }
 
-/** Handles deadlines that expire from now on. */
+/** Handles deadlines that expire, and windows that open or close, from now on. */
 export function decideWhenDue(parts: DueParts): void {
   parts.deadlines.due$.subscribe((key) => fallDue(key, parts));
 }
 
 function fallDue(key: string, parts: DueParts): void {
-  const { ports, ledger, deadlines, logger } = parts;
+  const { ports, ledger, deadlines, reviews, deps, logger } = parts;
   const known = ports.events().get(key);
   const governedEvent = known && ledger.governedEventOf(known);
-  if (!known || !governedEvent || governedEvent.governed.isDone) {
+  if (!known || !governedEvent) {
     deadlines.set(key, null);
     return;
   }
+  const { governed } = governedEvent;
+  const edgeMs = windowEdgeMs(governed);
+  const isAtEdge = edgeMs !== null && edgeMs <= deps.wallMs();
   try {
-    decide(known, governedEvent.governed, parts);
+    if (isAtEdge) ledger.commit([reviews.atWindowEdge({ known, governed }, now(deps))]);
+    else if (governed.isDone) deadlines.set(key, edgeMs);
+    else decide(known, governed, parts);
   } catch (error) {
+    const what = isAtEdge ? 'a window opened or closed' : 'a deadline expired';
     // The store logs its own faults. The next document retries.
     logger.error(
       { eventId: key, reason: messageOf(error) },
-      'a deadline expired and could not be stored; the bridge will retry it',
+      `${what} and could not be stored; the bridge will retry it`,
     );
   }
 }

@@ -27,7 +27,7 @@ export interface RecordParts {
 }
 
 interface LedgerParts {
-  readonly rules: Pick<RulesInForce, 'policy'>;
+  readonly rules: Pick<RulesInForce, 'policy' | 'calendar'>;
   readonly store: Pick<ApprovalStore, 'commit'>;
   readonly deps: Pick<Deps, 'wallMs'>;
   readonly deadlines: Pick<Deadlines, 'set'>;
@@ -42,6 +42,7 @@ export class Ledger {
   /** By key. */
   readonly #open = new Map<string, EventApproval>();
   readonly #decided$ = new Subject<EventApproval>();
+  readonly #committed$ = new Subject<void>();
 
   constructor({ rules, store, deps, deadlines }: LedgerParts) {
     this.#store = store;
@@ -52,6 +53,11 @@ export class Ledger {
   /** Emits approvals that must be posted: when they are decided, and at each `remind`. */
   get decided$(): Observable<EventApproval> {
     return this.#decided$;
+  }
+
+  /** Emits after each commit of this ledger. */
+  get committed$(): Observable<void> {
+    return this.#committed$;
   }
 
   /** Returns the approvals of an occurrence, or null if there are none or it has ended. */
@@ -82,6 +88,7 @@ export class Ledger {
     const pending = together(parts);
     if (pending.isNews) this.#store.commit(pending.write);
     pending.apply();
+    this.#committed$.next();
   }
 
   /** Keeps approvals that are on disk, and emits them if they are decided. */

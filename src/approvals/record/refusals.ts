@@ -116,6 +116,8 @@ export class Refusals implements Disposable {
     const governedEvent = known?.occurrence === occurrence ? ledger.governedEventOf(known) : null;
     if (approval === null || governedEvent === null) this.#forget(key);
     if (approval?.state !== 'failed' || governedEvent === null) return null;
-    return isDecidedByRule(approval, governedEvent.governed) ? { approval, governedEvent } : null;
+    return isDecidedByRule(approval, governedEvent.governed, now(this.#parts.deps))
+      ? { approval, governedEvent }
+      : null;
   }
 }

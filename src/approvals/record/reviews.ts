@@ -3,6 +3,8 @@ import { type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { EventChange, Instant } from '../../model/events.ts';
 import { now } from '../../time/clock.ts';
 import type { Governed, GovernedEvent } from '../rules/governed.ts';
+import type { ApprovalTransaction } from '../store.ts';
+import type { Allotments } from './allotments.ts';
 import { isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { stepOf } from './audit-steps.ts';
 import { type Pending, together } from './audit-trail.ts';
@@ -14,6 +16,7 @@ import { begun, closed, review, type VoidVote } from './transitions.ts';
 type Known = GovernedEvent['known'];
 
 interface ReviewsParts extends RecordParts {
+  readonly allotments: Pick<Allotments, 'restOf' | 'keep'>;
   /** Whether an earlier process may have posted this approval, which it left as `submitting`. */
   readonly mayHavePosted: (approval: EventApproval) => boolean;
 }
@@ -65,10 +68,27 @@ export class Reviews {
 
   /** Returns the effect of the current event and rules on its approvals. */
   review(known: Known, before: EventApproval | null, at: Instant, preparing: readonly string[] = []): Pending {
-    const { rules, ledger, ports } = this.#parts;
     if (known.event.eventStatus === 'Started')
       return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
-    const governed = ledger.governedEvents.applyRules(known, at);
+    return this.#reviewUnder(this.#parts.ledger.governedEvents.applyRules(known, at), known, before, at, preparing);
+  }
+
+  /** Returns the effect of the window of an event that has opened or closed. */
+  atWindowEdge(governedEvent: GovernedEvent, at: Instant): Pending {
+    const { ledger } = this.#parts;
+    const { key, occurrence } = governedEvent.known;
+    const governed = ledger.governedEvents.nextOpening(governedEvent, at);
+    return this.#reviewUnder(governed, governedEvent.known, ledger.approvalOf(key, occurrence), at, []);
+  }
+
+  #reviewUnder(
+    governed: Governed,
+    known: Known,
+    before: EventApproval | null,
+    at: Instant,
+    preparing: readonly string[],
+  ): Pending {
+    const { rules, ports } = this.#parts;
     const standing = before && this.#sinceStart(known, before, at);
     const { approval, voided } = review(rules, standing, { known, governed }, at);
     const facts = {
@@ -105,7 +125,7 @@ export class Reviews {
 
   /** Closes the approvals of an event that has ended. An answer to a StartRequest in flight would be too late. */
   #over(known: Known, before: EventApproval | null, at: Instant): Pending {
-    const { auditTrail, ledger } = this.#parts;
+    const { auditTrail, ledger, allotments } = this.#parts;
     const entry = auditTrail.review(
       known,
       before,
@@ -113,7 +133,15 @@ export class Reviews {
       [],
       at,
     );
-    return auditTrail.pending([entry], () => ledger.forget(known));
+    const ended = auditTrail.pending([entry], () => ledger.forget(known));
+    const rest = allotments.restOf(known, before, at);
+    if (rest === null) return ended;
+    const resting = {
+      isNews: true,
+      write: (transaction: ApprovalTransaction) => transaction.addRest(rest),
+      apply: () => allotments.keep(rest),
+    };
+    return together([ended, resting]);
   }
 
   /**

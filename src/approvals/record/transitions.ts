@@ -3,7 +3,8 @@ import type { ApprovalHold, ApprovalVote, EventApproval } from '../../model/appr
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
 import { hasWorsened } from '../../model/worsened.ts';
-import { type GovernedEvent, isPast } from '../rules/governed.ts';
+import { approvesAt, type GovernedEvent, isPast } from '../rules/governed.ts';
+import { isOnlyAdvice } from '../rules/policy.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
 import { isAlive, isOpen, isPassedBy, isPosted, isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { isDecidedByRule, settled, spent } from './decisions.ts';
@@ -93,7 +94,36 @@ export function withDeadline(
 ): EventApproval | null {
   const standing = standingOf(rules, approval, governedEvent.known, at);
   if (standing.decision !== null || (standing.state !== 'waiting' && standing.state !== 'held')) return approval;
-  return settled(rules, standing, governedEvent, at, governedEvent.governed.dueMs);
+  return settled(rules, standing, governedEvent, at, { fellDueMs: governedEvent.governed.dueMs });
+}
+
+/**
+ * Returns the approvals once the decision of the rule fits its budgets. Null if the rule decides nothing now: a hold
+ * stands, it is decided or refused already, or its time has not come.
+ */
+export function withAllotment(
+  rules: Rules,
+  approval: EventApproval | null,
+  governedEvent: GovernedEvent,
+  at: Instant,
+): EventApproval | null {
+  const { known, governed } = governedEvent;
+  if (governed.ruling.budgets.length === 0 || isOnlyAdvice(known.event)) return null;
+  if (!approvesAt(governed, at.wallMs) && isPast(known.event, at.wallMs)) return null;
+  const standing = standingOf(rules, approval, known, at);
+  if (standing.state !== 'waiting') return null;
+  const after = settled(rules, standing, governedEvent, at, { isAllotted: true });
+  return after.state === 'waiting' ? null : after;
+}
+
+/** Returns the approvals when the window that the event waits for has opened, if its rule decides then. */
+export function whenOpened(
+  rules: Rules,
+  approval: EventApproval | null,
+  governedEvent: GovernedEvent,
+  at: Instant,
+): EventApproval {
+  return settled(rules, standingOf(rules, approval, governedEvent.known, at), governedEvent, at, { isAllotted: true });
 }
 
 /** Whether a valid decision exists, so that a deadline has nothing to decide. */
@@ -128,9 +158,10 @@ export function review(
   const { known, governed } = governedEvent;
   if (approval?.state === 'confirmed') return { approval: moved(approval, 'submitted', at), voided: [] };
   if (approval?.state === 'submitted') return { approval, voided: [] };
-  const isApproved = governed.ruling.then === 'approve';
   if (approval === null || !isAlive(rules, approval)) {
-    const fresh = isApproved ? settled(rules, standingOf(rules, approval, known, at), governedEvent, at) : null;
+    const fresh = approvesAt(governed, at.wallMs)
+      ? settled(rules, standingOf(rules, approval, known, at), governedEvent, at)
+      : null;
     return { approval: fresh?.state === 'waiting' ? approval : (fresh ?? approval), voided: [] };
   }
   if (approval.state === 'dry-run') return { approval, voided: [] };
@@ -142,7 +173,7 @@ export function review(
   // The failure has been reported to the approvers already; a rule decides again.
   const voided = hasFailed ? [] : voidIn(rules, approval, isStanding);
   const rest = votes.length === approval.votes.length ? approval : { ...approval, votes };
-  const isOfApprovers = approval.decision?.by === 'quorum' && !isDecidedByRule(approval, governed);
+  const isOfApprovers = approval.decision?.by === 'quorum' && !isDecidedByRule(approval, governed, at);
   if (hasFailed && votes.length > 0 && isOfApprovers) return { approval: rest, voided };
   return { approval: settled(rules, rest, governedEvent, at), voided };
 }

@@ -20,14 +20,27 @@ export interface Candidate {
   readonly budgets: readonly string[];
 }
 
-/** Returns, for each candidate by key, the budgets that hold it back; an empty list if it may be approved now. */
-export type Allotment = (
-  inUse: readonly Pick<ScheduledEvent, 'resources'>[],
-  candidates: readonly Candidate[],
-) => ReadonlyMap<string, readonly string[]>;
+/** An event whose names are in use: it is approved or Started, or it rests after its end. */
+export interface Use {
+  readonly resources: readonly string[];
+  /** Its end in milliseconds since 1970; null if it has not ended. */
+  readonly endedMs: number | null;
+}
+
+export interface Allotment {
+  /** Returns, for each candidate by key, the budgets that hold it back; an empty list if it may be approved now. */
+  heldBack(
+    uses: readonly Use[],
+    candidates: readonly Candidate[],
+    nowMs: number,
+  ): ReadonlyMap<string, readonly string[]>;
+  /** Returns when the next use ends by `rest` after `nowMs`, in milliseconds since 1970; null if none does. */
+  nextRestEndMs(uses: readonly Use[], nowMs: number): number | null;
+}
 
 interface Budget {
   readonly atMost: number;
+  readonly restMs: number;
   /** Returns the names that count, in lower case. */
   namesOf(event: Pick<ScheduledEvent, 'resources'>): ReadonlySet<string>;
 }
@@ -38,9 +51,12 @@ interface Budget {
  */
 export function compileAllotment(options: Readonly<Record<string, BudgetOptions>>): Allotment {
   const budgets = new Map(Object.entries(options).map(([name, each]) => [name, compileBudget(each)]));
-  return (inUse, candidates) => {
+  const heldBack: Allotment['heldBack'] = (uses, candidates, nowMs) => {
     const used = new Map(
-      [...budgets].map(([name, budget]) => [name, new Set(inUse.flatMap((event) => [...budget.namesOf(event)]))]),
+      [...budgets].map(([name, budget]) => {
+        const inUse = uses.filter(({ endedMs }) => endedMs === null || nowMs < endedMs + budget.restMs);
+        return [name, new Set(inUse.flatMap((use) => [...budget.namesOf(use)]))];
+      }),
     );
     const held = new Map<string, readonly string[]>();
     for (const { key, event, budgets: names } of candidates.toSorted(byUrgency)) {
@@ -54,6 +70,14 @@ export function compileAllotment(options: Readonly<Record<string, BudgetOptions>
     }
     return held;
   };
+  const nextRestEndMs: Allotment['nextRestEndMs'] = (uses, nowMs) => {
+    const ends = uses.flatMap(({ endedMs }) =>
+      endedMs === null ? [] : [...budgets.values()].map(({ restMs }) => endedMs + restMs),
+    );
+    const ahead = ends.filter((endMs) => endMs > nowMs);
+    return ahead.length === 0 ? null : Math.min(...ahead);
+  };
+  return { heldBack, nextRestEndMs };
 }
 
 /** An event whose own names alone exceed the budget fits if no other name is in use. */
@@ -62,10 +86,14 @@ function fits(atMost: number, used: ReadonlySet<string>, own: ReadonlySet<string
   return own.size === 0 || others + own.size <= atMost || others === 0;
 }
 
-function compileBudget({ resources, atMost }: BudgetOptions): Budget {
+function compileBudget({ resources, atMost, restMs }: BudgetOptions): Budget {
   const { any } = compileGlobs(resources);
   const counts = (name: string) => any([name]);
-  return { atMost, namesOf: (event) => new Set(event.resources.filter(counts).map((name) => name.toLowerCase())) };
+  return {
+    atMost,
+    restMs,
+    namesOf: (event) => new Set(event.resources.filter(counts).map((name) => name.toLowerCase())),
+  };
 }
 
 function byUrgency(one: Candidate, other: Candidate): number {

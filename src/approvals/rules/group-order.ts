@@ -1,5 +1,5 @@
 // Event, VM name and group → this bridge's rank and when its turn comes (behaviour 8.9). Pure.
-import type { EventApproval } from '../../model/approvals.ts';
+import type { ApprovalDecision, ApprovalWindow, EventApproval } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
 import { ageMs } from '../../time/clock.ts';
 import type { GroupOptions } from './options.ts';
@@ -40,7 +40,24 @@ export function turnMs(
   if (decision === null) return null;
   if (group.submit === 'every' || decision.atOnce) return 0;
   const rank = event && rankOf(event, ownName, group.members);
-  return rank === null ? null : Math.max(0, rank * group.failoverAfterMs - waitedMs(since, startedAt, at));
+  const waited = waitedMs(since, startedAt, at) + lateMs(decision, since);
+  return rank === null ? null : Math.max(0, rank * group.failoverAfterMs - waited);
+}
+
+/** Returns how much later than its moment a window's decision was made, for example after the machine slept. */
+function lateMs({ window, at }: ApprovalDecision, since: Instant): number {
+  const isReleasedLater = since.wallMs !== at.wallMs;
+  return window === null || isReleasedLater ? 0 : Math.max(0, at.wallMs - window.momentMs);
+}
+
+/**
+ * Returns the milliseconds until a decided approval may be posted in its window, if its turn comes in `turnMs`; null if
+ * the window closes earlier.
+ */
+export function inWindowMs(window: ApprovalWindow | null, turnMs: number | null, at: Instant): number | null {
+  if (window === null || turnMs === null) return turnMs;
+  const ms = Math.max(turnMs, window.fromMs - at.wallMs);
+  return at.wallMs + ms < window.untilMs ? ms : null;
 }
 
 /**

@@ -18,6 +18,12 @@ export interface PolicyDecision {
    * Resources.
    */
   readonly deadline: { readonly beforeMs: number; readonly then: 'approve' | 'leave' } | null;
+  /** The windows during which the rule approves; empty: at any time. */
+  readonly during: readonly string[];
+  /** What the event does if none of them opens before its NotBefore; null: it is left to Azure. */
+  readonly otherwise: 'wait' | null;
+  /** The budgets that an approval by the rule must fit. */
+  readonly budgets: readonly string[];
 }
 
 /** Decides about one event at a wall time in milliseconds; a SpotRebalanceRecommendation is never approved. */
@@ -40,6 +46,8 @@ const DOCUMENTATION: readonly PolicyRule[] = [
   { when: { impacts: ['Freeze'], duration: { minMs: 0, belowMs: 9000 } }, then: 'approve' },
 ];
 
+const NO_RULE = { policy: null, rule: null, deadline: null, during: [], otherwise: null, budgets: [] } as const;
+
 /** Whether Azure only recommends to move the machine. Such an event never starts. */
 export function isOnlyAdvice({ eventType }: Pick<ScheduledEvent, 'eventType'>): boolean {
   return eventType.toLowerCase() === 'spotrebalancerecommendation';
@@ -53,11 +61,9 @@ export function isOnlyAdvice({ eventType }: Pick<ScheduledEvent, 'eventType'>): 
 export function compilePolicy(options: PolicyOptions | null, required: Required): Policy {
   const rules = compileRules(options);
   return (event, nowMs) => {
-    if (isOnlyAdvice(event)) return { policy: null, rule: null, then: 'never', required, deadline: null };
+    if (isOnlyAdvice(event)) return { ...NO_RULE, then: 'never', required };
     const decisive = rules.find(({ matchers }) => matchers.every((matcher) => matcher.matches(event, nowMs)));
-    return decisive
-      ? rulingOf(decisive, event, required)
-      : { policy: null, rule: null, then: 'wait', required, deadline: null };
+    return decisive ? rulingOf(decisive, event, required) : { ...NO_RULE, then: 'wait', required };
   };
 }
 
@@ -87,8 +93,9 @@ function rulingOf(
   event: ScheduledEvent,
   required: Required,
 ): PolicyDecision {
-  const { then, deadline } = rule;
-  if (then !== 'wait') return { policy, rule: id, then, required, deadline: null };
+  const { then, deadline, during = [], otherwise = null, budgets = [] } = rule;
+  const ruling = { policy, rule: id, then, during, otherwise, budgets };
+  if (then !== 'wait' && otherwise === null) return { ...ruling, required, deadline: null };
   const atDeadline = deadline && (coversAll(event) ? deadline : { ...deadline, then: 'leave' as const });
-  return { policy, rule: id, then, required: rule.required ?? required, deadline: atDeadline ?? null };
+  return { ...ruling, required: rule.required ?? required, deadline: atDeadline ?? null };
 }

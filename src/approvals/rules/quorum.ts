@@ -1,9 +1,11 @@
 // `required`, scopes and votes → if the quorum is full, and who is missing (behaviour 8.3). Pure.
 
 import type { ScheduledEvent } from '../../model/events.ts';
+import type { Allotment } from './budgets.ts';
 import type { Required } from './options.ts';
 import type { Policy, PolicyDecision } from './policy.ts';
 import type { Scope } from './scope.ts';
+import type { Calendar } from './windows.ts';
 
 export interface Quorum {
   readonly isFull: boolean;
@@ -22,6 +24,8 @@ type Ineligibility = 'never' | 'unlisted' | 'scope';
 
 export interface Rules {
   readonly policy: Policy;
+  readonly calendar: Calendar;
+  readonly allotment: Allotment;
   /** By the name of the approver, in the order of the configuration. */
   readonly scopes: ReadonlyMap<string, Scope>;
   /** Decisions are made but not posted. */

@@ -1,10 +1,10 @@
 // Configured rules → the rules in force, which a reload replaces.
-import type { BudgetOptions } from './budgets.ts';
+import { type BudgetOptions, compileAllotment } from './budgets.ts';
 import type { GroupOptions, PolicyOptions, Required, ScopeOptions } from './options.ts';
 import { compilePolicy } from './policy.ts';
 import type { Rules } from './quorum.ts';
 import { compileScope } from './scope.ts';
-import type { WindowOptions } from './windows.ts';
+import { compileCalendar, type WindowOptions } from './windows.ts';
 
 interface ApproverOptions {
   readonly scope?: ScopeOptions;
@@ -51,6 +51,14 @@ export class RulesInForce implements Rules {
     return this.#rules.scopes;
   }
 
+  get calendar(): Rules['calendar'] {
+    return this.#rules.calendar;
+  }
+
+  get allotment(): Rules['allotment'] {
+    return this.#rules.allotment;
+  }
+
   get dryRun(): boolean {
     return this.#rules.dryRun;
   }
@@ -79,7 +87,12 @@ export class RulesInForce implements Rules {
   }
 }
 
-function compile({ approvers, policy, required, dryRun }: RulesOptions): Rules {
+function compile({ approvers, policy, required, windows, budgets, dryRun }: RulesOptions): Rules {
   const scopes = new Map(Object.entries(approvers).map(([name, { scope }]) => [name, compileScope(scope ?? {})]));
-  return { policy: compilePolicy(policy, required), scopes, dryRun };
+  return {
+    policy: compilePolicy(policy, required),
+    calendar: compileCalendar(windows),
+    allotment: compileAllotment(budgets),
+    ...{ scopes, dryRun },
+  };
 }

@@ -24,6 +24,10 @@ export interface Opening {
   readonly untilMs: number;
 }
 
+export function contains({ fromMs, untilMs }: Pick<Opening, 'fromMs' | 'untilMs'>, atMs: number): boolean {
+  return fromMs <= atMs && atMs < untilMs;
+}
+
 /**
  * Returns the opening that contains an instant, else the next one, or null if none begins within 400 days. Of several
  * that contain it, the one that ends last; of several that begin next, the first name of `names`.

@@ -1,9 +1,10 @@
 // Group, clocks and known events → when this bridge may post, and whether it may have already.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
+import { isDrill } from '../../model/ids.ts';
 import { now } from '../../time/clock.ts';
 import type { RecordParts } from '../record/ledger.ts';
-import { turnMs } from '../rules/group-order.ts';
+import { inWindowMs, turnMs } from '../rules/group-order.ts';
 import { FRESH_MS } from './start-queue.ts';
 
 type BridgeTurnParts = Pick<RecordParts, 'rules' | 'ports' | 'deps'>;
@@ -23,6 +24,25 @@ export class BridgeTurn {
 
   /** Returns the milliseconds until this bridge may post, 0 if it may post now, or null if it never does. */
   ms(approval: EventApproval, at = now(this.#parts.deps)): number | null {
+    return inWindowMs(approval.decision?.window ?? null, this.#rankMs(approval, at), at);
+  }
+
+  /**
+   * Returns whether an earlier process may have posted this approval. Call it before this process has read a document.
+   * A process posts only within 10 s of its last document, so it did not post an approval that was due later than that.
+   */
+  mayHaveCome(approval: EventApproval): boolean {
+    const { ports, deps } = this.#parts;
+    const goodAt = ports.lastGoodAt();
+    return (
+      this.#rankMs(approval, goodAt === null ? now(deps) : { wallMs: goodAt.wallMs + FRESH_MS, elapsedMs: null }) === 0
+    );
+  }
+
+  /** As `ms`, whatever the window of the rule: it may have closed since. */
+  #rankMs(approval: EventApproval, at: Instant): number | null {
+    // A drill exists on this bridge only, so it waits for no other one.
+    if (isDrill(approval.key)) return 0;
     const { rules, ports } = this.#parts;
     const event = ports.events().get(approval.key)?.event ?? null;
     return turnMs(approval, event, {
@@ -31,14 +51,5 @@ export class BridgeTurn {
       startedAt: this.#startedAt ?? at,
       at,
     });
-  }
-
-  /**
-   * Returns whether an earlier process may have posted this approval. Call it before this process has read a document.
-   * A process posts only within 10 s of its last document, so it did not post an approval that was due later than that.
-   */
-  mayHaveCome(approval: EventApproval): boolean {
-    const goodAt = this.#parts.ports.lastGoodAt();
-    return this.ms(approval, goodAt === null ? undefined : { wallMs: goodAt.wallMs + FRESH_MS, elapsedMs: null }) === 0;
   }
 }

@@ -37,6 +37,8 @@ export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
   readonly submitsAt: string | null;
   readonly submittedAt: string | null;
   readonly nextStep: NextStep;
+  /** The budgets that hold an approval back now. */
+  readonly heldBackBy: readonly string[];
   /** The rule that governs the event; null unless the event is Scheduled. */
   readonly rule: GoverningRule | null;
   /**
@@ -75,13 +77,14 @@ interface LifeParts {
   readonly turnMs: number | null;
   readonly at: Instant;
   readonly nextStep: NextStep;
+  readonly heldBackBy: readonly string[];
   readonly rule: GoverningRule | null;
 }
 
 const NOTHING = { state: 'none', approvedBy: [], at: null, waitingFor: [], holds: [] } as const;
 
 export function lifeOf(parts: LifeParts): EventRecord {
-  const { rules, eventId, isOver, governedEvent, record, rank, turnMs, at, nextStep, rule } = parts;
+  const { rules, eventId, isOver, governedEvent, record, rank, turnMs, at, nextStep, heldBackBy, rule } = parts;
   const approval = asItCounts(parts.approval, governedEvent);
   const isWaitedFor = approval?.state === 'submitted' && !isOver;
   const { steps, next, submittedMs, unwritten } = record;
@@ -98,6 +101,7 @@ export function lifeOf(parts: LifeParts): EventRecord {
     submitsAt: approval?.state === 'submitting' && turnMs !== null ? toRfc3339(at.wallMs + turnMs) : null,
     submittedAt: submittedMs === null ? null : toRfc3339(submittedMs),
     nextStep,
+    heldBackBy,
     rule,
     notStartedForSeconds: isWaitedFor ? Math.max(0, Math.floor(ageMs(approval.at, at) / 1000)) : null,
     steps: steps.map(({ atMs, ...step }) => ({ at: toRfc3339(atMs), ...step })),

@@ -8,10 +8,11 @@ import { ageMs } from '../../time/clock.ts';
 import { isPosted } from '../record/approval-state.ts';
 import { isDecidedByRule, settled } from '../record/decisions.ts';
 import { AGAIN_AFTER_MS } from '../record/refusals.ts';
-import { withDeadline } from '../record/transitions.ts';
-import { type GovernedEvent, isPast } from '../rules/governed.ts';
+import { whenOpened, withAllotment, withDeadline } from '../record/transitions.ts';
+import { awaitedOpening, type GovernedEvent, isPast, openingFor } from '../rules/governed.ts';
 import { isOnlyAdvice } from '../rules/policy.ts';
 import type { Rules } from '../rules/quorum.ts';
+import type { Opening } from '../rules/windows.ts';
 
 interface NextStepParts {
   readonly rules: Rules;
@@ -19,6 +20,8 @@ interface NextStepParts {
   readonly approval: EventApproval | null;
   /** Null if the event is not Scheduled. */
   readonly governedEvent: GovernedEvent | null;
+  /** The budgets that hold the event back now. */
+  readonly heldBackBy: readonly string[];
   /** The last good document lists the event, and the bridge is not blind. */
   readonly isSeen: boolean;
   /** Milliseconds from `at` until this bridge may post a decided approval; null if it never does. */
@@ -31,6 +34,9 @@ interface Decided {
   readonly approval: EventApproval;
   readonly at: Instant;
 }
+
+/** How many openings of windows are tried for a turn that comes after the end of the first: two weeks of nights. */
+const MOST_OPENINGS = 14;
 
 const NOTHING: NextStep = { action: null, at: null, by: null };
 
@@ -48,17 +54,52 @@ export function nextStepOf(parts: NextStepParts): NextStep {
 }
 
 function ownApproval(parts: NextStepParts, governedEvent: GovernedEvent): NextStep | null {
-  const decided = decidedApproval(parts, governedEvent);
-  if (decided?.approval.state !== 'submitting') return null;
-  const turnMs = parts.turnMs(decided.approval, decided.at);
-  if (turnMs === null) return null;
   const { event } = governedEvent.known;
-  const atMs = decided.at.wallMs + turnMs;
+  const { policy } = governedEvent.governed.ruling;
+  if (parts.heldBackBy.length > 0) return isHeldBack(parts, governedEvent) ? heldBack(policy) : null;
+  const decided = decidedApproval(parts, governedEvent);
+  const atMs = decided && postedAtMs(parts, governedEvent, decided);
+  if (decided === null || atMs === null) return null;
   const isStartedBefore =
     event.notBefore !== null && !isPast(event, parts.at.wallMs) && atMs > Date.parse(event.notBefore);
   if (isStartedBefore) return null;
-  const { policy } = governedEvent.governed.ruling;
   return { action: 'approve', at: toRfc3339(atMs), by: decided.approval.decision?.by === 'quorum' ? null : policy };
+}
+
+function heldBack(policy: string | null): NextStep {
+  return { action: 'approve', at: null, by: policy };
+}
+
+/** Whether this bridge approves the event itself as soon as it fits its budgets. */
+function isHeldBack({ rules, approval, isSeen, turnMs, at }: NextStepParts, governedEvent: GovernedEvent): boolean {
+  if (!isSeen && !isDrill(governedEvent.known.key)) return false;
+  const after = whenOpened(rules, approval, governedEvent, at);
+  return after.state === 'submitting' && turnMs(after, at) !== null;
+}
+
+/** Returns when the approval is posted: at this bridge's turn, in this window of its rule or a later one. */
+function postedAtMs(parts: NextStepParts, governedEvent: GovernedEvent, first: Decided): number | null {
+  let { approval, at } = first;
+  for (let opened = 0; opened < MOST_OPENINGS && approval.state === 'submitting'; opened++) {
+    const turnMs = parts.turnMs(approval, at);
+    if (turnMs !== null) return at.wallMs + turnMs;
+    const window = approval.decision?.window ?? null;
+    const opening = window && openingAfter(parts, governedEvent, window.untilMs);
+    if (opening === null) return null;
+    at = later(parts.at, opening.fromMs - parts.at.wallMs);
+    const governed = { ...governedEvent.governed, opening };
+    approval = whenOpened(
+      parts.rules,
+      { ...approval, state: 'waiting', decision: null },
+      { ...governedEvent, governed },
+      at,
+    );
+  }
+  return null;
+}
+
+function openingAfter({ rules }: NextStepParts, { known, governed }: GovernedEvent, untilMs: number): Opening | null {
+  return openingFor(rules.calendar, governed.ruling, known.event, untilMs);
 }
 
 /** Returns the next decision that nobody but this bridge makes: it stands, is repeated after a refusal, or is due later. */
@@ -68,15 +109,20 @@ function decidedApproval(parts: NextStepParts, governedEvent: GovernedEvent): De
   // The bridge itself accepts drills, so it needs no document for them.
   if (!isSeen && !isDrill(known.key)) return null;
   if (approval?.state === 'submitting') return { approval, at };
-  if (approval?.state === 'failed' && isDecidedByRule(approval, governed)) {
+  if (approval?.state === 'failed' && isDecidedByRule(approval, governed, at)) {
     const again = later(at, Math.max(0, AGAIN_AFTER_MS - ageMs(approval.at, at)));
-    return { approval: settled(rules, approval, governedEvent, again), at: again };
+    return { approval: settled(rules, approval, governedEvent, again, { isAllotted: true }), at: again };
+  }
+  const opening = awaitedOpening(governed, at.wallMs);
+  if (opening !== null) {
+    const opened = later(at, opening.fromMs - at.wallMs);
+    return { approval: whenOpened(rules, approval, governedEvent, opened), at: opened };
   }
   if (!isSeen || governed.isDone || governed.dueMs === null || governed.ruling.deadline?.then !== 'approve')
     return null;
   const due = later(at, Math.max(0, governed.dueMs - at.wallMs));
   const after = withDeadline(rules, approval, governedEvent, due);
-  return after && { approval: after, at: due };
+  return after && { approval: withAllotment(rules, after, governedEvent, due) ?? after, at: due };
 }
 
 function later({ wallMs, elapsedMs }: Instant, byMs: number): Instant {

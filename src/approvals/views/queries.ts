@@ -1,9 +1,12 @@
 // Approvals → the record of an event, its summary in GET /v1/events, and figures for metrics.
+
+import { toRfc3339Seconds } from '../../formats/dates.ts';
 import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
 import type { Instant, KnownEvent } from '../../model/events.ts';
 import { isDrill } from '../../model/ids.ts';
 import type { GoverningRule, NextStepEvent } from '../../model/next-step.ts';
 import { ageMs, now } from '../../time/clock.ts';
+import type { Allotments } from '../record/allotments.ts';
 import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import { keyOf, tooLong } from '../requests/start-requests.ts';
@@ -19,7 +22,11 @@ export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
 interface ViewsParts extends RecordParts {
   /** Milliseconds from `at`, or from now, until this bridge may post a decided approval; null if it never does. */
   readonly turnMs: (approval: EventApproval, at?: Instant) => number | null;
+  readonly allotments: Pick<Allotments, 'heldBackBy'>;
 }
+
+/** What happens to an event if nobody acts, and why. */
+type NextStepFields = Required<Pick<NextStepEvent, 'nextStep' | 'heldBackBy' | 'rule'>>;
 
 /** A Scheduled event that needs an approval, or the release of a hold, before its NotBefore. */
 interface AwaitedEvent {
@@ -88,17 +95,19 @@ export class Queries {
   }
 
   /** Returns what happens to an event if nobody acts, and the rule that governs it. */
-  nextStep(key: string): Pick<NextStepEvent, 'nextStep' | 'rule'> {
+  nextStep(key: string): NextStepFields {
     return this.#nextStep(this.#parts.ports.events().get(key));
   }
 
-  #nextStep(known: KnownEvent | undefined): Pick<NextStepEvent, 'nextStep' | 'rule'> {
-    const { rules, ledger, ports, deps, turnMs } = this.#parts;
+  #nextStep(known: KnownEvent | undefined): NextStepFields {
+    const { rules, ledger, ports, deps, turnMs, allotments } = this.#parts;
     const governedEvent = known === undefined ? null : ledger.governedEventOf(known);
     const approval = known === undefined ? null : ledger.approvalOf(known.key, known.occurrence);
     const isSeen = known?.listed === true && !ports.isBlind();
+    const heldBackBy = known === undefined ? [] : allotments.heldBackBy(known);
     return {
-      nextStep: nextStepOf({ rules, approval, governedEvent, isSeen, turnMs, at: now(deps) }),
+      nextStep: nextStepOf({ rules, approval, governedEvent, heldBackBy, isSeen, turnMs, at: now(deps) }),
+      heldBackBy,
       rule: governedEvent && ruleOf(governedEvent, missingOf(rules, approval, governedEvent)),
     };
   }
@@ -135,20 +144,27 @@ export class Queries {
     const scheduled = [...this.#parts.ports.events()].filter(
       ([key, { event }]) => event.eventStatus === 'Scheduled' && !isDrill(key),
     );
-    return scheduled.flatMap(([key, { event }]) => {
-      const state = awaitedState(this.summary(key));
+    return scheduled.flatMap(([key, known]) => {
+      const { event } = known;
+      const then = this.#parts.ledger.governedEventOf(known)?.governed.ruling.then ?? null;
+      const state = awaitedState(this.summary(key), then);
       return state === null || event.notBefore === null ? [] : [{ state, notBefore: event.notBefore }];
     });
   }
 }
 
 function ruleOf({ governed }: GovernedEvent, waitingFor: readonly string[]): GoverningRule {
-  const { policy, then } = governed.ruling;
-  return { policy, then, waitingFor };
+  const { ruling, opening } = governed;
+  const window = opening && {
+    name: opening.window,
+    opensAt: toRfc3339Seconds(opening.fromMs),
+    closesAt: toRfc3339Seconds(opening.untilMs),
+  };
+  return { policy: ruling.policy, then: ruling.then, waitingFor, window };
 }
 
-/** An event that waits only for the deadline of its rule does not wait for approvers. */
-function awaitedState(summary: Summary | null): AwaitedEvent['state'] | null {
+/** An event that waits only for the deadline, a window or a budget of its rule does not wait for approvers. */
+function awaitedState(summary: Summary | null, then: GoverningRule['then'] | null): AwaitedEvent['state'] | null {
   if (summary?.state === 'held') return 'held';
-  return summary?.state === 'waiting' && summary.waitingFor.length > 0 ? 'waiting' : null;
+  return then === 'wait' && summary?.state === 'waiting' && summary.waitingFor.length > 0 ? 'waiting' : null;
 }

@@ -101,6 +101,16 @@ const VERSION_8 = `
 ALTER TABLE known_state ADD COLUMN epoch_row_started_ms INTEGER;
 `;
 
+/** For budgets: the names of ended events that are still in use. */
+const VERSION_9 = `
+CREATE TABLE rests (
+  occurrence INTEGER PRIMARY KEY,
+  resources TEXT NOT NULL,
+  ended_ms INTEGER NOT NULL
+);
+CREATE INDEX rests_ended ON rests (ended_ms);
+`;
+
 /** The n-th step migrates from version n-1 to version n. A released step never changes. */
 export const MIGRATIONS: readonly string[] = [
   VERSION_1,
@@ -111,6 +121,7 @@ export const MIGRATIONS: readonly string[] = [
   VERSION_6,
   VERSION_7,
   VERSION_8,
+  VERSION_9,
 ];
 
 /**

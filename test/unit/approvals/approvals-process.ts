@@ -57,7 +57,13 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
     isShared: (source) => source === 'topic',
     logger: pino({ level: 'silent' }),
     store: {
-      ...{ messages: store.messages, approvals: store.approvals, journal: store.journal, known: store.known },
+      ...{
+        messages: store.messages,
+        approvals: store.approvals,
+        rests: store.rests,
+        journal: store.journal,
+        known: store.known,
+      },
       commit: (work) => {
         if (process.isDead) throw killed();
         return surroundings.commit(work);

@@ -62,7 +62,7 @@ function ballot(more: Partial<EventApproval> = {}): EventApproval {
 for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': inMemory })) {
   test(`what a transaction wrote is there, ${where}: approvals without elapsed time, the record in its order, used ids`, (t) => {
     const { store } = world(t);
-    const decided = { by: 'policy', atOnce: false, dueMs: 3, rule: null, isSpent: false } as const;
+    const decided = { by: 'policy', atOnce: false, dueMs: 3, rule: null, isSpent: false, window: null } as const;
     const hold = { approver: 'billing', via: 'token', isShared: false, reason: 'a dump', sentMs: 5, replaced: null };
     store.commit((transaction) => {
       transaction.addSteps(1, [approvalStep('recorded', { approver: 'orders' })]);

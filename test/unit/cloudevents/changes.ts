@@ -75,7 +75,7 @@ export function eventApproval(fields: Partial<EventApproval> = {}): EventApprova
       { approver: 'orders', via: 'token', isShared: false, hasSeen: false, at: momentAt(0), event: scheduledEvent() },
     ],
     holds: [],
-    decision: { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, rule: null, isSpent: false },
+    decision: { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, rule: null, isSpent: false, window: null },
     policy: null,
     isDryRun: false,
     at: momentAt(500),

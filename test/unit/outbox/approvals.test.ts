@@ -25,7 +25,15 @@ function approval(more: Partial<EventApproval> = {}): EventApproval {
       { ...TOPIC, reason: 'a "dump"\nis running', at: at(7), sentMs: 4, replaced: null },
       { ...ORDERS, reason: null, at: at(8), sentMs: null, replaced: { times: 2, sinceMs: 3 } },
     ],
-    decision: { by: 'deadline', at: at(6), atOnce: false, dueMs: 4, rule: '0123456789abcdef', isSpent: true },
+    decision: {
+      by: 'deadline',
+      at: at(6),
+      atOnce: false,
+      dueMs: 4,
+      rule: '0123456789abcdef',
+      isSpent: true,
+      window: null,
+    },
     ...more,
   };
 }

@@ -17,6 +17,7 @@ const QUORUM: ApprovalDecision = {
   dueMs: null,
   rule: null,
   isSpent: false,
+  window: null,
 };
 
 function vote(approver: string, ms = 0): ApprovalVote {

@@ -13,9 +13,10 @@ function candidate(key: string, resources: readonly string[], minute: number | n
 
 function heldBack(inUse: readonly (readonly string[])[], candidates: readonly Candidate[], atMost = 1): string[] {
   const allotment = compileAllotment({ databases: { ...DATABASES.databases, atMost } });
-  const held = allotment(
-    inUse.map((resources) => ({ resources })),
+  const held = allotment.heldBack(
+    inUse.map((resources) => ({ resources, endedMs: null })),
     candidates,
+    0,
   );
   return [...held].filter(([, budgets]) => budgets.length > 0).map(([key]) => key);
 }
@@ -53,11 +54,28 @@ test('an event is held back by each budget that it exceeds, and uses none of the
   const both = { ...candidate('a', ['db_2', 'web_1']), budgets: ['all', 'databases'] };
   const behind = { ...candidate('b', ['web_2'], 1), budgets: ['all'] };
   assert.deepEqual(
-    [...allotment([{ resources: ['db_1'] }], [both, behind])],
+    [...allotment.heldBack([{ resources: ['db_1'], endedMs: null }], [both, behind], 0)],
     [
       ['a', ['all', 'databases']],
       ['b', []],
     ],
+  );
+});
+
+test('after the end of an event, its names stay in use for the rest of each budget', () => {
+  const allotment = compileAllotment({
+    short: { resources: ['*'], atMost: 1, restMs: 1000 },
+    long: { resources: ['*'], atMost: 1, restMs: 5000 },
+  });
+  const uses = [{ resources: ['db_1'], endedMs: 10_000 }];
+  const waiting = { ...candidate('a', ['db_2']), budgets: ['short', 'long'] };
+  const heldAt = (nowMs: number) => allotment.heldBack(uses, [waiting], nowMs).get('a');
+  assert.deepEqual(heldAt(10_999), ['short', 'long']);
+  assert.deepEqual(heldAt(11_000), ['long']);
+  assert.deepEqual(heldAt(15_000), []);
+  assert.deepEqual(
+    [10_000, 11_000, 15_000].map((nowMs) => allotment.nextRestEndMs(uses, nowMs)),
+    [11_000, 15_000, null],
   );
 });
 

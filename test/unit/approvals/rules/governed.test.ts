@@ -4,6 +4,7 @@ import test from 'node:test';
 import { type Governed, govern, isPast } from '../../../../src/approvals/rules/governed.ts';
 import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
 import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
+import { compileCalendar } from '../../../../src/approvals/rules/windows.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { momentAt, START_MS, scheduledEvent } from '../../../support/events.ts';
 
@@ -17,7 +18,7 @@ const RULES: readonly PolicyRule[] = [
 function governedAt(minute: number, before: Governed | null = null, fields: Partial<ScheduledEvent> = {}): Governed {
   const notBefore = new Date(START_MS + 15 * MINUTE_MS).toISOString();
   return govern(
-    compilePolicy(RULES, 'any'),
+    { policy: compilePolicy(RULES, 'any'), calendar: compileCalendar({}) },
     scheduledEvent({ notBefore, ...fields }),
     momentAt(minute * MINUTE_MS),
     before,
@@ -36,7 +37,12 @@ test('a deadline is its time before NotBefore, and is done if that is no longer 
 test('without NotBefore, or without a deadline, there is nothing to wait for', () => {
   const { dueMs, isDone } = governedAt(0, null, { notBefore: null });
   assert.deepEqual([dueMs, isDone], [null, true]);
-  const free = govern(compilePolicy(null, 'any'), scheduledEvent(), momentAt(0), null);
+  const free = govern(
+    { policy: compilePolicy(null, 'any'), calendar: compileCalendar({}) },
+    scheduledEvent(),
+    momentAt(0),
+    null,
+  );
   assert.deepEqual([free.dueMs, free.isDone], [null, true]);
 });
 

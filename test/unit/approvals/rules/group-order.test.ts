@@ -34,6 +34,7 @@ function turn(
     dueMs: null,
     rule: null,
     isSpent: false,
+    window: null,
     ...decision,
   };
   const approval: EventApproval = {
@@ -65,6 +66,7 @@ test('what is not decided, and an event that is not known, has no turn', () => {
     dueMs: null,
     rule: null,
     isSpent: false,
+    window: null,
   };
   const context = { group: LEADER, ownName: 'a_9', startedAt: momentAt(0), at: momentAt(0) };
   const approval = {

@@ -19,12 +19,22 @@ function said(options: PolicyOptions | null, fields: Partial<ScheduledEvent> = {
   return `${policy} ${then}`;
 }
 
+/** A rule without windows and budgets. */
+const AT_ANY_TIME = { during: [], otherwise: null, budgets: [] };
+
 const DEADLINE = { beforeMs: 120_000, then: 'approve' } as const;
 
 test('without a policy, and without a rule that matches, the event waits for those that approvals.required names', () => {
   for (const options of [null, [], [{ when: { impacts: ['Reboot'] }, then: 'approve' }]] as const) {
     const ruling = compilePolicy(options, ['orders'])(scheduledEvent(), START_MS);
-    assert.deepEqual(ruling, { policy: null, rule: null, then: 'wait', required: ['orders'], deadline: null });
+    assert.deepEqual(ruling, {
+      policy: null,
+      rule: null,
+      then: 'wait',
+      required: ['orders'],
+      deadline: null,
+      ...AT_ANY_TIME,
+    });
   }
 });
 
@@ -47,6 +57,7 @@ test('a rule that waits has its own required and deadline, else the common one a
     then: 'wait',
     required: 'all',
     deadline: DEADLINE,
+    ...AT_ANY_TIME,
   });
   const common: PolicyRule = { when: {}, then: 'wait' };
   assert.deepEqual(judge([common]), {
@@ -55,6 +66,7 @@ test('a rule that waits has its own required and deadline, else the common one a
     then: 'wait',
     required: 'any',
     deadline: null,
+    ...AT_ANY_TIME,
   });
 });
 
@@ -131,7 +143,7 @@ test("`documentation` decides every event as the documentation's sample does", (
         ? { policy: 'documentation', then: 'approve', required: 'all', deadline: null }
         : { policy: null, then: 'wait', required: 'all', deadline: null };
       const { rule: _, ...decision } = compilePolicy('documentation', 'all')(event, START_MS);
-      assert.deepEqual(decision, expected);
+      assert.deepEqual(decision, { ...expected, ...AT_ANY_TIME });
     }),
   );
 });

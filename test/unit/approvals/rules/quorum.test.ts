@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { compileAllotment } from '../../../../src/approvals/rules/budgets.ts';
 import type { Required, ScopeOptions } from '../../../../src/approvals/rules/options.ts';
 import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
 import { ineligibilityOf, quorumOf, type Rules } from '../../../../src/approvals/rules/quorum.ts';
 import { compileScope } from '../../../../src/approvals/rules/scope.ts';
+import { compileCalendar } from '../../../../src/approvals/rules/windows.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { scheduledEvent } from '../../../support/events.ts';
 
@@ -14,6 +16,8 @@ function rules(required: Required, scopes: Readonly<Record<string, ScopeOptions>
   const policy = compilePolicy(null, required);
   const compiled: Rules = {
     policy,
+    calendar: compileCalendar({}),
+    allotment: compileAllotment({}),
     dryRun: false,
     scopes: new Map(Object.entries(scopes).map(([name, scope]) => [name, compileScope(scope)])),
   };

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
-import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
+import { govern } from '../../../../src/approvals/rules/governed.ts';
+import { RulesInForce } from '../../../../src/approvals/rules/rules-in-force.ts';
 import { type EventRecord, lifeOf } from '../../../../src/approvals/views/event-record.ts';
 import { BridgeError } from '../../../../src/errors.ts';
 import type { PostResult } from '../../../../src/model/approvals.ts';
@@ -20,11 +21,12 @@ import {
   KEY,
   LOST,
   REFUSED,
+  RULES,
   STARTED,
 } from '../../../virtual/approvals-fixture.ts';
 
 const START = { action: 'start', at: scheduledEvent().notBefore, by: null } as const;
-const WAITS = { policy: null, then: 'wait', waitingFor: [] } as const;
+const WAITS = { policy: null, then: 'wait', waitingFor: [], window: null } as const;
 const EMPTY = { steps: [], next: null, unwritten: [] };
 const FIRST = '2026-01-01T00:00:00.000Z';
 
@@ -60,9 +62,9 @@ test('an event that nobody knows is refused as unknown', (t) => {
 });
 
 test('an event for which nothing was recorded and no rule speaks has the state none', () => {
-  const rules = { policy: compilePolicy(null, 'any'), scopes: new Map(), dryRun: false };
+  const rules = new RulesInForce(RULES);
   const known = { key: KEY, occurrence: 1, event: scheduledEvent() };
-  const governed = { ruling: rules.policy(known.event, 0), since: momentAt(0), dueMs: null, isDone: true };
+  const governed = govern(rules, known.event, momentAt(0), null);
   const parts = {
     rules,
     eventId: EVENT_ID,
@@ -73,12 +75,13 @@ test('an event for which nothing was recorded and no rule speaks has the state n
     turnMs: null,
     isOver: false,
     nextStep: START,
+    heldBackBy: [],
     rule: WAITS,
   };
   assert.deepEqual(lifeOf({ ...parts, at: momentAt(0) }), {
     ...{ eventId: EVENT_ID, state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [] },
     ...{ decidedBy: null, deadline: null, rank: 2, submitsAt: null },
-    ...{ submittedAt: null, notStartedForSeconds: null, ...EMPTY, nextStep: START, rule: WAITS },
+    ...{ submittedAt: null, notStartedForSeconds: null, ...EMPTY, nextStep: START, heldBackBy: [], rule: WAITS },
   });
 });
 
@@ -92,7 +95,7 @@ test('recorded, decided, submitted, confirmed: who, when, how, and what the meta
   const submitted: EventRecord = {
     ...{ eventId: EVENT_ID, state: 'submitted', approvedBy: ['orders'], policy: null, at, waitingFor: [], holds: [] },
     ...{ decidedBy: 'quorum', deadline: null, rank: null, submitsAt: null },
-    ...{ submittedAt: at, notStartedForSeconds: 61, ...EMPTY, nextStep: START, rule: WAITS },
+    ...{ submittedAt: at, notStartedForSeconds: 61, ...EMPTY, nextStep: START, heldBackBy: [], rule: WAITS },
     steps: [
       { ...nobody, at, step: 'recorded', approver: 'orders', via: 'token' },
       { ...nobody, at, step: 'decided', reason: 'quorum' },
