@@ -37,10 +37,13 @@ import {
   unawaitedPrograms,
   type Warning,
 } from './warnings.ts';
+import { windowFaults } from './window-checks.ts';
 
 /** The inputs of a check apart from the file itself. */
 export interface ConfigSurroundings extends Surroundings {
   readonly adapters: readonly AdapterDefinition<unknown>[];
+  /** Whether Node has the data of all time zones. Default: as it is. */
+  readonly hasZoneData?: () => boolean;
 }
 
 /** A configuration without a fault. */
@@ -134,6 +137,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   );
   if (http) faults.push(...httpFaults(http, file['http']), ...serverTlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']), ...unreachableRules(approvals));
+  faults.push(...windowFaults(file['approvals'], around.hasZoneData));
   if (approvals) faults.push(...proofFaults(approvals, file, secrets.opened));
   faults.push(...callerTokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
 
