@@ -7,7 +7,7 @@ import { BridgeError } from '../errors.ts';
 import { type Fault, formatFault, formatPath, type OptionFault, type Path, unknownKey } from '../schema/faults.ts';
 import { isMapping, validate } from '../schema/validate.ts';
 import type { Written } from './changes.ts';
-import type { Config, SinkConfig, SourceConfig } from './config.ts';
+import type { Config } from './config.ts';
 import {
   callerTokenFaults,
   httpFaults,
@@ -16,15 +16,16 @@ import {
   serverTlsFaults,
   unreachableRules,
 } from './cross-checks.ts';
-import { areOpen, fingerprint, openSecrets, type Surroundings, withHashes } from './secrets.ts';
+import { areOpen, openSecrets, type Surroundings, withHashes } from './secrets.ts';
 import { SECTIONS, type Sections } from './sections.ts';
-import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
+import { type ReadSink, readSinks, sharedFiles, sinkConfig, sinksOf } from './sinks.ts';
 import {
   type ReadSource,
   readSources,
   sharedStreams,
   silentApprovers,
   sourceCommon,
+  sourceConfig,
   speakerFaults,
 } from './sources.ts';
 import {
@@ -37,13 +38,15 @@ import {
   unawaitedPrograms,
   type Warning,
 } from './warnings.ts';
-import { windowFaults } from './window-checks.ts';
+import { windowFaults, windowWarnings } from './window-checks.ts';
 
 /** The inputs of a check apart from the file itself. */
 export interface ConfigSurroundings extends Surroundings {
   readonly adapters: readonly AdapterDefinition<unknown>[];
   /** Whether Node has the data of all time zones. Default: as it is. */
   readonly hasZoneData?: () => boolean;
+  /** The wall time; absent: no check of when windows open. */
+  readonly nowMs?: number;
 }
 
 /** A configuration without a fault. */
@@ -176,6 +179,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     ...similarNames(approvals, http),
     ...sinkWarnings(checkable),
     ...unawaitedPrograms(approvals, checkable),
+    ...windowWarnings(approvals, around.nowMs),
     ...exposedFiles(outputs, file, around),
   ];
   return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, checkable };
@@ -234,24 +238,6 @@ function secretFaults(section: Path, entries: readonly (ReadSink | ReadSource)[]
 
 function inEntry(at: Path, faults: readonly OptionFault[]): Fault[] {
   return faults.map(({ key, message }) => ({ path: formatPath([...at, key]), message }));
-}
-
-function sinkConfig(
-  { name, type, definition, common, options, written }: ReadSink,
-  around: Surroundings,
-): [string, SinkConfig][] {
-  if (!common) return [];
-  const { directory, env } = around;
-  return [
-    [
-      name,
-      { type, adapter: definition, options, directory, env, ...common, fingerprint: fingerprint(written, around) },
-    ],
-  ];
-}
-
-function sourceConfig({ name, type, definition, common, options }: ReadSource): [string, SourceConfig][] {
-  return common ? [[name, { type, definition, options, ...common }]] : [];
 }
 
 function distinct(faults: readonly Fault[]): Fault[] {

@@ -1,7 +1,12 @@
 // Windows, budgets and rules → faults and warnings that involve more than one key.
+import type { PolicyRule } from '../approvals/rules/options.ts';
+import { type Calendar, compileCalendar, FURTHEST_DAYS } from '../approvals/rules/windows.ts';
+import { formatDuration } from '../formats/durations.ts';
 import { hasZoneData } from '../formats/zoned-time.ts';
 import { type Fault, formatPath, nearest } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
+import type { Sections } from './sections.ts';
+import type { Warning } from './warnings.ts';
 
 /** A key of a rule → the section of `approvals` that defines its names. */
 const SECTION_OF = { during: 'windows', budgets: 'budgets' } as const;
@@ -68,4 +73,99 @@ function namedBy(policy: unknown, key: Key) {
 function namesIn(approvals: Readonly<Record<string, unknown>>, section: (typeof SECTION_OF)[Key]): readonly string[] {
   const value = approvals[section];
   return isMapping(value) ? Object.keys(value) : [];
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/**
+ * Windows that do not open, and windows that events can miss because Azure announces them too late.
+ * @param nowMs the wall time; absent: no check
+ */
+export function windowWarnings(
+  { windows, policy }: Pick<Sections['approvals'], 'windows' | 'policy'>,
+  nowMs: number | undefined,
+): Warning[] {
+  if (nowMs === undefined || Object.keys(windows).length === 0) return [];
+  const calendar = compileCalendar(windows);
+  const rules = Array.isArray(policy) ? (policy as readonly PolicyRule[]) : [];
+  return [
+    ...Object.keys(windows)
+      .filter((name) => calendar([name], nowMs) === null)
+      .map((name) => ({
+        path: formatPath(['approvals', 'windows', name]),
+        message: `does not open in the next ${FURTHEST_DAYS} days: correct its days, times or except`,
+        isGrave: true,
+      })),
+    ...rules.flatMap((rule, index) =>
+      shortNotices(rule)
+        .filter(({ noticeMs }) => canMiss(calendar, rule.during ?? [], noticeMs, nowMs))
+        .map((short) => ({
+          path: formatPath(['approvals', 'policy', index, 'during']),
+          message: missed(short, rule),
+          isGrave: false,
+        })),
+    ),
+  ];
+}
+
+interface ShortNotice {
+  /** What Azure announces, and how long before NotBefore. */
+  readonly announced: string;
+  /** The longest time between the announcement and NotBefore. */
+  readonly noticeMs: number;
+  /** What to do about it. */
+  readonly advice: string;
+}
+
+/** EventTypes that Azure never announces days ahead (protocol 5.8). */
+const SHORT_NOTICES: ReadonlyMap<string, Pick<ShortNotice, 'announced' | 'noticeMs'>> = new Map([
+  ['Preempt', { announced: 'Azure announces a Preempt about 30s ahead', noticeMs: MINUTE_MS / 2 }],
+  ['Terminate', { announced: 'Azure announces a Terminate at most 15m ahead', noticeMs: 15 * MINUTE_MS }],
+]);
+
+/** What a user starts waits as long as Azure waits for an approval, and no longer (protocol 7.4). */
+const USERS_NOTICE_MS = 15 * MINUTE_MS;
+
+/** Returns what the rule is for and Azure announces late; nothing without windows. */
+function shortNotices({ during, when }: PolicyRule): readonly ShortNotice[] {
+  if (during === undefined) return [];
+  const { impacts = [], initiators = [], notice } = when;
+  const types = [...SHORT_NOTICES].filter(([type]) => impacts.some((impact) => isSame(impact, type)));
+  if (types.length > 0)
+    return types.map(([type, short]) => ({
+      ...short,
+      advice: `put a rule for ${type} before this one, with then: approve or then: wait`,
+    }));
+  if (initiators.length > 0 && initiators.every((initiator) => isSame(initiator, 'User')))
+    return [
+      {
+        announced: 'Azure announces what a user starts at most 15m ahead',
+        noticeMs: USERS_NOTICE_MS,
+        advice: 'remove during, or let approvers decide with then: wait',
+      },
+    ];
+  if (notice?.belowMs === undefined) return [];
+  const announced = `this rule is for events less than ${formatDuration(notice.belowMs)} ahead`;
+  return [{ announced, noticeMs: notice.belowMs, advice: 'raise notice.below, or remove during' }];
+}
+
+function isSame(text: string, other: string): boolean {
+  return text.toLowerCase() === other.toLowerCase();
+}
+
+function missed({ announced, advice }: ShortNotice, { otherwise }: PolicyRule): string {
+  const fate = otherwise === 'wait' ? 'waits for approvers' : 'is left to Azure, which starts it at NotBefore';
+  return `${announced}, so an event outside these windows seldom reaches one, and ${fate}: ${advice}`;
+}
+
+/** Whether there is a moment from which no window opens within the notice. */
+function canMiss(calendar: Calendar, names: readonly string[], noticeMs: number, nowMs: number): boolean {
+  const endMs = nowMs + FURTHEST_DAYS * DAY_MS;
+  for (let atMs = nowMs; atMs < endMs; ) {
+    const opening = calendar(names, atMs);
+    if (opening === null || opening.fromMs - atMs >= noticeMs) return true;
+    atMs = opening.untilMs;
+  }
+  return false;
 }

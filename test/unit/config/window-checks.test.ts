@@ -1,6 +1,8 @@
-// Windows, budgets and rules that do not fit each other, or this Node → faults with their paths.
+// Windows, budgets and rules that do not fit each other, or this Node → faults and warnings.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readConfig } from '../../../src/config/read-config.ts';
+import { warningLine } from '../../../src/config/warnings.ts';
 import { faultsOf, surroundings } from '../../support/config.ts';
 
 /** `approvals` with the window `nights`, the budget `databases`, and these rules. */
@@ -106,4 +108,104 @@ approvals:
   policy: [{ when: {}, then: approve, budgets: [databases] }]
 `;
   assert.deepEqual(faultsOf(budgets, around), []);
+});
+
+/** 24 November 2026, a Tuesday, noon UTC. */
+const NOW_MS = Date.UTC(2026, 10, 24, 12);
+
+/** The warnings of a configuration with the windows `nights` and `always`, and this rule, at NOW_MS. */
+function warningsOf(rule: string, windows = NIGHTS, nowMs: number | null = NOW_MS): readonly string[] {
+  const text = `
+version: 1
+approvals:
+  windows: ${windows}
+  policy:
+    - ${rule}
+    - { when: {}, then: approve, during: [nights, always] }
+`;
+  const read = readConfig(text, { ...surroundings(), ...(nowMs === null ? {} : { nowMs }) });
+  if ('faults' in read) assert.fail(JSON.stringify(read.faults));
+  return read.warnings.map((warning) => `${warning.isGrave ? 'grave ' : ''}${warningLine(warning)}`);
+}
+
+const WEEK = '[Mon, Tue, Wed, Thu, Fri, Sat, Sun]';
+const NIGHTS = `{ nights: { days: ${WEEK}, from: "22:00", to: "05:00" }, always: { days: ${WEEK} } }`;
+
+const PREEMPT = 'Azure announces a Preempt about 30s ahead';
+const TERMINATE = 'Azure announces a Terminate at most 15m ahead';
+const USERS = 'Azure announces what a user starts at most 15m ahead';
+const SELDOM = 'so an event outside these windows seldom reaches one, and';
+const LEFT = 'is left to Azure, which starts it at NotBefore';
+const OWN = (type: string) => `put a rule for ${type} before this one, with then: approve or then: wait`;
+
+/** `when` and more of a rule, and its warnings. */
+const WARNED: readonly (readonly [when: string, more: string, warnings: readonly string[]])[] = [
+  ['impacts: [Preempt]', '', [`${PREEMPT}, ${SELDOM} ${LEFT}: ${OWN('Preempt')}`]],
+  ['impacts: [preempt]', ', otherwise: wait', [`${PREEMPT}, ${SELDOM} waits for approvers: ${OWN('Preempt')}`]],
+  [
+    'impacts: [Redeploy, Terminate, Preempt]',
+    '',
+    [`${PREEMPT}, ${SELDOM} ${LEFT}: ${OWN('Preempt')}`, `${TERMINATE}, ${SELDOM} ${LEFT}: ${OWN('Terminate')}`],
+  ],
+  [
+    'impacts: [Reboot, Redeploy], initiators: [user]',
+    '',
+    [`${USERS}, ${SELDOM} ${LEFT}: remove during, or let approvers decide with then: wait`],
+  ],
+  [
+    'notice: { below: 90m }',
+    '',
+    [`this rule is for events less than 90m ahead, ${SELDOM} ${LEFT}: raise notice.below, or remove during`],
+  ],
+  ['impacts: [Redeploy, Reboot, Freeze]', '', []],
+  ['initiators: [Platform]', '', []],
+  ['initiators: [Platform, User]', '', []],
+  ['notice: { above: 24h }', '', []],
+  [
+    'notice: { below: 17h }',
+    '',
+    [`this rule is for events less than 17h ahead, ${SELDOM} ${LEFT}: raise notice.below, or remove during`],
+  ],
+  ['notice: { below: 18h }', '', []],
+];
+
+for (const [when, more, warnings] of WARNED) {
+  test(`check warns of events that come too late for a window: ${when}${more}`, () => {
+    assert.deepEqual(
+      warningsOf(`{ when: { ${when} }, then: approve, during: [nights]${more} }`),
+      warnings.map((warning) => `warning: approvals.policy[0].during: ${warning}`),
+    );
+  });
+}
+
+test('check does not warn of late events if a window is always open, or if they need none', () => {
+  for (const rule of [
+    '{ when: { impacts: [Preempt] }, then: approve, during: [always] }',
+    '{ when: { impacts: [Preempt] }, then: approve, during: [nights, always] }',
+    '{ when: { impacts: [Preempt] }, then: approve }',
+    '{ when: { impacts: [Preempt] }, then: wait }',
+  ])
+    assert.deepEqual(warningsOf(rule), [], rule);
+});
+
+test('a day without the window is enough to miss it, and a gap as short as the notice is not', () => {
+  const rule = (impact: string) => `{ when: { impacts: [${impact}] }, then: approve, during: [always] }`;
+  const always = (more: string) => NIGHTS.replace(/always: .*$/, `always: { days: ${WEEK}, ${more} } }`);
+  const closed = always('except: ["2027-06-01"]');
+  assert.equal(warningsOf(rule('Terminate'), closed).length, 1);
+  assert.deepEqual(warningsOf(rule('Terminate'), always('to: "23:50"')), []);
+  assert.equal(warningsOf(rule('Preempt'), always('to: "23:50"')).length, 1);
+});
+
+test('check and run warn of a window that does not open in the next 400 days', () => {
+  const dates = (count: number) =>
+    Array.from({ length: count }, (_, day) => new Date(NOW_MS + (day - 1) * 86_400_000).toISOString().slice(0, 10));
+  const windows = (except: readonly string[]) =>
+    NIGHTS.replace('"05:00"', `"05:00", except: [${except.map((date) => `"${date}"`).join(', ')}]`);
+  const rule = '{ when: { impacts: [Freeze] }, then: approve }';
+  assert.deepEqual(warningsOf(rule, windows(dates(402))), [
+    'grave warning: approvals.windows.nights: does not open in the next 400 days: correct its days, times or except',
+  ]);
+  assert.deepEqual(warningsOf(rule, windows(dates(400))), []);
+  assert.deepEqual(warningsOf(rule, windows(dates(402)), null), [], 'not without the time');
 });
