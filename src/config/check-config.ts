@@ -16,16 +16,16 @@ import {
   serverTlsFaults,
   unreachableRules,
 } from './cross-checks.ts';
+import { sinkConfig, sourceConfig } from './entry-configs.ts';
 import { areOpen, openSecrets, type Surroundings, withHashes } from './secrets.ts';
 import { SECTIONS, type Sections } from './sections.ts';
-import { type ReadSink, readSinks, sharedFiles, sinkConfig, sinksOf } from './sinks.ts';
+import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
 import {
   type ReadSource,
   readSources,
   sharedStreams,
   silentApprovers,
   sourceCommon,
-  sourceConfig,
   speakerFaults,
 } from './sources.ts';
 import {

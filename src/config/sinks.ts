@@ -4,9 +4,7 @@ import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { type SinkCommon, sinkCommon } from '../delivery/options.ts';
 import { type Fault, formatPath } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
-import type { SinkConfig } from './config.ts';
 import { type ReadEntry, readEntries } from './entries.ts';
-import { fingerprint, type Surroundings } from './secrets.ts';
 
 /** A sink of a known type; its secrets are not resolved yet. */
 export type ReadSink = ReadEntry<AdapterDefinition<unknown>, SinkCommon>;
@@ -17,17 +15,6 @@ const DEFAULT_SINKS = { stdout: { type: 'stdout' } };
 /** Returns `sinks` in the form of the file, or its default. */
 export function sinksOf(file: Readonly<Record<string, unknown>>): unknown {
   return file['sinks'] === undefined ? DEFAULT_SINKS : file['sinks'];
-}
-
-/** Returns a sink with its name; nothing if its common keys have a fault. */
-export function sinkConfig(
-  { name, type, definition, common, options, written }: ReadSink,
-  around: Surroundings,
-): [string, SinkConfig][] {
-  if (!common) return [];
-  const { directory, env } = around;
-  const own = { type, adapter: definition, options, directory, env, fingerprint: fingerprint(written, around) };
-  return [[name, { ...own, ...common }]];
 }
 
 /** @param section from `sinksOf` */

@@ -4,7 +4,6 @@ import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import type { ApprovalSourceDefinition } from '../../adapters/approval-source.ts';
 import { type Fault, formatPath, nearest, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
-import type { SourceConfig } from './config.ts';
 import { type EntryType, type ReadEntry, readEntries } from './entries.ts';
 import type { ReadSink } from './sinks.ts';
 
@@ -31,11 +30,6 @@ export function sourceTypes(
   return adapters.flatMap(({ type, source }) =>
     source ? [{ type, options: source.options, definition: source }] : [],
   );
-}
-
-/** Returns a source with its name; nothing if its common keys have a fault. */
-export function sourceConfig({ name, type, definition, common, options }: ReadSource): [string, SourceConfig][] {
-  return common ? [[name, { type, definition, options, ...common }]] : [];
 }
 
 /** @param approvals in the form of the file */
