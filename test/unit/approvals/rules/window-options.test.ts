@@ -1,6 +1,7 @@
 // Windows, budgets and the rules that name them → options, or faults with paths and texts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { codeBlocksOf } from '../../../docs/markdown-page.ts';
 import { configOf, faultsOf } from '../../../support/config.ts';
 
 /** `approvals` with a window `nights`, a budget `databases`, a rule that uses both, and this rule behind it. */
@@ -31,6 +32,13 @@ test('windows, budgets and the rules that name them', () => {
       deadline: { beforeMs: 300_000, then: 'approve' },
     },
   ]);
+});
+
+test('the example of docs/operate/configuration.md is a valid configuration', () => {
+  const [example, ...more] = codeBlocksOf('docs/operate/configuration.md').filter(({ text }) => /windows:/.test(text));
+  assert.deepEqual(more, []);
+  const { windows, budgets } = configOf(`version: 1\n${example?.text}`).approvals;
+  assert.deepEqual([...Object.keys(windows), ...Object.keys(budgets)], ['nights', 'weekend', 'databases']);
 });
 
 test('a window lasts the whole day in UTC, and a budget has no rest, unless they say otherwise', () => {
