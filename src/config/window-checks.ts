@@ -124,8 +124,11 @@ const SHORT_NOTICES: ReadonlyMap<string, Pick<ShortNotice, 'announced' | 'notice
   ['Terminate', { announced: 'Azure announces a Terminate at most 15m ahead', noticeMs: 15 * MINUTE_MS }],
 ]);
 
-/** What a user starts waits as long as Azure waits for an approval, and no longer (protocol 7.4). */
-const USERS_NOTICE_MS = 15 * MINUTE_MS;
+/**
+ * The longest notice that is short. What a user starts has no more: it waits as long as Azure waits for an approval
+ * (protocol 5.8, 7.4).
+ */
+const SHORT_MS = 15 * MINUTE_MS;
 
 /** Returns what the rule is for and Azure announces late; nothing without windows. */
 function shortNotices({ during, when }: PolicyRule): readonly ShortNotice[] {
@@ -141,11 +144,11 @@ function shortNotices({ during, when }: PolicyRule): readonly ShortNotice[] {
     return [
       {
         announced: 'Azure announces what a user starts at most 15m ahead',
-        noticeMs: USERS_NOTICE_MS,
+        noticeMs: SHORT_MS,
         advice: 'remove during, or let approvers decide with then: wait',
       },
     ];
-  if (notice?.belowMs === undefined) return [];
+  if (notice?.belowMs === undefined || notice.belowMs > SHORT_MS) return [];
   const announced = `this rule is for events less than ${formatDuration(notice.belowMs)} ahead`;
   return [{ announced, noticeMs: notice.belowMs, advice: 'raise notice.below, or remove during' }];
 }
@@ -156,7 +159,7 @@ function isSame(text: string, other: string): boolean {
 
 function missed({ announced, advice }: ShortNotice, { otherwise }: PolicyRule): string {
   const fate = otherwise === 'wait' ? 'waits for approvers' : 'is left to Azure, which starts it at NotBefore';
-  return `${announced}, so an event outside these windows seldom reaches one, and ${fate}: ${advice}`;
+  return `${announced}: if no window is open in that time, the event ${fate}; ${advice}`;
 }
 
 /** Whether there is a moment from which no window opens within the notice. */

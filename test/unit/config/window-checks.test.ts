@@ -134,39 +134,34 @@ const NIGHTS = `{ nights: { days: ${WEEK}, from: "22:00", to: "05:00" }, always:
 const PREEMPT = 'Azure announces a Preempt about 30s ahead';
 const TERMINATE = 'Azure announces a Terminate at most 15m ahead';
 const USERS = 'Azure announces what a user starts at most 15m ahead';
-const SELDOM = 'so an event outside these windows seldom reaches one, and';
+const MISSED = 'if no window is open in that time, the event';
 const LEFT = 'is left to Azure, which starts it at NotBefore';
 const OWN = (type: string) => `put a rule for ${type} before this one, with then: approve or then: wait`;
 
 /** `when` and more of a rule, and its warnings. */
 const WARNED: readonly (readonly [when: string, more: string, warnings: readonly string[]])[] = [
-  ['impacts: [Preempt]', '', [`${PREEMPT}, ${SELDOM} ${LEFT}: ${OWN('Preempt')}`]],
-  ['impacts: [preempt]', ', otherwise: wait', [`${PREEMPT}, ${SELDOM} waits for approvers: ${OWN('Preempt')}`]],
+  ['impacts: [Preempt]', '', [`${PREEMPT}: ${MISSED} ${LEFT}; ${OWN('Preempt')}`]],
+  ['impacts: [preempt]', ', otherwise: wait', [`${PREEMPT}: ${MISSED} waits for approvers; ${OWN('Preempt')}`]],
   [
     'impacts: [Redeploy, Terminate, Preempt]',
     '',
-    [`${PREEMPT}, ${SELDOM} ${LEFT}: ${OWN('Preempt')}`, `${TERMINATE}, ${SELDOM} ${LEFT}: ${OWN('Terminate')}`],
+    [`${PREEMPT}: ${MISSED} ${LEFT}; ${OWN('Preempt')}`, `${TERMINATE}: ${MISSED} ${LEFT}; ${OWN('Terminate')}`],
   ],
   [
     'impacts: [Reboot, Redeploy], initiators: [user]',
     '',
-    [`${USERS}, ${SELDOM} ${LEFT}: remove during, or let approvers decide with then: wait`],
+    [`${USERS}: ${MISSED} ${LEFT}; remove during, or let approvers decide with then: wait`],
   ],
   [
-    'notice: { below: 90m }',
+    'notice: { below: 15m }',
     '',
-    [`this rule is for events less than 90m ahead, ${SELDOM} ${LEFT}: raise notice.below, or remove during`],
+    [`this rule is for events less than 15m ahead: ${MISSED} ${LEFT}; raise notice.below, or remove during`],
   ],
   ['impacts: [Redeploy, Reboot, Freeze]', '', []],
   ['initiators: [Platform]', '', []],
   ['initiators: [Platform, User]', '', []],
   ['notice: { above: 24h }', '', []],
-  [
-    'notice: { below: 17h }',
-    '',
-    [`this rule is for events less than 17h ahead, ${SELDOM} ${LEFT}: raise notice.below, or remove during`],
-  ],
-  ['notice: { below: 18h }', '', []],
+  ['notice: { below: 16m }', '', []],
 ];
 
 for (const [when, more, warnings] of WARNED) {
