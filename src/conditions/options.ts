@@ -9,12 +9,13 @@ import { globFault, LONGEST_GLOB } from './globs.ts';
  */
 const MOST_GLOBS = 1000;
 
-export function globs(description: string) {
+/** @param empty the fault of an empty list */
+export function globs(description: string, empty = 'must not be empty: leave the key out to set no condition') {
   const length = `must have 1 to ${LONGEST_GLOB} characters`;
   const glob = v.pipe(v.string(), v.minLength(1, length), v.maxLength(LONGEST_GLOB, length), withoutFault(globFault));
   return v.pipe(
     v.array(glob),
-    v.minLength(1, 'must not be empty: leave the key out to set no condition'),
+    v.minLength(1, empty),
     v.maxLength(MOST_GLOBS, `must not have more than ${MOST_GLOBS} globs: use * and ? for names that are alike`),
     v.description(description),
   );

@@ -7,7 +7,7 @@ import { BridgeError } from '../errors.ts';
 import { type Fault, formatFault, formatPath, type OptionFault, type Path, unknownKey } from '../schema/faults.ts';
 import { isMapping, validate } from '../schema/validate.ts';
 import type { Written } from './changes.ts';
-import type { Config, SinkConfig, SourceConfig } from './config.ts';
+import type { Config } from './config.ts';
 import {
   callerTokenFaults,
   httpFaults,
@@ -16,7 +16,8 @@ import {
   serverTlsFaults,
   unreachableRules,
 } from './cross-checks.ts';
-import { areOpen, fingerprint, openSecrets, type Surroundings, withHashes } from './secrets.ts';
+import { sinkConfig, sourceConfig } from './entry-configs.ts';
+import { areOpen, openSecrets, type Surroundings, withHashes } from './secrets.ts';
 import { SECTIONS, type Sections } from './sections.ts';
 import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
 import {
@@ -37,10 +38,15 @@ import {
   unawaitedPrograms,
   type Warning,
 } from './warnings.ts';
+import { windowFaults, windowWarnings } from './window-checks.ts';
 
 /** The inputs of a check apart from the file itself. */
 export interface ConfigSurroundings extends Surroundings {
   readonly adapters: readonly AdapterDefinition<unknown>[];
+  /** Whether Node has the data of all time zones. Default: as it is. */
+  readonly hasZoneData?: () => boolean;
+  /** The wall time; absent: no check of when windows open. */
+  readonly nowMs?: number;
 }
 
 /** A configuration without a fault. */
@@ -134,6 +140,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   );
   if (http) faults.push(...httpFaults(http, file['http']), ...serverTlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']), ...unreachableRules(approvals));
+  faults.push(...windowFaults(file['approvals'], around.hasZoneData));
   if (approvals) faults.push(...proofFaults(approvals, file, secrets.opened));
   faults.push(...callerTokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
 
@@ -172,6 +179,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     ...similarNames(approvals, http),
     ...sinkWarnings(checkable),
     ...unawaitedPrograms(approvals, checkable),
+    ...windowWarnings(approvals, around.nowMs),
     ...exposedFiles(outputs, file, around),
   ];
   return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, checkable };
@@ -230,24 +238,6 @@ function secretFaults(section: Path, entries: readonly (ReadSink | ReadSource)[]
 
 function inEntry(at: Path, faults: readonly OptionFault[]): Fault[] {
   return faults.map(({ key, message }) => ({ path: formatPath([...at, key]), message }));
-}
-
-function sinkConfig(
-  { name, type, definition, common, options, written }: ReadSink,
-  around: Surroundings,
-): [string, SinkConfig][] {
-  if (!common) return [];
-  const { directory, env } = around;
-  return [
-    [
-      name,
-      { type, adapter: definition, options, directory, env, ...common, fingerprint: fingerprint(written, around) },
-    ],
-  ];
-}
-
-function sourceConfig({ name, type, definition, common, options }: ReadSource): [string, SourceConfig][] {
-  return common ? [[name, { type, definition, options, ...common }]] : [];
 }
 
 function distinct(faults: readonly Fault[]): Fault[] {

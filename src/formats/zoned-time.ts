@@ -23,6 +23,11 @@ export function isZoneName(name: string): boolean {
   return name === 'UTC' || (name.includes('/') && formatOf(name) !== null);
 }
 
+/** Returns the names of time zones that Node lists. It accepts more: older names, and any case. */
+export function zoneNames(): readonly string[] {
+  return ['UTC', ...Intl.supportedValuesOf('timeZone')];
+}
+
 /** Whether Node has the data of all time zones. A build with small-icu or without Intl has not. */
 export function hasZoneData(): boolean {
   // 15 July 2026, noon UTC: Berlin has summer time, and Lord Howe an offset with half an hour.

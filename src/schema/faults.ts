@@ -37,10 +37,7 @@ export function formatPath(path: Path): string {
 
 /** Returns one readable line. */
 export function formatFault({ path, message, allowed, suggestion }: Fault): string {
-  const hints = [
-    allowed === undefined ? '' : ` (allowed: ${allowed})`,
-    suggestion === undefined ? '' : `; did you mean ${suggestion}?`,
-  ];
+  const hints = [allowed === undefined ? '' : ` (allowed: ${allowed})`, didYouMean(suggestion)];
   return visibleLine(`${path === '' ? '' : `${path}: `}${message}${hints.join('')}`);
 }
 
@@ -55,13 +52,19 @@ export function unknownKey(path: Path, known: readonly string[], kind: FileKind)
   };
 }
 
-/** Returns the candidate that `text` probably misspells. */
+/** Returns the candidate that `text` probably misspells, without case. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   if (candidates.length === 0) return undefined;
-  const best = closest(text.toLowerCase(), [...candidates]);
-  return distance(text.toLowerCase(), best.toLowerCase()) <= Math.max(1, Math.floor(best.length / 3))
-    ? best
+  const [wanted, known] = [text.toLowerCase(), candidates.map((candidate) => candidate.toLowerCase())];
+  const best = closest(wanted, known);
+  return distance(wanted, best) <= Math.max(1, Math.floor(best.length / 3))
+    ? candidates[known.indexOf(best)]
     : undefined;
+}
+
+/** Returns `; did you mean Mon?` for the end of a message, or nothing. */
+export function didYouMean(suggestion: string | undefined): string {
+  return suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
 }
 
 /** Returns a schema's issue as a fault. */

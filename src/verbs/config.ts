@@ -30,7 +30,8 @@ export async function loadValidConfig(context: VerbContext, file: string | undef
 
 /** @throws BridgeError BRIDGE_CONFIG_UNREADABLE */
 async function readConfigFile(context: VerbContext, file: string | undefined): Promise<CheckedConfig> {
-  const around = { adapters: ADAPTERS, env: context.env, readFile: readRegularFile, exposureOf };
+  const nowMs = context.deps.wallMs();
+  const around = { adapters: ADAPTERS, env: context.env, readFile: readRegularFile, exposureOf, nowMs };
   const checked =
     file === undefined
       ? defaultConfig({ ...around, directory: '.' })

@@ -1,45 +1,43 @@
 // The keys `windows` and `budgets`, and those of a rule that names them → schemas and types.
 import * as v from 'valibot';
 import { globs } from '../../conditions/options.ts';
-import { isZoneName } from '../../formats/zoned-time.ts';
+import { hasZoneData, isZoneName, zoneNames } from '../../formats/zoned-time.ts';
+import { didYouMean, nearest } from '../../schema/faults.ts';
 import { durationBetween, type MappingFault, name, withoutFault } from '../../schema/pieces.ts';
-import { WEEKDAYS } from './windows.ts';
+import type { WindowOptions } from './windows.ts';
 
 /** The maximum number of dates on which a window does not open. */
 const MOST_DATES = 1000;
 
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+const END = /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
+/** In the order of a week. */
+const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const satisfies WindowOptions['days'];
+
 const days = v.pipe(
-  v.array(v.picklist(WEEKDAYS, `must be one of ${WEEKDAYS.join(', ')}`)),
+  v.array(v.picklist(DAYS, ({ input }) => `must be one of ${DAYS.join(', ')}${didYouMean(nearDay(input))}`)),
   v.minLength(1, 'must not be empty: the window would never open'),
   v.description('The days on which the window opens, by the calendar of its zone.'),
 );
 
 const from = v.pipe(
-  v.optional(v.pipe(v.string(), v.regex(TIME, 'must be a time from "00:00" to "23:59", in quotation marks')), '00:00'),
+  v.optional(time(TIME, 'must be a time from "00:00" to "23:59", with two digits for the hour'), '00:00'),
   v.description('When it opens, by the wall clock of its zone.'),
 );
 
 const to = v.pipe(
-  v.optional(
-    v.pipe(
-      v.string(),
-      v.check(
-        (time) => time === '24:00' || TIME.test(time),
-        'must be a time from "00:00" to "24:00", in quotation marks',
-      ),
-    ),
-    '24:00',
-  ),
+  v.optional(time(END, 'must be a time from "00:00" to "24:00", with two digits for the hour'), '24:00'),
   v.description('When it closes; a time before "from" is on the next day.'),
 );
+
+const NO_DATE = 'must be a date such as "2026-12-26"';
 
 const except = v.pipe(
   v.optional(
     v.pipe(
-      v.array(v.pipe(v.string(), withoutFault(dateFault))),
+      v.array(v.pipe(v.string(NO_DATE), v.regex(DATE, NO_DATE), withoutFault(calendarFault))),
       v.maxLength(MOST_DATES, `must not have more than ${MOST_DATES} dates`),
     ),
     [],
@@ -48,16 +46,7 @@ const except = v.pipe(
 );
 
 const timeZone = v.pipe(
-  v.optional(
-    v.pipe(
-      v.string(),
-      v.check(
-        isZoneName,
-        'must be the IANA name of a time zone, such as Europe/Berlin; not an offset or an abbreviation',
-      ),
-    ),
-    'UTC',
-  ),
+  v.optional(v.pipe(v.string(), withoutFault(zoneFault)), 'UTC'),
   v.description('The IANA name of its time zone.'),
 );
 
@@ -68,7 +57,10 @@ export const windows = v.pipe(
     v.pipe(
       v.strictObject({ days, from, to, except, timeZone }),
       v.forward(
-        v.check((window) => window.from !== window.to, 'must differ from "from": the window would be empty'),
+        v.check(
+          (window) => window.from !== window.to || !TIME.test(window.from),
+          'must differ from "from": the window would be empty',
+        ),
         ['to'],
       ),
     ),
@@ -82,11 +74,14 @@ export const budgets = v.pipe(
     name(),
     v.pipe(
       v.strictObject({
-        resources: globs('Globs for names in Resources, without case. Other names are not counted.'),
+        resources: globs(
+          'Globs for names in Resources, without case. Other names are not counted.',
+          'must not be empty: the budget would count no name; "*" counts every name',
+        ),
         atMost: v.pipe(
           v.number(),
           v.integer(),
-          v.minValue(1, 'must be at least 1: for "never", write a rule with then: never'),
+          v.minValue(1, 'must be at least 1: to approve nothing, write a rule with then: never'),
           v.description('The maximum number of these names that may be in use at a time.'),
         ),
         rest: v.optional(
@@ -171,9 +166,28 @@ function names(section: 'windows' | 'budgets') {
   );
 }
 
+function time(form: RegExp, message: string) {
+  return v.pipe(v.string(message), v.regex(form, message));
+}
+
+/** `Monday`, `mon` and `Montag` mean `Mon`. */
+function nearDay(day: unknown): string | undefined {
+  if (typeof day !== 'string') return undefined;
+  return DAYS.find((known) => day.toLowerCase().startsWith(known.toLowerCase())) ?? nearest(day, DAYS);
+}
+
 /** 30 February has the form of a date, and no calendar has it. */
-function dateFault(text: string): string | null {
-  if (!DATE.test(text)) return 'must be a date such as 2026-12-26, in quotation marks';
+function calendarFault(text: string): string | null {
+  if (!DATE.test(text)) return null;
   const at = new Date(`${text}T00:00:00Z`);
   return Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== text ? 'is not in the calendar' : null;
+}
+
+/** A Node without the data can judge no name. The configuration then has a fault of its own. */
+function zoneFault(name: string): string | null {
+  if (isZoneName(name) || !hasZoneData()) return null;
+  const known = zoneNames();
+  const city = known.find((zone) => zone.toLowerCase().endsWith(`/${name.toLowerCase()}`));
+  const message = 'must be the IANA name of a time zone, such as Europe/Berlin; not an offset or an abbreviation';
+  return `${message}${didYouMean(city ?? nearest(name, known))}`;
 }

@@ -38,7 +38,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** A NotBefore is never further ahead than a year, so a later opening decides nothing. */
-const FURTHEST_DAYS = 400;
+export const FURTHEST_DAYS = 400;
 
 /** @throws RangeError if Node knows no zone by a window's name */
 export function compileCalendar(windows: Readonly<Record<string, WindowOptions>>): Calendar {

@@ -44,6 +44,24 @@ publish: { resources: own }`;
   ]);
 });
 
+test('windows and budgets are compared one by one, also with a file that has none', () => {
+  const text = (nights: string, atMost: number) => `
+approvals:
+  windows: { nights: { days: [Mon], to: "${nights}" }, days: { days: [Tue] } }
+  budgets: { databases: { resources: ["db_*"], atMost: ${atMost} } }
+  policy: [{ when: {}, then: approve, during: [nights, days], budgets: [databases] }]`;
+  assert.deepEqual(changes(text('05:00', 1), text('06:00', 2)), [
+    'approvals.windows.nights.to',
+    'approvals.budgets.databases.atMost',
+  ]);
+  assert.deepEqual(changes('', text('05:00', 1)), [
+    'approvals.windows.nights',
+    'approvals.windows.days',
+    'approvals.budgets.databases',
+    'approvals.policy',
+  ]);
+});
+
 test('an added or removed entry is reported as a whole, even if its section was absent', () => {
   const orders = 'approvals: { approvers: { orders: { token: { env: TOKEN } } } }';
   const stdout = 'sinks: { stdout: { type: stdout } }';

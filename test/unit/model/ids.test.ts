@@ -67,6 +67,9 @@ test('a rule is named by what it says: not by the order of its keys or lists, an
   for (const other of [
     { ...rule, then: 'never' },
     { ...rule, required: 2 },
+    { ...rule, during: ['nights'] },
+    { ...rule, otherwise: 'wait' },
+    { ...rule, budgets: ['databases'] },
     { ...rule, when: { impacts: ['Freeze'] } },
     { ...rule, when: { ...rule.when, resources: ['web_*'] } },
     { ...rule, deadline: { ...rule.deadline, beforeMs: 1001 } },

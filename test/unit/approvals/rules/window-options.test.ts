@@ -1,6 +1,7 @@
 // Windows, budgets and the rules that name them → options, or faults with paths and texts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { codeBlocksOf } from '../../../docs/markdown-page.ts';
 import { configOf, faultsOf } from '../../../support/config.ts';
 
 /** `approvals` with a window `nights`, a budget `databases`, a rule that uses both, and this rule behind it. */
@@ -31,6 +32,13 @@ test('windows, budgets and the rules that name them', () => {
       deadline: { beforeMs: 300_000, then: 'approve' },
     },
   ]);
+});
+
+test('the example of docs/operate/configuration.md is a valid configuration', () => {
+  const [example, ...more] = codeBlocksOf('docs/operate/configuration.md').filter(({ text }) => /windows:/.test(text));
+  assert.deepEqual(more, []);
+  const { windows, budgets } = configOf(`version: 1\n${example?.text}`).approvals;
+  assert.deepEqual([...Object.keys(windows), ...Object.keys(budgets)], ['nights', 'weekend', 'databases']);
 });
 
 test('a window lasts the whole day in UTC, and a budget has no rest, unless they say otherwise', () => {
@@ -87,3 +95,114 @@ for (const [rule, faults] of RULES) {
     );
   });
 }
+
+/** A window or a budget with these keys that the rules name. */
+function terms(window: string, budget = 'resources: ["*"], atMost: 1'): string {
+  return `
+version: 1
+approvals:
+  windows: { nights: { ${window} } }
+  budgets: { databases: { ${budget} } }
+  policy: [{ when: {}, then: approve, during: [nights], budgets: [databases] }]
+`;
+}
+
+const ZONE = 'timeZone: must be the IANA name of a time zone, such as Europe/Berlin; not an offset or an abbreviation';
+const DAY = 'must be one of Mon, Tue, Wed, Thu, Fri, Sat, Sun';
+const FROM = 'from: must be a time from "00:00" to "23:59", with two digits for the hour';
+const TO = 'to: must be a time from "00:00" to "24:00", with two digits for the hour';
+const NO_DATE = 'must be a date such as "2026-12-26"';
+
+/** The keys of a window, and its faults. */
+const WINDOWS: readonly (readonly [keys: string, faults: readonly string[]])[] = [
+  ['from: "01:00"', ['days: is missing']],
+  ['days: []', ['days: must not be empty: the window would never open']],
+  ['days: Mon', ['days: must be a list, not a text']],
+  [
+    'days: [Monday, mon, Thr, Xyzzy, 1]',
+    [
+      `days[0]: ${DAY}; did you mean Mon?`,
+      `days[1]: ${DAY}; did you mean Mon?`,
+      `days[2]: ${DAY}; did you mean Thu?`,
+      `days[3]: ${DAY}`,
+      `days[4]: ${DAY}`,
+    ],
+  ],
+  ['days: [Mon], from: "24:00"', [FROM]],
+  ['days: [Mon], from: "9:00"', [FROM]],
+  ['days: [Mon], from: 9', [FROM]],
+  ['days: [Mon], from: "22:60", to: "24:01"', [FROM, TO]],
+  ['days: [Mon], to: "5:00"', [TO]],
+  ['days: [Mon], to: 24', [TO]],
+  ['days: [Mon], from: "22:00", to: "22:00"', ['to: must differ from "from": the window would be empty']],
+  ['days: [Mon], to: "00:00"', ['to: must differ from "from": the window would be empty']],
+  ['days: [Mon], from: "00:00", to: "24:00"', []],
+  ['days: [Mon], from: 22:00, to: 05:00', []],
+  ['days: [Mon], except: "2026-12-26"', ['except: must be a list, not a text']],
+  [
+    'days: [Mon], except: ["2026-02-29", "2028-02-29", "2026-13-01", "26.12.2026", 20261226, 2026-12-26]',
+    [
+      'except[0]: is not in the calendar',
+      'except[2]: is not in the calendar',
+      `except[3]: ${NO_DATE}`,
+      `except[4]: ${NO_DATE}`,
+    ],
+  ],
+  [
+    `days: [Mon], except: [${Array.from({ length: 1001 }, () => '"2026-12-26"').join(', ')}]`,
+    ['except: must not have more than 1000 dates'],
+  ],
+  [`days: [Mon], except: [${Array.from({ length: 1000 }, () => '"2026-12-26"').join(', ')}]`, []],
+  ['days: [Mon], timeZone: Europe/Berln', [`${ZONE}; did you mean Europe/Berlin?`]],
+  ['days: [Mon], timeZone: berlin', [`${ZONE}; did you mean Europe/Berlin?`]],
+  ['days: [Mon], timeZone: "America/New York"', [`${ZONE}; did you mean America/New_York?`]],
+  ['days: [Mon], timeZone: utc', [`${ZONE}; did you mean UTC?`]],
+  ['days: [Mon], timeZone: CET', [ZONE]],
+  ['days: [Mon], timeZone: "+02:00"', [ZONE]],
+  ['days: [Mon], timeZone: ""', [ZONE]],
+  ['days: [Mon], timeZone: 1', ['timeZone: must be a text, not a number']],
+  ['days: [Mon], timeZone: Asia/Kolkata', []],
+  [
+    'days: [Mon], timezone: UTC',
+    ['timezone: is not a key of the configuration (allowed: days, from, to, except, timeZone); did you mean timeZone?'],
+  ],
+];
+
+for (const [keys, faults] of WINDOWS) {
+  test(`the faults of a window with ${keys.slice(0, 100)}`, () => {
+    assert.deepEqual(
+      faultsOf(terms(keys)),
+      faults.map((fault) => `approvals.windows.nights.${fault}`),
+    );
+  });
+}
+
+/** The keys of a budget, and its faults. */
+const BUDGETS: readonly (readonly [keys: string, faults: readonly string[]])[] = [
+  ['resources: ["*"]', ['atMost: is missing']],
+  ['atMost: 1', ['resources: is missing']],
+  ['resources: [], atMost: 1', ['resources: must not be empty: the budget would count no name; "*" counts every name']],
+  ['resources: ["*"], atMost: 0', ['atMost: must be at least 1: to approve nothing, write a rule with then: never']],
+  ['resources: ["*"], atMost: 1.5', ['atMost: must be a whole number']],
+  ['resources: ["*"], atMost: "1"', ['atMost: must be a number, not a text']],
+  ['resources: ["*"], atMost: 1, rest: 10', ['rest: must be a duration such as 500ms, 10s, 15m or 30d']],
+  ['resources: ["*"], atMost: 1, rest: 31d', ['rest: must be between 0s and 30d']],
+  ['resources: ["*"], atMost: 1000, rest: 30d', []],
+];
+
+for (const [keys, faults] of BUDGETS) {
+  test(`the faults of a budget with ${keys}`, () => {
+    assert.deepEqual(
+      faultsOf(terms('days: [Mon]', keys)),
+      faults.map((fault) => `approvals.budgets.databases.${fault}`),
+    );
+  });
+}
+
+test('names of windows and budgets are as those of sinks', () => {
+  const text = terms('days: [Mon]').replaceAll('nights', 'my nights').replaceAll('databases', '__proto__');
+  assert.deepEqual(faultsOf(text), [
+    'approvals.budgets.__proto__: may not be used as a name',
+    'approvals.windows.my nights: is not a valid name: use 1 to 64 letters, digits, _ or -',
+  ]);
+});
