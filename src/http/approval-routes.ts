@@ -121,22 +121,38 @@ const NEXT_STEP = api.shape('NextStep', {
     description:
       '`approve`: this bridge submits an approval. `start`: Azure starts the event. Null: it is Started or has ended, or it has no NotBefore and this bridge will not approve it.',
   },
-  at: { ...api.timeOrNull, description: 'When. With `start`, the NotBefore; null if there is none.' },
+  at: {
+    ...api.timeOrNull,
+    description:
+      'When. With `start`, the NotBefore; null if there is none. With `approve`, null while a budget holds it back.',
+  },
   by: {
     ...api.textOrNull,
     description: 'With `approve`: `documentation` or `policy[N]`; null if approvers have decided.',
   },
 });
 
+const GOVERNING_WINDOW = api.shape('GoverningWindow', {
+  name: { ...api.text, description: 'Its name in `approvals.windows`.' },
+  opensAt: api.time,
+  closesAt: api.time,
+});
+
 const GOVERNING_RULE = api.shape('GoverningRule', {
   policy: rule,
   then: { enum: ['approve', 'wait', 'never'], description: '`never`: approvers get 403, too.' },
   waitingFor: { ...api.names, description: 'The approvers whose yes is missing, also if nobody has approved yet.' },
+  window: {
+    ...api.orNull(GOVERNING_WINDOW),
+    description:
+      'The window in which the rule approves, open or next. Null if it approves at any time, or if none opens before NotBefore.',
+  },
 });
 
 /** What happens to an event if nobody acts, and the rule that governs it. */
 export const NEXT = {
   nextStep: { ...NEXT_STEP, description: 'What happens if nobody acts.' },
+  heldBackBy: { ...api.names, description: 'The budgets that hold an approval back now; empty: none.' },
   rule: {
     ...api.orNull(GOVERNING_RULE),
     description: 'The rule that governs the event; null unless the event is Scheduled.',
@@ -225,7 +241,8 @@ const GET_APPROVAL: api.ApiOperation = {
         submittedAt: '2026-01-01T00:00:00.200Z',
       },
       nextStep: { action: 'start', at: '2026-01-01T00:15:00Z', by: null },
-      rule: { policy: null, then: 'wait', waitingFor: [] },
+      heldBackBy: [],
+      rule: { policy: null, then: 'wait', waitingFor: [], window: null },
       notStartedForSeconds: 3,
       steps: [
         { ...NO_STEP, at: '2026-01-01T00:00:00.100Z', step: 'recorded', approver: 'orders', via: 'token' },

@@ -12,7 +12,7 @@ export interface EventsView extends MachineView {
   readonly documentIncarnation: number | null;
   /** RFC 3339; null before the first good document. */
   readonly observedAt: string | null;
-  /** The `data` of a CloudEvent of each event, `cloudEventId`, `approval`, `nextStep` and `rule`. */
+  /** The `data` of a CloudEvent of each event, `cloudEventId`, `approval`, `nextStep`, `heldBackBy` and `rule`. */
   readonly events: readonly object[];
 }
 
@@ -93,7 +93,8 @@ const EXAMPLE = {
     ...{ waitingFor: ['billing'], holds: [] },
   },
   nextStep: { action: 'start', at: '2026-01-01T00:15:00Z', by: null },
-  rule: { policy: null, then: 'wait', waitingFor: ['billing'] },
+  heldBackBy: [],
+  rule: { policy: null, then: 'wait', waitingFor: ['billing'], window: null },
 };
 
 function ofFirst(operationId: string): api.SchemaNode {
