@@ -9,6 +9,7 @@ import { AuditTrail, type AuditTrailParts } from './record/audit-trail.ts';
 import { Commands } from './record/commands.ts';
 import { Deadlines } from './record/deadlines.ts';
 import { decideWhenDue } from './record/decide-when-due.ts';
+import { HoldOfEverything } from './record/hold-of-all.ts';
 import { Ledger } from './record/ledger.ts';
 import { Refusals } from './record/refusals.ts';
 import { Reviews } from './record/reviews.ts';
@@ -43,6 +44,7 @@ export function connectStages(parts: ApprovalsParts) {
   const shared = { ...parts, rules, auditTrail, ledger, turnMs };
   decideWhenDue({ ...shared, deadlines });
   const commands = new Commands(shared);
+  const holdOfAll = new HoldOfEverything(shared);
   const reviews = new Reviews({
     ...shared,
     mayHavePosted: (approval) => !isDrill(approval.key) && turn.mayHaveCome(approval),
@@ -54,5 +56,6 @@ export function connectStages(parts: ApprovalsParts) {
     answers,
     isProtected: (approval) => isProtected(approval, rules.approvers),
   });
-  return { rules, turn, deadlines, ledger, commands, reviews, refusals, submissions, views: new Queries(shared) };
+  const views = new Queries(shared);
+  return { rules, turn, deadlines, ledger, commands, holdOfAll, reviews, refusals, submissions, views };
 }

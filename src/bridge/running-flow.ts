@@ -225,9 +225,9 @@ export class RunningFlow implements AsyncDisposable {
 
 /** Adapts the committer and the outbox for approvals, which publish their changes as CloudEvents. */
 export function approvalStore(store: Committer, publishing: Publishing): ApprovalStore {
-  const { approvals, messages, journal, known } = publishing.outbox;
+  const { approvals, messages, journal, known, holdOfAll } = publishing.outbox;
   return {
-    ...{ approvals, messages, journal, known },
+    ...{ approvals, messages, journal, known, holdOfAll },
     commit: (work) => store.commit((transaction) => work(forApprovals(transaction, publishing))),
   };
 }

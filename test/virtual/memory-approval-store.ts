@@ -4,6 +4,7 @@ import type { ApprovalStore, ApprovalTransaction } from '../../src/approvals/sto
 import type {
   ApprovalStep,
   EventApproval,
+  HoldOfAll,
   MessageState,
   ReceivedMessage,
   RecordPart,
@@ -33,6 +34,8 @@ export class MemoryApprovalStore implements ApprovalStore {
   readonly #ended = new Map<number, { readonly key: string; readonly endedMs: number }>();
   readonly #messages = new Map<string, StoredMessage>();
 
+  #holdOfAll: HoldOfAll | null = null;
+
   commit<T>(work: (transaction: ApprovalTransaction) => T): T {
     this.transactions++;
     if (this.fault) throw this.fault;
@@ -50,6 +53,11 @@ export class MemoryApprovalStore implements ApprovalStore {
       addSteps: (occurrence, steps) => {
         const added = structuredClone(steps);
         writes.push(() => this.#steps.set(occurrence, [...(this.#steps.get(occurrence) ?? []), ...added]));
+      },
+      saveHoldOfAll: (hold) => {
+        writes.push(() => {
+          this.#holdOfAll = hold;
+        });
       },
       publish: (changes) => {
         writes.push(() => this.#publish(changes));
@@ -95,6 +103,11 @@ export class MemoryApprovalStore implements ApprovalStore {
       const submittedMs = all.findLast(({ step }) => step === 'submitted')?.atMs ?? null;
       return { steps: all.slice(after, after + limit), next, submittedMs, unwritten: [] };
     },
+  };
+
+  readonly holdOfAll = {
+    load: (): HoldOfAll | null =>
+      this.#holdOfAll && { ...this.#holdOfAll, at: { ...this.#holdOfAll.at, elapsedMs: null } },
   };
 
   readonly journal = {

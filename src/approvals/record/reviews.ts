@@ -7,6 +7,7 @@ import { isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { stepOf } from './audit-steps.ts';
 import { type Pending, together } from './audit-trail.ts';
 import { recordedDoubt } from './doubts.ts';
+import { withHoldOfAll } from './hold-of-all.ts';
 import type { RecordParts } from './ledger.ts';
 import { withSinkHolds } from './sink-holds.ts';
 import { begun, closed, review, type VoidVote } from './transitions.ts';
@@ -76,7 +77,8 @@ export class Reviews {
       wasSent: (sink: string) => ports.wasSent(sink, known.occurrence),
       actsOn: (sink: string) => ports.actsOn(sink, known.event),
     };
-    const after = withSinkHolds(rules, { before: standing, after: approval }, { known, governed }, facts, at);
+    const held = withSinkHolds(rules, { before: standing, after: approval }, { known, governed }, facts, at);
+    const after = withHoldOfAll(rules, held, { known, governed }, ledger.holdOfAll, at);
     return this.#pending(known, before, after, governed, voided, at);
   }
 

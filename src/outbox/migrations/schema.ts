@@ -101,6 +101,17 @@ const VERSION_8 = `
 ALTER TABLE known_state ADD COLUMN epoch_row_started_ms INTEGER;
 `;
 
+/** The hold of everything: at most one row. An earlier version, which would not obey it, rejects the store. */
+const VERSION_9 = `
+CREATE TABLE hold_of_all (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  approver TEXT NOT NULL,
+  via TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  reason TEXT
+);
+`;
+
 /** The n-th step migrates from version n-1 to version n. A released step never changes. */
 export const MIGRATIONS: readonly string[] = [
   VERSION_1,
@@ -111,6 +122,7 @@ export const MIGRATIONS: readonly string[] = [
   VERSION_6,
   VERSION_7,
   VERSION_8,
+  VERSION_9,
 ];
 
 /**

@@ -58,6 +58,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
     logger: pino({ level: 'silent' }),
     store: {
       ...{ messages: store.messages, approvals: store.approvals, journal: store.journal, known: store.known },
+      holdOfAll: store.holdOfAll,
       commit: (work) => {
         if (process.isDead) throw killed();
         return surroundings.commit(work);
