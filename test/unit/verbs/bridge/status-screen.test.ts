@@ -21,6 +21,7 @@ const VIEW: StatusView = {
     vm: { name: 'web_0', source: '/subscriptions/6b1c/resourcegroups/web' },
     version: '1.2.3',
     dryRun: false,
+    heldAll: null,
     clock: { offsetSeconds: 0.2 },
     certificates: [],
   },
