@@ -54,6 +54,23 @@ test('lines without a problem have no colour, and the columns of a table are ali
   ]);
 });
 
+test('a hold of everything comes before everything else, in red', () => {
+  const heldAll = { by: 'ops', at: '2025-12-31T23:00:00.000Z', reason: 'a release' };
+  const [first, second, third] = statusScreen({ ...VIEW, heldAll }, NOW);
+  assert.deepEqual(
+    [first, second?.text.trim(), third?.text],
+    [
+      { text: 'EVERYTHING IS HELD by ops since 2025-12-31T23:00:00.000Z: a release', colour: 'red' },
+      'nothing is submitted to Azure until `release --all`',
+      'ready',
+    ],
+  );
+  assert.match(
+    statusScreen({ ...VIEW, heldAll: { ...heldAll, reason: null } }, NOW)[0]?.text ?? '',
+    /^EVERYTHING IS HELD by ops since 2025-12-31T23:00:00.000Z$/,
+  );
+});
+
 test('the line of a drill says "a drill"', () => {
   const eventId = 'drill-b7cf3c25-632b-4924-809d-3fb64afebede';
   assert.match(textOf({ events: [{ ...EVENT, eventId }] })[5] ?? '', /^ {2}Reboot \(a drill\) {2}Scheduled /);
