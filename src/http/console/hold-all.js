@@ -1,4 +1,4 @@
-// The hold of everything → what the head of the page says of it, and the button that sets or releases it.
+// The hold of everything → the banner of the page, and the button that sets or releases it.
 import { ask, nowMs } from './bridge.js';
 import { confirm, field } from './dialogs.js';
 import { $, setText } from './parts/dom.js';

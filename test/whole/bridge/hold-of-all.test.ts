@@ -1,4 +1,4 @@
-// A hold of everything over HTTP, restarts, reloads and drills → what every route shows, and no StartRequest.
+// A hold of everything, restarts, reloads, drills → what each route shows, and no StartRequest.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { HOUR, MINUTE, SECOND, type Settings, VirtualBridge } from '../../virtual/virtual-bridge.ts';
