@@ -38,7 +38,7 @@ function askToHoldAll(onDone) {
   confirm({
     title: 'Hold everything?',
     words: [
-      'While this hold stands, this bridge sends nothing to Azure: for no event, known or to come, and no drill starts.',
+      'While this hold stands, this bridge sends nothing to Azure, for no event, known or to come. Drills are held, too.',
       'It lasts over restarts, until an admin releases it. NotBefore stays: then Azure starts an event all the same.',
       'In a group, each bridge has its own.',
     ],
