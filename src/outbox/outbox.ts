@@ -126,6 +126,11 @@ export class Outbox implements Disposable {
     return this.#open.tables.drills;
   }
 
+  /** The hold of everything. */
+  get holdOfAll(): Pick<Tables['holdOfAll'], 'load'> {
+    return this.#open.tables.holdOfAll;
+  }
+
   get retention(): Tables['retention'] {
     return this.#open.tables.retention;
   }

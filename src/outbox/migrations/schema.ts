@@ -101,7 +101,10 @@ const VERSION_8 = `
 ALTER TABLE known_state ADD COLUMN epoch_row_started_ms INTEGER;
 `;
 
-/** For budgets: the names of ended events that are still in use. */
+/**
+ * For budgets: the names of ended events that are still in use. And the hold of everything, at most one row: an earlier
+ * version, which would not obey it, rejects the store.
+ */
 const VERSION_9 = `
 CREATE TABLE rests (
   occurrence INTEGER PRIMARY KEY,
@@ -109,6 +112,14 @@ CREATE TABLE rests (
   ended_ms INTEGER NOT NULL
 );
 CREATE INDEX rests_ended ON rests (ended_ms);
+
+CREATE TABLE hold_of_all (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  approver TEXT NOT NULL,
+  via TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  reason TEXT
+);
 `;
 
 /** The n-th step migrates from version n-1 to version n. A released step never changes. */
