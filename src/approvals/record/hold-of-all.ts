@@ -3,8 +3,8 @@ import type { ApprovalOrigin, EventApproval, HoldOfAll } from '../../model/appro
 import type { Instant, KnownEvent } from '../../model/events.ts';
 import { isOfAll, VIA_ALL } from '../../model/hold-owner.ts';
 import { now } from '../../time/clock.ts';
-import type { Rules } from '../rules/quorum.ts';
 import type { GovernedEvent } from '../rules/governed.ts';
+import type { Rules } from '../rules/quorum.ts';
 import { isPosted } from './approval-state.ts';
 import { NO_CHANGE, type Pending, together } from './audit-trail.ts';
 import type { RecordParts } from './ledger.ts';
