@@ -1,4 +1,4 @@
-// A month of maintenances, rules with windows and budgets → who is approved when, without any code of the bridge.
+// A month of maintenances and rules → who is approved when, without any code of the bridge.
 import type { BudgetOptions } from '../../src/approvals/rules/budgets.ts';
 import type { PolicyRule } from '../../src/approvals/rules/options.ts';
 import type { WindowOptions } from '../../src/approvals/rules/windows.ts';

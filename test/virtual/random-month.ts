@@ -1,4 +1,4 @@
-// fast-check → random months: windows in zones that change their clocks, budgets, rules, maintenances.
+// fast-check → random months: windows in zones, budgets, rules and maintenances.
 import fc from 'fast-check';
 import type { PolicyRule } from '../../src/approvals/rules/options.ts';
 import type { WindowOptions } from '../../src/approvals/rules/windows.ts';

@@ -1,4 +1,4 @@
-// Random months → the bridge approves what the oracle approves, when it does: alone, restarted, and in a group.
+// Random months → the bridge approves what the oracle does, alone, restarted and in a group.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type History, historyOf, type Month } from '../../virtual/month-oracle.ts';
