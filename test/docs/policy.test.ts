@@ -12,9 +12,11 @@ import { codeBlocksOf } from './markdown-page.ts';
 
 const BLOCKS = codeBlocksOf('docs/approve/policy.md');
 const AROUND = { ...surroundings({ ORDERS_TOKEN: TOKEN, BILLING_TOKEN: OTHER_TOKEN }), adapters: ADAPTERS };
-const [first = '', short = '', long = '', predicted = ''] = BLOCKS.filter(({ language }) => language === 'yaml').map(
-  ({ text }) => text,
-);
+const yamlBelow = (title: string) =>
+  BLOCKS.filter(({ language, heading }) => language === 'yaml' && heading === title).map(({ text }) => text);
+const [first = ''] = yamlBelow('The policy: what is approved without asking');
+const [short = '', long = ''] = yamlBelow('`documentation`');
+const [predicted = ''] = yamlBelow('A predicted failure of hardware');
 
 function approvalsOf(yaml: string) {
   const read = readConfig(`version: 1\n${yaml}`, AROUND);
