@@ -72,3 +72,10 @@ test('a __proto__ key becomes a key like any other', () => {
   assert.ok(Object.hasOwn(parseYaml('__proto__: { polluted: 1 }', 'configuration').value as object, '__proto__'));
   assert.equal('polluted' in {}, false);
 });
+
+test('thousands of duplicate keys are found in a moment', () => {
+  const sinceMs = performance.now();
+  const { faults } = parseYaml(`a: {${'0,'.repeat(8000)}}`, 'configuration');
+  assert.equal(faults.length, 7999);
+  assert.ok(performance.now() - sinceMs < 2000, `${performance.now() - sinceMs} ms`);
+});
