@@ -4,6 +4,7 @@ import {
   isPair,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   type Pair,
@@ -21,14 +22,25 @@ interface ParsedYaml {
   readonly faults: readonly Fault[];
 }
 
-/** Duplicate keys, tags, several documents and aliases that multiply are faults. */
+/** More than any file needs. The library takes much stack and memory for each level. */
+const MOST_LEVELS = 100;
+/** A file that is not YAML can have a fault at each of its characters. */
+const MOST_PROBLEMS = 100;
+
+/** Duplicate keys, tags, more than 100 levels, several documents and aliases that multiply are faults. */
 export function parseYaml(text: string, kind: FileKind): ParsedYaml {
   const lines = new LineCounter();
+  const deep = tooDeepAt(text);
+  if (deep !== null) {
+    const message = `is nested more than ${MOST_LEVELS} levels deep`;
+    return { value: undefined, faults: [{ path: `line ${deep}`, message }] };
+  }
   // The library compares each key with each other key of its mapping.
   const uniqueKeys = false;
   const options = { version: '1.2', lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys } as const;
-  const document = parseDocument(text, options);
-  const problems = [...document.errors, ...document.warnings].map((problem) => faultOf(problem, lines, kind));
+  const document = withoutStacks(() => parseDocument(text, options));
+  const found = [...document.errors, ...document.warnings].slice(0, MOST_PROBLEMS);
+  const problems = found.map((problem) => faultOf(problem, lines, kind));
   const faults = [...duplicateKeys(document, lines), ...problems];
   if (problems.length > 0) return { value: undefined, faults };
   try {
@@ -38,6 +50,36 @@ export function parseYaml(text: string, kind: FileKind): ParsedYaml {
       value: undefined,
       faults: [...faults, { path: '', message: `the ${kind} is not usable YAML: ${messageOf(error)}` }],
     };
+  }
+}
+
+/**
+ * Returns the line at which too many lists and mappings are open, or null. Reads the signs of the text alone: those of
+ * flow collections, and those that begin levels of a block on one line.
+ */
+function tooDeepAt(text: string): number | null {
+  let [line, open, begun] = [1, 0, 0];
+  for (const sign of new Lexer().lex(text)) {
+    if (sign === '[' || sign === '{') open += 1;
+    else if (sign === ']' || sign === '}') open = Math.max(0, open - 1);
+    else if (open === 0 && (sign === '-' || sign === '?' || sign === ':')) begun += 1;
+    else if (sign.endsWith('\n')) {
+      line += sign.split('\n').length - 1;
+      begun = 0;
+    }
+    if (open > MOST_LEVELS || begun > MOST_LEVELS) return line;
+  }
+  return null;
+}
+
+/** The errors of the library take 4 KB each with their stacks, which nobody reads. */
+function withoutStacks<T>(parse: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return parse();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

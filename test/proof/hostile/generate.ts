@@ -5,17 +5,66 @@ import { below, type Draw, pick } from './draw.ts';
 const MOST_BYTES = 64 * 1024;
 const MOST_STEPS = 6;
 
-const NUMBERS = ['0', '-0', '-1', '1e400', '-1e-400', '9007199254740993', '1.5', '2147483648', '1e21', '00', '+1', '0x1'];
+const NUMBERS = [
+  '0',
+  '-0',
+  '-1',
+  '1e400',
+  '-1e-400',
+  '9007199254740993',
+  '1.5',
+  '2147483648',
+  '1e21',
+  '00',
+  '+1',
+  '0x1',
+];
 /** Texts that break what reads them: signs of formats, of paths, of patterns, controls, names of prototypes. */
 const TEXTS = [
   ...['', ' ', '\0', '\n', '\r\n', '\u2028', '\ufeff', '\ud800', '\udfff', 'İ', '😀', 'e\u0301', '\u202e', '\x1b[2J'],
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__', 'then', 'length'],
-  ...['"', "'", '\\', '\\u', '%00', '%zz', '%ff', '{{', '}}', '{% raw %}', '${x}', '|', '=', ',', ';', '<![CDATA[', '-->'],
+  ...[
+    '"',
+    "'",
+    '\\',
+    '\\u',
+    '%00',
+    '%zz',
+    '%ff',
+    '{{',
+    '}}',
+    '{% raw %}',
+    '${x}',
+    '|',
+    '=',
+    ',',
+    ';',
+    '<![CDATA[',
+    '-->',
+  ],
   ...['*', '?', '*?*?', '[a-z]+', '(a+)+$', '../../etc/passwd', 'C:\\', 'http://169.254.169.254/', 'javascript:1'],
   ...['null', 'true', 'NaN', 'Infinity', '2026-02-30T25:61:61Z', '9999-12-31T23:59:59Z', '1e3d', '0x7f.1', '::1'],
   ...['&a', '*a', '!!js/function', '!!binary', '<<', '---', '? :', '- - -', '\t', '#', '@', '`'],
 ];
-const WHOLE = ['[', '{', ']', '}', '[[', '{"a":', '{},', '[],', '0,', '"', '\\"', '\\\\', '\\u0000', ' ', '\n', 'a', 'é'];
+const WHOLE = [
+  '[',
+  '{',
+  ']',
+  '}',
+  '[[',
+  '{"a":',
+  '{},',
+  '[],',
+  '0,',
+  '"',
+  '\\"',
+  '\\\\',
+  '\\u0000',
+  ' ',
+  '\n',
+  'a',
+  'é',
+];
 
 export interface Material {
   readonly samples: readonly Buffer[];
@@ -42,7 +91,8 @@ export class Generator {
 
   input(draw: Draw): Buffer {
     const way = draw();
-    if (this.#values.length > 0 && way < 0.35) return this.#written(this.#changed(pick(draw, this.#values), draw), draw);
+    if (this.#values.length > 0 && way < 0.35)
+      return this.#written(this.#changed(pick(draw, this.#values), draw), draw);
     if (this.#values.length > 0 && way < 0.5) return this.#written(this.#grown(draw, 4), draw);
     if (way < 0.55) return repeated(draw, [...WHOLE, ...TEXTS, ...this.#words]);
     return this.#mutated(pick(draw, this.#material.samples), draw);

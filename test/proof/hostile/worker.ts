@@ -54,7 +54,8 @@ for (let index = from; index < from + cases && failures.length < MOST_FAILURES; 
   // Three times in a row, as a collection of garbage costs, too.
   if (pace.isSlow(input.length, ms)) {
     for (let again = 0; again < 3; again++) ms = Math.min(ms, (await timed(input))[1]);
-    if (pace.isSlow(input.length, ms)) why ??= `took ${ms.toFixed(0)} ms, the median is ${pace.medianOf(input.length)} ms`;
+    if (pace.isSlow(input.length, ms))
+      why ??= `took ${ms.toFixed(0)} ms, the median is ${pace.medianOf(input.length)} ms`;
   }
   if (ms > slowestMs) [slowestMs, ratio] = [ms, ms / pace.medianOf(input.length)];
   if (why !== null) fail(input, `case ${index}: ${why}`);

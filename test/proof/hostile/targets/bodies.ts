@@ -1,7 +1,10 @@
 // Bodies and queries of requests, messages of brokers → requests, judged by what the input names.
+
+import { decompressLz4 } from '../../../../adapters/kafka/source/codecs/lz4.ts';
+import { decompressSnappy } from '../../../../adapters/kafka/source/codecs/snappy.ts';
+import { parseHold, parseRelease } from '../../../../src/approvals/requests/hold-requests.ts';
 import { parseMessageBody, readMessageRequests } from '../../../../src/approvals/requests/message-requests.ts';
 import { eventNamedIn } from '../../../../src/approvals/requests/named-event.ts';
-import { parseHold, parseRelease } from '../../../../src/approvals/requests/hold-requests.ts';
 import { parseStartRequests } from '../../../../src/approvals/requests/start-requests.ts';
 import { parseInstant, parseNotBefore, parseRetryAfter } from '../../../../src/formats/dates.ts';
 import { parseDuration } from '../../../../src/formats/durations.ts';
@@ -11,8 +14,6 @@ import { readJsonBody } from '../../../../src/http/body.ts';
 import { pageIn, timeIn } from '../../../../src/http/query.ts';
 import type { RouteRequest } from '../../../../src/http/route.ts';
 import { streamQuery } from '../../../../src/http/stream/stream-query.ts';
-import { decompressLz4 } from '../../../../adapters/kafka/source/codecs/lz4.ts';
-import { decompressSnappy } from '../../../../adapters/kafka/source/codecs/snappy.ts';
 import { isRecord, jsonOf, type Target } from '../target.ts';
 
 const ID = 'C7061BAC-AFDC-4513-B24B-AA5F13A16123';
@@ -49,7 +50,11 @@ function judgeRequests(input: Buffer, output: unknown): string | null {
   if (typeof output === 'string') return null;
   const { starts, holds, releases } = output as Record<'starts' | 'holds' | 'releases', readonly Named[]>;
   const json = jsonOf(input);
-  for (const [requests, list] of [[starts, 'StartRequests'], [holds, 'Holds'], [releases, 'Releases']] as const) {
+  for (const [requests, list] of [
+    [starts, 'StartRequests'],
+    [holds, 'Holds'],
+    [releases, 'Releases'],
+  ] as const) {
     const ids = idsIn(json, list);
     const invented = requests.find(({ eventId }) => !ids.has(eventId));
     if (invented) return `${list} invents ${invented.eventId}`;
@@ -84,11 +89,19 @@ function judgeBody(input: Buffer, output: unknown): string | null {
 }
 
 const SNAPPY = Buffer.from([11, 40, ...Buffer.from('hello world')]);
-const XERIAL = Buffer.concat([Buffer.from('\x82SNAPPY\0', 'latin1'), Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, SNAPPY.length]), SNAPPY]);
+const XERIAL = Buffer.concat([
+  Buffer.from('\x82SNAPPY\0', 'latin1'),
+  Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, SNAPPY.length]),
+  SNAPPY,
+]);
 const LZ4 = Buffer.from('04224d186440a70b00000048656c6c6f20776f726c6400000000'.replace('0b000000', '0b000080'), 'hex');
 const MOST_UNPACKED = 64 * 1024;
 const isRangeError = (error: unknown) => error instanceof RangeError;
-const unpacks = (name: string, samples: readonly Buffer[], unpack: (bytes: Buffer, most: number) => Buffer): Target => ({
+const unpacks = (
+  name: string,
+  samples: readonly Buffer[],
+  unpack: (bytes: Buffer, most: number) => Buffer,
+): Target => ({
   name,
   kind: 'broker message',
   material: { samples, form: 'bytes' },
@@ -97,8 +110,21 @@ const unpacks = (name: string, samples: readonly Buffer[], unpack: (bytes: Buffe
   judge: (_, output) => ((output as Buffer).length <= MOST_UNPACKED ? null : 'more than the limit'),
 });
 
-const QUERIES = ['limit=10&after=3', 'changes=scheduled,ended&impacts=Reboot&resources=web*,db?', 'after=0&begin=listed', 'since=2026-01-01T00:00:00Z&limit=1000'];
-const TEXTS = ['2022-04-11T22:26:58Z', 'Mon, 11 Apr 2022 22:26:58 GMT', '120', '1.5h', '64KiB', '2022-04-11T22:26:58.123+02:00', 'a\u001bb'];
+const QUERIES = [
+  'limit=10&after=3',
+  'changes=scheduled,ended&impacts=Reboot&resources=web*,db?',
+  'after=0&begin=listed',
+  'since=2026-01-01T00:00:00Z&limit=1000',
+];
+const TEXTS = [
+  '2022-04-11T22:26:58Z',
+  'Mon, 11 Apr 2022 22:26:58 GMT',
+  '120',
+  '1.5h',
+  '64KiB',
+  '2022-04-11T22:26:58.123+02:00',
+  'a\u001bb',
+];
 
 export const BODY_TARGETS: readonly Target[] = [
   {
@@ -138,10 +164,13 @@ export const BODY_TARGETS: readonly Target[] = [
     },
     judge: (_, output) => {
       const [instant, notBefore, retryMs, ...rest] = output as (number | string | null)[];
-      if ([instant, retryMs, rest[0], rest[1]].some((value) => value !== null && !Number.isFinite(value))) return 'not a number';
+      if ([instant, retryMs, rest[0], rest[1]].some((value) => value !== null && !Number.isFinite(value)))
+        return 'not a number';
       if (notBefore !== null && !Number.isFinite(Date.parse(String(notBefore)))) return `not a date: ${notBefore}`;
       // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
-      return /[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]/.test(String(rest[2])) ? 'a control character' : null;
+      return /[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]/.test(String(rest[2]))
+        ? 'a control character'
+        : null;
     },
   },
   {
@@ -159,7 +188,8 @@ export const BODY_TARGETS: readonly Target[] = [
     kind: 'broker message',
     material: { samples: SAMPLES, words: WORDS },
     run: (input) => eventNamedIn(input, (key) => key === ID.toLowerCase() || key === 'b'),
-    judge: (_, output) => (output === null || ['b', ID.toLowerCase()].includes(String(output).toLowerCase()) ? null : 'an unknown event'),
+    judge: (_, output) =>
+      output === null || ['b', ID.toLowerCase()].includes(String(output).toLowerCase()) ? null : 'an unknown event',
   },
   unpacks('snappy batch', [SNAPPY, XERIAL], decompressSnappy),
   unpacks('lz4 batch', [LZ4], decompressLz4),

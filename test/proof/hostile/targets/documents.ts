@@ -55,7 +55,9 @@ function judgeDocument(input: Buffer, output: unknown): string | null {
     const isGiven = given.some(
       (entry) =>
         String(entry['EventStatus']).toLowerCase() === eventStatus.toLowerCase() &&
-        (eventType === '' || entry['EventType'] === eventType || String(entry['EventType']).toWellFormed() === eventType) &&
+        (eventType === '' ||
+          entry['EventType'] === eventType ||
+          String(entry['EventType']).toWellFormed() === eventType) &&
         (description === '' || String(entry['Description']).toWellFormed() === description) &&
         resources.length <= (Array.isArray(entry['Resources']) ? entry['Resources'].length : 0),
     );
@@ -67,11 +69,16 @@ function judgeDocument(input: Buffer, output: unknown): string | null {
   if (ids.size !== events.length) return 'an event twice';
   // No event disappears: a complete document has one for each readable entry, drills excepted.
   const readable = entries.filter(
-    (entry) => idOf(entry) && /^(?:scheduled|started)$/i.test(String(entry['EventStatus'])) && typeof entry['EventStatus'] === 'string',
+    (entry) =>
+      idOf(entry) &&
+      /^(?:scheduled|started)$/i.test(String(entry['EventStatus'])) &&
+      typeof entry['EventStatus'] === 'string',
   );
   const missing = readable.filter((entry) => !ids.has(idOf(entry)?.toLowerCase() ?? ''));
   if (missing.some((entry) => !idOf(entry)?.toLowerCase().startsWith('drill-'))) return 'an event is lost';
-  const isWhole = (jsonOf(input) as { Events: unknown[] }).Events.every((entry) => isRecord(entry) && Boolean(idOf(entry)));
+  const isWhole = (jsonOf(input) as { Events: unknown[] }).Events.every(
+    (entry) => isRecord(entry) && Boolean(idOf(entry)),
+  );
   return complete === isWhole ? null : `complete is ${complete}`;
 }
 
@@ -81,7 +88,11 @@ const leases = globSync(['leases/*.{leases,lease,conf,txt}', 'leases/*/*'], { cw
 );
 
 const isAddress = (value: unknown) =>
-  value === null || (/^(\d{1,3})(\.\d{1,3}){3}$/.test(String(value)) && String(value).split('.').every((part) => Number(part) < 256));
+  value === null ||
+  (/^(\d{1,3})(\.\d{1,3}){3}$/.test(String(value)) &&
+    String(value)
+      .split('.')
+      .every((part) => Number(part) < 256));
 
 export const DOCUMENT_TARGETS: readonly Target[] = [
   ...['2020-07-01', '2017-03-01'].map(

@@ -4,10 +4,10 @@ import { eventLogEntry, MAX_ENTRY_LENGTH } from '../../../../adapters/windows-ev
 import { toBinary } from '../../../../src/cloudevents/binary.ts';
 import { toJournalEntry } from '../../../../src/cloudevents/event.ts';
 import { parseKafkaMessage } from '../../../../src/consumer/receive/kafka-message.ts';
+import { toEcs } from '../../../../src/log-record/ecs.ts';
 import { encodeLog, LOG_FORMATS } from '../../../../src/log-record/formats.ts';
 import { logRecord } from '../../../../src/log-record/log-record.ts';
 import { otelRecord } from '../../../../src/log-record/otel.ts';
-import { toEcs } from '../../../../src/log-record/ecs.ts';
 import { parseDocument } from '../../../../src/metadata/document.ts';
 import type { Delivery } from '../../../../src/model/deliveries.ts';
 import type { Change, DocumentEvent } from '../../../../src/model/events.ts';
@@ -15,11 +15,19 @@ import { eventChangeId } from '../../../../src/model/ids.ts';
 import { EXAMPLE_EVENT } from '../../../far-sides/metadata-service.ts';
 import type { Target } from '../target.ts';
 
-const CONTEXT = { source: '/s', typePrefix: 'io.github.scheduled-events-bridge', observer: { name: 'vm', id: 'vm' }, approval: () => null };
+const CONTEXT = {
+  source: '/s',
+  typePrefix: 'io.github.scheduled-events-bridge',
+  observer: { name: 'vm', id: 'vm' },
+  approval: () => null,
+};
 const MOST_BYTES = 2048;
 
 /** The CloudEvent of an event that is seen for the first time. */
-function delivered({ unreadable: _, ...event }: DocumentEvent): { readonly delivery: Delivery; readonly event: object } {
+function delivered({ unreadable: _, ...event }: DocumentEvent): {
+  readonly delivery: Delivery;
+  readonly event: object;
+} {
   const change: Change = {
     ...{ kind: 'event', phase: 'scheduled', id: eventChangeId('scheduled', event), key: event.eventId.toLowerCase() },
     ...{ occurrence: 1, event, previousStatus: null, changedFields: [], outcome: null, withoutNotice: false },
@@ -27,17 +35,32 @@ function delivered({ unreadable: _, ...event }: DocumentEvent): { readonly deliv
   };
   const { id, bytes, timeMs } = toJournalEntry(change, CONTEXT);
   const partitionKey = change.key ?? '';
-  const delivery = { seq: 1, sink: 's', id, change: 'scheduled', partitionKey, timeMs, bytes, queuedAtMs: 0, attempts: 0, endedAtMs: null };
+  const delivery = {
+    seq: 1,
+    sink: 's',
+    id,
+    change: 'scheduled',
+    partitionKey,
+    timeMs,
+    bytes,
+    queuedAtMs: 0,
+    attempts: 0,
+    endedAtMs: null,
+  };
   return { delivery, event };
 }
 
 const deliveriesOf = (input: Buffer) => parseDocument(input, '2020-07-01').events.slice(0, 5).map(delivered);
 
-const document = (fields: object) => Buffer.from(JSON.stringify({ DocumentIncarnation: 1, Events: [{ ...EXAMPLE_EVENT, ...fields }] }));
-const material = { samples: [document({}), document({ Description: 'a|b=c\\n"x', Resources: ['ü', '</x>'], EventType: 'Preempt' })] };
+const document = (fields: object) =>
+  Buffer.from(JSON.stringify({ DocumentIncarnation: 1, Events: [{ ...EXAMPLE_EVENT, ...fields }] }));
+const material = {
+  samples: [document({}), document({ Description: 'a|b=c\\n"x', Resources: ['ü', '</x>'], EventType: 'Preempt' })],
+};
 
 /** A reader of RFC 5424: PRI, version, five words, structured data, message. */
-const RFC_5424 = /^<(\d{1,3})>1 (\S+) (\S{1,255}) (\S{1,48}) (\S{1,128}) (\S{1,32}) (-|(?:\[[^\]\\]*(?:\\.[^\]\\]*)*\])+)(?: ([^]*))?$/;
+const RFC_5424 =
+  /^<(\d{1,3})>1 (\S+) (\S{1,255}) (\S{1,48}) (\S{1,128}) (\S{1,32}) (-|(?:\[[^\]\\]*(?:\\.[^\]\\]*)*\])+)(?: ([^]*))?$/;
 
 function judgeSyslog(_: Buffer, output: unknown): string | null {
   for (const { text, format } of output as readonly { text: string; format: string }[]) {
@@ -58,7 +81,13 @@ export const LINE_TARGETS: readonly Target[] = [
     run: (input) =>
       deliveriesOf(input).flatMap(({ delivery }) =>
         (['json', 'record', 'cef', 'text'] as const).flatMap((format) => {
-          const options = { format, facility: 'local0', legacy: false, enterprise: '32473', maxBytes: MOST_BYTES } as unknown as Parameters<typeof messageEncoder>[0];
+          const options = {
+            format,
+            facility: 'local0',
+            legacy: false,
+            enterprise: '32473',
+            maxBytes: MOST_BYTES,
+          } as unknown as Parameters<typeof messageEncoder>[0];
           try {
             return [{ format, text: messageEncoder(options, 's')(delivery).toString() }];
           } catch (error) {
@@ -92,9 +121,14 @@ export const LINE_TARGETS: readonly Target[] = [
     kind: 'syslog and log line',
     material,
     run: (input) =>
-      deliveriesOf(input).flatMap(({ delivery }) => [eventLogEntry(delivery, 'text'), eventLogEntry(delivery, 'document')]),
+      deliveriesOf(input).flatMap(({ delivery }) => [
+        eventLogEntry(delivery, 'text'),
+        eventLogEntry(delivery, 'document'),
+      ]),
     judge: (_, output) => {
-      const long = (output as readonly { text: string }[]).find(({ text }) => text.length > MAX_ENTRY_LENGTH || text.includes('\0'));
+      const long = (output as readonly { text: string }[]).find(
+        ({ text }) => text.length > MAX_ENTRY_LENGTH || text.includes('\0'),
+      );
       return long === undefined ? null : 'an entry that Windows cuts';
     },
   },
@@ -106,13 +140,26 @@ export const LINE_TARGETS: readonly Target[] = [
       deliveriesOf(input).map(({ delivery, event }) => {
         const binary = toBinary(delivery.bytes);
         if ('fault' in binary) return { fault: binary.fault };
-        const headers = Object.fromEntries(Object.entries(binary.attributes).map(([name, value]) => [`ce_${name}`, value]));
-        const read = parseKafkaMessage({ value: binary.data, headers: { ...headers, 'content-type': 'application/json' } });
-        const structured = parseKafkaMessage({ value: delivery.bytes, headers: { 'content-type': 'application/cloudevents+json' } });
+        const headers = Object.fromEntries(
+          Object.entries(binary.attributes).map(([name, value]) => [`ce_${name}`, value]),
+        );
+        const read = parseKafkaMessage({
+          value: binary.data,
+          headers: { ...headers, 'content-type': 'application/json' },
+        });
+        const structured = parseKafkaMessage({
+          value: delivery.bytes,
+          headers: { 'content-type': 'application/cloudevents+json' },
+        });
         return { event, read, structured };
       }),
     judge: (_, output) => {
-      for (const { fault, event, read, structured } of output as readonly { fault?: string; event: Record<string, unknown>; read: { data: Record<string, unknown> }; structured: object }[]) {
+      for (const { fault, event, read, structured } of output as readonly {
+        fault?: string;
+        event: Record<string, unknown>;
+        read: { data: Record<string, unknown> };
+        structured: object;
+      }[]) {
         if (fault !== undefined) return `no binary mode: ${fault}`;
         for (const name of ['eventId', 'eventType', 'description', 'notBefore', 'resources', 'durationInSeconds'])
           if (JSON.stringify(read.data[name]) !== JSON.stringify(event[name])) return `${name} is altered`;
