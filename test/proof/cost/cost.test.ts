@@ -1,5 +1,6 @@
 // Every caller and far side at its worst → the shipped bridge lives, polls and answers approvers.
-// COST_SEED repeats what was sent; COST_SECONDS says how long each scene lasts; COST_ONLY selects scenes by name.
+// COST_PROFILE=long has a scene for each far side and all verbs; COST_SEED repeats what was sent.
+// COST_SECONDS says how long each scene lasts; COST_ONLY selects scenes by name.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
@@ -12,9 +13,11 @@ test('no route, verb, source or far side at its worst costs the shipped bridge i
   if (!existsSync('/proc/self/status')) return t.skip('memory is read from /proc');
   t.diagnostic(`COST_SEED=${SEED}`);
   const only = process.env['COST_ONLY'] ?? '';
-  const { failures } = await run({
-    ...{ seed: SEED, seconds: SECONDS, only },
+  const profile = process.env['COST_PROFILE'] === 'long' ? 'long' : 'short';
+  const { failures, open } = await run({
+    ...{ seed: SEED, seconds: SECONDS, profile, only },
     onCost: ({ name, figures }) => t.diagnostic(`${name}: ${figures}`),
   });
+  for (const failure of open) t.diagnostic(`open: ${failure}`);
   assert.deepEqual(failures, []);
 });

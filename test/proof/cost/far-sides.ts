@@ -186,4 +186,5 @@ export const HOSTILE_OTHERS: Readonly<Record<string, Start>> = {
     did: () => `each second answer hostile, up to ${MOST_DOCUMENT} bytes`,
   }),
   'adapters/kubernetes/api/api-client.ts': HOSTILE_SINKS['kubernetes'] as Start,
+  'adapters/service-bus/connection/entity-description.ts': HOSTILE_SINKS['service-bus'] as Start,
 };

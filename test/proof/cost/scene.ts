@@ -6,7 +6,6 @@ import { residentMb } from '../../support/besieged.ts';
 import { memoryLimit } from '../../support/memory-limit.ts';
 import { type Program, start } from '../../support/program.ts';
 import { bridgeFolder, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
-import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { fillStore, names } from '../../whole/full-store/store-content.ts';
 import type { HostileSide } from './far-sides.ts';
 import { metadataGate } from './metadata-gate.ts';
@@ -52,8 +51,7 @@ export async function costOf(t: TestContext, options: SceneOptions): Promise<Cos
   bridge.gate.isHostile = isMetadataHostile;
   side.begin?.();
   const watch = new MemoryWatch(bridge.program);
-  const draw = new VirtualTime({ seed }).random;
-  const siege = hasCallers ? besiege(bridge.port, hostileRequests(TOKEN), draw) : null;
+  const siege = hasCallers ? besiege(bridge.port, hostileRequests(TOKEN), seed) : null;
   const waits: number[] = [];
   const during = await pollsOf(bridge, async () => {
     const untilMs = performance.now() + seconds * 1000;
@@ -65,7 +63,7 @@ export async function costOf(t: TestContext, options: SceneOptions): Promise<Cos
     }
     failures.push(...((await running) ?? []));
   });
-  siege?.end();
+  await siege?.end();
   bridge.gate.isHostile = false;
   const slowestMs = Math.max(0, ...waits);
   const figures = [
@@ -157,6 +155,7 @@ class MemoryWatch {
     if (this.#program.hasEnded) return;
     const status = readFileSync(`/proc/${this.#program.child.pid}/status`, 'utf8');
     const filesMb = Number(/^RssFile:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
-    this.mostMb = Math.max(this.mostMb, residentMb(this.#program) - filesMb);
+    const mb = residentMb(this.#program) - filesMb;
+    if (mb > this.mostMb) this.mostMb = mb;
   }
 }

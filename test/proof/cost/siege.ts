@@ -1,6 +1,8 @@
 // A port and requests → connections that send them again and again, from many addresses; half read.
 import { setTimeout as pause } from 'node:timers/promises';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { RawConnection } from '../../support/raw-connection.ts';
+import { drawFrom } from '../hostile/draw.ts';
 
 const CONNECTIONS = 200;
 /** An address may have at most 256 connections that wait, so no address is refused. */
@@ -9,42 +11,44 @@ const AGAIN_MS = 100;
 /** A connection that is neither answered nor closed makes room for the next request. */
 const STAY_MS = 2000;
 
-export interface Siege {
-  /** How many requests were sent so far. */
-  readonly sent: () => number;
-  /** How many connections of those that read got an answer. */
-  readonly answered: () => number;
-  readonly end: () => void;
+interface Order {
+  readonly port: number;
+  readonly requests: readonly Uint8Array[];
+  readonly seed: number;
+  /** How many requests were sent, and how many connections of those that read got an answer. */
+  readonly counts: Int32Array;
 }
 
-/** @param draw chooses which connection sends what: at least 0, below 1 */
-export function besiege(port: number, requests: readonly Buffer[], draw: () => number): Siege {
-  const open = new Set<RawConnection>();
-  let isOver = false;
-  let [sent, answered] = [0, 0];
+export interface Siege {
+  readonly sent: () => number;
+  readonly answered: () => number;
+  readonly end: () => Promise<unknown>;
+}
+
+/** In a thread of its own, so that those who measure are not busy with it. @param seed of which connection sends what */
+export function besiege(port: number, requests: readonly Buffer[], seed: number): Siege {
+  const counts = new Int32Array(new SharedArrayBuffer(8));
+  const workerOrder: Order = { port, requests, seed, counts };
+  const worker = new Worker(new URL(import.meta.url), { workerData: workerOrder });
+  return { sent: () => counts[0] ?? 0, answered: () => counts[1] ?? 0, end: () => worker.terminate() };
+}
+
+function storm({ port, requests, seed, counts }: Order): void {
+  const draw = drawFrom(seed);
   const next = (index: number) => {
-    if (isOver) return;
     const connection = new RawConnection(port, { localAddress: `127.0.${1 + (index % ADDRESSES)}.2` });
     const { socket } = connection;
     // The first ones take every request once.
-    const request = requests[sent < requests.length ? sent : Math.floor(draw() * requests.length)] as Buffer;
-    sent += 1;
-    open.add(connection.send(request));
-    if (index % 2 === 0) socket.once('data', () => answered++).resume();
+    const sent = Atomics.add(counts, 0, 1);
+    connection.send(requests[sent < requests.length ? sent : Math.floor(draw() * requests.length)] as Uint8Array);
+    if (index % 2 === 0) socket.once('data', () => Atomics.add(counts, 1, 1)).resume();
     const stay = setTimeout(() => socket.destroy(), STAY_MS);
     socket.once('close', () => {
       clearTimeout(stay);
-      open.delete(connection);
       void pause(AGAIN_MS).then(() => next(index));
     });
   };
   for (let index = 0; index < CONNECTIONS; index++) next(index);
-  return {
-    sent: () => sent,
-    answered: () => answered,
-    end: () => {
-      isOver = true;
-      for (const { socket } of open) socket.destroy();
-    },
-  };
 }
+
+if (!isMainThread && parentPort !== null) storm(workerData as Order);

@@ -34,7 +34,7 @@ const TEXTS = [
     '{{',
     '}}',
     '{% raw %}',
-    '${x}',
+    '$' + '{x}',
     '|',
     '=',
     ',',
@@ -81,7 +81,7 @@ export class Generator {
 
   constructor(material: Material) {
     this.#material = material;
-    this.#values = material.form === undefined || material.form === 'json' ? material.samples.flatMap(valueOf) : [];
+    this.#values = material.form === undefined || material.form === 'json' ? material.samples.flatMap(jsonIn) : [];
     const own = new Set(material.words);
     for (const value of this.#values) collectWords(value, own);
     for (const sample of material.samples)
@@ -153,7 +153,7 @@ export class Generator {
   /** As JSON, with numbers that JavaScript would change; sometimes with broken bytes. */
   #written(value: unknown, draw: Draw): Buffer {
     const text = JSON.stringify(value) ?? 'null';
-    const bytes = Buffer.from(text.replaceAll(/"\u0001([^"]*)"|"\\u0001([^"]*)"/g, (_, a, b) => a ?? b));
+    const bytes = Buffer.from(text.replaceAll(/"raw number ([^"]*)"/g, '$1'));
     return (draw() < 0.1 ? this.#mutated(bytes, draw) : bytes).subarray(0, MOST_BYTES);
   }
 
@@ -203,7 +203,7 @@ class RawNumber {
   }
 
   toJSON(): string {
-    return `\u0001${this.#text}`;
+    return `raw number ${this.#text}`;
   }
 }
 
@@ -215,7 +215,7 @@ function repeated(draw: Draw, parts: readonly string[]): Buffer {
   return Buffer.from(text).subarray(0, MOST_BYTES);
 }
 
-function valueOf(sample: Buffer): unknown[] {
+function jsonIn(sample: Buffer): unknown[] {
   try {
     return [JSON.parse(sample.toString())];
   } catch {

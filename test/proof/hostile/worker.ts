@@ -1,4 +1,4 @@
-// A target, a seed, a number of cases → failures and figures; the number of the running case is shared.
+// A target, a seed, a number of cases → failures and figures; the running case is shared.
 import { parentPort, workerData } from 'node:worker_threads';
 import { drawFrom, seedOfCase } from './draw.ts';
 import { Generator } from './generate.ts';

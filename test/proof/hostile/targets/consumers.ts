@@ -30,7 +30,7 @@ function eventsOfStream(text: string): { id: string | null; data: string | null 
       [data, isNewId] = [[], false];
       continue;
     }
-    const [, name, value = ''] = /^([^:]*)(?:: ?([^]*))?$/.exec(line) ?? [];
+    const [, name, value = ''] = /^([^:]*)(?:: ?([\s\S]*))?$/.exec(line) ?? [];
     if (name === 'data') data.push(value);
     if (name === 'id') [id, isNewId] = [value, true];
   }

@@ -1,4 +1,4 @@
-// Answers of the metadata service, lease files → what the bridge reads of them, judged by the input.
+// Answers of the metadata service, lease files → what the bridge reads of them, and a judge.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressInLease, addressInRegistry, declaredNames } from '../../../../src/metadata/dhcp-option.ts';

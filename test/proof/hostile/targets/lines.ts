@@ -60,7 +60,7 @@ const material = {
 
 /** A reader of RFC 5424: PRI, version, five words, structured data, message. */
 const RFC_5424 =
-  /^<(\d{1,3})>1 (\S+) (\S{1,255}) (\S{1,48}) (\S{1,128}) (\S{1,32}) (-|(?:\[[^\]\\]*(?:\\.[^\]\\]*)*\])+)(?: ([^]*))?$/;
+  /^<(\d{1,3})>1 (\S+) (\S{1,255}) (\S{1,48}) (\S{1,128}) (\S{1,32}) (-|(?:\[[^\]\\]*(?:\\.[^\]\\]*)*\])+)(?: ([\s\S]*))?$/;
 
 function judgeSyslog(_: Buffer, output: unknown): string | null {
   for (const { text, format } of output as readonly { text: string; format: string }[]) {
