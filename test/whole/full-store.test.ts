@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { consoleRoutes } from '../../src/http/console-routes.ts';
+import { SHIPPED_FLAGS, SHIPPED_MEMORY } from '../proof/cost/shipped.ts';
 import { type Besieged, besieged, pollShare } from '../support/besieged.ts';
 import { memoryLimit } from '../support/memory-limit.ts';
 import { DRILL, HttpFixture } from '../virtual/http-fixture.ts';
-import { SHIPPED_FLAGS, SHIPPED_MEMORY } from '../proof/cost/shipped.ts';
 import { crowd } from './full-store/crowd.ts';
 import { fillStore, HELD, names, type StoreContent } from './full-store/store-content.ts';
 
