@@ -1,6 +1,7 @@
 // Bodies and queries of requests, messages of brokers → requests, judged by what the input names.
 
 import { decompressLz4 } from '../../../../adapters/kafka/source/codecs/lz4.ts';
+import { hasFewRecords } from '../../../../adapters/kafka/source/codecs/record-count.ts';
 import { decompressSnappy } from '../../../../adapters/kafka/source/codecs/snappy.ts';
 import { parseHold, parseRelease } from '../../../../src/approvals/requests/hold-requests.ts';
 import { parseMessageBody, readMessageRequests } from '../../../../src/approvals/requests/message-requests.ts';
@@ -95,6 +96,8 @@ const XERIAL = Buffer.concat([
   SNAPPY,
 ]);
 const LZ4 = Buffer.from('04224d186440a70b00000048656c6c6f20776f726c6400000000'.replace('0b000000', '0b000080'), 'hex');
+const RECORDS = Buffer.concat(Array(5).fill(Buffer.from([14, 0, 0, 0, 1, 0, 0, 0])));
+const MESSAGES = Buffer.concat(Array(3).fill(Buffer.from([0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 4, 1, 2, 3, 4])));
 const MOST_UNPACKED = 64 * 1024;
 const isRangeError = (error: unknown) => error instanceof RangeError;
 const unpacks = (
@@ -190,6 +193,13 @@ export const BODY_TARGETS: readonly Target[] = [
     run: (input) => eventNamedIn(input, (key) => key === ID.toLowerCase() || key === 'b'),
     judge: (_, output) =>
       output === null || ['b', ID.toLowerCase()].includes(String(output).toLowerCase()) ? null : 'an unknown event',
+  },
+  {
+    name: 'records of a batch',
+    kind: 'broker message',
+    material: { samples: [RECORDS, MESSAGES], form: 'bytes' },
+    run: (input) => hasFewRecords(input, 1000),
+    judge: (input, output) => (output === true || input.length > 1000 ? null : 'few bytes count as many records'),
   },
   unpacks('snappy batch', [SNAPPY, XERIAL], decompressSnappy),
   unpacks('lz4 batch', [LZ4], decompressLz4),
