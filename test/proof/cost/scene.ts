@@ -55,8 +55,12 @@ export async function costOf(t: TestContext, options: SceneOptions): Promise<Cos
   const waits: number[] = [];
   const during = await pollsOf(bridge, async () => {
     const untilMs = performance.now() + seconds * 1000;
-    const running = options.verbs?.({ t, ...bridge, untilMs });
-    while (performance.now() < untilMs && !bridge.program.hasEnded) {
+    let areRunning = options.verbs !== undefined;
+    const isAlive = () => !bridge.program.hasEnded;
+    const running = options.verbs?.({ t, ...bridge, isAlive }).finally(() => {
+      areRunning = false;
+    });
+    while ((performance.now() < untilMs || areRunning) && isAlive()) {
       waits.push(await approve(bridge.url, failures));
       watch.look();
       await pause(100);

@@ -18,7 +18,8 @@ export interface VerbRun {
   readonly folder: BridgeFolder;
   readonly url: string;
   readonly gate: { readonly endpoint: string };
-  readonly untilMs: number;
+  /** Whether the bridge still runs. */
+  readonly isAlive: () => boolean;
 }
 
 /** The inputs that verbs read, each as large as its bound allows. */
@@ -87,6 +88,7 @@ export async function runVerbs(run: VerbRun): Promise<readonly string[]> {
       const isInterrupted = trial.stays && (signal === 'SIGINT' || code === 130);
       if (!isInterrupted && !CODES.includes(code ?? -1))
         failures.push(`${args.join(' ').slice(0, 80)} ended with ${code ?? signal}`);
+      if (!run.isAlive()) return [...failures, `the bridge ended beside ${args.join(' ').slice(0, 80)}`];
     }
   return failures;
 }
