@@ -3,7 +3,11 @@ import { matchesGlob } from 'node:path';
 
 /** The files of the long tier, by the reason for it. */
 export const LONG: Readonly<Record<string, readonly string[]>> = {
-  'random or hostile traffic': ['test/whole/*.test.ts'],
+  'random or hostile traffic': [
+    'test/whole/*.test.ts',
+    'test/proof/cost/cost.test.ts',
+    'test/proof/hostile/hostile.test.ts',
+  ],
   'the built bridge under kills, full disks and broken brokers': [
     'test/whole/proof/*.test.ts',
     'test/whole/process/*-kill.test.ts',
