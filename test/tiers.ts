@@ -5,7 +5,7 @@ import { matchesGlob } from 'node:path';
 export const LONG: Readonly<Record<string, readonly string[]>> = {
   'random or hostile traffic': ['test/whole/*.test.ts'],
   'the built bridge under kills, full disks and broken brokers': [
-    'test/whole/proof/*.test.ts',
+    'test/whole/faults/*.test.ts',
     'test/whole/process/*-kill.test.ts',
     'test/whole/bridge/{kill,approval-kills,group-processes}.test.ts',
     'test/whole/cli/consent.test.ts',
