@@ -3,15 +3,19 @@ import { hasFaults, lastLine, summed } from './last-line.ts';
 import { argumentsOf, readArguments } from './options.ts';
 import type { Counts, ProofOptions } from './part.ts';
 import { PARTS } from './parts.ts';
+import { tellWorld } from './simulation/tell-world.ts';
 
 const log = (line: string) => void process.stdout.write(`${line}\n`);
 
-const { runs, parts } = readArguments(process.argv.slice(2));
+const { runs, parts, world } = readArguments(process.argv.slice(2));
 for (const name of parts ?? [])
   if (!PARTS.some((part) => part.name === name))
     throw new Error(`There is no part ${name}. The parts are ${PARTS.map((part) => part.name).join(', ')}.`);
 const chosen = PARTS.filter(({ name }) => parts === null || parts.includes(name));
-for (const run of runs) await prove({ ...run, log });
+for (const run of runs) {
+  if (world === null) await prove({ ...run, log });
+  else await tellWorld(run.seed, world, log);
+}
 
 async function prove(options: ProofOptions): Promise<void> {
   const { minutes } = options;
