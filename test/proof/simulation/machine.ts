@@ -200,6 +200,7 @@ export class Machine {
     this.clock.run(() => {
       const { bridge } = process;
       if (process.killed.signal.aborted || bridge === null) return;
+      this.see({ kind: 'settings', settings, outcome: 'asked' });
       const done = bridge.reload('SIGHUP').then(
         ({ kind }) => process.killed.signal.aborted || this.see({ kind: 'settings', settings, outcome: kind }),
         (error: unknown) =>

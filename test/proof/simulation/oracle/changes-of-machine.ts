@@ -31,6 +31,7 @@ export function judgeChanges(
   observer: Observer,
   mayBeApproved: (key: string) => boolean,
   report: Report,
+  follow: (each: Observation, open: Changes['open']) => void,
 ): void {
   const told = firstArrivals(seen, 'audit').filter((each) => !isDrill(each) && CHANGE.test(String(each.event['type'])));
   const byKey = Map.groupBy(told, ({ event }) => String(event['partitionkey']));
@@ -43,6 +44,7 @@ export function judgeChanges(
     } else if (each.kind === 'jumped') changes.jumped(each.wallMs - each.atMs);
     else if (each.kind === 'commit-failed' && each.atMs < unsureUntilMs) unsureUntilMs = each.atMs + IDENTIFIED_MS;
     else if (each.kind === 'document') changes.read(each, each.atMs > unsureUntilMs && !failsNow(seen, place));
+    follow(each, changes.open);
   }
   changes.end(seen.at(-1)?.atMs ?? 0);
 }

@@ -13,6 +13,8 @@ const EMPTY_MS = 10_000;
 /** An event that the bridge has told and not ended. */
 interface Open {
   readonly event: ListedEvent;
+  /** Another number each time that it is first seen. */
+  readonly occurrence: number;
   readonly epoch: number;
   /** The last good document that listed it, once one did not; null while listed. */
   readonly lastListed: Moment | null;
@@ -69,6 +71,7 @@ export class Changes {
   readonly #used = new Map<string, number>();
   #state: State = { incarnation: null, lastGood: null, epoch: null, empty: null, open: new Map() };
   #skewMs: number | null = null;
+  #occurrences = 0;
   #storedSkewMs = 0;
 
   constructor(parts: ChangesParts) {
@@ -81,7 +84,7 @@ export class Changes {
   }
 
   /** The events that are open now, by key. */
-  get open(): ReadonlyMap<string, { readonly event: ListedEvent }> {
+  get open(): ReadonlyMap<string, { readonly event: ListedEvent; readonly occurrence: number }> {
     return this.#state.open;
   }
 
@@ -227,7 +230,8 @@ export class Changes {
       const key = keyOf(event.EventId);
       const known = state.open.get(key);
       const isOwn = known?.isOwn === true || this.#names(event);
-      open.set(key, { event, epoch: epoch.number, lastListed: null, missing: null, isOwn });
+      const occurrence = known?.occurrence ?? this.#occurrences++;
+      open.set(key, { event, occurrence, epoch: epoch.number, lastListed: null, missing: null, isOwn });
       const isVisible = this.#parts.settings.publish.resources === 'all' || isOwn;
       if (known === undefined) {
         const isStarted = event.EventStatus === 'Started';
