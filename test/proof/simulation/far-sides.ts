@@ -95,7 +95,7 @@ export class FarSides {
     const failed = new Map<string, BridgeError>();
     for (const row of rows) {
       const outcome = failed.get(row.partitionKey) ?? this.#outcome(sink, row, trouble, isApproving);
-      if (outcome instanceof BridgeError && outcome.disposition !== 'refused') failed.set(row.partitionKey, outcome);
+      if (outcome instanceof BridgeError) failed.set(row.partitionKey, failure({ disposition: 'retry', status: 503 }));
       outcomes.push(outcome);
     }
     this.#deps.moment('arrival');
@@ -108,7 +108,8 @@ export class FarSides {
 
   #outcome(sink: string, row: Delivery, trouble: SinkTrouble | null, isApproving: boolean): Outcome {
     const chance = this.#chanceOf(sink, row, 'row');
-    if (trouble === 'refusing' && chance.is(0.5)) {
+    // The same one at every attempt: a refusal is for good.
+    if (trouble === 'refusing' && new Chance(this.#deps.seed, sink, row.id).is(0.5)) {
       this.#deps.see({ kind: 'refusal', sink, id: row.id });
       return failure({ disposition: 'refused', status: 422 });
     }

@@ -27,6 +27,8 @@ export class ApprovalCase {
   /** Since when nothing has stood in the way of a StartRequest; null while something does. */
   freeMs: number | null = null;
   wasPosted = false;
+  /** Decided in a dry run, an event is never posted later either. */
+  wasDry = false;
 
   constructor(occurrence: number, event: ListedEvent, atMs: number) {
     this.occurrence = occurrence;

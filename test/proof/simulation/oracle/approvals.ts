@@ -130,6 +130,7 @@ export class Approvals {
   #look(one: ApprovalCase, atMs: number, wallMs: number): void {
     const ruling = rulingOf(this.#settings.approvals, one.event);
     if (isDue(ruling, one.event, wallMs)) one.wasDue = true;
+    if (this.#settings.approvals.dryRun) one.wasDry = true;
     if (!this.#isFree(one, ruling)) one.freeMs = null;
     else one.freeMs ??= atMs;
     if (one.freeMs !== null && atMs - one.freeMs > POSTED_MS) {
@@ -145,8 +146,7 @@ export class Approvals {
   /** Whether a rule approves it and nothing is in the way. */
   #isFree(one: ApprovalCase, { then: verdict }: Ruling): boolean {
     const { approvals } = this.#settings;
-    if (one.wasPosted || verdict !== 'approve' || approvals.dryRun || one.event.EventStatus !== 'Scheduled')
-      return false;
+    if (one.wasPosted || one.wasDry || verdict !== 'approve' || one.event.EventStatus !== 'Scheduled') return false;
     const listed = this.#document?.read.events.find(({ EventId }) => EventId === one.event.EventId);
     if (listed?.EventStatus !== 'Scheduled' || one.holders.size > 0 || one.heldBySink !== null) return false;
     if (this.#mayBeHeld.has(keyOf(one.event.EventId)) || this.#holdingSink(one.event) !== null) return false;
@@ -162,8 +162,12 @@ export class Approvals {
     }
     if (one === undefined) return;
     one.freeMs = null;
+    if (request.act === 'hold') return;
+    // An admin may release the holds of others, those of sinks too.
+    const isOfAll = request.act === 'release' && this.#settings.approvals.approvers[request.as]?.admin === true;
     if (request.act === 'release') one.holders.delete(request.as);
-    if (one.heldBySink === request.as && request.act !== 'hold') one.heldBySink = null;
+    if (isOfAll) one.holders.clear();
+    if (isOfAll || one.heldBySink === request.as) one.heldBySink = null;
   }
 
   #replied({ request, status }: Observed<'reply'>): void {
