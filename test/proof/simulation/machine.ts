@@ -125,7 +125,7 @@ export class Machine {
       this.#process = null;
       this.see({ kind: 'failed', reason: messageOf(error) });
       // As a service manager does.
-      this.#parts.time.after(5000, () => void this.start());
+      this.#startIn(5000);
     }
   }
 
@@ -237,7 +237,8 @@ export class Machine {
   }
 
   #startIn(downMs: number): void {
-    this.#parts.time.after(downMs, () => void this.start());
+    // A machine that stands still starts nothing.
+    this.#parts.time.after(downMs, () => this.clock.run(() => void this.start()));
   }
 
   #moment(moment: KillMoment): void {

@@ -171,7 +171,7 @@ class Plan {
     const downMs = () => chance.one([0, SECOND, chance.between(0, 90 * SECOND)]);
     for (let machine = 0; machine < this.#machines; machine++) {
       for (let n = times(8); n > 0; n--)
-        this.#add(any(), { do: 'metadata', machine, fault: chance.one(METADATA_FAULTS), forMs: this.#span(30) });
+        this.#add(any(), { do: 'metadata', machine, fault: chance.one(METADATA_FAULTS), forMs: this.#outage() });
       for (let n = times(8); n > 0; n--) {
         const sink = chance.one(sinks);
         const drawn = chance.one(SINK_TROUBLES);
@@ -213,6 +213,11 @@ class Plan {
       });
     if (chance.is(0.3))
       this.#add(chance.between(FIRST_MS, this.#lastMs), { do: 'drill', machine: chance.between(0, this.#machines) });
+  }
+
+  /** Of the metadata service: mostly short, sometimes long enough to be blind. */
+  #outage(): number {
+    return this.#chance.is(0.15) ? this.#chance.between(60, 200) * SECOND : this.#span(30);
   }
 
   /** At most so many seconds, short ones more often. */

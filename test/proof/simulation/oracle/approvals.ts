@@ -37,6 +37,8 @@ export class Approvals {
   readonly #ended = new Map<string, string>();
   readonly #toldMs = new Map<string, number>();
   readonly #requests = new Map<number, Observed<'request'>>();
+  /** Requests without an answer yet, for events that the bridge may be about to see. */
+  readonly #early = new Map<number, Observed<'request'>>();
   readonly #posts = new Map<number, readonly string[]>();
   /** StartRequests that the process knows to be accepted, by event: for approval.submitted. */
   readonly accepted = new Map<string, number>();
@@ -120,6 +122,8 @@ export class Approvals {
         one = new ApprovalCase(occurrence, event, atMs);
         if (event.EventStatus === 'Scheduled') one.heldBySink = this.#holdingSink(event);
         this.#cases.set(key, one);
+        for (const early of this.#early.values())
+          if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
       } else one.seen(event);
       this.#look(one, atMs, wallMs);
     }
@@ -159,6 +163,7 @@ export class Approvals {
     if (request.act === 'approve') {
       this.#mayVote(keyOf(request.event), request.as);
       one?.vote(request.as, true, request.request);
+      this.#early.set(request.request, request);
     }
     if (one === undefined) return;
     one.freeMs = null;
@@ -172,6 +177,7 @@ export class Approvals {
 
   #replied({ request, status }: Observed<'reply'>): void {
     const asked = this.#requests.get(request);
+    this.#early.delete(request);
     const one = asked && this.#cases.get(keyOf(asked.event));
     if (asked === undefined || one === undefined) return;
     if (asked.act === 'approve' && status !== null && status >= 400 && status < 500) one.refused(request);

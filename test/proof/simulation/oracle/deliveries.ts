@@ -109,8 +109,8 @@ function checkRepeats(sink: string, seen: readonly Observation[], report: Report
   const receipts = new Map<string, number>();
   for (const each of seen) {
     if (each.kind === 'receipt' && each.sink === sink) for (const id of each.ids) receipts.set(id, each.atMs);
-    else if (each.kind === 'gone' || each.kind === 'commit-failed') {
-      const doubtfulMs = each.kind === 'gone' ? each.atMs - STORED_MS : 0;
+    else if (each.kind === 'gone' || each.kind === 'frozen' || each.kind === 'commit-failed') {
+      const doubtfulMs = each.kind === 'commit-failed' ? 0 : each.atMs - STORED_MS;
       for (const [id, atMs] of receipts) if (atMs >= doubtfulMs) receipts.delete(id);
     } else if (each.kind === 'arrival' && each.sink === sink && receipts.has(each.id))
       report('twice', each.atMs, `${sink}: ${each.id} was sent again though its receipt was stored`);
