@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 
 /** They take longest: begun last, the end of the run would wait for them alone. Each has its own process. */
 export const LONGEST: readonly string[] = [
+  'test/proof/short-profile.test.ts',
   'test/whole/faults/documentation-policy.test.ts',
   'test/whole/full-store.test.ts',
   'test/consumers/python-service-bus.test.ts',
