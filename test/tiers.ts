@@ -9,11 +9,12 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
     'test/proof/hostile/hostile.test.ts',
   ],
   'the built bridge under kills, full disks and broken brokers': [
-    'test/whole/proof/*.test.ts',
+    'test/whole/faults/*.test.ts',
     'test/whole/process/*-kill.test.ts',
     'test/whole/bridge/{kill,approval-kills,group-processes}.test.ts',
     'test/whole/cli/consent.test.ts',
   ],
+  'the parts of npm run proof': ['test/proof/**/*.test.ts'],
   'commands and programs of the pages': ['test/docs/*.test.ts'],
   'whole programs in other languages': ['test/consumers/*.test.ts'],
   'the packed package': ['test/package/*.test.ts'],
