@@ -10,6 +10,7 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
     'test/whole/bridge/{kill,approval-kills,group-processes}.test.ts',
     'test/whole/cli/consent.test.ts',
   ],
+  'every crash of every file that is written': ['test/proof/files/*.test.ts'],
   'commands and programs of the pages': ['test/docs/*.test.ts'],
   'whole programs in other languages': ['test/consumers/*.test.ts'],
   'the packed package': ['test/package/*.test.ts'],
