@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { BridgeError, codeOf } from '../errors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { damaged, storeError } from './errors.ts';
+import { flushNames, flushPath } from './flush-names.ts';
 import { migrate } from './migrations/schema.ts';
 import { checkFolder, createPrivateFile, restrictModes } from './private-folder.ts';
 
@@ -43,9 +44,23 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
     } finally {
       database.close();
     }
+    // An earlier process may have created the folder and been killed before this.
+    flushPath(folder);
     renameSync(unfinished, file);
   } catch (error) {
     throw storeError(error, file);
+  }
+}
+
+/**
+ * Makes the names of an open store durable. SQLite does so only when it creates its log, but not for a log that a killed
+ * process left. @throws BridgeError BRIDGE_STORE_FAILED
+ */
+export function flushStoreNames(folder: string): void {
+  try {
+    flushNames(folder);
+  } catch (error) {
+    throw storeError(error, join(folder, DATABASE_FILE));
   }
 }
 

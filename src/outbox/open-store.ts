@@ -11,7 +11,7 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { DeliveryNoteTable } from './delivery-notes.ts';
 import { tooLarge } from './errors.ts';
-import { DATABASE_FILE } from './folder.ts';
+import { DATABASE_FILE, flushStoreNames } from './folder.ts';
 import { IdentityTable } from './identity.ts';
 import { Journal } from './journal.ts';
 import { KnownStateTables } from './known-state.ts';
@@ -77,11 +77,12 @@ export interface OpenStore {
 /** Opens the database and migrates it. @throws BridgeError BRIDGE_STORE_DAMAGED, _NEWER, _FULL or _FAILED */
 export function openStore(
   folder: string,
-  { deps, synchronous = 'FULL', maxPages, maxBytes }: OutboxOptions,
+  { deps, lock, synchronous = 'FULL', maxPages, maxBytes }: OutboxOptions,
 ): OpenStore {
   const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages, maxBytes });
   try {
     migrate(database);
+    if (lock) flushStoreNames(folder);
     const tables = createTables(database, deps);
     const dataVersion = tables.dataVersion.get()?.data_version ?? 0;
     return { database, tables, dataVersion };

@@ -1,7 +1,7 @@
 // Recorded operations and a seed → every crash, and what the disk may hold after it.
-import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
-import { type Content, contentOf, crashAfter, type Effect } from './disk-model.ts';
+import { type Content, contentOf, crashAfter, type Effect, type Settled, settle } from './disk-model.ts';
 import type { Operation } from './operations.ts';
 
 /** One thing that a crash may leave. */
@@ -23,7 +23,12 @@ export interface CrashOptions {
   readonly draws: number;
   /** So many effects at most are dropped or kept alone at each crash; the newest ones. Default: all. */
   readonly most?: number;
+  /** Yields one state of so many, by chance. Default: 1, every one. */
+  readonly oneOf?: number;
 }
+
+/** The time alone is nothing that others see. */
+const seenByOthers = (said: readonly string[]): number => said.filter((words) => !words.startsWith('at ')).length;
 
 type Choice = readonly [kept: string, effects: readonly Effect[]];
 
@@ -34,12 +39,16 @@ export function* crashStates(operations: readonly Operation[], options: CrashOpt
   const { random } = new VirtualTime({ seed: options.seed });
   const seen = new Set<string>();
   const said: string[] = [];
+  const settled: Settled = new Map();
   for (let after = 0; after <= operations.length; after++) {
     const last = operations[after - 1];
     if (last?.does === 'say') said.push(...last.text.split('\n'));
-    for (const [kept, effects] of choices(crashAfter(operations, after), options, random)) {
-      const content = contentOf(effects);
-      const print = `${said.length} ${fingerprint(content)}`;
+    const crash = crashAfter(operations, after);
+    settle(settled, crash);
+    for (const [kept, effects] of choices(crash, options, random)) {
+      if (random() * (options.oneOf ?? 1) >= 1) continue;
+      const content = contentOf(effects, settled);
+      const print = `${seenByOthers(said)} ${fingerprint(content)}`;
       if (seen.has(print)) continue;
       seen.add(print);
       yield { after, said: [...said], kept, isWhole: kept === 'all', content };
@@ -114,8 +123,8 @@ function pieces(effect: Extract<Effect, { of: 'bytes' }>, size: number): Effect[
   return found;
 }
 
-function fingerprint(content: Content): string {
-  const hash = createHash('sha1');
-  for (const [path, bytes] of content) hash.update(`${path}\0${bytes?.length}\0`).update(bytes ?? '');
-  return hash.digest('base64');
+function fingerprint(content: Content): number {
+  let sum = 0;
+  for (const [path, bytes] of content) sum = crc32(bytes ?? '', crc32(`${path}\0${bytes?.length}\0`, sum));
+  return sum;
 }

@@ -78,33 +78,72 @@ function coverOf(operation: Operation): (effect: Effect) => boolean {
 /** The content of a folder: path → bytes, null for a folder. */
 export type Content = ReadonlyMap<string, Buffer | null>;
 
+/** Per file: its first effects that no crash from here on can undo, already applied. Saves doing so for each state. */
+export type Settled = Map<number, SettledFile>;
+
+interface SettledFile {
+  readonly count: number;
+  readonly bytes: Buffer;
+}
+
+const NEW_FILE: SettledFile = { count: 0, bytes: Buffer.alloc(0) };
+
 /** Applies the effects in their order. What hangs on a folder without a name is gone. */
-export function contentOf(effects: readonly Effect[]): Content {
-  const [given, files] = [new Map<string, NameChange>(), new Map<number, Buffer>()];
+export function contentOf(effects: readonly Effect[], settled: Settled = new Map()): Content {
+  const given = new Map<string, NameChange>();
+  const byFile = new Map<number, FileEffect[]>();
   for (const effect of effects) {
-    if (effect.of === 'names') {
-      for (const change of effect.changes)
-        change.file === null ? given.delete(change.path) : given.set(change.path, change);
-    } else {
-      files.set(effect.file, changed(files.get(effect.file) ?? Buffer.alloc(0), effect));
-    }
+    if (effect.of === 'names') name(effect.changes, given);
+    else byFile.set(effect.file, [...(byFile.get(effect.file) ?? []), effect]);
   }
   const content = new Map<string, Buffer | null>();
   for (const path of [...given.keys()].sort()) {
     const { file, isFolder = false } = given.get(path) as NameChange;
     const folder = folderOfPath(path);
-    if (folder === '' || content.get(folder) === null)
-      content.set(path, isFolder ? null : (files.get(file as number) ?? Buffer.alloc(0)));
+    if (folder !== '' && content.get(folder) !== null) continue;
+    content.set(path, isFolder ? null : fileOf(byFile.get(file as number) ?? [], settled.get(file as number)));
   }
   return content;
 }
 
-function changed(before: Buffer, effect: Exclude<Effect, { of: 'names' }>): Buffer {
-  const end = effect.of === 'size' ? effect.size : Math.max(before.length, effect.at + effect.bytes.length);
-  const after = Buffer.alloc(end);
-  before.copy(after);
-  if (effect.of === 'bytes') effect.bytes.copy(after, effect.at);
-  return after;
+function name(changes: readonly NameChange[], given: Map<string, NameChange>): void {
+  for (const change of changes) {
+    if (change.file === null) given.delete(change.path);
+    else given.set(change.path, change);
+  }
+}
+
+type FileEffect = Exclude<Effect, { of: 'names' }>;
+
+function fileOf(effects: readonly FileEffect[], { count, bytes }: SettledFile = NEW_FILE): Buffer {
+  const left = effects.slice(count);
+  const ends = left.map((effect) => (effect.of === 'size' ? effect.size : effect.at + effect.bytes.length));
+  const file = Buffer.alloc(Math.max(bytes.length, ...ends));
+  let size = bytes.copy(file);
+  for (const effect of left) {
+    if (effect.of === 'bytes') {
+      size = Math.max(size, effect.at + effect.bytes.copy(file, effect.at));
+    } else {
+      file.fill(0, effect.size);
+      size = effect.size;
+    }
+  }
+  return file.subarray(0, size);
+}
+
+/** Moves on with the effects of each file that stand before its first open one. */
+export function settle(settled: Settled, { effects, open }: Crash): void {
+  const isOpen = new Set(open.map((index) => effects[index]));
+  const byFile = Map.groupBy(
+    effects.filter((effect) => effect.of !== 'names'),
+    ({ file }) => file,
+  );
+  for (const [file, of] of byFile) {
+    const first = of.findIndex((effect) => isOpen.has(effect));
+    const count = first === -1 ? of.length : first;
+    const before = settled.get(file);
+    if (count > (before?.count ?? 0)) settled.set(file, { count, bytes: fileOf(of.slice(0, count), before) });
+  }
 }
 
 /** Writes the content into an empty folder. */

@@ -17,7 +17,12 @@ export async function record(writer: string, ...args: readonly string[]): Promis
   });
 }
 
-/** Opens each state of each crash with `judge`. Returns how many there were. @throws what is wrong, with the crash */
+/** All that the process of a recording printed. */
+export function wordsOf(operations: readonly Operation[]): readonly string[] {
+  return operations.flatMap((operation) => (operation.does === 'say' ? operation.text.split('\n') : []));
+}
+
+/** Opens the states of each crash with `judge`. Returns how many there were. @throws what is wrong, with the crash */
 export async function replay(
   operations: readonly Operation[],
   options: CrashOptions,
