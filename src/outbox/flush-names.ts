@@ -1,5 +1,5 @@
 // A folder → the names in it on disk, which a flush of a file does not include.
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf } from '../errors.ts';
 
@@ -28,7 +28,33 @@ export function flushNames(folder: string): void {
   }
 }
 
-/** Does the same for the name of the folder itself, and for each folder above it. */
+/** Flushes the name of the folder itself, and for each folder above it. */
 export function flushPath(folder: string): void {
   for (let each = resolve(folder); each !== dirname(each); each = dirname(each)) flushNames(dirname(each));
+}
+
+/**
+ * Moves a file to another folder. A power failure leaves both names, and never none: a rename between folders is two
+ * changes for some file systems.
+ * @throws the error of the disk
+ */
+export function moveToFolder(from: string, to: string): void {
+  if (hasLink(from, to)) {
+    flushNames(dirname(to));
+    rmSync(from);
+  } else {
+    renameSync(from, to);
+    flushNames(dirname(to));
+  }
+  flushNames(dirname(from));
+}
+
+/** Returns false on file systems without hard links. */
+function hasLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch {
+    return false;
+  }
 }

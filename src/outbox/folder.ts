@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { BridgeError, codeOf } from '../errors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { damaged, storeError } from './errors.ts';
-import { flushNames, flushPath } from './flush-names.ts';
+import { flushNames, flushPath, moveToFolder } from './flush-names.ts';
 import { migrate } from './migrations/schema.ts';
 import { checkFolder, createPrivateFile, restrictModes } from './private-folder.ts';
 
@@ -107,9 +107,10 @@ export function moveAside(
   try {
     const target = makeAside(join(folder, `set-aside-${compact(options.atMs)}-${plain(options.vmId)}`));
     createPrivateFile(join(target, 'reason.txt'), `${options.reason}\n`);
+    flushNames(folder);
     // The log first: otherwise SQLite would read it as the log of the empty store that follows.
     for (const name of [`${file}-wal`, file]) {
-      if (existsSync(join(folder, name))) renameSync(join(folder, name), join(target, name));
+      if (existsSync(join(folder, name))) moveToFolder(join(folder, name), join(target, name));
     }
     rmSync(join(folder, `${file}-shm`), { force: true });
     return target;

@@ -53,6 +53,7 @@ class Reader {
     else if (name === 'openat') this.#opened(this.#inside(args[1]), String(args[2]), result);
     else if (name === 'mkdir') this.#folder(this.#inside(args[0]));
     else if (name === 'rename') this.#renamed(this.#inside(args[0]), this.#inside(args[1]));
+    else if (name === 'link') this.#linked(this.#inside(args[0]), this.#inside(args[1]));
     else if (name === 'unlink') this.#removed(this.#inside(args[0]));
     else if (name === 'write') this.#wrote(this.#file(args[0]), args[1] as Buffer, null, result);
     else if (name === 'pwrite64') this.#wrote(this.#file(args[0]), args[1] as Buffer, Number(args[3]), result);
@@ -106,6 +107,14 @@ class Reader {
     this.#names.delete(from);
     this.#names.set(to, file);
     this.#add({ does: 'rename', from, to, file });
+  }
+
+  #linked(from: string | null, to: string | null): void {
+    if (from === null || to === null) return;
+    const file = this.#names.get(from);
+    assert.ok(typeof file === 'number', `${from} gets a second name and is not a file`);
+    this.#names.set(to, file);
+    this.#add({ does: 'name', path: to, file, isFolder: false });
   }
 
   #removed(path: string | null): void {
