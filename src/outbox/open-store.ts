@@ -13,6 +13,7 @@ import { DeliveryNoteTable } from './delivery-notes.ts';
 import { tooLarge } from './errors.ts';
 import { DATABASE_FILE, flushStoreNames } from './folder.ts';
 import { IdentityTable } from './identity.ts';
+import { checkIntegrity } from './integrity.ts';
 import { Journal } from './journal.ts';
 import { KnownStateTables } from './known-state.ts';
 import { MessageTables } from './messages.ts';
@@ -82,8 +83,12 @@ export function openStore(
   const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages, maxBytes });
   try {
     migrate(database);
-    if (lock) flushStoreNames(folder);
     const tables = createTables(database, deps);
+    if (lock) {
+      checkIntegrity(database);
+      tables.approvals.expectIntact();
+      flushStoreNames(folder);
+    }
     const dataVersion = tables.dataVersion.get()?.data_version ?? 0;
     return { database, tables, dataVersion };
   } catch (error) {

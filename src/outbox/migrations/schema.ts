@@ -1,6 +1,7 @@
 // The tables, version by version → a database of the newest version.
 import { BridgeError } from '../../errors.ts';
 import type { Database } from '../database.ts';
+import { CONTENT_SUMS } from './content-sums.ts';
 import { VERSION_1 } from './version-1.ts';
 import { VERSION_7 } from './version-7.ts';
 
@@ -111,6 +112,7 @@ export const MIGRATIONS: readonly string[] = [
   VERSION_6,
   VERSION_7,
   VERSION_8,
+  CONTENT_SUMS,
 ];
 
 /**

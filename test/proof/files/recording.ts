@@ -53,10 +53,11 @@ function words(operation: Operation): string {
   return JSON.stringify({ ...operation, ...('bytes' in operation && { bytes: operation.bytes.length }) });
 }
 
-/** In memory if possible: a flush of what is only replayed costs nothing there. */
+/** A flush of what is only replayed costs nothing in memory. */
 const PLACE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+/** A folder in memory, if possible, that is gone after `work`. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = realpathSync(mkdtempSync(join(PLACE, 'crash-')));
   try {
     return await work(folder);

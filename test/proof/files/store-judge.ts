@@ -1,6 +1,7 @@
 // What others saw, and a store after a crash → it has all, and the next start continues.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
@@ -50,8 +51,31 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash('sha1').update(bytes).digest('hex').slice(0, 12);
 }
 
-/** Starts a bridge on what is left, when the crash was, and runs it to the end. @returns all that others see of both */
-export async function resume(folder: string, said: readonly string[]): Promise<readonly string[]> {
+/**
+ * Starts a bridge on what is left, when the crash was, and runs it to the end. Returns all that others see of both.
+ * @throws what the start throws
+ */
+export function resume(folder: string, said: readonly string[]): Promise<readonly string[]> {
+  return play(folder, said, async (bridge) => {
+    await bridge.startFor(END_MS - bridge.time.wallMs());
+    await bridge.stop();
+  });
+}
+
+/** Leaves a store as of that moment, with its log if the bridge is killed. Returns what others have seen. */
+export function interrupt(folder: string, atMs: number, how: 'stop' | 'kill'): Promise<readonly string[]> {
+  return play(folder, [], async (bridge) => {
+    await bridge.startFor(atMs - bridge.time.wallMs());
+    await bridge[how]();
+    if (how === 'kill') cpSync(bridge.folder, join(folder, STORE), { recursive: true });
+  });
+}
+
+async function play(
+  folder: string,
+  said: readonly string[],
+  run: (bridge: VirtualBridge) => Promise<void>,
+): Promise<readonly string[]> {
   const hooks: (() => unknown)[] = [];
   const context = { after: (hook: () => unknown) => void hooks.push(hook) } as unknown as TestContext;
   const last = said.findLast((words) => words.startsWith('at '));
@@ -61,8 +85,7 @@ export async function resume(folder: string, said: readonly string[]): Promise<r
   const all = [...said];
   playMaintenances(bridge, (words) => void all.push(words));
   try {
-    await bridge.startFor(END_MS - simulation.time.wallMs());
-    await bridge.stop();
+    await run(bridge);
   } finally {
     for (const hook of hooks) await hook();
   }
