@@ -47,6 +47,8 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
     // An earlier process may have created the folder and been killed before this.
     flushPath(folder);
     renameSync(unfinished, file);
+    // Before SQLite creates the log: a log without its file would count as damage at the next start.
+    flushNames(folder);
   } catch (error) {
     throw storeError(error, file);
   }

@@ -18,7 +18,7 @@ interface StoredIdentity {
   readonly observerId: string;
 }
 
-/** `vm` is JSON. `sum` is null in rows from before schema 9. */
+/** `vm` is JSON. `sum` is null in rows that an earlier release wrote. */
 type IdentityRow = Omit<StoredIdentity, 'vm'> & { readonly vm: string | null; readonly sum: number | null };
 
 export class IdentityTable {

@@ -18,7 +18,7 @@ export interface SummedEntry {
   readonly change: string;
   readonly partitionKey: string;
   readonly bytes: Uint8Array;
-  /** Null in rows from before schema 9. */
+  /** Null in rows that an earlier release wrote. */
   readonly sum: number | null;
 }
 

@@ -37,7 +37,7 @@ interface StateRow {
   readonly next_occurrence: number;
   /** Null in rows from before schema 8. */
   readonly epoch_row_started_ms: number | null;
-  /** Null in rows from before schema 9. */
+  /** Null in rows that an earlier release wrote. */
   readonly sum: number | null;
 }
 
@@ -47,7 +47,7 @@ interface EventRow extends Pick<KnownEvent, 'occurrence' | 'key' | 'apiVersion' 
   readonly last_listed_ms: number | null;
   readonly missing_ms: number | null;
   readonly missing_scheduled: number | null;
-  /** Null in rows from before schema 9. */
+  /** Null in rows that an earlier release wrote. */
   readonly sum: number | null;
 }
 

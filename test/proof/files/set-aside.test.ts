@@ -1,4 +1,4 @@
-// Every crash while a store is set aside → its rows are in one of both places, and the bridge starts.
+// Every crash while a store is set aside → its rows exist, and the bridge starts.
 import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
