@@ -41,6 +41,8 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
     const database = new Database(unfinished, { synchronous });
     try {
       migrate(database);
+      // At the close, SQLite ignores an error of the disk: the log, which does not get the new name, would have the rows.
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } finally {
       database.close();
     }

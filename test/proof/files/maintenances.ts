@@ -36,6 +36,11 @@ const STAYS: readonly Stay[] = [
   seconds('E0000005', 33, 38, 42, 'Preempt'),
 ];
 
+/** The keys of the events that come at or after this moment. */
+export function keysFrom(wallMs: number): readonly string[] {
+  return STAYS.flatMap(({ id, fromMs }) => (fromMs >= wallMs ? [id.toLowerCase()] : []));
+}
+
 function documentAt(wallMs: number): object {
   const listed = STAYS.filter(({ fromMs, toMs }) => fromMs <= wallMs && wallMs < toMs);
   const moments = STAYS.flatMap(({ fromMs, startsMs, toMs }) => [fromMs, startsMs, toMs]);
