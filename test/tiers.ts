@@ -10,7 +10,6 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
     'test/whole/bridge/{kill,approval-kills,group-processes}.test.ts',
     'test/whole/cli/consent.test.ts',
   ],
-  'every crash of every file that is written': ['test/proof/files/*.test.ts'],
   'commands and programs of the pages': ['test/docs/*.test.ts'],
   'whole programs in other languages': ['test/consumers/*.test.ts'],
   'the packed package': ['test/package/*.test.ts'],
@@ -23,6 +22,7 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
   'a thousand programs at once': ['test/adapters/command/lane.test.ts'],
   'real syslog daemons': ['test/adapters/syslog/daemons.test.ts'],
   'long days and random groups': ['test/whole/bridge/{channels,clock-at-boot,day,group-random}.test.ts'],
+  'every crash of every file that is written': ['test/proof/files/*.test.ts'],
   'every option of every verb': [
     'test/whole/cli/{acts,completion,drill,end-while-starting,health,hostile-texts,policy,reload,status,store-verbs,tail,top,unfit-files,usage}.test.ts',
   ],
