@@ -28,6 +28,7 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
   'real syslog daemons': ['test/adapters/syslog/daemons.test.ts'],
   'ten thousand months': ['test/whole/approvals/months-*-of-4.test.ts'],
   'long days and random groups': ['test/whole/bridge/{channels,clock-at-boot,day,group-random}.test.ts'],
+  'every crash of every file that is written': ['test/proof/files/*.test.ts'],
   'every option of every verb': [
     'test/whole/cli/{acts,completion,drill,end-while-starting,health,hostile-texts,policy,reload,status,store-verbs,tail,top,unfit-files,usage}.test.ts',
   ],

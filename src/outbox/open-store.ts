@@ -11,8 +11,9 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { DeliveryNoteTable } from './delivery-notes.ts';
 import { tooLarge } from './errors.ts';
-import { DATABASE_FILE } from './folder.ts';
+import { DATABASE_FILE, flushStoreNames } from './folder.ts';
 import { IdentityTable } from './identity.ts';
+import { checkIntegrity } from './integrity.ts';
 import { Journal } from './journal.ts';
 import { KnownStateTables } from './known-state.ts';
 import { MessageTables } from './messages.ts';
@@ -82,12 +83,17 @@ export interface OpenStore {
 /** Opens the database and migrates it. @throws BridgeError BRIDGE_STORE_DAMAGED, _NEWER, _FULL or _FAILED */
 export function openStore(
   folder: string,
-  { deps, synchronous = 'FULL', maxPages, maxBytes }: OutboxOptions,
+  { deps, lock, synchronous = 'FULL', maxPages, maxBytes }: OutboxOptions,
 ): OpenStore {
   const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages, maxBytes });
   try {
     migrate(database);
     const tables = createTables(database, deps);
+    if (lock) {
+      checkIntegrity(database);
+      tables.approvals.expectIntact();
+      flushStoreNames(folder);
+    }
     const dataVersion = tables.dataVersion.get()?.data_version ?? 0;
     return { database, tables, dataVersion };
   } catch (error) {

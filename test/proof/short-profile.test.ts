@@ -1,4 +1,4 @@
-// The short profile of npm run proof, as anyone runs it → no fault, and as much work as it promises.
+// The short profile of npm run proof → no fault, and as much work as it promises.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

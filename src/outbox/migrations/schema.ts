@@ -1,6 +1,7 @@
 // The tables, version by version → a database of the newest version.
 import { BridgeError } from '../../errors.ts';
 import type { Database } from '../database.ts';
+import { CONTENT_SUMS } from './content-sums.ts';
 import { VERSION_1 } from './version-1.ts';
 import { VERSION_7 } from './version-7.ts';
 
@@ -103,7 +104,7 @@ ALTER TABLE known_state ADD COLUMN epoch_row_started_ms INTEGER;
 
 /**
  * For budgets: the names of ended events that are still in use. And the hold of everything, at most one row: an earlier
- * version, which would not obey it, rejects the store.
+ * version, which would not obey it, rejects the store. And sums of the contents of rows, so that changed bits are found.
  */
 const VERSION_9 = `
 CREATE TABLE rests (
@@ -120,7 +121,7 @@ CREATE TABLE hold_of_all (
   at_ms INTEGER NOT NULL,
   reason TEXT
 );
-`;
+${CONTENT_SUMS}`;
 
 /** The n-th step migrates from version n-1 to version n. A released step never changes. */
 export const MIGRATIONS: readonly string[] = [

@@ -1,4 +1,4 @@
-// One machine of the group → its bridge as it starts, stops, is killed and starts again on its store.
+// One machine of the group → its bridge: started, stopped, killed, started again on its store.
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';

@@ -1,4 +1,4 @@
-// A seed and a number → a history: settings, events, faults and what people do, all drawn at random.
+// A seed and a number → a history: settings, events, faults and acts of people, at random.
 import { Chance, guidOf } from './chance.ts';
 import {
   type Act,

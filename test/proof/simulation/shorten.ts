@@ -1,4 +1,4 @@
-// A history with a fault → a shorter one that still has it: steps are left out while the fault stays.
+// A history with a fault → a shorter one that still has it.
 import type { History, Step } from './history.ts';
 
 /**

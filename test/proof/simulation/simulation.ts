@@ -1,4 +1,4 @@
-// Part 1 of the proof: histories from one seed, played with whole bridges in virtual time and judged.
+// Part 1 of the proof: histories of a seed, played with whole bridges in virtual time, judged.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { type Counts, FAULTS, type Fault, NOTHING, type Part, type ProofOptions } from '../part.ts';

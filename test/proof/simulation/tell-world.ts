@@ -1,4 +1,4 @@
-// A seed and the number of a history → its steps, everything that was seen, and what is wrong with it.
+// A seed and the number of a history → its steps, what was seen, and what is wrong with it.
 import { judge } from './oracle/judge.ts';
 import { plannedHistory } from './plan.ts';
 import { textOf } from './simulation.ts';

@@ -1,4 +1,4 @@
-// What one machine was given to read → the changes that it must tell, held against those that it told.
+// What one machine could read → the changes that it must publish, compared with those it did.
 import type { Settings } from '../history.ts';
 import type { Observation } from '../observation.ts';
 import { differences, type ExpectedChange, type Json, type Observer, type Phase } from './expected-cloud-event.ts';

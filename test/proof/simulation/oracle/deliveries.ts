@@ -1,4 +1,4 @@
-// What one machine told its first sink → what each other sink must have, in which order, and how often.
+// What the first sink of a machine received → what each other sink must have, in which order.
 import type { Settings, SinkSettings } from '../history.ts';
 import type { Observation, Observed } from '../observation.ts';
 import type { Told } from './changes.ts';

@@ -1,4 +1,4 @@
-// A change that a bridge must tell → the CloudEvent that the contract asks for, attribute by attribute.
+// A change that a bridge must publish → the CloudEvent of the contract, attribute by attribute.
 import { fieldsChanged, hexOf, keyOf, type ListedEvent, notBeforeOf } from './listed-event.ts';
 
 export type Phase = 'scheduled' | 'updated' | 'started' | 'ended';

@@ -1,4 +1,4 @@
-// A document as the service gave it → the content of its events, their ids and hashes, by the contract.
+// A document of the service → the content of its events, their ids and hashes, by the contract.
 import { createHash } from 'node:crypto';
 
 /** An entry of a document, as it is on the wire. */

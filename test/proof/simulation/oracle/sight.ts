@@ -1,4 +1,4 @@
-// The good documents of one machine → when it must say that it sees nothing, and that it sees again.
+// The good documents of one machine → when it must report that it is blind, and sees again.
 import type { Observation } from '../observation.ts';
 import { firstArrivals } from './changes-of-machine.ts';
 import type { Json } from './expected-cloud-event.ts';
