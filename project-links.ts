@@ -5,6 +5,7 @@ import packageJson from './package.json' with { type: 'json' };
 
 export const LINKED_FILES = [
   'deploy/monitoring/rules.yaml',
+  'deploy/monitoring/rules-days.test.yaml',
   'deploy/monitoring/rules.test.yaml',
   'deploy/helm/scheduled-events-bridge/rules.yaml',
   'src/http/console/index.html',

@@ -3,15 +3,16 @@ import { dirname } from 'node:path';
 
 /** They take longest: begun last, the end of the run would wait for them alone. Each has its own process. */
 export const LONGEST: readonly string[] = [
-  'test/whole/proof/documentation-policy.test.ts',
+  'test/proof/short-profile.test.ts',
+  'test/whole/faults/documentation-policy.test.ts',
   'test/whole/full-store.test.ts',
   'test/consumers/python-service-bus.test.ts',
   'test/consumers/java-service-bus.test.ts',
   'test/consumers/java-kafka.test.ts',
   'test/whole/raw-fuzz.test.ts',
-  'test/whole/proof/scenarios.test.ts',
-  'test/whole/proof/kafka-brokers.test.ts',
-  'test/whole/proof/kafka-faults.test.ts',
+  'test/whole/faults/scenarios.test.ts',
+  'test/whole/faults/kafka-brokers.test.ts',
+  'test/whole/faults/kafka-faults.test.ts',
   'test/whole/bridge/channels.test.ts',
   'test/whole/bridge/day.test.ts',
   'test/adapters/kafka/source-faults.test.ts',

@@ -15,7 +15,7 @@ import { TIERS, tierOf } from './tiers.ts';
 
 /** Processes at a time. With two processors, because most tests wait now and then. */
 const AT_ONCE = 4;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = { quick: 120_000, long: 300_000 } as const;
 /** If more files failed, the fault is not the busy machine. */
 const MOST_RETRIED = 5;
 
@@ -48,7 +48,7 @@ try {
 /** Returns the files with a failure, each once. */
 async function runAll(paths: readonly string[], concurrency: number): Promise<readonly string[]> {
   const failed = new Set<string>();
-  const events = run({ files: [...paths], concurrency, timeout: TIMEOUT_MS });
+  const events = run({ files: [...paths], concurrency, timeout: TIMEOUT_MS[tier ?? 'long'] });
   events.on('test:fail', ({ file, todo }) => {
     if (file !== undefined && todo === undefined) failed.add(relative('.', file).replaceAll(sep, '/'));
   });

@@ -3,13 +3,18 @@ import { matchesGlob } from 'node:path';
 
 /** The files of the long tier, by the reason for it. */
 export const LONG: Readonly<Record<string, readonly string[]>> = {
-  'random or hostile traffic': ['test/whole/*.test.ts'],
+  'random or hostile traffic': [
+    'test/whole/*.test.ts',
+    'test/proof/cost/cost.test.ts',
+    'test/proof/hostile/hostile.test.ts',
+  ],
   'the built bridge under kills, full disks and broken brokers': [
-    'test/whole/proof/*.test.ts',
+    'test/whole/faults/*.test.ts',
     'test/whole/process/*-kill.test.ts',
     'test/whole/bridge/{kill,approval-kills,group-processes}.test.ts',
     'test/whole/cli/consent.test.ts',
   ],
+  'the parts of npm run proof': ['test/proof/**/*.test.ts'],
   'commands and programs of the pages': ['test/docs/*.test.ts'],
   'whole programs in other languages': ['test/consumers/*.test.ts'],
   'the packed package': ['test/package/*.test.ts'],
@@ -21,7 +26,9 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
   ],
   'a thousand programs at once': ['test/adapters/command/lane.test.ts'],
   'real syslog daemons': ['test/adapters/syslog/daemons.test.ts'],
+  'ten thousand months': ['test/whole/approvals/months-*-of-4.test.ts'],
   'long days and random groups': ['test/whole/bridge/{channels,clock-at-boot,day,group-random}.test.ts'],
+  'every crash of every file that is written': ['test/proof/files/*.test.ts'],
   'every option of every verb': [
     'test/whole/cli/{acts,completion,drill,end-while-starting,health,hostile-texts,policy,reload,status,store-verbs,tail,top,unfit-files,usage}.test.ts',
   ],

@@ -10,6 +10,10 @@ const CONFLICT = 409;
 /** The temporary failures among 400 to 499, as in the status table of all HTTP sinks. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
+/** An item of Elasticsearch has about 20, with an error about 40. */
+const MOST_VALUES_OF_ITEM = 100;
+const MOST_OTHER_VALUES = 1000;
+
 /** Error types that concern the index and not an event, whatever the status. */
 const INDEX_ERRORS: ReadonlySet<string> = new Set(['index_closed_exception', 'invalid_index_name_exception']);
 /** Messages show an error type only if it matches this: other texts may quote the document. */
@@ -50,7 +54,7 @@ interface ItemResult {
 
 /** Returns one result for each id, or a text that names what the answer lacks. */
 function readItems(body: Buffer | null, ids: readonly string[]): readonly ItemResult[] | string {
-  const members = jsonObject(body);
+  const members = jsonObject(body, MOST_OTHER_VALUES + MOST_VALUES_OF_ITEM * ids.length);
   if (members === null) return 'it is not a JSON object';
   const { items } = members;
   if (!Array.isArray(items)) return 'it has no list of items';

@@ -38,6 +38,8 @@ export class LogFile {
   readonly #disk: Disk;
   /** The file after the last append that ended with a whole line and a durable name; null if unknown. */
   #left: Found | null = null;
+  /** True from a failed flush to the next good one: the kernel may have dropped the bytes that it still shows. */
+  #isDoubtful = false;
 
   constructor(path: string, rotation: Rotation | null, disk: Disk) {
     this.#path = path;
@@ -70,6 +72,7 @@ export class LogFile {
       const isTorn = await this.#isTorn(handle, found);
       const fitting = this.#fitting(lines, found.size + Number(isTorn));
       const { bytes, durable, failure } = await write(handle, isTorn, fitting);
+      if (bytes > 0) await this.#flush(handle);
       if (failure !== undefined) return { durable, failure };
       this.#left = { dev: found.dev, ino: found.ino, size: found.size + bytes };
       if (fitting.length > 0) return { durable };
@@ -97,9 +100,16 @@ export class LogFile {
     const left = this.#left;
     if (left && left.dev === dev && left.ino === ino && left.size === size) return false;
     await flushFolder(await this.#disk.realpath(this.#path), this.#disk);
-    if (size === 0) return false;
+    if (size === 0 || this.#isDoubtful) return size > 0;
     const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
     return !buffer.equals(LINE_END);
+  }
+
+  /** @throws if the disk fails; the state of what was written is then unknown */
+  async #flush(handle: FileHandle): Promise<void> {
+    this.#isDoubtful = true;
+    await handle.datasync();
+    this.#isDoubtful = false;
   }
 
   #fitting(lines: readonly Uint8Array[], size: number): readonly Uint8Array[] {
@@ -114,10 +124,7 @@ export class LogFile {
   }
 }
 
-/**
- * Writes and flushes once. If a write fails, whole lines before the failure count.
- * @throws if the flush fails; the state of the lines is then unknown
- */
+/** Writes without a flush. Never rejects: if a write fails, whole lines before the failure count. */
 async function write(
   handle: FileHandle,
   isTorn: boolean,
@@ -133,7 +140,6 @@ async function write(
       stopped = { failure };
     }
   }
-  if (bytes > 0) await handle.datasync();
   return { bytes, durable: wholeLines(lines, bytes - Number(isTorn)), ...stopped };
 }
 

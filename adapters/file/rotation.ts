@@ -13,9 +13,18 @@ const NUMBER = /^[1-9]\d{0,3}$/;
 export async function rotateFile(file: string, keep: number, disk: Disk): Promise<void> {
   const taken = await numbersBehind(file, disk);
   const last = numbersUpTo(keep).find((number) => !taken.has(number)) ?? keep;
-  for (let number = last; number > 1; number--) await disk.rename(`${file}.${number - 1}`, `${file}.${number}`);
-  await disk.rename(file, `${file}.1`);
+  for (let number = last; number > 1; number--) await move(`${file}.${number - 1}`, `${file}.${number}`, disk);
+  await move(file, `${file}.1`, disk);
   for (const number of taken) if (number > keep) await disk.unlink(`${file}.${number}`);
+}
+
+/**
+ * The old name is given to another file next. A disk may keep that change and lose this one, so this one is flushed
+ * first: a file would have no name after a power cut otherwise.
+ */
+async function move(from: string, to: string, disk: Disk): Promise<void> {
+  await disk.rename(from, to);
+  await flushFolder(to, disk);
 }
 
 async function numbersBehind(file: string, disk: Disk): Promise<ReadonlySet<number>> {

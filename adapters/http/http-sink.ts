@@ -13,12 +13,18 @@ import { HttpClient, type HttpClientParts } from './http-client.ts';
 import { addressFaults, type HttpTargetOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
 
 /** The results for all members of a batch are far shorter. A longer body counts as none. */
-const MOST_ANSWER_BYTES = 8 * 1024 ** 2;
+const ANSWER_BYTES = 64 * 1024;
+const ANSWER_BYTES_OF_EVENT = 4 * 1024;
 
 interface HttpSinkOptions extends HttpTargetOptions {
   readonly maxBatch: number;
   /** Bytes. */
   readonly maxBatchBytes: number;
+}
+
+/** Returns the longest answer to a request with so many CloudEvents that is read: at most 4 MiB, for 1,000. */
+export function mostAnswerBytes(events: number): number {
+  return ANSWER_BYTES + ANSWER_BYTES_OF_EVENT * events;
 }
 
 export interface SinkRequest {
@@ -34,7 +40,7 @@ export interface SinkRequest {
 export interface SinkContext {
   readonly faults: AnswerFaults;
   readonly signal: AbortSignal;
-  /** Posts with the sink's authorization and headers. The body of the answer is null if it is longer than 8 MiB. */
+  /** Posts with the sink's authorization and headers. The body of a longer answer than `mostAnswerBytes` is null. */
   post(request: SinkRequest): Promise<HttpAnswer>;
   /** Connects, including TLS, gets a token if one is configured, and sends nothing. */
   touch(): Promise<null>;
@@ -125,7 +131,7 @@ class HttpSink implements Adapter {
 
   async check(signal: AbortSignal): Promise<string | null> {
     return await this.#http.attempt(signal, async (limited) => {
-      const context = this.#context(limited);
+      const context = this.#context(1, limited);
       return (await this.#kind.check?.(context)) ?? (await context.touch());
     });
   }
@@ -133,7 +139,7 @@ class HttpSink implements Adapter {
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
     const request = await this.#encoded(batch);
     return await this.#http.attempt(signal, async (limited) => {
-      const context = this.#context(limited);
+      const context = this.#context(batch.length, limited);
       await this.#kind.before?.(context);
       const answer = await context.post(request);
       if (this.#kind.judge) return await this.#kind.judge(answer, batch, context);
@@ -146,16 +152,20 @@ class HttpSink implements Adapter {
     this.#http.close();
   }
 
-  #context(signal: AbortSignal): SinkContext {
+  #context(events: number, signal: AbortSignal): SinkContext {
     return {
       faults: this.#faults,
       signal,
-      post: (request) => this.#post(request, signal),
+      post: (request) => this.#post(request, mostAnswerBytes(events), signal),
       touch: () => this.#http.touch(signal),
     };
   }
 
-  async #post({ path, headers, body, gzip = false }: SinkRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  async #post(
+    { path, headers, body, gzip = false }: SinkRequest,
+    mostBytes: number,
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> {
     const authorization = await this.#http.authorization(signal);
     const bytes = gzip ? await compressed(body) : body;
     const framing = { 'content-length': Buffer.byteLength(bytes), ...(gzip && { 'content-encoding': 'gzip' }) };
@@ -165,7 +175,7 @@ class HttpSink implements Adapter {
       headers: { ...authorization, ...headers, ...framing },
       body: bytes,
     } as const;
-    return await this.#http.exchange(request, MOST_ANSWER_BYTES, signal);
+    return await this.#http.exchange(request, mostBytes, signal);
   }
 
   /** @throws BridgeError with disposition `refused` for any error of the encoder */

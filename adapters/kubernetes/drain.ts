@@ -14,7 +14,10 @@ const REFUSED_MS = 5000;
 const LONGEST_PAUSE_MS = 60_000;
 /** The maximum number of concurrent evictions. */
 const AT_ONCE = 10;
-const PAGE = 500;
+const PAGE = 50;
+/** More than any node runs; the list of an API server that never ends is rejected. */
+const MOST_PAGES = 200;
+const MOST_PODS = PAGE * MOST_PAGES;
 
 interface DrainParts {
   readonly node: string;
@@ -112,7 +115,7 @@ export class Drain {
     const labels = options.selector === undefined ? '' : `&labelSelector=${encodeURIComponent(options.selector)}`;
     const selector = `${encodeURIComponent(`spec.nodeName=${node}`)}${labels}`;
     const found: Pod[] = [];
-    for (let next = ''; ; ) {
+    for (let next = '', pages = 1; ; pages += 1) {
       const more = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
       const list = readPods(
         await api.get({ method: 'GET', path: `/api/v1/pods?fieldSelector=${selector}&limit=${PAGE}${more}` }, signal),
@@ -120,6 +123,7 @@ export class Drain {
       if (list === null) throw api.unreadable({ status: 200 });
       found.push(...list.pods);
       if (list.next === '') return found;
+      if (pages === MOST_PAGES || found.length > MOST_PODS) throw api.unreadable({ status: 200 });
       next = list.next;
     }
   }

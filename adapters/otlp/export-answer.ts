@@ -41,7 +41,9 @@ export function readFailure(body: Buffer | null): string {
 function ofJson(partial: unknown): ExportAnswer | null {
   if (partial === undefined || partial === null) return NOTHING;
   if (!isObject(partial)) return null;
-  const rejected = Number(partial['rejectedLogRecords'] ?? partial['rejected_log_records'] ?? 0);
+  const count = partial['rejectedLogRecords'] ?? partial['rejected_log_records'] ?? 0;
+  // An object may have a toString that is no function.
+  const rejected = typeof count === 'object' ? Number.NaN : Number(count);
   return Number.isInteger(rejected) ? { rejected, message: jsonText(messageIn(partial)) } : null;
 }
 

@@ -1,6 +1,6 @@
 // Requests, policy and changes of events → recorded approvals, StartRequests and answers.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/approval-source.ts';
-import type { EventApproval } from '../model/approvals.ts';
+import type { EventApproval, HoldOfAll } from '../model/approvals.ts';
 import type { EventChange } from '../model/events.ts';
 import { ApproverRequests } from './approver-requests.ts';
 import { Inbox, type MessageOrigin } from './inbox/inbox.ts';
@@ -25,6 +25,8 @@ export class Approvals implements AsyncDisposable {
   readonly answered: ApproverRequests['answered'];
   readonly hold: ApproverRequests['hold'];
   readonly release: ApproverRequests['release'];
+  readonly holdAll: ApproverRequests['holdAll'];
+  readonly releaseAll: ApproverRequests['releaseAll'];
   /** These are of `Queries`. */
   readonly life: Queries['life'];
   readonly missing: Queries['missing'];
@@ -64,6 +66,8 @@ export class Approvals implements AsyncDisposable {
     this.answered = (...asked) => requests.answered(...asked);
     this.hold = (...asked) => requests.hold(...asked);
     this.release = (...asked) => requests.release(...asked);
+    this.holdAll = (...asked) => requests.holdAll(...asked);
+    this.releaseAll = (...asked) => requests.releaseAll(...asked);
     this.life = (...asked) => views.life(...asked);
     this.missing = (...asked) => views.missing(...asked);
     this.summary = (...asked) => views.summary(...asked);
@@ -80,6 +84,7 @@ export class Approvals implements AsyncDisposable {
     // The reviews start posting, so the steps that can fail come first.
     this.#inbox.load();
     this.#stages.allotments.load();
+    this.#stages.holdOfAll.load();
     this.#stages.reviews.load();
   }
 
@@ -149,6 +154,11 @@ export class Approvals implements AsyncDisposable {
     const pending = this.#stages.reviews.observe(changes, preparing);
     pending.write(transaction);
     return pending.apply;
+  }
+
+  /** The hold of everything, or null if none stands. */
+  get holdOfAll(): HoldOfAll | null {
+    return this.#stages.ledger.holdOfAll;
   }
 
   /** Returns the approvals of an occurrence that has not ended, or null if no approver and no rule has approved it. */

@@ -4,6 +4,7 @@ import type { ApprovalOrigin } from '../model/approvals.ts';
 import { within } from '../time/clock.ts';
 import type { ApprovalPorts } from './ports.ts';
 import {
+  type AllHeldAnswer,
   type ApprovalAnswer,
   answerOf,
   type HoldAnswer,
@@ -15,11 +16,11 @@ import {
 import type { ApprovalAuthorization } from './requests/approval-command.ts';
 
 import { authorizeVotes, type CheckContext, votesOf } from './requests/check.ts';
-import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';
+import { allRefusal, allReleaseRefusal, authorizeHold, authorizeRelease } from './requests/check-hold.ts';
 import { parseHold } from './requests/hold-requests.ts';
 import { keyOf, parseStartRequests, tooLong } from './requests/start-requests.ts';
 import type { ApprovalsParts, Stages } from './stages.ts';
-import { heldAnswer, resultOf } from './views/result.ts';
+import { allHeldAnswer, heldAnswer, resultOf } from './views/result.ts';
 
 /** How long an answer waits for the metadata service. */
 const ANSWER_MS = 2000;
@@ -27,7 +28,7 @@ const ANSWER_MS = 2000;
 interface ApproverRequestsParts extends Pick<ApprovalsParts, 'deps'> {
   readonly ports: Pick<ApprovalPorts, 'events'>;
   readonly store: Pick<ApprovalsParts['store'], 'approvals'>;
-  readonly stages: Pick<Stages, 'rules' | 'commands' | 'ledger' | 'submissions'>;
+  readonly stages: Pick<Stages, 'rules' | 'commands' | 'holdOfAll' | 'ledger' | 'submissions'>;
   /** Returns the context to check a request that is made now. */
   readonly context: () => CheckContext;
   /** Logs and counts a refusal, and returns it. */
@@ -132,6 +133,35 @@ export class ApproverRequests {
     if (command.kind === 'refusal') return denied(origin.approver, command);
     const revoked = stages.commands.record(this.#authorization(origin), [command]);
     return revoked === null ? { kind: 'released' } : denied(origin.approver, revoked);
+  }
+
+  /**
+   * Sets the hold of everything at once. Resolves when the StartRequests in flight are answered, or after 2 s.
+   * @throws as `request`
+   */
+  async holdAll(origin: ApprovalOrigin, reason: string | null): Promise<AllHeldAnswer> {
+    this.#requireOpen();
+    const { stages, ports, context, denied } = this.#parts;
+    const refused = allRefusal(origin.approver, context());
+    if (refused !== null) return denied(origin.approver, refused);
+    stages.holdOfAll.set(origin, reason);
+    await this.answerTo([...ports.events().keys()]);
+    const doubtful = [...ports.events().values()].filter((known) => stages.ledger.doubts.mayBeAccepted(known));
+    return allHeldAnswer(
+      stages.ledger.holdOfAll,
+      doubtful.map(({ event }) => event.eventId),
+    );
+  }
+
+  /** Releases the hold of everything. `holder` and `beforeMs`: as in `release`. @throws as `request` */
+  releaseAll(origin: ApprovalOrigin, holder: string | null, beforeMs: number | null = null): ReleaseAnswer {
+    this.#requireOpen();
+    const { stages, context, denied } = this.#parts;
+    const { approver } = origin;
+    const refused = allReleaseRefusal(approver, { holder, beforeMs }, stages.ledger.holdOfAll, context());
+    if (refused !== null) return denied(approver, refused);
+    stages.holdOfAll.release(origin);
+    return { kind: 'released' };
   }
 
   #authorization(origin: ApprovalOrigin): ApprovalAuthorization {

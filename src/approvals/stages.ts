@@ -10,6 +10,7 @@ import { AuditTrail, type AuditTrailParts } from './record/audit-trail.ts';
 import { Commands } from './record/commands.ts';
 import { Deadlines } from './record/deadlines.ts';
 import { decideWhenDue } from './record/decide-when-due.ts';
+import { HoldOfEverything } from './record/hold-of-all.ts';
 import { Ledger } from './record/ledger.ts';
 import { Refusals } from './record/refusals.ts';
 import { Reviews } from './record/reviews.ts';
@@ -43,6 +44,7 @@ export function connectStages(parts: ApprovalsParts) {
   const shared = { ...parts, rules, auditTrail, ledger, turnMs };
   const allotments = new Allotments(shared);
   const commands = new Commands(shared);
+  const holdOfAll = new HoldOfEverything(shared);
   const reviews = new Reviews({
     ...{ ...shared, allotments },
     mayHavePosted: (approval) => !isDrill(approval.key) && turn.mayHaveCome(approval),
@@ -56,7 +58,7 @@ export function connectStages(parts: ApprovalsParts) {
     isProtected: (approval) => isProtected(approval, rules.approvers),
   });
   return {
-    ...{ rules, turn, deadlines, ledger, allotments, commands, reviews, refusals, submissions },
+    ...{ rules, turn, deadlines, ledger, allotments, commands, holdOfAll, reviews, refusals, submissions },
     views: new Queries({ ...shared, allotments }),
   };
 }

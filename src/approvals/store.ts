@@ -4,12 +4,15 @@ import type { Transaction } from '../outbox/open-store.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 
 export interface ApprovalTransaction
-  extends Pick<Transaction, 'saveApproval' | 'addSteps' | 'addRest' | 'parkMessage' | 'handleMessage' | 'settle'> {
+  extends Pick<
+    Transaction,
+    'saveApproval' | 'saveHoldOfAll' | 'addSteps' | 'addRest' | 'parkMessage' | 'handleMessage' | 'settle'
+  > {
   /** Creates the CloudEvents of these changes and queues them for every sink that selects them. */
   publish(changes: readonly ApprovalChange[]): void;
 }
 
-export interface ApprovalStore extends Pick<Outbox, 'approvals' | 'messages' | 'rests'> {
+export interface ApprovalStore extends Pick<Outbox, 'approvals' | 'messages' | 'rests' | 'holdOfAll'> {
   /**
    * Runs `work` in one transaction, which is on disk when this returns.
    * @throws BridgeError BRIDGE_STORE_* if nothing can be stored

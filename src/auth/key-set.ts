@@ -2,6 +2,7 @@
 import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters } from 'jose';
 import type { Logger } from 'pino';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
+import { hasFewValues } from '../formats/json-bounds.ts';
 import { isObject } from '../formats/json-object.ts';
 import { TlsFiles } from '../net/tls-files.ts';
 import type { Secret } from '../secrets/secret.ts';
@@ -18,6 +19,8 @@ const MAX_AGE_MS = 86_400_000;
 const COOLDOWN_MS = 30_000;
 /** The pause after a failed fetch. */
 const PAUSE_MS = 5000;
+/** A key has about 10 values; large issuers have about 20 keys. */
+const MOST_VALUES = 10_000;
 
 type KeySetDeps = Pick<Deps, 'elapsedMs' | 'after'>;
 
@@ -177,7 +180,7 @@ class FileKeySet implements KeySet {
 /** @throws BridgeError BRIDGE_JWT_KEYS */
 function readKeySet(text: string, what: string): JSONWebKeySet {
   try {
-    const set = JSON.parse(text);
+    const set = hasFewValues(Buffer.from(text), MOST_VALUES) ? JSON.parse(text) : null;
     if (Array.isArray(set?.keys) && set.keys.length > 0 && set.keys.every(isObject)) return set;
   } catch {
     // The cause is dropped, because it may quote the text.

@@ -225,9 +225,9 @@ export class RunningFlow implements AsyncDisposable {
 
 /** Adapts the committer and the outbox for approvals, which publish their changes as CloudEvents. */
 export function approvalStore(store: Committer, publishing: Publishing): ApprovalStore {
-  const { approvals, messages, rests, journal, known } = publishing.outbox;
+  const { approvals, messages, rests, journal, known, holdOfAll } = publishing.outbox;
   return {
-    ...{ approvals, messages, rests, journal, known },
+    ...{ approvals, messages, rests, journal, known, holdOfAll },
     commit: (work) => store.commit((transaction) => work(forApprovals(transaction, publishing))),
   };
 }

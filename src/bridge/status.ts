@@ -6,7 +6,9 @@ import type { ClockOffset } from '../diagnosis/clock.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { EventsView } from '../http/events-route.ts';
 import type { DrainState, Readiness } from '../http/health-routes.ts';
+import type { HoldOfAll } from '../model/approvals.ts';
 import type { Instant, KnownState, Occurrence, ScheduledEvent } from '../model/events.ts';
+import { heldAllOf } from '../model/held-all.ts';
 import { isDrill } from '../model/ids.ts';
 import type { MachineView } from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -123,9 +125,14 @@ export class Status {
       vm: { name: identity.observer.name, source: identity.source },
       version,
       dryRun: current().approvals.dryRun,
+      heldAll: heldAllOf(this.#holdOfAll),
       clock: { offsetSeconds: clock.seconds },
       certificates: certificates.expiring(),
     };
+  }
+
+  get #holdOfAll(): HoldOfAll | null {
+    return this.#flow === null ? this.#parts.outbox.holdOfAll.load() : this.#flow.approvals.holdOfAll;
   }
 
   /** The time of the configuration in force, and the last rejected reload since. */
@@ -140,7 +147,8 @@ export class Status {
   /** In one line, for a service manager. */
   get words(): string {
     const isRejected = this.#parts.reloads.refused !== null;
-    return isRejected ? `${this.#flowWords}; the changed configuration is rejected, see the log` : this.#flowWords;
+    const words = `${this.#holdOfAll === null ? '' : 'everything is held; '}${this.#flowWords}`;
+    return isRejected ? `${words}; the changed configuration is rejected, see the log` : words;
   }
 
   get #flowWords(): string {
@@ -234,7 +242,10 @@ export class Status {
         return { sink, queued, oldestSeconds, deadLetters: dead, state };
       }),
       sources: [...(this.#flow?.sources.status() ?? [])].map(([source, isUp]) => ({ source, isUp })),
-      approvals: this.#flow?.approvals.overview() ?? { states: [], notStartedSeconds: 0, awaited: [] },
+      approvals: {
+        ...(this.#flow?.approvals.overview() ?? { states: [], notStartedSeconds: 0, awaited: [] }),
+        isAllHeld: this.#holdOfAll !== null,
+      },
       streamReaders: streams.readers,
       logLinesDropped: logLinesDropped(),
       store: { ...outbox.usage(), isWritable: store && store.fault === null },

@@ -3,8 +3,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { BridgeError, codeOf } from '../errors.ts';
 import { nameAdvice } from '../net/network-codes.ts';
+import { checkFolder } from '../outbox/disk/private-folder.ts';
 import { lockHolder } from '../outbox/lock.ts';
-import { checkFolder } from '../outbox/private-folder.ts';
 import { type Finding, fault, note } from './finding.ts';
 import type { MachineProbe } from './machine.ts';
 

@@ -16,6 +16,7 @@ const NAMES = [
   'drill.js',
   'event-item.js',
   'events.js',
+  'hold-all.js',
   'icon.svg',
 ];
 const FILES = pageFiles(FOLDER, [

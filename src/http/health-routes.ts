@@ -104,6 +104,19 @@ export const MACHINE = {
   },
   version: { ...api.text, description: 'The version of the bridge.' },
   dryRun: { type: 'boolean', description: '`approvals.dryRun`: no StartRequest is sent.' },
+  heldAll: {
+    ...api.orNull(
+      api.named('HeldAll', {
+        description: 'A hold of everything: while it stands, the bridge submits nothing.',
+        ...api.object({
+          by: { ...api.id, description: 'The admin who set it.' },
+          at: { ...api.time, description: 'When this reason was given.' },
+          reason: api.textOrNull,
+        }),
+      }),
+    ),
+    description: 'The hold of everything; null if none stands.',
+  },
   clock: api.object({
     offsetSeconds: {
       type: ['number', 'null'],
@@ -128,6 +141,7 @@ export const MACHINE_EXAMPLE: MachineView = {
   vm: { name: 'web_0', source: '/subscriptions/6b1c/resourcegroups/web' },
   version: '1.2.3',
   dryRun: false,
+  heldAll: null,
   clock: { offsetSeconds: 0.2 },
   certificates: [],
 };

@@ -5,7 +5,10 @@ import { BridgeError } from '../errors.ts';
 import type { Reply } from './route.ts';
 import { problemReply } from './route.ts';
 
-export type ServedApprovals = Pick<Approvals, 'request' | 'answered' | 'hold' | 'release' | 'life'>;
+export type ServedApprovals = Pick<
+  Approvals,
+  'request' | 'answered' | 'hold' | 'release' | 'holdAll' | 'releaseAll' | 'life'
+>;
 
 export interface ApprovalRoutePorts {
   /** Returns null until documents are handled (behaviour 4.12). */

@@ -1,6 +1,7 @@
 // The body of a 200 answer → a typed ScheduledEventsDocument, or the reason why it is not one.
 import { BridgeError } from '../errors.ts';
 import { parseNotBefore } from '../formats/dates.ts';
+import { hasFewValues } from '../formats/json-bounds.ts';
 import { isObject } from '../formats/json-object.ts';
 import { UNDERSCORE_VERSION } from '../model/api-versions.ts';
 import type { DocumentEvent, EventField, EventStatus, ScheduledEventsDocument } from '../model/events.ts';
@@ -11,6 +12,9 @@ type DocumentEntry =
   /** A readable EventId, but an unreadable status; `key` is the EventId in lower case. */
   | { readonly kind: 'statusless'; readonly key: string }
   | { readonly kind: 'unusable' };
+
+/** 8,000 events have so many. A body of 4 MiB can have millions, which would take hundreds of MB. */
+const MOST_VALUES = 100_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -25,13 +29,13 @@ type Read<T> = T | typeof UNREADABLE;
 
 /**
  * Returns a good document (behaviour 4.2): valid UTF-8 (a byte order mark is ignored), `DocumentIncarnation` an integer
- * from 0 to 2^53-1 or its decimal string, `Events` an array. An empty body is a document without events and without an
+ * from 0 to 2^53-1 or its decimal string, `Events` an array, at most 100,000 values and 100 levels. An empty body is a document without events and without an
  * incarnation.
  * @throws BridgeError BRIDGE_METADATA_INVALID
  */
 export function parseDocument(body: Uint8Array, apiVersion: string): ScheduledEventsDocument {
   if (body.length === 0) return { apiVersion, incarnation: null, events: [], statusless: [], complete: true };
-  const json = parseJson(decode(body));
+  const json = parseJsonBody(body);
   if (!isObject(json)) throw invalid('its JSON is not an object');
   const incarnation = readIncarnation(json['DocumentIncarnation']);
   if (incarnation === null) throw invalid('its DocumentIncarnation is not an integer from 0 to 2^53-1');
@@ -41,7 +45,9 @@ export function parseDocument(body: Uint8Array, apiVersion: string): ScheduledEv
 
 /** @throws BridgeError BRIDGE_METADATA_INVALID */
 export function parseJsonBody(body: Uint8Array): unknown {
-  return parseJson(decode(body));
+  const text = decode(body);
+  if (!hasFewValues(body, MOST_VALUES)) throw invalid('its JSON has more than 100,000 values or 100 levels');
+  return parseJson(text);
 }
 
 export function invalid(why: string, cause?: unknown): BridgeError {

@@ -5,7 +5,10 @@ import type { Instant, ScheduledEvent } from './events.ts';
 export interface ApprovalOrigin {
   /** A name in `approvals.approvers`. */
   readonly approver: string;
-  /** How it came: `token`, `certificate` or `jwt` by HTTP, `source:NAME` through a broker, `sink:NAME` from a sink. */
+  /**
+   * How it came: `token`, `certificate` or `jwt` by HTTP, `source:NAME` through a broker, `sink:NAME` from a sink, `all`
+   * by a hold of everything.
+   */
   readonly via: string;
   /**
    * True if every bridge of the group receives it, so that the leader posts. False: only this bridge, which posts at
@@ -33,6 +36,20 @@ export interface ApprovalHold extends ApprovalOrigin {
   /** The earlier reasons that this one replaced; null for the first. */
   readonly replaced: { readonly times: number; readonly sinceMs: number } | null;
 }
+
+/** While there is one, the bridge posts nothing for any event, known or to come. */
+export interface HoldOfAll {
+  /** The name of the approver who set it: an admin. */
+  readonly by: string;
+  /** How it came, as `ApprovalOrigin.via`. */
+  readonly via: string;
+  /** When this reason was given. */
+  readonly at: Instant;
+  readonly reason: string | null;
+}
+
+/** The EventId that stands for every event in a hold and a release by HTTP. */
+export const ALL_EVENTS = '*';
 
 /** What makes a StartRequest right: a full quorum, a rule that approves, or the deadline of one that waits. */
 export interface ApprovalDecision {

@@ -5,6 +5,9 @@ import type { ApprovalOrigin } from './approvals.ts';
 const SINK = 'sink:';
 const SOURCE = 'source:';
 
+/** `ApprovalOrigin.via` of a hold that the hold of everything has set, and of its release. */
+export const VIA_ALL = 'all';
+
 type Origin = Pick<ApprovalOrigin, 'approver' | 'via'>;
 
 /** Returns `ApprovalOrigin.via` for a sink that acts in the name of its approver. */
@@ -27,9 +30,15 @@ export function sourceOf({ via }: Pick<Origin, 'via'>): string | null {
   return via.startsWith(SOURCE) ? via.slice(SOURCE.length) : null;
 }
 
+/** Returns true for the hold that a hold of everything sets on each event. */
+export function isOfAll({ via }: Pick<Origin, 'via'>): boolean {
+  return via === VIA_ALL;
+}
+
 /**
- * Returns true if both are the approver itself, or the same sink of the same approver. Each of these has its own hold.
+ * Returns true if both are the approver itself, the same sink of the same approver, or the hold of everything of the
+ * same approver. Each of these has its own hold.
  */
 export function isSameOwner(one: Origin, other: Origin): boolean {
-  return one.approver === other.approver && sinkOf(one) === sinkOf(other);
+  return one.approver === other.approver && sinkOf(one) === sinkOf(other) && isOfAll(one) === isOfAll(other);
 }

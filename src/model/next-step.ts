@@ -52,7 +52,7 @@ export interface NextStepEvent {
   readonly approval: {
     readonly state: ApprovalState;
     readonly approvedBy: readonly string[];
-    readonly holds: readonly { readonly approver: string; readonly reason: string | null }[];
+    readonly holds: readonly { readonly approver: string; readonly reason: string | null; readonly all?: true }[];
   } | null;
 }
 
@@ -96,7 +96,10 @@ function waits(event: NextStepEvent, { isBlind }: Situation): readonly string[] 
   return [
     ...(isOfAnother || (names.length > 0 && !isDecided) ? [approvedBy(event)] : []),
     ...(isOfAnother && !isBlind ? ['another machine of the group submits it'] : []),
-    ...holds.map(({ approver, reason }) => `held by ${approver}${reason === null ? '' : `: ${reason}`}`),
+    ...holds.map(
+      ({ approver, reason, all }) =>
+        `${all ? 'everything is ' : ''}held by ${approver}${reason === null ? '' : `: ${reason}`}`,
+    ),
     ...(waitingFor.length > 0 && !isOfRule ? [`waits for: ${waitingFor.join(', ')}`] : []),
     ...(heldBackBy.length > 0
       ? [`held back by the budget${heldBackBy.length > 1 ? 's' : ''} ${heldBackBy.join(', ')}`]

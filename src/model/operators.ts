@@ -1,5 +1,6 @@
 // Types of what operators see and do: pages of the journal, sinks, dead letters, their acts.
 import type { DeadLetter, SinkState } from './deliveries.ts';
+import type { HeldAll } from './held-all.ts';
 
 /** Which machine a bridge watches, and how it runs. Shown in `/readyz`, `/v1/events` and by `status`. */
 export interface MachineView {
@@ -8,6 +9,8 @@ export interface MachineView {
   readonly version: string;
   /** `approvals.dryRun`. */
   readonly dryRun: boolean;
+  /** The hold of everything; null if none stands. */
+  readonly heldAll: HeldAll | null;
   /**
    * The clock of the metadata service minus this machine's. Positive: this machine is behind. Null before the first
    * answer.
@@ -32,7 +35,16 @@ export interface OperatorAct {
   readonly atMs: number;
   /** The approver's name. */
   readonly operator: string;
-  readonly act: 'pause' | 'resume' | 'retry' | 'discard' | 'reload' | 'drill' | 'cancel-drill';
+  readonly act:
+    | 'pause'
+    | 'resume'
+    | 'retry'
+    | 'discard'
+    | 'reload'
+    | 'drill'
+    | 'cancel-drill'
+    | 'hold-all'
+    | 'release-all';
   /** The sink or the drill, if the act concerns one. */
   readonly subject: string | null;
   readonly detail: object;

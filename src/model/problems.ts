@@ -13,6 +13,7 @@ export const REFUSALS = {
   submitting: { status: 409, title: 'The approval is being submitted' },
   changed: { status: 409, title: 'The event has changed' },
   scope: { status: 403, title: 'Outside the scope of this approver' },
+  'not-admin': { status: 403, title: 'Only an admin may do this' },
   forbidden: { status: 403, title: 'This approver may not approve this event' },
   refused: { status: 502, title: 'The metadata service refused the approval' },
 } as const;
@@ -21,7 +22,6 @@ export const PROBLEMS = {
   ...REFUSALS,
   unauthorized: { status: 401, title: 'Authentication is required' },
   'no-approvers': { status: 403, title: 'No approvers are configured' },
-  'not-admin': { status: 403, title: 'Only an admin may do this' },
   'foreign-page': { status: 403, title: 'A page of another origin asked' },
   reader: { status: 403, title: 'A reader may not change anything' },
   'unknown-drill': { status: 404, title: 'No such drill' },

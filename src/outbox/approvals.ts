@@ -14,6 +14,7 @@ import {
 } from '../model/approvals.ts';
 import type { Instant } from '../model/events.ts';
 import { countWithin, type Database, type Statements } from './database.ts';
+import { expectSum, sumOf } from './integrity.ts';
 
 /**
  * The most lines of one approver in the audit trail of an occurrence. Further steps still take effect, but are only
@@ -28,13 +29,14 @@ const ALWAYS: ReadonlySet<ApprovalStepName> = new Set(['submitted', 'confirmed',
 const PART_BYTES = 128 * 1024;
 
 const COLUMNS =
-  'a.occurrence, a.key, a.state, a.policy, a.at_ms AS atMs, a.votes, a.holds, a.decision, a.dry_run AS isDryRun';
+  'a.occurrence, a.key, a.state, a.policy, a.at_ms AS atMs, a.votes, a.holds, a.decision, a.dry_run AS isDryRun, a.sum';
 
 export const APPROVALS_SQL = {
   open: `SELECT ${COLUMNS} FROM known_events k CROSS JOIN approvals a ON a.occurrence = k.occurrence ORDER BY k.occurrence`,
   of: `SELECT ${COLUMNS} FROM approvals a WHERE a.occurrence = ?`,
-  save: `INSERT OR REPLACE INTO approvals (occurrence, key, state, policy, at_ms, votes, holds, decision, dry_run)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  after: `SELECT ${COLUMNS} FROM approvals a WHERE a.occurrence > ? ORDER BY a.occurrence LIMIT 16`,
+  save: `INSERT OR REPLACE INTO approvals (occurrence, key, state, policy, at_ms, votes, holds, decision, dry_run, sum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   addStep:
     'INSERT INTO approval_steps (occurrence, step, at_ms, approver, via, policy, status, reason, times) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   written: 'SELECT written FROM approval_step_counts WHERE occurrence = ? AND approver = ?',
@@ -52,7 +54,14 @@ export const APPROVALS_SQL = {
 
 /** `votes`, `holds` and `decision` are JSON. */
 type ApprovalRow = Pick<EventApproval, 'occurrence' | 'key' | 'state' | 'policy'> &
-  Readonly<{ atMs: number; votes: string; holds: string; decision: string | null; isDryRun: number }>;
+  Readonly<{
+    atMs: number;
+    votes: string;
+    holds: string;
+    decision: string | null;
+    isDryRun: number;
+    sum: number | null;
+  }>;
 
 type StepRow = Omit<ApprovalStep, 'times'> & { readonly seq: number; readonly times: number | null };
 
@@ -71,6 +80,7 @@ type StoredDecision = Omit<Stored<ApprovalDecision>, 'rule' | 'window'> &
 interface Rows {
   readonly open: ApprovalRow;
   readonly of: ApprovalRow;
+  readonly after: ApprovalRow;
   readonly written: { written: number };
   readonly unwritten: UnwrittenSteps;
   readonly steps: StepRow;
@@ -78,21 +88,31 @@ interface Rows {
 }
 
 export class ApprovalTable {
+  readonly #database: Database;
   readonly #sql: Statements<keyof typeof APPROVALS_SQL, Rows>;
 
   constructor(database: Database) {
+    this.#database = database;
     this.#sql = database.prepareAll(APPROVALS_SQL);
   }
 
   /** Returns the approvals of all occurrences that have not ended. */
   open(): readonly EventApproval[] {
-    return this.#sql.open.all().map(toApproval);
+    return this.#sql.open.all().map(this.#toApproval);
   }
 
   /** Returns the approvals of an occurrence, also of an ended one, or null if it has none. */
   of(occurrence: number): EventApproval | null {
     const row = this.#sql.of.get(occurrence);
-    return row === undefined ? null : toApproval(row);
+    return row === undefined ? null : this.#toApproval(row);
+  }
+
+  /** Reads all, some at a time. @throws BridgeError BRIDGE_STORE_DAMAGED if one has changed on disk */
+  expectIntact(): void {
+    for (let rows = this.#sql.after.all(0); rows.length > 0; ) {
+      const last = rows.map(this.#toApproval).at(-1);
+      rows = this.#sql.after.all(last?.occurrence ?? 0);
+    }
   }
 
   save({ occurrence, key, state, policy, at, votes, holds, decision, isDryRun }: EventApproval): void {
@@ -101,7 +121,8 @@ export class ApprovalTable {
       JSON.stringify(holds.map(toStored)),
       decision && JSON.stringify(toStored(decision)),
     ];
-    this.#sql.save.run(occurrence, key, state, policy, at.wallMs, ...texts, Number(isDryRun));
+    const row = [occurrence, key, state, policy, at.wallMs, ...texts, Number(isDryRun)];
+    this.#sql.save.run(...row, sumOf(...row));
   }
 
   /** Appends the steps, or only counts them if the trail is full. */
@@ -128,6 +149,14 @@ export class ApprovalTable {
       unwritten: this.#sql.unwritten.all(occurrence).map((row) => ({ ...row })),
     };
   }
+
+  /** @throws BridgeError BRIDGE_STORE_DAMAGED if the row has changed on disk */
+  readonly #toApproval = (row: ApprovalRow): EventApproval => {
+    const { occurrence, key, state, policy, atMs, votes, holds, decision, isDryRun, sum } = row;
+    const values = [occurrence, key, state, policy, atMs, votes, holds, decision, isDryRun];
+    expectSum(this.#database, `the approvals of ${key}`, sum, sumOf(...values));
+    return toApproval(row);
+  };
 
   #write(
     occurrence: number,
@@ -169,7 +198,7 @@ function toDecision(text: string): ApprovalDecision {
   return { rule: null, window: null, ...decision, at: toInstant(atMs) };
 }
 
-function toApproval({ atMs, votes, holds, decision, isDryRun, ...row }: ApprovalRow): EventApproval {
+function toApproval({ atMs, votes, holds, decision, isDryRun, sum: _, ...row }: ApprovalRow): EventApproval {
   return {
     ...{ ...row, isDryRun: isDryRun === 1, at: toInstant(atMs) },
     votes: (JSON.parse(votes) as StoredVote[]).map(toVote),

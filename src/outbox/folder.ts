@@ -3,9 +3,10 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 
 import { join } from 'node:path';
 import { BridgeError, codeOf } from '../errors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
+import { flushNames, flushPath, moveToFolder } from './disk/flush-names.ts';
+import { checkFolder, createPrivateFile, restrictModes } from './disk/private-folder.ts';
 import { damaged, storeError } from './errors.ts';
 import { migrate } from './migrations/schema.ts';
-import { checkFolder, createPrivateFile, restrictModes } from './private-folder.ts';
 
 export const DATABASE_FILE = 'outbox.db';
 
@@ -40,12 +41,30 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
     const database = new Database(unfinished, { synchronous });
     try {
       migrate(database);
+      // At the close, SQLite ignores an error of the disk: the log, which does not get the new name, would have the rows.
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } finally {
       database.close();
     }
+    // An earlier process may have created the folder and been killed before this.
+    flushPath(folder);
     renameSync(unfinished, file);
+    // Before SQLite creates the log: a log without its file would count as damage at the next start.
+    flushNames(folder);
   } catch (error) {
     throw storeError(error, file);
+  }
+}
+
+/**
+ * Makes the names of an open store durable. SQLite does so only when it creates its log, but not for a log that a killed
+ * process left. @throws BridgeError BRIDGE_STORE_FAILED
+ */
+export function flushStoreNames(folder: string): void {
+  try {
+    flushNames(folder);
+  } catch (error) {
+    throw storeError(error, join(folder, DATABASE_FILE));
   }
 }
 
@@ -92,9 +111,10 @@ export function moveAside(
   try {
     const target = makeAside(join(folder, `set-aside-${compact(options.atMs)}-${plain(options.vmId)}`));
     createPrivateFile(join(target, 'reason.txt'), `${options.reason}\n`);
+    flushNames(folder);
     // The log first: otherwise SQLite would read it as the log of the empty store that follows.
     for (const name of [`${file}-wal`, file]) {
-      if (existsSync(join(folder, name))) renameSync(join(folder, name), join(target, name));
+      if (existsSync(join(folder, name))) moveToFolder(join(folder, name), join(target, name));
     }
     rmSync(join(folder, `${file}-shm`), { force: true });
     return target;

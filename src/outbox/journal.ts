@@ -2,6 +2,7 @@
 import type { EventStatus, JournalEntry, ScheduledEvent } from '../model/events.ts';
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statements } from './database.ts';
+import { sumOfEntry } from './integrity.ts';
 
 export const JOURNAL_SQL = {
   isUsed: 'SELECT 1 AS found FROM used_ids WHERE id = ?',
@@ -36,7 +37,7 @@ const EVENT_CHANGES: ReadonlySet<string> = new Set(['scheduled', 'updated', 'sta
 const SQL = {
   ...JOURNAL_SQL,
   append:
-    'INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq',
+    'INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq',
   use: 'INSERT INTO used_ids (seq, id, occurrence, used_ms) VALUES (?, ?, ?, ?)',
   queue: `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state) VALUES (?, ?, ?, ?, ?, 'queued')`,
   remember: 'INSERT OR IGNORE INTO sink_occurrences (occurrence, sink) VALUES (?, ?)',
@@ -57,7 +58,8 @@ export class Journal {
    */
   append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): number {
     const { id, change, key, occurrence, partitionKey, timeMs, bytes } = entry;
-    const seq = this.#sql.append.get(id, change, key, occurrence, partitionKey, timeMs, bytes)?.seq ?? 0;
+    const row = [id, change, key, occurrence, partitionKey, timeMs, bytes, sumOfEntry(entry)] as const;
+    const seq = this.#sql.append.get(...row)?.seq ?? 0;
     this.#sql.use.run(seq, id, occurrence, queuedAtMs);
     if (occurrence !== null && EVENT_CHANGES.has(change)) this.#sql.moveOn.run(seq, occurrence);
     const sinceMs = this.#clock.nowMs();

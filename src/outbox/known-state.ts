@@ -1,12 +1,13 @@
 // The known state ↔ its rows: writes only differences, opens and ends occurrences.
 import type { Blindness, Instant, KnownEvent, KnownState, ScheduledEvent } from '../model/events.ts';
 import type { Database, Statements } from './database.ts';
+import { expectSum, sumOf } from './integrity.ts';
 
 export const KNOWN_STATE_SQL = {
   state:
-    'SELECT incarnation, api_version, last_good_ms, epoch_number, epoch_started_ms, next_occurrence, epoch_row_started_ms FROM known_state WHERE id = 1',
+    'SELECT incarnation, api_version, last_good_ms, epoch_number, epoch_started_ms, next_occurrence, epoch_row_started_ms, sum FROM known_state WHERE id = 1',
   events:
-    'SELECT occurrence, key, event, api_version AS apiVersion, epoch, listed, last_listed_ms, missing_ms, missing_scheduled FROM known_events ORDER BY occurrence',
+    'SELECT occurrence, key, event, api_version AS apiVersion, epoch, listed, last_listed_ms, missing_ms, missing_scheduled, sum FROM known_events ORDER BY occurrence',
   touch: 'UPDATE known_state SET last_good_ms = ? WHERE id = 1',
   endOccurrence: 'UPDATE occurrences SET ended_ms = ? WHERE occurrence = ?',
   forgetEvent: 'DELETE FROM known_events WHERE occurrence = ?',
@@ -20,8 +21,8 @@ export const KNOWN_STATE_SQL = {
 
 const SQL = {
   ...KNOWN_STATE_SQL,
-  saveState: 'INSERT OR REPLACE INTO known_state VALUES (1, ?, ?, ?, ?, ?, ?, ?)',
-  saveEvent: 'INSERT OR REPLACE INTO known_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  saveState: 'INSERT OR REPLACE INTO known_state VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)',
+  saveEvent: 'INSERT OR REPLACE INTO known_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   openOccurrence: 'INSERT INTO occurrences (occurrence, key, first_seen_ms) VALUES (?, ?, ?)',
   saveBlindness: 'INSERT OR REPLACE INTO blindness VALUES (1, ?, ?)',
   clearBlindness: 'DELETE FROM blindness',
@@ -36,6 +37,8 @@ interface StateRow {
   readonly next_occurrence: number;
   /** Null in rows from before schema 8. */
   readonly epoch_row_started_ms: number | null;
+  /** Null in rows that an earlier release wrote. */
+  readonly sum: number | null;
 }
 
 interface EventRow extends Pick<KnownEvent, 'occurrence' | 'key' | 'apiVersion' | 'epoch'> {
@@ -44,6 +47,8 @@ interface EventRow extends Pick<KnownEvent, 'occurrence' | 'key' | 'apiVersion' 
   readonly last_listed_ms: number | null;
   readonly missing_ms: number | null;
   readonly missing_scheduled: number | null;
+  /** Null in rows that an earlier release wrote. */
+  readonly sum: number | null;
 }
 
 interface Rows {
@@ -56,11 +61,13 @@ interface Rows {
 }
 
 export class KnownStateTables {
+  readonly #database: Database;
   readonly #sql: Statements<keyof typeof SQL, Rows>;
   /** The known events on disk, to compare with the next state. Replaced after each commit. */
   stored: KnownState['events'];
 
   constructor(database: Database) {
+    this.#database = database;
     this.#sql = database.prepareAll(SQL);
     this.stored = this.load().events;
   }
@@ -68,28 +75,30 @@ export class KnownStateTables {
   /** Returns the state on disk, with moments without elapsed time. It is empty before the first document. */
   load(): KnownState {
     const row = this.#sql.state.get();
+    if (row) expectSum(this.#database, 'the known state', row.sum, sumOfState(row));
     return {
       incarnation: row?.incarnation ?? null,
       apiVersion: row?.api_version ?? null,
       lastGoodAt: toInstant(row?.last_good_ms ?? null),
       epoch: toEpoch(row),
       emptyRow: null,
-      events: new Map(this.#sql.events.all().map((event) => [event.key, toKnownEvent(event)])),
+      events: new Map(this.#sql.events.all().map((event) => [event.key, this.#toKnownEvent(event)])),
       nextOccurrence: row?.next_occurrence ?? 1,
     };
   }
 
   /** Writes the differences from `stored`, the events on disk. @param atMs the time at which events came or went */
   save(next: KnownState, stored: KnownState['events'], atMs: number): void {
-    this.#sql.saveState.run(
-      next.incarnation,
-      next.apiVersion,
-      next.lastGoodAt?.wallMs ?? null,
-      next.epoch?.number ?? null,
-      next.epoch?.startedAt.wallMs ?? null,
-      next.nextOccurrence,
-      next.epoch?.rowStartedAt.wallMs ?? null,
-    );
+    const state = {
+      incarnation: next.incarnation,
+      api_version: next.apiVersion,
+      last_good_ms: next.lastGoodAt?.wallMs ?? null,
+      epoch_number: next.epoch?.number ?? null,
+      epoch_started_ms: next.epoch?.startedAt.wallMs ?? null,
+      next_occurrence: next.nextOccurrence,
+      epoch_row_started_ms: next.epoch?.rowStartedAt.wallMs ?? null,
+    };
+    this.#sql.saveState.run(...Object.values(state), sumOfState(state));
     for (const before of stored.values()) {
       if (next.events.get(before.key)?.occurrence === before.occurrence) continue;
       this.#sql.forgetEvent.run(before.occurrence);
@@ -137,22 +146,28 @@ export class KnownStateTables {
     else this.#sql.saveBlindness.run(blindness.since, blindness.lastDocumentAt);
   }
 
+  /** @throws BridgeError BRIDGE_STORE_DAMAGED if the row has changed on disk */
+  #toKnownEvent({ sum, ...row }: EventRow): KnownEvent {
+    const place = [row.occurrence, row.key, row.event, row.apiVersion, row.epoch] as const;
+    const values = [...place, row.listed, row.last_listed_ms, row.missing_ms, row.missing_scheduled] as const;
+    expectSum(this.#database, `the event ${row.key}`, sum, sumOf(...values));
+    return toKnownEvent(row);
+  }
+
   #saveKnownEvent({ occurrence, key, event, apiVersion, epoch, listed, lastListedAt, missing }: KnownEvent): void {
     const content = JSON.stringify(event);
     const missingScheduled = missing === null ? null : Number(missing.scheduledJustBefore);
     const [lastListedMs, missingMs] = [lastListedAt?.wallMs ?? null, missing?.at.wallMs ?? null];
-    this.#sql.saveEvent.run(
-      occurrence,
-      key,
-      content,
-      apiVersion,
-      epoch,
-      Number(listed),
-      lastListedMs,
-      missingMs,
-      missingScheduled,
-    );
+    const place = [occurrence, key, content, apiVersion, epoch] as const;
+    const row = [...place, Number(listed), lastListedMs, missingMs, missingScheduled] as const;
+    this.#sql.saveEvent.run(...row, sumOf(...row));
   }
+}
+
+/** Without the time of the last document, which is written alone. */
+function sumOfState(row: Omit<StateRow, 'sum' | 'last_good_ms'>): number {
+  const epoch = [row.epoch_number, row.epoch_started_ms, row.epoch_row_started_ms];
+  return sumOf(row.incarnation, row.api_version, row.next_occurrence, ...epoch);
 }
 
 /** Returns a stored moment, which has no time of this process's monotonic clock. */
@@ -166,7 +181,8 @@ function toEpoch(row: StateRow | undefined): KnownState['epoch'] {
   return { number: row.epoch_number, startedAt, rowStartedAt: toInstant(row.epoch_row_started_ms) ?? startedAt };
 }
 
-function toKnownEvent({ event, listed, last_listed_ms, missing_ms, missing_scheduled, ...row }: EventRow): KnownEvent {
+function toKnownEvent(known: Omit<EventRow, 'sum'>): KnownEvent {
+  const { event, listed, last_listed_ms, missing_ms, missing_scheduled, ...row } = known;
   const missingAt = toInstant(missing_ms);
   return {
     ...row,

@@ -3,8 +3,8 @@ import { accessSync, constants, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { BridgeError, codeOf } from '../errors.ts';
+import { createPrivateFile } from './disk/private-folder.ts';
 import { isBusy, storeError } from './errors.ts';
-import { createPrivateFile } from './private-folder.ts';
 
 /** Only SQLite may open this file: closing any other handle on it would drop this process's lock (POSIX). */
 const LOCK_FILE = 'lock.db';

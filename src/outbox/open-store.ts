@@ -11,13 +11,15 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { DeliveryNoteTable } from './delivery-notes.ts';
 import { tooLarge } from './errors.ts';
-import { DATABASE_FILE } from './folder.ts';
+import { DATABASE_FILE, flushStoreNames } from './folder.ts';
 import { IdentityTable } from './identity.ts';
+import { checkIntegrity } from './integrity.ts';
 import { Journal } from './journal.ts';
 import { KnownStateTables } from './known-state.ts';
 import { MessageTables } from './messages.ts';
 import { migrate } from './migrations/schema.ts';
 import { DrillTable } from './operators/drill-table.ts';
+import { HoldOfAllTable } from './operators/hold-of-all.ts';
 import { JournalPages } from './operators/journal-pages.ts';
 import { OperatorActs } from './operators/operator-acts.ts';
 import { Queue } from './queue.ts';
@@ -44,6 +46,7 @@ function createTables(database: Database, deps: OutboxOptions['deps']) {
   const identity = new IdentityTable(database, random);
   const known = new KnownStateTables(database);
   const sinks = new SinkTables(database, wallMs);
+  const operatorActs = new OperatorActs(database);
   const urgent = new UrgentEvents();
   const ownKey = () => identity.current.name?.toLowerCase() ?? identity.current.observerId;
   return {
@@ -55,7 +58,7 @@ function createTables(database: Database, deps: OutboxOptions['deps']) {
     }),
     journal: new Journal(database, clock),
     journalPages: new JournalPages(database),
-    operatorActs: new OperatorActs(database),
+    operatorActs,
     deadLetters: new DeadLetters(database, sinks, clock),
     notes: new DeliveryNoteTable(database, wallMs),
     replay: new Replay(database, sinks, clock),
@@ -63,6 +66,7 @@ function createTables(database: Database, deps: OutboxOptions['deps']) {
     messages: new MessageTables(database),
     rests: new RestTable(database),
     drills: new DrillTable(database),
+    holdOfAll: new HoldOfAllTable(database, operatorActs),
     retention: new Retention(database),
     dataVersion: database.prepare<{ data_version: number }>('PRAGMA data_version'),
   };
@@ -79,12 +83,17 @@ export interface OpenStore {
 /** Opens the database and migrates it. @throws BridgeError BRIDGE_STORE_DAMAGED, _NEWER, _FULL or _FAILED */
 export function openStore(
   folder: string,
-  { deps, synchronous = 'FULL', maxPages, maxBytes }: OutboxOptions,
+  { deps, lock, synchronous = 'FULL', maxPages, maxBytes }: OutboxOptions,
 ): OpenStore {
   const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages, maxBytes });
   try {
     migrate(database);
     const tables = createTables(database, deps);
+    if (lock) {
+      checkIntegrity(database);
+      tables.approvals.expectIntact();
+      flushStoreNames(folder);
+    }
     const dataVersion = tables.dataVersion.get()?.data_version ?? 0;
     return { database, tables, dataVersion };
   } catch (error) {
@@ -114,6 +123,8 @@ export interface Transaction {
   addSteps(occurrence: number, steps: readonly ApprovalStep[]): void;
   /** Adds an ended event whose names budgets still count. */
   addRest(rest: Rest): void;
+  /** Sets, replaces or, with null, removes the hold of everything, and records which approver did it. */
+  saveHoldOfAll(...change: Parameters<HoldOfAllTable['save']>): void;
   /** Parks a message for an unknown event. */
   parkMessage(message: ReceivedMessage): void;
   /** Records that a message is settled, and unparks it. */
@@ -140,7 +151,7 @@ export function transact<T>(
   { wallMs }: Pick<Deps, 'wallMs'>,
   work: (transaction: Transaction) => T,
 ): T {
-  const { known, journal, approvals, messages, rests, queue, drills } = store.tables;
+  const { known, journal, approvals, messages, rests, queue, drills, holdOfAll } = store.tables;
   let events = known.stored;
   const transaction: Transaction = {
     saveState: (next, atMs = next.lastGoodAt?.wallMs ?? wallMs()) => {
@@ -154,6 +165,7 @@ export function transact<T>(
     saveApproval: (approval) => approvals.save(approval),
     addSteps: (occurrence, steps) => approvals.addSteps(occurrence, steps),
     addRest: (rest) => rests.add(rest),
+    saveHoldOfAll: (...change) => holdOfAll.save(...change),
     parkMessage: (message) => messages.park(message),
     handleMessage: (message, refusal, atMs) => messages.handle(message, refusal, atMs),
     settle: (...outcomes) => queue.settleWithin(...outcomes),

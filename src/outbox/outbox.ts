@@ -126,6 +126,11 @@ export class Outbox implements Disposable {
     return this.#open.tables.drills;
   }
 
+  /** The hold of everything. */
+  get holdOfAll(): Pick<Tables['holdOfAll'], 'load'> {
+    return this.#open.tables.holdOfAll;
+  }
+
   get retention(): Tables['retention'] {
     return this.#open.tables.retention;
   }
@@ -171,6 +176,8 @@ export class Outbox implements Disposable {
    * subfolder.
    */
   setAside(reason: string): string {
+    // The log is moved before the file. If a kill comes between, the file must have all rows by itself.
+    this.#open.database.exec('PRAGMA wal_checkpoint(PASSIVE)');
     this.#open.database.close();
     try {
       return moveAside(this.#folder, DATABASE_FILE, {

@@ -11,7 +11,8 @@ import type {
 import type { Urgent } from '../model/urgency.ts';
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statements } from './database.ts';
-import { QUEUE_SQL, type QueueRows } from './queue/queue-sql.ts';
+import { expectEntry } from './integrity.ts';
+import { type DeliveryRow, QUEUE_SQL, type QueueRows } from './queue/queue-sql.ts';
 import type { SinkTables } from './sinks.ts';
 
 /** The queued deliveries and the dead letters of a sink. Counts stop at 100,000; the date follows the current clock. */
@@ -43,7 +44,7 @@ export class Queue {
 
   /** Returns queued deliveries of `sink` in queue order, at most `limit`, without the partition keys in `except`. */
   queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
-    return this.#sql.queued.all(sink, JSON.stringify(except), limit).map((row) => ({ ...row }));
+    return this.#sql.queued.all(sink, JSON.stringify(except), limit).map(this.#toDelivery);
   }
 
   /**
@@ -64,7 +65,7 @@ export class Queue {
    * most `limit`.
    */
   queuedOf(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
-    return this.#sql.queuedOf.all(sink, JSON.stringify(keys), limit).map((row) => ({ ...row }));
+    return this.#sql.queuedOf.all(sink, JSON.stringify(keys), limit).map(this.#toDelivery);
   }
 
   /** Returns the known events with deliveries that go before all others, by the current clock. */
@@ -80,7 +81,7 @@ export class Queue {
    * retired sink: its old deliveries expire without an attempt.
    */
   queuedBefore(sink: string, beforeMs: number, limit: number): readonly Delivery[] {
-    return this.#sql.queuedBefore.all(sink, beforeMs, limit).map((row) => ({ ...row }));
+    return this.#sql.queuedBefore.all(sink, beforeMs, limit).map(this.#toDelivery);
   }
 
   /**
@@ -198,6 +199,12 @@ export class Queue {
   saveRequests(sink: string, requests: string): void {
     this.#database.relaxed(() => this.#sql.saveRequests.run(requests, sink));
   }
+
+  /** @throws BridgeError BRIDGE_STORE_DAMAGED if the CloudEvent has changed on disk */
+  readonly #toDelivery = ({ sum, ...delivery }: DeliveryRow): Delivery => {
+    expectEntry(this.#database, { ...delivery, sum });
+    return delivery;
+  };
 
   #settle(sink: string, settlement: Settlement, atMs: number): void {
     const { seq } = settlement;

@@ -15,6 +15,8 @@ export interface ApprovalSnapshot {
   readonly notStartedSeconds: number;
   /** Scheduled events that wait for an approver or for the release of a hold. */
   readonly awaited: readonly { readonly state: 'waiting' | 'held'; readonly notBefore: string }[];
+  /** A hold of everything stands. */
+  readonly isAllHeld: boolean;
 }
 
 interface ApprovalMetrics {
@@ -40,11 +42,15 @@ export function createApprovalMetrics(of: NamedMetric): ApprovalMetrics {
       ['state'],
     ),
   );
+  const holdsAll = new Gauge(
+    of('holds_all', '1 while a hold of everything stands, so that the bridge submits nothing; else 0.', []),
+  );
   const label = boundedLabel(RESULTS.length, RESULTS);
   for (const result of RESULTS) total.inc({ result }, 0);
   return {
     counted: (result) => total.inc({ result: label(result) }),
-    show: ({ states, notStartedSeconds, awaited }) => {
+    show: ({ states, notStartedSeconds, awaited, isAllHeld }) => {
+      holdsAll.set(Number(isAllHeld));
       for (const state of APPROVAL_STATES) events.set({ state }, states.filter((each) => each === state).length);
       age.set(notStartedSeconds);
       notBefore.reset();

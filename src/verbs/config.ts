@@ -8,7 +8,7 @@ import { lookUp } from '../config/secrets.ts';
 import type { Sections } from '../config/sections.ts';
 import type { Warning } from '../config/warnings.ts';
 import { BridgeError } from '../errors.ts';
-import { folderWarning } from '../outbox/private-folder.ts';
+import { folderWarning } from '../outbox/disk/private-folder.ts';
 import { exposureOf } from '../secrets/file-exposure.ts';
 import { fileReadFault, readRegularFile } from '../secrets/regular-file.ts';
 import { usageError, type VerbContext } from './verb.ts';

@@ -1,12 +1,17 @@
 // `policy test`: the section `approvals` and an event → a decision, as data and as lines of text.
+
+import type { BudgetOptions } from '../approvals/rules/budgets.ts';
 import { compileExplanation, type PassedRule } from '../approvals/rules/explain.ts';
 import type { PolicyOptions, Required, ScopeOptions } from '../approvals/rules/options.ts';
-import { compilePolicy, type PolicyDecision } from '../approvals/rules/policy.ts';
+import type { PolicyDecision } from '../approvals/rules/policy.ts';
 import { quorumOf } from '../approvals/rules/quorum.ts';
 import { compileScope } from '../approvals/rules/scope.ts';
+import type { WindowOptions } from '../approvals/rules/windows.ts';
+import { type Judged, type Outlook, PolicyPlay } from '../approvals/views/played-policy.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import type { ScheduledEvent } from '../model/events.ts';
+import type { Sighting } from './policy-events.ts';
 
 /** The part of `approvals` that the decision depends on. */
 interface DecisionOptions {
@@ -14,10 +19,12 @@ interface DecisionOptions {
   readonly required: Required;
   /** By name, in the order of the configuration. */
   readonly approvers: Readonly<Record<string, { readonly scope: ScopeOptions }>>;
+  readonly windows: Readonly<Record<string, WindowOptions>>;
+  readonly budgets: Readonly<Record<string, BudgetOptions>>;
 }
 
 /** Printed as one line of JSON. */
-interface Decision {
+export interface Decision extends Outlook {
   /** RFC 3339: the time for which the decision is made. */
   readonly at: string;
   readonly eventId: string;
@@ -57,17 +64,16 @@ interface DecisionDeadline {
   readonly because: 'past' | 'resources' | null;
 }
 
-export type Decide = (event: ScheduledEvent, nowMs: number) => Decision;
+/** Decides about the events of each document, in order; the events of one document are judged together. */
+export type Decide = (documents: Iterable<Sighting>) => readonly Decision[];
 
 /** Compiles the configuration once, for many decisions. */
-export function compileDecision({ policy, required, approvers }: DecisionOptions): Decide {
-  const rule = compilePolicy(policy, required);
+export function compileDecision({ policy, required, approvers, windows, budgets }: DecisionOptions): Decide {
   const explain = compileExplanation(policy);
   const scopes = new Map(Object.entries(approvers).map(([name, { scope }]) => [name, compileScope(scope)]));
-  return (event, nowMs) => {
-    const facts = factsOf(event, nowMs);
-    if (event.eventStatus === 'Started') return { ...facts, policy: null, then: null, ...NO_WAIT, passedOver: [] };
-    const ruling = rule(event, nowMs);
+  const decide = (event: ScheduledEvent, nowMs: number, { outlook, ruling }: Judged): Decision => {
+    const facts = { ...factsOf(event, nowMs), ...outlook };
+    if (ruling === null) return { ...facts, policy: null, then: null, ...NO_WAIT, passedOver: [] };
     const { passedOver, decisive } = explain(event, nowMs);
     const decided = { ...facts, policy: ruling.policy, then: ruling.then, ...NO_WAIT, passedOver };
     if (ruling.then !== 'wait') return decided;
@@ -81,6 +87,16 @@ export function compileDecision({ policy, required, approvers }: DecisionOptions
       canBeApproved,
       deadline: deadlineOf(ruling, event, nowMs, isUncovered),
     };
+  };
+  return (documents) => {
+    const play = new PolicyPlay({ policy, required, approvers, windows, budgets });
+    return [...documents].flatMap(({ atMs, listed, events }) => {
+      const judged = play.show(listed, atMs);
+      return events.flatMap((event) => {
+        const found = judged.get(event.eventId);
+        return found ? [decide(event, atMs, found)] : [];
+      });
+    });
   };
 }
 
@@ -151,7 +167,7 @@ function rulingWords(decision: Decision): string {
   const rule = decision.policy ?? 'no rule matches';
   switch (decision.then) {
     case 'approve':
-      return `${rule}: approve at once`;
+      return `${rule}: ${approvalWords(decision)}`;
     case 'wait':
       return `${rule}: wait ${waitWords(decision)}${deadlineWords(decision)}`;
     case 'never':
@@ -161,6 +177,17 @@ function rulingWords(decision: Decision): string {
     default:
       return 'nothing to decide: the event has started';
   }
+}
+
+function approvalWords({ at, window, nextStep, heldBackBy }: Decision): string {
+  const during = window === null ? '' : `, in the window ${window}`;
+  if (heldBackBy.length > 0) return `approve as soon as it fits the budget ${heldBackBy.join(', ')}${during}`;
+  if (nextStep.action !== 'approve')
+    return nextStep.at !== null && window === null
+      ? 'no window opens before NotBefore, when Azure starts it'
+      : `approved already${during}`;
+  const isNow = nextStep.at !== null && toRfc3339Seconds(Date.parse(nextStep.at)) === at;
+  return isNow ? `approve at once${during}` : `approve at ${nextStep.at}${during}`;
 }
 
 function waitWords({ required, waitingFor, canBeApproved }: Decision): string {

@@ -73,36 +73,44 @@ function timeOf({ time }: Json): number | null {
 /** The same at each run, so that the output for two policies can be compared line by line. */
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** An event that is new, or that has changed before its start. */
+/** What the machines of a scenario read at one time. */
 export interface Sighting {
   readonly atMs: number;
-  readonly event: ScheduledEvent;
+  /** All listed events. */
+  readonly listed: readonly ScheduledEvent[];
+  /** Those that are new, or have changed before their start. */
+  readonly events: readonly ScheduledEvent[];
 }
 
 /**
- * Yields each event when it first appears and, while it is Scheduled, after each change. The scenario plays to its end
+ * Yields each document with a change: an event that appears, changes, starts or ends. The scenario plays to its end
  * without approvals; a repeating one plays one round. The events are those of all machines of the group, under this
  * api-version.
  */
-export function* sightings(script: Script, wanted: MachineOptions, apiVersion: string): Generator<Sighting> {
-  const group = newGroup(script, wanted);
+export function* sightings(
+  script: Script,
+  wanted: MachineOptions,
+  apiVersion: string,
+  startMs = START_MS,
+): Generator<Sighting> {
+  const group = newGroup(script, wanted, startMs);
   group.play(script);
-  const endMs = START_MS + (script.everyMs ?? Number.POSITIVE_INFINITY);
-  const seen = new Map<string, string>();
-  for (let nextMs: number | null = START_MS; nextMs !== null && nextMs < endMs; nextMs = group.nextDueMs()) {
+  const endMs = startMs + (script.everyMs ?? Number.POSITIVE_INFINITY);
+  let seen: ReadonlyMap<string, string> = new Map();
+  for (let nextMs: number | null = startMs; nextMs !== null && nextMs < endMs; nextMs = group.nextDueMs()) {
     group.clock.advance(nextMs - group.clock.nowMs());
     group.catchUp();
-    for (const event of eventsOf(group, apiVersion)) {
-      const content = contentJson(event);
-      const before = seen.get(event.eventId);
-      seen.set(event.eventId, content);
-      if (before !== content && (before === undefined || event.eventStatus === 'Scheduled'))
-        yield { atMs: nextMs, event };
-    }
+    const listed = eventsOf(group, apiVersion);
+    const before = seen;
+    seen = new Map(listed.map((event) => [event.eventId, contentJson(event)]));
+    const changed = listed.filter(({ eventId }) => before.get(eventId) !== seen.get(eventId));
+    const events = changed.filter((event) => !before.has(event.eventId) || event.eventStatus === 'Scheduled');
+    const isNews = changed.length > 0 || [...before.keys()].some((eventId) => !seen.has(eventId));
+    if (isNews) yield { atMs: nextMs, listed, events };
   }
 }
 
-function newGroup(script: Script, wanted: MachineOptions): Group {
+function newGroup(script: Script, wanted: MachineOptions, startMs: number): Group {
   // A linear congruential generator gives the same EventIds at each run.
   let drawn = 0;
   const random = () => {
@@ -110,7 +118,7 @@ function newGroup(script: Script, wanted: MachineOptions): Group {
     return drawn / 2 ** 32;
   };
   // Only `advance` moves the clock.
-  const deps = { wallMs: () => START_MS, elapsedMs: () => 0, random };
+  const deps = { wallMs: () => startMs, elapsedMs: () => 0, random };
   return new Group({ deps, vms: machineNames(wanted, script.group), gpu: script.group?.gpu ?? false });
 }
 

@@ -51,9 +51,9 @@ test('the scripts for parts of the tests run existing files; `npm test` and `npm
   const parts = Object.keys(scripts).filter((name) => name.startsWith('test:'));
   assert.deepEqual(parts.sort(), [
     'test:docs',
+    'test:faults',
     'test:kafka',
     'test:long',
-    'test:proof',
     'test:service-bus',
     'test:unit',
   ]);

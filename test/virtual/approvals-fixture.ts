@@ -5,6 +5,7 @@ import { Approvals } from '../../src/approvals/approvals.ts';
 import type { ApprovalAnswer, HoldAnswer, ReleaseAnswer } from '../../src/approvals/requests/answer.ts';
 import type { RulesOptions } from '../../src/approvals/rules/rules-in-force.ts';
 import type { ApprovalsParts } from '../../src/approvals/stages.ts';
+import type { ApprovalStore } from '../../src/approvals/store.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { RequestRate } from '../../src/metadata/request-rate.ts';
 import type { ApprovalOrigin, PostResult } from '../../src/model/approvals.ts';
@@ -70,6 +71,8 @@ export class ApprovalsFixture {
   /** What the service lists, by EventId in lower case. */
   readonly service = new Map<string, ScheduledEvent>();
   readonly posts: Post[] = [];
+  /** Keys of drills that the bridge has accepted itself. */
+  readonly drillsApproved: string[] = [];
   /** Polls every second, as is usual. */
   readonly rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: this.time.elapsedMs });
   /** `SINK OCCURRENCE` of what sinks were sent. */
@@ -104,7 +107,7 @@ export class ApprovalsFixture {
     const approvals: Approvals = new Approvals({
       ...{ ...RULES, isShared: () => true },
       ...parts,
-      store: this.store,
+      store: this.#storeOf(() => approvals === this.#approvals),
       deps: this.time,
       logger: pino({ level: 'trace' }, { write }),
       onEvent: (name) => this.told.push(name),
@@ -119,7 +122,7 @@ export class ApprovalsFixture {
         isBlind: () => this.isBlind,
         wasSent: (sink, occurrence) => this.sent.has(`${sink} ${occurrence}`),
         actsOn: () => true,
-        drillApproved: () => {},
+        drillApproved: (key) => this.drillsApproved.push(key),
         isAuthorized: ({ via, approver }) => !this.revoked.has(`${via} ${approver}`),
         ownName: () => parts.ownName ?? 'WestNO_0',
         observerId: () => 'westno_0',
@@ -211,6 +214,16 @@ export class ApprovalsFixture {
       ...{ kind: 'event', phase, id: `${key}:${phase}:${at.elapsedMs}`, key, occurrence, event, at },
       ...{ previousStatus: null, changedFields: [], outcome: null, withoutNotice: false, incarnation: 1 },
     };
+  }
+
+  /** A process that was killed writes nothing any more. */
+  #storeOf(isAlive: () => boolean): ApprovalStore {
+    const { approvals, messages, rests, journal, known, holdOfAll } = this.store;
+    const commit: ApprovalStore['commit'] = (work) => {
+      if (!isAlive()) throw new BridgeError('BRIDGE_STORE_FAILED', 'the process was killed');
+      return this.store.commit(work);
+    };
+    return { approvals, messages, rests, journal, known, holdOfAll, commit };
   }
 
   async #read(from: Approvals, signal: AbortSignal): Promise<void> {

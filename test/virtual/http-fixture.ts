@@ -3,7 +3,13 @@ import http from 'node:http';
 import https from 'node:https';
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import type { ApprovalAnswer, HoldAnswer, Refusal, ReleaseAnswer } from '../../src/approvals/requests/answer.ts';
+import type {
+  AllHeldAnswer,
+  ApprovalAnswer,
+  HoldAnswer,
+  Refusal,
+  ReleaseAnswer,
+} from '../../src/approvals/requests/answer.ts';
 import type { EventRecord } from '../../src/approvals/views/event-record.ts';
 import type { Authentication, Caller, Credentials } from '../../src/auth/caller.ts';
 import { drillReport } from '../../src/drills/report.ts';
@@ -117,6 +123,7 @@ export const NO_EVENTS: EventsView = {
     vm: { name: null, source: null },
     version: '0.0.0',
     dryRun: false,
+    heldAll: null,
     clock: { offsetSeconds: null },
     certificates: [],
   },
@@ -135,6 +142,11 @@ export class HttpFixture {
   });
   held: () => HoldAnswer = () => ({ kind: 'held', status: 201, hold: { eventId: 'A', holds: [] } });
   released: () => ReleaseAnswer = () => ({ kind: 'released' });
+  heldAll: () => AllHeldAnswer = () => ({
+    kind: 'held',
+    status: 201,
+    hold: { eventId: '*', holds: [], submitting: [] },
+  });
   life: () => EventRecord | Refusal = () => LIFE;
   /** Resolves when no StartRequest for the event is on its way. */
   answered: (eventId: string) => Promise<void> = async () => {};
@@ -264,6 +276,9 @@ export class HttpFixture {
       hold: ({ approver, via }, body) => told(['hold', approver, via, body], this.held()),
       release: ({ approver }, eventId, holder, beforeMs = null) =>
         told(['release', approver, eventId, holder, ...(beforeMs === null ? [] : [beforeMs])], this.released()),
+      holdAll: async ({ approver, via }, reason) => told(['hold all', approver, via, reason], this.heldAll()),
+      releaseAll: ({ approver }, holder, beforeMs = null) =>
+        told(['release all', approver, holder, ...(beforeMs === null ? [] : [beforeMs])], this.released()),
       answered: (eventId) => this.answered(eventId),
       life: (eventId, range) => told(['life', eventId, range?.after, range?.limit], this.life()),
     };

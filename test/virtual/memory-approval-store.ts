@@ -4,6 +4,7 @@ import type { ApprovalStore, ApprovalTransaction } from '../../src/approvals/sto
 import type {
   ApprovalStep,
   EventApproval,
+  HoldOfAll,
   MessageState,
   ReceivedMessage,
   RecordPart,
@@ -35,6 +36,8 @@ export class MemoryApprovalStore implements ApprovalStore {
   readonly #rests: Rest[] = [];
   readonly #messages = new Map<string, StoredMessage>();
 
+  #holdOfAll: HoldOfAll | null = null;
+
   commit<T>(work: (transaction: ApprovalTransaction) => T): T {
     this.transactions++;
     if (this.fault) throw this.fault;
@@ -56,6 +59,11 @@ export class MemoryApprovalStore implements ApprovalStore {
       addSteps: (occurrence, steps) => {
         const added = structuredClone(steps);
         writes.push(() => this.#steps.set(occurrence, [...(this.#steps.get(occurrence) ?? []), ...added]));
+      },
+      saveHoldOfAll: (hold) => {
+        writes.push(() => {
+          this.#holdOfAll = hold;
+        });
       },
       publish: (changes) => {
         writes.push(() => this.#publish(changes));
@@ -105,6 +113,11 @@ export class MemoryApprovalStore implements ApprovalStore {
 
   readonly rests = {
     since: (fromMs: number): readonly Rest[] => this.#rests.filter(({ endedMs }) => endedMs >= fromMs),
+  };
+
+  readonly holdOfAll = {
+    load: (): HoldOfAll | null =>
+      this.#holdOfAll && { ...this.#holdOfAll, at: { ...this.#holdOfAll.at, elapsedMs: null } },
   };
 
   readonly journal = {

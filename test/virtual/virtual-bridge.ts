@@ -80,6 +80,8 @@ export class VirtualBridge {
   folder: string;
   /** How large the disk is, in pages of 4 KiB; for `fillDisk`. */
   maxPages: number | undefined;
+  /** `FULL`, as the product sets it, for tests of what a power cut leaves. */
+  synchronous: 'FULL' | 'OFF' = 'OFF';
   readonly #root: string;
   readonly #clocks: VirtualMachine['clocks'];
   #process: Process | null = null;
@@ -268,7 +270,7 @@ export class VirtualBridge {
         if (killed.aborted) throw new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'this process was killed');
         return await this.service(request, signal);
       },
-      store: { synchronous: 'OFF', ...(this.maxPages === undefined ? {} : { maxPages: this.maxPages }) },
+      store: { synchronous: this.synchronous, ...(this.maxPages === undefined ? {} : { maxPages: this.maxPages }) },
     };
   }
 

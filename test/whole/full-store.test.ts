@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { consoleRoutes } from '../../src/http/console-routes.ts';
+import { SHIPPED_FLAGS, SHIPPED_MEMORY } from '../proof/cost/shipped.ts';
 import { type Besieged, besieged, pollShare } from '../support/besieged.ts';
 import { memoryLimit } from '../support/memory-limit.ts';
 import { DRILL, HttpFixture } from '../virtual/http-fixture.ts';
@@ -13,10 +14,9 @@ import { fillStore, HELD, names, type StoreContent } from './full-store/store-co
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** `mem_limit` of deploy/container/compose.yaml, and `limits.memory` of the chart. */
-const LIMIT = 96 * MIB;
-/** As the packages and the image start it. */
-const FLAGS = ['--disable-sigusr1', '--no-opt', '--no-maglev', '--max-semi-space-size=1'];
+const LIMIT = SHIPPED_MEMORY;
+/** As the image starts it. */
+const FLAGS = SHIPPED_FLAGS;
 const CROWD_MS = 3000;
 /** For an answer in a crowd, on a machine that others use, too. */
 const PATIENCE_MS = 20_000;

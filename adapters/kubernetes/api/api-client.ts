@@ -15,8 +15,9 @@ import { ClusterAccess, type ClusterDeps, type ClusterOptions } from '../access/
 import { placeOf } from '../kubernetes-codes.ts';
 import type { KubernetesOptions } from '../kubernetes-options.ts';
 
-/** A list of 500 pods has a few MiB. */
-const MOST_BYTES = 32 * 1024 ** 2;
+/** A list of 50 pods has about 1 MiB, and a pod some 500 values. */
+const MOST_BYTES = 4 * 1024 ** 2;
+const MOST_VALUES = 100_000;
 /** The maximum number of concurrent requests. */
 const SOCKETS = 10;
 const IDLE_MS = 30_000;
@@ -35,7 +36,7 @@ interface ApiRequest {
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: HttpAnswer['headers'];
-  /** Null if the body is not a JSON object. */
+  /** Null if the body is not a JSON object, or has more than 4 MiB or 100,000 values. */
   readonly body: JsonObject | null;
 }
 
@@ -79,7 +80,7 @@ export class ApiClient {
         MOST_BYTES,
         limit.signal,
       );
-      return { status: answer.status, headers: answer.headers, body: jsonObject(answer.body) };
+      return { status: answer.status, headers: answer.headers, body: jsonObject(answer.body, MOST_VALUES) };
     } catch (error) {
       throw signal.aborted ? signal.reason : networkFault(error, place);
     }

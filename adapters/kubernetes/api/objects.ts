@@ -101,7 +101,12 @@ function readPod(object: JsonObject): Pod {
 }
 
 function texts(value: unknown): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(objectOf(value)).map(([key, text]) => [key, String(text)]));
+  return Object.fromEntries(
+    Object.entries(objectOf(value)).map(([key, text]) => [
+      key,
+      typeof text === 'object' ? JSON.stringify(text) : String(text),
+    ]),
+  );
 }
 
 function objects(value: unknown): readonly JsonObject[] {

@@ -43,7 +43,7 @@ export function readRecord(annotation: string | undefined): PreparationRecord | 
   try {
     const value: unknown = JSON.parse(annotation);
     if (!isObject(value) || !Array.isArray(value['events']) || !Array.isArray(value['did'])) return null;
-    const events = value['events'].filter(isObject).map(({ key, type }) => ({ key: String(key), type: String(type) }));
+    const events = value['events'].filter(isObject).map(({ key, type }) => ({ key: textOf(key), type: textOf(type) }));
     const did = value['did'].filter(isMark);
     return { events, did, conditions: did.includes('condition') ? conditionsIn(value['conditions']) : [] };
   } catch {
@@ -80,6 +80,11 @@ function conditionsIn(value: unknown): readonly ClaimedCondition[] {
   return value.filter(isObject).map(({ type, before }) => {
     const { status, reason, message } = objectOf(before);
     const state = { status: stringOf(status), reason: stringOf(reason), message: stringOf(message) };
-    return { type: String(type), before: isObject(before) ? state : null };
+    return { type: textOf(type), before: isObject(before) ? state : null };
   });
+}
+
+/** Other programs may write the annotation: an object may have a toString that is no function. */
+function textOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

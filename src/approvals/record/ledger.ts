@@ -1,7 +1,7 @@
 // Changes to approvals → stored on disk, then applied to the open approvals in memory.
 import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
-import { type ApprovalStep, type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
+import { type ApprovalStep, type EventApproval, type HoldOfAll, LOST_ANSWER } from '../../model/approvals.ts';
 import type { Deps } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 import { type GovernedEvent, GovernedEvents } from '../rules/governed.ts';
@@ -38,6 +38,8 @@ export class Ledger {
   readonly governedEvents: GovernedEvents;
   readonly doubts = new Doubts();
   readonly answerRecord: AnswerRecord;
+  /** While it is not null, nothing is posted. As it is on disk. */
+  holdOfAll: HoldOfAll | null = null;
   readonly #store: LedgerParts['store'];
   /** By key. */
   readonly #open = new Map<string, EventApproval>();

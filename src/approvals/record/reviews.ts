@@ -9,6 +9,7 @@ import { isUnsettled, moved, type PassedBy } from './approval-state.ts';
 import { stepOf } from './audit-steps.ts';
 import { type Pending, together } from './audit-trail.ts';
 import { recordedDoubt } from './doubts.ts';
+import { withHoldOfAll } from './hold-of-all.ts';
 import type { RecordParts } from './ledger.ts';
 import { withSinkHolds } from './sink-holds.ts';
 import { begun, closed, review, type VoidVote } from './transitions.ts';
@@ -88,7 +89,7 @@ export class Reviews {
     at: Instant,
     preparing: readonly string[],
   ): Pending {
-    const { rules, ports } = this.#parts;
+    const { rules, ledger, ports } = this.#parts;
     const standing = before && this.#sinceStart(known, before, at);
     const { approval, voided } = review(rules, standing, { known, governed }, at);
     const facts = {
@@ -96,7 +97,8 @@ export class Reviews {
       wasSent: (sink: string) => ports.wasSent(sink, known.occurrence),
       actsOn: (sink: string) => ports.actsOn(sink, known.event),
     };
-    const after = withSinkHolds(rules, { before: standing, after: approval }, { known, governed }, facts, at);
+    const held = withSinkHolds(rules, { before: standing, after: approval }, { known, governed }, facts, at);
+    const after = withHoldOfAll(rules, held, { known, governed }, ledger.holdOfAll, at);
     return this.#pending(known, before, after, governed, voided, at);
   }
 

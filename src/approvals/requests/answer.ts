@@ -20,6 +20,8 @@ export interface HoldView {
   readonly reason: string | null;
   /** RFC 3339: when this reason was given. */
   readonly at: string;
+  /** The hold of everything has set it, and only its release ends it; absent for any other hold. */
+  readonly all?: true;
   /** How often the reason was replaced, and when the hold was set; absent with the first reason. */
   readonly replaced?: { readonly times: number; readonly since: string };
 }
@@ -31,7 +33,18 @@ export interface HoldRecorded {
   readonly hold: { readonly eventId: string; readonly holds: readonly HoldView[] };
 }
 
+/** The answer to a hold of everything. */
+export interface AllHeld {
+  readonly kind: 'held';
+  readonly status: 201;
+  readonly hold: HoldRecorded['hold'] & {
+    /** Events with a StartRequest that was sent before, and that the metadata service may have accepted. */
+    readonly submitting: readonly string[];
+  };
+}
+
 export type HoldAnswer = HoldRecorded | Refusal;
+export type AllHeldAnswer = AllHeld | Refusal;
 export type ReleaseAnswer = { readonly kind: 'released' } | Refusal;
 
 export interface Refusal {

@@ -1,6 +1,7 @@
 // A hold, release or message and the state → commands, or a refusal (behaviour 6.6, 8.8, 8.11).
 
-import type { ApprovalHold, EventApproval } from '../../model/approvals.ts';
+import { ALL_EVENTS, type ApprovalHold, type EventApproval, type HoldOfAll } from '../../model/approvals.ts';
+import { isOfAll } from '../../model/hold-owner.ts';
 import { type Refusal, refusal } from './answer.ts';
 import type { ApprovalCommand } from './approval-command.ts';
 import { authorizeVotes, type CheckContext, findScheduled, neverRefusal, votesOf } from './check.ts';
@@ -17,6 +18,7 @@ export function authorizeHold(
   request: HoldRequest,
   context: CheckContext,
 ): ApprovalCommand | Refusal {
+  if (request.key === ALL_EVENTS) return onlyByHttp();
   const found = findScheduled(request, context);
   if (found.kind === 'refusal') return found;
   const { eventId, reason } = request;
@@ -52,10 +54,13 @@ export function authorizeRelease(
   { eventId, key, holder, beforeMs = null }: ReleaseRequest,
   context: CheckContext,
 ): ApprovalCommand | Refusal {
+  if (key === ALL_EVENTS) return onlyByHttp();
   const found = findScheduled({ eventId, key }, context);
   if (found.kind === 'refusal') return found;
   const { known } = found;
-  const holds = context.approvalOf(known.key, known.occurrence)?.holds ?? [];
+  const all = context.approvalOf(known.key, known.occurrence)?.holds ?? [];
+  const holds = all.filter((hold) => !isOfAll(hold));
+  if (holds.length < all.length && holds.length === 0) return onlyWithAll(eventId);
   const standing = [...new Set(holds.map((hold) => hold.approver))];
   const target = holder ?? approver;
   const isOthers = holder === null ? !standing.includes(approver) && standing.length > 0 : holder !== approver;
@@ -82,6 +87,44 @@ export function authorizeRelease(
     `The current holds of ${eventId} were set after this release was sent. Check the event again.`,
     eventId,
   );
+}
+
+function onlyByHttp(): Refusal {
+  const detail =
+    'A hold of everything is set with POST /v1/holds and released with DELETE /v1/holds/*, by an admin; a message of a source cannot.';
+  return refusal('forbidden', detail, ALL_EVENTS);
+}
+
+function onlyWithAll(eventId: string): Refusal {
+  const detail = `Only the hold of everything holds ${eventId}. An admin releases it with DELETE /v1/holds/* or \`release --all\`.`;
+  return refusal('not-held', detail, eventId);
+}
+
+/** What decides whether an approver may set or release the hold of everything. */
+type AllContext = Pick<CheckContext, 'isAdmin'>;
+
+/** Returns the refusal for a hold of everything, or null if the approver may set it. */
+export function allRefusal(approver: string, { isAdmin }: AllContext): Refusal | null {
+  if (isAdmin(approver)) return null;
+  const detail = `${approver} is no admin. Only an approver with \`admin: true\` can hold everything and release that hold.`;
+  return refusal('not-admin', detail, ALL_EVENTS);
+}
+
+/** Returns the refusal for the release of the hold of everything, or null. `holder` and `beforeMs` as in a release. */
+export function allReleaseRefusal(
+  approver: string,
+  { holder, beforeMs = null }: Pick<ReleaseRequest, 'holder' | 'beforeMs'>,
+  holdOfAll: HoldOfAll | null,
+  context: AllContext,
+): Refusal | null {
+  const denied = allRefusal(approver, context);
+  if (denied !== null) return denied;
+  if (holdOfAll === null) return refusal('not-held', 'No hold of everything stands.', ALL_EVENTS);
+  const { by, at } = holdOfAll;
+  if (holder !== null && holder !== by)
+    return refusal('not-held', `${holder} does not hold everything: ${by} does.`, ALL_EVENTS);
+  if (beforeMs === null || at.wallMs <= beforeMs) return null;
+  return refusal('changed', 'The hold of everything was set after this release was sent. Check it again.', ALL_EVENTS);
 }
 
 /** Returns all commands, or the first refusal. Holds come before votes, so that a message with both posts nothing. */

@@ -1,11 +1,14 @@
 // A message that is not an approval → the known event that it names (behaviour 16.4). Pure.
 import { carriedData } from '../../formats/cloud-event-json.ts';
+import { hasFewValues } from '../../formats/json-bounds.ts';
 import { isObject, type JsonObject, parseJson } from '../../formats/json-object.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { keyOf } from './start-requests.ts';
 
 /** Larger messages are not searched. Kafka's brokers accept 1 MiB by default. */
 const LARGEST_SEARCHED_BYTES = 1024 * 1024;
+/** A message with more values is not searched either: they would take many times the memory of the message. */
+const MOST_SEARCHED_VALUES = 20_000;
 
 /**
  * Returns the first EventId that is known, as it is written: the member `EventId` at any depth of a JSON object, in any
@@ -13,7 +16,8 @@ const LARGEST_SEARCHED_BYTES = 1024 * 1024;
  * @param isKnown gets an EventId in lower case
  */
 export function eventNamedIn(bytes: Uint8Array, isKnown: (key: string) => boolean): string | null {
-  if (bytes.length > LARGEST_SEARCHED_BYTES) return null;
+  if (bytes.length > LARGEST_SEARCHED_BYTES || !hasFewValues(bytes, MOST_SEARCHED_VALUES, MOST_SEARCHED_VALUES))
+    return null;
   const message = parseJson(bytes, 'the message');
   if ('fault' in message || !isObject(message.value) || isPublished(message.value)) return null;
   return firstKnown(message.value, isKnown) ?? firstKnown(encodedIn(message.value), isKnown);

@@ -29,14 +29,15 @@ export class BridgeTurn {
 
   /**
    * Returns whether an earlier process may have posted this approval. Call it before this process has read a document.
-   * A process posts only within 10 s of its last document, so it did not post an approval that was due later than that.
+   * A process posts only within 10 s of its last document, and it has ended by now. If the wall clock was set back since
+   * that document, the time of its end is unknown.
    */
   mayHaveCome(approval: EventApproval): boolean {
     const { ports, deps } = this.#parts;
-    const goodAt = ports.lastGoodAt();
-    return (
-      this.#rankMs(approval, goodAt === null ? now(deps) : { wallMs: goodAt.wallMs + FRESH_MS, elapsedMs: null }) === 0
-    );
+    const { wallMs: nowMs } = now(deps);
+    const goodMs = ports.lastGoodAt()?.wallMs ?? nowMs;
+    const lastMs = nowMs < goodMs ? goodMs + FRESH_MS : Math.min(goodMs + FRESH_MS, nowMs);
+    return this.#rankMs(approval, { wallMs: lastMs, elapsedMs: null }) === 0;
   }
 
   /** As `ms`, whatever the window of the rule: it may have closed since. */

@@ -239,9 +239,11 @@ export class Submitter implements AsyncDisposable {
     };
   }
 
+  /** Returns null under a hold of everything, whatever state the approval is in. */
   #decided(key: string, occurrence: number): EventApproval | null {
-    const approval = this.#parts.ledger.approvalOf(key, occurrence);
-    return approval?.state === 'submitting' ? approval : null;
+    const { ledger } = this.#parts;
+    const approval = ledger.approvalOf(key, occurrence);
+    return approval?.state === 'submitting' && ledger.holdOfAll === null ? approval : null;
   }
 
   #eventIdOf(key: string): string {

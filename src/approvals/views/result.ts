@@ -1,9 +1,23 @@
 // An event's approvals → the approver's answer and the summary in /v1/events (behaviour 6.5). Pure.
 import { toRfc3339 } from '../../formats/dates.ts';
-import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';
+import {
+  ALL_EVENTS,
+  type ApprovalHold,
+  type ApprovalState,
+  type EventApproval,
+  type HoldOfAll,
+} from '../../model/approvals.ts';
+import { isOfAll } from '../../model/hold-owner.ts';
 import { isPassedBy, isPosted } from '../record/approval-state.ts';
 import { isOnlySpent, quorumOver } from '../record/decisions.ts';
-import { type HoldRecorded, type HoldView, type Refusal, type RequestResult, refusal } from '../requests/answer.ts';
+import {
+  type AllHeld,
+  type HoldRecorded,
+  type HoldView,
+  type Refusal,
+  type RequestResult,
+  refusal,
+} from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
 import type { GovernedEvent } from '../rules/governed.ts';
 import type { Rules } from '../rules/quorum.ts';
@@ -100,9 +114,20 @@ export function heldAnswer({ event: { eventId } }: Checked['known'], approval: E
   return { kind: 'held', status: 201, hold: { eventId, holds: holdViews(approval?.holds ?? []) } };
 }
 
+/** `submitting`: the ids of events that a StartRequest sent before may still start. */
+export function allHeldAnswer(holdOfAll: HoldOfAll | null, submitting: readonly string[]): AllHeld {
+  const holds = holdOfAll === null ? [] : [allView(holdOfAll)];
+  return { kind: 'held', status: 201, hold: { eventId: ALL_EVENTS, holds, submitting } };
+}
+
+function allView({ by, at, reason }: HoldOfAll): HoldView {
+  return { approver: by, reason, at: toRfc3339(at.wallMs), all: true };
+}
+
 function holdViews(holds: readonly ApprovalHold[]): readonly HoldView[] {
-  return holds.map(({ approver, reason, at, replaced }) => ({
+  return holds.map(({ approver, reason, at, via, replaced }) => ({
     ...{ approver, reason, at: toRfc3339(at.wallMs) },
+    ...(isOfAll({ via }) && { all: true as const }),
     ...(replaced && { replaced: { times: replaced.times, since: toRfc3339(replaced.sinceMs) } }),
   }));
 }

@@ -124,7 +124,7 @@ function notHeld(error) {
 
 function askToRelease(event, onDone) {
   asked = null;
-  const holds = event.approval?.holds ?? [];
+  const holds = (event.approval?.holds ?? []).filter(({ all }) => !all);
   const choice = holds.map(({ approver }) => approver).filter(mayRelease);
   const select = document.createElement('select');
   for (const name of choice) select.append(new Option(name, name));

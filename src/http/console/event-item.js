@@ -72,7 +72,7 @@ export function updateEvent(item, event, view) {
   sync(
     holds,
     approval?.holds ?? [],
-    ({ approver }) => approver,
+    ({ approver, all, reason }) => JSON.stringify([approver, all, reason]),
     () => el('li'),
     (line, hold) => setText(line, holdWords(hold)),
   );
@@ -104,7 +104,8 @@ function drawButtons(buttons, event, heading) {
   const isApproved = !isAwaited(rule?.waitingFor ?? []);
   guard(approve, 'approver', !isApproved, whyNot(approval));
   guard(hold, 'approver');
-  const held = approval?.holds ?? [];
+  // The hold of everything is released in the head of the page.
+  const held = (approval?.holds ?? []).filter(({ all }) => !all);
   const mine = held.filter(({ approver }) => mayRelease(approver));
   guard(release, 'approver', mine.length > 0, 'Only the one who holds it, or an admin, may release it.');
   const isNever = eventType === NO_START || rule?.then === 'never';

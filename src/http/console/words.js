@@ -89,7 +89,8 @@ export function runningWords({ since, attempt, last }, nowMs) {
   return `running for ${span(nowMs - Date.parse(since))}${tries}${last === null ? '' : `, last: ${last}`}`;
 }
 
-export const holdWords = ({ approver, reason }) => `❚❚ Held by ${approver}${reason ? `: ${reason}` : ''}`;
+export const holdWords = ({ approver, reason, all }) =>
+  `❚❚ ${all ? 'Everything is held' : 'Held'} by ${approver}${reason ? `: ${reason}` : ''}`;
 
 /** What a yes does, for its confirmation. */
 export function effect({ eventType, resources, drill }, dryRun) {

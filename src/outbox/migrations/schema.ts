@@ -1,6 +1,7 @@
 // The tables, version by version → a database of the newest version.
 import { BridgeError } from '../../errors.ts';
 import type { Database } from '../database.ts';
+import { CONTENT_SUMS } from './content-sums.ts';
 import { VERSION_1 } from './version-1.ts';
 import { VERSION_7 } from './version-7.ts';
 
@@ -101,7 +102,10 @@ const VERSION_8 = `
 ALTER TABLE known_state ADD COLUMN epoch_row_started_ms INTEGER;
 `;
 
-/** For budgets: the names of ended events that are still in use. */
+/**
+ * For budgets: the names of ended events that are still in use. And the hold of everything, at most one row: an earlier
+ * version, which would not obey it, rejects the store. And sums of the contents of rows, so that changed bits are found.
+ */
 const VERSION_9 = `
 CREATE TABLE rests (
   occurrence INTEGER PRIMARY KEY,
@@ -109,7 +113,15 @@ CREATE TABLE rests (
   ended_ms INTEGER NOT NULL
 );
 CREATE INDEX rests_ended ON rests (ended_ms);
-`;
+
+CREATE TABLE hold_of_all (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  approver TEXT NOT NULL,
+  via TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  reason TEXT
+);
+${CONTENT_SUMS}`;
 
 /** The n-th step migrates from version n-1 to version n. A released step never changes. */
 export const MIGRATIONS: readonly string[] = [

@@ -1,11 +1,12 @@
 // What a lane asks of its rows → the SQL for it, and the rows as they come.
 import type { Delivery } from '../../model/deliveries.ts';
+import type { SummedEntry } from '../integrity.ts';
 
 /** Beyond so many rows `backlog` stops counting, so that a look at it costs a few milliseconds at most. */
 const MOST_COUNTED = 100_000;
 
 /** The members of a `Delivery`. */
-const COLUMNS = `d.seq, d.sink, d.partition_key AS partitionKey, d.since_ms AS queuedAtMs, d.attempts, j.id, j.change, j.time_ms AS timeMs, j.bytes,
+const COLUMNS = `d.seq, d.sink, d.partition_key AS partitionKey, d.since_ms AS queuedAtMs, d.attempts, j.id, j.change, j.time_ms AS timeMs, j.bytes, j.sum,
     o.ended_ms AS endedAtMs`;
 /** Joined in this order, whatever the planner thinks of it. */
 const JOINED = 'CROSS JOIN journal j ON j.seq = d.journal LEFT JOIN occurrences o ON o.occurrence = j.occurrence';
@@ -58,15 +59,18 @@ interface RecordRow {
   readonly last_error: string | null;
 }
 
+/** With the sum of its journal row. */
+export interface DeliveryRow extends Delivery, Pick<SummedEntry, 'sum'> {}
+
 interface KeyRow {
   readonly partition_key: string;
 }
 
 /** The row type of each statement. */
 export interface QueueRows {
-  readonly queued: Delivery;
-  readonly queuedOf: Delivery;
-  readonly queuedBefore: Delivery;
+  readonly queued: DeliveryRow;
+  readonly queuedOf: DeliveryRow;
+  readonly queuedBefore: DeliveryRow;
   readonly supersededKeys: KeyRow;
   readonly superseded: Pick<Delivery, 'seq' | 'partitionKey'>;
   readonly position: { journal: number | null; delivery: number | null };

@@ -1,5 +1,6 @@
 // EventIds → the holds on them at the bridge on this machine, if one answers.
 import { codeOf, messageOf } from '../../errors.ts';
+import { isObject } from '../../formats/json-object.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import { CONFIG_VARIABLE } from '../usage/help.ts';
 import { optionText, type VerbContext } from '../verb.ts';
@@ -14,13 +15,15 @@ interface ShownHold {
 }
 
 /**
- * Returns one line for each of the events that is held: who holds it, and why. Warns if the bridge answers but does not
+ * Returns one line for each of the events that is held, or one for a hold of everything: who holds it, and why. Warns if the bridge answers but does not
  * show its holds; empty if no bridge answers. Asks the bridge of --config, or that at the default address.
  * @throws what loading a configuration throws
  */
 export async function standingHolds(context: VerbContext, eventIds: readonly string[]): Promise<readonly string[]> {
   const base = await localRequest(context);
   if (base === null) return [];
+  const all = await allHeldBy(context, base);
+  if (all !== null) return [all];
   const lines: string[] = [];
   for (const eventId of eventIds) {
     const held = await heldBy(context, base, eventId);
@@ -29,6 +32,24 @@ export async function standingHolds(context: VerbContext, eventIds: readonly str
     if (holders.length > 0) lines.push(`${eventId} is held by ${holders.join(', ')}`);
   }
   return lines;
+}
+
+/**
+ * Returns null if no hold of everything stands, or if the bridge does not show it. It counts also for an event that is
+ * too new for the bridge to know.
+ */
+async function allHeldBy(context: VerbContext, base: BridgeRequest): Promise<string | null> {
+  try {
+    const { body } = await askAsReader(context, { ...base, url: new URL('/v1/events', base.url) }, TIMEOUT_MS);
+    const { heldAll } = objectIn(body) ?? {};
+    if (!isObject(heldAll)) return null;
+    const { by, reason } = heldAll;
+    return `everything is held by ${by}${typeof reason === 'string' ? ` (${reason})` : ''}`;
+  } catch {
+    // The requests for the events tell why.
+    context.signal.throwIfAborted();
+    return null;
+  }
 }
 
 /** Returns null, after a warning, if this user may not read the configuration that the environment names. */

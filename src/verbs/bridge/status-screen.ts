@@ -21,6 +21,7 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
     : { text: `not ready: ${oneLine(reasons.join('; '))}`, colour: 'red' };
   if (!view.isRunning && view.from === null) return [first];
   return [
+    ...heldAllLines(view),
     first,
     ...machineLines(view),
     ...certificateLines(view, wallMs),
@@ -30,6 +31,20 @@ export function statusScreen(view: StatusView, wallMs: number): readonly Line[] 
     ...(events === null ? [HIDDEN] : [counted('events', events.length), ...eventLines(view, inOrder(events), wallMs)]),
     ...(sinks === null ? statesOf(view) : [sinksLine(sinks), ...sinkLines(sinks, wallMs)]),
     ...(deadLetters === null ? [] : [deadLettersLine(deadLetters)]),
+  ];
+}
+
+/** Above everything else: nothing of what follows is submitted. */
+function heldAllLines({ heldAll }: StatusView): readonly Line[] {
+  if (heldAll === null) return [];
+  const { by, at, reason } = heldAll;
+  const why = reason === null ? '' : `: ${reason}`;
+  return [
+    {
+      text: `EVERYTHING IS HELD by ${oneLine(`${by} since ${at}${why}`)}`,
+      colour: 'red',
+    },
+    { text: '               nothing is submitted to Azure until `release --all`', colour: 'red' },
   ];
 }
 

@@ -2,6 +2,7 @@
 import { toRfc3339, toRfc3339Seconds } from '../../formats/dates.ts';
 import { isObject } from '../../formats/json-object.ts';
 import type { EventApproval } from '../../model/approvals.ts';
+import { heldAllOf } from '../../model/held-all.ts';
 import { isDrill } from '../../model/ids.ts';
 import type { GoverningRule, NextStep } from '../../model/next-step.ts';
 import type { MachineView, SinkView } from '../../model/operators.ts';
@@ -57,6 +58,8 @@ export interface StatusView {
   readonly vm: MachineView['vm'] | null;
   readonly version: string | null;
   readonly dryRun: boolean | null;
+  /** The hold of everything; null if none stands, or if it is hidden from this caller. */
+  readonly heldAll: MachineView['heldAll'];
   readonly clock: MachineView['clock'] | null;
   readonly certificates: MachineView['certificates'];
   readonly ready: boolean;
@@ -85,7 +88,16 @@ type Ready = Pick<StatusView, 'ready' | 'reasons' | 'configuration'> & {
 };
 type Events = Pick<
   StatusView,
-  'vm' | 'version' | 'dryRun' | 'clock' | 'certificates' | 'state' | 'documentIncarnation' | 'observedAt' | 'events'
+  | 'vm'
+  | 'version'
+  | 'dryRun'
+  | 'heldAll'
+  | 'clock'
+  | 'certificates'
+  | 'state'
+  | 'documentIncarnation'
+  | 'observedAt'
+  | 'events'
 >;
 
 /** Parts from `/v1` are null if this caller may not read them. Rejects if no bridge answers. */
@@ -111,6 +123,7 @@ function viewOf(
     vm: events?.vm ?? null,
     version: events?.version ?? null,
     dryRun: events?.dryRun ?? null,
+    heldAll: events?.heldAll ?? null,
     clock: events?.clock ?? null,
     certificates: events?.certificates ?? [],
     ready: ready.ready,
@@ -165,6 +178,7 @@ export function statusOfStore(context: VerbContext, file: string): Promise<Store
       vm: { name, source },
       from: 'store',
       state: outbox.known.blindness() !== null ? 'blind' : lastGoodMs === null ? 'enabling' : 'watching',
+      heldAll: heldAllOf(outbox.holdOfAll.load()),
       documentIncarnation: known.incarnation,
       observedAt: lastGoodMs === null ? null : toRfc3339Seconds(lastGoodMs),
       documentAgeSeconds:

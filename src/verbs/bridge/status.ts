@@ -97,7 +97,7 @@ async function withStore(context: VerbContext, file: string, view: StatusView): 
 
 function absent(reason: string): StatusView {
   return {
-    ...{ vm: null, version: null, dryRun: null, clock: null, certificates: [] },
+    ...{ vm: null, version: null, dryRun: null, heldAll: null, clock: null, certificates: [] },
     ...{
       ready: false,
       reasons: [reason],

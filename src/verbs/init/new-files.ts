@@ -20,7 +20,7 @@ export function writeNew(files: readonly NewFile[]): void {
   const written: string[] = [];
   for (const { path, text, isSecret } of files) {
     try {
-      writeFileSync(path, text, { flag: 'wx', mode: isSecret ? 0o600 : 0o644 });
+      writeFileSync(path, text, { flag: 'wx', mode: isSecret ? 0o600 : 0o644, flush: true });
       written.push(path);
     } catch (error) {
       const code = codeOf(error);

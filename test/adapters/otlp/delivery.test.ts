@@ -84,7 +84,8 @@ test('the message in the Status of a failure is logged', async (t) => {
 for (const [what, status, body, code] of [
   ['a word', 200, 'OK', 'BRIDGE_SINK_ANSWER'],
   ['JSON that breaks off', 200, '{"partialSuccess":{"rejec', 'BRIDGE_SINK_ANSWER'],
-  ['more than 8 MiB', 200, 'x'.repeat(9 * 1024 ** 2), 'BRIDGE_SINK_ANSWER'],
+  ['more than 68 KiB', 200, ' '.repeat(69 * 1024), 'BRIDGE_SINK_ANSWER'],
+  ['JSON of many values', 200, `{"a":[${'{},'.repeat(2000)}0]}`, 'BRIDGE_SINK_ANSWER'],
 ] as const)
   test(`${what} instead of an answer is ${code}`, async (t) => {
     const { deliver, receiver } = await startOtlp(t);

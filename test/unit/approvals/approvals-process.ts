@@ -64,6 +64,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
         journal: store.journal,
         known: store.known,
       },
+      holdOfAll: store.holdOfAll,
       commit: (work) => {
         if (process.isDead) throw killed();
         return surroundings.commit(work);

@@ -52,6 +52,26 @@ test('a hold and a release wait until the StartRequest that is on its way has it
   assert.deepEqual([held.status, held.json['type'], released.status], [409, 'submitting', 204]);
 });
 
+test('`*` is the hold of everything, which waits for no StartRequest before it stands', async (t) => {
+  const fixture = await serve(t);
+  fixture.answered = () => assert.fail('it waits');
+  const hold = { approver: 'orders', reason: null, at: '2026-01-01T00:00:00.000Z', all: true } as const;
+  const told = { eventId: '*', holds: [hold], submitting: ['A'] };
+  fixture.heldAll = () => ({ kind: 'held', status: 201, hold: told });
+  const held = await fixture.send('POST', '/v1/holds', { headers: JSON_BODY, body: '{"EventId":"*"}' });
+  assert.deepEqual([held.status, held.json], [201, told]);
+  for (const path of ['/v1/holds/*', '/v1/holds/%2A?approver=ops&before=2026-01-01T00:00:00Z'])
+    assert.equal((await fixture.send('DELETE', path, { headers: AUTHORIZATION })).status, 204);
+  assert.deepEqual(fixture.told, [
+    'hold all orders token null',
+    'release all orders null',
+    'release all orders ops 1767225600000',
+  ]);
+  fixture.heldAll = () => ({ ...REFUSED, status: 403, type: 'not-admin' });
+  const refused = await fixture.send('POST', '/v1/holds', { headers: JSON_BODY, body: '{"EventId":"*","reason":"x"}' });
+  assert.deepEqual([refused.status, refused.json['type']], [403, 'not-admin']);
+});
+
 test('a released hold is 204 without a body, type or length', async (t) => {
   const fixture = await serve(t);
   const answer = await fixture.send('DELETE', '/v1/holds/A', { headers: AUTHORIZATION });

@@ -33,6 +33,10 @@ const CASES: readonly (readonly [Partial<NextStepEvent>, string, { dryRun?: bool
     `held by ops: export runs; if nobody acts: left to Azure, which starts it at ${AT}`,
   ],
   [
+    { approval: { ...WAITING, state: 'held', holds: [{ approver: 'ops', reason: null, all: true }] } },
+    `everything is held by ops; if nobody acts: left to Azure, which starts it at ${AT}`,
+  ],
+  [
     { rule: { policy: 'policy[0]', then: 'never', waitingFor: [] } },
     `never approved by this bridge (policy[0]); left to Azure, which starts it at ${AT}`,
   ],

@@ -89,7 +89,8 @@ test('damage that is found later is reported as such', (t) => {
   const bytes = readFileSync(file);
   bytes.fill(0xa5, (Number(page) - 1) * 4096, Number(page) * 4096);
   writeFileSync(file, bytes);
-  using outbox = openOutbox(store.folder, { deps: store.time, lock: true });
+  assert.throws(() => openOutbox(store.folder, { deps: store.time, lock: true }), { code: 'BRIDGE_STORE_DAMAGED' });
+  using outbox = openOutbox(store.folder, { deps: store.time, lock: false });
   assert.throws(() => append({ ...store, outbox }, [entry('late:1')]), { code: 'BRIDGE_STORE_DAMAGED' });
   assert.throws(() => queuedIds(outbox), { code: 'BRIDGE_STORE_DAMAGED' });
 });

@@ -72,3 +72,35 @@ test('a __proto__ key becomes a key like any other', () => {
   assert.ok(Object.hasOwn(parseYaml('__proto__: { polluted: 1 }', 'configuration').value as object, '__proto__'));
   assert.equal('polluted' in {}, false);
 });
+
+test('thousands of duplicate keys are found in a moment', () => {
+  const sinceMs = performance.now();
+  const { faults } = parseYaml(`a: {${'0,'.repeat(8000)}}`, 'configuration');
+  assert.equal(faults.length, 7999);
+  assert.ok(performance.now() - sinceMs < 2000, `${performance.now() - sinceMs} ms`);
+});
+
+for (const [what, part] of [
+  ['flow lists', '['],
+  ['flow mappings', '{'],
+  ['mappings in quotes', '{"a":'],
+  ['an anchor and mappings', '&a {"a":'],
+  ['block lists', '- '],
+  ['block keys', '? '],
+] as const)
+  test(`${what} that are nested too deep are one fault, found in a moment`, () => {
+    const text = `a: 1\nb:\n ${part.repeat(60_000 / part.length)}\n`;
+    assert.deepEqual(faults(text), [{ path: 'line 3', message: 'is nested more than 100 levels deep' }]);
+  });
+
+test('a hundred levels are read, and signs in texts are none', () => {
+  const text = `a: ${'['.repeat(99)}${']'.repeat(99)}\nb: "${'['.repeat(1000)}"\nc: { ${'d: "{", '.repeat(3)} }\n# ${'{'.repeat(500)}\n`;
+  assert.deepEqual(
+    faults(text).map(({ message }) => message.slice(0, 22)),
+    ['is a duplicate key, rep', 'is a duplicate key, rep'].map((words) => words.slice(0, 22)),
+  );
+});
+
+test('of a file that is not YAML, the first hundred faults are reported', () => {
+  assert.equal(faults('"'.repeat(40_000)).length, 100);
+});

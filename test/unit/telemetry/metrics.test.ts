@@ -15,7 +15,7 @@ const NOTHING: Snapshot = {
   announced: [],
   sinks: [],
   sources: [],
-  approvals: { states: [], notStartedSeconds: 0, awaited: [] },
+  approvals: { states: [], notStartedSeconds: 0, awaited: [], isAllHeld: false },
   streamReaders: 0,
   logLinesDropped: 0,
   store: { bytes: 40_960, maxBytes: null, isWritable: null },
@@ -124,7 +124,7 @@ test('a scrape shows the current state', async () => {
       { sink: 'audit', queued: 0, oldestSeconds: null, deadLetters: 0, state: 'backing off' },
     ],
     sources: [],
-    approvals: { states: ['submitted', 'held', 'submitted'], notStartedSeconds: 42, awaited: [] },
+    approvals: { states: ['submitted', 'held', 'submitted'], notStartedSeconds: 42, awaited: [], isAllHeld: true },
     streamReaders: 6,
     logLinesDropped: 5,
     store: { bytes: 8_192, maxBytes: 16_777_216, isWritable: false },
@@ -206,7 +206,7 @@ test('the earliest NotBefore of waiting and held events is shown only while they
     { state: 'waiting', notBefore: '2026-01-01T00:05:00Z' },
     { state: 'held', notBefore: '2026-01-01T00:01:00Z' },
   ] as const;
-  let snapshot: Snapshot = { ...NOTHING, approvals: { states: [], notStartedSeconds: 0, awaited } };
+  let snapshot: Snapshot = { ...NOTHING, approvals: { states: [], notStartedSeconds: 0, awaited, isAllHeld: false } };
   const metrics = metricsOf({}, { collect: () => snapshot });
   const shown = async () => [...(await samples(metrics))].filter(([name]) => name.startsWith('approval_earliest'));
   const name = (state: string) => `approval_earliest_not_before_timestamp_seconds{state="${state}"}`;

@@ -7,7 +7,7 @@ import { freePorts, localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { poll } from '../../support/poll.ts';
 import { type Ended, run } from '../../support/program.ts';
-import { bridgeFolder, hook, type Sections, startRun, TOKEN } from '../../support/running-bridge.ts';
+import { bridgeFolder, hook, posts, type Sections, startRun, TOKEN } from '../../support/running-bridge.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 const ON_TERMINAL = join(import.meta.dirname, '../../support/on-terminal.py');
@@ -68,6 +68,43 @@ test('hold and release of an approver, and of the first admin that the configura
   const again = await act(t, ['release', eventId, ...orders]);
   assert.deepEqual([again.code, again.stdout], [1, '']);
   assert.match(again.stderr, /^the bridge answered 404: /);
+});
+
+test('hold --all and release --all: nothing is submitted in between, status says so first, and only an admin may', async (t) => {
+  const { eventId, orders, ops, url, simulator } = await runningBridge(t);
+  const refused = await act(t, ['hold', '--all', '--reason', 'mine', ...orders]);
+  assert.deepEqual([refused.code, refused.stdout], [1, '']);
+  assert.match(refused.stderr, /^the bridge answered 403: orders is no admin/);
+  const held = await act(t, ['hold', '--all', '--reason', 'a release is under way', ...ops]);
+  assert.deepEqual([held.code, held.stderr], [0, '']);
+  assert.partialDeepStrictEqual(JSON.parse(held.stdout), {
+    eventId: '*',
+    holds: [{ approver: 'ops', reason: 'a release is under way', all: true }],
+    submitting: [],
+  });
+  const { code, stdout } = await act(t, ['approve', eventId, ...orders]);
+  assert.deepEqual([code, stdout], [0, `${JSON.stringify({ eventId, status: 202 })}\n`]);
+  const status = JSON.parse((await act(t, ['status', '--bridge', url])).stdout);
+  assert.partialDeepStrictEqual(status.heldAll, { by: 'ops', reason: 'a release is under way' });
+  const explained = JSON.parse((await act(t, ['explain', eventId, '--bridge', url])).stdout);
+  assert.partialDeepStrictEqual(explained, { state: 'held', nextStep: { action: 'start' }, holds: [{ all: true }] });
+  assert.deepEqual(posts(simulator), []);
+  const released = await act(t, ['release', '--all', ...ops]);
+  assert.deepEqual([released.code, JSON.parse(released.stdout)], [0, { eventId: '*', released: true }]);
+  await poll(() => posts(simulator).length === 1, 'the StartRequest');
+  assert.match((await act(t, ['release', '--all', ...ops])).stderr, /^the bridge answered 404: No hold of everything/);
+});
+
+test('--all takes no EventId and no approver', async (t) => {
+  const { eventId, ops } = await runningBridge(t);
+  for (const args of [
+    ['hold', '--all', eventId, '--reason', 'mine'],
+    ['hold', '--all'],
+    ['release', '--all', eventId],
+    ['release', '--all', '--approver', 'ops'],
+    ['release'],
+  ])
+    assert.equal((await act(t, [...args, ...ops])).code, 2, args.join(' '));
 });
 
 test('--config with --token-env is the bridge of the file, with the own token', async (t) => {

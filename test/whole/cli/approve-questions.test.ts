@@ -57,6 +57,20 @@ test('a hold at the bridge of the configuration: nothing is posted for any of th
   assert.deepEqual(posts(simulator), [200, 200]);
 });
 
+test('under a hold of everything nothing is posted, also for an event that the bridge does not know', async (t) => {
+  const { simulator, other, config } = await heldEvent(t, '0.0.0.0');
+  const hold = ['hold', '--all', '--reason', 'a release', '--config', config];
+  assert.equal((await run(t, hold, { env: ENV })).code, 0);
+  for (const eventId of [other, 'C7061BAC-AFDC-4513-B24B-AA5F13A16123']) {
+    const { code, stderr } = await run(t, ['approve', eventId, '--endpoint', simulator.url, '--config', config], {
+      env: ENV,
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /everything is held by ops \(a release\).*--force/);
+  }
+  assert.deepEqual(posts(simulator), []);
+});
+
 test('a bridge that needs a token is asked with that of its first admin, or that of --token-env', async (t) => {
   const { simulator, held, config } = await heldEvent(t, '0.0.0.0');
   const args = ['approve', held, '--endpoint', simulator.url, '--config', config];

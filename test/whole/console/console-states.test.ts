@@ -1,4 +1,4 @@
-// The console in 13 states → what an engineer reads in each, and nothing that axe finds fault with.
+// The console in 15 states → what an engineer reads in each, and nothing that axe finds fault with.
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -104,6 +104,47 @@ test('a hold is told without colour, and released by those alone who may', inBro
   assert.match((await release.getAttribute('title')) ?? '', /Only the one who holds it, or an admin/);
   await inState(page, '05-held');
 });
+
+test(
+  'an admin holds everything from the head of the page, which says so until it is released',
+  inBrowser,
+  async (t) => {
+    const policy = [{ when: {}, then: 'approve' }];
+    const { azure, url } = await startConsole(t, { approvals: { ...APPROVALS, policy } }, { vms: ['web_0', 'web_1'] });
+    const admin = await openConsole(t, url, TOKENS.orders, DESK);
+    const other = await openConsole(t, url, TOKENS.billing, { viewport: { width: 360, height: 740 } });
+    const barred = other.getByRole('button', { name: 'Hold everything…' });
+    await poll(() => barred.isDisabled(), 'the button out of use');
+    assert.match((await barred.getAttribute('title')) ?? '', /this takes an admin/);
+    await admin.getByRole('button', { name: 'Hold everything…' }).click();
+    const dialog = admin.getByRole('dialog', { name: 'Hold everything?' });
+    await inState(admin, '14-hold-everything-dialog');
+    await admin.keyboard.type('a release is under way');
+    await admin.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    await tells(admin, 'Everything is held');
+    azure.schedule({ EventType: 'Reboot', Resources: ['web_0'] });
+    const words =
+      /^❚❚ EVERYTHING IS HELD by orders since \d\d:\d\d:\d\d UTC: a release is under way\. This bridge sends nothing/;
+    for (const page of [admin, other]) {
+      await page.getByRole('alert').getByText(words).waitFor();
+      const event = eventNamed(page, 'Reboot of web_0');
+      await event.getByText('❚❚ Everything is held by orders: a release is under way').waitFor();
+      assert.equal(await event.getByRole('button', { name: /^Release/ }).count(), 0);
+      assert.match(await page.title(), /❚❚/);
+    }
+    assert.ok((await admin.locator('#all-held').boundingBox())?.y ?? 800 < 200, 'at the top of the page');
+    await inState(admin, '15-everything-held');
+    await inState(other, '15-everything-held-narrow');
+    assert.deepEqual(azure.approvals(), []);
+    await admin.getByRole('button', { name: 'Release everything…' }).click();
+    assert.equal(await admin.locator(':focus').innerText(), 'Cancel', 'one blind press of Enter releases nothing');
+    await admin.getByRole('dialog').getByRole('button', { name: 'Release everything' }).click();
+    await tells(admin, 'The hold of everything is released');
+    await poll(() => azure.approvals().length === 1, 'the approval');
+    await other.locator('#all-held').waitFor({ state: 'hidden' });
+  },
+);
 
 test(
   '200 events are groups that fold, a filter finds one, and each has an address of its own',

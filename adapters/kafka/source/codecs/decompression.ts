@@ -2,13 +2,15 @@
 import { promisify } from 'node:util';
 import { CompressionCodecs, CompressionTypes } from '../../client/kafkajs.ts';
 import { decompressLz4 } from './lz4.ts';
+import { hasFewRecords } from './record-count.ts';
 import { decompressSnappy } from './snappy.ts';
 
 /**
- * By default brokers accept batches of 1 MiB, compressed. A batch of approvals never exceeds this limit when
- * decompressed.
+ * Producers send batches of at most 1 MB before compression, unless they are configured otherwise. A compressed batch
+ * of 1 MiB could become 1 GB, and the client takes some 500 bytes of memory for each record.
  */
-const MOST_BYTES = 64 * 1024 ** 2;
+const MOST_BYTES = 4 * 1024 ** 2;
+const MOST_RECORDS = 20_000;
 
 /** No record after such a batch can be read. */
 class UnreadableBatch extends Error {
@@ -42,7 +44,9 @@ for (const [type, decompressBatch] of Object.entries(decompressors)) {
     compress: (encoder) => before().compress(encoder),
     decompress: async (compressed) => {
       try {
-        return await decompressBatch(compressed);
+        const batch = await decompressBatch(compressed);
+        if (!hasFewRecords(batch, MOST_RECORDS)) throw new RangeError('the batch has too many records');
+        return batch;
       } catch (cause) {
         throw new UnreadableBatch('a batch of records cannot be decompressed', { cause });
       }

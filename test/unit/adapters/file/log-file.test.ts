@@ -139,6 +139,27 @@ test('if the flush fails, nothing counts', async (t) => {
   assert.deepEqual(await file.append(lines('a', 'b')), { durable: 2 });
 });
 
+test('after a failed flush, which may have cost the bytes before it, the next line begins on its own', async (t) => {
+  const { path } = place(t);
+  let isBroken = false;
+  const file = growing(
+    path,
+    faultyDisk((name) => {
+      if (isBroken && name === 'datasync') throw errno('EIO');
+    }),
+  );
+  await file.append(lines('a'));
+  isBroken = true;
+  assert.equal((await file.append(lines('lost'))).durable, 0);
+  isBroken = false;
+  assert.deepEqual(await file.append(lines('b')), { durable: 1 });
+  // A kernel that cannot write a page drops it. It reads as zeros then.
+  const left = textOf(path).replace('lost\n', '\0'.repeat('lost\n'.length));
+  assert.deepEqual(left.split('\n').slice(-2), ['b', '']);
+  assert.deepEqual(await file.append(lines('c')), { durable: 1 });
+  assert.ok(textOf(path).endsWith('b\nc\n'));
+});
+
 test('a short write is gone on with', async (t) => {
   const { path } = place(t);
   const slow = faultyDisk(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { disk } from '../../../../adapters/file/disk.ts';
 import { rotateFile } from '../../../../adapters/file/rotation.ts';
+import { faultyDisk } from '../../../adapters/file/faulty-disk.ts';
 import { folderOf } from '../../../support/folder.ts';
 
 /** Each file holds its first name. @returns what there is after a rotation of `log`: by name, the first name */
@@ -36,6 +37,15 @@ test('a number that is free takes what would have been deleted: a rotation that 
     'log.2': 'log.2',
     'log.3': 'log.3',
   });
+});
+
+test('each new name is flushed before the old one is given to another file', async (t) => {
+  const folder = folderOf(t);
+  for (const name of ['log', 'log.1', 'log.2']) writeFileSync(join(folder, name), name);
+  const calls: string[] = [];
+  const watching = faultyDisk((name) => void (name === 'rename' || name === 'sync' ? calls.push(name) : 0));
+  await rotateFile(join(folder, 'log'), 2, watching);
+  assert.deepEqual(calls, ['rename', 'sync', 'rename', 'sync']);
 });
 
 test('a smaller `keep` deletes those beyond it', async (t) => {

@@ -65,11 +65,14 @@ test('an answer that repeats what a bridge has published names the event', () =>
     assert.equal(namedIn(answer), 'C7061BAC-AFDC-4513-B24B-AA5F13A16123', JSON.stringify(answer));
 });
 
-test('1 MiB is searched, one byte more is not, and depth does not matter', () => {
+test('1 MiB and 20,000 values are searched, more are not, and depth does not matter', () => {
   const message = JSON.stringify({ EventId: 'a' });
   assert.equal(namedIn(message.padEnd(1024 * 1024)), 'a');
   assert.equal(namedIn(message.padEnd(1024 * 1024 + 1)), null);
-  assert.equal(namedIn(`{"x":${'['.repeat(400_000)}${message}${']'.repeat(400_000)}}`), 'a');
+  const nested = (levels: number) => `{"x":${'['.repeat(levels)}${message}${']'.repeat(levels)}}`;
+  assert.equal(namedIn(nested(19_000)), 'a');
+  assert.equal(namedIn(nested(20_000)), null);
+  assert.equal(namedIn(`{"x":[${'{},'.repeat(10_000)}${message}]}`), null);
 });
 
 test('the first member in the order of the text counts', () => {

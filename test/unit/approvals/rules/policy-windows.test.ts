@@ -147,6 +147,11 @@ testStories(
       'clock +8 min; poll; posts > 1',
     ],
     [
+      'a process that starts before its turn knows that no earlier one posted, so a hold is accepted',
+      { ...during('five'), ...THIRD },
+      '+415 s; poll; restart without a document; orders holds > 201 held; +10 s; poll; +5 min; posts > 0',
+    ],
+    [
       'a dry run decides in the window and posts nothing',
       { ...during('five'), dryRun: true },
       'next > start min 15; +5 min; state > dry-run; posts > 0',

@@ -153,7 +153,7 @@ test('what it says of an event is what docs/schemas/change.v1.json says', () => 
   const onlyOfChanges = ['changedFields', 'outcome'];
   assert.deepEqual(
     Object.keys(event)
-      .filter((name) => !['approval', 'cloudEventId', 'nextStep', 'rule'].includes(name))
+      .filter((name) => !['approval', 'cloudEventId', 'nextStep', 'heldBackBy', 'rule'].includes(name))
       .sort(),
     Object.keys(change.properties)
       .filter((name) => !onlyOfChanges.includes(name))

@@ -21,6 +21,7 @@ const VIEW: StatusView = {
     vm: { name: 'web_0', source: '/subscriptions/6b1c/resourcegroups/web' },
     version: '1.2.3',
     dryRun: false,
+    heldAll: null,
     clock: { offsetSeconds: 0.2 },
     certificates: [],
   },
@@ -51,6 +52,23 @@ test('lines without a problem have no colour, and the columns of a table are ali
     '  hooks  webhook  delivering  0 queued  0 dead  no error',
     'dead letters   0',
   ]);
+});
+
+test('a hold of everything comes before everything else, in red', () => {
+  const heldAll = { by: 'ops', at: '2025-12-31T23:00:00.000Z', reason: 'a release' };
+  const [first, second, third] = statusScreen({ ...VIEW, heldAll }, NOW);
+  assert.deepEqual(
+    [first, second?.text.trim(), third?.text],
+    [
+      { text: 'EVERYTHING IS HELD by ops since 2025-12-31T23:00:00.000Z: a release', colour: 'red' },
+      'nothing is submitted to Azure until `release --all`',
+      'ready',
+    ],
+  );
+  assert.match(
+    statusScreen({ ...VIEW, heldAll: { ...heldAll, reason: null } }, NOW)[0]?.text ?? '',
+    /^EVERYTHING IS HELD by ops since 2025-12-31T23:00:00.000Z$/,
+  );
 });
 
 test('the line of a drill says "a drill"', () => {

@@ -11,8 +11,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BridgeError } from '../errors.ts';
-import { storeError } from './errors.ts';
+import { BridgeError } from '../../errors.ts';
+import { storeError } from '../errors.ts';
 
 const OURS = /^(?:(?:outbox\.db|outbox\.db\.new|lock\.db)(?:-wal|-shm|-journal)?|run\.pid)$/;
 const SET_ASIDE = /^set-aside-/;

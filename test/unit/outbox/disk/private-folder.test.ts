@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { folderWarning } from '../../../src/outbox/private-folder.ts';
-import { append, entry, sharedFolder, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
-import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { folderWarning } from '../../../../src/outbox/disk/private-folder.ts';
+import { openOutbox } from '../../../../src/outbox/outbox.ts';
+import { append, entry, sharedFolder, temporaryFolder, testStore } from '../../../virtual/outbox-fixture.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 const NOBODY = 65_534;
 /** Why no file can be another user's; false where it can. */

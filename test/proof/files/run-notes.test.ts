@@ -1,0 +1,48 @@
+// Every crash of a bridge with command runs → after a kill, each open run is known.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import { RunNotes } from '../../../adapters/command/run-notes.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { record, replay } from './recording.ts';
+import { withoutStrace } from './strace.ts';
+
+test('after a kill each open command run is known, and after a power cut those before the last flush', {
+  skip: withoutStrace,
+}, async (t) => {
+  const operations = await record('run-notes');
+  const options = { seed: 1, draws: 2, most: 3, oneOf: 2 };
+  const { crashes, states } = await replay(operations, options, async ({ said, isWhole }, folder) => {
+    const time = new VirtualTime();
+    using outbox = openOutbox(join(folder, 'store'), { deps: time, lock: true, synchronous: 'OFF' });
+    const store = { all: () => outbox.notes.all('run'), write: () => assert.fail('nothing is written') };
+    const found = new RunNotes(store, time.random).ofOtherProcesses();
+    const flushed = said.slice(0, said.findLastIndex((words) => words.startsWith('flushed')) + 1);
+    for (const seq of runsIn(isWhole ? said : flushed).started) {
+      // Printed or not yet: the end may have come since.
+      const run = found.find((each) => each.seq === seq);
+      assert.ok(run !== undefined || mayBeOver(seq, said), `run ${seq} is forgotten`);
+      if (run) assert.deepEqual([run.key, run.pid], [`event-${seq}`, 1000 + seq]);
+    }
+    if (isWhole)
+      for (const seq of runsIn(said).over) assert.ok(!found.some((run) => run.seq === seq), `run ${seq} is over`);
+    assert.ok(
+      found.every(({ seq }) => seq <= runsIn(said).begun.length + 1),
+      'a run that nobody began',
+    );
+  });
+  t.diagnostic(`${crashes} crashes, ${states} states`);
+  assert.ok(crashes > 150 && states > 150, `only ${crashes} crashes, ${states} states`);
+});
+
+function runsIn(said: readonly string[]): Readonly<Record<'begun' | 'started' | 'over', readonly number[]>> {
+  const of = (what: string) =>
+    said.flatMap((words) => (words.startsWith(`${what} `) ? [Number(words.slice(what.length + 1))] : []));
+  return { begun: of('begun'), started: of('started'), over: of('over') };
+}
+
+/** The last printed step of this run comes directly before its end. */
+function mayBeOver(seq: number, said: readonly string[]): boolean {
+  return seq % 3 === 0 && said.some((words) => words === `started ${seq}`);
+}

@@ -1,0 +1,54 @@
+// One occurrence of an event at one bridge → who said what about it, as far as that can be seen.
+import { isWorse, type ListedEvent } from './listed-event.ts';
+
+interface Vote {
+  readonly approver: string;
+  /** False for a yes that every bridge of the group reads. */
+  readonly isOwn: boolean;
+  readonly request: number | null;
+  readonly event: ListedEvent;
+}
+
+export class ApprovalCase {
+  readonly occurrence: number;
+  readonly firstMs: number;
+  event: ListedEvent;
+  votes: Vote[] = [];
+  /** Confirmed with 201, and not released. */
+  readonly holders = new Set<string>();
+  /** A sink holds it until its approver says yes. */
+  heldBySink: string | null = null;
+  /** A deadline that approves was reached once. */
+  wasDue = false;
+  /** The clock has jumped since it was first seen, so that turns cannot be foretold. */
+  hasJumped = false;
+  /** The process has heard that its StartRequest was accepted. */
+  submittedMs: number | null = null;
+  /** Since when nothing has stood in the way of a StartRequest; null while something does. */
+  freeMs: number | null = null;
+  wasPosted = false;
+  /** Decided in a dry run, an event is never posted later either. */
+  wasDry = false;
+
+  constructor(occurrence: number, event: ListedEvent, atMs: number) {
+    this.occurrence = occurrence;
+    this.event = event;
+    this.firstMs = atMs;
+  }
+
+  /** The event as a document shows it now: a yes does not survive that it got worse. */
+  seen(event: ListedEvent): void {
+    if (event !== this.event) this.freeMs = null;
+    this.event = event;
+    if (event.EventStatus === 'Scheduled') this.votes = this.votes.filter((vote) => !isWorse(vote.event, event));
+  }
+
+  vote(approver: string, isOwn: boolean, request: number | null = null): void {
+    this.votes.push({ approver, isOwn, request, event: this.event });
+  }
+
+  /** The answer says that it was not taken. */
+  refused(request: number): void {
+    this.votes = this.votes.filter((vote) => vote.request !== request);
+  }
+}

@@ -1,0 +1,294 @@
+// What one machine was told and what it posted → StartRequests that it must not or must have sent.
+import type { Settings } from '../history.ts';
+import type { Observation, Observed } from '../observation.ts';
+import { ApprovalCase } from './approval-case.ts';
+import type { Report } from './finding.ts';
+import { keyOf, type ListedEvent, notBeforeOf, type ReadDocument, readDocument } from './listed-event.ts';
+import { isQuorum, type Ruling, rankOf, rulingOf, secondsOf } from './policy.ts';
+
+/** A document must not be older when a StartRequest goes out. */
+const FRESH_MS = 10_000;
+/** A kill so soon after the answer may come before it is stored. */
+const STORED_MS = 1000;
+/** Nothing stands in the way of an approval for so long: then it must have been posted. */
+const POSTED_MS = 20_000;
+/** Documents that are further apart than this count as trouble. */
+const STEADY_MS = 7000;
+
+export interface OpenEvent {
+  readonly occurrence: number;
+  readonly event: ListedEvent;
+}
+
+export class Approvals {
+  readonly #name: string;
+  readonly #report: Report;
+  #settings: Settings;
+  /** Those before a reload count in its moment, too. */
+  #before: { readonly settings: Settings; readonly untilMs: number } | null = null;
+  /** A reload of these has begun, and no outcome of it is known yet. */
+  #coming: Settings | null = null;
+  #document: { readonly read: ReadDocument; readonly atMs: number } | null = null;
+  #failedMs = Number.NEGATIVE_INFINITY;
+  readonly #cases = new Map<string, ApprovalCase>();
+  /** Somebody may hold it whose hold was not confirmed, or came by the topic. */
+  readonly #mayBeHeld = new Set<string>();
+  /** Programs that have ended well, before the bridge knows it. */
+  readonly #ended = new Map<string, string>();
+  readonly #toldMs = new Map<string, number>();
+  readonly #requests = new Map<number, Observed<'request'>>();
+  /** Requests without an answer yet, for events that the bridge may be about to see. */
+  readonly #early = new Map<number, Observed<'request'>>();
+  readonly #posts = new Map<number, readonly string[]>();
+  /** StartRequests that the process knows to be accepted, by event: for approval.submitted. */
+  readonly accepted = new Map<string, number>();
+  /** Whose yes may have been taken, by event. */
+  readonly voters = new Map<string, Set<string>>();
+
+  constructor(name: string, settings: Settings, report: Report) {
+    this.#name = name;
+    this.#settings = settings;
+    this.#report = report;
+  }
+
+  /** @param open the events that the bridge knows, after a document was read */
+  see(each: Observation, open: ReadonlyMap<string, OpenEvent>): unknown {
+    switch (each.kind) {
+      case 'begun':
+        this.#settings = each.settings;
+        this.#document = null;
+        this.#coming = null;
+        return this.#disturbed();
+      case 'settings':
+        this.#coming = each.outcome === 'asked' ? each.settings : null;
+        if (each.outcome === 'applied') {
+          this.#before = { settings: this.#settings, untilMs: each.atMs };
+          this.#settings = each.settings;
+          for (const one of this.#cases.values()) if (!this.#holdsBy(one.heldBySink)) one.heldBySink = null;
+        }
+        return this.#disturbed();
+      case 'document':
+        return this.#read(each, open);
+      case 'request':
+        return this.#asked(each);
+      case 'reply':
+        return this.#replied(each);
+      case 'told':
+        if (each.act === 'approve') this.#toldMs.set(keyOf(each.event), each.atMs);
+        if (each.act === 'approve') this.#mayVote(keyOf(each.event), 'desk');
+        if (each.act === 'hold') this.#mayBeHeld.add(keyOf(each.event));
+        return this.#disturbed();
+      case 'prepared':
+        return this.#ended.set(each.id, each.sink);
+      case 'receipt':
+        return this.#prepared(each);
+      case 'posted':
+        this.#posts.set(each.post, each.eventIds);
+        for (const eventId of each.eventIds) this.#posted(keyOf(eventId), each);
+        return null;
+      case 'answered':
+        return this.#answered(each);
+      case 'gone':
+        for (const one of this.#cases.values())
+          if (each.atMs - (one.submittedMs ?? 0) < STORED_MS) one.submittedMs = null;
+        return this.#disturbed();
+      case 'commit-failed':
+        this.#failedMs = each.atMs;
+        for (const one of this.#cases.values()) one.submittedMs = null;
+        return this.#disturbed();
+      case 'jumped':
+        for (const one of this.#cases.values()) one.hasJumped = true;
+        return this.#disturbed();
+      case 'frozen':
+      case 'thawed':
+      case 'disk':
+        return this.#disturbed();
+      default:
+        return null;
+    }
+  }
+
+  #disturbed(): void {
+    for (const one of this.#cases.values()) one.freeMs = null;
+  }
+
+  #read({ text, atMs, wallMs }: Observed<'document'>, open: ReadonlyMap<string, OpenEvent>): void {
+    if (text === null || atMs - (this.#document?.atMs ?? atMs) > STEADY_MS) this.#disturbed();
+    if (text === null) return;
+    this.#document = { read: readDocument(text), atMs };
+    for (const [key, { occurrence, event }] of open) {
+      let one = this.#cases.get(key);
+      if (one?.occurrence !== occurrence) {
+        one = new ApprovalCase(occurrence, event, atMs);
+        if (event.EventStatus === 'Scheduled') one.heldBySink = this.#holdingSink(event);
+        this.#cases.set(key, one);
+        for (const early of this.#early.values())
+          if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
+      } else one.seen(event);
+      this.#look(one, atMs, wallMs);
+    }
+    for (const key of this.#cases.keys()) if (!open.has(key)) this.#cases.delete(key);
+  }
+
+  /** At a document: has a deadline been reached, and must this have been posted? */
+  #look(one: ApprovalCase, atMs: number, wallMs: number): void {
+    const ruling = rulingOf(this.#settings.approvals, one.event);
+    if (isDue(ruling, one.event, wallMs)) one.wasDue = true;
+    if (this.#settings.approvals.dryRun) one.wasDry = true;
+    if (!this.#isFree(one, ruling)) one.freeMs = null;
+    else one.freeMs ??= atMs;
+    if (one.freeMs !== null && atMs - one.freeMs > POSTED_MS) {
+      this.#report(
+        'lost',
+        atMs,
+        `${one.event.EventId} must be approved by a rule since ${one.freeMs} ms, and was not posted`,
+      );
+      one.wasPosted = true;
+    }
+  }
+
+  /** Whether a rule approves it and nothing is in the way. */
+  #isFree(one: ApprovalCase, { then: verdict }: Ruling): boolean {
+    const { approvals } = this.#settings;
+    if (one.wasPosted || one.wasDry || verdict !== 'approve' || one.event.EventStatus !== 'Scheduled') return false;
+    const listed = this.#document?.read.events.find(({ EventId }) => EventId === one.event.EventId);
+    if (listed?.EventStatus !== 'Scheduled' || one.holders.size > 0 || one.heldBySink !== null) return false;
+    if (this.#mayBeHeld.has(keyOf(one.event.EventId)) || this.#holdingSink(one.event) !== null) return false;
+    return approvals.group.submit === 'every' || rankOf(one.event, this.#name) === 0;
+  }
+
+  #asked(request: Observed<'request'>): void {
+    this.#requests.set(request.request, request);
+    const one = this.#cases.get(keyOf(request.event));
+    if (request.act === 'approve') {
+      this.#mayVote(keyOf(request.event), request.as);
+      one?.vote(request.as, true, request.request);
+      this.#early.set(request.request, request);
+    }
+    if (one === undefined) return;
+    one.freeMs = null;
+    if (request.act === 'hold') return;
+    // An admin may release the holds of others, those of sinks too.
+    const isOfAll = request.act === 'release' && this.#settings.approvals.approvers[request.as]?.admin === true;
+    if (request.act === 'release') one.holders.delete(request.as);
+    if (isOfAll) one.holders.clear();
+    if (isOfAll || one.heldBySink === request.as) one.heldBySink = null;
+  }
+
+  #replied({ request, status }: Observed<'reply'>): void {
+    const asked = this.#requests.get(request);
+    this.#early.delete(request);
+    const one = asked && this.#cases.get(keyOf(asked.event));
+    if (asked === undefined || one === undefined) return;
+    if (asked.act === 'approve' && status !== null && status >= 400 && status < 500) one.refused(request);
+    if (asked.act === 'hold' && status === 201) one.holders.add(asked.as);
+    else if (asked.act === 'hold' && (status === null || status >= 500)) this.#mayBeHeld.add(keyOf(asked.event));
+    if (asked.act === 'hold') one.freeMs = null;
+  }
+
+  /** A yes counts from the moment at which the bridge is told that the program has ended. */
+  #prepared({ sink, ids }: Observed<'receipt'>): void {
+    for (const id of ids) {
+      const approver = this.#settings.sinks[sink]?.approve;
+      const key = id.slice(0, id.indexOf(':'));
+      if (approver === undefined || this.#ended.get(id) !== sink) continue;
+      const one = this.#cases.get(key);
+      this.#mayVote(key, approver);
+      one?.vote(approver, true);
+      if (one?.heldBySink === approver) one.heldBySink = null;
+    }
+  }
+
+  #posted(key: string, { atMs, wallMs }: Observed<'posted'>): void {
+    const wrong = (why: string) => this.#report('forbidden', atMs, `StartRequest for ${key}: ${why}`);
+    const one = this.#cases.get(key);
+    if (one === undefined) {
+      wrong('this bridge knows no such event');
+      return;
+    }
+    one.wasPosted = true;
+    const listed = this.#document?.read.events.find(({ EventId }) => keyOf(EventId) === key);
+    if (this.#document === null || atMs - this.#document.atMs > FRESH_MS) wrong('no good document of the last 10 s');
+    if (listed?.EventStatus !== 'Scheduled') wrong('the last document does not list it as Scheduled');
+    if (one.holders.size > 0) wrong(`${[...one.holders].join(', ')} holds it`);
+    if (one.heldBySink !== null && this.#holdsBy(one.heldBySink)) wrong('a sink holds it until it is prepared');
+    if (one.submittedMs !== null)
+      this.#report('twice', atMs, `${key} was accepted at ${one.submittedMs} ms, and posted again`);
+    const old = this.#before?.untilMs === atMs ? [this.#before.settings] : [];
+    const settings = [this.#settings, ...old, ...(this.#coming === null ? [] : [this.#coming])];
+    // While nothing can be stored, what was stored last counts.
+    const events = [listed ?? one.event, ...(atMs - this.#failedMs < FRESH_MS ? [one.event] : [])];
+    const reasons = settings.flatMap((each) =>
+      events.map((event) => this.#reasonAgainst(one, each, event, atMs, wallMs)),
+    );
+    if (!reasons.includes(null)) wrong(reasons[0] ?? '');
+  }
+
+  /** Null if something justifies it under these settings. */
+  #reasonAgainst(
+    one: ApprovalCase,
+    { approvals }: Settings,
+    event: ListedEvent,
+    atMs: number,
+    wallMs: number,
+  ): string | null {
+    if (approvals.dryRun) return 'this is a dry run';
+    const ruling = rulingOf(approvals, event);
+    if (ruling.then === 'never') return 'the rule says never';
+    const own = one.votes.map(({ approver }) => approver);
+    const toldMs = this.#toldMs.get(keyOf(event.EventId));
+    const voters = toldMs === undefined ? own : [...own, 'desk'];
+    const isVoted = isQuorum(approvals, ruling, event, voters);
+    if (isVoted && one.votes.some(({ isOwn }) => isOwn)) return null;
+    const since = [
+      ...(ruling.then === 'approve' ? [one.firstMs] : []),
+      ...(one.wasDue || isDue(ruling, event, wallMs) ? [one.firstMs] : []),
+      ...(isVoted ? [Math.max(one.firstMs, toldMs ?? 0)] : []),
+    ];
+    if (since.length === 0)
+      return `no rule, deadline or quorum approves it (${voters.join(', ') || 'nobody'} said yes)`;
+    const { submit, failoverAfter = '10s' } = approvals.group;
+    if (submit === 'every') return null;
+    const rank = rankOf(event, this.#name);
+    if (rank === null) return 'in this group only machines that the event names submit';
+    const turnMs = Math.min(...since) + rank * secondsOf(failoverAfter) * 1000;
+    return one.hasJumped || atMs >= turnMs ? null : `the turn of rank ${rank} comes at ${turnMs} ms`;
+  }
+
+  #answered({ post, status, atMs }: Observed<'answered'>): void {
+    for (const eventId of this.#posts.get(post) ?? []) {
+      const key = keyOf(eventId);
+      const one = this.#cases.get(key);
+      if (status !== 200) continue;
+      this.accepted.set(key, (this.accepted.get(key) ?? 0) + 1);
+      if (one !== undefined) one.submittedMs = atMs;
+    }
+  }
+
+  #mayVote(key: string, approver: string): void {
+    const voters = this.voters.get(key) ?? new Set();
+    this.voters.set(key, voters.add(approver));
+  }
+
+  /** The approver for whom a sink holds the events that it is sent; such sinks filter by `changes` alone. */
+  #holdingSink(event: ListedEvent): string | null {
+    const { publish, sinks } = this.#settings;
+    const isOwn = event.Resources.some((name) => name.toLowerCase() === this.#name.toLowerCase());
+    if (publish.resources === 'own' && !isOwn) return null;
+    return Object.values(sinks).find(({ hold, approve }) => hold === true && approve !== undefined)?.approve ?? null;
+  }
+
+  #holdsBy(approver: string | null): boolean {
+    return Object.values(this.#settings.sinks).some(({ hold, approve }) => hold === true && approve === approver);
+  }
+}
+
+function isDue({ then: verdict, approvedBeforeMs }: Ruling, event: ListedEvent, wallMs: number): boolean {
+  const notBefore = notBeforeOf(event);
+  return (
+    verdict === 'wait' &&
+    approvedBeforeMs !== null &&
+    notBefore !== null &&
+    wallMs >= Date.parse(notBefore) - approvedBeforeMs
+  );
+}

@@ -1,0 +1,61 @@
+// The observations of one machine → its documents in order, and which of them certainly counted.
+import type { Settings } from '../history.ts';
+import type { Observation } from '../observation.ts';
+import { Changes, type Told } from './changes.ts';
+import type { Json, Observer } from './expected-cloud-event.ts';
+import type { Report } from './finding.ts';
+
+const CHANGE = /\.(scheduled|updated|started|ended)\.v1$/;
+/** After a start without a writable store, the bridge asks who it is again, at most so long later. */
+const IDENTIFIED_MS = 25_000;
+
+/** The CloudEvents that a sink was given first, in order; each once. */
+export function firstArrivals(seen: readonly Observation[], sink: string): readonly Told[] {
+  const ids = new Set<string>();
+  const told: Told[] = [];
+  for (const each of seen) {
+    if (each.kind !== 'arrival' || each.sink !== sink || ids.has(each.id)) continue;
+    ids.add(each.id);
+    told.push({ id: each.id, atMs: each.atMs, event: JSON.parse(each.text) as Json });
+  }
+  return told;
+}
+
+export function isDrill({ event }: Told): boolean {
+  return event['drill'] === true;
+}
+
+export function judgeChanges(
+  seen: readonly Observation[],
+  settings: Settings,
+  observer: Observer,
+  mayBeApproved: (key: string) => boolean,
+  report: Report,
+  follow: (each: Observation, open: Changes['open']) => void,
+): void {
+  const told = firstArrivals(seen, 'audit').filter((each) => !isDrill(each) && CHANGE.test(String(each.event['type'])));
+  const byKey = Map.groupBy(told, ({ event }) => String(event['partitionkey']));
+  const changes = new Changes({ settings, observer, told: byKey, mayBeApproved, report });
+  let unsureUntilMs = -1;
+  for (const [place, each] of seen.entries()) {
+    if (each.kind === 'begun') {
+      changes.begun(each.wallMs - each.atMs);
+      if (failsNow(seen, place)) unsureUntilMs = each.atMs + IDENTIFIED_MS;
+    } else if (each.kind === 'jumped') changes.jumped(each.wallMs - each.atMs);
+    else if (each.kind === 'commit-failed' && each.atMs < unsureUntilMs) unsureUntilMs = each.atMs + IDENTIFIED_MS;
+    else if (each.kind === 'document') changes.read(each, each.atMs > unsureUntilMs && !failsNow(seen, place));
+    follow(each, changes.open);
+  }
+  changes.end(seen.at(-1)?.atMs ?? 0);
+}
+
+/** Whether a commit failed, or the process ended, in the moment of this observation. */
+function failsNow(seen: readonly Observation[], place: number): boolean {
+  const atMs = seen[place]?.atMs;
+  for (let next = place + 1; seen[next]?.atMs === atMs; next++) {
+    const each = seen[next] as Observation;
+    if (each.kind === 'commit-failed' || each.kind === 'gone') return true;
+    if (each.kind === 'document') return false;
+  }
+  return false;
+}

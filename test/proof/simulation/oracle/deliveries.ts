@@ -1,0 +1,118 @@
+// What the first sink of a machine received → what each other sink must have, in which order.
+import type { Settings, SinkSettings } from '../history.ts';
+import type { Observation, Observed } from '../observation.ts';
+import type { Told } from './changes.ts';
+import { firstArrivals } from './changes-of-machine.ts';
+import type { Json } from './expected-cloud-event.ts';
+import { type Judged, meets } from './filter.ts';
+import type { Report } from './finding.ts';
+
+/** A kill so soon after the receipt may come before it is stored. */
+const STORED_MS = 3000;
+
+export function judgeDeliveries(seen: readonly Observation[], settings: Settings, report: Report): void {
+  const all = firstArrivals(seen, 'audit');
+  const texts = new Map(arrivalsAt(seen, 'audit').map(({ id, text }) => [id, text]));
+  for (const [sink, options] of Object.entries(settings.sinks)) {
+    const wanted = sink === 'audit' ? all : wantedBy(options, all);
+    const arrivals = arrivalsAt(seen, sink);
+    checkTexts(sink, arrivals, texts, report);
+    checkPresence(sink, seen, wanted, arrivals, report);
+    checkOrder(sink, wanted, firstArrivals(seen, sink), report);
+    checkRepeats(sink, seen, report);
+  }
+}
+
+function arrivalsAt(seen: readonly Observation[], sink: string): readonly Observed<'arrival'>[] {
+  return seen.filter((each): each is Observed<'arrival'> => each.kind === 'arrival' && each.sink === sink);
+}
+
+function keyOf({ event }: Told): string {
+  return String(event['partitionkey']);
+}
+
+function nameOf({ event }: Told): string {
+  return String(event['type'])
+    .replace('io.github.scheduled-events-bridge.', '')
+    .replace(/\.v\d+$/, '');
+}
+
+/** In the order in which the first sink had them: those that the filter lets through. */
+function wantedBy({ filter }: SinkSettings, all: readonly Told[]): readonly Told[] {
+  if (filter === undefined) return all;
+  const { changes, ...conditions } = filter;
+  const hasConditions = Object.keys(conditions).length > 0;
+  /** By event: its last content, and whether the sink had a change of this occurrence. */
+  const known = new Map<string, { judged: Judged; wasSent: boolean }>();
+  return all.filter((told) => {
+    const data = told.event['data'] as Json;
+    const name = nameOf(told);
+    const isChange = !name.startsWith('approval.') && !name.startsWith('source.');
+    if (isChange && data['previousStatus'] === null && name !== 'ended') known.delete(keyOf(told));
+    const entry = known.get(keyOf(told)) ?? null;
+    const judged = isChange ? (data as unknown as Judged) : (entry?.judged ?? null);
+    if (isChange) known.set(keyOf(told), { judged: data as unknown as Judged, wasSent: entry?.wasSent ?? false });
+    if (changes !== undefined && !changes.includes(name)) return false;
+    if (name.startsWith('source.')) return true;
+    const isOfNone = (data['observer'] as Json)['affected'] === null;
+    const passes =
+      isOfNone || judged === null ? !hasConditions : entry?.wasSent === true || meets(conditions, judged, 'any');
+    const now = known.get(keyOf(told));
+    if (passes && now !== undefined && !isOfNone) now.wasSent = true;
+    return passes;
+  });
+}
+
+function checkTexts(
+  sink: string,
+  arrivals: readonly Observed<'arrival'>[],
+  texts: ReadonlyMap<string, string>,
+  report: Report,
+): void {
+  for (const { id, text, partitionKey, atMs } of arrivals) {
+    const own = JSON.parse(text) as Json;
+    if (texts.has(id) && texts.get(id) !== text) report('altered', atMs, `${sink}: ${id} has other bytes than before`);
+    if (own['id'] !== id || own['partitionkey'] !== partitionKey)
+      report('altered', atMs, `${sink}: ${id} was sent with another id or key than it has`);
+  }
+}
+
+function checkPresence(
+  sink: string,
+  seen: readonly Observation[],
+  wanted: readonly Told[],
+  arrivals: readonly Observed<'arrival'>[],
+  report: Report,
+): void {
+  const has = new Set(arrivals.map(({ id }) => id));
+  const refused = new Set(seen.flatMap((each) => (each.kind === 'refusal' && each.sink === sink ? [each.id] : [])));
+  const ids = new Set(wanted.map(({ id }) => id));
+  for (const { id, atMs } of wanted)
+    if (!has.has(id) && !refused.has(id)) report('lost', atMs, `${sink}: ${id} never arrived`);
+  const strange = new Map(arrivals.filter(({ id }) => !ids.has(id)).map((each) => [each.id, each]));
+  for (const { id, atMs } of strange.values()) report('invented', atMs, `${sink}: ${id} is not for this sink`);
+}
+
+function checkOrder(sink: string, wanted: readonly Told[], arrived: readonly Told[], report: Report): void {
+  const places = new Map(wanted.map(({ id }, place) => [id, place]));
+  const last = new Map<string, Told>();
+  for (const told of arrived) {
+    const before = last.get(keyOf(told));
+    if (before !== undefined && (places.get(before.id) ?? 0) > (places.get(told.id) ?? 0))
+      report('misordered', told.atMs, `${sink}: ${told.id} came after ${before.id}`);
+    else last.set(keyOf(told), told);
+  }
+}
+
+/** A process that was told so, and lived on, sends it no more. */
+function checkRepeats(sink: string, seen: readonly Observation[], report: Report): void {
+  const receipts = new Map<string, number>();
+  for (const each of seen) {
+    if (each.kind === 'receipt' && each.sink === sink) for (const id of each.ids) receipts.set(id, each.atMs);
+    else if (each.kind === 'gone' || each.kind === 'frozen' || each.kind === 'commit-failed') {
+      const doubtfulMs = each.kind === 'commit-failed' ? 0 : each.atMs - STORED_MS;
+      for (const [id, atMs] of receipts) if (atMs >= doubtfulMs) receipts.delete(id);
+    } else if (each.kind === 'arrival' && each.sink === sink && receipts.has(each.id))
+      report('twice', each.atMs, `${sink}: ${each.id} was sent again though its receipt was stored`);
+  }
+}

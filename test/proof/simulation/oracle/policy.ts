@@ -1,0 +1,94 @@
+// The configuration in force and an event → what decides about its approval, by section 8.
+import type { ApprovalSettings, ApproverSettings, RuleSettings } from '../history.ts';
+import { anyName, everyName, isAmong, type Judged, meets } from './filter.ts';
+import type { ListedEvent } from './listed-event.ts';
+
+const DOCUMENTATION: readonly RuleSettings[] = [
+  { when: { initiators: ['User'] }, then: 'approve' },
+  { when: { impacts: ['Freeze'], duration: { min: '0s', below: '9s' } }, then: 'approve' },
+];
+
+export interface Ruling {
+  readonly then: RuleSettings['then'];
+  readonly required: ApprovalSettings['required'];
+  /** So long before NotBefore the event is approved; null: it is not. */
+  readonly approvedBeforeMs: number | null;
+}
+
+function judged({ EventType, EventSource, Resources }: ListedEvent): Judged {
+  return { eventType: EventType, eventSource: EventSource, resources: Resources };
+}
+
+/** The first rule that matches; without one, the event waits. */
+export function rulingOf({ policy, required }: ApprovalSettings, event: ListedEvent): Ruling {
+  const rules = policy === 'documentation' ? DOCUMENTATION : policy;
+  const waiting: Ruling = { then: 'wait', required, approvedBeforeMs: null };
+  if (event.EventType.toLowerCase() === 'spotrebalancerecommendation') return { ...waiting, then: 'never' };
+  const rule = rules.find(({ when, then: verdict }) => {
+    const { duration, ...conditions } = when;
+    return meets(conditions, judged(event), verdict === 'approve' ? 'every' : 'any') && lasts(event, duration);
+  });
+  if (rule === undefined) return waiting;
+  const { deadline } = rule;
+  return {
+    then: rule.then,
+    required: rule.required ?? required,
+    approvedBeforeMs: deadline?.then === 'approve' ? secondsOf(deadline.before) * 1000 : null,
+  };
+}
+
+function lasts({ DurationInSeconds }: ListedEvent, duration: RuleSettings['when']['duration']): boolean {
+  if (duration === undefined) return true;
+  return (
+    DurationInSeconds >= secondsOf(duration.min) &&
+    DurationInSeconds >= 0 &&
+    DurationInSeconds < secondsOf(duration.below)
+  );
+}
+
+export function secondsOf(duration: string): number {
+  return Number.parseInt(duration, 10);
+}
+
+/** Whether these voters, as far as they still may, are all that is required. */
+export function isQuorum(
+  { approvers }: ApprovalSettings,
+  { required }: Ruling,
+  event: ListedEvent,
+  voters: readonly string[],
+): boolean {
+  const may = (name: string) => {
+    const approver = approvers[name];
+    return approver !== undefined && (!Array.isArray(required) || required.includes(name)) && allows(approver, event);
+  };
+  const yes = [...new Set(voters)].filter(may);
+  if (yes.length === 0) return false;
+  if (required === 'any') return true;
+  if (typeof required === 'number') return yes.length >= required;
+  const all =
+    required === 'all'
+      ? Object.keys(approvers).filter((name) => touches(approvers[name] as ApproverSettings, event))
+      : (required as readonly string[]);
+  return all.every((name) => yes.includes(name));
+}
+
+function allows({ scope }: ApproverSettings, event: ListedEvent): boolean {
+  return (
+    isAmong(scope?.impacts, event.EventType) &&
+    (scope?.resources === undefined || everyName(scope.resources, event.Resources))
+  );
+}
+
+function touches({ scope }: ApproverSettings, event: ListedEvent): boolean {
+  return (
+    isAmong(scope?.impacts, event.EventType) &&
+    (scope?.resources === undefined || anyName(scope.resources, event.Resources))
+  );
+}
+
+/** 0 for the first one of those that the event names; null for a machine that it does not name. */
+export function rankOf(event: ListedEvent, name: string): number | null {
+  const order = [...new Set(event.Resources.map((each) => each.toLowerCase()))].sort();
+  const rank = order.indexOf(name.toLowerCase());
+  return rank === -1 ? null : rank;
+}

@@ -1,0 +1,318 @@
+// Rules with budgets: what is held back, for how long, and in which order it is approved.
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { Approvals } from '../../../../src/approvals/approvals.ts';
+import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
+import type { ScheduledEvent } from '../../../../src/model/events.ts';
+import { EVENT_ID } from '../../../support/events.ts';
+import {
+  type ApprovalSettings,
+  ApprovalsFixture,
+  again,
+  approve,
+  caller,
+  REFUSED,
+  reopened,
+  STARTED,
+  said,
+} from '../../../virtual/approvals-fixture.ts';
+import { inMinutes } from '../../../virtual/approvals-story.ts';
+
+const DRILL = 'drill-00000000-0000-4000-8000-000000000001';
+const MINUTE_MS = 60_000;
+const EVERY_DAY = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+const ONE_DATABASE = { resources: ['db_*'], atMost: 1, restMs: 0 };
+
+function settings(
+  rule: Partial<PolicyRule> = {},
+  databases: Partial<typeof ONE_DATABASE> = {},
+  more: ApprovalSettings = {},
+): ApprovalSettings {
+  return {
+    approvers: { orders: { admin: true } },
+    policy: [{ when: {}, then: 'approve', budgets: ['databases'], ...rule }],
+    budgets: { databases: { ...ONE_DATABASE, ...databases } },
+    windows: {
+      five: { days: EVERY_DAY, from: '00:05', to: '00:10', except: [], timeZone: 'UTC' },
+      twenty: { days: EVERY_DAY, from: '00:20', to: '00:25', except: [], timeZone: 'UTC' },
+    },
+    ...more,
+  };
+}
+
+/** Approvals with these rules, and events A, B, … that each name one list of machines. */
+class Site {
+  readonly fixture = new ApprovalsFixture();
+  approvals: Approvals;
+  readonly #t: TestContext;
+  #settings: ApprovalSettings;
+
+  constructor(t: TestContext, given: ApprovalSettings) {
+    this.#t = t;
+    this.#settings = given;
+    this.approvals = this.#open(this.fixture.open(given));
+  }
+
+  #open(approvals: Approvals): Approvals {
+    this.#t.after(() => this.fixture.close(approvals));
+    return approvals;
+  }
+
+  list(eventId: string, resources: readonly string[], fields: Partial<ScheduledEvent> = {}): void {
+    this.fixture.list(eventId, { eventStatus: 'Scheduled', notBefore: inMinutes(60), resources, ...fields });
+  }
+
+  /** One document, and time for what it causes. */
+  async poll(): Promise<void> {
+    this.fixture.poll();
+    await this.fixture.time.advance(1);
+  }
+
+  async starts(eventId: string): Promise<void> {
+    this.fixture.list(eventId, STARTED);
+    await this.poll();
+  }
+
+  async ends(eventId: string): Promise<void> {
+    this.fixture.end(eventId);
+    await this.poll();
+  }
+
+  async restart(given = this.#settings): Promise<void> {
+    this.#settings = given;
+    this.approvals = this.#open(reopened(this.fixture, given));
+    await this.poll();
+  }
+
+  posted(): string {
+    return this.fixture.posts.flatMap(({ eventIds }) => eventIds).join(' ');
+  }
+
+  heldBack(eventId: string): readonly string[] {
+    return this.approvals.nextStep(eventId.toLowerCase()).heldBackBy;
+  }
+
+  logged(text: string): readonly string[] {
+    return this.fixture.log.filter((line) => line.includes(text));
+  }
+}
+
+test('of two databases, one is approved, and the other when the first has ended', async (t) => {
+  const site = new Site(t, settings());
+  site.list('B', ['db_1'], { notBefore: inMinutes(30) });
+  site.list('A', ['DB_2']);
+  site.list('W', ['web_1']);
+  await site.poll();
+  assert.equal(site.posted(), 'B W');
+  assert.deepEqual(site.heldBack('A'), ['databases']);
+  assert.deepEqual(site.approvals.nextStep('a').nextStep, { action: 'approve', at: null, by: 'policy[0]' });
+  await site.starts('B');
+  assert.equal(site.posted(), 'B W');
+  await site.ends('B');
+  assert.equal(site.posted(), 'B W A');
+  assert.deepEqual(site.heldBack('A'), []);
+});
+
+test('an approval counts until its event ends, whether or not Azure has started it', async (t) => {
+  const site = new Site(t, settings());
+  site.list('A', ['db_1']);
+  await site.poll();
+  site.list('B', ['db_2']);
+  await site.poll();
+  assert.deepEqual(site.heldBack('B'), ['databases']);
+  await site.ends('A');
+  assert.equal(site.posted(), 'A B');
+});
+
+test('events that Azure starts by itself count, and those that wait for their NotBefore do not', async (t) => {
+  const site = new Site(t, settings({ when: { impacts: ['Redeploy'] } }));
+  site.list('F', ['db_1'], { eventType: 'Freeze' });
+  site.list('R', ['db_2'], { eventType: 'Redeploy' });
+  await site.poll();
+  assert.equal(site.posted(), 'R');
+  await site.ends('R');
+  await site.starts('F');
+  site.list('S', ['db_3'], { eventType: 'Redeploy' });
+  await site.poll();
+  assert.deepEqual(site.heldBack('S'), ['databases']);
+  await site.ends('F');
+  assert.equal(site.posted(), 'R S');
+});
+
+test('after the end of an event, its machines rest, also over a restart', async (t) => {
+  const site = new Site(t, settings({}, { restMs: 10 * MINUTE_MS }));
+  site.list('A', ['db_1']);
+  site.list('B', ['db_2']);
+  await site.poll();
+  await site.fixture.time.advance(MINUTE_MS);
+  await site.ends('A');
+  await site.restart();
+  assert.deepEqual(site.heldBack('B'), ['databases']);
+  await site.fixture.time.advance(10 * MINUTE_MS - 10);
+  assert.equal(site.posted(), 'A');
+  await site.fixture.time.advance(10);
+  assert.equal(site.posted(), 'A B');
+});
+
+test('an event that was canceled before anybody approved it does not rest', async (t) => {
+  const site = new Site(t, settings({}, { restMs: 10 * MINUTE_MS }));
+  site.list('A', ['db_1']);
+  site.list('B', ['db_2'], { notBefore: inMinutes(90) });
+  await site.poll();
+  await site.ends('B');
+  site.list('C', ['web_1', 'db_1']);
+  await site.poll();
+  assert.equal(site.posted(), 'A C');
+});
+
+test('what an approver approves is never delayed, and counts', async (t) => {
+  const site = new Site(t, settings());
+  site.list('A', ['db_1']);
+  site.list('B', ['db_2']);
+  site.list('C', ['db_3']);
+  await site.poll();
+  assert.equal(said(await approve(site.approvals, 'orders', 'B')), '200 submitted');
+  await site.ends('A');
+  assert.deepEqual(site.heldBack('C'), ['databases']);
+  await site.ends('B');
+  assert.equal(site.posted(), 'A B C');
+});
+
+test('an event under a hold gives up its place; its release queues again', async (t) => {
+  const site = new Site(t, settings());
+  site.fixture.answers = [again(50 * MINUTE_MS)];
+  site.list('A', ['db_1'], { notBefore: inMinutes(30) });
+  site.list('B', ['db_2']);
+  await site.poll();
+  assert.equal(site.approvals.summary('a')?.state, 'submitting');
+  assert.equal(said(site.approvals.hold(caller('orders'), { EventId: 'A' })), '201 held');
+  await site.poll();
+  assert.equal(site.posted(), 'A B');
+  assert.equal(said(site.approvals.release(caller('orders'), 'A', null)), 'released');
+  await site.poll();
+  assert.deepEqual(site.heldBack('A'), ['databases']);
+  await site.ends('B');
+  assert.equal(site.approvals.summary('a')?.state, 'submitting');
+});
+
+test('under a hold, the budgets that would hold the event back are listed, and it is left to Azure', async (t) => {
+  const site = new Site(t, settings());
+  site.list('A', ['db_1']);
+  site.list('B', ['db_2']);
+  await site.poll();
+  site.approvals.hold(caller('orders'), { EventId: 'B' });
+  assert.deepEqual(site.heldBack('B'), ['databases']);
+  assert.equal(site.approvals.nextStep('b').nextStep.action, 'start');
+});
+
+test('a refused approval gives up its place, and is tried again when the minute is over and it fits', async (t) => {
+  const site = new Site(t, settings());
+  site.fixture.answers = [REFUSED];
+  site.list('A', ['db_1'], { notBefore: inMinutes(30) });
+  site.list('B', ['db_2']);
+  await site.poll();
+  await site.poll();
+  assert.equal(site.posted(), 'A B');
+  await site.fixture.time.advance(MINUTE_MS);
+  assert.deepEqual(site.heldBack('A'), ['databases']);
+  await site.ends('B');
+  assert.equal(site.posted(), 'A B A');
+});
+
+test('a deadline that approves waits for its budget, also over a restart', async (t) => {
+  const deadline = { beforeMs: 50 * MINUTE_MS, then: 'approve' } as const;
+  const site = new Site(t, settings({ then: 'wait', deadline }));
+  site.list('A', ['db_1'], { notBefore: inMinutes(55) });
+  site.list('B', ['db_2']);
+  await site.poll();
+  await site.fixture.time.advance(11 * MINUTE_MS);
+  await site.poll();
+  assert.equal(site.posted(), 'A');
+  assert.deepEqual(site.heldBack('B'), ['databases']);
+  await site.restart();
+  assert.deepEqual(site.heldBack('B'), ['databases']);
+  assert.equal(site.posted(), 'A');
+  await site.ends('A');
+  assert.equal(site.posted(), 'A B');
+});
+
+test('an event whose window closes while it is held back waits for the next window', async (t) => {
+  const site = new Site(t, settings({ during: ['five', 'twenty'] }));
+  site.list('A', ['db_1'], { notBefore: inMinutes(50) });
+  site.list('B', ['db_2']);
+  await site.poll();
+  await site.fixture.time.advance(6 * MINUTE_MS);
+  assert.equal(site.posted(), 'A');
+  await site.fixture.time.advance(6 * MINUTE_MS);
+  await site.ends('A');
+  assert.deepEqual(site.heldBack('B'), []);
+  assert.equal(site.approvals.nextStep('b').nextStep.at, inMinutes(20));
+  await site.fixture.time.advance(8 * MINUTE_MS);
+  assert.equal(site.posted(), 'A B');
+});
+
+test('when Azure starts an event that a budget holds back, the log says so once, with its id and the budget', async (t) => {
+  const site = new Site(t, settings());
+  site.list('A', ['db_1']);
+  site.list('B', ['db_2']);
+  await site.poll();
+  await site.starts('B');
+  await site.poll();
+  const lines = site.logged('Azure started an event that budgets held back').map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ eventId, budgets }) => [eventId, budgets]),
+    [['B', ['databases']]],
+  );
+});
+
+test('a reload that raises the limit approves what fits then, and one that lowers it takes nothing back', async (t) => {
+  const site = new Site(t, settings());
+  site.list('A', ['db_1']);
+  site.list('B', ['db_2']);
+  await site.poll();
+  await site.restart(settings({}, { atMost: 2 }));
+  assert.equal(site.posted(), 'A B');
+  await site.restart(settings());
+  assert.equal(site.approvals.summary('b')?.state, 'submitted');
+});
+
+test('a dry run holds back as the real one would', async (t) => {
+  const site = new Site(t, settings({}, {}, { dryRun: true }));
+  site.list('A', ['db_1']);
+  site.list('B', ['db_2']);
+  await site.poll();
+  assert.deepEqual(
+    ['a', 'b'].map((key) => site.approvals.summary(key)?.state),
+    ['dry-run', 'waiting'],
+  );
+  await site.ends('A');
+  assert.equal(site.approvals.summary('b')?.state, 'dry-run');
+  assert.equal(site.posted(), '');
+});
+
+test('a store that fails when an approval fits: the next document makes it', async (t) => {
+  const site = new Site(t, settings());
+  site.list('A', ['db_1']);
+  site.list('B', ['db_2']);
+  await site.poll();
+  site.fixture.store.approvalFault = ({ key, state }) =>
+    key === 'b' && state === 'submitting' ? new Error('the disk is full') : null;
+  await site.ends('A');
+  assert.equal(site.posted(), 'A');
+  assert.equal(site.logged('fits its budgets and could not be stored').length > 0, true);
+  site.fixture.store.approvalFault = null;
+  await site.poll();
+  assert.equal(site.posted(), 'A B');
+});
+
+test('a drill takes no place of a maintenance, and waits for one', async (t) => {
+  const site = new Site(t, settings());
+  site.list(DRILL, ['db_9']);
+  await site.poll();
+  site.list(EVENT_ID, ['db_1']);
+  await site.poll();
+  assert.equal(site.posted(), EVENT_ID);
+  site.list(`${DRILL.slice(0, -1)}2`, ['db_8']);
+  await site.poll();
+  assert.deepEqual(site.heldBack(`${DRILL.slice(0, -1)}2`), ['databases']);
+});
