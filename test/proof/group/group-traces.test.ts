@@ -1,4 +1,4 @@
-// Random traces of the model of a group → the same StartRequests by real bridges, in the same ticks.
+// Random traces of the model of a group → the same StartRequests by real bridges.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { temporaryFolder } from '../../virtual/outbox-fixture.ts';
