@@ -51,8 +51,14 @@ function linesOf(
     `${eventId}${isDrill(eventId) ? ' (a drill)' : ''}`,
     ...(event === null
       ? [`has ended; approval: ${state}`]
-      : [eventDescription(event), nextStepLine(event, { dryRun, isBlind: sight === 'blind' })]),
+      : [eventDescription(event), nextStepLine(event, { dryRun, isBlind: sight === 'blind' }), ...windowLines(event)]),
     'story',
     ...storyLines(story, wallMs),
   ];
+}
+
+/** The window of the rule that governs the event, open or next. */
+function windowLines({ rule }: NextStepEvent): readonly string[] {
+  const window = rule?.window ?? null;
+  return window === null ? [] : [`window ${window.name}: opens at ${window.opensAt}, closes at ${window.closesAt}`];
 }
