@@ -57,8 +57,9 @@ function linesOf(
   ];
 }
 
-/** The window of the rule that governs the event, open or next. */
-function windowLines({ rule }: NextStepEvent): readonly string[] {
+/** When the window opens and closes that the event waits for; the line before has it in all other cases. */
+function windowLines({ rule, nextStep }: NextStepEvent): readonly string[] {
   const window = rule?.window ?? null;
-  return window === null ? [] : [`window ${window.name}: opens at ${window.opensAt}, closes at ${window.closesAt}`];
+  if (window === null || nextStep.action !== 'approve' || nextStep.at === null) return [];
+  return [`window ${window.name}: opens at ${window.opensAt}, closes at ${window.closesAt}`];
 }

@@ -1,4 +1,4 @@
-// The console with "Redeploys at night, never two databases at once" → what waits, for which window, what holds it back.
+// The console with windows and budgets → what waits for which window, and what is held back.
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { closeBrowser, withoutBrowser } from '../../support/browser.ts';
