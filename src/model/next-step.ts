@@ -94,24 +94,34 @@ function waits(event: NextStepEvent, { isBlind }: Situation): readonly string[] 
   const isOfRule = event.rule?.then === 'approve' && nextStep.action === 'approve';
   const isOfAnother = state === 'submitting' && nextStep.action !== 'approve';
   return [
-    ...(isOfAnother || (names.length > 0 && !isDecided) ? [approvedBy(event)] : []),
+    ...(isOfAnother ? [approvedBy(event)] : names.length > 0 && !isDecided ? [`approved by ${names.join(', ')}`] : []),
     ...(isOfAnother && !isBlind ? ['another machine of the group submits it'] : []),
     ...holds.map(
       ({ approver, reason, all }) =>
         `${all ? 'everything is ' : ''}held by ${approver}${reason === null ? '' : `: ${reason}`}`,
     ),
     ...(waitingFor.length > 0 && !isOfRule ? [`waits for: ${waitingFor.join(', ')}`] : []),
+    ...windowWords(event),
     ...(heldBackBy.length > 0
       ? [`held back by the budget${heldBackBy.length > 1 ? 's' : ''} ${heldBackBy.join(', ')}`]
       : []),
   ];
 }
 
+/** What a budget holds back is in its window already; a hold, a dry run and a blind bridge may outlast it. */
+function windowWords({ approval, rule, nextStep, heldBackBy = [] }: NextStepEvent): readonly string[] {
+  const window = rule?.window ?? null;
+  if (window === null || approval?.state === 'submitting' || heldBackBy.length > 0) return [];
+  return nextStep.action === 'approve'
+    ? [`waits for the window ${window.name}`]
+    : [`window ${window.name} from ${timeOf(window.opensAt)} until ${timeOf(window.closesAt)}`];
+}
+
 function outcome(event: NextStepEvent): string {
   const { nextStep, approval, rule, eventId } = event;
-  const at = nextStep.at === null ? 'at any time' : `at ${toRfc3339Seconds(Date.parse(nextStep.at))}`;
+  const at = nextStep.at === null ? 'at any time' : `at ${timeOf(nextStep.at)}`;
   if (nextStep.action === 'approve') {
-    if (nextStep.at === null) return `if nobody acts: approved by ${nextStep.by} as soon as it fits`;
+    if (nextStep.at === null) return `if nobody acts: approved by ${nextStep.by} as soon as it fits${within(rule)}`;
     return nextStep.by === null || approval?.state === 'submitting'
       ? `${approvedBy(event)}; submitted to Azure ${at}`
       : `if nobody acts: approved by ${nextStep.by} ${at}`;
@@ -119,6 +129,15 @@ function outcome(event: NextStepEvent): string {
   const isOpen = (rule?.waitingFor.length ?? 0) > 0 || (approval?.holds.length ?? 0) > 0;
   const condition = isOpen ? 'if nobody acts: ' : '';
   return isDrill(eventId) ? `${condition}the drill starts ${at}` : `${condition}left to Azure, which starts it ${at}`;
+}
+
+function within(rule: GoverningRule | null): string {
+  const window = rule?.window ?? null;
+  return window === null ? '' : ` in the window ${window.name} (until ${timeOf(window.closesAt)})`;
+}
+
+function timeOf(rfc3339: string): string {
+  return toRfc3339Seconds(Date.parse(rfc3339));
 }
 
 function approvedBy({ approval, nextStep, rule }: NextStepEvent): string {

@@ -3,7 +3,7 @@ import { lifeOf } from './lives.js';
 import { $ } from './parts/dom.js';
 import { SIGNS, timeAndDistance } from './parts/text.js';
 import { drawTimeLine, WHOLE } from './parts/time-line.js';
-import { course, nameOf } from './words.js';
+import { awaitedWindow, bothTimes, course, delay, nameOf, waitWords } from './words.js';
 
 /** So many leave room for the list of events on the first screen. */
 const FEW = { lanes: 3, rows: 1 };
@@ -34,18 +34,34 @@ function barOf(event, life, now) {
   const startedMs = life?.startedAt ? Date.parse(life.startedAt) : null;
   const isStarted = eventStatus === 'Started';
   const goneMs = isStarted ? (startedMs ?? now) + Math.max(0, durationInSeconds) * 1000 : (notBeforeMs ?? now);
+  const late = delay(event, now);
   return {
     key: eventId.toLowerCase(),
-    label: `${SIGNS[eventStatus] ?? ''} ${eventType}`,
+    label: `${SIGNS[eventStatus] ?? ''} ${eventType}${late}`,
     get name() {
-      return `${nameOf(event)}, ${eventStatus}. ${course(event, now)}`;
+      return `${nameOf(event)}, ${eventStatus}${late}. ${course(event, now)}. ${waitWords(event, now)}`.trim();
     },
-    className: eventStatus.toLowerCase(),
+    className: `${eventStatus.toLowerCase()}${late && ' late'}`,
+    band: bandOf(awaitedWindow(event), now),
     machines: resources,
     startMs: Date.parse(life?.scheduledAt ?? '') || now - 60_000,
     splitMs: isStarted ? (startedMs ?? now) : null,
     endMs: Math.max(now, goneMs),
     notBeforeMs,
+  };
+}
+
+function bandOf(window, now) {
+  if (window === null) return null;
+  const { name, opensAt, closesAt } = window;
+  return {
+    key: `band ${name} ${opensAt}`,
+    label: name,
+    get name() {
+      return `Window ${name}, from ${bothTimes(opensAt, now)} until ${bothTimes(closesAt, now)}`;
+    },
+    startMs: Date.parse(opensAt),
+    endMs: Date.parse(closesAt),
   };
 }
 

@@ -32,12 +32,14 @@ export function course({ eventStatus, notBefore, durationInSeconds }, nowMs) {
 }
 
 /** Who has approved, and who has not. The holds have lines of their own. */
-export function agreement({ eventStatus, approval, rule }) {
+export function agreement({ eventStatus, approval, rule, nextStep }) {
   if (approval === null && eventStatus !== 'Scheduled') return '';
   if (rule?.then === 'never') return '';
   const { state = 'waiting', approvedBy = [], policy = null } = approval ?? {};
   const who = approvedBy.length > 0 ? ` by ${approvedBy.join(', ')}` : policy ? ` by ${policy}` : '';
-  const waitingFor = rule?.waitingFor ?? [];
+  // Approvers may approve before the window opens, and need not.
+  const isOfRule = rule?.then === 'approve' && nextStep?.action === 'approve';
+  const waitingFor = isOfRule ? [] : (rule?.waitingFor ?? []);
   const lacks = waitingFor.length > 0 ? ` Waits for: ${waitingFor.join(', ')}.` : '';
   const waits = approvedBy.length > 0 ? `Approved${who}.` : 'Nobody has approved it.';
   const words = {
@@ -54,19 +56,45 @@ export function agreement({ eventStatus, approval, rule }) {
   return (words[state] ?? state) + lacks;
 }
 
+/** When the rule approves, unless that is decided; null without a window. */
+export const awaitedWindow = ({ eventStatus, approval, rule }) =>
+  eventStatus === 'Scheduled' && !['submitting', 'submitted'].includes(approval?.state) ? (rule?.window ?? null) : null;
+
+function windowWords(event, nowMs) {
+  const window = awaitedWindow(event);
+  if (window === null) return '';
+  const { name, opensAt, closesAt } = window;
+  return Date.parse(opensAt) > nowMs
+    ? `Waits for the window ${name} (${clockTime(opensAt, nowMs)} to ${clockTime(closesAt, nowMs)} UTC). `
+    : `The window ${name} is open until ${bothTimes(closesAt, nowMs)}. `;
+}
+
+const budgetWords = ({ heldBackBy = [] }) =>
+  heldBackBy.length > 0 ? `Held back by the budget${heldBackBy.length > 1 ? 's' : ''} ${heldBackBy.join(', ')}. ` : '';
+
+/** The window and the budgets that it waits for. */
+export const waitWords = (event, nowMs) => windowWords(event, nowMs) + budgetWords(event);
+
+/** What the bar of an event says beside its type. */
+export function delay(event, nowMs) {
+  const window = awaitedWindow(event);
+  if ((event.approval?.holds ?? []).length > 0) return ', held';
+  if (event.heldBackBy?.length > 0) return ', held back';
+  return window !== null && Date.parse(window.opensAt) > nowMs ? `, waits for ${window.name}` : '';
+}
+
 /** What happens if nobody acts. @param view as `GET /v1/events` shows it */
 export function nextWords(event, view, nowMs) {
-  const { eventStatus, nextStep, rule, heldBackBy = [], drill } = event;
+  const { eventStatus, nextStep, rule, drill } = event;
   if (eventStatus === 'Started') return '';
   if (rule?.then === 'never' && rule.policy === null) return 'A recommendation only: there is nothing to approve.';
   const at = nextStep.at === null ? 'at any time' : `at ${timeAndDistance(nextStep.at, nowMs)}`;
   const never = rule?.then === 'never' ? `Never approved by this bridge (${rule.policy}). ` : '';
   const blind = view.state === 'blind' ? 'This bridge is blind and sends nothing. ' : '';
-  const lead = `${blind}${never}If nobody acts: `;
+  const lead = `${blind}${never}${waitWords(event, nowMs)}If nobody acts: `;
   if (nextStep.action === 'approve') {
     const by = nextStep.by === null ? 'sent to Azure' : `approved by ${nextStep.by}`;
-    const when = heldBackBy.length > 0 ? `when the budget ${heldBackBy.join(', ')} allows it` : at;
-    return `${lead}${by} ${when}.`;
+    return `${lead}${by} ${nextStep.at === null ? 'as soon as it fits' : at}.`;
   }
   if (drill) return `${lead}the drill starts ${at}.`;
   return nextStep.action === 'start'
@@ -75,12 +103,11 @@ export function nextWords(event, view, nowMs) {
 }
 
 /** What a group of like events has in common: all but its times and machines. */
-export function alikeWords({ eventType, eventStatus, approval, nextStep, rule, drill, observer }) {
+export function alikeWords({ eventType, eventStatus, approval, nextStep, rule, heldBackBy = [], drill, observer }) {
   const held = (approval?.holds ?? []).length > 0 ? 'held' : (approval?.state ?? 'waiting');
   const own = observer?.affected ? 'own' : '';
-  return [own, drill ? 'drill' : '', eventType, eventStatus, held, nextStep?.action, nextStep?.by, rule?.then].join(
-    ' ',
-  );
+  const next = [nextStep?.action, nextStep?.by, rule?.then, rule?.window?.name, ...heldBackBy];
+  return [own, drill ? 'drill' : '', eventType, eventStatus, held, ...next].join(' ');
 }
 
 /** `running for 25 s (attempt 2), last line: …` */

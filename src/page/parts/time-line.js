@@ -5,7 +5,7 @@ import { clockTime } from './text.js';
 const MINUTE_MS = 60_000;
 /** The part of the window before now; the style sheet draws the now line there. */
 const PAST = 0.25;
-const SPANS = [30, 120, 720, 4320, 14_400];
+const SPANS = [30, 120, 720, 1440, 4320, 14_400];
 const TICKS = [5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880];
 /** The most lanes, and the most rows of a lane. */
 export const WHOLE = { lanes: 64, rows: 4 };
@@ -14,7 +14,8 @@ export const WHOLE = { lanes: 64, rows: 4 };
  * Draws the time line.
  * @param machines `{ name, url, note }`; `url` and `note` are optional
  * @param bars in order of priority: `{ key, label, name, className, machines, startMs, splitMs, endMs, notBeforeMs }`; `splitMs` is the start of the
- *   impact, or null; `notBeforeMs` is null if it is not drawn; `name` is the full description
+ *   impact, or null; `notBeforeMs` is null if it is not drawn; `name` is the full description; `band`, optional, is drawn behind all bars of the
+ *   lane: `{ key, label, name, startMs, endMs }`
  * @param most the most lanes, and the most rows of a lane
  */
 export function drawTimeLine(nowMs, machines, bars, most = WHOLE) {
@@ -70,27 +71,58 @@ function updateLane(item, { name, bars }, view) {
   setText(label.firstElementChild, name);
   const placed = place(bars, view);
   setText(label.lastElementChild, placed.length < bars.length ? `${bars.length - placed.length} more not drawn` : '');
-  track.style.height = `${Math.max(1, ...placed.map(({ row }) => row + 1)) * 1.75}rem`;
+  const bands = bandsOf(bars, view);
+  const headRem = bands.length > 0 ? 1.1 : 0;
+  track.style.height = `${headRem + Math.max(1, ...placed.map(({ row }) => row + 1)) * 1.75}rem`;
   sync(
     track,
-    placed,
-    ({ bar }) => bar.key,
-    makeBar,
-    (element, { bar, row }) => updateBar(element, bar, row, view),
+    [...bands.map((band) => ({ band })), ...placed],
+    ({ band, bar }) => (band ?? bar).key,
+    ({ band }) => (band ? makeBand() : makeBar()),
+    (element, { band, bar, row, isBehind }) => {
+      if (band) updateBand(element, band, view);
+      else updateBar(element, bar, headRem + row * 1.75, view);
+      element.classList.toggle('behind', isBehind === true);
+    },
   );
 }
 
-/** Places each bar in the first row with room for it and its label. */
+/** Each band once that is in view. */
+function bandsOf(bars, { fromMs, spanMs }) {
+  const bands = new Map(bars.flatMap(({ band }) => (band ? [[band.key, band]] : [])));
+  return [...bands.values()].filter(({ startMs, endMs }) => endMs > fromMs && startMs < fromMs + spanMs);
+}
+
+function makeBand() {
+  const band = el('div', { className: 'band' });
+  band.setAttribute('role', 'img');
+  return band;
+}
+
+function updateBand(element, { label, name, startMs, endMs }, view) {
+  const left = partOf(startMs, view);
+  Object.assign(element.style, { left: `${left}%`, width: `${partOf(endMs, view) - left}%` });
+  setText(element, label);
+  setName(element, name);
+}
+
+/** Percent of the window that is drawn, from its left. */
+const partOf = (ms, { fromMs, spanMs }) => Math.min(Math.max((ms - fromMs) / spanMs, 0), 1) * 100;
+
+/** Places each bar in the first row with room for it and its label, which stands behind the bar if it is longer and has room there. */
 function place(bars, { fromMs, spanMs, widthPx, rows }) {
   const freeFromPx = Array(rows).fill(-Infinity);
   const placed = [];
   for (const bar of bars) {
     const startPx = (Math.max(0, bar.startMs - fromMs) / spanMs) * widthPx;
-    const endPx = Math.max(((bar.endMs - fromMs) / spanMs) * widthPx, startPx + bar.label.length * 7 + 12);
+    const labelPx = bar.label.length * 7 + 12;
+    const barEndPx = Math.max(((bar.endMs - fromMs) / spanMs) * widthPx, startPx);
+    const isBehind = barEndPx - startPx < labelPx && barEndPx + labelPx <= widthPx;
+    const endPx = isBehind ? barEndPx + labelPx : Math.max(barEndPx, startPx + labelPx);
     const row = freeFromPx.findIndex((px) => px <= startPx);
     if (row < 0) continue;
     freeFromPx[row] = endPx + 6;
-    placed.push({ bar, row });
+    placed.push({ bar, row, isBehind });
   }
   return placed;
 }
@@ -101,14 +133,15 @@ function makeBar() {
   return bar;
 }
 
-function updateBar(element, bar, row, { fromMs, spanMs }) {
+function updateBar(element, bar, topRem, view) {
   const { startMs, splitMs, endMs, notBeforeMs } = bar;
-  const part = (ms) => Math.min(Math.max((ms - fromMs) / spanMs, 0), 1) * 100;
+  const { fromMs, spanMs } = view;
+  const part = (ms) => partOf(ms, view);
   const left = part(startMs);
   const within = (ms) => ((part(ms) - left) / Math.max(part(endMs) - left, 0.01)) * 100;
   const [before, after, mark, label] = element.children;
   element.className = `bar ${bar.className}`;
-  Object.assign(element.style, { left: `${left}%`, width: `${part(endMs) - left}%`, top: `${row * 1.75}rem` });
+  Object.assign(element.style, { left: `${left}%`, width: `${part(endMs) - left}%`, top: `${topRem}rem` });
   before.style.width = splitMs ? `${within(splitMs)}%` : '100%';
   after.hidden = !splitMs;
   after.style.left = splitMs ? `${within(splitMs)}%` : '';

@@ -51,8 +51,15 @@ function linesOf(
     `${eventId}${isDrill(eventId) ? ' (a drill)' : ''}`,
     ...(event === null
       ? [`has ended; approval: ${state}`]
-      : [eventDescription(event), nextStepLine(event, { dryRun, isBlind: sight === 'blind' })]),
+      : [eventDescription(event), nextStepLine(event, { dryRun, isBlind: sight === 'blind' }), ...windowLines(event)]),
     'story',
     ...storyLines(story, wallMs),
   ];
+}
+
+/** When the window opens and closes that the event waits for; the line before has it in all other cases. */
+function windowLines({ rule, nextStep }: NextStepEvent): readonly string[] {
+  const window = rule?.window ?? null;
+  if (window === null || nextStep.action !== 'approve' || nextStep.at === null) return [];
+  return [`window ${window.name}: opens at ${window.opensAt}, closes at ${window.closesAt}`];
 }

@@ -29,8 +29,10 @@ export interface ShownEvent {
   /** `affected`: whether the event names this machine; absent in the store. */
   readonly observer?: { readonly affected: boolean | null };
   readonly approval: ShownApproval | null;
-  /** This and the next one: absent in the store. */
+  /** This and the next two: absent in the store. */
   readonly nextStep?: NextStep;
+  /** The budgets that hold an approval back now. */
+  readonly heldBackBy?: readonly string[];
   readonly rule?: GoverningRule | null;
   /** Present only for a drill. */
   readonly drill?: true;

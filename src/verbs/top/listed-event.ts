@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject, objectOf, stringOf } from '../../formats/json-object.ts';
 import { APPROVAL_STATES, type ApprovalState } from '../../model/approvals.ts';
-import type { GoverningRule, NextStep } from '../../model/next-step.ts';
+import type { GoverningRule, GoverningWindow, NextStep } from '../../model/next-step.ts';
 
 interface ShownHold {
   readonly approver: string;
@@ -85,12 +85,19 @@ function shownNextStep({ action, at, by }: JsonObject): NextStep {
   };
 }
 
-function governingRule({ policy, then, waitingFor }: JsonObject): GoverningRule {
+function governingRule({ policy, then, waitingFor, window }: JsonObject): GoverningRule {
   return {
     policy: textOrNull(policy),
     then: then === 'approve' || then === 'never' ? then : 'wait',
     waitingFor: texts(waitingFor),
+    window: isObject(window) ? governingWindow(window) : null,
   };
+}
+
+/** Returns null if a time of it is missing. */
+function governingWindow({ name, opensAt, closesAt }: JsonObject): GoverningWindow | null {
+  if (moment(opensAt) === null || moment(closesAt) === null) return null;
+  return { name: stringOf(name), opensAt: String(opensAt), closesAt: String(closesAt) };
 }
 
 /** Whether an approver would judge both alike. */

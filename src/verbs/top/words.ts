@@ -31,15 +31,18 @@ export function nextWords(event: ListedEvent): string {
   if (isRunning(event)) return startedWords(event);
   const { approval, nextStep, rule, heldBackBy } = event;
   const holders = [...new Set(approval?.holds.map(({ approver }) => approver) ?? [])];
-  const waitingFor = rule?.waitingFor ?? approval?.waitingFor ?? [];
+  // Approvers may approve before the window opens, and need not.
+  const isOfRule = rule?.then === 'approve' && nextStep?.action === 'approve';
+  const waitingFor = isOfRule ? [] : (rule?.waitingFor ?? approval?.waitingFor ?? []);
   const isUnusual = approval !== null && !['waiting', 'held'].includes(approval.state);
   const parts = [
     ...(holders.length > 0 ? [`HELD by ${holders.join(', ')}`] : []),
     ...(waitingFor.length > 0 ? [`waits for ${waitingFor.join(', ')}`] : []),
+    ...(rule?.window && !isUnusual && heldBackBy.length === 0 ? [`window ${rule.window.name}`] : []),
     ...(heldBackBy.length > 0 ? [`held back by ${heldBackBy.join(', ')}`] : []),
     ...(isUnusual ? [`approval ${approval.state}`] : []),
     ...(rule?.then === 'never' ? ['never approved here'] : []),
-    ...(nextStep === null ? [] : nextStepWords(nextStep)),
+    ...(nextStep === null ? [] : nextStepWords(nextStep, rule?.window != null)),
   ];
   return parts.length === 0 ? 'nobody is asked' : parts.join('; ');
 }
@@ -54,8 +57,9 @@ export function durationWords(seconds: number): string {
   return seconds < 0 ? 'duration unknown' : seconds === 0 ? 'no interruption' : `interrupts for ${spokenTime(seconds)}`;
 }
 
-function nextStepWords({ action, at, by }: NextStep): readonly string[] {
-  const time = at === null ? '' : ` ${clockWords(Date.parse(at))}`;
+/** A window may open days ahead, so its time has the date. */
+function nextStepWords({ action, at, by }: NextStep, isInWindow: boolean): readonly string[] {
+  const time = at === null ? '' : ` ${isInWindow ? dateWords(Date.parse(at)) : clockWords(Date.parse(at))}`;
   if (action === 'approve') return [by === null ? `approved: submits${time}` : `${by} approves${time}`];
   // WHEN has the time.
   return action === 'start' ? ['Azure starts it'] : [];
@@ -64,6 +68,11 @@ function nextStepWords({ action, at, by }: NextStep): readonly string[] {
 /** The time of day in UTC. */
 export function clockWords(wallMs: number): string {
   return `${toRfc3339Seconds(wallMs).slice(11, 19)}Z`;
+}
+
+/** `11-28 21:00Z` */
+function dateWords(wallMs: number): string {
+  return `${toRfc3339Seconds(wallMs).slice(5, 16).replace('T', ' ')}Z`;
 }
 
 /** More names than these are counted in a question. */

@@ -10,6 +10,11 @@ const NOTHING = { action: null, at: null, by: null } as const;
 const WAITS = { policy: 'policy[1]', then: 'wait', waitingFor: [] } as const;
 const BOTH = { ...WAITS, waitingFor: ['orders', 'billing'] } as const;
 const WAITING = { state: 'waiting', approvedBy: [], holds: [] } as const;
+const NIGHTS = { name: 'nights', opensAt: '2026-11-24T21:00:00Z', closesAt: '2026-11-25T04:00:00Z' } as const;
+const AT_NIGHT = { policy: 'policy[0]', then: 'approve', waitingFor: ['orders'], window: NIGHTS } as const;
+const IN_WINDOW = { action: 'approve', at: '2026-11-24T21:00:00.000Z', by: 'policy[0]' } as const;
+const HELD_BACK = { action: 'approve', at: null, by: 'policy[0]' } as const;
+const NIGHTS_LINE = 'window nights from 2026-11-24T21:00:00Z until 2026-11-25T04:00:00Z';
 const EVENT: NextStepEvent = {
   ...{ eventId: 'A', eventStatus: 'Scheduled', nextStep: START },
   ...{ rule: { policy: null, then: 'wait', waitingFor: [] }, approval: null },
@@ -27,6 +32,10 @@ const CASES: readonly (readonly [Partial<NextStepEvent>, string, { dryRun?: bool
   [
     { approval: { ...WAITING, approvedBy: ['orders'] }, rule: { ...BOTH, waitingFor: ['billing'] } },
     `approved by orders; waits for: billing; if nobody acts: left to Azure, which starts it at ${AT}`,
+  ],
+  [
+    { approval: { ...WAITING, approvedBy: ['orders'] }, rule: { ...BOTH, waitingFor: ['billing'] }, nextStep: APPROVE },
+    'approved by orders; waits for: billing; if nobody acts: approved by policy[1] at 2026-01-01T00:13:00Z',
   ],
   [
     { approval: { ...WAITING, state: 'held', holds: [{ approver: 'ops', reason: 'export runs' }] } },
@@ -80,6 +89,63 @@ const CASES: readonly (readonly [Partial<NextStepEvent>, string, { dryRun?: bool
   [
     { rule: { policy: null, then: 'never', waitingFor: [] }, nextStep: NOTHING },
     'a recommendation only: there is nothing to approve',
+  ],
+  [
+    { rule: AT_NIGHT, nextStep: IN_WINDOW, heldBackBy: [] },
+    'waits for the window nights; if nobody acts: approved by policy[0] at 2026-11-24T21:00:00Z',
+  ],
+  [
+    { approval: { ...WAITING, approvedBy: ['orders'] }, rule: AT_NIGHT, nextStep: IN_WINDOW },
+    'approved by orders; waits for the window nights; if nobody acts: approved by policy[0] at 2026-11-24T21:00:00Z',
+  ],
+  [
+    { approval: { ...WAITING, state: 'failed' }, rule: AT_NIGHT, nextStep: IN_WINDOW },
+    'the metadata service rejected the approval; waits for the window nights; if nobody acts: approved by policy[0] at 2026-11-24T21:00:00Z',
+  ],
+  [
+    { approval: { ...WAITING, state: 'submitting' }, rule: AT_NIGHT, nextStep: IN_WINDOW },
+    'approved by policy[0]; submitted to Azure at 2026-11-24T21:00:00Z',
+  ],
+  [
+    {
+      approval: { ...WAITING, state: 'held', holds: [{ approver: 'ops', reason: 'export runs' }] },
+      rule: { ...AT_NIGHT, waitingFor: [] },
+    },
+    `held by ops: export runs; ${NIGHTS_LINE}; if nobody acts: left to Azure, which starts it at ${AT}`,
+  ],
+  [
+    { rule: { ...AT_NIGHT, waitingFor: [] } },
+    `this bridge is blind and submits nothing; ${NIGHTS_LINE}; left to Azure, which starts it at ${AT}`,
+    { isBlind: true },
+  ],
+  [
+    { rule: { ...AT_NIGHT, waitingFor: [] } },
+    `dry run: this bridge submits nothing; ${NIGHTS_LINE}; left to Azure, which starts it at ${AT}`,
+    { dryRun: true },
+  ],
+  [
+    { rule: { ...AT_NIGHT, then: 'wait', window: null } },
+    `waits for: orders; if nobody acts: left to Azure, which starts it at ${AT}`,
+  ],
+  [
+    { rule: { ...AT_NIGHT, window: null }, nextStep: HELD_BACK, heldBackBy: ['databases'] },
+    'held back by the budget databases; if nobody acts: approved by policy[0] as soon as it fits',
+  ],
+  [
+    { rule: AT_NIGHT, nextStep: HELD_BACK, heldBackBy: ['databases', 'all'] },
+    'held back by the budgets databases, all; if nobody acts: approved by policy[0] as soon as it fits in the window nights (until 2026-11-25T04:00:00Z)',
+  ],
+  [
+    {
+      approval: { ...WAITING, state: 'held', holds: [{ approver: 'ops', reason: null }] },
+      ...{ rule: { ...WAITS, window: null }, heldBackBy: ['databases'] },
+    },
+    `held by ops; held back by the budget databases; if nobody acts: left to Azure, which starts it at ${AT}`,
+  ],
+  // A bridge before 0.3.0 sends neither `window` nor `heldBackBy`.
+  [
+    { rule: { policy: 'policy[0]', then: 'approve', waitingFor: ['orders'] }, nextStep: IN_WINDOW },
+    'if nobody acts: approved by policy[0] at 2026-11-24T21:00:00Z',
   ],
   [{ eventId: 'drill-b7cf3c25-632b-4924-809d-3fb64afebede' }, `the drill starts at ${AT}`],
 ];

@@ -101,6 +101,24 @@ test('a second line says what happens to an event if nobody acts', () => {
   ]);
 });
 
+test('the second line names the window and the budgets that an event waits for', () => {
+  const window = { name: 'nights', opensAt: '2026-01-01T21:00:00Z', closesAt: '2026-01-02T04:00:00Z' };
+  const rule = { policy: 'policy[0]', then: 'approve', waitingFor: ['orders'], window } as const;
+  const nextStep = { action: 'approve', at: window.opensAt, by: 'policy[0]' } as const;
+  const waits = { ...EVENT, nextStep, rule, heldBackBy: [] };
+  const lines = textOf({
+    events: [waits, { ...waits, nextStep: { ...nextStep, at: null }, heldBackBy: ['databases'] }],
+  });
+  assert.equal(
+    lines[6],
+    '    waits for the window nights; if nobody acts: approved by policy[0] at 2026-01-01T21:00:00Z',
+  );
+  assert.match(
+    lines[8] ?? '',
+    /^ {4}held back by the budget databases; if nobody acts: approved by policy\[0\] as soon as/,
+  );
+});
+
 test('a backlog, an error, dead letters and a rejected reload are yellow', () => {
   const lastError = { code: 'BRIDGE_SINK_UNAVAILABLE', message: 'answered\n503', at: '2025-12-31T23:00:00Z' };
   const sink = { ...SINK, state: 'retrying', queued: 3, oldestAt: '2025-12-31T23:58:00Z', lastError, deadLetters: 2 };
