@@ -112,7 +112,8 @@ function waits(event: NextStepEvent, { isBlind }: Situation): readonly string[] 
 function windowWords({ approval, rule, nextStep, heldBackBy = [] }: NextStepEvent): readonly string[] {
   const window = rule?.window ?? null;
   if (window === null || approval?.state === 'submitting' || heldBackBy.length > 0) return [];
-  return nextStep.action === 'approve'
+  const isAhead = nextStep.at !== null && Date.parse(nextStep.at) <= Date.parse(window.opensAt);
+  return nextStep.action === 'approve' && isAhead
     ? [`waits for the window ${window.name}`]
     : [`window ${window.name} from ${timeOf(window.opensAt)} until ${timeOf(window.closesAt)}`];
 }

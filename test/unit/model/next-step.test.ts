@@ -102,6 +102,14 @@ const CASES: readonly (readonly [Partial<NextStepEvent>, string, { dryRun?: bool
     { approval: { ...WAITING, state: 'failed' }, rule: AT_NIGHT, nextStep: IN_WINDOW },
     'the metadata service rejected the approval; waits for the window nights; if nobody acts: approved by policy[0] at 2026-11-24T21:00:00Z',
   ],
+  // The window is open: the bridge repeats what the metadata service has rejected.
+  [
+    {
+      approval: { ...WAITING, state: 'failed' },
+      ...{ rule: AT_NIGHT, nextStep: { ...IN_WINDOW, at: '2026-11-24T22:10:00.000Z' } },
+    },
+    `the metadata service rejected the approval; ${NIGHTS_LINE}; if nobody acts: approved by policy[0] at 2026-11-24T22:10:00Z`,
+  ],
   [
     { approval: { ...WAITING, state: 'submitting' }, rule: AT_NIGHT, nextStep: IN_WINDOW },
     'approved by policy[0]; submitted to Azure at 2026-11-24T21:00:00Z',
