@@ -147,6 +147,8 @@ const GOVERNING_RULE = api.shape('GoverningRule', {
     description:
       'The window in which the rule approves, open or next. Null if it approves at any time, or if none opens before NotBefore.',
   },
+  during: { ...api.names, description: 'The windows that the rule names.' },
+  budgets: { ...api.names, description: 'The budgets that the rule names.' },
 });
 
 /** What happens to an event if nobody acts, and the rule that governs it. */
@@ -242,7 +244,7 @@ const GET_APPROVAL: api.ApiOperation = {
       },
       nextStep: { action: 'start', at: '2026-01-01T00:15:00Z', by: null },
       heldBackBy: [],
-      rule: { policy: null, then: 'wait', waitingFor: [], window: null },
+      rule: { policy: null, then: 'wait', waitingFor: [], window: null, during: [], budgets: [] },
       notStartedForSeconds: 3,
       steps: [
         { ...NO_STEP, at: '2026-01-01T00:00:00.100Z', step: 'recorded', approver: 'orders', via: 'token' },

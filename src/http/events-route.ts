@@ -94,7 +94,7 @@ const EXAMPLE = {
   },
   nextStep: { action: 'start', at: '2026-01-01T00:15:00Z', by: null },
   heldBackBy: [],
-  rule: { policy: null, then: 'wait', waitingFor: ['billing'], window: null },
+  rule: { policy: null, then: 'wait', waitingFor: ['billing'], window: null, during: [], budgets: [] },
 };
 
 function ofFirst(operationId: string): api.SchemaNode {

@@ -29,6 +29,10 @@ export interface GoverningRule {
    * absent in bridges before 0.3.0.
    */
   readonly window?: GoverningWindow | null;
+  /** The windows that the rule names; absent in bridges before 0.3.0. */
+  readonly during?: readonly string[];
+  /** The budgets that the rule names; absent in bridges before 0.3.0. */
+  readonly budgets?: readonly string[];
 }
 
 /** One opening of a window of `approvals.windows`. */
@@ -110,8 +114,9 @@ function waits(event: NextStepEvent, { isBlind }: Situation): readonly string[] 
 
 /** What a budget holds back is in its window already; a hold, a dry run and a blind bridge may outlast it. */
 function windowWords({ approval, rule, nextStep, heldBackBy = [] }: NextStepEvent): readonly string[] {
-  const window = rule?.window ?? null;
-  if (window === null || approval?.state === 'submitting' || heldBackBy.length > 0) return [];
+  const { window = null, during = [], policy = null } = rule ?? {};
+  if (approval?.state === 'submitting' || heldBackBy.length > 0) return [];
+  if (window === null) return during.length === 0 ? [] : [`no window of ${policy} opens before NotBefore`];
   const isAhead = nextStep.at !== null && Date.parse(nextStep.at) <= Date.parse(window.opensAt);
   return nextStep.action === 'approve' && isAhead
     ? [`waits for the window ${window.name}`]

@@ -4,13 +4,13 @@ import { toRfc3339Seconds } from '../../formats/dates.ts';
 import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
 import type { Instant, KnownEvent } from '../../model/events.ts';
 import { isDrill } from '../../model/ids.ts';
-import type { GoverningRule, NextStepEvent } from '../../model/next-step.ts';
+import type { GoverningRule, NextStep, NextStepEvent } from '../../model/next-step.ts';
 import { ageMs, now } from '../../time/clock.ts';
 import type { Allotments } from '../record/allotments.ts';
 import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import { keyOf, tooLong } from '../requests/start-requests.ts';
-import type { GovernedEvent } from '../rules/governed.ts';
+import { type GovernedEvent, openingFor } from '../rules/governed.ts';
 import { rankOf } from '../rules/group-order.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
 import { nextStepOf } from './next-step.ts';
@@ -105,11 +105,24 @@ export class Queries {
     const approval = known === undefined ? null : ledger.approvalOf(known.key, known.occurrence);
     const isSeen = known?.listed === true && !ports.isBlind();
     const heldBackBy = known === undefined ? [] : allotments.heldBackBy(known);
-    return {
-      nextStep: nextStepOf({ rules, approval, governedEvent, heldBackBy, isSeen, turnMs, at: now(deps) }),
-      heldBackBy,
-      rule: governedEvent && ruleOf(governedEvent, missingOf(rules, approval, governedEvent)),
+    const nextStep = nextStepOf({ rules, approval, governedEvent, heldBackBy, isSeen, turnMs, at: now(deps) });
+    return { nextStep, heldBackBy, rule: governedEvent && this.#ruleOf(governedEvent, approval, nextStep) };
+  }
+
+  #ruleOf(governedEvent: GovernedEvent, approval: EventApproval | null, { action, at }: NextStep): GoverningRule {
+    const { rules } = this.#parts;
+    const { ruling, opening: first } = governedEvent.governed;
+    // In a group, the turn of this bridge may come in a later opening than the first.
+    const atMs = action === 'approve' && at !== null ? Date.parse(at) : null;
+    const isLater = first !== null && atMs !== null && atMs >= first.untilMs;
+    const opening = isLater ? openingFor(rules.calendar, ruling, governedEvent.known.event, atMs) : first;
+    const window = opening && {
+      name: opening.window,
+      opensAt: toRfc3339Seconds(opening.fromMs),
+      closesAt: toRfc3339Seconds(opening.untilMs),
     };
+    const { policy, then, during, budgets } = ruling;
+    return { policy, then, waitingFor: missingOf(rules, approval, governedEvent), window, during, budgets };
   }
 
   /**
@@ -151,16 +164,6 @@ export class Queries {
       return state === null || event.notBefore === null ? [] : [{ state, notBefore: event.notBefore }];
     });
   }
-}
-
-function ruleOf({ governed }: GovernedEvent, waitingFor: readonly string[]): GoverningRule {
-  const { ruling, opening } = governed;
-  const window = opening && {
-    name: opening.window,
-    opensAt: toRfc3339Seconds(opening.fromMs),
-    closesAt: toRfc3339Seconds(opening.untilMs),
-  };
-  return { policy: ruling.policy, then: ruling.then, waitingFor, window };
 }
 
 /** An event that waits only for the deadline, a window or a budget of its rule does not wait for approvers. */

@@ -57,9 +57,13 @@ function linesOf(
   ];
 }
 
-/** When the window opens and closes that the event waits for; the line before has it in all other cases. */
+/** When the window opens and closes that the event waits for, and the windows and budgets of the rule. */
 function windowLines({ rule, nextStep }: NextStepEvent): readonly string[] {
-  const window = rule?.window ?? null;
-  if (window === null || nextStep.action !== 'approve' || nextStep.at === null) return [];
-  return [`window ${window.name}: opens at ${window.opensAt}, closes at ${window.closesAt}`];
+  const { policy = null, window = null, during = [], budgets = [] } = rule ?? {};
+  const isAhead = window !== null && nextStep.action === 'approve' && nextStep.at !== null;
+  return [
+    ...(isAhead ? [`window ${window.name}: opens at ${window.opensAt}, closes at ${window.closesAt}`] : []),
+    ...(during.length > 0 ? [`${policy} approves during: ${during.join(', ')}`] : []),
+    ...(budgets.length > 0 ? [`${policy} approves what fits: ${budgets.join(', ')}`] : []),
+  ];
 }

@@ -150,6 +150,14 @@ const CASES: readonly (readonly [Partial<NextStepEvent>, string, { dryRun?: bool
     },
     `held by ops; held back by the budget databases; if nobody acts: left to Azure, which starts it at ${AT}`,
   ],
+  [
+    { rule: { ...AT_NIGHT, window: null, during: ['nights'] } },
+    `waits for: orders; no window of policy[0] opens before NotBefore; if nobody acts: left to Azure, which starts it at ${AT}`,
+  ],
+  [
+    { rule: { ...AT_NIGHT, then: 'wait', window: null, during: ['nights'] } },
+    `waits for: orders; no window of policy[0] opens before NotBefore; if nobody acts: left to Azure, which starts it at ${AT}`,
+  ],
   // A bridge before 0.3.0 sends neither `window` nor `heldBackBy`.
   [
     { rule: { policy: 'policy[0]', then: 'approve', waitingFor: ['orders'] }, nextStep: IN_WINDOW },

@@ -26,7 +26,7 @@ import {
 } from '../../../virtual/approvals-fixture.ts';
 
 const START = { action: 'start', at: scheduledEvent().notBefore, by: null } as const;
-const WAITS = { policy: null, then: 'wait', waitingFor: [], window: null } as const;
+const WAITS = { policy: null, then: 'wait', waitingFor: [], window: null, during: [], budgets: [] } as const;
 const EMPTY = { steps: [], next: null, unwritten: [] };
 const FIRST = '2026-01-01T00:00:00.000Z';
 
