@@ -1,4 +1,4 @@
-// The answers of a bridge on loopback → what `explain` says on a terminal about windows and budgets.
+// The answers of a bridge → what `explain` says on a terminal about windows and budgets.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
