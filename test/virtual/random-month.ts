@@ -14,7 +14,8 @@ const ZONES = [
 ] as const;
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 const TYPES = ['Freeze', 'Reboot', 'Redeploy', 'Terminate'] as const;
-const NAMES = ['db_1', 'DB_2', 'db_3', 'web_1', 'web_2'] as const;
+/** One machine with two spellings. */
+const NAMES = ['db_1', 'DB_2', 'db_2', 'db_3', 'web_1', 'web_2'] as const;
 const HOUR = 60;
 const DAY = 24 * HOUR;
 const MONTH_DAYS = 30;
@@ -72,7 +73,11 @@ function maintenanceOf(index: number): fc.Arbitrary<Maintenance> {
     eventType: fc.constantFrom(...TYPES),
     resources: fc.subarray([...NAMES], { minLength: 1, maxLength: 3 }),
     fromMinute: fc.integer({ min: 1, max: (MONTH_DAYS - 8) * DAY }),
-    noticeMinutes: fc.oneof(fc.constantFrom(15, 2 * HOUR), fc.integer({ min: 15, max: 5 * DAY })),
+    noticeMinutes: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom(15, 2 * HOUR) },
+      { weight: 4, arbitrary: fc.integer({ min: 15, max: 5 * DAY }) },
+      { weight: 1, arbitrary: fc.constant(null) },
+    ),
     startDelayMinutes: fc.constantFrom(1, 5, HOUR),
     lengthMinutes: fc.constantFrom(1, 20, 5 * HOUR),
     canceledAfterMinutes: fc.option(minutes, { freq: 1 }).map((after) => after),
@@ -83,21 +88,33 @@ function maintenanceOf(index: number): fc.Arbitrary<Maintenance> {
   });
 }
 
+function monthFrom(start: string): fc.Arbitrary<Month> {
+  return fc.record({
+    startMs: fc.constant(Date.parse(start)),
+    days: fc.constant(MONTH_DAYS),
+    windows: fc.record({ one: windowFrom(start), two: windowFrom(start) }),
+    budgets: fc.record({ small: budget, large: budget }),
+    policy: fc.array(rule, { minLength: 1, maxLength: 3 }),
+    maintenances: fc
+      .integer({ min: 1, max: 8 })
+      .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => maintenanceOf(index)))),
+  });
+}
+
+/** Kills at any time, and while a maintenance waits, runs or rests. */
+function restartsIn({ maintenances }: Month): fc.Arbitrary<readonly number[]> {
+  const soon = fc.tuple(fc.constantFrom(...maintenances), fc.integer({ min: 0, max: 2 * DAY }));
+  return fc.uniqueArray(
+    fc.oneof(
+      fc.integer({ min: 1, max: MONTH_DAYS * DAY }),
+      soon.map(([{ fromMinute }, after]) => fromMinute + after),
+    ),
+    { maxLength: 6 },
+  );
+}
+
 /** A month, and the minutes after which the process is killed and started again. */
 export const randomMonth: fc.Arbitrary<{ readonly month: Month; readonly restarts: readonly number[] }> = fc
   .constantFrom(...STARTS)
-  .chain((start) =>
-    fc.record({
-      month: fc.record({
-        startMs: fc.constant(Date.parse(start)),
-        days: fc.constant(MONTH_DAYS),
-        windows: fc.record({ one: windowFrom(start), two: windowFrom(start) }),
-        budgets: fc.record({ small: budget, large: budget }),
-        policy: fc.array(rule, { minLength: 1, maxLength: 3 }),
-        maintenances: fc
-          .integer({ min: 1, max: 8 })
-          .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => maintenanceOf(index)))),
-      }),
-      restarts: fc.array(fc.integer({ min: 1, max: MONTH_DAYS * DAY }), { maxLength: 4 }),
-    }),
-  );
+  .chain(monthFrom)
+  .chain((month) => fc.record({ month: fc.constant(month), restarts: restartsIn(month) }));

@@ -147,6 +147,16 @@ testStories(
       'clock +8 min; poll; posts > 1',
     ],
     [
+      'after a release, the turn counts from the release, even if the machine slept through the opening',
+      { ...during('five'), ...THIRD },
+      'clock +6 min; poll; orders holds > 201 held; +1 min; orders releases > released; +119 s; posts > 0; +1 s; posts > 1',
+    ],
+    [
+      'a release after the machine slept through the end of the window approves nothing before the next one',
+      during('five', 'twelve'),
+      'orders holds; clock +6 min; poll; state > held; clock +5 min; orders releases > released; state > waiting; poll; posts > 0; next > approve min 12 policy[0]',
+    ],
+    [
       'a process that starts before its turn knows that no earlier one posted, so a hold is accepted',
       { ...during('five'), ...THIRD },
       '+415 s; poll; restart without a document; orders holds > 201 held; +10 s; poll; +5 min; posts > 0',
