@@ -1,16 +1,15 @@
 // `policy test`: a file, or a scenario in virtual time → the events to decide.
-import type { BridgeError } from '../errors.ts';
-import { carriedData } from '../formats/cloud-event-json.ts';
-import { parseInstant } from '../formats/dates.ts';
-import { isObject, parseJson } from '../formats/json-object.ts';
-import { parseDocument, readEntry } from '../metadata/document.ts';
-import type { ScheduledEvent } from '../model/events.ts';
-import { contentJson } from '../model/ids.ts';
-import { type MachineOptions, machineNames } from '../simulator/events/machine.ts';
-import { Group } from '../simulator/group.ts';
-import { toDocument } from '../simulator/metadata/document.ts';
-import type { Script } from '../simulator/script/script.ts';
-import { usageError } from './verb.ts';
+import type { BridgeError } from '../../errors.ts';
+import { carriedData } from '../../formats/cloud-event-json.ts';
+import { parseInstant } from '../../formats/dates.ts';
+import { isObject, parseJson } from '../../formats/json-object.ts';
+import { parseDocument, readEntry } from '../../metadata/document.ts';
+import type { ScheduledEvent } from '../../model/events.ts';
+import { type MachineOptions, machineNames } from '../../simulator/events/machine.ts';
+import { Group } from '../../simulator/group.ts';
+import { toDocument } from '../../simulator/metadata/document.ts';
+import type { Script } from '../../simulator/script/script.ts';
+import { usageError } from '../verb.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -71,38 +70,38 @@ function timeOf({ time }: Json): number | null {
 }
 
 /** The same at each run, so that the output for two policies can be compared line by line. */
-const START_MS = Date.UTC(2026, 0, 1);
+export const START_MS = Date.UTC(2026, 0, 1);
 
-/** An event that is new, or that has changed before its start. */
-export interface Sighting {
+export interface PlayOptions {
+  readonly apiVersion: string;
+  readonly machines: MachineOptions;
+  /** The start of the scenario in milliseconds since 1970. */
+  readonly startMs: number;
+}
+
+/** What the metadata service lists from a moment on. */
+interface Listed {
+  /** Milliseconds since 1970. */
   readonly atMs: number;
-  readonly event: ScheduledEvent;
+  readonly events: readonly ScheduledEvent[];
 }
 
 /**
- * Yields each event when it first appears and, while it is Scheduled, after each change. The scenario plays to its end
- * without approvals; a repeating one plays one round. The events are those of all machines of the group, under this
- * api-version.
+ * Yields the document at each moment of a scenario. It plays to its end without approvals; a repeating one plays one
+ * round. The events are those of all machines of the group, under this api-version.
  */
-export function* sightings(script: Script, wanted: MachineOptions, apiVersion: string): Generator<Sighting> {
-  const group = newGroup(script, wanted);
+export function* documents(script: Script, { machines, apiVersion, startMs }: PlayOptions): Generator<Listed> {
+  const group = newGroup(script, machines, startMs);
   group.play(script);
-  const endMs = START_MS + (script.everyMs ?? Number.POSITIVE_INFINITY);
-  const seen = new Map<string, string>();
-  for (let nextMs: number | null = START_MS; nextMs !== null && nextMs < endMs; nextMs = group.nextDueMs()) {
+  const endMs = startMs + (script.everyMs ?? Number.POSITIVE_INFINITY);
+  for (let nextMs: number | null = startMs; nextMs !== null && nextMs < endMs; nextMs = group.nextDueMs()) {
     group.clock.advance(nextMs - group.clock.nowMs());
     group.catchUp();
-    for (const event of eventsOf(group, apiVersion)) {
-      const content = contentJson(event);
-      const before = seen.get(event.eventId);
-      seen.set(event.eventId, content);
-      if (before !== content && (before === undefined || event.eventStatus === 'Scheduled'))
-        yield { atMs: nextMs, event };
-    }
+    yield { atMs: nextMs, events: eventsOf(group, apiVersion) };
   }
 }
 
-function newGroup(script: Script, wanted: MachineOptions): Group {
+function newGroup(script: Script, wanted: MachineOptions, startMs: number): Group {
   // A linear congruential generator gives the same EventIds at each run.
   let drawn = 0;
   const random = () => {
@@ -110,7 +109,7 @@ function newGroup(script: Script, wanted: MachineOptions): Group {
     return drawn / 2 ** 32;
   };
   // Only `advance` moves the clock.
-  const deps = { wallMs: () => START_MS, elapsedMs: () => 0, random };
+  const deps = { wallMs: () => startMs, elapsedMs: () => 0, random };
   return new Group({ deps, vms: machineNames(wanted, script.group), gpu: script.group?.gpu ?? false });
 }
 
