@@ -7,8 +7,10 @@ import { API_VERSIONS } from '../model/api-versions.ts';
 import type { Script } from '../simulator/script/script.ts';
 import { findScenario, shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { loadConfig } from './config.ts';
-import { compileDecision, reportLines } from './policy-decision.ts';
-import { readEvents, type Sighting, sightings } from './policy-events.ts';
+import type { Judged } from './policy/decision.ts';
+import { type PlayOptions, readEvents, START_MS } from './policy/events.ts';
+import { decisionsIn, decisionsOn } from './policy/play.ts';
+import { reportLines } from './policy/text.ts';
 import { machinesOption } from './simulate-options.ts';
 import { EXIT, needed, optionText, usageError, type Verb, type VerbContext } from './verb.ts';
 
@@ -19,10 +21,9 @@ export const policyVerb: Verb = {
   takesWords: true,
   words: ['test'],
   description: `Shows for each event which rule of approvals.policy decides, when, and why no earlier rule matches. Sends no request.
---event takes JSON: one event as the metadata service lists it, its document, or a CloudEvent of this bridge, which is evaluated at its own time.
---scenario plays a scenario of the simulator in virtual time without approvals, and shows the decision after each change. Without either: plays all shipped scenarios.
-With windows and budgets in the policy, it also shows when each event would be approved, in which window, and what holds it back: an event counts in a budget when it is Started, or from the moment at which a rule approves it.
-Prints NDJSON if standard output is not a terminal.`,
+--event takes JSON: one event as the metadata service lists it, its document, or a CloudEvent of this bridge, which is evaluated at its own time. The events of a document are decided together.
+--scenario plays a scenario of the simulator in virtual time without approvals, and shows the decision after each change. Windows and budgets decide over that time. Without either: plays all shipped scenarios.
+On a terminal, a table of event, window, moment and budget follows. Prints NDJSON if standard output is not a terminal.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration, with its policy' },
     event: { type: 'string', value: 'FILE', help: 'the event, or - for standard input' },
@@ -34,7 +35,7 @@ Prints NDJSON if standard output is not a terminal.`,
     at: {
       type: 'string',
       value: 'TIME',
-      help: 'evaluates the event at this time, or begins the scenario then (RFC 3339; default: now, and 2026-01-01)',
+      help: 'starts the scenario, or judges the file, at this RFC 3339 time (default: 2026-01-01T00:00:00Z; for a file, now)',
     },
     vms: { type: 'string', value: 'N', help: 'the number of machines (default: as in the scenario)' },
     name: {
@@ -47,12 +48,12 @@ Prints NDJSON if standard output is not a terminal.`,
     ['scheduled-events-bridge policy test --config bridge.yaml', 'what the policy decides in all scenarios'],
     ['scheduled-events-bridge policy test --config bridge.yaml --scenario rescheduled', 'in one scenario'],
     [
-      'scheduled-events-bridge policy test --config bridge.yaml --scenario redeploy --vms 3 --name web',
-      'for web_0, web_1 and web_2',
+      'scheduled-events-bridge policy test --config bridge.yaml --scenario busy-month --at 2026-03-15T00:00:00Z',
+      'a month with windows and budgets, from 15 March',
     ],
     [
-      'scheduled-events-bridge policy test --config bridge.yaml --scenario busy-month --at 2026-03-20T00:00:00Z',
-      'when a month of events is approved, with the change to summer time',
+      'scheduled-events-bridge policy test --config bridge.yaml --scenario redeploy --vms 3 --name web',
+      'for web_0, web_1 and web_2',
     ],
     [
       'scheduled-events-bridge events | scheduled-events-bridge policy test --config bridge.yaml --event -',
@@ -71,55 +72,70 @@ Prints NDJSON if standard output is not a terminal.`,
       throw usageError('--event and --scenario exclude each other: give one of them');
     const unusable = ['vms', 'name'].find((name) => file !== undefined && optionText(context, name) !== undefined);
     if (unusable !== undefined) throw usageError(`--${unusable} is for scenarios and cannot be used with --event`);
-    const wanted = machinesOption(context);
-    const startMs = timeOption(context);
+    const machines = machinesOption(context);
+    const atMs = atOption(context);
     const config = await loadConfig(context, needed(context, 'config'));
-    if (file !== undefined) await judgeFile(context, config, file, startMs);
+    const apiVersion = apiVersionOf(config);
+    if (file !== undefined) await judgeFile(context, config, { file, apiVersion, atMs });
     else {
       const scripts = scenario === undefined ? await shippedScenarios() : [await findScenario(scenario)];
-      for (const script of scripts)
-        await judgeScenario(context, config, script, sightings(script, wanted, apiVersionOf(config), startMs));
+      const play = { machines, apiVersion, startMs: atMs ?? START_MS };
+      for (const script of scripts) await judgeScenario(context, config, script, play);
     }
     return EXIT.fine;
   },
 };
+
+/** The first second and the first that is too late: no event, window or rest goes beyond the year 9999. */
+const TIMES = { firstMs: Date.UTC(1970, 0, 1), endMs: Date.UTC(9000, 0, 1) };
+
+/** @returns milliseconds since 1970 @throws BridgeError BRIDGE_USAGE */
+function atOption(context: VerbContext): number | undefined {
+  const value = optionText(context, 'at');
+  if (value === undefined) return undefined;
+  const ms = parseInstant(value);
+  if (ms === null)
+    throw usageError(`--at takes RFC 3339 with seconds and a zone, such as 2026-11-21T10:00:00Z, not "${value}"`);
+  if (ms < TIMES.firstMs || ms >= TIMES.endMs)
+    throw usageError(`--at takes a time from the years 1970 to 8999, not "${value}"`);
+  return ms;
+}
 
 /** `newest` is the newest known one here, because no service is asked. */
 function apiVersionOf({ metadata }: Config): string {
   return metadata.apiVersion === 'newest' ? API_VERSIONS[0] : metadata.apiVersion;
 }
 
-/** @throws BridgeError BRIDGE_USAGE */
-function timeOption(context: VerbContext): number | undefined {
-  const text = optionText(context, 'at');
-  if (text === undefined) return undefined;
-  const atMs = parseInstant(text);
-  if (atMs === null) throw usageError(`--at must be a time such as 2026-11-24T22:00:00Z, not "${text}"`);
-  return atMs;
+interface JudgedFile {
+  readonly file: string;
+  readonly apiVersion: string;
+  /** `--at`. Default: the time of a CloudEvent, otherwise now. */
+  readonly atMs: number | undefined;
 }
 
-async function judgeFile(context: VerbContext, config: Config, file: string, startMs?: number): Promise<void> {
+async function judgeFile(
+  context: VerbContext,
+  { approvals }: Config,
+  { file, apiVersion, atMs }: JudgedFile,
+): Promise<void> {
   const name = file === '-' ? 'standard input' : file;
-  const { events, atMs: ownMs } = readEvents(await bytesOf(context, file, name), name, apiVersionOf(config));
-  const atMs = startMs ?? ownMs ?? context.deps.wallMs();
-  const decisions = compileDecision(config.approvals)([{ atMs, listed: events, events }]);
-  if (!context.stdout.isTTY) for (const decision of decisions) await context.print(JSON.stringify(decision));
+  const given = readEvents(await bytesOf(context, file, name), name, apiVersion);
+  const judged = decisionsOn(given.events, approvals, atMs ?? given.atMs ?? context.deps.wallMs());
+  if (!context.stdout.isTTY) for (const { decision } of judged) await context.print(JSON.stringify(decision));
   else
-    for (const line of decisions.length > 0 ? reportLines(decisions) : [`${name} lists no events`])
-      await context.print(line);
+    for (const line of judged.length > 0 ? reportLines(judged) : [`${name} lists no events`]) await context.print(line);
 }
 
 async function judgeScenario(
   context: VerbContext,
-  config: Config,
+  { approvals }: Config,
   script: Script,
-  seen: Iterable<Sighting>,
+  play: PlayOptions,
 ): Promise<void> {
-  const decisions = compileDecision(config.approvals)(seen);
+  const judged: readonly Judged[] = [...decisionsIn(script, approvals, play)];
   if (!context.stdout.isTTY)
-    for (const decision of decisions) await context.print(JSON.stringify({ scenario: script.name, ...decision }));
-  else
-    for (const line of [`${script.name}: ${script.purpose}`, ...reportLines(decisions), '']) await context.print(line);
+    for (const { decision } of judged) await context.print(JSON.stringify({ scenario: script.name, ...decision }));
+  else for (const line of [`${script.name}: ${script.purpose}`, ...reportLines(judged), '']) await context.print(line);
 }
 
 /** Reads a file, which may be a pipe. @throws BridgeError BRIDGE_USAGE if it cannot be read or is longer than 4 MiB */

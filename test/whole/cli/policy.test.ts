@@ -77,6 +77,9 @@ test("an event in the metadata service's form is decided with rule, time and rea
     waitingFor: ['orders'],
     canBeApproved: true,
     deadline: { at: '2099-12-31T23:58:00Z', then: 'approve', because: null },
+    window: null,
+    nextStep: { action: 'approve', at: '2099-12-31T23:58:00.000Z', by: 'policy[1]' },
+    heldBackBy: [],
     passedOver: [
       {
         rule: 'policy[0]',

@@ -1,16 +1,15 @@
 // `policy test`: a file, or a scenario in virtual time → the events to decide.
-import type { BridgeError } from '../errors.ts';
-import { carriedData } from '../formats/cloud-event-json.ts';
-import { parseInstant } from '../formats/dates.ts';
-import { isObject, parseJson } from '../formats/json-object.ts';
-import { parseDocument, readEntry } from '../metadata/document.ts';
-import type { ScheduledEvent } from '../model/events.ts';
-import { contentJson } from '../model/ids.ts';
-import { type MachineOptions, machineNames } from '../simulator/events/machine.ts';
-import { Group } from '../simulator/group.ts';
-import { toDocument } from '../simulator/metadata/document.ts';
-import type { Script } from '../simulator/script/script.ts';
-import { usageError } from './verb.ts';
+import type { BridgeError } from '../../errors.ts';
+import { carriedData } from '../../formats/cloud-event-json.ts';
+import { parseInstant } from '../../formats/dates.ts';
+import { isObject, parseJson } from '../../formats/json-object.ts';
+import { parseDocument, readEntry } from '../../metadata/document.ts';
+import type { ScheduledEvent } from '../../model/events.ts';
+import { type MachineOptions, machineNames } from '../../simulator/events/machine.ts';
+import { Group } from '../../simulator/group.ts';
+import { toDocument } from '../../simulator/metadata/document.ts';
+import type { Script } from '../../simulator/script/script.ts';
+import { usageError } from '../verb.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -71,42 +70,34 @@ function timeOf({ time }: Json): number | null {
 }
 
 /** The same at each run, so that the output for two policies can be compared line by line. */
-const START_MS = Date.UTC(2026, 0, 1);
+export const START_MS = Date.UTC(2026, 0, 1);
 
-/** What the machines of a scenario read at one time. */
-export interface Sighting {
+export interface PlayOptions {
+  readonly apiVersion: string;
+  readonly machines: MachineOptions;
+  /** The start of the scenario in milliseconds since 1970. */
+  readonly startMs: number;
+}
+
+/** What the metadata service lists from a moment on. */
+interface Listed {
+  /** Milliseconds since 1970. */
   readonly atMs: number;
-  /** All listed events. */
-  readonly listed: readonly ScheduledEvent[];
-  /** Those that are new, or have changed before their start. */
   readonly events: readonly ScheduledEvent[];
 }
 
 /**
- * Yields each document with a change: an event that appears, changes, starts or ends. The scenario plays to its end
- * without approvals; a repeating one plays one round. The events are those of all machines of the group, under this
- * api-version.
+ * Yields the document at each moment of a scenario. It plays to its end without approvals; a repeating one plays one
+ * round. The events are those of all machines of the group, under this api-version.
  */
-export function* sightings(
-  script: Script,
-  wanted: MachineOptions,
-  apiVersion: string,
-  startMs = START_MS,
-): Generator<Sighting> {
-  const group = newGroup(script, wanted, startMs);
+export function* documents(script: Script, { machines, apiVersion, startMs }: PlayOptions): Generator<Listed> {
+  const group = newGroup(script, machines, startMs);
   group.play(script);
   const endMs = startMs + (script.everyMs ?? Number.POSITIVE_INFINITY);
-  let seen: ReadonlyMap<string, string> = new Map();
   for (let nextMs: number | null = startMs; nextMs !== null && nextMs < endMs; nextMs = group.nextDueMs()) {
     group.clock.advance(nextMs - group.clock.nowMs());
     group.catchUp();
-    const listed = eventsOf(group, apiVersion);
-    const before = seen;
-    seen = new Map(listed.map((event) => [event.eventId, contentJson(event)]));
-    const changed = listed.filter(({ eventId }) => before.get(eventId) !== seen.get(eventId));
-    const events = changed.filter((event) => !before.has(event.eventId) || event.eventStatus === 'Scheduled');
-    const isNews = changed.length > 0 || [...before.keys()].some((eventId) => !seen.has(eventId));
-    if (isNews) yield { atMs: nextMs, listed, events };
+    yield { atMs: nextMs, events: eventsOf(group, apiVersion) };
   }
 }
 
