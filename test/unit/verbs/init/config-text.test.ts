@@ -24,7 +24,8 @@ const port = fc.integer({ min: 1, max: 65_535 });
 const url = fc
   .tuple(fc.constantFrom('http', 'https'), host, port, fc.webPath(), fc.webQueryParameters())
   .map(([scheme, name, number, path, query]) => `${scheme}://${name}:${number}${path}?${query}`);
-const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
+const RESERVED = ['__proto__', 'constructor', 'prototype'];
+const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/).filter((each) => !RESERVED.includes(each));
 const path = fc
   .string({ minLength: 1, unit: 'grapheme' })
   .filter((text) => !/\0|\/$/.test(text) && text.isWellFormed());
