@@ -59,6 +59,8 @@ export interface Moment {
 export interface History {
   /** In order; `atMs` counts from the begin of the month. */
   readonly moments: readonly Moment[];
+  /** Every time at which something may happen: moments, edges of windows, deadlines, ends of rests. */
+  readonly times: readonly number[];
   /** By EventId: the milliseconds since the begin of the month at which its approval is posted. */
   readonly approved: ReadonlyMap<string, number>;
 }
@@ -159,9 +161,11 @@ export function historyOf(month: Month): History {
     };
   });
   const moments: Moment[] = [];
+  const visited: number[] = [];
   const times = new Times();
   for (const life of lives) schedule(life, month, times);
   for (let atMs = times.next(-1); atMs !== null; atMs = times.next(atMs)) {
+    visited.push(atMs);
     // What time alone brings comes before what happens at the same moment.
     approve(lives, month, atMs, times);
     const shown = lives.flatMap((life) => shownOf(life, atMs, times));
@@ -176,7 +180,7 @@ export function historyOf(month: Month): History {
   const approved = lives.flatMap(({ maintenance: { eventId }, approvedMs }) =>
     approvedMs === null ? [] : [[eventId, approvedMs] as const],
   );
-  return { moments, approved: new Map(approved) };
+  return { moments, times: visited, approved: new Map(approved) };
 }
 
 /** Moments to look at, each once, in order. */
@@ -279,11 +283,12 @@ function approve(lives: readonly Life[], month: Month, atMs: number, times: Time
         (one.notBeforeMs ?? Number.MAX_SAFE_INTEGER) - (other.notBeforeMs ?? Number.MAX_SAFE_INTEGER) ||
         (one.maintenance.eventId < other.maintenance.eventId ? -1 : 1),
     );
-  // Those of approvers first: they ask no budget, and count in it.
-  for (const isVote of [true, false]) {
+  // Those of approvers, and of rules without budgets, come first: they ask no budget, and count in it.
+  for (const asksBudgets of [false, true]) {
     for (const life of inOrder) {
-      if (life.approvedMs !== null || life.hasVoted !== isVote) continue;
-      if (!isVote && !(rulesApprove(life, atMs) && fits(life, lives, month, atMs))) continue;
+      const { hasVoted, rule } = life;
+      if (life.approvedMs !== null || asksBudgets !== (!hasVoted && rule?.budgets !== undefined)) continue;
+      if (!hasVoted && !(rulesApprove(life, atMs) && fits(life, lives, month, atMs))) continue;
       life.approvedMs = atMs;
       times.add(startedBy(atMs, life.maintenance.startDelayMinutes));
     }

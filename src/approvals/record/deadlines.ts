@@ -1,4 +1,4 @@
-// Wall times of deadlines → the key of each when it expires, even if the wall clock is set.
+// Wall times of deadlines → the keys of those that expire, even if the wall clock is set.
 import { type Observable, Subject } from 'rxjs';
 import type { CancelTimer, Deps } from '../../time/clock.ts';
 
@@ -8,19 +8,24 @@ const LONGEST_MS = 60 * 60 * 1000;
 interface Deadline {
   readonly dueMs: number;
   readonly cancel: CancelTimer;
+  /** Whether it was emitted since it expired. */
+  isTold: boolean;
 }
 
 export class Deadlines implements Disposable {
   readonly #deps: Pick<Deps, 'wallMs' | 'after'>;
-  readonly #due$ = new Subject<string>();
+  readonly #due$ = new Subject<readonly string[]>();
   readonly #ahead = new Map<string, Deadline>();
 
   constructor(deps: Pick<Deps, 'wallMs' | 'after'>) {
     this.#deps = deps;
   }
 
-  /** Emits each key when its deadline expires, and again at each `lookAgain` until `set` is called for it. */
-  get due$(): Observable<string> {
+  /**
+   * Emits the keys whose deadlines have expired, those of one moment together, and again at each `lookAgain` until
+   * `set` is called for them.
+   */
+  get due$(): Observable<readonly string[]> {
     return this.#due$;
   }
 
@@ -36,7 +41,9 @@ export class Deadlines implements Disposable {
    */
   lookAgain(): void {
     const nowMs = this.#deps.wallMs();
-    for (const [key, { dueMs }] of [...this.#ahead]) if (dueMs <= nowMs) this.#due$.next(key);
+    const due = [...this.#ahead].filter(([, { dueMs }]) => dueMs <= nowMs);
+    for (const [, deadline] of due) deadline.isTold = true;
+    if (due.length > 0) this.#due$.next(due.map(([key]) => key));
   }
 
   [Symbol.dispose](): void {
@@ -47,11 +54,11 @@ export class Deadlines implements Disposable {
   #wait(key: string, dueMs: number): void {
     const leftMs = Math.max(0, dueMs - this.#deps.wallMs());
     const cancel = this.#deps.after(Math.min(leftMs, LONGEST_MS), () => this.#awake(key, dueMs));
-    this.#ahead.set(key, { dueMs, cancel });
+    this.#ahead.set(key, { dueMs, cancel, isTold: false });
   }
 
   #awake(key: string, dueMs: number): void {
-    if (dueMs <= this.#deps.wallMs()) this.#due$.next(key);
-    else this.#wait(key, dueMs);
+    if (dueMs > this.#deps.wallMs()) this.#wait(key, dueMs);
+    else if (this.#ahead.get(key)?.isTold === false) this.lookAgain();
   }
 }

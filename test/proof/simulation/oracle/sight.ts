@@ -29,8 +29,7 @@ export function judgeSight(seen: readonly Observation[], report: Report): void {
   for (const gap of gaps) {
     const limitMs = gap.fromMs < 0 ? FIRST_MS : BLIND_MS;
     const [blind, restored] = told.slice(next, next + 2);
-    const isTold =
-      blind?.name === 'blind' && timeOf(blind.event, seen) >= gap.fromMs && timeOf(blind.event, seen) <= gap.toMs;
+    const isTold = blind?.name === 'blind' && timeOf(blind, seen) >= gap.fromMs && timeOf(blind, seen) <= gap.toMs;
     if (isTold) {
       next += restored?.name === 'restored' ? 2 : 1;
       if (gap.mayMs < limitMs) report('invented', blind.atMs, `${blind.id}: no process watched for ${limitMs} ms`);
@@ -43,10 +42,16 @@ export function judgeSight(seen: readonly Observation[], report: Report): void {
   for (const { id, atMs } of told.slice(next)) report('invented', atMs, `${id} belongs to no gap between documents`);
 }
 
-/** When the CloudEvent was made, in virtual time: its clock may have jumped, so this is where it stood then. */
-function timeOf(event: Json, seen: readonly Observation[]): number {
+/**
+ * When the CloudEvent was made, in virtual time. Its clock may have jumped, also back after that, so this is where it
+ * stood before the CloudEvent arrived.
+ */
+function timeOf(
+  { event, atMs }: { readonly event: Json; readonly atMs: number },
+  seen: readonly Observation[],
+): number {
   const wallMs = Date.parse(String(event['time']));
-  const near = seen.findLast((each) => each.wallMs <= wallMs);
+  const near = seen.findLast((each) => each.atMs <= atMs && each.wallMs <= wallMs);
   return near === undefined ? 0 : near.atMs + (wallMs - near.wallMs);
 }
 

@@ -236,6 +236,22 @@ test('a deadline that approves waits for its budget, also over a restart', async
   assert.equal(site.posted(), 'A B');
 });
 
+test('of two deadlines at one moment, the one with the smaller EventId is approved, in whatever order they came', async (t) => {
+  const deadline = { beforeMs: 50 * MINUTE_MS, then: 'approve' } as const;
+  for (const order of [
+    ['A', 'B'],
+    ['B', 'A'],
+  ]) {
+    const site = new Site(t, settings({ then: 'wait', deadline }));
+    for (const eventId of order) {
+      site.list(eventId, [`db_${eventId}`]);
+      await site.poll();
+    }
+    await site.fixture.time.advance(11 * MINUTE_MS);
+    assert.equal(site.posted(), 'A');
+  }
+});
+
 test('an event whose window closes while it is held back waits for the next window', async (t) => {
   const site = new Site(t, settings({ during: ['five', 'twenty'] }));
   site.list('A', ['db_1'], { notBefore: inMinutes(50) });
