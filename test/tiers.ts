@@ -26,7 +26,7 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
   ],
   'a thousand programs at once': ['test/adapters/command/lane.test.ts'],
   'real syslog daemons': ['test/adapters/syslog/daemons.test.ts'],
-  'ten thousand months': ['test/whole/approvals/months-*-of-4.test.ts'],
+  'ten thousand months, and two hundred on whole bridges': ['test/whole/approvals/months-*.test.ts'],
   'long days and random groups': ['test/whole/bridge/{channels,clock-at-boot,day,group-random}.test.ts'],
   'every crash of every file that is written': ['test/proof/files/*.test.ts'],
   'every option of every verb': [
