@@ -45,6 +45,7 @@ export class Ledger {
   readonly #open = new Map<string, EventApproval>();
   readonly #decided$ = new Subject<EventApproval>();
   readonly #committed$ = new Subject<void>();
+  #isInOne = false;
 
   constructor({ rules, store, deps, deadlines }: LedgerParts) {
     this.#store = store;
@@ -57,7 +58,7 @@ export class Ledger {
     return this.#decided$;
   }
 
-  /** Emits after each commit of this ledger. */
+  /** Emits after each commit of this ledger, or after all of `inOne`. */
   get committed$(): Observable<void> {
     return this.#committed$;
   }
@@ -90,6 +91,17 @@ export class Ledger {
     const pending = together(parts);
     if (pending.isNews) this.#store.commit(pending.write);
     pending.apply();
+    if (!this.#isInOne) this.#committed$.next();
+  }
+
+  /** Runs several commits, between which nothing else may be decided. @throws what `work` does */
+  inOne(work: () => void): void {
+    this.#isInOne = true;
+    try {
+      work();
+    } finally {
+      this.#isInOne = false;
+    }
     this.#committed$.next();
   }
 

@@ -47,10 +47,12 @@ export class Reviews {
   again(): void {
     const { ports, deps, ledger } = this.#parts;
     const at = now(deps);
-    // Whether it was this bridge's turn to post is judged by the rules that come.
-    ledger.commit(ledger.open().map((approval) => ledger.answerRecord.doubt(approval)));
-    const scheduled = [...ports.events().values()].filter(({ event }) => event.eventStatus === 'Scheduled');
-    ledger.commit(scheduled.map((known) => this.review(known, ledger.approvalOf(known.key, known.occurrence), at)));
+    ledger.inOne(() => {
+      // Whether it was this bridge's turn to post is judged by the rules that come.
+      ledger.commit(ledger.open().map((approval) => ledger.answerRecord.doubt(approval)));
+      const scheduled = [...ports.events().values()].filter(({ event }) => event.eventStatus === 'Scheduled');
+      ledger.commit(scheduled.map((known) => this.review(known, ledger.approvalOf(known.key, known.occurrence), at)));
+    });
   }
 
   /**

@@ -12,6 +12,7 @@ import {
   approve,
   caller,
   REFUSED,
+  RULES,
   reopened,
   STARTED,
   said,
@@ -236,21 +237,69 @@ test('a deadline that approves waits for its budget, also over a restart', async
   assert.equal(site.posted(), 'A B');
 });
 
-test('of two deadlines at one moment, the one with the smaller EventId is approved, in whatever order they came', async (t) => {
-  const deadline = { beforeMs: 50 * MINUTE_MS, then: 'approve' } as const;
-  for (const order of [
-    ['A', 'B'],
-    ['B', 'A'],
-  ]) {
-    const site = new Site(t, settings({ then: 'wait', deadline }));
+test('of two deadlines that expire at once, the order of EventId decides, not that of their timers', async (t) => {
+  const deadline = { beforeMs: 5 * MINUTE_MS, then: 'approve' } as const;
+  const site = new Site(t, settings({ then: 'wait', deadline }));
+  site.list('B', ['db_2']);
+  await site.poll();
+  site.list('A', ['db_1']);
+  await site.poll();
+  await site.fixture.time.advance(56 * MINUTE_MS);
+  assert.equal(site.posted(), 'A');
+  assert.deepEqual(site.heldBack('B'), ['databases']);
+});
+
+test('of two deadlines that expired while the machine slept, the earlier NotBefore is tried first', async (t) => {
+  const deadline = { beforeMs: 30 * MINUTE_MS, then: 'approve' } as const;
+  const site = new Site(t, settings({ then: 'wait', deadline }));
+  site.list('B', ['db_2'], { notBefore: inMinutes(70) });
+  await site.poll();
+  site.list('A', ['db_1'], { notBefore: inMinutes(65) });
+  await site.poll();
+  site.fixture.time.jumpWall(45 * MINUTE_MS);
+  await site.poll();
+  assert.equal(site.posted(), 'A');
+});
+
+test('of two events whose windows meet, the earlier NotBefore is tried first when one closes and one opens', async (t) => {
+  const windows = {
+    early: { days: EVERY_DAY, from: '00:05', to: '00:10', except: [], timeZone: 'UTC' },
+    late: { days: EVERY_DAY, from: '00:10', to: '00:15', except: [], timeZone: 'UTC' },
+  };
+  const rule = { then: 'approve', budgets: ['databases'] } as const;
+  const policy: readonly PolicyRule[] = [
+    { when: { impacts: ['Redeploy'] }, ...rule, during: ['late'] },
+    { when: { impacts: ['Reboot'] }, ...rule, during: ['early', 'late'] },
+  ];
+  const site = new Site(t, { ...settings(), windows, policy });
+  site.list('B', ['db_2'], { eventType: 'Redeploy', notBefore: inMinutes(70) });
+  await site.poll();
+  site.list('A', ['db_1'], { eventType: 'Reboot', notBefore: inMinutes(65) });
+  await site.poll();
+  site.approvals.hold(caller('orders'), { EventId: 'A' });
+  site.fixture.time.jumpWall(10 * MINUTE_MS);
+  assert.equal(said(site.approvals.release(caller('orders'), 'A', null)), 'released');
+  await site.poll();
+  assert.equal(site.posted(), 'A');
+});
+
+for (const order of ['AB', 'BA'])
+  test(`a rule without budgets goes first at one moment, and counts (listed in the order ${order})`, async (t) => {
+    const during = ['five'];
+    const policy: readonly PolicyRule[] = [
+      { when: { impacts: ['Redeploy'] }, then: 'approve', during, budgets: ['databases'] },
+      { when: { impacts: ['Reboot'] }, then: 'approve', during },
+    ];
+    const site = new Site(t, { ...settings(), policy });
     for (const eventId of order) {
-      site.list(eventId, [`db_${eventId}`]);
+      if (eventId === 'A') site.list('A', ['db_1'], { eventType: 'Redeploy', notBefore: inMinutes(30) });
+      else site.list('B', ['db_2'], { eventType: 'Reboot' });
       await site.poll();
     }
-    await site.fixture.time.advance(11 * MINUTE_MS);
-    assert.equal(site.posted(), 'A');
-  }
-});
+    await site.fixture.time.advance(6 * MINUTE_MS);
+    assert.equal(site.posted(), 'B');
+    assert.deepEqual(site.heldBack('A'), ['databases']);
+  });
 
 test('an event whose window closes while it is held back waits for the next window', async (t) => {
   const site = new Site(t, settings({ during: ['five', 'twenty'] }));
@@ -290,6 +339,34 @@ test('a reload that raises the limit approves what fits then, and one that lower
   assert.equal(site.posted(), 'A B');
   await site.restart(settings());
   assert.equal(site.approvals.summary('b')?.state, 'submitted');
+});
+
+test('a reload that forbids what a budget holds back approves nothing, even if it removes the budget', async (t) => {
+  const site = new Site(t, settings());
+  site.list('A', ['db_1']);
+  site.list('B', ['db_2']);
+  await site.poll();
+  site.approvals.reload({ ...RULES, ...settings({}, {}), budgets: {}, policy: [{ when: {}, then: 'never' }] });
+  await site.poll();
+  assert.equal(site.posted(), 'A');
+  assert.deepEqual(site.heldBack('B'), []);
+  assert.equal(site.approvals.summary('b'), null);
+  assert.deepEqual(site.fixture.told, ['decided', 'submitted']);
+});
+
+test('a reload that raises the limit approves what fits then', async (t) => {
+  const site = new Site(t, settings());
+  for (const [eventId, name] of [
+    ['A', 'db_1'],
+    ['B', 'db_2'],
+    ['C', 'db_3'],
+  ] as const)
+    site.list(eventId, [name]);
+  await site.poll();
+  site.approvals.reload({ ...RULES, ...settings({}, { atMost: 2 }) });
+  await site.poll();
+  assert.equal(site.posted(), 'A B');
+  assert.deepEqual(site.heldBack('C'), ['databases']);
 });
 
 test('a dry run holds back as the real one would', async (t) => {
