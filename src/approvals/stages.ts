@@ -41,7 +41,7 @@ export function connectStages(parts: ApprovalsParts) {
   const deadlines = new Deadlines(parts.deps);
   const ledger = new Ledger({ ...parts, rules, deadlines });
   const shared = { ...parts, rules, auditTrail, ledger, turnMs };
-  const allotments = new Allotments(shared);
+  const allotments = new Allotments({ ...shared, deadlines });
   const commands = new Commands(shared);
   const reviews = new Reviews({
     ...{ ...shared, allotments },

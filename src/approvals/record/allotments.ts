@@ -30,19 +30,23 @@ interface Waiting {
   readonly after: EventApproval;
 }
 
+interface AllotmentsParts extends RecordParts {
+  readonly deadlines: Pick<Deadlines, 'lookAgain'>;
+}
+
 /**
  * Approves what fits the budgets: after each change, and when the rest of an ended event is over. So the decision of a
  * rule with budgets is made in two steps: its time comes, and it fits.
  */
 export class Allotments implements Disposable {
-  readonly #parts: RecordParts;
+  readonly #parts: AllotmentsParts;
   readonly #restEnds: Deadlines;
   #rests: readonly Rest[] = [];
   /** By key: what budgets hold back, so that its start by Azure can be logged. */
   #heldBack: ReadonlyMap<string, { readonly occurrence: number; readonly budgets: readonly string[] }> = new Map();
   #isTrying = false;
 
-  constructor(parts: RecordParts) {
+  constructor(parts: AllotmentsParts) {
     this.#parts = parts;
     this.#restEnds = new Deadlines(parts.deps);
     this.#restEnds.due$.subscribe(() => this.tryAll());
@@ -88,6 +92,8 @@ export class Allotments implements Disposable {
     if (this.#isTrying) return;
     this.#isTrying = true;
     try {
+      // What else is due now counts too: the result must not depend on whose timer ran first.
+      this.#parts.deadlines.lookAgain();
       this.#try(now(this.#parts.deps));
     } catch (error) {
       this.#parts.logger.error(
