@@ -66,7 +66,7 @@ export function caller(approver: string): ApprovalOrigin {
 }
 
 export class ApprovalsFixture {
-  readonly time = new VirtualTime();
+  readonly time: VirtualTime;
   readonly store = new MemoryApprovalStore();
   /** What the service lists, by EventId in lower case. */
   readonly service = new Map<string, ScheduledEvent>();
@@ -74,7 +74,7 @@ export class ApprovalsFixture {
   /** Keys of drills that the bridge has accepted itself. */
   readonly drillsApproved: string[] = [];
   /** Polls every second, as is usual. */
-  readonly rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: this.time.elapsedMs });
+  readonly rate: RequestRate;
   /** `SINK OCCURRENCE` of what sinks were sent. */
   readonly sent = new Set<string>();
   /** `source:NAME APPROVER` and `sink:NAME APPROVER` that may no longer act. */
@@ -97,6 +97,12 @@ export class ApprovalsFixture {
   #goodAt: Instant | null = null;
   #occurrences = 0;
   #approvals: Approvals | null = null;
+
+  /** @param options when the clock begins; by default at midnight of 1 January 2026 */
+  constructor(options: { readonly startMs?: number } = {}) {
+    this.time = new VirtualTime(options);
+    this.rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: this.time.elapsedMs });
+  }
 
   /**
    * Approvals over the same store, as a process makes them; those before it are forgotten, as by kill -9.

@@ -210,6 +210,64 @@ test('without an event or a scenario it decides about all scenarios that are shi
   assert.deepEqual([advice?.['policy'], advice?.['then'], advice?.['passedOver']], [null, 'never', []]);
 });
 
+const OWN_TERMS = `
+  windows: { nights: { days: [Mon, Tue, Wed, Thu, Fri], from: "22:00", to: "05:00", timeZone: Europe/Berlin } }
+  budgets: { databases: { resources: ["db_*"], atMost: 1 } }
+  policy:
+    - { when: { initiators: [Platform] }, then: approve, during: [nights], budgets: [databases] }
+`;
+
+/** What each line says of windows and budgets. */
+function termsOf(ended: Ended): readonly unknown[] {
+  return decisionsOf(ended).map(({ eventId, window, nextStep, heldBackBy }) => [eventId, window, nextStep, heldBackBy]);
+}
+
+test('the events of a file are decided together, by windows and budgets, as of --at', async (t) => {
+  const events = ['b', 'a', 'c'].map((EventId) => ({ ...EVENT, EventId, Resources: [`db_${EventId}`] }));
+  const judgedAt = (at: string) =>
+    run(t, [...configured(t, OWN_TERMS), '--event', '-', '--at', at], {
+      env: ENV,
+      input: JSON.stringify({ DocumentIncarnation: 1, Events: events }),
+    });
+  const held = ['nights', { action: 'approve', at: null, by: 'policy[0]' }, ['databases']];
+  const approved = (at: string) => ['nights', { action: 'approve', at, by: 'policy[0]' }, []];
+  // A summer night: 22:30 in Berlin. The first of one NotBefore is the one with the first EventId.
+  assert.deepEqual(termsOf(await judgedAt('2026-06-01T22:30:00+02:00')), [
+    ['b', ...held],
+    ['a', ...approved('2026-06-01T20:30:00.000Z')],
+    ['c', ...held],
+  ]);
+  // The day before the change to summer time, a Saturday: the next night is that of Monday.
+  const monday = approved('2026-03-30T20:00:00.000Z');
+  assert.deepEqual(termsOf(await judgedAt('2026-03-28T12:00:00Z')), [
+    ['b', ...monday],
+    ['a', ...monday],
+    ['c', ...monday],
+  ]);
+});
+
+test('a month is played from --at, and the same at each run', async (t) => {
+  const args = [...configured(t, OWN_TERMS), '--scenario', 'busy-month', '--at', '2026-03-15T12:00:00Z'];
+  const [first, again] = [await run(t, args, { env: ENV }), await run(t, args, { env: ENV })];
+  assert.equal(again.stdout, first.stdout);
+  const decisions = decisionsOf(first);
+  assert.equal(decisions[0]?.['at'], '2026-03-16T12:00:00Z');
+  // Announced on a Saturday, a week ahead: the first night is that of Monday.
+  const predicted = decisions.find(({ notBefore }) => notBefore === '2026-03-28T12:00:00Z');
+  assert.deepEqual(
+    [predicted?.['at'], predicted?.['nextStep']],
+    ['2026-03-21T12:00:00Z', { action: 'approve', at: '2026-03-23T21:00:00.000Z', by: 'policy[0]' }],
+  );
+});
+
+for (const at of ['soon', '2026-03-15', '2026-02-30T00:00:00Z', '9999-12-31T23:59:59Z', '']) {
+  test(`--at "${at}" is refused with exit code 2`, async (t) => {
+    const { code, stdout, stderr } = await run(t, [...configured(t), '--at', at], { env: ENV });
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' }, stderr);
+    assert.match(stderr, /--at takes (RFC 3339 with seconds and a zone|a time from the years 1970 to 8999)/);
+  });
+}
+
 test('on a terminal it prints sentences, and equal decisions once', { skip }, async (t) => {
   const onTerminal = async (...more: readonly string[]) => {
     const args = [process.execPath, MAIN, ...configured(t), ...more];
@@ -230,4 +288,23 @@ test('on a terminal it prints sentences, and equal decisions once', { skip }, as
     /1000 events {2}Freeze of .*\n {4}no rule matches: wait for any of orders, billing\n/,
   );
   assert.match(await onTerminal('--scenario', 'platform-reboot'), /policy\[3\]: wait for 2 of orders, billing\n/);
+});
+
+test('the table on a terminal fits 80 columns and one line for each row, whatever the names', { skip }, async (t) => {
+  const file = join(folderOf(t), 'document.json');
+  const resources = ['db_\u001b[31m\n\u202ered', 'db_1'.padEnd(300, 'x')];
+  const events = resources.map((name, index) => ({ ...EVENT, EventId: `${index}\u001b]0;x\u0007`, Resources: [name] }));
+  writeFileSync(file, JSON.stringify({ DocumentIncarnation: 1, Events: events }));
+  const words = [...configured(t, OWN_TERMS), '--event', file, '--at', '2026-06-01T22:30:00+02:00'];
+  const args = [process.execPath, MAIN, ...words];
+  const { code, stdout } = await start(t, args, { node: 'python3', main: ON_TERMINAL, env: ENV }).ended();
+  assert.equal(code, 0, stdout);
+  const lines = stdout.replaceAll('\r', '').trimEnd().split('\n');
+  const table = lines.slice(lines.findIndex((line) => line.startsWith('  event ')));
+  assert.equal(table.length, 3, stdout);
+  assert.match(table[0] ?? '', /^ {2}event +window {2}moment +budget$/);
+  assert.match(table[1] ?? '', / {2}nights {2}approve 2026-06-01T20:30:00Z {2}-$/);
+  assert.match(table[2] ?? '', /… {2}nights {2}approve when it fits {10}databases$/);
+  assert.ok(table.every((line) => line.length <= 80));
+  assert.ok([...stdout].every((character) => !'\u001b\u0007\u202e'.includes(character)));
 });
