@@ -1,6 +1,7 @@
 // The parts of `npm run proof`, in the order in which they run.
+import { files } from './files/files.ts';
 import { hostile } from './hostile/hostile.ts';
 import type { Part } from './part.ts';
 import { simulation } from './simulation/simulation.ts';
 
-export const PARTS: readonly Part[] = [simulation, hostile];
+export const PARTS: readonly Part[] = [simulation, files, hostile];
