@@ -1,7 +1,8 @@
 // The parts of `npm run proof`, in the order in which they run.
 import { files } from './files/files.ts';
+import { group } from './group/group.ts';
 import { hostile } from './hostile/hostile.ts';
 import type { Part } from './part.ts';
 import { simulation } from './simulation/simulation.ts';
 
-export const PARTS: readonly Part[] = [simulation, files, hostile];
+export const PARTS: readonly Part[] = [simulation, files, hostile, group];
