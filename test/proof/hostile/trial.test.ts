@@ -1,4 +1,4 @@
-// Readers that throw, invent, change what they must not, or are judged wrongly → a failure that says so.
+// Readers that throw, invent, change what they must not → a failure that says so.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { invented, type Target } from './target.ts';

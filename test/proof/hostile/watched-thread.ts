@@ -1,4 +1,4 @@
-// Batches of hostile cases → a thread with little memory that tries them; one that hangs or dies is replaced.
+// Batches of hostile cases → a thread with little memory; one that hangs or dies is replaced.
 import { Worker } from 'node:worker_threads';
 import { inputOf } from './kept.ts';
 import type { Batch, Done } from './worker.ts';

@@ -1,4 +1,4 @@
-// Batches of cases from the main thread → each tried here; failures and figures. The running case is shared.
+// Batches of cases → each tried in this thread; failures and figures. The running case is shared.
 import { parentPort, workerData } from 'node:worker_threads';
 import { drawFrom, seedOfCase } from './draw.ts';
 import { Generator } from './generate.ts';
