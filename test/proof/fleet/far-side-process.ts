@@ -1,4 +1,4 @@
-// An order from the parent process → that far side, here; each `report` is answered with what it has seen.
+// An order from the parent process → that far side, here; each question brings its report.
 
 import type { FarSideOrder } from './far-side-report.ts';
 import { farSideOf } from './far-sides.ts';

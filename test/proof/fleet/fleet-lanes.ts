@@ -14,7 +14,12 @@ export interface SentFigures {
   readonly lastMs: number;
   /** From the moment at which a record was queued to its acceptance. */
   readonly medianMs: number;
+  /** From the first record to the moment at which one machine of each group has had a record accepted. */
+  readonly everyGroupMs: number;
 }
+
+/** Machines of a placement group. */
+const GROUP = 100;
 
 /** @throws Error if one is given up, or not all are accepted within `patienceMs` */
 export async function sendAll(
@@ -25,12 +30,15 @@ export async function sendAll(
   const machines = [...new Set(records.map(({ machine }) => machine))];
   const senders = new Map(machines.map((machine) => [machine, senderOf(machine)]));
   const waits: number[] = [];
+  const firstOfGroup = new Map<number, number>();
   const done = Promise.withResolvers<void>();
   const beginMs = deps.elapsedMs();
   const send = async (record: FleetRecord) => {
     const queuedMs = deps.elapsedMs();
     await senders.get(record.machine)?.send(record);
     waits.push(deps.elapsedMs() - queuedMs);
+    const group = Math.floor(record.machine / GROUP);
+    if (!firstOfGroup.has(group)) firstOfGroup.set(group, deps.elapsedMs() - beginMs);
     if (waits.length === records.length) done.resolve();
   };
   for (const record of records) deps.after(record.atMs, () => void send(record).catch(done.reject));
@@ -52,5 +60,6 @@ export async function sendAll(
     retrying: failures.filter((count) => count > 0).length,
     lastMs,
     medianMs: waits.sort((one, other) => one - other)[Math.floor(waits.length / 2)] ?? 0,
+    everyGroupMs: Math.max(...firstOfGroup.values()),
   };
 }

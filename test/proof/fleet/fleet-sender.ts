@@ -1,4 +1,4 @@
-// Records of one machine → the lane of one sink, with its queue in memory; each until it is accepted.
+// Records of one machine → the lane of one sink with a queue in memory, until each is accepted.
 import { pino } from 'pino';
 import { Lane } from '../../../src/delivery/lane.ts';
 import type { ManagedAdapter } from '../../../src/delivery/managed-adapter.ts';

@@ -1,4 +1,4 @@
-// What a group did with one event → StartRequests and ids that should not be, and what a consumer sees.
+// What a group did with one event → StartRequests and ids that are wrong, and what a consumer sees.
 import type { Fault } from '../part.ts';
 import type { Observation, Observed } from '../simulation/observation.ts';
 

@@ -1,4 +1,4 @@
-// Lives from the parent process → each played here, because listeners, stores and clocks are its own.
+// Lives from the parent process → each played here, because the listeners are in memory.
 import type { Life } from './life.ts';
 import { playLife } from './played-life.ts';
 

@@ -1,4 +1,4 @@
-// A life of a group → played with whole bridges in virtual time, judged, and measured event by event.
+// A life of a group → played with whole bridges in virtual time, judged and measured.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// When each machine published → when it would if the first ranks published at once and the others later.
+// When each machine published → when it would if the first ranks published at once, others later.
 
 /** What a receiver would see of one change. */
 export interface Publishing {

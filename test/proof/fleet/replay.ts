@@ -1,4 +1,4 @@
-// Records of a fleet and an order → sent by the real adapters to that far side, on sockets; what came.
+// Records of a fleet and an order → sent by the real adapters to that far side, on sockets.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -18,7 +18,8 @@ import { FleetSender, SILENT, SINK } from './fleet-sender.ts';
 import type { FleetRecord } from './replayed.ts';
 import { hashOf } from './socket-counts.ts';
 
-const PATIENCE_MS = 300_000;
+/** A busy machine takes minutes for thousands of connections. */
+const PATIENCE_MS = 900_000;
 
 const DEFINITIONS: Readonly<Record<FarSideOrder['kind'], AdapterDefinition<never>>> = {
   webhook: webhookSink as AdapterDefinition<never>,

@@ -1,4 +1,4 @@
-// A herd and a receiver of limited speed → lanes in virtual time: how long it takes, and how often they ask.
+// A herd and a receiver of limited speed → lanes in virtual time: how long, and how many tries.
 
 import { failure, ScriptedAdapter } from '../../virtual/scripted-adapter.ts';
 import { Chance } from '../simulation/chance.ts';

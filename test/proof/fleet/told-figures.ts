@@ -39,6 +39,7 @@ export function replayLine({ order, sent, came }: Replay): string {
   return [
     `${order.kind}${limit}${pause}: ${sent.records} records of ${sent.machines} machines`,
     `all accepted after ${seconds(sent.lastMs)} s, median ${Math.round(sent.medianMs)} ms`,
+    `one of each group after ${seconds(sent.everyGroupMs)} s`,
     `${sent.retried} tries again of ${sent.retrying} machines`,
     `${came.connections} connections, at most ${came.mostOpen} at a time, ${requests.join(', ')}`,
     `${kilobytes(came.bytesIn)} KB in, ${kilobytes(came.bytesOut)} KB out`,
@@ -46,12 +47,12 @@ export function replayLine({ order, sent, came }: Replay): string {
   ].join('; ');
 }
 
-export function herdLine({ options, retried, lastMs, medianMs, busiestLater }: SimulatedHerd): string {
+export function herdLine({ options, retried, lastMs, medianMs, everyGroupMs, busiestLater }: SimulatedHerd): string {
   const { machines, perSecond, withinMs, retryAfterMs } = options;
   const pause = retryAfterMs === null ? 'none' : retryAfterMs.map((ms) => `${ms / 1000} s`).join(' to ');
   return [
     `simulated herd: ${machines} machines within ${withinMs / 1000} s, ${perSecond} a second, Retry-After ${pause}`,
-    `all accepted after ${seconds(lastMs)} s, median ${seconds(medianMs)} s`,
+    `all accepted after ${seconds(lastMs)} s, median ${seconds(medianMs)} s, one of each group after ${seconds(everyGroupMs)} s`,
     `${retried} tries again, later at most ${busiestLater} in a second`,
   ].join('; ');
 }
