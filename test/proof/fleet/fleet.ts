@@ -13,6 +13,7 @@ import { azureLine, herdLine, lifeLines, replayLine } from './told-figures.ts';
 /** Of what was found wrong, so much is printed. */
 const MOST_TOLD = 10;
 
+/** Its work follows from the seed and the profile alone: with `minutes` it runs once, too. */
 export const fleet: Part = {
   name: 'fleet',
   run: async (options) => {

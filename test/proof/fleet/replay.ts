@@ -51,7 +51,7 @@ export async function replay(records: readonly FleetRecord[], order: FarSideOrde
     const came = await answer<FarSideReport>({ report: true });
     return { order, sent, came, faults: judgeReplay(records, order.kind, came) };
   } finally {
-    child.disconnect();
+    if (child.connected) child.disconnect();
   }
 }
 
