@@ -1,9 +1,10 @@
 // The parts of `npm run proof`, in the order in which they run.
 import { cost } from './cost/cost.ts';
 import { files } from './files/files.ts';
+import { fleet } from './fleet/fleet.ts';
 import { group } from './group/group.ts';
 import { hostile } from './hostile/hostile.ts';
 import type { Part } from './part.ts';
 import { simulation } from './simulation/simulation.ts';
 
-export const PARTS: readonly Part[] = [simulation, files, cost, group, hostile];
+export const PARTS: readonly Part[] = [simulation, files, cost, group, hostile, fleet];
