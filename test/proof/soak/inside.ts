@@ -17,9 +17,12 @@ export interface Inside {
   readonly handles: number;
 }
 
-/** Collects garbage first, if the process was started with `--expose-gc`. @param timers armed in virtual time */
+/**
+ * If the process was started with `--expose-gc`, it first collects all garbage and returns free pages to the system.
+ * @param timers armed in virtual time
+ */
 export function measuredInside(timers: number): Inside {
-  globalThis.gc?.();
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   const { heapUsed, external } = process.memoryUsage();
   const status = readFileSync('/proc/self/status', 'utf8');
   const field = (name: string) => Number(status.split(`${name}:`)[1]?.split('kB')[0] ?? Number.NaN) * 1024;
