@@ -1,7 +1,7 @@
 // A configuration and flags of Node → a bridge process, started, asked and stopped by its parent.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { memoryLimit } from '../../support/memory-limit.ts';
@@ -55,6 +55,7 @@ export class SoakedBridge {
       env: { PATH: process.env['PATH'] ?? '', TOKEN: token },
       stdio: ['ignore', 'ignore', log, 'ipc'],
     });
+    closeSync(log);
     scope.after(async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGKILL');
