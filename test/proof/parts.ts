@@ -6,5 +6,6 @@ import { group } from './group/group.ts';
 import { hostile } from './hostile/hostile.ts';
 import type { Part } from './part.ts';
 import { simulation } from './simulation/simulation.ts';
+import { soak } from './soak/soak.ts';
 
-export const PARTS: readonly Part[] = [simulation, files, cost, group, hostile, fleet];
+export const PARTS: readonly Part[] = [simulation, files, cost, group, hostile, fleet, soak];
