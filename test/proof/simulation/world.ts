@@ -51,7 +51,7 @@ class World {
   readonly #group: Group;
   readonly #machines: readonly Machine[];
   /** EventIds by the names that steps use. */
-  readonly #eventIds = new Map<string, string>();
+  readonly #eventIds = new Map([['*', '*']]);
   #posts = 0;
   #requests = 0;
 
