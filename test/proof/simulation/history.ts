@@ -14,6 +14,24 @@ export interface ApprovalSettings {
   readonly policy: 'documentation' | readonly RuleSettings[];
   readonly group: { readonly submit: 'every' | 'leader'; readonly failoverAfter?: string };
   readonly dryRun: boolean;
+  readonly windows?: Readonly<Record<string, WindowSettings>>;
+  readonly budgets?: Readonly<Record<string, BudgetSettings>>;
+}
+
+export interface WindowSettings {
+  readonly days: readonly string[];
+  /** Both are `HH:MM`. */
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone?: string;
+  /** Dates, as `YYYY-MM-DD`. */
+  readonly except?: readonly string[];
+}
+
+export interface BudgetSettings {
+  readonly resources: readonly string[];
+  readonly atMost: number;
+  readonly rest?: string;
 }
 
 export interface ApproverSettings {
@@ -26,6 +44,10 @@ export interface RuleSettings {
   readonly then: 'approve' | 'wait' | 'never';
   readonly required?: ApprovalSettings['required'];
   readonly deadline?: { readonly before: string; readonly then: 'approve' | 'leave' };
+  /** Names of windows, and of budgets. */
+  readonly during?: readonly string[];
+  readonly otherwise?: 'wait';
+  readonly budgets?: readonly string[];
 }
 
 export interface Conditions {
@@ -121,6 +143,7 @@ export type Act =
       readonly machine: number;
       readonly as: string;
       readonly act: 'approve' | 'hold' | 'release';
+      /** `*`: a hold of everything, or its release. */
       readonly event: string;
       /** With the id of the newest CloudEvent that the consumer has. */
       readonly seen: boolean;

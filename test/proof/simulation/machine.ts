@@ -18,7 +18,7 @@ import { askInMemory, type MemoryAnswer } from './memory-network.ts';
 import { MetadataLink, type ServiceState } from './metadata-link.ts';
 import type { Observation, Observations } from './observation.ts';
 import { MachineClock, type SimulatedTime } from './simulated-time.ts';
-import { diskFull, guardCommits, unguardCommits } from './store-faults.ts';
+import { diskFull, guardCommits, hasQueuedRows, unguardCommits } from './store-faults.ts';
 
 /** What a machine sees, without what every observation has. */
 type Seen = Observation extends infer Each
@@ -101,6 +101,11 @@ export class Machine {
 
   get isRunning(): boolean {
     return this.#process?.bridge != null;
+  }
+
+  /** A process runs, and no row of its store waits for a delivery. */
+  get isIdle(): boolean {
+    return this.isRunning && !hasQueuedRows(join(this.#folder, DATABASE_FILE));
   }
 
   see(seen: Seen): void {

@@ -45,7 +45,7 @@ class MemoryListener extends EventEmitter {
   }
 
   listen(_where: object, done: () => void): this {
-    this.#port = nextPort++;
+    this.#port = freePort();
     listeners.set(this.#port, this);
     this.listening = true;
     process.nextTick(done);
@@ -84,7 +84,15 @@ class MemoryListener extends EventEmitter {
 }
 
 const listeners = new Map<number, MemoryListener>();
-let nextPort = 1;
+/** A URL with port 80 has no port, and none has one above 65,535: a long run uses the ports again. */
+const PORTS = { first: 10_000, last: 59_999 } as const;
+let nextPort: number = PORTS.first;
+
+function freePort(): number {
+  const port = nextPort;
+  nextPort = port === PORTS.last ? PORTS.first : port + 1;
+  return listeners.has(port) ? freePort() : port;
+}
 
 /** From now on, every listener of this process is one in memory. For processes that only simulate. */
 export function listenInMemory(): void {

@@ -57,11 +57,23 @@ export type Observed<Kind extends Observation['kind']> = Extract<Observation, { 
 /** All of one history. */
 export class Observations {
   readonly all: Observation[] = [];
+  /** When something was seen last that is not the same document again. */
+  newsMs = 0;
+  readonly #documents = new Map<number, string | null>();
   readonly #hash = createHash('sha256');
 
   add(observation: Observation): void {
     this.all.push(observation);
+    if (this.#isNews(observation)) this.newsMs = observation.atMs;
     this.#hash.update(JSON.stringify(observation));
+  }
+
+  #isNews(observation: Observation): boolean {
+    if (observation.kind !== 'document') return true;
+    const { machine, text } = observation;
+    const isSame = this.#documents.get(machine) === text;
+    this.#documents.set(machine, text);
+    return !isSame;
   }
 
   /** Of every observation so far, in hexadecimal. Called once, at the end. */

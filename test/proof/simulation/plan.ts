@@ -11,6 +11,7 @@ import {
   type Step,
 } from './history.ts';
 import { otherSettings, plannedSettings } from './planned-settings.ts';
+import { plannedStartMs } from './planned-terms.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -52,8 +53,9 @@ class Plan {
 
   history(): History {
     const chance = this.#chance;
-    const first = plannedSettings(chance, this.#machines);
-    const settings = [first, ...Array.from({ length: 3 }, () => otherSettings(chance, first, this.#machines))];
+    const startMs = plannedStartMs(chance);
+    const first = plannedSettings(chance, this.#machines, startMs);
+    const settings = [first, ...Array.from({ length: 3 }, () => otherSettings(chance, first, this.#machines, startMs))];
     this.#events();
     this.#faults(Object.keys(first.sinks));
     this.#people(settings.length);
@@ -61,7 +63,7 @@ class Plan {
       seed: this.#seed,
       world: this.#world,
       machines: this.#machines,
-      startMs: Date.UTC(2026, 0, 1) + chance.between(0, 300 * 24 * 60) * MINUTE,
+      startMs,
       settings,
       steps: this.#steps.toSorted((one, other) => one.atMs - other.atMs),
     };
@@ -211,8 +213,17 @@ class Plan {
         machine: chance.between(0, this.#machines),
         use: chance.between(0, settings),
       });
+    for (let machine = 0; machine < this.#machines; machine++)
+      if (chance.is(0.2)) this.#holdOfAll(machine, chance.between(FIRST_MS, this.#lastMs));
     if (chance.is(0.3))
       this.#add(chance.between(FIRST_MS, this.#lastMs), { do: 'drill', machine: chance.between(0, this.#machines) });
+  }
+
+  /** An operator holds everything on one machine, and mostly ends that. */
+  #holdOfAll(machine: number, atMs: number): void {
+    const hold = { do: 'ask', machine, as: 'operator', event: '*', seen: false } as const;
+    this.#add(atMs, { ...hold, act: 'hold' });
+    if (this.#chance.is(0.8)) this.#add(atMs + this.#span(240), { ...hold, act: 'release' });
   }
 
   /** Of the metadata service: mostly short, sometimes long enough to be blind. */

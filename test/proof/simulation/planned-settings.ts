@@ -2,11 +2,12 @@
 import type { Chance } from './chance.ts';
 import type { ApprovalSettings, ApproverSettings, RuleSettings, Settings, SinkSettings } from './history.ts';
 import { machineName, TOPIC_APPROVER } from './history.ts';
+import { plannedTerms } from './planned-terms.ts';
 
 const IMPACTS = ['Freeze', 'Reboot', 'Redeploy', 'Preempt', 'Terminate'];
 const CHANGES = ['scheduled', 'updated', 'started', 'ended', 'approval.submitted', 'source.blind', 'source.restored'];
 
-export function plannedSettings(chance: Chance, machines: number): Settings {
+export function plannedSettings(chance: Chance, machines: number, startMs: number): Settings {
   return {
     metadata: {
       pollInterval: chance.one(['1s', '1s', '1s', '2s', '5s']),
@@ -14,30 +15,30 @@ export function plannedSettings(chance: Chance, machines: number): Settings {
       settle: chance.one(['10s', '30s', '60s']),
     },
     publish: { resources: chance.is(0.15) ? 'own' : 'all' },
-    approvals: approvalSettings(chance, machines),
+    approvals: approvalSettings(chance, machines, startMs),
     sinks: sinkSettings(chance),
   };
 }
 
 /** What a reload may change: rights, rules, filters and how a sink sends. The names of the sinks stay. */
-export function otherSettings(chance: Chance, first: Settings, machines: number): Settings {
+export function otherSettings(chance: Chance, first: Settings, machines: number, startMs: number): Settings {
   const sinks = Object.entries(first.sinks).map(([name, sink]): [string, SinkSettings] => [
     name,
     name === 'audit' || chance.is(0.6) ? sink : { ...sink, label: `b${chance.between(0, 100)}` },
   ]);
   const approvals = chance.is(0.5)
-    ? { ...approvalSettings(chance, machines), group: first.approvals.group }
+    ? { ...approvalSettings(chance, machines, startMs), group: first.approvals.group }
     : { ...first.approvals, approvers: approvers(chance, machines) };
   const named = Object.fromEntries(sinks.map(([name, sink]) => [name, fitting(sink, approvals)]));
   return { ...first, approvals, sinks: named };
 }
 
-function approvalSettings(chance: Chance, machines: number): ApprovalSettings {
+function approvalSettings(chance: Chance, machines: number, startMs: number): ApprovalSettings {
   const named = approvers(chance, machines);
   return {
     approvers: named,
     required: chance.one<ApprovalSettings['required']>(['any', 'any', 'any', 'all', 2, ['orders']]),
-    policy: policy(chance),
+    ...policyTerms(chance, startMs),
     group: chance.is(0.5) ? { submit: 'every' } : { submit: 'leader', failoverAfter: chance.one(['3s', '10s']) },
     dryRun: chance.is(0.05),
   };
@@ -59,8 +60,14 @@ function scope(chance: Chance, machines: number): NonNullable<ApproverSettings['
     : { resources: [chance.one(['web_*', machineName(chance.between(0, machines)), 'web_?'])] };
 }
 
-function policy(chance: Chance): ApprovalSettings['policy'] {
-  if (chance.is(0.1)) return 'documentation';
+function policyTerms(chance: Chance, startMs: number): Pick<ApprovalSettings, 'policy' | 'windows' | 'budgets'> {
+  if (chance.is(0.1)) return { policy: 'documentation' };
+  const { rules, ...terms } = plannedTerms(chance, startMs, IMPACTS);
+  // First, or behind rules that may match before them.
+  return { policy: chance.is(0.6) ? [...rules, ...policy(chance)] : [...policy(chance), ...rules], ...terms };
+}
+
+function policy(chance: Chance): readonly RuleSettings[] {
   const rules: RuleSettings[] = [];
   if (chance.is(0.3)) rules.push({ when: { initiators: ['User'] }, then: 'approve' });
   if (chance.is(0.4))

@@ -33,6 +33,12 @@ export function unguardCommits(file: string): void {
   guards.delete(file);
 }
 
+/** Whether a row of the store waits for its delivery. */
+export function hasQueuedRows(file: string): boolean {
+  using database = new DatabaseSync(file, { readOnly: true });
+  return database.prepare("SELECT 1 FROM deliveries WHERE state = 'queued' LIMIT 1").get() !== undefined;
+}
+
 function install(): void {
   if (isInstalled) return;
   isInstalled = true;

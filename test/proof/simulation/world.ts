@@ -1,5 +1,5 @@
 // A history → played with whole bridges in virtual time; all that was seen of them.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Group } from '../../../src/simulator/group.ts';
@@ -12,11 +12,16 @@ import type { ServiceState } from './metadata-link.ts';
 import { type Observation, Observations } from './observation.ts';
 import { SimulatedTime } from './simulated-time.ts';
 
-/** After the last step: everything works, events end, and what waits for a retry is tried again. */
+/** After the last step: everything works, events end, and what waits for a retry is tried again. At most so long. */
 const QUIET_MS = 12 * 60_000;
 /** Into the quiet time: what is still listed is withdrawn, and dead letters are sent again. */
 const WITHDRAWN_MS = 4 * 60_000;
 const RETRIED_MS = 5 * 60_000;
+/** It is over if nothing new is seen for three times `settle` and so long, and no row is queued. Blindness takes less. */
+const SILENT_MS = 70_000;
+const LOOK_MS = 10_000;
+/** In memory, where there is one: a store that is on a disk waits for it, and each start flushes files. */
+const MEMORY = '/dev/shm';
 
 export interface Played {
   readonly history: History;
@@ -30,7 +35,7 @@ export interface Played {
 /** For processes that do nothing else: listeners of this process are in memory from now on. */
 export async function play(history: History): Promise<Played> {
   listenInMemory();
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'bridge-proof-')));
+  const root = realpathSync(mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'bridge-proof-')));
   try {
     return await new World(history, root).play();
   } finally {
@@ -46,7 +51,7 @@ class World {
   readonly #group: Group;
   readonly #machines: readonly Machine[];
   /** EventIds by the names that steps use. */
-  readonly #eventIds = new Map<string, string>();
+  readonly #eventIds = new Map([['*', '*']]);
   #posts = 0;
   #requests = 0;
 
@@ -103,7 +108,16 @@ class World {
     this.#group.catchUp();
     this.#group.events.withdraw(this.#time.wallMs());
     await this.#time.advanceTo(begunMs + RETRIED_MS);
-    await this.#time.advanceTo(begunMs + QUIET_MS);
+    await this.#untilSilent(begunMs + QUIET_MS);
+  }
+
+  async #untilSilent(endMs: number): Promise<void> {
+    const settle = this.#history.settings[0]?.metadata.settle ?? '60s';
+    const silentMs = 3 * Number.parseInt(settle, 10) * 1000 + SILENT_MS;
+    const isOver = () =>
+      this.#time.nowMs - this.#observations.newsMs >= silentMs && this.#machines.every((machine) => machine.isIdle);
+    while (this.#time.nowMs < endMs && !isOver())
+      await this.#time.advanceTo(Math.min(this.#time.nowMs + LOOK_MS, endMs));
   }
 
   #do(step: Step): unknown {

@@ -30,6 +30,13 @@ export class ApprovalCase {
   /** Decided in a dry run, an event is never posted later either. */
   wasDry = false;
 
+  /** At some time a rule within budgets could approve it. */
+  hasFitted = false;
+  /** When a window of its rule was open first, and NotBefore lay ahead. */
+  openMs: number | null = null;
+  /** A rule within budgets has posted it, and nothing has undone that. */
+  usesBudget = false;
+
   constructor(occurrence: number, event: ListedEvent, atMs: number) {
     this.occurrence = occurrence;
     this.event = event;
@@ -39,12 +46,19 @@ export class ApprovalCase {
   /** The event as a document shows it now: a yes does not survive that it got worse. */
   seen(event: ListedEvent): void {
     if (event !== this.event) this.freeMs = null;
+    if (event !== this.event && this.submittedMs === null) this.usesBudget = false;
     this.event = event;
     if (event.EventStatus === 'Scheduled') this.votes = this.votes.filter((vote) => !isWorse(vote.event, event));
   }
 
   vote(approver: string, isOwn: boolean, request: number | null = null): void {
     this.votes.push({ approver, isOwn, request, event: this.event });
+  }
+
+  /** Certainly in use of budgets: Started, or posted and under no hold. */
+  get isInUse(): boolean {
+    if (this.event.EventStatus === 'Started') return true;
+    return (this.submittedMs !== null || this.usesBudget) && this.holders.size === 0 && this.heldBySink === null;
   }
 
   /** The answer says that it was not taken. */

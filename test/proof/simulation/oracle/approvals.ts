@@ -3,8 +3,11 @@ import type { Settings } from '../history.ts';
 import type { Observation, Observed } from '../observation.ts';
 import { ApprovalCase } from './approval-case.ts';
 import type { Report } from './finding.ts';
+import { HoldOfAll } from './hold-of-all.ts';
 import { keyOf, type ListedEvent, notBeforeOf, type ReadDocument, readDocument } from './listed-event.ts';
 import { isQuorum, type Ruling, rankOf, rulingOf, secondsOf } from './policy.ts';
+import { exceeded, type Use } from './usage.ts';
+import { openingAt, opensWithin } from './windows.ts';
 
 /** A document must not be older when a StartRequest goes out. */
 const FRESH_MS = 10_000;
@@ -14,6 +17,10 @@ const STORED_MS = 1000;
 const POSTED_MS = 20_000;
 /** Documents that are further apart than this count as trouble. */
 const STEADY_MS = 7000;
+/** The longest rest of a budget, and the furthest jump of a clock. */
+const LONGEST_REST_MS = 10 * 60_000;
+/** How exactly the end of an event is known. */
+const ENDED_WITHIN_MS = 5000;
 
 export interface OpenEvent {
   readonly occurrence: number;
@@ -29,10 +36,17 @@ export class Approvals {
   /** A reload of these has begun, and no outcome of it is known yet. */
   #coming: Settings | null = null;
   #document: { readonly read: ReadDocument; readonly atMs: number } | null = null;
+  /** The one before. */
+  #last: { readonly read: ReadDocument; readonly atMs: number } | null = null;
+  #thawedMs = Number.NEGATIVE_INFINITY;
   #failedMs = Number.NEGATIVE_INFINITY;
   readonly #cases = new Map<string, ApprovalCase>();
   /** Somebody may hold it whose hold was not confirmed, or came by the topic. */
   readonly #mayBeHeld = new Set<string>();
+  readonly #holdOfAll = new HoldOfAll();
+  /** Events that have ended; those that were not in use for sure only count against an approval that must be. */
+  #endedUses: (Use & { readonly isSure: boolean })[] = [];
+  #jumpedMs = Number.NEGATIVE_INFINITY;
   /** Programs that have ended well, before the bridge knows it. */
   readonly #ended = new Map<string, string>();
   readonly #toldMs = new Map<string, number>();
@@ -64,7 +78,10 @@ export class Approvals {
         if (each.outcome === 'applied') {
           this.#before = { settings: this.#settings, untilMs: each.atMs };
           this.#settings = each.settings;
-          for (const one of this.#cases.values()) if (!this.#holdsBy(one.heldBySink)) one.heldBySink = null;
+          for (const one of this.#cases.values()) {
+            if (!this.#holdsBy(one.heldBySink)) one.heldBySink = null;
+            one.usesBudget = false;
+          }
         }
         return this.#disturbed();
       case 'document':
@@ -98,9 +115,12 @@ export class Approvals {
         return this.#disturbed();
       case 'jumped':
         for (const one of this.#cases.values()) one.hasJumped = true;
+        this.#jumpedMs = each.atMs;
+        return this.#disturbed();
+      case 'thawed':
+        this.#thawedMs = each.atMs;
         return this.#disturbed();
       case 'frozen':
-      case 'thawed':
       case 'disk':
         return this.#disturbed();
       default:
@@ -115,6 +135,8 @@ export class Approvals {
   #read({ text, atMs, wallMs }: Observed<'document'>, open: ReadonlyMap<string, OpenEvent>): void {
     if (text === null || atMs - (this.#document?.atMs ?? atMs) > STEADY_MS) this.#disturbed();
     if (text === null) return;
+    for (const one of this.#cases.values()) this.#lookAtTerms(one, atMs, wallMs);
+    this.#last = this.#document;
     this.#document = { read: readDocument(text), atMs };
     for (const [key, { occurrence, event }] of open) {
       let one = this.#cases.get(key);
@@ -122,12 +144,41 @@ export class Approvals {
         one = new ApprovalCase(occurrence, event, atMs);
         if (event.EventStatus === 'Scheduled') one.heldBySink = this.#holdingSink(event);
         this.#cases.set(key, one);
-        for (const early of this.#early.values())
-          if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
       } else one.seen(event);
+      // The bridge may handle them after this document.
+      for (const early of this.#early.values()) if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
       this.#look(one, atMs, wallMs);
     }
-    for (const key of this.#cases.keys()) if (!open.has(key)) this.#cases.delete(key);
+    for (const [key, one] of this.#cases) {
+      if (open.has(key)) continue;
+      this.#endedUses.push({ key, event: one.event, endedMs: atMs, isSure: one.isInUse });
+      this.#cases.delete(key);
+    }
+    for (const one of this.#cases.values()) this.#lookAtTerms(one, atMs, wallMs);
+  }
+
+  /** Between two documents too: has a window been open, and could budgets have let it through? */
+  #lookAtTerms(one: ApprovalCase, atMs: number, wallMs: number): void {
+    const ruling = rulingOf(this.#settings.approvals, one.event);
+    if (!one.hasFitted) one.hasFitted = this.#isWithin(one, ruling, atMs);
+    one.openMs ??= openSince(one, ruling, atMs, wallMs);
+  }
+
+  /** Whether the bridge may believe that no budget is exceeded. */
+  #isWithin(one: ApprovalCase, { budgets }: Ruling, atMs: number): boolean {
+    if (budgets.length === 0) return true;
+    const open = [...this.#cases.values()].filter((other) => other !== one && other.isInUse).map(useOf);
+    const hasJumped = atMs - this.#jumpedMs < LONGEST_REST_MS;
+    const ended = hasJumped ? [] : this.#endedUses.filter(({ isSure }) => isSure);
+    return exceeded(budgets, one.event, [...open, ...ended], atMs, -ENDED_WITHIN_MS) === null;
+  }
+
+  /** Whether no budget is exceeded, whatever the others came to. */
+  #isSurelyWithin(one: ApprovalCase, { budgets }: Ruling, atMs: number): boolean {
+    if (budgets.length === 0) return true;
+    if (atMs - this.#jumpedMs < LONGEST_REST_MS) return false;
+    const open = [...this.#cases.values()].filter((other) => other !== one).map(useOf);
+    return exceeded(budgets, one.event, [...open, ...this.#endedUses], atMs, ENDED_WITHIN_MS) === null;
   }
 
   /** At a document: has a deadline been reached, and must this have been posted? */
@@ -135,7 +186,7 @@ export class Approvals {
     const ruling = rulingOf(this.#settings.approvals, one.event);
     if (isDue(ruling, one.event, wallMs)) one.wasDue = true;
     if (this.#settings.approvals.dryRun) one.wasDry = true;
-    if (!this.#isFree(one, ruling)) one.freeMs = null;
+    if (!this.#isFree(one, ruling, atMs, wallMs)) one.freeMs = null;
     else one.freeMs ??= atMs;
     if (one.freeMs !== null && atMs - one.freeMs > POSTED_MS) {
       this.#report(
@@ -148,8 +199,11 @@ export class Approvals {
   }
 
   /** Whether a rule approves it and nothing is in the way. */
-  #isFree(one: ApprovalCase, { then: verdict }: Ruling): boolean {
+  #isFree(one: ApprovalCase, ruling: Ruling, atMs: number, wallMs: number): boolean {
     const { approvals } = this.#settings;
+    const { then: verdict, during } = ruling;
+    if (this.#holdOfAll.isPossible || !this.#isSurelyWithin(one, ruling, atMs)) return false;
+    if (during !== null && (one.hasJumped || !isOpen(ruling, wallMs) || !isAhead(one.event, wallMs))) return false;
     if (one.wasPosted || one.wasDry || verdict !== 'approve' || one.event.EventStatus !== 'Scheduled') return false;
     const listed = this.#document?.read.events.find(({ EventId }) => EventId === one.event.EventId);
     if (listed?.EventStatus !== 'Scheduled' || one.holders.size > 0 || one.heldBySink !== null) return false;
@@ -159,6 +213,11 @@ export class Approvals {
 
   #asked(request: Observed<'request'>): void {
     this.#requests.set(request.request, request);
+    if (request.event === '*') {
+      this.#holdOfAll.asked(request.request);
+      this.#disturbed();
+      return;
+    }
     const one = this.#cases.get(keyOf(request.event));
     if (request.act === 'approve') {
       this.#mayVote(keyOf(request.event), request.as);
@@ -179,6 +238,8 @@ export class Approvals {
     const asked = this.#requests.get(request);
     this.#early.delete(request);
     const one = asked && this.#cases.get(keyOf(asked.event));
+    if (asked?.event === '*') this.#holdOfAll.replied(request, asked.act, status);
+    if (asked?.event === '*') this.#disturbed();
     if (asked === undefined || one === undefined) return;
     if (asked.act === 'approve' && status !== null && status >= 400 && status < 500) one.refused(request);
     if (asked.act === 'hold' && status === 201) one.holders.add(asked.as);
@@ -207,9 +268,10 @@ export class Approvals {
       return;
     }
     one.wasPosted = true;
-    const listed = this.#document?.read.events.find(({ EventId }) => keyOf(EventId) === key);
+    const listed = this.#listed(key, atMs);
     if (this.#document === null || atMs - this.#document.atMs > FRESH_MS) wrong('no good document of the last 10 s');
     if (listed?.EventStatus !== 'Scheduled') wrong('the last document does not list it as Scheduled');
+    if (this.#holdOfAll.isCertain) wrong('an operator holds everything');
     if (one.holders.size > 0) wrong(`${[...one.holders].join(', ')} holds it`);
     if (one.heldBySink !== null && this.#holdsBy(one.heldBySink)) wrong('a sink holds it until it is prepared');
     if (one.submittedMs !== null)
@@ -222,31 +284,54 @@ export class Approvals {
       events.map((event) => this.#reasonAgainst(one, each, event, atMs, wallMs)),
     );
     if (!reasons.includes(null)) wrong(reasons[0] ?? '');
+    const ruling = rulingOf(this.#settings.approvals, one.event);
+    one.usesBudget = ruling.budgets.length > 0 && !this.#isVoted(one, this.#settings, ruling, one.event);
+    if (one.usesBudget && settings.length === 1) this.#checkTogether(one, ruling, atMs, wrong);
+  }
+
+  /** As the last document has it; in the moment of a thaw, as the one before it, if that was Scheduled. */
+  #listed(key: string, atMs: number): ListedEvent | undefined {
+    const documents = atMs === this.#thawedMs ? [this.#document, this.#last] : [this.#document];
+    const found = documents.flatMap((each) => each?.read.events.find(({ EventId }) => keyOf(EventId) === key) ?? []);
+    return found.find(({ EventStatus }) => EventStatus === 'Scheduled') ?? found[0];
+  }
+
+  /** Those that rules have posted within a budget share it, whichever was decided first. */
+  #checkTogether(one: ApprovalCase, { budgets }: Ruling, atMs: number, wrong: (why: string) => void): void {
+    const others = [...this.#cases.values()].filter((other) => other !== one && other.usesBudget && other.isInUse);
+    if (exceeded(budgets, one.event, others.map(useOf), atMs) !== null)
+      wrong(`a budget is exceeded together with ${others.map(({ event }) => event.EventId).join(', ')}`);
+  }
+
+  #isVoted(one: ApprovalCase, { approvals }: Settings, ruling: Ruling, event: ListedEvent): boolean {
+    const own = one.votes.map(({ approver }) => approver);
+    return isQuorum(approvals, ruling, event, this.#toldMs.has(keyOf(event.EventId)) ? [...own, 'desk'] : own);
   }
 
   /** Null if something justifies it under these settings. */
   #reasonAgainst(
     one: ApprovalCase,
-    { approvals }: Settings,
+    settings: Settings,
     event: ListedEvent,
     atMs: number,
     wallMs: number,
   ): string | null {
+    const { approvals } = settings;
     if (approvals.dryRun) return 'this is a dry run';
     const ruling = rulingOf(approvals, event);
     if (ruling.then === 'never') return 'the rule says never';
     const own = one.votes.map(({ approver }) => approver);
     const toldMs = this.#toldMs.get(keyOf(event.EventId));
     const voters = toldMs === undefined ? own : [...own, 'desk'];
-    const isVoted = isQuorum(approvals, ruling, event, voters);
+    const isVoted = this.#isVoted(one, settings, ruling, event);
     if (isVoted && one.votes.some(({ isOwn }) => isOwn)) return null;
+    const byRule = this.#ruleSince(one, ruling, event, atMs, wallMs);
     const since = [
-      ...(ruling.then === 'approve' ? [one.firstMs] : []),
-      ...(one.wasDue || isDue(ruling, event, wallMs) ? [one.firstMs] : []),
+      ...(typeof byRule === 'number' ? [byRule] : []),
       ...(isVoted ? [Math.max(one.firstMs, toldMs ?? 0)] : []),
     ];
     if (since.length === 0)
-      return `no rule, deadline or quorum approves it (${voters.join(', ') || 'nobody'} said yes)`;
+      return `no rule, deadline or quorum approves it: ${byRule}, and no quorum (${voters.join(', ') || 'nobody'} said yes)`;
     const { submit, failoverAfter = '10s' } = approvals.group;
     if (submit === 'every') return null;
     const rank = rankOf(event, this.#name);
@@ -255,10 +340,25 @@ export class Approvals {
     return one.hasJumped || atMs >= turnMs ? null : `the turn of rank ${rank} comes at ${turnMs} ms`;
   }
 
+  /** Since when its rule, or the deadline of that, approves it; or why it does not. */
+  #ruleSince(one: ApprovalCase, ruling: Ruling, event: ListedEvent, atMs: number, wallMs: number): number | string {
+    const isByDeadline = one.wasDue || isDue(ruling, event, wallMs);
+    const openMs = ruling.then === 'approve' ? (one.openMs ?? openSince(one, ruling, atMs, wallMs)) : null;
+    if (ruling.then !== 'approve' && !isByDeadline) return 'its rule does not approve';
+    if (ruling.during !== null && !isByDeadline) {
+      if (openMs === null) return 'no window of its rule has opened before NotBefore';
+      if (!isOpen(ruling, wallMs)) return 'no window of its rule is open';
+    }
+    if (!one.hasFitted && !this.#isWithin(one, ruling, atMs)) return 'a budget of its rule was exceeded all the time';
+    return ruling.during === null || isByDeadline ? one.firstMs : Math.max(one.firstMs, openMs ?? one.firstMs);
+  }
+
   #answered({ post, status, atMs }: Observed<'answered'>): void {
     for (const eventId of this.#posts.get(post) ?? []) {
       const key = keyOf(eventId);
       const one = this.#cases.get(key);
+      // Whatever is neither accepted nor tried again is not in use any more.
+      if (one !== undefined && status !== null && status >= 400 && status < 500) one.usesBudget = false;
       if (status !== 200) continue;
       this.accepted.set(key, (this.accepted.get(key) ?? 0) + 1);
       if (one !== undefined) one.submittedMs = atMs;
@@ -283,10 +383,39 @@ export class Approvals {
   }
 }
 
-function isDue({ then: verdict, approvedBeforeMs }: Ruling, event: ListedEvent, wallMs: number): boolean {
+function useOf({ event }: ApprovalCase): Use {
+  return { key: keyOf(event.EventId), event, endedMs: null };
+}
+
+function isOpen({ during }: Ruling, wallMs: number): boolean {
+  return during === null || during.some((window) => openingAt(window, wallMs) !== null);
+}
+
+function isAhead(event: ListedEvent, wallMs: number): boolean {
   const notBefore = notBeforeOf(event);
+  return notBefore === null || wallMs < Date.parse(notBefore);
+}
+
+/** Since when a window has been open that is open now, in virtual time; null if none is, or NotBefore has passed. */
+function openSince(one: ApprovalCase, { during }: Ruling, atMs: number, wallMs: number): number | null {
+  const openings = (during ?? []).flatMap((window) => openingAt(window, wallMs) ?? []);
+  if (openings.length === 0) return null;
+  const fromMs = Math.min(...openings.map((opening) => opening.fromMs));
+  const notBefore = notBeforeOf(one.event);
+  if (notBefore !== null && fromMs >= Date.parse(notBefore)) return null;
+  return Math.max(one.firstMs, atMs - (wallMs - fromMs));
+}
+
+function isDue(
+  { then: verdict, approvedBeforeMs, during, otherwiseWaits }: Ruling,
+  event: ListedEvent,
+  wallMs: number,
+): boolean {
+  const notBefore = notBeforeOf(event);
+  const endMs = notBefore === null ? wallMs : Date.parse(notBefore);
+  const isLeftToDeadline = otherwiseWaits && !(during ?? []).some((window) => opensWithin(window, wallMs, endMs));
   return (
-    verdict === 'wait' &&
+    (verdict === 'wait' || isLeftToDeadline) &&
     approvedBeforeMs !== null &&
     notBefore !== null &&
     wallMs >= Date.parse(notBefore) - approvedBeforeMs

@@ -55,7 +55,8 @@ function failsNow(seen: readonly Observation[], place: number): boolean {
   for (let next = place + 1; seen[next]?.atMs === atMs; next++) {
     const each = seen[next] as Observation;
     if (each.kind === 'commit-failed' || each.kind === 'gone') return true;
-    if (each.kind === 'document') return false;
+    // A StartRequest goes out only after its document is stored.
+    if (each.kind === 'document' || each.kind === 'posted') return false;
   }
   return false;
 }

@@ -1,5 +1,5 @@
 // The configuration in force and an event → what decides about its approval, by section 8.
-import type { ApprovalSettings, ApproverSettings, RuleSettings } from '../history.ts';
+import type { ApprovalSettings, ApproverSettings, BudgetSettings, RuleSettings, WindowSettings } from '../history.ts';
 import { anyName, everyName, isAmong, type Judged, meets } from './filter.ts';
 import type { ListedEvent } from './listed-event.ts';
 
@@ -13,6 +13,12 @@ export interface Ruling {
   readonly required: ApprovalSettings['required'];
   /** So long before NotBefore the event is approved; null: it is not. */
   readonly approvedBeforeMs: number | null;
+  /** It approves only in one of these; null: at any time. */
+  readonly during: readonly WindowSettings[] | null;
+  /** If none of them opens in time, it waits for approvers. */
+  readonly otherwiseWaits: boolean;
+  /** Its own approvals, and those of its deadline, stay within these. */
+  readonly budgets: readonly BudgetSettings[];
 }
 
 function judged({ EventType, EventSource, Resources }: ListedEvent): Judged {
@@ -20,9 +26,10 @@ function judged({ EventType, EventSource, Resources }: ListedEvent): Judged {
 }
 
 /** The first rule that matches; without one, the event waits. */
-export function rulingOf({ policy, required }: ApprovalSettings, event: ListedEvent): Ruling {
+export function rulingOf({ policy, required, windows, budgets }: ApprovalSettings, event: ListedEvent): Ruling {
   const rules = policy === 'documentation' ? DOCUMENTATION : policy;
-  const waiting: Ruling = { then: 'wait', required, approvedBeforeMs: null };
+  const none = { during: null, otherwiseWaits: false, budgets: [] };
+  const waiting: Ruling = { then: 'wait', required, approvedBeforeMs: null, ...none };
   if (event.EventType.toLowerCase() === 'spotrebalancerecommendation') return { ...waiting, then: 'never' };
   const rule = rules.find(({ when, then: verdict }) => {
     const { duration, ...conditions } = when;
@@ -34,6 +41,9 @@ export function rulingOf({ policy, required }: ApprovalSettings, event: ListedEv
     then: rule.then,
     required: rule.required ?? required,
     approvedBeforeMs: deadline?.then === 'approve' ? secondsOf(deadline.before) * 1000 : null,
+    during: rule.during === undefined ? null : rule.during.flatMap((name) => windows?.[name] ?? []),
+    otherwiseWaits: rule.otherwise === 'wait',
+    budgets: (rule.budgets ?? []).flatMap((name) => budgets?.[name] ?? []),
   };
 }
 
