@@ -1,4 +1,4 @@
-// A folder of src/ whose tests get a score → the tests that cover it, and the lowest score that is good enough.
+// A scored folder of src/ → the tests that cover it, and the lowest score that is good enough.
 
 export interface ScoredFolder {
   /** The folder in src/. */

@@ -1,4 +1,4 @@
-// Mutants and a list of equal ones, made up here → scores, survivors and stale entries, and what is printed of them.
+// Mutants and entries, made up here → scores, survivors and stale entries, and their report.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isGood, judge, type Mutant } from './judge.ts';

@@ -1,4 +1,4 @@
-// The mutants of a folder and the list of those that are judged equal → its score, and what is left to judge.
+// The mutants of a folder, and those that are judged equal → its score, and what is left.
 import type { ScoredFolder } from './folders.ts';
 
 /** One change that StrykerJS made to a file, such as `>` for `>=`. */

@@ -1,4 +1,4 @@
-// The arguments of `npm run mutants` → the score of the tests of each folder, and each survivor; 1 if a score is too low.
+// The arguments of `npm run mutants` → scores and survivors; exits with 1 if a score is too low.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EqualMutant, isGood, type Judgement, judge } from './judge.ts';

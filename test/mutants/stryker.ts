@@ -1,4 +1,4 @@
-// Files of a folder and its tests → each mutant that StrykerJS made, and whether a test failed with it.
+// Files of a folder and its tests → each mutant that StrykerJS made, and what became of it.
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
