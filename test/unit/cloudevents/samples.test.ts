@@ -1,4 +1,4 @@
-// A source and a prefix → the sample CloudEvents, which tell one maintenance and one loss of sight.
+// A source and a prefix → the samples, which tell one maintenance and one loss of sight.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sampleEntries } from '../../../src/cloudevents/samples.ts';
