@@ -1,4 +1,4 @@
-// The section `cloudevents` → the source and the prefix that are accepted, and the faults of others.
+// The section `cloudevents` → the sources and prefixes it accepts, and the faults of others.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as v from 'valibot';
