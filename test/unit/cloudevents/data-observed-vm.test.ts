@@ -79,6 +79,7 @@ test('the configuration accepts every field and every tag that Azure can have; t
   const observer = [...VM_FIELDS, 'tags.team', 'tags.cost center', 'tags.a.b', `tags.${'x'.repeat(512)}`];
   assert.deepEqual(v.parse(cloudeventsSection, { observer }).observer, observer);
   assert.deepEqual(v.parse(cloudeventsSection, {}).observer, []);
+  assert.equal(fault(['tags.stra\u00dfe', 'tags.strasse']), undefined, 'two tags, though upper case makes them one');
 });
 
 test('another name is a fault that lists the valid ones, and no name is allowed twice', () => {
