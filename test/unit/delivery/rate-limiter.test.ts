@@ -1,4 +1,4 @@
-// Requests in a sliding minute → how many may begin, when the next one may, and what a restart keeps.
+// Requests in a sliding minute → how many may begin, when the next may, what a restart keeps.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
