@@ -221,6 +221,7 @@ test('a status has the wall time since which it holds, and is passed on only if 
   report.update({ ...held, untilMs: 5000 }, at(2000), 3);
   assert.deepEqual(report.status(3), { ...held, sinceMs: 501_000, untilMs: 505_000, inFlight: 3 });
   report.update({ ...held, reason: 'still busy' }, at(3000), 0);
+  report.update({ state: 'probing', reason: 'still busy', untilMs: null }, at(3500), 0);
   report.update({ state: 'delivering', reason: null, untilMs: null }, at(4000), 0);
   assert.deepEqual(
     states.map(({ state, reason, sinceMs, untilMs, inFlight }) => [state, reason, sinceMs, untilMs, inFlight]),
@@ -228,6 +229,7 @@ test('a status has the wall time since which it holds, and is passed on only if 
       ['delivering', null, 500_000, null, 0],
       ['held', 'busy', 501_000, 504_000, 2],
       ['held', 'still busy', 501_000, 504_000, 0],
+      ['probing', 'still busy', 503_500, null, 0],
       ['delivering', null, 504_000, null, 0],
     ],
   );
@@ -236,17 +238,27 @@ test('a status has the wall time since which it holds, and is passed on only if 
 test('a pause is logged when it begins and when it ends', () => {
   const paused = { state: 'paused', reason: 'paused by ann', untilMs: null } as const;
   const delivering = { state: 'delivering', reason: null, untilMs: null } as const;
-  assert.deepEqual(
-    logged((report) => {
-      for (const status of [paused, { ...paused, reason: 'paused by bob' }, delivering, delivering])
-        report.update(status, NOW, 0);
-    }),
-    [
-      {
-        ...{ level: 'warn', reason: 'paused by ann' },
-        msg: 'the sink is paused: nothing goes out to it until an operator resumes it',
-      },
-      { level: 'info', msg: 'the sink is no longer paused' },
-    ],
-  );
+  const { report, lines } = fixture();
+  const counts = [paused, { ...paused, reason: 'paused by bob' }, delivering, delivering].map((status) => {
+    report.update(status, NOW, 0);
+    return lines.length;
+  });
+  assert.deepEqual(counts, [1, 1, 2, 2]);
+  assert.deepEqual(lines, [
+    {
+      ...{ level: 'warn', reason: 'paused by ann' },
+      msg: 'the sink is paused: nothing goes out to it until an operator resumes it',
+    },
+    { level: 'info', msg: 'the sink is no longer paused' },
+  ]);
+});
+
+test('a lane that nobody watches still logs', () => {
+  const lines: string[] = [];
+  const report = new LaneReport({ logger: pino({}, { write: (line: string) => lines.push(line) }) });
+  report.update({ state: 'paused', reason: null, untilMs: null }, NOW, 0);
+  report.attempted([{ row: ROW, outcome: 'accepted', settlement: { seq: 1, result: 'accepted' } }], 1);
+  report.expired(1);
+  report.superseded(1);
+  assert.equal(lines.length, 3);
 });

@@ -21,6 +21,18 @@ function fixture(perMinute: number | null | undefined) {
   return { limiter, requests, start, store, time, lines, setting };
 }
 
+test('requests that count no more do not bring the next one forward', async () => {
+  const { limiter, time, setting } = fixture(3);
+  limiter.begin();
+  limiter.end();
+  await time.advance(50_000);
+  limiter.begin();
+  limiter.end();
+  await time.advance(20_000);
+  setting.perMinute = 1;
+  assert.equal(limiter.nextMs(), 50_250 + MINUTE);
+});
+
 test('a request counts from its beginning until 60 s after its end, rounded up to a quarter of a second', async () => {
   const { limiter, time } = fixture(2);
   assert.deepEqual([limiter.begin(), limiter.begin(), limiter.begin()], [true, true, false]);
@@ -55,19 +67,21 @@ test('after a lower rate the next request waits until enough of the older ones c
   assert.deepEqual([limiter.free(), limiter.nextMs()], [0, MINUTE + 2250]);
 });
 
-test('without a rate everything may begin: it is counted if one may come, and not if none will', () => {
+test('without a rate everything may begin: it is counted if one may come, and not if none will', async () => {
   for (const [perMinute, used] of [
     [null, 1],
     [undefined, 0],
   ] as const) {
-    const { limiter, requests, store } = fixture(perMinute);
+    const { limiter, requests, store, time } = fixture(perMinute);
     assert.deepEqual(
       [limiter.perMinute, limiter.free(), limiter.nextMs(), limiter.begin()],
       [null, Number.POSITIVE_INFINITY, null, true],
     );
     assert.equal(requests.used(), used);
     limiter.end();
-    assert.equal(requests.used(), used);
+    assert.deepEqual([requests.used(), limiter.nextMs()], [used, null]);
+    await time.advance(2 * MINUTE);
+    assert.equal(requests.used(), 0);
     assert.equal(store.kept.size, 0, 'nothing is stored');
   }
 });
