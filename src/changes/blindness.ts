@@ -32,7 +32,7 @@ export interface SightReport {
 export function observeBlind(sight: Sight, at: Instant, settings: SightSettings): SightReport | null {
   const { firstRequestAt, lastGoodAt, blindness } = sight;
   if (blindness !== null) return null;
-  if (ageMs(laterOf(firstRequestAt, lastGoodAt), at) < settings.limitMs) return null;
+  if (ageMs(lastSight(firstRequestAt, lastGoodAt), at) < settings.limitMs) return null;
   const lastDocumentAt = lastGoodAt && toRfc3339Seconds(lastGoodAt.wallMs);
   const now = { since: lastDocumentAt ?? toRfc3339Seconds(firstRequestAt.wallMs), lastDocumentAt };
   return { change: sightChange('blind', now, at, settings), blindness: now };
@@ -51,12 +51,11 @@ export function observeRestored(
 }
 
 /**
- * A good document of an earlier process is always older than this one's first request, even if the wall clock jumped in
- * between.
+ * Returns the last good document of this process, or its first request. A document of an earlier process is older than
+ * that, even if the wall clock jumped in between.
  */
-function laterOf(firstRequestAt: Instant, lastGoodAt: Instant | null): Instant {
-  if (lastGoodAt === null || lastGoodAt.elapsedMs === null) return firstRequestAt;
-  return ageMs(firstRequestAt, lastGoodAt) > 0 ? lastGoodAt : firstRequestAt;
+function lastSight(firstRequestAt: Instant, lastGoodAt: Instant | null): Instant {
+  return lastGoodAt === null || lastGoodAt.elapsedMs === null ? firstRequestAt : lastGoodAt;
 }
 
 function sightChange(

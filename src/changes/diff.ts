@@ -135,8 +135,8 @@ class Comparison {
   #compare(known: KnownEvent, listed: DocumentEvent): void {
     const event = contentNow(listed, known);
     const fields = changedFields(known, event, this.#document.apiVersion);
-    const isSameSight =
-      known.listed && known.epoch === this.#epoch.number && known.apiVersion === this.#document.apiVersion;
+    // Another api-version has another epoch.
+    const isSameSight = known.listed && known.epoch === this.#epoch.number;
     if (isSameSight && isIdentical(known.event, event)) return;
     const now = { ...known, ...this.#sight, event };
     this.#keep(now);

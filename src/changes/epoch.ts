@@ -24,7 +24,7 @@ export function epochOf(state: KnownState, document: ScheduledEventsDocument, at
   const restarted =
     document.incarnation !== null && state.incarnation !== null && document.incarnation < state.incarnation;
   const otherVersion = document.apiVersion !== state.apiVersion;
-  if (!restarted && !otherVersion && !wasSwitchedOff(state, at)) return isPinned(state.epoch) ? state.epoch : epoch;
+  if (!restarted && !otherVersion && !wasSwitchedOff(state, at)) return epoch;
   return {
     number: epoch.number + 1,
     startedAt: at,
@@ -59,10 +59,6 @@ export function pinned(moment: Instant, at: Instant): Instant {
   const { wallMs, elapsedMs } = moment;
   if (elapsedMs !== null || at.elapsedMs === null) return moment;
   return { wallMs, elapsedMs: at.elapsedMs - Math.max(0, at.wallMs - wallMs) };
-}
-
-function isPinned({ startedAt, rowStartedAt }: Epoch): boolean {
-  return startedAt.elapsedMs !== null && rowStartedAt.elapsedMs !== null;
 }
 
 /** Returns the row after this document: an empty answer extends it, any other ends it. */

@@ -64,7 +64,7 @@ function parse(bytes: Uint8Array): Record<string, unknown> | null {
 function canonical(value: unknown): string | null {
   if (typeof value === 'string') return value !== '' && !FORBIDDEN.test(value) ? value : null;
   if (typeof value === 'boolean') return String(value);
-  return typeof value === 'number' && Number.isInteger(value) && value === (value | 0) ? String(value) : null;
+  return typeof value === 'number' && value === (value | 0) ? String(value) : null;
 }
 
 /**

@@ -23,7 +23,7 @@ export interface Routes {
 }
 
 interface RouteFacts {
-  readonly outbox: Pick<Outbox, 'known' | 'sinks'>;
+  readonly outbox: { readonly known: Pick<Outbox['known'], 'isOwn'>; readonly sinks: Pick<Outbox['sinks'], 'wasSent'> };
   /** The VM's own name; null while unknown. */
   readonly ownName: string | null;
   /** Wall time. */

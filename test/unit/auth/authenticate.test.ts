@@ -92,11 +92,33 @@ test('a certificate identifies the approver with one of its names: DNS names ign
   assert.equal(await authenticate({ token: 'orders-token-0001' }), 'approver orders by token');
 });
 
+const NAMED = { a: who({ certificate: 'a.test' }), b: who({ certificate: 'b' }) };
+
 test('a certificate with the names of two approvers is rejected', async () => {
-  const authenticate = authenticator({
-    approvers: { a: who({ certificate: 'a.test' }), b: who({ certificate: 'b' }) },
-  });
+  const authenticate = authenticator({ approvers: NAMED });
   assert.equal(await authenticate({ certificate: { exact: ['b'], dns: ['a.test'] } }), 'nobody');
+});
+
+test('whoever is rejected learns what to send', async () => {
+  const authenticate = createAuthenticator({
+    ...{ approvers: NAMED, readers: {}, jwt: null, keys: null, deps: new VirtualTime() },
+    logger: pino({ level: 'silent' }),
+  });
+  const rejected = (credentials: Partial<Credentials>) =>
+    authenticate({ token: null, certificate: null, network: '192.0.2.1', ...credentials });
+  for (const [credentials, detail] of [
+    [{}, 'Send Authorization: Bearer TOKEN.'],
+    [{ token: 'x' }, 'This token is unknown; check it against the configuration of the bridge.'],
+    [
+      { certificate: { exact: ['c'], dns: [] } },
+      'No approver has a name of this client certificate, and the request has no Authorization: Bearer TOKEN.',
+    ],
+    [
+      { certificate: { exact: ['b'], dns: ['a.test'] } },
+      'This client certificate has the names of several approvers; use a certificate with the name of one.',
+    ],
+  ] as const)
+    assert.deepEqual(await rejected(credentials), { outcome: 'nobody', detail });
 });
 
 /** A folder with token files, an authenticator that reads them, and what it logged. */
@@ -127,7 +149,16 @@ test('a token that is replaced in its file is valid within a second, and the old
   assert.equal(await ask({ token: FIRST }), 'nobody');
   assert.equal(await ask({ token: SECOND }), 'approver orders by token');
   assert.equal(log.length, 1);
+  const { level, approver, file, msg } = JSON.parse(log.join());
+  assert.deepEqual(
+    [level, approver, file.endsWith('/orders'), msg],
+    [30, 'orders', true, 'the file of a token changed: the new token is valid now'],
+  );
   assert.ok(!log.join().includes(SECOND));
+  write('orders', SECOND);
+  await time.advance(1000);
+  await ask({ token: SECOND });
+  assert.equal(log.length, 1, 'the same token again is no change');
 });
 
 test('a file is checked at most once a second, however many tokens arrive', async (t) => {
@@ -149,6 +180,39 @@ test('a file that replaces the first is noticed, also behind a symbolic link as 
   renameSync(join(folder, 'link'), join(folder, 'orders'));
   await time.advance(1000);
   assert.equal(await ask({ token: SECOND }), 'approver orders by token');
+});
+
+test('each new fault of a file is logged once, and an old one again after the file was good', async (t) => {
+  const { write, time, ask, log } = tokenFiles(t, { orders: FIRST, billing: THIRD });
+  await ask({ token: FIRST });
+  for (const text of ['', '', THIRD, THIRD, FIRST, '']) {
+    write('orders', text);
+    await time.advance(1000);
+    await ask({ token: FIRST });
+  }
+  const errors = log.map((line) => JSON.parse(line)).filter(({ level }) => level === 50);
+  assert.deepEqual(
+    errors.map(({ approver, msg }) => `${approver}: ${msg}`),
+    Array(3).fill('orders: the file of a token cannot be used: the last good token stays valid'),
+  );
+  assert.equal(errors[1].reason, 'contains a token that another caller has');
+  assert.equal(errors[0].reason, errors[2].reason);
+});
+
+test('an approver and a reader with the same name are two callers: one cannot get the token of the other', async (t) => {
+  const { folder, write, time } = tokenFiles(t, { grafana: FIRST });
+  const secret = new Secret({ file: 'grafana' });
+  secret.open(FIRST, join(folder, 'grafana'));
+  const ask = authenticator(
+    { approvers: { grafana: who({ tokens: [secret] }) }, readers: { grafana: { tokens: [token(SECOND)] } } },
+    [],
+    time,
+  );
+  await ask({ token: FIRST });
+  write('grafana', SECOND);
+  await time.advance(1000);
+  assert.equal(await ask({ token: SECOND }), 'reader grafana by token');
+  assert.equal(await ask({ token: FIRST }), 'approver grafana by token');
 });
 
 for (const [what, spoil] of Object.entries<(folder: string, write: (name: string, text: string) => void) => void>({

@@ -146,6 +146,66 @@ test('issuer, audience and times are checked, with the clock tolerance', async (
   assert.equal(await ask(await sign({ nbf: now + 29 })), 'approver orders by jwt');
 });
 
+test('the clock tolerance counts to the second', async (t) => {
+  const { ask, sign, time } = await fixture(t);
+  const now = time.wallMs() / 1000;
+  await assertRefused(await ask(await sign({ exp: now - 30 })), /expired or is not valid yet/);
+  assert.equal(await ask(await sign({ nbf: now + 30 })), 'approver orders by jwt');
+  assert.equal(await ask(await sign({ exp: now + 86_400 + 30 })), 'approver orders by jwt');
+});
+
+test('why a token was rejected is logged for the operator, and the caller learns what to get', async (t) => {
+  const { ask, sign, time, log, issuer } = await fixture(t, { claim: 'roles', types: ['at+jwt'] });
+  await issuer.addKey('other', 'RS256');
+  issuer.published = ['one'];
+  const now = time.wallMs() / 1000;
+  const good = { roles: 'Ops.Approve' };
+  const typed = { typ: 'at+jwt' };
+  const b64 = (text: string) => Buffer.from(text).toString('base64url');
+  const unverified = 'its signature or its subject is not accepted here';
+  const expired = 'it has expired or is not valid yet: get a new one';
+  for (const [given, why, reason] of [
+    ['a.b.c', 'not a JWT', unverified],
+    [`${b64('{}')}.${b64('{}')}.AA`, 'another algorithm', 'its signature algorithm is not accepted here'],
+    [await sign(good), 'another type', 'its type (typ) is not accepted here'],
+    [await sign({ ...good, iss: 'x' }, typed), 'another issuer', 'its issuer (iss) is not trusted here'],
+    [await sign({ ...good, aud: 'x' }, typed), 'another audience', 'it is for another audience (aud)'],
+    [await sign({ ...good, exp: undefined }, typed), 'no exp', 'it never expires (no exp)'],
+    [await sign({ ...good, exp: now - 60 }, typed), 'expired', expired],
+    [
+      await sign({ ...good, exp: now + 90_000 }, typed),
+      'exp too far ahead',
+      'it is valid for too long (exp): get one that expires sooner',
+    ],
+    [await sign({ ...good, nbf: now + 60 }, typed), 'not yet valid', expired],
+    [await sign({}, typed), 'its claim names no approver', unverified],
+    [await sign({ roles: ['Ops.Approve', 'Billing.Approve'] }, typed), 'its claim names several approvers', unverified],
+    [await sign(good, { ...typed, kid: 'other' }), 'no matching key in the key set', unverified],
+    [
+      `${(await sign(good, typed)).split('.').slice(0, 2).join('.')}.AAAA`,
+      'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+      unverified,
+    ],
+  ] as const) {
+    log.length = 0;
+    assert.deepEqual(await ask(given), { outcome: 'nobody', detail: `This token is rejected: ${reason}.` }, why);
+    const [line = '{}'] = log;
+    const { level, msg, why: logged } = JSON.parse(line);
+    assert.deepEqual([level, msg, logged], [20, 'a JWT was rejected', why]);
+  }
+});
+
+test('while the keys cannot be fetched, a token gets no verdict, and the caller learns to try again in 5 s', async (t) => {
+  const { ask, sign, issuer } = await fixture(t);
+  issuer.misbehave = (response) => response.destroy();
+  assert.deepEqual(await ask(await sign()), {
+    outcome: 'unavailable',
+    detail:
+      'BRIDGE_JWT_KEYS: the bridge cannot fetch the keys of the identity provider now, so it cannot verify this token; its log has the reason. Retry later.',
+    retryAfterSeconds: 5,
+  });
+});
+
 test('a token with exp too far ahead is rejected before any key is fetched', async (t) => {
   const { ask, sign, time, issuer } = await fixture(t);
   const now = time.wallMs() / 1000;

@@ -32,6 +32,7 @@ test('the example of the documentation gives scheduled, started and ended', () =
   assert.deepEqual([started?.id, started?.previousStatus, started?.changedFields], [`${EID}:started`, 'Scheduled', []]);
   assert.deepEqual([ended?.id, ended?.previousStatus, ended?.outcome], [`${EID}:ended`, 'Started', 'completed']);
   assert.equal(ended?.event.eventStatus, 'Started', 'an end tells the last seen content');
+  assert.deepEqual([started?.withoutNotice, ended?.withoutNotice], [false, false], 'it was announced');
   assert.equal(watcher.state.events.size, 0);
 });
 
@@ -41,9 +42,24 @@ test('the same incarnation and content give no change, for any order of names an
   assert.deepEqual(watcher.see(documentOf(2, [{}]), 1000), []);
   assert.equal(watcher.news, false);
   assert.deepEqual(watcher.state.lastGoodAt, momentAt(1000));
-  assert.deepEqual(watcher.see(documentOf(2, [{ eventId: EID, resources: ['WestNO_1', 'WestNO_0'] }]), 2000), []);
-  assert.equal(watcher.news, true, 'the service’s own letter case and order are stored: a StartRequest carries them');
+  for (const [fields, atMs] of [
+    [{ eventId: EID }, 2000],
+    [{ eventId: EID, resources: ['WestNO_1', 'WestNO_0'] }, 3000],
+  ] as const) {
+    assert.deepEqual(watcher.see(documentOf(2, [fields]), atMs), []);
+    assert.equal(watcher.news, true, 'the service’s own letter case and order are stored: a StartRequest carries them');
+  }
   assert.equal(watcher.state.events.get(EID)?.event.eventId, EID);
+});
+
+test('a document without a usable status is stored once, not at each poll', () => {
+  const watcher = new Watcher();
+  watcher.see(documentOf(2, [{}]), 0);
+  const news = [1000, 2000].map((at) => {
+    watcher.see(documentOf(2, [], { statusless: [EID] }), at);
+    return watcher.news;
+  });
+  assert.deepEqual(news, [true, false]);
 });
 
 test('a repeated document is compared again if its commit failed', () => {

@@ -86,6 +86,16 @@ test('two hosts that answer in turn: an event that neither lists ends three sett
   assert.deepEqual(told(watcher.changes), ['scheduled', 'ended unknown']);
 });
 
+test('epochs that follow each other before they settle: a missing event ends after three settle times to the millisecond', () => {
+  const watcher = watching();
+  for (let minute = 0; minute < 15; minute += 4) {
+    watcher.see(documentOf(3), minute * MINUTE + 1000);
+    watcher.see(documentOf(5), minute * MINUTE + 2000);
+  }
+  assert.deepEqual(watcher.see(documentOf(5), 15 * MINUTE + 999), []);
+  assert.deepEqual(told(watcher.see(documentOf(5), 15 * MINUTE + 1000)), ['ended unknown']);
+});
+
 test('two hosts that answer in turn: an event that one of them lists does not end', () => {
   const watcher = watching();
   answerInTurn(watcher, 1000, 2 * HOUR, () => [{}]);

@@ -16,7 +16,7 @@ function outcome(listedAt: number, goneAt: number, prepare: (watcher: Watcher) =
 }
 
 test('an event that a document at most 10 s older listed as Scheduled was canceled', () => {
-  assert.deepEqual(outcome(0, 10_000), ['ended canceled']);
+  for (const goneAt of [0, 10_000]) assert.deepEqual(outcome(0, goneAt), ['ended canceled']);
   assert.deepEqual(outcome(0, 10_001), ['ended unknown']);
 });
 
@@ -66,6 +66,21 @@ test('an event whose status was unusable for a moment was canceled if it vanishe
     watcher.see(documentOf(3, [], { complete: false }), 9000);
     assert.deepEqual(told(watcher.see(documentOf(4), goneAt)), [end]);
   }
+});
+
+test('a document that may list an event without a usable EventId does not count as its last listing', () => {
+  const watcher = new Watcher();
+  watcher.see(documentOf(1, [{}]), 0);
+  watcher.see(documentOf(2, [], { complete: false }), 9000);
+  assert.deepEqual(told(watcher.see(documentOf(3), 10_001)), ['ended unknown']);
+});
+
+test('an event that came back without a usable status vanishes a second time: only that time decides', () => {
+  const watcher = new Watcher();
+  watcher.see(documentOf(1, [{}]), 0);
+  assert.deepEqual(watcher.see(documentOf(null), 1000), []);
+  assert.deepEqual(watcher.see(documentOf(2, [], { statusless: [KEY] }), 2000), []);
+  assert.deepEqual(told(watcher.see(documentOf(3), 60_000)), ['ended unknown']);
 });
 
 test('an event last seen Started is completed, however long ago that was', () => {

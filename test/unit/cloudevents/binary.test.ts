@@ -98,6 +98,7 @@ const FAULTS: readonly (readonly [what: string, event: unknown, says: RegExp])[]
   ['a name with a line end (CE-3)', { ...REQUIRED, 'a\r\nb': 'x', data: 1 }, /name/],
   ['an array instead of an object', [1], /JSON object/],
   ['null instead of an object', null, /JSON object/],
+  ['a number instead of an object', 5, /JSON object/],
 ];
 
 for (const [what, event, says] of FAULTS) {
@@ -110,6 +111,9 @@ for (const [what, event, says] of FAULTS) {
 }
 
 test('bytes that are not JSON, or not UTF-8, are refused', () => {
-  for (const bytes of [new TextEncoder().encode('{'), Uint8Array.of(0x22, 0xc0, 0xa0, 0x22)])
-    assert.ok('fault' in toBinary(bytes));
+  const whole = bytesOf({ ...REQUIRED, subject: '~~', data: 1 });
+  assert.ok(!('fault' in toBinary(whole)));
+  const notUtf8 = Uint8Array.from(whole, (byte) => (byte === 0x7e ? 0xc0 : byte));
+  for (const bytes of [new TextEncoder().encode('{'), notUtf8])
+    assert.deepEqual(toBinary(bytes), { fault: 'it is not a JSON object' });
 });

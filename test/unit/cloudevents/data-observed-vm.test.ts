@@ -30,6 +30,15 @@ test('fields and tags are in the order of the configuration, and those that the 
   );
 });
 
+test('only what the configuration wants is published: a field alone brings no tags, not even one with the end of its name', () => {
+  const metadata: VmMetadata = { location: 'westeurope', tags: { Team: 'shop', ion: 'secret' } };
+  assert.deepEqual(toObservedVm(metadata, ['location']), { location: 'westeurope' });
+  assert.deepEqual(toObservedVm(metadata, ['location', 'tags.team']), {
+    location: 'westeurope',
+    tags: { team: 'shop' },
+  });
+});
+
 test('without wanted or known fields the result is null', () => {
   assert.equal(toObservedVm(METADATA, []), null);
   assert.equal(toObservedVm(METADATA, ['zone', 'tags.none']), null);
@@ -70,6 +79,7 @@ test('the configuration accepts every field and every tag that Azure can have; t
   const observer = [...VM_FIELDS, 'tags.team', 'tags.cost center', 'tags.a.b', `tags.${'x'.repeat(512)}`];
   assert.deepEqual(v.parse(cloudeventsSection, { observer }).observer, observer);
   assert.deepEqual(v.parse(cloudeventsSection, {}).observer, []);
+  assert.equal(fault(['tags.stra\u00dfe', 'tags.strasse']), undefined, 'two tags, though upper case makes them one');
 });
 
 test('another name is a fault that lists the valid ones, and no name is allowed twice', () => {
@@ -78,4 +88,7 @@ test('another name is a fault that lists the valid ones, and no name is allowed 
   assert.match(fault(['zone', 'zone']) ?? '', /twice/);
   assert.match(fault(['tags.team', 'tags.Team']) ?? '', /twice/);
   assert.ok(fault('location'));
+  const tags = Array.from({ length: VM_FIELDS.length + 51 }, (_, index) => `tags.t${index}`);
+  assert.equal(fault(tags.slice(1)), undefined);
+  assert.equal(fault(tags), `must have at most ${tags.length - 1} members`);
 });

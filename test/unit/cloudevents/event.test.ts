@@ -84,6 +84,13 @@ test('resources keep the service’s order, and the EventId its letter case, if 
   assert.ok(!('traceparent' in event));
 });
 
+test('an EventId with more than a GUID gives no traceparent, which would be invalid', () => {
+  for (const eventId of [`${EID}0`, `0${EID}`]) {
+    const event = scheduledEvent({ eventId });
+    assert.ok(!('traceparent' in toCloudEvent(eventChange({ event }), context)), eventId);
+  }
+});
+
 test('impact and initiator are absent if the service gives none or an invalid one, and the event is still published', () => {
   for (const text of ['', 'a\u0007b', 'a\u0085', 'a\ufdd0', 'a\uffff', '\u{1fffe}', '\ud800']) {
     const event = toCloudEvent(eventChange({ event: scheduledEvent({ eventType: text, eventSource: text }) }), context);
@@ -243,7 +250,7 @@ test('a start has the approval that let it happen, and none if there was none or
   };
   const told = { approvedBy: ['orders'], policy: null, at: '2022-04-11T22:00:00.500Z' };
   for (const state of ['submitting', 'submitted', 'moot'] as const) assert.deepEqual(approvalIn(started, state), told);
-  for (const state of ['waiting', 'failed'] as const) assert.equal(approvalIn(started, state), undefined);
+  for (const state of ['waiting', 'held', 'failed'] as const) assert.equal(approvalIn(started, state), undefined);
   assert.equal(approvalIn({ ...started, occurrence: 2 }, 'submitted'), undefined);
   assert.equal(approvalIn(eventChange(), 'submitted'), undefined);
 });
@@ -312,6 +319,8 @@ test('a drill is marked as an attribute and in data; in binary mode the attribut
   assert.ok('attributes' in binary);
   assert.equal(binary.attributes['drill'], 'true');
   assert.equal(httpHeaders(binary)['ce-drill'], 'true');
-  const real = toCloudEvent(eventChange(), context);
-  assert.deepEqual(['drill' in real, 'drill' in (real.data as object)], [false, false]);
+  const approval = toCloudEvent(approvalChange({ key: drillId, eventId: drillId, event: null }), context);
+  assert.deepEqual([approval['drill'], (approval.data as { drill?: boolean }).drill], [true, true]);
+  for (const real of [eventChange(), approvalChange()].map((change) => toCloudEvent(change, context)))
+    assert.deepEqual(['drill' in real, 'drill' in (real.data as object)], [false, false]);
 });

@@ -106,6 +106,15 @@ function leaves(node: Node, path = ''): [path: string, node: Node][] {
   );
 }
 
+test('every section has a description', () => {
+  const sections = Object.entries((jsonSchema(ADAPTERS) as Node).properties ?? {});
+  assert.ok(sections.length > 5);
+  assert.deepEqual(
+    sections.filter(([, { description = '' }]) => description === '').map(([name]) => name),
+    [],
+  );
+});
+
 test('every key has a description', () => {
   const described = leaves(jsonSchema([])).filter(
     ([, node]) => node.description === undefined || node.description === '',

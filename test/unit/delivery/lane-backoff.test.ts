@@ -98,6 +98,19 @@ describe('a sink that fails as a whole', () => {
     assert.equal(time.pending, 0);
   });
 
+  test('a sink that fails as a whole is logged once when that begins and once when it ends', async () => {
+    const { lane, queue, time, adapter, logs } = laneFixture({ answer: always(failure({ scope: 'sink' })) });
+    queue('a');
+    lane.start();
+    await time.advance(10 * MINUTE);
+    adapter.answer = accept;
+    await time.advance(MINUTE);
+    assert.deepEqual(
+      logs.filter(({ level, msg }) => level >= INFO && !msg.startsWith('delivery failed')).map(({ msg }) => msg),
+      ['the sink fails as a whole: one delivery at a time until one is accepted', 'the sink takes deliveries again'],
+    );
+  });
+
   test('while a sink is sick, only the keys that made it so are told at warn', async () => {
     const { lane, queue, time, logs } = laneFixture({ answer: always(failure()), limits: { inFlight: 1 } });
     for (let index = 0; index < 10; index++) queue(`k${index}`);

@@ -195,6 +195,30 @@ test('the queue is looked through once; after that only the events that moved on
   assert.equal(store.wholeLooks, 1);
 });
 
+test('the store is asked what has moved on only after something may have', async () => {
+  const { lane, queue, time, store, adapter } = laneFixture({ cancels: true, answer: untilSuperseded });
+  const movedOn = store.movedOn.bind(store);
+  let questions = 0;
+  store.movedOn = (...asked) => {
+    questions += 1;
+    return movedOn(...asked);
+  };
+  const rows = ['a', 'b', 'c'].map((key) => queue(key));
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(adapter.calls.length, 3);
+  const before = questions;
+  // The ends of these calls begin others, but move no event on.
+  adapter.limits = { ...adapter.limits, inFlight: 1 };
+  await time.advance(6 * MINUTE);
+  assert.equal(questions, before);
+  store.overtake(...rows);
+  lane.wake();
+  await time.advance(SECOND);
+  assert.equal(questions, before + 1);
+  assert.equal(store.accepted.length, 3);
+});
+
 test('what becomes obsolete while its key is in a call is superseded once the call has failed', async () => {
   const { lane, queue, time, store, adapter } = laneFixture({ cancels: true, limits: { inFlight: 1 } });
   adapter.answer = (_, __, superseded) =>

@@ -65,6 +65,12 @@ test('the same question has the same answer until rows are sent, and a store tha
   assert.deepEqual(ids(ahead.rows(['b'], 2)), ['a:1'], 'a key that is free again is read again');
 });
 
+test('a key that was not free when the store was read to its end is read again, also if as many others are not free now', () => {
+  const { ahead } = fixture('ab');
+  assert.deepEqual(ids(ahead.rows(['a'], 2)), ['b:2']);
+  assert.deepEqual(ids(ahead.rows(['b'], 2)), ['a:1']);
+});
+
 test('what is forgotten is read again', () => {
   const { store, ahead, accept, take } = fixture('abc');
   take([], 1);

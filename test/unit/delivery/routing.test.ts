@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SinkFilter } from '../../../src/delivery/options.ts';
-import { compileFilter, publishes, routeTo } from '../../../src/delivery/routing.ts';
+import { compileFilter, compileRoutes, publishes, route, routeTo } from '../../../src/delivery/routing.ts';
 import type { ApprovalChange, Change, EventChange, ScheduledEvent, SightChange } from '../../../src/model/events.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -169,4 +169,48 @@ test('an approval for an event that nobody knows passes where nothing is asked o
   assert.equal(publishes('all', unknown, { ownName: 'vm', namedBefore: false }), true);
   assert.equal(publishes('own', unknown, { ownName: 'vm', namedBefore: false }), false);
   assert.equal(publishes('own', unknown, { ownName: null, namedBefore: false }), true);
+});
+
+/** A store in memory, and the sinks that a change goes to. */
+function routed(change: Change, options: { own?: boolean; ownName?: string | null; before?: boolean; sent?: string }) {
+  const { own = true, ownName = 'web_0', before = false, sent } = options;
+  const marked: number[] = [];
+  const routes = compileRoutes(
+    { all: { filter: {} }, reboots: { filter: { impacts: ['reboot'] } } },
+    own ? 'own' : 'all',
+  );
+  const outbox = {
+    sinks: { wasSent: (sink: string, occurrence: number) => sink === sent && occurrence === 7 },
+    known: { isOwn: (occurrence: number) => before && occurrence === 7 },
+  };
+  const sinks = route(change, { markOwn: (occurrence) => marked.push(occurrence) }, routes, {
+    ...{ outbox, ownName, nowMs: NOW },
+  });
+  return { sinks, marked };
+}
+
+test('an event of this VM is remembered as its own and goes to every sink whose filter lets it pass', () => {
+  assert.deepEqual(routed(eventChange(), {}), { sinks: ['all', 'reboots'], marked: [7] });
+  assert.deepEqual(routed(eventChange({ eventType: 'Freeze' }), {}), { sinks: ['all'], marked: [7] });
+});
+
+test('an event of other VMs is not remembered, and is published only without `own`', () => {
+  const others = eventChange({ resources: ['db_1'] });
+  assert.deepEqual(routed(others, {}), { sinks: [], marked: [] });
+  assert.deepEqual(routed(others, { own: false }), { sinks: ['all', 'reboots'], marked: [] });
+  assert.deepEqual(routed(others, { before: true }), { sinks: ['all', 'reboots'], marked: [] });
+});
+
+test('while the name of the VM is unknown, everything is published and nothing is remembered', () => {
+  assert.deepEqual(routed(eventChange(), { ownName: null }), { sinks: ['all', 'reboots'], marked: [] });
+});
+
+test('a sink that was sent an event gets its later changes, though they name this VM no more', () => {
+  const others = eventChange({ resources: ['db_1'] });
+  assert.deepEqual(routed(others, { sent: 'reboots' }), { sinks: ['reboots'], marked: [] });
+});
+
+test('a loss of sight and an approval of an unknown event are of no occurrence', () => {
+  assert.deepEqual(routed(BLIND, {}), { sinks: ['all', 'reboots'], marked: [] });
+  assert.deepEqual(routed({ ...APPROVAL, event: null, occurrence: null }, {}), { sinks: [], marked: [] });
 });

@@ -112,6 +112,12 @@ test('a probe that is refused leaves the breaker open, with the same wait; one t
   assert.deepEqual(news, [{ kind: 'recovered', from: new Set(['open']) }]);
 });
 
+test('a refusal in a call that began before the breaker opened does not put off the probe', () => {
+  const opening = { ...open, dueMs: NOW.elapsedMs + 1 };
+  assert.equal(after([['a', refused]], { state: { opening } }).state.opening, opening);
+  assert.notEqual(after([['a', refused]], { state: { opening }, isProbe: true }).state.opening, opening);
+});
+
 test('a key that failed again after a recovery is the cause: the next recovery does not cut its back-off short', () => {
   const { state } = after([['b', retry]], { state: { keys: new Map([['b', key({ wasCutShort: true })]]) } });
   assert.equal(state.keys.get('b')?.isCause, true);
