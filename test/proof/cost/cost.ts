@@ -28,7 +28,7 @@ type Side = (t: TestContext) => Promise<HostileSide>;
 
 /** Scenes that the product does not pass yet, each with the reason. They run in the long profile, and are reported. */
 export const OPEN: Readonly<Record<string, string>> = {
-  verbs: 'after about a minute, 200 connections with the token of an admin take more than 96 MiB',
+  verbs: 'the wait of approvers was measured only on a machine with other work, and was longer than 2 s there',
 };
 
 /** Sinks that the shipped memory carries together; brokers and azure-monitor need more with each other. */
