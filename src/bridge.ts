@@ -129,6 +129,9 @@ class RunningBridge implements Bridge {
       current,
       apply: (next, paths) => this.#apply(next, paths),
       onReload: (result) => this.#metrics.reloaded(result, deps.wallMs()),
+      onRequested: (admins, changed) => {
+        for (const admin of admins) this.#storeWork.do(() => this.#operations.reloaded(admin, changed));
+      },
     });
     const shown = {
       identity: this.#identity,
@@ -167,7 +170,7 @@ class RunningBridge implements Bridge {
       metrics: () => this.#metrics.text(),
       events: () => this.status.events(),
       approvals: () => this.status.approvals,
-      reload: (...request) => this.#reloadFor(...request),
+      reload: (...request) => this.reload(...request),
       operations: this.#operations,
       drills: () => this.#flow.drills,
       streams: this.#streams,
@@ -196,12 +199,6 @@ class RunningBridge implements Bridge {
 
   reload(...request: Parameters<Reloads['request']>): ReturnType<Reloads['request']> {
     return this.#reloads.request(...request);
-  }
-
-  async #reloadFor(admin: string, isAllowed: () => Promise<boolean>): ReturnType<Reloads['request']> {
-    const outcome = await this.reload(admin, isAllowed);
-    if (outcome.kind === 'applied') this.#storeWork.do(() => this.#operations.reloaded(admin, outcome.changed));
-    return outcome;
   }
 
   /** Steps that can fail come first. */

@@ -49,7 +49,7 @@ export function connectStages(parts: ApprovalsParts) {
     ...{ ...shared, allotments },
     mayHavePosted: (approval) => !isDrill(approval.key) && turn.mayHaveCome(approval),
   });
-  decideWhenDue({ ...shared, deadlines, reviews, allotments });
+  decideWhenDue({ ...shared, deadlines, reviews });
   const refusals = new Refusals(shared);
   const answers = new Answers({ ...shared, reviews, refusals });
   const submissions = new Submitter({

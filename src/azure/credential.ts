@@ -169,7 +169,7 @@ export class AzureCredential {
     if (this.#isStale) this.#credential = null;
     const pem = this.#options.certificate === undefined ? '' : pemOf(this.#options.certificate, this.#place);
     if (this.#credential?.pem !== pem)
-      this.#credential = { pem, credential: createCredential(this.#options, pem, this.#isStale) };
+      this.#credential = { pem, credential: createCredential(this.#options, pem, this.#isStale, this.#deps) };
     this.#isStale = false;
     // A failure to load the library, or options that it rejects, is reported at each use.
     this.#credential.credential.catch(() => {
@@ -189,12 +189,14 @@ async function createCredential(
   options: AzureCredentialOptions,
   pem: string,
   isStale: boolean,
+  deps: Pick<Deps, 'after'>,
 ): Promise<TokenCredential> {
   const azure = await import('./identity-library.ts');
   if (isStale) azure.forgetIdentityTokens();
   const { credential = 'default', clientId, tenantId, clientSecret, authorityHost } = options;
   const authority = authorityHost !== undefined && { authorityHost };
-  const common = { retryOptions: { maxRetries: 0 }, disableInstanceDiscovery: true, ...authority };
+  const httpClient = azure.boundedHttpClient(deps);
+  const common = { httpClient, retryOptions: { maxRetries: 0 }, disableInstanceDiscovery: true, ...authority };
   const identity = { ...(clientId !== undefined && { clientId }), ...(tenantId !== undefined && { tenantId }) };
   switch (credential) {
     case 'managed-identity':

@@ -5,9 +5,11 @@ import type { CheckedConfig, ValidConfig } from '../config/check-config.ts';
 import type { Config } from '../config/config.ts';
 import { logWarnings } from '../config/warnings.ts';
 import { BridgeError } from '../errors.ts';
-import type { ReloadOutcome } from '../http/reload-route.ts';
+import type { NotAllowed, ReloadOutcome } from '../http/reload-route.ts';
+import type { Reply } from '../http/route.ts';
 import { type Fault, formatFault } from '../schema/faults.ts';
 import { createSource } from './approval-sources.ts';
+import { ReloadTurns, type Requesters } from './reload-turns.ts';
 import { type AdapterParts, createAdapter } from './sinks/sink-adapter.ts';
 
 /** The source of the configuration for a reload. */
@@ -35,12 +37,14 @@ export interface ReloadsParts extends OptionParts {
    */
   readonly apply: (config: Config, paths: readonly string[]) => { readonly settled: Promise<unknown> };
   readonly onReload: (result: ReloadResult) => void;
+  /** A reload that these admins requested is in force. */
+  readonly onRequested: (admins: readonly string[], changed: readonly string[]) => void;
 }
 
 /** For metrics. */
-type ReloadResult = Exclude<ReloadOutcome['kind'], 'no-file' | 'not-allowed'> | 'failed';
+type ReloadResult = Exclude<AllowedOutcome['kind'], 'no-file'> | 'failed';
 
-type AllowedOutcome = Exclude<ReloadOutcome, { kind: 'not-allowed' }>;
+type AllowedOutcome = Exclude<ReloadOutcome, NotAllowed>;
 
 /** A rejected reload, until one succeeds. */
 interface RefusedReload {
@@ -53,10 +57,8 @@ interface RefusedReload {
 export class Reloads {
   readonly #parts: ReloadsParts;
   readonly #logger: Logger;
-  /** Reloads that have not begun, by requester. A repeated request gets the same answer. */
-  readonly #waiting = new Map<string, Promise<ReloadOutcome>>();
+  readonly #turns: ReloadTurns<AllowedOutcome>;
   #written: Written;
-  #last: Promise<unknown>;
   #refused: RefusedReload | null = null;
   #sinceMs: number;
 
@@ -64,7 +66,8 @@ export class Reloads {
     this.#parts = parts;
     this.#logger = parts.logger.child({ area: 'config' });
     this.#written = parts.file?.written ?? {};
-    this.#last = parts.ready;
+    const { ready, deps } = parts;
+    this.#turns = new ReloadTurns({ ready, deps, reload: (requesters) => this.#reload(requesters) });
     this.#sinceMs = parts.deps.wallMs();
   }
 
@@ -79,38 +82,20 @@ export class Reloads {
   }
 
   /**
-   * Reloads after all earlier requests.
+   * Reads the file after this call, once for all requests that wait.
    * @param by the requester, for the log
-   * @param isAllowed called when the reload begins; false: `not-allowed`
+   * @param refusal called when the reload begins; a reply: `not-allowed`. Null: the requester needs no right
    * @throws BridgeError BRIDGE_STORE_*, and then nothing has changed
    */
-  request(by: string, isAllowed: () => Promise<boolean> = async () => true): Promise<ReloadOutcome> {
-    const waiting = this.#waiting.get(by);
-    if (waiting !== undefined) return waiting;
-    const settled = Promise.withResolvers<void>();
-    const outcome = this.#last.then(async (): Promise<ReloadOutcome> => {
-      this.#waiting.delete(by);
-      if (await isAllowed()) return await this.#reload(by, settled.resolve);
-      settled.resolve();
-      return { kind: 'not-allowed' };
-    });
-    this.#waiting.set(by, outcome);
-    this.#last = outcome.then(
-      () => settled.promise,
-      () => {},
-    );
-    return outcome;
+  request(by: string, refusal: (() => Promise<Reply | null>) | null = null): Promise<ReloadOutcome> {
+    return this.#turns.request(by, refusal);
   }
 
-  async #reload(by: string, settle: () => void): Promise<AllowedOutcome> {
-    const { file = null, onReload, deps } = this.#parts;
+  async #reload({ names, admins }: Requesters): Promise<{ outcome: AllowedOutcome; settled: Promise<unknown> }> {
+    const { file = null, onReload, onRequested, deps } = this.#parts;
+    const by = names.join(', ');
     try {
       const [outcome, settled] = file === null ? [NO_FILE, null] : await this.#tryOut(file);
-      void Promise.resolve(settled)
-        .catch((error: unknown) =>
-          this.#logger.error({ err: error, by }, 'the parts that the reload replaced did not end cleanly'),
-        )
-        .then(settle);
       if (outcome.kind !== 'no-file') onReload(outcome.kind);
       if (outcome.kind === 'applied') {
         this.#refused = null;
@@ -119,7 +104,8 @@ export class Reloads {
         this.#refused = { atMs: deps.wallMs(), by, faults: [], restart: [], ...outcome };
       }
       this.#log(by, outcome);
-      return outcome;
+      if (outcome.kind === 'applied') onRequested(admins, outcome.changed);
+      return { outcome, settled: this.#cleanly(settled, by) };
     } catch (error) {
       onReload('failed');
       this.#logger.error(
@@ -127,6 +113,14 @@ export class Reloads {
         'the new configuration could not be put in force: the previous one stays in force',
       );
       throw error;
+    }
+  }
+
+  async #cleanly(settled: Promise<unknown> | null, by: string): Promise<void> {
+    try {
+      await settled;
+    } catch (error) {
+      this.#logger.error({ err: error, by }, 'the parts that the reload replaced did not end cleanly');
     }
   }
 

@@ -9,17 +9,22 @@ export type ReloadOutcome =
   | { readonly kind: 'faulty'; readonly faults: readonly Fault[] }
   | { readonly kind: 'needs-restart'; readonly restart: readonly string[] }
   | { readonly kind: 'no-file' }
-  /** The right was revoked while the request waited for reloads before it. */
-  | { readonly kind: 'not-allowed' };
+  | NotAllowed;
+
+/** The right was revoked while the request waited for reloads before it. */
+export interface NotAllowed {
+  readonly kind: 'not-allowed';
+  readonly reply: Reply;
+}
 
 export interface ReloadPorts {
   /**
    * @param by the approver's name, for the log
-   * @param isAllowed called when the reloads before it are done; false: `not-allowed`, and the configuration is not
-   * read
+   * @param refusal called when the reloads before it are done; a reply: `not-allowed`, and the configuration is not
+   * read for this request
    * @throws BridgeError BRIDGE_STORE_*, and then nothing has changed
    */
-  readonly reload: (by: string, isAllowed: () => Promise<boolean>) => Promise<ReloadOutcome>;
+  readonly reload: (by: string, refusal: () => Promise<Reply | null>) => Promise<ReloadOutcome>;
 }
 
 export function reloadRoute(ports: ReloadPorts): ApiRoute {
@@ -32,18 +37,15 @@ export function reloadRoute(ports: ReloadPorts): ApiRoute {
   };
 }
 
-async function reload({ origin: first, readmit }: ApproverRequest, ports: ReloadPorts): Promise<Reply> {
-  for (let origin = first; ; ) {
-    const outcome = await ports.reload(origin.approver, async () => !('reply' in (await readmit())));
-    // Requests of one admin that wait are one reload; the right that was revoked may be that of another of its tokens.
-    if (outcome.kind !== 'not-allowed') return replyTo(outcome);
+async function reload({ origin, readmit }: ApproverRequest, ports: ReloadPorts): Promise<Reply> {
+  const outcome = await ports.reload(origin.approver, async () => {
     const admitted = await readmit();
-    if ('reply' in admitted) return admitted.reply;
-    origin = admitted;
-  }
+    return 'reply' in admitted ? admitted.reply : null;
+  });
+  return outcome.kind === 'not-allowed' ? outcome.reply : replyTo(outcome);
 }
 
-function replyTo(outcome: Exclude<ReloadOutcome, { kind: 'not-allowed' }>): Reply {
+function replyTo(outcome: Exclude<ReloadOutcome, NotAllowed>): Reply {
   if (outcome.kind === 'applied') return json(200, { changed: outcome.changed });
   if (outcome.kind === 'faulty') {
     const { faults } = outcome;
@@ -66,7 +68,7 @@ const RELOAD: api.ApiOperation = {
   tag: 'operation',
   summary: 'Reads the configuration file again and applies what has changed.',
   description:
-    'For approvers with `admin: true`. The whole file is checked first. If it has a fault, or a change that needs a restart, nothing is applied. Reloads run one after another.',
+    'For approvers with `admin: true`. The whole file is checked first. If it has a fault, or a change that needs a restart, nothing is applied. Reloads run one after another. Requests that wait for the same reload get the same answer.',
   answers: {
     200: api.jsonAnswer(
       'Applied. The paths that have changed; none if the file is the same.',

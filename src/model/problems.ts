@@ -51,8 +51,9 @@ export type RefusalType = keyof typeof REFUSALS;
 export type ProblemType = keyof typeof PROBLEMS;
 
 /**
- * Why a caller's connection was dropped. `crowded`: it had waited longest for its client when a new one came. `full`:
- * requests were running on all other connections. `unread`: the caller did not read its answer.
+ * Why a caller's connection was dropped. `crowded`: it had waited longest for its client when a new one came, or it had
+ * sent the most ahead of its answers. `full`: requests were running on all other connections. `unread`: the caller did
+ * not read its answer.
  */
 export const DROP_REASONS = ['crowded', 'full', 'unread'] as const;
 

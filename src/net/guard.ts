@@ -8,6 +8,8 @@ import { networkOf } from './private-addresses.ts';
 const MOST = 1024;
 /** Unread answers of all connections. A single one may be larger. */
 const MOST_UNREAD_BYTES = 16 * 1024 * 1024;
+/** Requests, and what follows them, that were read and not answered. */
+const MOST_INPUT_BYTES = 8 * 1024 * 1024;
 /** A client is told `keepAliveMs`, and needs some time to notice it. */
 const KEPT_LONGER_MS = 1000;
 const REQUEST_TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
@@ -50,6 +52,9 @@ export class Guard {
   /** Their bytes, the oldest first. */
   readonly #unread = new Map<ClientConnection, number>();
   #unreadBytes = 0;
+  /** Their bytes that were read and not answered. */
+  readonly #input = new Map<ClientConnection, number>();
+  #inputBytes = 0;
   #isClosing = false;
 
   constructor(options: GuardOptions) {
@@ -96,12 +101,25 @@ export class Guard {
     this.#unread.delete(connection);
     this.#leave(connection);
     if (state === 'ended') this.#all.delete(connection);
+    if (state === 'ended') this.read(connection, 0);
     if (!NOT_WAITING.includes(state)) this.#wait(connection);
     if (bytes > 0) this.#unread.set(connection, bytes);
     if (this.#isClosing && state === 'kept') connection.close();
     for (const [oldest] of this.#unread) {
       if (this.#unreadBytes <= MOST_UNREAD_BYTES || this.#unread.size === 1) break;
       oldest.drop('unread');
+    }
+  }
+
+  /** Called by a connection. @param bytes that were read from its client and not answered */
+  read(connection: ClientConnection, bytes: number): void {
+    this.#inputBytes += bytes - (this.#input.get(connection) ?? 0);
+    if (bytes > 0) this.#input.set(connection, bytes);
+    else this.#input.delete(connection);
+    while (this.#inputBytes > MOST_INPUT_BYTES) {
+      const waiting = [...this.#input].filter(([{ isWaiting }]) => isWaiting);
+      if (waiting.length < 2) break;
+      waiting.reduce((one, other) => (other[1] > one[1] ? other : one))[0].drop('crowded');
     }
   }
 
@@ -165,6 +183,16 @@ export class ClientConnection {
 
   get isQuiet(): boolean {
     return this.#state === 'head' || this.#state === 'kept';
+  }
+
+  /** Whether it waits for its client or for its turn, so that it can be closed. */
+  get isWaiting(): boolean {
+    return !NOT_WAITING.includes(this.#state);
+  }
+
+  /** @param bytes that were read from the client and not answered */
+  read(bytes: number): void {
+    if (this.#state !== 'ended') this.#guard.read(this, bytes);
   }
 
   /** HTTP begins on this socket. */

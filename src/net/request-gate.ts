@@ -13,6 +13,8 @@ const LOOK_BYTES = 4096;
  */
 const BODY_BYTES = 1024;
 const NOTHING = Buffer.alloc(0);
+/** Node reads so much at once, and keeps it as a whole until the last byte of it is used. */
+const READ_BYTES = 64 * 1024;
 
 interface Asked {
   readonly request: IncomingMessage;
@@ -31,6 +33,8 @@ export class RequestGate extends Duplex {
   readonly #socket: Socket;
   readonly #asked: Asked[] = [];
   #held: Buffer = NOTHING;
+  /** Bytes of the requests that are not answered, as far as they went in. */
+  #given = 0;
   #isWanted = false;
   #isTurnTaken = false;
   #hasEnded = false;
@@ -98,6 +102,7 @@ export class RequestGate extends Duplex {
 
   #answered(): void {
     this.#asked.shift();
+    if (this.#asked.length === 0) this.#given = 0;
     if (this.destroyed) return;
     const [next] = this.#asked;
     if (next === undefined) this.connection.enter('kept');
@@ -110,7 +115,9 @@ export class RequestGate extends Duplex {
     this.#isTurnTaken = true;
     nextTurn(() => {
       this.#isTurnTaken = false;
-      if (!this.destroyed && this.#isWanted) this.#feed();
+      if (this.destroyed) return;
+      if (this.#isWanted) this.#feed();
+      this.connection.read(this.#given + this.#held.length + this.#readAhead());
     });
   }
 
@@ -127,8 +134,14 @@ export class RequestGate extends Duplex {
     const slice = this.#held.subarray(0, length);
     this.#held = this.#held.subarray(length);
     this.#isWanted = false;
+    this.#given += length;
     if (this.#asked.length === 0) this.connection.resume();
     this.push(slice);
+  }
+
+  /** The memory of what was read and is not held, in bytes. */
+  #readAhead(): number {
+    return Math.ceil(this.#socket.readableLength / READ_BYTES) * READ_BYTES;
   }
 
   /** How many of the bytes that are held may go in. */

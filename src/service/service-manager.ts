@@ -20,6 +20,8 @@ export class ServiceManager {
   readonly #watchdogMs: number | null;
   #phase: 'starting' | 'ready' | 'stopping' = 'starting';
   #isWatchdogPending = false;
+  /** Reloads that systemd was notified of and that have not ended. */
+  #reloads = 0;
   #sentStatus = '';
   #status = () => 'starting';
   #cancel: CancelTimer = () => {};
@@ -51,13 +53,21 @@ export class ServiceManager {
 
   readonly follows = (limits: PollPulseParts['limits']): void => this.#pulse.follow(limits);
 
-  /** Notifies systemd of the start and the end of a reload, whether `work` succeeds or not. */
+  /**
+   * Notifies systemd of the start and the end of a reload, whether `work` succeeds or not. Reloads that overlap are
+   * reported as one, because each message starts a program.
+   */
   async reloading(work: () => Promise<unknown>): Promise<void> {
     const wasReady = this.#phase === 'ready';
-    if (wasReady) await this.#parts.notifier.send(['RELOADING=1']);
+    if (wasReady) {
+      this.#reloads += 1;
+      if (this.#reloads === 1) await this.#parts.notifier.send(['RELOADING=1']);
+    }
     // The bridge has already logged a rejected reload or a failed store.
     await work().catch(() => {});
-    if (wasReady && this.#phase === 'ready') await this.#send('READY=1', `STATUS=${this.#status()}`);
+    if (!wasReady) return;
+    this.#reloads -= 1;
+    if (this.#reloads === 0 && this.#phase === 'ready') await this.#send('READY=1', `STATUS=${this.#status()}`);
   }
 
   /** Resolves once systemd has read the notification. */

@@ -19,6 +19,11 @@ export function shippedScenarios(): Promise<readonly Script[]> {
   return shipped;
 }
 
+/** Returns the names of the shipped scenarios, in the same order. */
+export async function scenarioNames(): Promise<readonly string[]> {
+  return (await shippedScenarios()).map(({ name }) => name);
+}
+
 async function readShipped(): Promise<readonly Script[]> {
   const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.yaml'));
   const scripts = await Promise.all(files.map((file) => readScenarioFile(fileURLToPath(new URL(file, FOLDER)))));
@@ -38,7 +43,7 @@ export async function findScenario(nameOrPath: string): Promise<Script> {
   const script = scriptNamed(scripts, nameOrPath);
   if (script) return script;
   if (/[/\\.]/.test(nameOrPath)) return readScenarioFile(nameOrPath);
-  const names = scripts.map(({ name }) => name);
+  const names = await scenarioNames();
   const suggestion = nearest(nameOrPath, names);
   const hint =
     suggestion === undefined

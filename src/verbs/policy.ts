@@ -5,7 +5,7 @@ import { messageOf } from '../errors.ts';
 import { parseInstant } from '../formats/dates.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
 import type { Script } from '../simulator/script/script.ts';
-import { findScenario, shippedScenarios } from '../simulator/shipped-scenarios.ts';
+import { findScenario, scenarioNames, shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { loadConfig } from './config.ts';
 import type { Judged } from './policy/decision.ts';
 import { type PlayOptions, readEvents, START_MS } from './policy/events.ts';
@@ -31,6 +31,7 @@ On a terminal, a table of event, window, moment and budget follows. Prints NDJSO
       type: 'string',
       value: 'NAME|FILE',
       help: 'the scenario to play; `simulate --list` lists the shipped ones',
+      names: scenarioNames,
     },
     at: {
       type: 'string',

@@ -4,7 +4,7 @@ import { startRecording } from '../simulator/recording/recorder.ts';
 import { startRecordingProxy } from '../simulator/recording/recording-proxy.ts';
 import { scriptOfRecording } from '../simulator/recording/replay.ts';
 import { type SimulatorServer, startSimulator } from '../simulator/server.ts';
-import { shippedScenarios } from '../simulator/shipped-scenarios.ts';
+import { scenarioNames, shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import {
   allowHostsOption,
@@ -56,7 +56,12 @@ docs/simulate/simulator.md describes each route. Without --scenario it starts wi
       help: "prefix of NAME_0, NAME_1, … (default sim); without --vms, the only machine's name",
     },
     gpu: { type: 'boolean', help: 'GPU machines in one fault domain: each sees only its own events' },
-    scenario: { type: 'string', value: 'NAME|FILE', help: 'plays a scenario from the start' },
+    scenario: {
+      type: 'string',
+      value: 'NAME|FILE',
+      help: 'plays a scenario from the start',
+      names: scenarioNames,
+    },
     list: { type: 'boolean', help: 'lists the scenarios and their purposes' },
     speed: { type: 'string', value: 'N', help: 'simulated seconds per second (default 1)' },
     'not-before': {

@@ -69,6 +69,8 @@ export interface VerbOption {
   readonly help: string;
   /** Shown after the option's name: `FILE`, `NAME`. */
   readonly value?: string;
+  /** Resolves with names that the value may have, beside others: for completion. */
+  readonly names?: () => Promise<readonly string[]>;
 }
 
 /** Returns the error of a wrong command line: exit code 2. */

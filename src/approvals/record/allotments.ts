@@ -106,18 +106,6 @@ export class Allotments implements Disposable {
     }
   }
 
-  /** Runs work that may change several events, and then approves what fits. */
-  tryAfter(work: () => void): void {
-    const wasTrying = this.#isTrying;
-    this.#isTrying = true;
-    try {
-      work();
-    } finally {
-      this.#isTrying = wasTrying;
-    }
-    this.tryAll();
-  }
-
   [Symbol.dispose](): void {
     this.#restEnds[Symbol.dispose]();
   }

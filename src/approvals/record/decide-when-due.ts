@@ -3,7 +3,6 @@ import { messageOf } from '../../errors.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { now } from '../../time/clock.ts';
 import { type Governed, isPast, windowEdgeMs } from '../rules/governed.ts';
-import type { Allotments } from './allotments.ts';
 import { stepOf } from './audit-steps.ts';
 import type { AuditEntry } from './audit-trail.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -14,17 +13,14 @@ import { stands, withDeadline } from './transitions.ts';
 interface DueParts extends RecordParts {
   readonly deadlines: Deadlines;
   readonly reviews: Pick<Reviews, 'atWindowEdge'>;
-  readonly allotments: Pick<Allotments, 'tryAfter'>;
 }
 
 /** Handles deadlines that expire, and windows that open or close, from now on. */
 export function decideWhenDue(parts: DueParts): void {
-  // Which of those that expire together fits its budgets does not depend on the order of their timers.
-  parts.deadlines.due$.subscribe((keys) =>
-    parts.allotments.tryAfter(() => {
-      for (const key of keys) fallDue(key, parts);
-    }),
-  );
+  // The first change that is stored makes `Allotments` handle all that is due, before it looks at the budgets.
+  parts.deadlines.due$.subscribe((keys) => {
+    for (const key of keys) fallDue(key, parts);
+  });
 }
 
 function fallDue(key: string, parts: DueParts): void {

@@ -119,11 +119,6 @@ export function approvesAt({ ruling, opening }: Governed, nowMs: number): boolea
   return ruling.then === 'approve' && (ruling.during.length === 0 || (opening !== null && contains(opening, nowMs)));
 }
 
-/** Returns the opening that the event waits for; null if there is none, or it has begun. */
-export function awaitedOpening({ opening }: Governed, nowMs: number): Opening | null {
-  return opening !== null && nowMs < opening.fromMs ? opening : null;
-}
-
 /** The opening or the end of the window of an event; null without one. */
 export function windowEdgeMs({ opening, computedMs }: Governed): number | null {
   if (opening === null) return null;

@@ -9,7 +9,7 @@ import { isPosted } from '../record/approval-state.ts';
 import { isDecidedByRule, settled } from '../record/decisions.ts';
 import { AGAIN_AFTER_MS } from '../record/refusals.ts';
 import { whenOpened, withAllotment, withDeadline } from '../record/transitions.ts';
-import { awaitedOpening, type GovernedEvent, isPast, openingFor } from '../rules/governed.ts';
+import { type GovernedEvent, isPast, openingFor } from '../rules/governed.ts';
 import { isOnlyAdvice } from '../rules/policy.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { Opening } from '../rules/windows.ts';
@@ -113,9 +113,10 @@ function decidedApproval(parts: NextStepParts, governedEvent: GovernedEvent): De
     const again = later(at, Math.max(0, AGAIN_AFTER_MS - ageMs(approval.at, at)));
     return { approval: settled(rules, approval, governedEvent, again, { isAllotted: true }), at: again };
   }
-  const opening = awaitedOpening(governed, at.wallMs);
+  const { opening } = governed;
   if (opening !== null) {
-    const opened = later(at, opening.fromMs - at.wallMs);
+    // If it is open already, the event is not reviewed yet: the machine slept or its clock was set.
+    const opened = later(at, Math.max(0, opening.fromMs - at.wallMs));
     return { approval: whenOpened(rules, approval, governedEvent, opened), at: opened };
   }
   if (!isSeen || governed.isDone || governed.dueMs === null || governed.ruling.deadline?.then !== 'approve')

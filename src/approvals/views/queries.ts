@@ -10,7 +10,7 @@ import type { Allotments } from '../record/allotments.ts';
 import type { RecordParts } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import { keyOf, tooLong } from '../requests/start-requests.ts';
-import { type GovernedEvent, openingFor } from '../rules/governed.ts';
+import { type GovernedEvent, openingFor, windowEdgeMs } from '../rules/governed.ts';
 import { rankOf } from '../rules/group-order.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
 import { nextStepOf } from './next-step.ts';
@@ -101,12 +101,22 @@ export class Queries {
 
   #nextStep(known: KnownEvent | undefined): NextStepFields {
     const { rules, ledger, ports, deps, turnMs, allotments } = this.#parts;
-    const governedEvent = known === undefined ? null : ledger.governedEventOf(known);
+    const at = now(deps);
+    const governedEvent = known === undefined ? null : this.#governedNow(known, at);
     const approval = known === undefined ? null : ledger.approvalOf(known.key, known.occurrence);
     const isSeen = known?.listed === true && !ports.isBlind();
     const heldBackBy = known === undefined ? [] : allotments.heldBackBy(known);
-    const nextStep = nextStepOf({ rules, approval, governedEvent, heldBackBy, isSeen, turnMs, at: now(deps) });
+    const nextStep = nextStepOf({ rules, approval, governedEvent, heldBackBy, isSeen, turnMs, at });
     return { nextStep, heldBackBy, rule: governedEvent && this.#ruleOf(governedEvent, approval, nextStep) };
+  }
+
+  /** Returns the event with the next window, if the one it waits for has passed while the machine slept. */
+  #governedNow(known: KnownEvent, at: Instant): GovernedEvent | null {
+    const { ledger } = this.#parts;
+    const governedEvent = ledger.governedEventOf(known);
+    const edgeMs = governedEvent && windowEdgeMs(governedEvent.governed);
+    if (governedEvent === null || edgeMs === null || edgeMs > at.wallMs) return governedEvent;
+    return { ...governedEvent, governed: ledger.governedEvents.nextOpening(governedEvent, at) };
   }
 
   #ruleOf(governedEvent: GovernedEvent, approval: EventApproval | null, { action, at }: NextStep): GoverningRule {

@@ -8,7 +8,8 @@ const MINUTE_MS = 60_000;
 const NETWORKS = 16;
 
 const WORDS: Readonly<Record<DropReason, string>> = {
-  crowded: 'those connections that waited longest for their client were closed to make room for others',
+  crowded:
+    'those connections that waited longest for their client, or sent the most requests ahead, were closed to make room for others',
   full: 'connections were refused: requests are under way on as many as there may be',
   unread: 'connections were closed whose answers nobody read',
 };

@@ -34,8 +34,10 @@ interface Completed {
   readonly options: readonly CompletedOption[];
 }
 
-interface CompletedOption extends VerbOption {
+interface CompletedOption extends Omit<VerbOption, 'names'> {
   readonly name: string;
+  /** Names that the value may have; empty if there are none. */
+  readonly names: readonly string[];
   readonly takesFile: boolean;
 }
 
@@ -45,25 +47,36 @@ export async function completionScript(shell: Shell, verbs: VerbTable): Promise<
   const completed = await Promise.all(
     Object.entries(verbs).map(async ([name, { summary, load }]): Promise<Completed> => {
       const { options, words = [] } = await load();
-      return { name, summary, words, options: Object.entries(options).map(completedOption) };
+      return { name, summary, words, options: await Promise.all(Object.entries(options).map(completedOption)) };
     }),
   );
   const help = { name: 'help', summary: 'describes a verb and its options', words: names, options: [] };
   return { bash, zsh, fish }[shell]([...completed, help]);
 }
 
-function completedOption([name, option]: [string, VerbOption]): CompletedOption {
-  return { name, ...option, takesFile: option.value?.split('|').includes('FILE') ?? false };
+async function completedOption([name, option]: [string, VerbOption]): Promise<CompletedOption> {
+  const names = (await option.names?.()) ?? [];
+  return { ...option, name, names, takesFile: option.value?.split('|').includes('FILE') ?? false };
 }
 
 function bash(verbs: readonly Completed[]): string {
   const values = verbs.flatMap(({ name, options }) =>
     options
       .filter(({ type }) => type === 'string')
-      .map((option) => ({ pattern: `'${name} --${option.name}'`, takesFile: option.takesFile })),
+      .map((option) => ({ pattern: `'${name} --${option.name}'`, takesFile: option.takesFile, names: option.names })),
   );
   const patterns = (takesFile: boolean) =>
-    values.filter((value) => value.takesFile === takesFile).map(({ pattern }) => pattern);
+    values.filter((value) => value.takesFile === takesFile && value.names.length === 0).map(({ pattern }) => pattern);
+  // The value of an option with names may be a file, too.
+  const named = values
+    .filter(({ names }) => names.length > 0)
+    .map(
+      ({ pattern, names }) => `    ${pattern})
+      compopt -o filenames
+      mapfile -t COMPREPLY < <(compgen -W '${names.join(' ')}' -- "$word"; compgen -f -- "$word")
+      return ;;
+`,
+    );
   const cases = verbs.map(
     ({ name, words, options }) =>
       `    ${name}) words='${[...words, ...options.map((option) => `--${option.name}`), '--help'].join(' ')}' ;;`,
@@ -80,7 +93,7 @@ _scheduled_events_bridge() {
     return
   fi
   case "\${COMP_WORDS[1]} $before" in
-    ${patterns(true).join('|\\\n    ')})
+${named.join('')}    ${patterns(true).join('|\\\n    ')})
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
@@ -131,9 +144,11 @@ fi
 `;
 }
 
-function zshOption({ name, multiple, help, value, takesFile }: CompletedOption): string {
+function zshOption({ name, multiple, help, value, takesFile, names }: CompletedOption): string {
   const special = help.replaceAll('\\', '\\\\').replaceAll('[', '\\[').replaceAll(']', '\\]').replaceAll(':', '\\:');
-  const argument = value === undefined ? '' : `:${value.replaceAll(':', '\\:')}:${takesFile ? '_files' : ''}`;
+  const files = takesFile ? '_files' : '';
+  const action = names.length === 0 ? files : `{compadd ${names.join(' ')}; ${files}}`;
+  const argument = value === undefined ? '' : `:${value.replaceAll(':', '\\:')}:${action}`;
   return quoted(`${multiple === true ? '*' : ''}--${name}[${special}]${argument}`);
 }
 
@@ -158,8 +173,9 @@ ${lines.join('\n')}
 `;
 }
 
-function fishValue({ type, takesFile }: CompletedOption): string {
-  return type === 'boolean' ? '' : takesFile ? '-r -F ' : '-x ';
+function fishValue({ type, takesFile, names }: CompletedOption): string {
+  if (type === 'boolean') return '';
+  return `${takesFile ? '-r -F ' : '-x '}${names.length > 0 ? `-a ${fishQuoted(names.join(' '))} ` : ''}`;
 }
 
 function quoted(text: string): string {

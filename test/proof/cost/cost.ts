@@ -49,9 +49,7 @@ async function playedScenes({ isLong, only, log }: ProofOptions, seed: number): 
 
 /** Scenes that the product does not pass yet, each with the reason. They run in the long profile, and are printed. */
 export const OPEN: Readonly<Record<string, string>> = {
-  'sink azure-monitor': 'the Azure SDK reads and parses an answer of any length of the identity endpoint',
-  verbs:
-    'after about a minute, 200 connections with the token of an admin take more than 96 MiB, and reloads delay approvers',
+  verbs: 'the wait of approvers was measured only on a machine with other work, and was longer than 2 s there',
 };
 
 type Scene = Pick<SceneOptions, 'name' | 'side' | 'verbs' | 'isMetadataHostile'>;

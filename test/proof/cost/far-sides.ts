@@ -96,7 +96,8 @@ export const HOSTILE_SINKS: Readonly<Record<string, Start | string>> = {
   elasticsearch: posting({ type: 'elasticsearch', index: 'events' }),
   otlp: posting({ type: 'otlp' }),
   'azure-monitor': async (t) => {
-    const { port, given, begin } = await httpFarSide(t, { mostBytes: SINK_ANSWER });
+    // After a failure, the credential waits for up to a minute.
+    const { port, given, begin } = await httpFarSide(t, { mostBytes: 64 * 1024, first: 'endless' });
     const rule = 'dcr-00000000000000000000000000000000';
     const sink = { type: 'azure-monitor', endpoint: 'https://127.0.0.1:9', rule, stream: 'Custom-Events' };
     return {
@@ -185,6 +186,7 @@ export const HOSTILE_OTHERS: Readonly<Record<string, Start>> = {
   'src/metadata/http-transport.ts': async () => ({
     did: () => `each second answer hostile, up to ${MOST_DOCUMENT} bytes`,
   }),
+  'src/azure/bounded-http-client.ts': HOSTILE_SINKS['azure-monitor'] as Start,
   'adapters/kubernetes/api/api-client.ts': HOSTILE_SINKS['kubernetes'] as Start,
   'adapters/service-bus/connection/entity-description.ts': HOSTILE_SINKS['service-bus'] as Start,
 };

@@ -43,7 +43,7 @@ test('each file of the bridge that sends an HTTP request has a hostile far side'
   const files = globSync('{src,adapters}/**/*.ts', { cwd: ROOT }).filter(
     (path) =>
       !/^src\/(?:simulator|verbs|consumer|net)\//.test(path) &&
-      /\b(?:exchange|sendRequest)\b[^;]*from '[./]+(?:src\/)?net\/http-exchange\.ts'/.test(
+      /\b(?:(?:exchange|sendRequest)\b[^;]*from '[./]+(?:src\/)?net\/http-exchange\.ts'|createDefaultHttpClient\()/.test(
         readFileSync(join(ROOT, path), 'utf8'),
       ),
   );

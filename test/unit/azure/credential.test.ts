@@ -17,6 +17,13 @@ function secretOf(text: string, file: string | null = null): Secret {
   return secret;
 }
 
+const application = {
+  credential: 'client-secret',
+  tenantId: 'tenant',
+  clientId: 'application',
+  clientSecret: secretOf(SECRET),
+} as const;
+
 test('concurrent callers share one request, and its token is used until shortly before it expires', async (t) => {
   const entra = await FakeEntra.start(t);
   const { time, ask, scope } = start(t, { credential: 'managed-identity' });
@@ -126,6 +133,24 @@ test('a request without an answer ends after 30 s', async (t) => {
   assert.match(message, /^sinks\.stream\.sasl: the credential managed-identity gave no token within 30s/);
 });
 
+for (const [kind, options] of [
+  ['managed-identity', { credential: 'managed-identity' }],
+  ['client-secret', application],
+] as const)
+  test(`an answer to ${kind} with more than 64 KiB is not read, and asked for again`, async (t) => {
+    const entra = await FakeEntra.start(t);
+    const { time, ask, fails } = start(t, options);
+    entra.answer = () => {
+      const good = entra.good();
+      return good === 'never' ? good : { ...good, body: { ...good.body, more: 'x'.repeat(64 * 1024) } };
+    };
+    const { code, disposition } = await fails();
+    assert.deepEqual([code, disposition], ['BRIDGE_AZURE_UNAVAILABLE', 'retry']);
+    entra.answer = () => entra.good();
+    await time.advance(1000);
+    assert.match(await ask(), /^token-/);
+  });
+
 test('a missing identity is reported with a remedy', async (t) => {
   const entra = await FakeEntra.start(t);
   const { fails } = start(t, { credential: 'managed-identity' });
@@ -134,13 +159,6 @@ test('a missing identity is reported with a remedy', async (t) => {
   assert.deepEqual([code, disposition], ['BRIDGE_AZURE_REFUSED', 'misconfigured']);
   assert.match(message, /gave no token \(Identity not found\): assign a managed identity to this machine/);
 });
-
-const application = {
-  credential: 'client-secret',
-  tenantId: 'tenant',
-  clientId: 'application',
-  clientSecret: secretOf(SECRET),
-} as const;
 
 test('an application authenticates with its secret, which appears nowhere else', async (t) => {
   const entra = await FakeEntra.start(t);

@@ -6,6 +6,7 @@ import { Reloads, type ReloadsParts } from '../../../src/bridge/reloads.ts';
 import type { CheckedConfig } from '../../../src/config/check-config.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
 import { BridgeError } from '../../../src/errors.ts';
+import { NO_CONTENT, type Reply } from '../../../src/http/route.ts';
 import { surroundings } from '../../support/config.ts';
 import { settle, VirtualTime } from '../../virtual/virtual-time.ts';
 
@@ -25,24 +26,41 @@ const ADAPTER = {
   close: () => {},
 };
 
-function reloads(options: { text?: string | null; apply?: ReloadsParts['apply']; ready?: Promise<void> } = {}) {
+interface Options {
+  readonly text?: string | null;
+  readonly apply?: ReloadsParts['apply'];
+  readonly ready?: Promise<void>;
+  /** While the file is read. */
+  readonly reading?: () => Promise<void>;
+}
+
+const ALLOWED = async () => null;
+
+function reloads(options: Options = {}) {
   const file = { text: options.text === undefined ? VALID : options.text };
   const started = checked(VALID);
   assert.ok(!('faults' in started));
   const log: { by?: string; msg: string; level: number }[] = [];
   const results: string[] = [];
+  const requested: (readonly string[])[] = [];
   const time = new VirtualTime();
+  const read = async () => {
+    const text = file.text ?? '';
+    await options.reading?.();
+    return checked(text);
+  };
   const own = new Reloads({
-    file: file.text === null ? null : { written: started.written, read: async () => checked(file.text ?? '') },
+    file: file.text === null ? null : { written: started.written, read },
     ready: options.ready ?? Promise.resolve(),
     current: () => started.options,
     apply: options.apply ?? (() => ({ settled: Promise.resolve() })),
     onReload: (result) => results.push(result),
+    onRequested: (admins) => requested.push(admins),
     deps: time,
     stdout: process.stdout,
     logger: pino({ level: 'trace' }, { write: (line: string) => log.push(JSON.parse(line)) }),
   });
-  return { own, file, log, results, time };
+  return { own, file, log, results, requested, time };
 }
 
 test('without a file it reports that, changes nothing and counts nothing', async () => {
@@ -61,38 +79,105 @@ test('none begins before the bridge has started, or before the parts that the la
     ready: ready.promise,
     apply: () => ({ settled: ending[applied++]?.promise ?? Promise.resolve() }),
   });
-  const all = [own.request('SIGHUP'), own.request('orders')];
-  assert.equal(own.request('SIGHUP'), all[0], 'one that has not begun is the same one');
+  const first = own.request('SIGHUP');
   await settle();
   assert.equal(applied, 0);
   ready.resolve();
-  await all[0];
+  await first;
+  const second = own.request('orders', ALLOWED);
   await settle();
   assert.equal(applied, 1);
-  assert.notEqual(own.request('SIGHUP'), all[0]);
   ending[0]?.resolve();
-  await all[1];
+  await second;
   assert.equal(applied, 2);
 });
 
-test('one that is no longer allowed in its turn reads nothing, counts nothing, and the next one begins', async () => {
+test('requests that wait share one reload of the newest file, which the log and the record know by all their names', async () => {
   const ending = Promise.withResolvers<void>();
-  const applied: string[] = [];
-  const { own, results } = reloads({
-    apply: () => {
-      applied.push('applied');
-      return { settled: ending.promise };
-    },
-  });
-  let isAdmin = true;
-  const first = own.request('SIGHUP');
-  const second = own.request('orders', async () => isAdmin);
-  const third = own.request('SIGHUP ');
-  await first;
-  isAdmin = false;
+  const { own, file, log, results, requested } = reloads({ apply: () => ({ settled: ending.promise }) });
+  await own.request('SIGHUP');
+  const waiting = ['orders', 'SIGHUP', 'billing', 'orders'].map((by) =>
+    own.request(by, by === 'SIGHUP' ? null : ALLOWED),
+  );
+  await settle();
+  file.text = `${VALID}\npublish: { resources: own }`;
   ending.resolve();
-  assert.deepEqual([await second, (await third).kind], [{ kind: 'not-allowed' }, 'applied']);
-  assert.deepEqual([applied.length, results], [2, ['applied', 'applied']]);
+  const changed = { kind: 'applied', changed: ['publish.resources'] };
+  assert.deepEqual(await Promise.all(waiting), [changed, changed, changed, changed]);
+  assert.deepEqual(results, ['applied', 'applied']);
+  assert.deepEqual(
+    log.map(({ by }) => by),
+    ['SIGHUP', 'orders, SIGHUP, billing'],
+  );
+  assert.deepEqual(requested, [[], ['orders', 'billing']]);
+});
+
+test('a request during a reload gets the answer of the next one, because the file may have changed since it was read', async () => {
+  const reading = Promise.withResolvers<void>();
+  const { own, file, results } = reloads({ reading: () => reading.promise });
+  const first = own.request('orders', ALLOWED);
+  await settle();
+  const second = own.request('orders', ALLOWED);
+  reading.resolve();
+  assert.deepEqual(await first, { kind: 'applied', changed: [] });
+  file.text = `${VALID}\npublish: { resources: own }`;
+  assert.deepEqual(await second, { kind: 'applied', changed: ['publish.resources'] });
+  assert.equal(results.length, 2);
+});
+
+test('between two reloads there is four times the duration of the first for other work, and at most a second', async () => {
+  let lastsMs = 50;
+  const { own, time, results } = reloads({ reading: () => time.advance(lastsMs) });
+  const storm = async () => {
+    await own.request('orders', ALLOWED);
+    lastsMs = 5000;
+    const [next, sinceMs] = [own.request('orders', ALLOWED), time.elapsedMs()];
+    await settle();
+    assert.equal(results.length, 1);
+    await time.advance(199);
+    assert.equal(results.length, 1);
+    await time.advance(1);
+    await next;
+    return time.elapsedMs() - sinceMs;
+  };
+  assert.equal(await storm(), 200 + 5000);
+  lastsMs = 0;
+  const last = own.request('orders', ALLOWED);
+  await time.advance(999);
+  assert.equal(results.length, 2);
+  await time.advance(1);
+  await last;
+  // None has waited meanwhile: the next one begins at once.
+  await own.request('orders', ALLOWED);
+});
+
+test('one that is no longer allowed in its turn is answered so, and the others that waited with it are not', async () => {
+  const ending = Promise.withResolvers<void>();
+  const { own, results, requested } = reloads({ apply: () => ({ settled: ending.promise }) });
+  let reply: Reply | null = null;
+  await own.request('SIGHUP');
+  const second = own.request('orders', async () => reply);
+  const third = own.request('orders', ALLOWED);
+  const failing = own.request('billing', () => Promise.reject(new Error('no keys')));
+  reply = NO_CONTENT;
+  ending.resolve();
+  await assert.rejects(failing, /no keys/);
+  assert.deepEqual([await second, (await third).kind], [{ kind: 'not-allowed', reply: NO_CONTENT }, 'applied']);
+  assert.deepEqual(
+    [results, requested],
+    [
+      ['applied', 'applied'],
+      [[], ['orders']],
+    ],
+  );
+});
+
+test('if nobody that waited is still allowed, the file is not read, and the next request begins', async () => {
+  const { own, results } = reloads();
+  const refused = own.request('orders', async () => NO_CONTENT);
+  assert.equal((await refused).kind, 'not-allowed');
+  assert.deepEqual(results, []);
+  assert.equal((await own.request('SIGHUP')).kind, 'applied');
 });
 
 test('the changes are those against the configuration in force, not against a refused file', async () => {

@@ -132,8 +132,9 @@ const whileAnotherReloadIsDone: Moment = (fixture, route, take) => {
 
 async function fixtureOf(t: TestContext): Promise<HttpFixture> {
   const fixture = await serve(t);
-  fixture.reload = async (by, isAllowed) => {
-    if (!(await isAllowed())) return { kind: 'not-allowed' };
+  fixture.reload = async (by, refusal) => {
+    const reply = await refusal();
+    if (reply !== null) return { kind: 'not-allowed', reply };
     fixture.told.push(`reload ${by}`);
     return { kind: 'applied', changed: [] };
   };

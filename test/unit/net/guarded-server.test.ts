@@ -1,7 +1,9 @@
 // Callers who do not read → one request of a connection at a time, within memory and time.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import type { RouteRequest } from '../../../src/http/route.ts';
 import type { DropReason } from '../../../src/model/problems.ts';
+import { poll } from '../../support/poll.ts';
 import { rawConnection, rawConnections } from '../../support/raw-connection.ts';
 import { APPROVER, HttpFixture } from '../../virtual/http-fixture.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
@@ -10,15 +12,15 @@ const ASK = 'GET /answer HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const MEBIBYTE = 1024 * 1024;
 
 /** A server with a route of its own, whose answers have so many bytes. */
-async function serveAnswers(t: TestContext, bytes: number, work = async () => {}) {
+async function serveAnswers(t: TestContext, bytes: number, work = async () => {}, { isInTurn = false } = {}) {
   const fixture = new HttpFixture();
   const time = new VirtualTime();
   const body = 'x'.repeat(bytes);
   const seen = { made: 0, atOnce: 0, mostAtOnce: 0, dropped: [] as DropReason[] };
-  const handle = async () => {
+  const handle = async ({ inTurn }: RouteRequest) => {
     seen.made++;
     seen.mostAtOnce = Math.max(seen.mostAtOnce, ++seen.atOnce);
-    await work();
+    await (isInTurn ? inTurn(work) : work());
     seen.atOnce--;
     return { status: 200, headers: {}, body };
   };
@@ -179,6 +181,23 @@ test('of answers that nobody reads 16 MiB are kept at most: beyond, the oldest g
   first.read();
   await first.closed();
   for (const connection of others) assert.equal(connection.isClosed, false);
+});
+
+test('of requests that come ahead of their answers 8 MiB are kept at most: beyond, the connection with the most goes', async (t) => {
+  const answers = Promise.withResolvers<void>();
+  const { fixture, seen } = await serveAnswers(t, 3, () => answers.promise, { isInTurn: true });
+  const patient = (await rawConnection(t, fixture.port)).read();
+  patient.send(ASK);
+  const flood = Buffer.from(ASK.repeat(MEBIBYTE / ASK.length));
+  // Each with more than the 64 KiB that are read at once.
+  const crowd = await rawConnections(t, 200, fixture.port);
+  for (const connection of crowd) connection.send(flood);
+  await poll(() => seen.dropped.length >= 70, 'the closed connections');
+  await settled(fixture, () => seen.dropped.length);
+  assert.deepEqual([...new Set(seen.dropped)], ['crowded']);
+  assert.equal((await fixture.send('GET', '/healthz')).status, 200);
+  answers.resolve();
+  await patient.answers(1);
 });
 
 test('a body that is not read yet stays with its sender', async (t) => {

@@ -155,6 +155,23 @@ test('the start and the end of a reload are reported, even if it was rejected, b
   assert.deepEqual(told.slice(1), ['RELOADING=1', 'READY=1 STATUS=waiting']);
 });
 
+test('a storm of reloads is reported once: RELOADING=1 at its start and READY=1 at its end', async () => {
+  const { told, manager, time } = start();
+  manager.begins();
+  manager.asks();
+  const first = Promise.withResolvers<void>();
+  const later = Promise.withResolvers<void>();
+  const reloads = [first, later, later, later].map(({ promise }) => manager.reloading(() => promise));
+  first.resolve();
+  await time.advance(0);
+  assert.deepEqual(told.slice(1), ['RELOADING=1']);
+  later.reject(new Error('refused'));
+  await Promise.all(reloads);
+  assert.deepEqual(told.slice(1), ['RELOADING=1', 'READY=1 STATUS=waiting']);
+  await manager.reloading(async () => {});
+  assert.deepEqual(told.slice(3), ['RELOADING=1', 'READY=1 STATUS=waiting']);
+});
+
 test('no READY=1 follows a reload if the bridge stops meanwhile', async () => {
   const { told, manager } = start();
   manager.begins();

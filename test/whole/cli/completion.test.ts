@@ -25,6 +25,9 @@ const LINES: readonly (readonly [typed: string, args: RegExp])[] = [
   ['dead-l\tret\t', /^dead-letters retry$/],
   ['status --brid\thttp://x', /^status --bridge[ =]http:\/\/x$/],
   ['run --conf\tbridge.y\t', /^run --config[ =]bridge\.yaml$/],
+  ['simulate --scen\tbusy\t', /^simulate --scenario[ =]busy-month$/],
+  ['policy test --scen\tbusy\t', /^policy test --scenario[ =]busy-month$/],
+  ['simulate --scen\tbridge.y\t', /^simulate --scenario[ =]bridge\.yaml$/],
   ['completion z\t', /^completion zsh$/],
   ['help relo\t', /^help reload$/],
 ];

@@ -67,6 +67,21 @@ testStories(
       'orders holds; +7 min; orders releases > released; posted in min > 7',
     ],
     [
+      'before a machine that slept over the window reads a document, its next step is in the next window',
+      during('five', 'twelve'),
+      'clock +11 min; next > approve min 12 policy[0]',
+    ],
+    [
+      'before a machine that slept into the window reads a document, its next step is now',
+      during('five'),
+      'clock +6 min; next > approve min 6 policy[0]',
+    ],
+    [
+      'before a machine that slept over its last window reads a document, the event is left to Azure',
+      during('five'),
+      'clock +11 min; next > start min 15',
+    ],
+    [
       'what Azure has not accepted when the window closes waits for the next one',
       during('five', 'twelve'),
       'service answers 503 1 s, 503 6 min; +5 min; posts > 1; +2 s; posts > 2; +6 min; state > waiting; next > approve min 12 policy[0]; +1 min; posts > 3; state > submitted',
