@@ -69,7 +69,7 @@ export interface VerbOption {
   readonly help: string;
   /** Shown after the option's name: `FILE`, `NAME`. */
   readonly value?: string;
-  /** Resolves with names that the value may have, beside others: for completion. */
+  /** Resolves with names that the value can have; others are possible. For completion. */
   readonly names?: () => Promise<readonly string[]>;
 }
 
