@@ -4,6 +4,7 @@ import { parseStartRequests } from '../approvals/requests/start-requests.ts';
 import { APPROVAL_RESULT_STATES, APPROVAL_STATES, APPROVAL_STEPS } from '../model/approvals.ts';
 import { HOLD } from './hold-routes.ts';
 import { approverBody, BINARY_MODE, keysOf } from './openapi/bodies.ts';
+import { BUDGET_USE } from './openapi/budget-use.ts';
 import * as api from './openapi/operation.ts';
 import { pageIn, pageParameters } from './query.ts';
 import { type ApiRoute, type ApproverRequest, json, problem, type Reply, type RouteRequest } from './route.ts';
@@ -136,6 +137,7 @@ const GOVERNING_WINDOW = api.shape('GoverningWindow', {
   name: { ...api.text, description: 'Its name in `approvals.windows`.' },
   opensAt: api.time,
   closesAt: api.time,
+  timeZone: { ...api.text, description: 'The IANA name of its zone.' },
 });
 
 const GOVERNING_RULE = api.shape('GoverningRule', {
@@ -214,6 +216,7 @@ const LIFE = api.shape('Life', {
   },
   unwritten: { ...api.list(UNWRITTEN), description: 'Steps that are only counted: their approver has too many lines.' },
   drill: api.optional(DRILL),
+  budgetUse: api.optional(BUDGET_USE),
 });
 const NO_STEP = { approver: null, via: null, policy: null, status: null, reason: null };
 

@@ -42,6 +42,27 @@ export interface GoverningWindow {
   readonly opensAt: string;
   /** RFC 3339. */
   readonly closesAt: string;
+  /** The IANA name of the window's zone; absent in bridges before 0.3.0. */
+  readonly timeZone?: string;
+}
+
+/** A budget that holds an approval back, and what is in use of it. */
+export interface BudgetUse {
+  /** Its name in `approvals.budgets`. */
+  readonly name: string;
+  readonly atMost: number;
+  /** How many machines are in use. */
+  readonly used: number;
+  /** The first hundred machines in use. */
+  readonly machines: readonly MachineInUse[];
+}
+
+export interface MachineInUse {
+  readonly name: string;
+  /** The event that uses it; null if that event has ended and the budget's `rest` is not over. */
+  readonly eventId: string | null;
+  /** RFC 3339: when the `rest` is over; null before the event has ended. */
+  readonly until: string | null;
 }
 
 /** The part of an event of `GET /v1/events` that decides the line. */

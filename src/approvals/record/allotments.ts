@@ -5,7 +5,7 @@ import type { EventApproval, Rest } from '../../model/approvals.ts';
 import type { Instant, KnownEvent } from '../../model/events.ts';
 import { isDrill } from '../../model/ids.ts';
 import { now } from '../../time/clock.ts';
-import type { Use } from '../rules/budgets.ts';
+import type { BudgetInUse, Use } from '../rules/budgets.ts';
 import type { GovernedEvent } from '../rules/governed.ts';
 import { Deadlines } from './deadlines.ts';
 import type { RecordParts } from './ledger.ts';
@@ -28,6 +28,11 @@ interface Waiting {
   readonly governedEvent: GovernedEvent;
   readonly before: EventApproval | null;
   readonly after: EventApproval;
+}
+
+/** A budget, and what is in use of it. `eventId` is null if the event has ended. */
+export interface UsedBudget extends BudgetInUse<Use & { readonly eventId: string | null }> {
+  readonly name: string;
 }
 
 interface AllotmentsParts extends RecordParts {
@@ -86,6 +91,16 @@ export class Allotments implements Disposable {
     const free = approval?.state === 'held' ? { ...approval, holds: [], state: 'waiting' as const } : approval;
     const isDue = withAllotment(rules, free, governedEvent, at) !== null;
     return isDue ? (this.#heldBackOf([governedEvent], at).get(known.key) ?? []) : [];
+  }
+
+  /** Returns what is in use of these budgets now. */
+  inUse(budgets: readonly string[]): readonly UsedBudget[] {
+    const { rules, deps } = this.#parts;
+    const uses = [...this.#uses(), ...this.#rests.map((rest) => ({ ...rest, eventId: null }))];
+    return budgets.flatMap((name) => {
+      const found = rules.allotment.inUse(name, uses, deps.wallMs());
+      return found === null ? [] : [{ name, ...found }];
+    });
   }
 
   /** Approves what fits now. A fault of the store is logged; the next document retries. */
@@ -154,11 +169,11 @@ export class Allotments implements Disposable {
     return this.#parts.rules.allotment.heldBack([...this.#uses(), ...this.#rests], candidates, at.wallMs);
   }
 
-  #uses(): readonly Use[] {
+  #uses(): readonly (Use & { readonly eventId: string })[] {
     const { ledger, ports } = this.#parts;
     return [...ports.events().values()]
       .filter((known) => !isDrill(known.key) && isInUse(known, ledger.approvalOf(known.key, known.occurrence)))
-      .map(({ event }) => ({ resources: event.resources, endedMs: null }));
+      .map(({ event }) => ({ eventId: event.eventId, resources: event.resources, endedMs: null }));
   }
 
   #decide(waiting: readonly Waiting[], at: Instant): void {

@@ -34,8 +34,22 @@ export interface Allotment {
     candidates: readonly Candidate[],
     nowMs: number,
   ): ReadonlyMap<string, readonly string[]>;
+  /** Returns each machine in use of a budget, once, with the use that ends last. Null: no such budget. */
+  inUse<U extends Use>(name: string, uses: readonly U[], nowMs: number): BudgetInUse<U> | null;
   /** Returns when the next use ends by `rest` after `nowMs`, in milliseconds since 1970; null if none does. */
   nextRestEndMs(uses: readonly Use[], nowMs: number): number | null;
+}
+
+/** What is in use of a budget. */
+export interface BudgetInUse<U extends Use> {
+  readonly atMost: number;
+  readonly machines: readonly {
+    /** In lower case. */
+    readonly name: string;
+    readonly use: U;
+    /** In milliseconds since 1970; null if the event has not ended. */
+    readonly untilMs: number | null;
+  }[];
 }
 
 interface Budget {
@@ -70,6 +84,10 @@ export function compileAllotment(options: Readonly<Record<string, BudgetOptions>
     }
     return held;
   };
+  const inUse: Allotment['inUse'] = (name, uses, nowMs) => {
+    const budget = budgets.get(name);
+    return budget === undefined ? null : { atMost: budget.atMost, machines: machinesOf(budget, uses, nowMs) };
+  };
   const nextRestEndMs: Allotment['nextRestEndMs'] = (uses, nowMs) => {
     const ends = uses.flatMap(({ endedMs }) =>
       endedMs === null ? [] : [...budgets.values()].map(({ restMs }) => endedMs + restMs),
@@ -77,7 +95,16 @@ export function compileAllotment(options: Readonly<Record<string, BudgetOptions>
     const ahead = ends.filter((endMs) => endMs > nowMs);
     return ahead.length === 0 ? null : Math.min(...ahead);
   };
-  return { heldBack, nextRestEndMs };
+  return { heldBack, inUse, nextRestEndMs };
+}
+
+function machinesOf<U extends Use>(budget: Budget, uses: readonly U[], nowMs: number): BudgetInUse<U>['machines'] {
+  const machines = uses
+    .map((use) => ({ use, untilMs: use.endedMs === null ? null : use.endedMs + budget.restMs }))
+    .filter(({ untilMs }) => untilMs === null || nowMs < untilMs)
+    .toSorted((one, other) => (one.untilMs ?? Infinity) - (other.untilMs ?? Infinity))
+    .flatMap((each) => [...budget.namesOf(each.use)].map((name) => [name, { name, ...each }] as const));
+  return [...new Map(machines).values()];
 }
 
 /** An event whose own names alone exceed the budget fits if no other name is in use. */

@@ -63,6 +63,10 @@ export class RulesInForce implements Rules {
     return this.#rules.dryRun;
   }
 
+  get windows(): RulesOptions['windows'] {
+    return this.#options.windows;
+  }
+
   get group(): GroupOptions {
     return this.#options.group;
   }

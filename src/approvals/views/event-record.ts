@@ -9,8 +9,9 @@ import type {
 } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { isDrill } from '../../model/ids.ts';
-import type { GoverningRule, NextStep } from '../../model/next-step.ts';
+import type { BudgetUse, GoverningRule, NextStep } from '../../model/next-step.ts';
 import { ageMs } from '../../time/clock.ts';
+import type { UsedBudget } from '../record/allotments.ts';
 import type { GovernedEvent } from '../rules/governed.ts';
 import type { Rules } from '../rules/quorum.ts';
 import { asItCounts, type Summary, summaryOf } from './result.ts';
@@ -39,6 +40,8 @@ export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
   readonly nextStep: NextStep;
   /** The budgets that hold an approval back now. */
   readonly heldBackBy: readonly string[];
+  /** What is in use of these budgets; absent if there are none. */
+  readonly budgetUse?: readonly BudgetUse[];
   /** The rule that governs the event; null unless the event is Scheduled. */
   readonly rule: GoverningRule | null;
   /**
@@ -78,13 +81,18 @@ interface LifeParts {
   readonly at: Instant;
   readonly nextStep: NextStep;
   readonly heldBackBy: readonly string[];
+  /** The budgets in `heldBackBy`. */
+  readonly usedBudgets: readonly UsedBudget[];
   readonly rule: GoverningRule | null;
 }
 
+/** Of a budget. */
+const MOST_MACHINES = 100;
 const NOTHING = { state: 'none', approvedBy: [], at: null, waitingFor: [], holds: [] } as const;
 
 export function lifeOf(parts: LifeParts): EventRecord {
-  const { rules, eventId, isOver, governedEvent, record, rank, turnMs, at, nextStep, heldBackBy, rule } = parts;
+  const { rules, eventId, isOver, governedEvent, record, rank, turnMs, at, nextStep, heldBackBy, usedBudgets, rule } =
+    parts;
   const approval = asItCounts(parts.approval, governedEvent);
   const isWaitedFor = approval?.state === 'submitted' && !isOver;
   const { steps, next, submittedMs, unwritten } = record;
@@ -102,6 +110,7 @@ export function lifeOf(parts: LifeParts): EventRecord {
     submittedAt: submittedMs === null ? null : toRfc3339(submittedMs),
     nextStep,
     heldBackBy,
+    ...(usedBudgets.length > 0 && { budgetUse: usedBudgets.map(budgetUseOf) }),
     rule,
     notStartedForSeconds: isWaitedFor ? Math.max(0, Math.floor(ageMs(approval.at, at) / 1000)) : null,
     steps: steps.map(({ atMs, ...step }) => ({ at: toRfc3339(atMs), ...step })),
@@ -112,6 +121,14 @@ export function lifeOf(parts: LifeParts): EventRecord {
       until: toRfc3339(untilMs),
     })),
   };
+}
+
+function budgetUseOf({ name, atMost, machines }: UsedBudget): BudgetUse {
+  const shown = machines.slice(0, MOST_MACHINES).map(({ name: machine, use, untilMs }) => ({
+    ...{ name: machine, eventId: use.eventId },
+    until: untilMs === null ? null : toRfc3339(untilMs),
+  }));
+  return { name, atMost, used: machines.length, machines: shown };
 }
 
 /** A deadline that has expired without an approval leaves the event to Azure, even if its rule has `approve`. */

@@ -22,7 +22,7 @@ export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
 interface ViewsParts extends RecordParts {
   /** Milliseconds from `at`, or from now, until this bridge may post a decided approval; null if it never does. */
   readonly turnMs: (approval: EventApproval, at?: Instant) => number | null;
-  readonly allotments: Pick<Allotments, 'heldBackBy'>;
+  readonly allotments: Pick<Allotments, 'heldBackBy' | 'inUse'>;
 }
 
 /** What happens to an event if nobody acts, and why. */
@@ -72,6 +72,7 @@ export class Queries {
     const known = ports.events().get(key);
     const approval = ledger.approvalOf(key, occurrence) ?? store.approvals.of(occurrence);
     const event = known?.event ?? approval?.votes[0]?.event;
+    const next = this.#nextStep(known?.occurrence === occurrence ? known : undefined);
     return lifeOf({
       rules,
       eventId: event?.eventId ?? eventId,
@@ -82,7 +83,8 @@ export class Queries {
       rank: group.submit === 'leader' && event && !isDrill(key) ? rankOf(event, ports.ownName(), group.members) : null,
       turnMs: approval && this.#parts.turnMs(approval),
       at: now(deps),
-      ...this.#nextStep(known?.occurrence === occurrence ? known : undefined),
+      usedBudgets: this.#parts.allotments.inUse(next.heldBackBy),
+      ...next,
     });
   }
 
@@ -130,6 +132,7 @@ export class Queries {
       name: opening.window,
       opensAt: toRfc3339Seconds(opening.fromMs),
       closesAt: toRfc3339Seconds(opening.untilMs),
+      timeZone: rules.windows[opening.window]?.timeZone ?? 'UTC',
     };
     const { policy, then, during, budgets } = ruling;
     return { policy, then, waitingFor: missingOf(rules, approval, governedEvent), window, during, budgets };

@@ -1,6 +1,7 @@
 // `explain`: an EventId → its story at a running bridge, what it waits for, and what happens next.
+import { isZoneName, zoneOf } from '../../formats/zoned-time.ts';
 import { isDrill } from '../../model/ids.ts';
-import { type NextStepEvent, nextStepLine } from '../../model/next-step.ts';
+import { type BudgetUse, type GoverningWindow, type NextStepEvent, nextStepLine } from '../../model/next-step.ts';
 import { type DescribedEvent, eventDescription } from '../event-description.ts';
 import { EXIT, oneWord, type Verb } from '../verb.ts';
 import { ACT_OPTIONS, read, show } from './act.ts';
@@ -51,7 +52,12 @@ function linesOf(
     `${eventId}${isDrill(eventId) ? ' (a drill)' : ''}`,
     ...(event === null
       ? [`has ended; approval: ${state}`]
-      : [eventDescription(event), nextStepLine(event, { dryRun, isBlind: sight === 'blind' }), ...windowLines(event)]),
+      : [
+          eventDescription(event),
+          nextStepLine(event, { dryRun, isBlind: sight === 'blind' }),
+          ...windowLines(event),
+          ...budgetLines(story.record),
+        ]),
     'story',
     ...storyLines(story, wallMs),
   ];
@@ -62,8 +68,28 @@ function windowLines({ rule, nextStep }: NextStepEvent): readonly string[] {
   const { policy = null, window = null, during = [], budgets = [] } = rule ?? {};
   const isAhead = window !== null && nextStep.action === 'approve' && nextStep.at !== null;
   return [
-    ...(isAhead ? [`window ${window.name}: opens at ${window.opensAt}, closes at ${window.closesAt}`] : []),
+    ...(isAhead
+      ? [
+          `window ${window.name}: opens at ${momentOf(window.opensAt, window)}, closes at ${momentOf(window.closesAt, window)}`,
+        ]
+      : []),
     ...(during.length > 0 ? [`${policy} approves during: ${during.join(', ')}`] : []),
     ...(budgets.length > 0 ? [`${policy} approves what fits: ${budgets.join(', ')}`] : []),
   ];
+}
+
+/** Such as `2026-11-24T21:00:00Z (22:00 in Europe/Berlin)`. */
+function momentOf(rfc3339: string, { timeZone = 'UTC' }: GoverningWindow): string {
+  if (timeZone === 'UTC' || !isZoneName(timeZone)) return rfc3339;
+  const local = new Date(zoneOf(timeZone).localMs(Date.parse(rfc3339))).toISOString();
+  return `${rfc3339} (${local.slice(11, 16)} in ${timeZone})`;
+}
+
+/** What is in use of the budgets that hold the event back. A bridge before 0.3.0 does not say it. */
+function budgetLines({ budgetUse = [] }: { readonly budgetUse?: unknown }): readonly string[] {
+  return (budgetUse as readonly BudgetUse[]).map(({ name, atMost, used, machines }) => {
+    const shown = machines.map((machine) => `${machine.name} (${machine.eventId ?? `until ${machine.until}`})`);
+    const more = used > machines.length ? [`${used - machines.length} more`] : [];
+    return `budget ${name}: ${used} in use, at most ${atMost}: ${[...shown, ...more].join(', ')}`;
+  });
 }

@@ -155,6 +155,28 @@ test('after the end of an event, its machines rest, also over a restart', async 
   assert.equal(site.posted(), 'A B');
 });
 
+test('the record of an event that is held back shows what is in use of its budgets, and that of another event does not', async (t) => {
+  const site = new Site(t, settings({}, { restMs: 10 * MINUTE_MS }));
+  site.list('A', ['DB_1', 'web_1']);
+  site.list('B', ['db_2']);
+  await site.poll();
+  await site.fixture.time.advance(MINUTE_MS);
+  await site.ends('A');
+  site.list('C', ['db_3']);
+  await site.starts('C');
+  const budgetUse = (eventId: string) => {
+    void site.approvals.hold(caller('orders'), { EventId: eventId });
+    const record = site.approvals.life(eventId);
+    return 'budgetUse' in record ? record.budgetUse : undefined;
+  };
+  const machines = [
+    { name: 'db_1', eventId: null, until: new Date(Date.UTC(2026, 0, 1, 0, 11, 0, 1)).toISOString() },
+    { name: 'db_3', eventId: 'C', until: null },
+  ];
+  assert.deepEqual(budgetUse('B'), [{ name: 'databases', atMost: 1, used: 2, machines }]);
+  assert.equal(budgetUse('C'), undefined);
+});
+
 test('an event that was canceled before anybody approved it does not rest', async (t) => {
   const site = new Site(t, settings({}, { restMs: 10 * MINUTE_MS }));
   site.list('A', ['db_1']);

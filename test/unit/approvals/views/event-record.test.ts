@@ -76,6 +76,7 @@ test('an event for which nothing was recorded and no rule speaks has the state n
     isOver: false,
     nextStep: START,
     heldBackBy: [],
+    usedBudgets: [],
     rule: WAITS,
   };
   assert.deepEqual(lifeOf({ ...parts, at: momentAt(0) }), {

@@ -17,10 +17,10 @@ const EVENT = {
 };
 
 /** The lines before the story. */
-async function explained(t: TestContext, more: object): Promise<readonly string[]> {
+async function explained(t: TestContext, more: object, record: object = {}): Promise<readonly string[]> {
   const event = { ...EVENT, ...more };
   const answers = {
-    approvals: { eventId: 'A', state: 'none', steps: [], next: null },
+    approvals: { eventId: 'A', state: 'none', steps: [], next: null, ...record },
     journal: { items: [], next: null },
     events: { state: 'watching', events: [event] },
   };
@@ -52,6 +52,31 @@ test('the budgets that hold an event back', async (t) => {
   const more = { nextStep: { ...NEXT, at: null }, rule: { ...RULE, window: null }, heldBackBy: ['databases'] };
   assert.deepEqual(await explained(t, more), [
     'held back by the budget databases; if nobody acts: approved by policy[0] as soon as it fits',
+  ]);
+});
+
+test('the times of a window in its own zone, too', async (t) => {
+  const window = { ...WINDOW, timeZone: 'Europe/Berlin' };
+  const [, line] = await explained(t, { rule: { ...RULE, window }, heldBackBy: [] });
+  assert.equal(
+    line,
+    'window nights: opens at 2026-11-24T21:00:00Z (22:00 in Europe/Berlin), closes at 2026-11-25T04:00:00Z (05:00 in Europe/Berlin)',
+  );
+  for (const timeZone of ['UTC', 'Not/AZone']) {
+    const [, plain] = await explained(t, { rule: { ...RULE, window: { ...WINDOW, timeZone } }, heldBackBy: [] });
+    assert.equal(plain, 'window nights: opens at 2026-11-24T21:00:00Z, closes at 2026-11-25T04:00:00Z');
+  }
+});
+
+test('what is in use of the budgets that hold an event back', async (t) => {
+  const more = { nextStep: { ...NEXT, at: null }, rule: { ...RULE, window: null }, heldBackBy: ['databases'] };
+  const machines = [
+    { name: 'db_1', eventId: 'B', until: null },
+    { name: 'db_2', eventId: null, until: '2026-11-24T12:00:00.000Z' },
+  ];
+  const budgetUse = [{ name: 'databases', atMost: 1, used: 3, machines }];
+  assert.deepEqual((await explained(t, more, { budgetUse })).slice(1), [
+    'budget databases: 3 in use, at most 1: db_1 (B), db_2 (until 2026-11-24T12:00:00.000Z), 1 more',
   ]);
 });
 
