@@ -176,7 +176,7 @@ function routed(change: Change, options: { own?: boolean; ownName?: string | nul
   const { own = true, ownName = 'web_0', before = false, sent } = options;
   const marked: number[] = [];
   const routes = compileRoutes(
-    { all: { filter: {} }, reboots: { filter: { impacts: ['reboot'] } } },
+    { all: { filter: {} }, reboots: { filter: { impacts: ['reboot'], notice: { belowMs: 3_600_000 } } } },
     own ? 'own' : 'all',
   );
   const outbox = {
@@ -213,4 +213,6 @@ test('a sink that was sent an event gets its later changes, though they name thi
 test('a loss of sight and an approval of an unknown event are of no occurrence', () => {
   assert.deepEqual(routed(BLIND, {}), { sinks: ['all', 'reboots'], marked: [] });
   assert.deepEqual(routed({ ...APPROVAL, event: null, occurrence: null }, {}), { sinks: [], marked: [] });
+  assert.deepEqual(routed({ ...APPROVAL, event: null }, {}), { sinks: [], marked: [] });
+  assert.deepEqual(routed({ ...APPROVAL, occurrence: null }, {}).marked, []);
 });

@@ -234,6 +234,33 @@ describe('poll', () => {
     );
   });
 
+  test('a result has the time that its request took', async () => {
+    for (const status of [200, 500]) {
+      const time = new VirtualTime();
+      const answer = { status, headers: {}, body: Buffer.from(fakeDocument(1, {})) };
+      const transport = () => new Promise<TransportAnswer>((resolve) => time.after(700, () => resolve(answer)));
+      const logger = { info() {}, warn() {}, error() {} };
+      const options = { ...OPTIONS, endpoint: 'http://169.254.169.254' };
+      const client = new MetadataClient(options, { ...time, logger, transport });
+      await time.advance(5000);
+      const polling = client.poll(never);
+      await time.advance(700);
+      assert.equal((await polling).durationMs, 700);
+    }
+  });
+
+  test('takes changed time-outs from the next request on', async () => {
+    const { client, requests } = inMemory(() => ({ body: fakeDocument(1, {}) }));
+    await client.poll(never);
+    client.adjust({ pollIntervalMs: 2000, timeoutMs: 3000, firstTimeoutMs: 4000 });
+    await client.poll(never);
+    await client.post(['a'], never);
+    assert.deepEqual(
+      requests.map(({ timeoutMs }) => timeoutMs),
+      [130_000, 3000, 3000],
+    );
+  });
+
   test('shows only scheme and host of an endpoint with a password', async () => {
     const { client } = inMemory(() => failing('ECONNREFUSED'), { endpoint: 'http://user:hunter2@10.0.0.1/' });
     const { error } = failure(await client.poll(never));
@@ -383,6 +410,30 @@ describe('post', () => {
     assert.equal(requests[0]?.url, 'http://169.254.169.254/metadata/scheduledevents?api-version=2020-07-01');
     assert.equal(requests[0]?.body, '{"StartRequests":[{"EventId":"C7061BAC"},{"EventId":"b"}]}');
     assert.deepEqual(requests[0]?.headers, { 'Content-Type': 'application/json', Metadata: 'true' });
+  });
+
+  test('never sends a drill to the metadata service, not even together with real events', async () => {
+    const drill = 'drill-b7cf3c25-0000-4000-8000-000000000000';
+    for (const eventIds of [[drill], ['C7061BAC', drill], [drill, 'C7061BAC']]) {
+      const { client, requests } = inMemory(() => ({}));
+      await assert.rejects(client.post(eventIds, never), {
+        ...{ code: 'BRIDGE_USAGE', message: 'a drill exists only in its bridge: approve it with --bridge' },
+      });
+      assert.deepEqual(requests, []);
+    }
+  });
+
+  test('rejects with the reason of an abort', async () => {
+    const aborted = AbortSignal.abort(new Error('stopping'));
+    const { client, lines } = inMemory(() => failing('ECONNRESET'));
+    await assert.rejects(client.post(['a'], aborted), /stopping/);
+    assert.deepEqual(lines, []);
+  });
+
+  test('says that a page came in the place of an answer', async () => {
+    const { client } = inMemory(() => ({ body: ' \n<html>sign in</html>' }));
+    const result = await client.post(['a'], never);
+    assert.match(result.kind === 'again' ? result.error.message : '', /to a StartRequest is HTML or XML/);
   });
 
   for (const status of [400, 401, 403, 405]) {

@@ -22,6 +22,27 @@ function parseEvent(fields: Record<string, unknown>, apiVersion = V): DocumentEv
 }
 
 describe('a body', () => {
+  test('that is no document is refused with what is wrong', () => {
+    for (const [body, why] of [
+      ['[]', 'its JSON is not an object'],
+      ['{"DocumentIncarnation":-1,"Events":[]}', 'its DocumentIncarnation is not an integer from 0 to 2^53-1'],
+      ['{"DocumentIncarnation":1,"Events":{}}', 'its Events is not a list'],
+      [
+        `{"DocumentIncarnation":1,"Events":[${'0,'.repeat(100_000)}0]}`,
+        'its JSON has more than 100,000 values or 100 levels',
+      ],
+      [
+        `{"DocumentIncarnation":1,"Events":${'['.repeat(101)}${']'.repeat(101)}}`,
+        'its JSON has more than 100,000 values or 100 levels',
+      ],
+      [Uint8Array.of(0x7b, 0xff, 0x7d), 'it is not valid UTF-8'],
+    ] as const)
+      assert.throws(() => parse(body), {
+        code: 'BRIDGE_METADATA_INVALID',
+        message: `the metadata service answered 200 but sent no valid document: ${why}; if this continues, check metadata.endpoint, and that no proxy answers in its place`,
+      });
+  });
+
   test('of the documentation’s example is read whole (protocol 5.12)', () => {
     assert.deepEqual(parse(fakeDocument(2, {})), {
       apiVersion: V,
