@@ -4,10 +4,11 @@ const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 export const DURATION_PATTERN = '^\\d+(\\.\\d+)?(ms|s|m|h|d)$';
 
-/** Returns milliseconds, or null if `text` is not a duration. */
+/** Returns milliseconds, or null if `text` is not a duration, or has more digits than a number can hold. */
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
-  return match ? Number(match[1]) * MS[match[2] as keyof typeof MS] : null;
+  const ms = match ? Number(match[1]) * MS[match[2] as keyof typeof MS] : Number.NaN;
+  return Number.isFinite(ms) ? ms : null;
 }
 
 /** Returns the shortest text that `parseDuration` reads back: `90s`, `15m`, `1500ms`. */

@@ -4,8 +4,9 @@ const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 
 export const SIZE_PATTERN = '^\\d+(B|KiB|MiB|GiB)$';
 
-/** Returns bytes, or null if `text` is not a size. */
+/** Returns bytes, or null if `text` is not a size, or has more digits than a number can hold. */
 export function parseSize(text: string): number | null {
   const match = /^(\d+)(B|KiB|MiB|GiB)$/.exec(text);
-  return match ? Number(match[1]) * BYTES[match[2] as keyof typeof BYTES] : null;
+  const bytes = match ? Number(match[1]) * BYTES[match[2] as keyof typeof BYTES] : Number.NaN;
+  return Number.isFinite(bytes) ? bytes : null;
 }

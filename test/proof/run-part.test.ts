@@ -1,6 +1,8 @@
 // Parts that throw, find faults or lack a tool → the run goes on, and prints what was wrong.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import test from 'node:test';
+import { promisify } from 'node:util';
 import { readArguments } from './options.ts';
 import { type Counts, NOTHING, type Part } from './part.ts';
 import { runPart } from './run-part.ts';
@@ -21,6 +23,21 @@ test('a part that throws has one problem, printed with its causes and the comman
   assert.equal(counts.problems.length, 1);
   assert.match(lines.join('\n'), /any: crash after operation 7\n {2}because of Error: event 5 is not stored/);
   assert.match(lines.at(-1) ?? '', /^any: FAILED\. Repeat it: npm run proof -- --parts any --seed 7 .*--kills 3/);
+});
+
+test('an error that no promise of a part has is a problem, and the run goes on', async () => {
+  const script = `
+    const { runPart } = await import(${JSON.stringify(new URL('./run-part.ts', import.meta.url))});
+    const { NOTHING } = await import(${JSON.stringify(new URL('./part.ts', import.meta.url))});
+    const run = async () => {
+      Promise.reject(new Error('a socket hung up'));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return { ...NOTHING, kills: 3 };
+    };
+    const { problems, kills } = await runPart({ name: 'any', run }, { seed: 1, only: null, log() {} });
+    console.log(kills, problems[0].split('\\n')[0]);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  assert.equal(stdout.trim(), '3 Error: a socket hung up');
 });
 
 test('a part with a fault is repeated by the sizes that it reached', async () => {

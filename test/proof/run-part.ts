@@ -21,10 +21,17 @@ export async function runPart(part: Part, options: ProofOptions): Promise<Counts
 }
 
 async function countsOf(part: Part, options: ProofOptions): Promise<Counts> {
+  // An error that no promise of the part has, such as one of a socket, must not end the other parts.
+  const strays: string[] = [];
+  const take = (error: unknown) => void strays.push(textOf(error));
+  process.on('uncaughtException', take);
   try {
-    return await part.run(options);
+    const counts = await part.run(options);
+    return { ...counts, problems: [...counts.problems, ...strays] };
   } catch (error) {
-    return { ...NOTHING, problems: [textOf(error)] };
+    return { ...NOTHING, problems: [textOf(error), ...strays] };
+  } finally {
+    process.off('uncaughtException', take);
   }
 }
 

@@ -1,5 +1,6 @@
 // Part 5 of the proof: every route, verb, source and far side at its worst, beside each other.
 import { existsSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import type { TestContext } from 'node:test';
 import { NOTHING, type Part, type ProofOptions } from '../part.ts';
 import { textOf } from '../run-part.ts';
@@ -11,6 +12,8 @@ import { runVerbs } from './verbs.ts';
 const MINUTE_MS = 60_000;
 /** How long each scene is hostile. */
 const SECONDS = 4;
+/** A scene that misses bounds in time is played so often. */
+const TIMES = 3;
 /** Between the seeds of two rounds. */
 const STEP = 1_000_003;
 
@@ -36,15 +39,29 @@ async function playedScenes({ isLong, only, log }: ProofOptions, seed: number): 
   if (chosen.length === 0) throw new Error(`no scene's name has "${only}" in it`);
   const problems: string[] = [];
   for (const scene of chosen) {
-    const given = { ...scene, seed, seconds: SECONDS, hasCallers: true };
-    const { name, figures, failures } = await inScope((t) => costOf(t, given)).catch((error) =>
-      broken(scene.name, error),
-    );
-    log(`cost: ${name}, seed ${seed}: ${figures}`);
-    if (!(name in OPEN)) problems.push(...failures);
-    else for (const failure of failures) log(`cost: open, because ${OPEN[name]}: ${failure}`);
+    const found = await playedScene({ ...scene, seed, seconds: SECONDS, hasCallers: true }, log);
+    const open = OPEN[scene.name];
+    if (open === undefined) problems.push(...found);
+    else for (const problem of found) log(`cost: open, because ${open}: ${problem}`);
   }
   return problems;
+}
+
+/** Plays a scene again if it missed nothing but bounds in time: others may be busy on this machine. */
+async function playedScene(scene: SceneOptions, log: ProofOptions['log']): Promise<readonly string[]> {
+  for (let time = 1; ; time++) {
+    const cost = await inScope((t) => costOf(t, scene)).catch((error) => broken(scene.name, error));
+    log(`cost: ${cost.name}, seed ${scene.seed}: ${cost.figures}`);
+    const isOnlyLate = cost.failures.length === 0 && cost.late.length > 0;
+    const late = cost.late.map((each) => `${each}; ${loadNow()}`);
+    if (!isOnlyLate || time === TIMES) return [...cost.failures, ...late];
+    for (const each of late) log(`cost: once more, because ${each}`);
+  }
+}
+
+/** In words: with much more load than processors, bounds in time say nothing about the bridge. */
+function loadNow(): string {
+  return `the load of this machine is ${loadavg()[0]?.toFixed(0)} on ${availableParallelism()} processors`;
 }
 
 /** Scenes that the product does not pass yet, each with the reason. They run in the long profile, and are printed. */
@@ -98,5 +115,5 @@ function sideBySide(starts: readonly Side[]): Side {
 
 /** A scene that did not come to its end proves nothing. */
 function broken(name: string, error: unknown): Cost {
-  return { name, figures: 'not measured', failures: [`${name}: ${textOf(error)}`] };
+  return { name, figures: 'not measured', failures: [`${name}: ${textOf(error)}`], late: [] };
 }

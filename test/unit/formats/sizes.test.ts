@@ -13,3 +13,7 @@ test('a text that is not a size is null, and the pattern agrees', () => {
     assert.equal(new RegExp(SIZE_PATTERN).test(text), false, text);
   }
 });
+
+test('a size of more digits than a number can hold is not a size', () => {
+  assert.equal(parseSize(`${'9'.repeat(400)}KiB`), null);
+});
