@@ -11,6 +11,9 @@ import { ServiceBusServer } from '../../far-sides/service-bus/service-bus-server
 import type { FarSideAddress, FarSideOrder, FarSideReport } from './far-side-report.ts';
 import { countedWay, hashOf, SocketCounts } from './socket-counts.ts';
 
+/** Longer than the sinks' default of 10 s: a busy machine must not look like a receiver that lost its answers. */
+const TIMEOUT = '1m';
+
 export interface FarSide {
   readonly address: FarSideAddress;
   report(): FarSideReport | Promise<FarSideReport>;
@@ -49,7 +52,12 @@ async function webhook({
   const port = await listening(server);
   return {
     address: {
-      options: { url: `http://127.0.0.1:${port}/`, allowInsecure: true, allowPrivate: ['127.0.0.0/8'] },
+      options: {
+        url: `http://127.0.0.1:${port}/`,
+        allowInsecure: true,
+        allowPrivate: ['127.0.0.0/8'],
+        timeout: TIMEOUT,
+      },
       secrets: {},
     },
     report: () => ({ ...socketsOf(counts), requests, kept, accepted: kept.length }),
@@ -66,7 +74,7 @@ async function serviceBus(): Promise<FarSide> {
   const connectionString = server.connectionString.replace(server.address, `127.0.0.1:${port}`);
   return {
     address: {
-      options: { connectionString: { env: 'BUS' }, queue: 'maintenance', mode: 'structured' },
+      options: { connectionString: { env: 'BUS' }, queue: 'maintenance', mode: 'structured', timeout: TIMEOUT },
       secrets: { BUS: connectionString },
     },
     report: () => {
@@ -87,7 +95,7 @@ async function kafka({ isCounted }: Extract<FarSideOrder, { readonly kind: 'kafk
   const way = isCounted ? await countedKafka(cluster.addresses(), counts) : null;
   const brokers = way === null ? cluster.addresses() : [way.address];
   return {
-    address: { options: { brokers, topic, mode: 'structured' }, secrets: {} },
+    address: { options: { brokers, topic, mode: 'structured', timeout: TIMEOUT }, secrets: {} },
     report: async () => {
       const kept = (await readTopic(cluster.addresses(), topic)).map(({ value }) => hashOf(Buffer.from(value ?? '')));
       return { ...socketsOf(counts), requests: way?.requests() ?? {}, kept, accepted: kept.length };

@@ -19,6 +19,7 @@ export const fleet: Part = {
   run: async (options) => {
     const lives = await playLives(livesOf(options), options.jobs);
     for (const life of lives) for (const line of lifeLines(life)) options.log(line);
+    tellFindings(lives, options);
     const [group] = lives;
     if (group?.events[0] === undefined) throw new Error('the first life has an event');
     options.log(azureLine(group.life, group.events[0]));
@@ -29,7 +30,6 @@ export const fleet: Part = {
       herds.push(played);
     }
     const replays = await replaysOn(group, options);
-    tellFindings(lives, options);
     return countsOf(lives, herds, replays);
   },
 };
