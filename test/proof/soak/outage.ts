@@ -23,6 +23,7 @@ export interface OutageOptions {
 
 interface Held {
   readonly inside: Inside;
+  /** Without the log of the database, which has some 4 MiB. */
   readonly storeBytes: number;
 }
 
@@ -95,7 +96,7 @@ function sinksOf(maxAge: string): SceneOptions['sinks'] {
 }
 
 async function heldBy(scene: Scene): Promise<Held> {
-  return { inside: await scene.bridge.inside(), storeBytes: scene.store.bytes };
+  return { inside: await scene.bridge.inside(), storeBytes: scene.store.pageBytes };
 }
 
 /** @throws Error if a queue is not empty after an hour of virtual time */

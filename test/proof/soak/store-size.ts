@@ -7,6 +7,8 @@ import { DATABASE_FILE } from '../../../src/outbox/folder.ts';
 export interface StoreSize {
   /** Of the database with its log. */
   readonly bytes: number;
+  /** Of the pages of the database, also of those that are still in its log. */
+  readonly pageBytes: number;
   /** By table. */
   readonly rows: Readonly<Record<string, number>>;
 }
@@ -23,14 +25,14 @@ export function storeSize(folder: string): StoreSize {
     (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
     0,
   );
-  const rows = inDatabase(folder, (database) => {
+  return inDatabase(folder, (database) => {
+    const value = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0]);
     const tables = database
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
       .all();
-    const countOf = (table: unknown) => Number(database.prepare(`SELECT count(*) AS n FROM "${table}"`).get()?.['n']);
-    return Object.fromEntries(tables.map(({ name }) => [String(name), countOf(name)]));
+    const rows = tables.map(({ name }) => [String(name), value(`SELECT count(*) FROM "${name}"`)]);
+    return { bytes, pageBytes: value('PRAGMA page_count') * value('PRAGMA page_size'), rows: Object.fromEntries(rows) };
   });
-  return { bytes, rows };
 }
 
 export function queueOf(folder: string, sink: string): Queue {
