@@ -84,7 +84,7 @@ export function duration() {
     v.string(message),
     v.regex(new RegExp(DURATION_PATTERN), message),
     v.transform((text) => parseDuration(text) as number),
-    v.number(),
+    v.number(message),
   );
 }
 
@@ -105,7 +105,7 @@ export function size() {
     v.string(message),
     v.regex(new RegExp(SIZE_PATTERN), message),
     v.transform((text) => parseSize(text) as number),
-    v.number(),
+    v.number(message),
   );
 }
 
