@@ -14,7 +14,7 @@ const FRESH_MS = 10_000;
 /** A kill so soon after the answer may come before it is stored. */
 const STORED_MS = 1000;
 /** Nothing stands in the way of an approval for so long: then it must have been posted. */
-const POSTED_MS = 20_000;
+const POSTED_MS = 12_000;
 /** Documents that are further apart than this count as trouble. */
 const STEADY_MS = 7000;
 /** The longest rest of a budget, and the furthest jump of a clock. */
@@ -94,7 +94,7 @@ export class Approvals {
         if (each.act === 'approve') this.#toldMs.set(keyOf(each.event), each.atMs);
         if (each.act === 'approve') this.#mayVote(keyOf(each.event), 'desk');
         if (each.act === 'hold') this.#mayBeHeld.add(keyOf(each.event));
-        return this.#disturbed();
+        return this.#disturbed(keyOf(each.event));
       case 'prepared':
         return this.#ended.set(each.id, each.sink);
       case 'receipt':
@@ -128,8 +128,9 @@ export class Approvals {
     }
   }
 
-  #disturbed(): void {
-    for (const one of this.#cases.values()) one.freeMs = null;
+  /** @param key of the only event that is; default: all */
+  #disturbed(key?: string): void {
+    for (const [each, one] of this.#cases) if (key === undefined || each === key) one.freeMs = null;
   }
 
   #read({ text, atMs, wallMs }: Observed<'document'>, open: ReadonlyMap<string, OpenEvent>): void {
