@@ -81,6 +81,7 @@ export class Approvals {
           for (const one of this.#cases.values()) {
             if (!this.#holdsBy(one.heldBySink)) one.heldBySink = null;
             one.usesBudget = false;
+            one.doubtVotes();
           }
         }
         return this.#disturbed();
@@ -190,26 +191,35 @@ export class Approvals {
     if (!this.#isFree(one, ruling, atMs, wallMs)) one.freeMs = null;
     else one.freeMs ??= atMs;
     if (one.freeMs !== null && atMs - one.freeMs > POSTED_MS) {
-      this.#report(
-        'lost',
-        atMs,
-        `${one.event.EventId} must be approved by a rule since ${one.freeMs} ms, and was not posted`,
-      );
+      this.#report('lost', atMs, `${one.event.EventId} must be approved since ${one.freeMs} ms, and was not posted`);
       one.wasPosted = true;
     }
   }
 
-  /** Whether a rule approves it and nothing is in the way. */
+  /** Whether a rule or a quorum approves it and nothing is in the way. */
   #isFree(one: ApprovalCase, ruling: Ruling, atMs: number, wallMs: number): boolean {
-    const { approvals } = this.#settings;
-    const { then: verdict, during } = ruling;
-    if (this.#holdOfAll.isPossible || !this.#isSurelyWithin(one, ruling, atMs)) return false;
-    if (during !== null && (one.hasJumped || !isOpen(ruling, wallMs) || !isAhead(one.event, wallMs))) return false;
-    if (one.wasPosted || one.wasDry || verdict !== 'approve' || one.event.EventStatus !== 'Scheduled') return false;
+    if (one.wasPosted || one.wasDry || one.event.EventStatus !== 'Scheduled') return false;
     const listed = this.#document?.read.events.find(({ EventId }) => EventId === one.event.EventId);
-    if (listed?.EventStatus !== 'Scheduled' || one.holders.size > 0 || one.heldBySink !== null) return false;
-    if (this.#mayBeHeld.has(keyOf(one.event.EventId)) || this.#holdingSink(one.event) !== null) return false;
-    return approvals.group.submit === 'every' || rankOf(one.event, this.#name) === 0;
+    if (listed?.EventStatus !== 'Scheduled' || this.#mayBeStopped(one)) return false;
+    return this.#isSurelyVoted(one, ruling) || this.#isFreeByRule(one, ruling, atMs, wallMs);
+  }
+
+  #mayBeStopped(one: ApprovalCase): boolean {
+    if (this.#holdOfAll.isPossible || one.holders.size > 0 || one.heldBySink !== null) return true;
+    return this.#mayBeHeld.has(keyOf(one.event.EventId)) || this.#holdingSink(one.event) !== null;
+  }
+
+  #isFreeByRule(one: ApprovalCase, ruling: Ruling, atMs: number, wallMs: number): boolean {
+    const { then: verdict, during } = ruling;
+    if (verdict !== 'approve' || !this.#isSurelyWithin(one, ruling, atMs)) return false;
+    if (during !== null && (one.hasJumped || !isOpen(ruling, wallMs) || !isAhead(one.event, wallMs))) return false;
+    return this.#settings.approvals.group.submit === 'every' || rankOf(one.event, this.#name) === 0;
+  }
+
+  /** A quorum that this bridge has recorded at its own endpoint: neither windows, budgets nor the group delay it. */
+  #isSurelyVoted(one: ApprovalCase, ruling: Ruling): boolean {
+    const voters = one.votes.filter(({ isSure }) => isSure).map(({ approver }) => approver);
+    return ruling.then !== 'never' && isQuorum(this.#settings.approvals, ruling, one.event, voters);
   }
 
   #asked(request: Observed<'request'>): void {
@@ -243,6 +253,7 @@ export class Approvals {
     if (asked?.event === '*') this.#disturbed();
     if (asked === undefined || one === undefined) return;
     if (asked.act === 'approve' && status !== null && status >= 400 && status < 500) one.refused(request);
+    if (asked.act === 'approve' && (status === 200 || status === 202)) one.recorded(request);
     if (asked.act === 'hold' && status === 201) one.holders.add(asked.as);
     else if (asked.act === 'hold' && (status === null || status >= 500)) this.#mayBeHeld.add(keyOf(asked.event));
     if (asked.act === 'hold') one.freeMs = null;
