@@ -1,4 +1,4 @@
-// Chance and the begin of a history → windows and budgets that matter within its minutes, and rules that name them.
+// Chance and the begin of a history → windows and budgets that matter in it, and their rules.
 import type { Chance } from './chance.ts';
 import type { ApprovalSettings, BudgetSettings, RuleSettings, WindowSettings } from './history.ts';
 

@@ -7,6 +7,8 @@ interface Vote {
   readonly isOwn: boolean;
   readonly request: number | null;
   readonly event: ListedEvent;
+  /** The bridge has answered that it is recorded. */
+  isSure: boolean;
 }
 
 export class ApprovalCase {
@@ -52,13 +54,23 @@ export class ApprovalCase {
   }
 
   vote(approver: string, isOwn: boolean, request: number | null = null): void {
-    this.votes.push({ approver, isOwn, request, event: this.event });
+    this.votes.push({ approver, isOwn, request, event: this.event, isSure: false });
   }
 
   /** Certainly in use of budgets: Started, or posted and under no hold. */
   get isInUse(): boolean {
     if (this.event.EventStatus === 'Started') return true;
     return (this.submittedMs !== null || this.usesBudget) && this.holders.size === 0 && this.heldBySink === null;
+  }
+
+  /** The answer says that it was recorded. */
+  recorded(request: number): void {
+    for (const vote of this.votes) if (vote.request === request) vote.isSure = true;
+  }
+
+  /** Rights have changed: what was recorded may not count any more. */
+  doubtVotes(): void {
+    for (const vote of this.votes) vote.isSure = false;
   }
 
   /** The answer says that it was not taken. */

@@ -14,7 +14,7 @@ const FRESH_MS = 10_000;
 /** A kill so soon after the answer may come before it is stored. */
 const STORED_MS = 1000;
 /** Nothing stands in the way of an approval for so long: then it must have been posted. */
-const POSTED_MS = 20_000;
+const POSTED_MS = 12_000;
 /** Documents that are further apart than this count as trouble. */
 const STEADY_MS = 7000;
 /** The longest rest of a budget, and the furthest jump of a clock. */
@@ -81,6 +81,7 @@ export class Approvals {
           for (const one of this.#cases.values()) {
             if (!this.#holdsBy(one.heldBySink)) one.heldBySink = null;
             one.usesBudget = false;
+            one.doubtVotes();
           }
         }
         return this.#disturbed();
@@ -94,7 +95,7 @@ export class Approvals {
         if (each.act === 'approve') this.#toldMs.set(keyOf(each.event), each.atMs);
         if (each.act === 'approve') this.#mayVote(keyOf(each.event), 'desk');
         if (each.act === 'hold') this.#mayBeHeld.add(keyOf(each.event));
-        return this.#disturbed();
+        return this.#disturbed(keyOf(each.event));
       case 'prepared':
         return this.#ended.set(each.id, each.sink);
       case 'receipt':
@@ -128,8 +129,9 @@ export class Approvals {
     }
   }
 
-  #disturbed(): void {
-    for (const one of this.#cases.values()) one.freeMs = null;
+  /** @param key of the only event that is; default: all */
+  #disturbed(key?: string): void {
+    for (const [each, one] of this.#cases) if (key === undefined || each === key) one.freeMs = null;
   }
 
   #read({ text, atMs, wallMs }: Observed<'document'>, open: ReadonlyMap<string, OpenEvent>): void {
@@ -189,26 +191,35 @@ export class Approvals {
     if (!this.#isFree(one, ruling, atMs, wallMs)) one.freeMs = null;
     else one.freeMs ??= atMs;
     if (one.freeMs !== null && atMs - one.freeMs > POSTED_MS) {
-      this.#report(
-        'lost',
-        atMs,
-        `${one.event.EventId} must be approved by a rule since ${one.freeMs} ms, and was not posted`,
-      );
+      this.#report('lost', atMs, `${one.event.EventId} must be approved since ${one.freeMs} ms, and was not posted`);
       one.wasPosted = true;
     }
   }
 
-  /** Whether a rule approves it and nothing is in the way. */
+  /** Whether a rule or a quorum approves it and nothing is in the way. */
   #isFree(one: ApprovalCase, ruling: Ruling, atMs: number, wallMs: number): boolean {
-    const { approvals } = this.#settings;
-    const { then: verdict, during } = ruling;
-    if (this.#holdOfAll.isPossible || !this.#isSurelyWithin(one, ruling, atMs)) return false;
-    if (during !== null && (one.hasJumped || !isOpen(ruling, wallMs) || !isAhead(one.event, wallMs))) return false;
-    if (one.wasPosted || one.wasDry || verdict !== 'approve' || one.event.EventStatus !== 'Scheduled') return false;
+    if (one.wasPosted || one.wasDry || one.event.EventStatus !== 'Scheduled') return false;
     const listed = this.#document?.read.events.find(({ EventId }) => EventId === one.event.EventId);
-    if (listed?.EventStatus !== 'Scheduled' || one.holders.size > 0 || one.heldBySink !== null) return false;
-    if (this.#mayBeHeld.has(keyOf(one.event.EventId)) || this.#holdingSink(one.event) !== null) return false;
-    return approvals.group.submit === 'every' || rankOf(one.event, this.#name) === 0;
+    if (listed?.EventStatus !== 'Scheduled' || this.#mayBeStopped(one)) return false;
+    return this.#isSurelyVoted(one, ruling) || this.#isFreeByRule(one, ruling, atMs, wallMs);
+  }
+
+  #mayBeStopped(one: ApprovalCase): boolean {
+    if (this.#holdOfAll.isPossible || one.holders.size > 0 || one.heldBySink !== null) return true;
+    return this.#mayBeHeld.has(keyOf(one.event.EventId)) || this.#holdingSink(one.event) !== null;
+  }
+
+  #isFreeByRule(one: ApprovalCase, ruling: Ruling, atMs: number, wallMs: number): boolean {
+    const { then: verdict, during } = ruling;
+    if (verdict !== 'approve' || !this.#isSurelyWithin(one, ruling, atMs)) return false;
+    if (during !== null && (one.hasJumped || !isOpen(ruling, wallMs) || !isAhead(one.event, wallMs))) return false;
+    return this.#settings.approvals.group.submit === 'every' || rankOf(one.event, this.#name) === 0;
+  }
+
+  /** A quorum that this bridge has recorded at its own endpoint: neither windows, budgets nor the group delay it. */
+  #isSurelyVoted(one: ApprovalCase, ruling: Ruling): boolean {
+    const voters = one.votes.filter(({ isSure }) => isSure).map(({ approver }) => approver);
+    return ruling.then !== 'never' && isQuorum(this.#settings.approvals, ruling, one.event, voters);
   }
 
   #asked(request: Observed<'request'>): void {
@@ -242,6 +253,7 @@ export class Approvals {
     if (asked?.event === '*') this.#disturbed();
     if (asked === undefined || one === undefined) return;
     if (asked.act === 'approve' && status !== null && status >= 400 && status < 500) one.refused(request);
+    if (asked.act === 'approve' && (status === 200 || status === 202)) one.recorded(request);
     if (asked.act === 'hold' && status === 201) one.holders.add(asked.as);
     else if (asked.act === 'hold' && (status === null || status >= 500)) this.#mayBeHeld.add(keyOf(asked.event));
     if (asked.act === 'hold') one.freeMs = null;

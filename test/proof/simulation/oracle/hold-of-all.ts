@@ -1,4 +1,4 @@
-// Requests to hold everything, and their answers → whether one bridge holds everything, as far as that can be known.
+// Requests to hold everything, and their answers → whether one bridge certainly holds everything.
 
 export class HoldOfAll {
   #state: 'no' | 'maybe' | 'yes' = 'no';

@@ -1,4 +1,4 @@
-// What one bridge may have in use of each budget → whether an approval by a rule stays within it, by section 13.
+// What a bridge has in use of its budgets → whether one more approval by a rule fits (section 13).
 import type { BudgetSettings } from '../history.ts';
 import { anyName } from './filter.ts';
 import type { ListedEvent } from './listed-event.ts';

@@ -1,4 +1,4 @@
-// A window of the configuration and a moment → whether it is open then, and since when, by section 13.
+// A window of the configuration and a moment → whether it is open, and since when (section 13).
 import type { WindowSettings } from '../history.ts';
 
 const MINUTE_MS = 60_000;
