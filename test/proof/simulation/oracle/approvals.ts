@@ -89,12 +89,12 @@ export class Approvals {
       case 'answered':
         return this.#answered(each);
       case 'gone':
+        // A process that lives on keeps in memory what it could not store.
         for (const one of this.#cases.values())
-          if (each.atMs - (one.submittedMs ?? 0) < STORED_MS) one.submittedMs = null;
+          if (Math.max(each.atMs - STORED_MS, this.#failedMs) >= (one.submittedMs ?? 0)) one.submittedMs = null;
         return this.#disturbed();
       case 'commit-failed':
         this.#failedMs = each.atMs;
-        for (const one of this.#cases.values()) one.submittedMs = null;
         return this.#disturbed();
       case 'jumped':
         for (const one of this.#cases.values()) one.hasJumped = true;
