@@ -24,6 +24,8 @@ export class ApprovalCase {
   hasJumped = false;
   /** The process has heard that its StartRequest was accepted. */
   submittedMs: number | null = null;
+  /** The service has accepted a StartRequest of this machine, whatever the process knows of it. */
+  acceptedMs: number | null = null;
   /** Since when nothing has stood in the way of a StartRequest; null while something does. */
   freeMs: number | null = null;
   wasPosted = false;

@@ -40,6 +40,8 @@ export class Approvals {
   /** Requests without an answer yet, for events that the bridge may be about to see. */
   readonly #early = new Map<number, Observed<'request'>>();
   readonly #posts = new Map<number, readonly string[]>();
+  /** By event: when a document showed first that it had started although a hold was confirmed. */
+  readonly startedUnderHold = new Map<string, number>();
   /** StartRequests that the process knows to be accepted, by event: for approval.submitted. */
   readonly accepted = new Map<string, number>();
   /** Whose yes may have been taken, by event. */
@@ -86,12 +88,19 @@ export class Approvals {
         this.#posts.set(each.post, each.eventIds);
         for (const eventId of each.eventIds) this.#posted(keyOf(eventId), each);
         return null;
+      case 'accepted':
+        for (const eventId of each.eventIds) {
+          const one = this.#cases.get(keyOf(eventId));
+          if (one !== undefined) one.acceptedMs ??= each.atMs;
+        }
+        return null;
       case 'answered':
         return this.#answered(each);
       case 'gone':
         // A process that lives on keeps in memory what it could not store.
         for (const one of this.#cases.values())
-          if (Math.max(each.atMs - STORED_MS, this.#failedMs) >= (one.submittedMs ?? 0)) one.submittedMs = null;
+          if ((one.submittedMs ?? 0) > each.atMs - STORED_MS || this.#failedMs >= (one.submittedMs ?? 0))
+            one.submittedMs = null;
         return this.#disturbed();
       case 'commit-failed':
         this.#failedMs = each.atMs;
@@ -125,6 +134,8 @@ export class Approvals {
         for (const early of this.#early.values())
           if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
       } else one.seen(event);
+      if (event.EventStatus === 'Started' && one.holders.size > 0 && one.acceptedMs === null)
+        if (!this.startedUnderHold.has(key)) this.startedUnderHold.set(key, atMs);
       this.#look(one, atMs, wallMs);
     }
     for (const key of this.#cases.keys()) if (!open.has(key)) this.#cases.delete(key);
@@ -175,15 +186,23 @@ export class Approvals {
     if (isOfAll || one.heldBySink === request.as) one.heldBySink = null;
   }
 
-  #replied({ request, status }: Observed<'reply'>): void {
+  #replied({ request, status, atMs }: Observed<'reply'>): void {
     const asked = this.#requests.get(request);
     this.#early.delete(request);
     const one = asked && this.#cases.get(keyOf(asked.event));
     if (asked === undefined || one === undefined) return;
-    if (asked.act === 'approve' && status !== null && status >= 400 && status < 500) one.refused(request);
-    if (asked.act === 'hold' && status === 201) one.holders.add(asked.as);
+    // Nothing of it is recorded then, also if the disk is full.
+    if (asked.act === 'approve' && status !== null && status >= 400) one.refused(request);
+    if (asked.act === 'hold' && status === 201) this.#confirmed(one, asked, atMs);
     else if (asked.act === 'hold' && (status === null || status >= 500)) this.#mayBeHeld.add(keyOf(asked.event));
     if (asked.act === 'hold') one.freeMs = null;
+  }
+
+  /** A hold that is confirmed stops the event: no StartRequest for it may have been accepted before. */
+  #confirmed(one: ApprovalCase, { as, event }: Observed<'request'>, atMs: number): void {
+    one.holders.add(as);
+    if (one.acceptedMs !== null && !one.hasJumped)
+      this.#report('forbidden', atMs, `${as} holds ${event}, which was accepted at ${one.acceptedMs} ms already`);
   }
 
   /** A yes counts from the moment at which the bridge is told that the program has ended. */
