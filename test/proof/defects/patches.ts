@@ -28,7 +28,15 @@ interface TestSearch {
   readonly file: string;
   /** The beginning of its title. */
   readonly title: string;
-  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A defect that another part of the proof must find. */
+interface PartSearch {
+  readonly by: 'part';
+  readonly part: string;
+  readonly seed: number;
+  /** What the command prints of it. */
+  readonly text: string;
 }
 
 export interface DefectPatch {
@@ -37,7 +45,7 @@ export interface DefectPatch {
   readonly path: string;
   /** What is wrong, in words. */
   readonly defect: string;
-  readonly search: SimulatedSearch | TestSearch;
+  readonly search: SimulatedSearch | TestSearch | PartSearch;
 }
 
 /** In the order of their names. @throws Error for a patch without a readable header */
@@ -49,7 +57,9 @@ export function readPatches(folder = import.meta.dirname): readonly DefectPatch[
   });
 }
 
-/** The lines before the first difference: `Defect`, `Found as` and, if wanted, `Seed`, `Maintenances`, `Test`, `With`. */
+/**
+ * The lines before the first difference: `Defect`, `Found as` and, if wanted, `Seed`, `Maintenances`, `Test` or `Part`.
+ */
 export function readHeader(file: string, text: string): Pick<DefectPatch, 'defect' | 'search'> {
   const [head = ''] = text.split(/^diff /m, 1);
   const fields = new Map(
@@ -57,16 +67,13 @@ export function readHeader(file: string, text: string): Pick<DefectPatch, 'defec
   );
   const [defect, foundAs] = [fields.get('Defect'), fields.get('Found as')];
   if (defect === undefined || foundAs === undefined) throw new Error(`${file} has no line "Defect:" or "Found as:".`);
-  const test = fields.get('Test');
-  if (test !== undefined) {
-    const variables = (fields.get('With') ?? '').split(' ').filter((each) => each !== '');
-    const env = Object.fromEntries(variables.map((each) => each.split('=', 2)));
-    return { defect, search: { by: 'test', file: test, title: foundAs, env } };
-  }
+  const [test, part, seed] = [fields.get('Test'), fields.get('Part'), Number(fields.get('Seed') ?? SEED)];
+  if (test !== undefined) return { defect, search: { by: 'test', file: test, title: foundAs } };
+  if (part !== undefined) return { defect, search: { by: 'part', part, seed, text: foundAs } };
   const fault = FAULTS.find((each) => each === foundAs);
   if (fault === undefined) throw new Error(`${file}: "Found as:" takes one of ${FAULTS.join(', ')}.`);
-  const [seed, maintenances] = [fields.get('Seed') ?? SEED, fields.get('Maintenances') ?? FARTHEST].map(Number);
-  return { defect, search: { by: 'simulation', fault, seed: seed ?? SEED, maintenances: maintenances ?? FARTHEST } };
+  const maintenances = Number(fields.get('Maintenances') ?? FARTHEST);
+  return { defect, search: { by: 'simulation', fault, seed, maintenances } };
 }
 
 /** Why the patch cannot be applied to these sources; null if it can. */

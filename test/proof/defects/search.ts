@@ -16,7 +16,8 @@ export interface SearchResult {
 
 /** @param folder a copy of the sources that has the defect */
 export function search({ search: wanted }: DefectPatch, folder: string): Promise<SearchResult> {
-  return wanted.by === 'simulation' ? searchHistories(wanted, folder) : searchTest(wanted, folder);
+  if (wanted.by === 'simulation') return searchHistories(wanted, folder);
+  return wanted.by === 'test' ? searchTest(wanted, folder) : searchPart(wanted, folder);
 }
 
 type Search<By> = Extract<DefectPatch['search'], { readonly by: By }>;
@@ -36,24 +37,31 @@ async function searchHistories(wanted: Search<'simulation'>, folder: string): Pr
   };
 }
 
-async function searchTest({ file, title, env }: Search<'test'>, folder: string): Promise<SearchResult> {
-  const { status, stdout } = await node(['--test', '--test-reporter=tap', file], folder, env);
+async function searchTest({ file, title }: Search<'test'>, folder: string): Promise<SearchResult> {
+  const { status, stdout } = await node(['--test', '--test-reporter=tap', file], folder);
   const failed = [...stdout.matchAll(/^\s*not ok \d+ - (.+)$/gm)].map(([, name = '']) => name);
   const found = failed.find((name) => name.startsWith(title));
   if (found !== undefined) return { isFound: true, how: `found by ${file}: ${found}` };
   return { isFound: false, how: `${file} ended with ${status}, and failed in none of its tests "${title}"` };
 }
 
+async function searchPart({ part, seed, text: wanted }: Search<'part'>, folder: string): Promise<SearchResult> {
+  const command = [join('test', 'proof', 'proof.ts'), '--parts', part, '--seed', `${seed}`];
+  const { status, stdout, stderr } = await node(command, folder);
+  const found = stdout.split('\n').find((line) => line.includes(wanted));
+  if (status === 1 && found !== undefined) return { isFound: true, how: `found by the part ${part}: ${found.trim()}` };
+  return { isFound: false, how: `the part ${part} ended with ${status}, and says nothing of "${wanted}" ${stderr}` };
+}
+
 async function node(
   argv: readonly string[],
   folder: string,
-  env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly status: number | null; readonly stdout: string; readonly stderr: string }> {
   // Under a test runner, a test would report to that one.
-  const { NODE_TEST_CONTEXT: _, ...own } = process.env;
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child = spawn(process.execPath, argv, {
     cwd: folder,
-    env: { ...own, ...env },
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: LONGEST_MS,
   });

@@ -6,6 +6,8 @@ interface Vote {
   /** False for a yes that every bridge of the group reads. */
   readonly isOwn: boolean;
   readonly request: number | null;
+  /** It is the end of a program that prepared the event. */
+  readonly isPrepared: boolean;
   readonly event: ListedEvent;
 }
 
@@ -38,15 +40,21 @@ export class ApprovalCase {
     this.firstMs = atMs;
   }
 
-  /** The event as a document shows it now: a yes does not survive that it got worse. */
-  seen(event: ListedEvent): void {
+  /**
+   * The event as a document shows it now: a yes does not survive that it got worse.
+   * @returns the approvers whose programs had prepared for an event that was not as bad
+   */
+  seen(event: ListedEvent): readonly string[] {
     if (event !== this.event) this.freeMs = null;
     this.event = event;
-    if (event.EventStatus === 'Scheduled') this.votes = this.votes.filter((vote) => !isWorse(vote.event, event));
+    if (event.EventStatus !== 'Scheduled') return [];
+    const voided = this.votes.filter((vote) => isWorse(vote.event, event));
+    this.votes = this.votes.filter((vote) => !voided.includes(vote));
+    return voided.flatMap(({ approver, isPrepared }) => (isPrepared ? [approver] : []));
   }
 
-  vote(approver: string, isOwn: boolean, request: number | null = null): void {
-    this.votes.push({ approver, isOwn, request, event: this.event });
+  vote(approver: string, isOwn: boolean, request: number | null = null, isPrepared = false): void {
+    this.votes.push({ approver, isOwn, request, isPrepared, event: this.event });
   }
 
   /** The answer says that it was not taken. */

@@ -39,6 +39,8 @@ export class Approvals {
   readonly #requests = new Map<number, Observed<'request'>>();
   /** Requests without an answer yet, for events that the bridge may be about to see. */
   readonly #early = new Map<number, Observed<'request'>>();
+  /** Requests whose yes alone justified a StartRequest before they were answered. */
+  readonly #postedOn = new Map<number, string>();
   readonly #posts = new Map<number, readonly string[]>();
   /** By event: when a document showed first that it had started although a hold was confirmed. */
   readonly startedUnderHold = new Map<string, number>();
@@ -133,7 +135,11 @@ export class Approvals {
         this.#cases.set(key, one);
         for (const early of this.#early.values())
           if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
-      } else one.seen(event);
+      } else {
+        const holding = this.#holdingSink(event);
+        // What it prepared for is worse now, so it holds the event again.
+        if (one.seen(event).some((approver) => approver === holding)) one.heldBySink = holding;
+      }
       if (event.EventStatus === 'Started' && one.holders.size > 0 && one.acceptedMs === null)
         if (!this.startedUnderHold.has(key)) this.startedUnderHold.set(key, atMs);
       this.#look(one, atMs, wallMs);
@@ -189,6 +195,9 @@ export class Approvals {
   #replied({ request, status, atMs }: Observed<'reply'>): void {
     const asked = this.#requests.get(request);
     this.#early.delete(request);
+    const key = this.#postedOn.get(request);
+    if (key !== undefined && status !== null && status >= 400)
+      this.#report('forbidden', atMs, `StartRequest for ${key}: the only yes was answered ${status}`);
     const one = asked && this.#cases.get(keyOf(asked.event));
     if (asked === undefined || one === undefined) return;
     // Nothing of it is recorded then, also if the disk is full.
@@ -213,7 +222,7 @@ export class Approvals {
       if (approver === undefined || this.#ended.get(id) !== sink) continue;
       const one = this.#cases.get(key);
       this.#mayVote(key, approver);
-      one?.vote(approver, true);
+      one?.vote(approver, true, null, true);
       if (one?.heldBySink === approver) one.heldBySink = null;
     }
   }
@@ -241,6 +250,19 @@ export class Approvals {
       events.map((event) => this.#reasonAgainst(one, each, event, atMs, wallMs)),
     );
     if (!reasons.includes(null)) wrong(reasons[0] ?? '');
+    this.#restsOn(one, key, () =>
+      settings.some((each) => events.some((event) => this.#reasonAgainst(one, each, event, atMs, wallMs) === null)),
+    );
+  }
+
+  /** If only a yes that is not answered yet justifies the StartRequest, its answer must not be a refusal. */
+  #restsOn(one: ApprovalCase, key: string, isJustified: () => boolean): void {
+    const open = one.votes.filter(({ request }) => request !== null && this.#early.has(request));
+    if (open.length !== 1 || !isJustified()) return;
+    const { votes } = one;
+    one.votes = votes.filter((vote) => !open.includes(vote));
+    if (!isJustified()) this.#postedOn.set(open[0]?.request ?? -1, key);
+    one.votes = votes;
   }
 
   /** Null if something justifies it under these settings. */

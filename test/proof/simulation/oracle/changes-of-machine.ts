@@ -39,8 +39,8 @@ export function judgeChanges(
   let unsureUntilMs = -1;
   for (const [place, each] of seen.entries()) {
     if (each.kind === 'begun') {
-      changes.begun(each.wallMs - each.atMs);
-      if (failsNow(seen, place)) unsureUntilMs = each.atMs + IDENTIFIED_MS;
+      changes.begun(each.wallMs - each.atMs, each.atMs);
+      if (failsNow(seen, place, 'begun')) unsureUntilMs = each.atMs + IDENTIFIED_MS;
     } else if (each.kind === 'jumped') changes.jumped(each.wallMs - each.atMs);
     else if (each.kind === 'commit-failed' && each.atMs < unsureUntilMs) unsureUntilMs = each.atMs + IDENTIFIED_MS;
     else if (each.kind === 'document') changes.read(each, each.atMs > unsureUntilMs && !failsNow(seen, place));
@@ -49,13 +49,13 @@ export function judgeChanges(
   changes.end(seen.at(-1)?.atMs ?? 0);
 }
 
-/** Whether a commit failed, or the process ended, in the moment of this observation. */
-function failsNow(seen: readonly Observation[], place: number): boolean {
+/** Whether a commit failed, or the process ended, in the moment of this document, or of the begin of a process. */
+function failsNow(seen: readonly Observation[], place: number, what: 'document' | 'begun' = 'document'): boolean {
   const atMs = seen[place]?.atMs;
   for (let next = place + 1; seen[next]?.atMs === atMs; next++) {
     const each = seen[next] as Observation;
     if (each.kind === 'commit-failed' || each.kind === 'gone') return true;
-    if (each.kind === 'document') return false;
+    if (each.kind === 'document' && what === 'document') return false;
   }
   return false;
 }

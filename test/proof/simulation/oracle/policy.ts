@@ -29,11 +29,13 @@ export function rulingOf({ policy, required }: ApprovalSettings, event: ListedEv
     return meets(conditions, judged(event), verdict === 'approve' ? 'every' : 'any') && lasts(event, duration);
   });
   if (rule === undefined) return waiting;
-  const { deadline } = rule;
+  const { deadline, when } = rule;
+  // An approval is for every machine that the event names.
+  const isOfAll = when.resources === undefined || everyName(when.resources, event.Resources);
   return {
     then: rule.then,
     required: rule.required ?? required,
-    approvedBeforeMs: deadline?.then === 'approve' ? secondsOf(deadline.before) * 1000 : null,
+    approvedBeforeMs: deadline?.then === 'approve' && isOfAll ? secondsOf(deadline.before) * 1000 : null,
   };
 }
 
