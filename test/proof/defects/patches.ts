@@ -10,7 +10,7 @@ export const LEAST_DEFECTS = 40;
 
 const SEED = 1;
 /** In simulated maintenances. */
-const FARTHEST = 1000;
+const FARTHEST = 600;
 
 /** A defect that histories of a seed must find as this fault. */
 interface SimulatedSearch {

@@ -40,7 +40,7 @@ export function judgeChanges(
   for (const [place, each] of seen.entries()) {
     if (each.kind === 'begun') {
       changes.begun(each.wallMs - each.atMs, each.atMs);
-      if (failsNow(seen, place, 'begun')) unsureUntilMs = each.atMs + IDENTIFIED_MS;
+      if (beginsInVain(seen, place)) unsureUntilMs = each.atMs + IDENTIFIED_MS;
     } else if (each.kind === 'jumped') changes.jumped(each.wallMs - each.atMs);
     else if (each.kind === 'commit-failed' && each.atMs < unsureUntilMs) unsureUntilMs = each.atMs + IDENTIFIED_MS;
     else if (each.kind === 'document') changes.read(each, each.atMs > unsureUntilMs && !failsNow(seen, place));
@@ -49,13 +49,23 @@ export function judgeChanges(
   changes.end(seen.at(-1)?.atMs ?? 0);
 }
 
-/** Whether a commit failed, or the process ended, in the moment of this document, or of the begin of a process. */
-function failsNow(seen: readonly Observation[], place: number, what: 'document' | 'begun' = 'document'): boolean {
+/** Whether a commit failed in the moment in which this process began, so that it did not store who it is. */
+function beginsInVain(seen: readonly Observation[], place: number): boolean {
   const atMs = seen[place]?.atMs;
   for (let next = place + 1; seen[next]?.atMs === atMs; next++) {
-    const each = seen[next] as Observation;
-    if (each.kind === 'commit-failed' || each.kind === 'gone') return true;
-    if (each.kind === 'document' && what === 'document') return false;
+    const { kind } = seen[next] as Observation;
+    if (kind === 'commit-failed' || kind === 'gone') return kind === 'commit-failed';
+  }
+  return false;
+}
+
+/** Whether a commit failed, or the process ended, in the moment of this document. */
+function failsNow(seen: readonly Observation[], place: number): boolean {
+  const atMs = seen[place]?.atMs;
+  for (let next = place + 1; seen[next]?.atMs === atMs; next++) {
+    const { kind } = seen[next] as Observation;
+    if (kind === 'commit-failed' || kind === 'gone') return true;
+    if (kind === 'document') return false;
   }
   return false;
 }
