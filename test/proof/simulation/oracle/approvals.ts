@@ -12,6 +12,8 @@ const FRESH_MS = 10_000;
 const STORED_MS = 1000;
 /** Nothing stands in the way of an approval for so long: then it must have been posted. */
 const POSTED_MS = 20_000;
+/** The answer if nothing could be recorded. A StartRequest that the service refused is answered 502. */
+const NOT_STORED = 503;
 /** Documents that are further apart than this count as trouble. */
 const STEADY_MS = 7000;
 
@@ -196,12 +198,12 @@ export class Approvals {
     const asked = this.#requests.get(request);
     this.#early.delete(request);
     const key = this.#postedOn.get(request);
-    if (key !== undefined && status !== null && status >= 400)
+    if (key !== undefined && status === NOT_STORED)
       this.#report('forbidden', atMs, `StartRequest for ${key}: the only yes was answered ${status}`);
     const one = asked && this.#cases.get(keyOf(asked.event));
     if (asked === undefined || one === undefined) return;
-    // Nothing of it is recorded then, also if the disk is full.
-    if (asked.act === 'approve' && status !== null && status >= 400) one.refused(request);
+    const isRefused = status !== null && ((status >= 400 && status < 500) || status === NOT_STORED);
+    if (asked.act === 'approve' && isRefused) one.refused(request);
     if (asked.act === 'hold' && status === 201) this.#confirmed(one, asked, atMs);
     else if (asked.act === 'hold' && (status === null || status >= 500)) this.#mayBeHeld.add(keyOf(asked.event));
     if (asked.act === 'hold') one.freeMs = null;
