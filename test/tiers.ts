@@ -3,11 +3,7 @@ import { matchesGlob } from 'node:path';
 
 /** The files of the long tier, by the reason for it. */
 export const LONG: Readonly<Record<string, readonly string[]>> = {
-  'random or hostile traffic': [
-    'test/whole/*.test.ts',
-    'test/proof/cost/cost.test.ts',
-    'test/proof/hostile/hostile.test.ts',
-  ],
+  'random or hostile traffic': ['test/whole/*.test.ts'],
   'the built bridge under kills, full disks and broken brokers': [
     'test/whole/faults/*.test.ts',
     'test/whole/process/*-kill.test.ts',
@@ -28,7 +24,6 @@ export const LONG: Readonly<Record<string, readonly string[]>> = {
   'real syslog daemons': ['test/adapters/syslog/daemons.test.ts'],
   'ten thousand months, and two hundred on whole bridges': ['test/whole/approvals/months-*.test.ts'],
   'long days and random groups': ['test/whole/bridge/{channels,clock-at-boot,day,group-random}.test.ts'],
-  'every crash of every file that is written': ['test/proof/files/*.test.ts'],
   'every option of every verb': [
     'test/whole/cli/{acts,completion,drill,end-while-starting,health,hostile-texts,policy,reload,status,store-verbs,tail,top,unfit-files,usage}.test.ts',
   ],

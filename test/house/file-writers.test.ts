@@ -6,16 +6,16 @@ import test from 'node:test';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Each source that can write: the test that replays its crashes, or why it needs none. */
+/** Each source that can write: what replays its crashes, or why it needs none. */
 const WRITERS: Readonly<Record<string, string>> = {
   'adapters/command/start-faults.ts': 'reads only',
-  'adapters/file/disk.ts': 'test/proof/files/file-sink.test.ts',
-  'src/consumer/receive/prepared-state.ts': 'test/proof/files/file-state.test.ts',
-  'src/outbox/database.ts': 'test/proof/files/store.test.ts',
-  'src/outbox/disk/flush-names.ts': 'test/proof/files/set-aside.test.ts',
-  'src/outbox/folder.ts': 'test/proof/files/set-aside.test.ts',
-  'src/outbox/lock.ts': 'test/proof/files/store.test.ts',
-  'src/outbox/disk/private-folder.ts': 'test/proof/files/store.test.ts',
+  'adapters/file/disk.ts': 'test/proof/files/file-sink-crashes.ts',
+  'src/consumer/receive/prepared-state.ts': 'test/proof/files/file-state-crashes.ts',
+  'src/outbox/database.ts': 'test/proof/files/store-crashes.ts',
+  'src/outbox/disk/flush-names.ts': 'test/proof/files/set-aside-crashes.ts',
+  'src/outbox/folder.ts': 'test/proof/files/set-aside-crashes.ts',
+  'src/outbox/lock.ts': 'test/proof/files/store-crashes.ts',
+  'src/outbox/disk/private-folder.ts': 'test/proof/files/store-crashes.ts',
   'src/secrets/regular-file.ts': 'reads only',
   'src/simulator/recording/read-recording.ts': 'reads only',
   'src/simulator/recording/recording-file.ts': 'test/unit/simulator/recording/read-recording.test.ts',

@@ -1,6 +1,6 @@
 // The counts of the parts → the last line of a run, and whether it found a fault.
 import { createHash } from 'node:crypto';
-import { type Counts, FAULTS, NOTHING, type ProofOptions } from './part.ts';
+import { type Counts, FAULTS, NOTHING, type ProofOptions, type Sizes } from './part.ts';
 
 /** The sums; the digest is over those of the deterministic parts, in the order of the list. */
 export function summed(parts: readonly Counts[]): Counts {
@@ -12,8 +12,16 @@ export function summed(parts: readonly Counts[]): Counts {
     maintenances: sum(({ maintenances }) => maintenances),
     kills: sum(({ kills }) => kills),
     digest: createHash('sha256').update(digests.join('\n')).digest('hex'),
-    repeatedBy: Object.assign({}, ...parts.map(({ repeatedBy }) => repeatedBy)),
+    problems: parts.flatMap(({ problems }) => problems),
+    repeatedBy: largest(parts.map(({ repeatedBy }) => repeatedBy)),
   };
+}
+
+/** Two parts can share a size: then each repeats at least what it did. */
+function largest(sizes: readonly Partial<Sizes>[]): Partial<Sizes> {
+  const all: Record<string, number> = {};
+  for (const [name, size] of sizes.flatMap((each) => Object.entries(each))) all[name] = Math.max(all[name] ?? 0, size);
+  return all;
 }
 
 /** `proof seed=S maintenances=N kills=K lost=0 … digest=HEX` */
@@ -30,6 +38,7 @@ export function lastLine({ seed }: Pick<ProofOptions, 'seed'>, counts: Counts): 
   ].join(' ');
 }
 
-export function hasFaults(counts: Counts): boolean {
-  return FAULTS.some((fault) => counts[fault] > 0);
+/** Whether one of the six counts is not 0, or something else is wrong. */
+export function hasFailed(counts: Counts): boolean {
+  return counts.problems.length > 0 || FAULTS.some((fault) => counts[fault] > 0);
 }

@@ -1,12 +1,19 @@
 // The arguments of `npm run proof` → its options, and back: the arguments that repeat a run.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { ProofOptions } from './part.ts';
+import type { ProofOptions, Sizes } from './part.ts';
 
-/** The short profile: the whole command takes at most 4 minutes on two cores. */
-const SHORT = { maintenances: 1000, kills: 20 } as const;
-/** The long profile. */
-const LONG = { maintenances: 20_000, kills: 1000 } as const;
+/**
+ * By profile. The short one of all parts takes at most 4 minutes on two cores. A long round of `files` and `cost` takes
+ * everything, so one is enough.
+ */
+const SIZES: Readonly<Record<keyof Sizes, { readonly short: number; readonly long: number }>> = {
+  maintenances: { short: 1000, long: 20_000 },
+  kills: { short: 20, long: 1000 },
+  cases: { short: 10_000, long: 1_000_000 },
+  traces: { short: 20, long: 1000 },
+  rounds: { short: 1, long: 1 },
+};
 
 export interface Arguments {
   /** One set for each seed. */
@@ -17,8 +24,10 @@ export interface Arguments {
   readonly world: number | null;
 }
 
-export const USAGE = `npm run proof -- [--seed S] [--seeds N] [--long] [--maintenances N] [--kills K] [--minutes M]
-                 [--jobs J] [--parts NAME,NAME] [--world W]`;
+export const USAGE = `npm run proof -- [--seed S] [--seeds N] [--long] [--minutes M] [--jobs J] [--parts NAME,NAME] [--only TEXT]
+                 [--maintenances N] [--kills N] [--cases N] [--traces N] [--rounds N] [--world W]`;
+
+const NAMES = Object.keys(SIZES) as readonly (keyof Sizes)[];
 
 /** @throws Error for an unknown argument or a value that is no whole number */
 export function readArguments(argv: readonly string[]): Arguments {
@@ -28,21 +37,22 @@ export function readArguments(argv: readonly string[]): Arguments {
       seed: { type: 'string', default: '1' },
       seeds: { type: 'string', default: '1' },
       long: { type: 'boolean', default: false },
-      maintenances: { type: 'string' },
-      kills: { type: 'string' },
       minutes: { type: 'string' },
       jobs: { type: 'string' },
       parts: { type: 'string' },
+      only: { type: 'string' },
       world: { type: 'string' },
+      ...Object.fromEntries(NAMES.map((name) => [name, { type: 'string' as const }])),
     },
   });
-  const profile = values.long ? LONG : SHORT;
-  const given = (name: 'maintenances' | 'kills' | 'minutes' | 'jobs' | 'world') =>
-    values[name] === undefined ? null : wholeNumber(name, values[name]);
+  const texts: Readonly<Record<string, string | boolean | undefined>> = values;
+  const given = (name: keyof Sizes | 'minutes' | 'jobs' | 'world') =>
+    texts[name] === undefined ? null : wholeNumber(name, String(texts[name]));
+  const sizes = NAMES.map((name) => [name, given(name) ?? SIZES[name][values.long ? 'long' : 'short']]);
   const first = wholeNumber('seed', values.seed);
   const shared = {
-    maintenances: given('maintenances') ?? profile.maintenances,
-    kills: given('kills') ?? profile.kills,
+    ...(Object.fromEntries(sizes) as unknown as Sizes),
+    only: values.only ?? null,
     minutes: given('minutes'),
     isLong: values.long,
     jobs: given('jobs') ?? availableParallelism(),
@@ -59,8 +69,10 @@ export function readArguments(argv: readonly string[]): Arguments {
 
 /** The arguments of a run that does the same, whatever the machine. */
 export function argumentsOf(options: Omit<ProofOptions, 'log' | 'minutes' | 'jobs'>): string {
-  const { seed, maintenances, kills, isLong } = options;
-  return `--seed ${seed}${isLong ? ' --long' : ''} --maintenances ${maintenances} --kills ${kills}`;
+  const { seed, isLong, only } = options;
+  const sizes = NAMES.map((name) => `--${name} ${options[name]}`);
+  const rest = only === null ? [] : [`--only '${only}'`];
+  return [`--seed ${seed}`, ...(isLong ? ['--long'] : []), ...sizes, ...rest].join(' ');
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -4,14 +4,26 @@
 export const FAULTS = ['lost', 'invented', 'altered', 'misordered', 'forbidden', 'twice'] as const;
 export type Fault = (typeof FAULTS)[number];
 
+/** How much of one kind of work a run does at least. Each size has an option of its name, and a row in options.ts. */
+export interface Sizes {
+  /** Simulated maintenances, in the part `simulation`. */
+  readonly maintenances: number;
+  /** Kills of real processes, in parts that have them. */
+  readonly kills: number;
+  /** Hostile inputs of each kind, in the part `hostile`. */
+  readonly cases: number;
+  /** Traces of the model, in the part `group`. */
+  readonly traces: number;
+  /** Rounds of the parts that begin again with other choices, such as `files` and `cost`. */
+  readonly rounds: number;
+}
+
 /** How much a run does. It follows from these alone, never from the speed of the machine, unless `minutes` is given. */
-export interface ProofOptions {
+export interface ProofOptions extends Sizes {
   /** A whole number from 0 on. Equal options with equal seeds give equal runs. */
   readonly seed: number;
-  /** At least so many simulated maintenances. */
-  readonly maintenances: number;
-  /** At least so many kills of real processes, in parts that have them. */
-  readonly kills: number;
+  /** Parts that consist of named pieces run only those whose names contain this; null: all. */
+  readonly only: string | null;
   /** Null, or: each part begins work until its equal share of this time is over, and tells what repeats it. */
   readonly minutes: number | null;
   /** True in the long profile: everything that takes more than the four minutes of the short one. */
@@ -28,13 +40,18 @@ export interface Counts extends Readonly<Record<Fault, number>> {
   readonly kills: number;
   /** Over every observation of a deterministic part, in hexadecimal; null if the part runs on real time. */
   readonly digest: string | null;
-  /** With `minutes`: the options that repeat this part of the run, such as `{ maintenances: 4711 }`. */
-  readonly repeatedBy: Partial<Pick<ProofOptions, 'maintenances' | 'kills'>>;
+  /** Everything else that is wrong, each in words. One of them makes the part fail. */
+  readonly problems: readonly string[];
+  /** With `minutes`: the sizes that repeat this part of the run, such as `{ maintenances: 4711 }`. */
+  readonly repeatedBy: Partial<Sizes>;
 }
 
-/** A module `test/proof/NAME/NAME.ts` exports one, and parts.ts lists it. A part that cannot run throws. */
+/** A module `test/proof/NAME/NAME.ts` exports one, and parts.ts lists it. */
 export interface Part {
   readonly name: string;
+  /** Returns what the part needs and this machine does not have, or null. Absent: it runs wherever Node runs. */
+  readonly missing?: () => string | null;
+  /** @throws Error if it cannot go on: that is one problem, and the other parts run all the same */
   run(options: ProofOptions): Promise<Counts>;
 }
 
@@ -49,5 +66,6 @@ export const NOTHING: Counts = {
   forbidden: 0,
   twice: 0,
   digest: null,
+  problems: [],
   repeatedBy: {},
 };

@@ -1,6 +1,10 @@
 // The parts of `npm run proof`, in the order in which they run.
+import { cost } from './cost/cost.ts';
 import { defects } from './defects/defects.ts';
+import { files } from './files/files.ts';
+import { group } from './group/group.ts';
+import { hostile } from './hostile/hostile.ts';
 import type { Part } from './part.ts';
 import { simulation } from './simulation/simulation.ts';
 
-export const PARTS: readonly Part[] = [simulation, defects];
+export const PARTS: readonly Part[] = [simulation, files, cost, group, hostile, defects];

@@ -1,8 +1,9 @@
 // The arguments of `npm run proof` → its parts, one after the other; the last line has the counts.
-import { hasFaults, lastLine, summed } from './last-line.ts';
+import { hasFailed, lastLine, summed } from './last-line.ts';
 import { argumentsOf, readArguments } from './options.ts';
 import type { Counts, ProofOptions } from './part.ts';
 import { PARTS } from './parts.ts';
+import { runPart } from './run-part.ts';
 import { tellWorld } from './simulation/tell-world.ts';
 
 const log = (line: string) => void process.stdout.write(`${line}\n`);
@@ -21,19 +22,12 @@ async function prove(options: ProofOptions): Promise<void> {
   const { minutes } = options;
   log(`options: ${argumentsOf(options)}${minutes === null ? '' : ` --minutes ${minutes}`}`);
   const counts: Counts[] = [];
-  for (const part of chosen) {
-    const sinceMs = performance.now();
-    const share = minutes === null ? null : minutes / chosen.length;
-    const found = await part.run({ ...options, minutes: share });
-    counts.push(found);
-    log(`${part.name}: ${found.maintenances} maintenances, ${found.kills} kills, ${elapsed(sinceMs)}`);
-  }
+  for (const part of chosen)
+    counts.push(await runPart(part, { ...options, minutes: minutes === null ? null : minutes / chosen.length }));
   const total = summed(counts);
   if (minutes !== null) log(`repeat: npm run proof -- ${argumentsOf({ ...options, ...total.repeatedBy })}`);
+  const failed = chosen.filter((_, index) => hasFailed(counts[index] as Counts)).map(({ name }) => name);
+  if (failed.length > 0) log(`failed: ${failed.join(', ')}`);
   log(lastLine(options, total));
-  if (hasFaults(total)) process.exitCode = 1;
-}
-
-function elapsed(sinceMs: number): string {
-  return `${((performance.now() - sinceMs) / 1000).toFixed(1)} s`;
+  if (hasFailed(total)) process.exitCode = 1;
 }

@@ -1,37 +1,61 @@
-// A seed and seconds → every route, verb, source and far side at its worst, beside each other.
+// Part 5 of the proof: every route, verb, source and far side at its worst, beside each other.
+import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
+import { NOTHING, type Part, type ProofOptions } from '../part.ts';
+import { textOf } from '../run-part.ts';
 import { HOSTILE_OTHERS, HOSTILE_SINKS, HOSTILE_SOURCES, type HostileSide } from './far-sides.ts';
 import { type Cost, costOf, type SceneOptions } from './scene.ts';
 import { inScope } from './scope.ts';
 import { runVerbs } from './verbs.ts';
 
-export interface CostOptions {
-  readonly seed: number;
-  /** Of hostility in each scene; 4 by default. */
-  readonly seconds?: number;
-  /** `short`: all light far sides in one scene. `long`: one scene for each far side, and one for all verbs. */
-  readonly profile?: 'short' | 'long';
-  /** Scenes whose names contain this; all by default. */
-  readonly only?: string;
-  readonly onCost?: (cost: Cost) => void;
+const MINUTE_MS = 60_000;
+/** How long each scene is hostile. */
+const SECONDS = 4;
+/** Between the seeds of two rounds. */
+const STEP = 1_000_003;
+
+export const cost: Part = {
+  name: 'cost',
+  missing: () =>
+    existsSync('/proc/self/status') ? null : 'memory is read from /proc, which this system does not have',
+  run: async (options) => {
+    const { seed, rounds, minutes } = options;
+    const endMs = minutes === null ? null : performance.now() + minutes * MINUTE_MS;
+    const problems: string[] = [];
+    let round = 0;
+    for (; endMs === null ? round < rounds : performance.now() < endMs; round++)
+      problems.push(...(await playedScenes(options, seed + round * STEP)));
+    return { ...NOTHING, problems, repeatedBy: minutes === null ? {} : { rounds: round } };
+  },
+};
+
+/** Plays one scene after the other, each with a bridge of its own in the shipped memory. Returns what was not kept. */
+async function playedScenes({ isLong, only, log }: ProofOptions, seed: number): Promise<readonly string[]> {
+  const profile = isLong ? 'long' : 'short';
+  const chosen = scenes(profile).filter(({ name }) => only === null || name.includes(only));
+  if (chosen.length === 0) throw new Error(`no scene's name has "${only}" in it`);
+  const problems: string[] = [];
+  for (const scene of chosen) {
+    const given = { ...scene, seed, seconds: SECONDS, hasCallers: true };
+    const { name, figures, failures } = await inScope((t) => costOf(t, given)).catch((error) =>
+      broken(scene.name, error),
+    );
+    log(`cost: ${name}, seed ${seed}: ${figures}`);
+    if (!(name in OPEN)) problems.push(...failures);
+    else for (const failure of failures) log(`cost: open, because ${OPEN[name]}: ${failure}`);
+  }
+  return problems;
 }
 
-export interface CostResult {
-  readonly costs: readonly Cost[];
-  readonly failures: readonly string[];
-  /** What scenes that are known to fail did not keep. */
-  readonly open: readonly string[];
-}
-
-type Scene = Pick<SceneOptions, 'name' | 'side' | 'verbs' | 'isMetadataHostile'>;
-type Side = (t: TestContext) => Promise<HostileSide>;
-
-/** Scenes that the product does not pass yet, each with the reason. They run in the long profile, and are reported. */
+/** Scenes that the product does not pass yet, each with the reason. They run in the long profile, and are printed. */
 export const OPEN: Readonly<Record<string, string>> = {
   'sink azure-monitor': 'the Azure SDK reads and parses an answer of any length of the identity endpoint',
   verbs:
     'after about a minute, 200 connections with the token of an admin take more than 96 MiB, and reloads delay approvers',
 };
+
+type Scene = Pick<SceneOptions, 'name' | 'side' | 'verbs' | 'isMetadataHostile'>;
+type Side = (t: TestContext) => Promise<HostileSide>;
 
 /** Sinks that the shipped memory carries together; brokers and azure-monitor need more with each other. */
 const LIGHT = ['stdout', 'file', 'syslog', 'webhook', 'splunk', 'elasticsearch', 'otlp'];
@@ -74,23 +98,7 @@ function sideBySide(starts: readonly Side[]): Side {
   };
 }
 
-/** Runs one scene after the other, each with a bridge of its own in the shipped memory. */
-export async function run(options: CostOptions): Promise<CostResult> {
-  const { seed, seconds = 4, profile = 'short', only = '', onCost } = options;
-  const costs: Cost[] = [];
-  for (const scene of scenes(profile).filter(({ name }) => name.includes(only))) {
-    const given = { ...scene, seed, seconds, hasCallers: true };
-    const cost = await inScope((t) => costOf(t, given)).catch((error: unknown) => broken(scene.name, error));
-    costs.push(cost);
-    onCost?.(cost);
-  }
-  const failuresOf = (isOpen: boolean) =>
-    costs.filter(({ name }) => name in OPEN === isOpen).flatMap(({ failures }) => failures);
-  return { costs, failures: failuresOf(false), open: failuresOf(true) };
-}
-
 /** A scene that did not come to its end proves nothing. */
 function broken(name: string, error: unknown): Cost {
-  const why = error instanceof Error ? error.stack : String(error);
-  return { name, figures: 'not measured', failures: [`${name}: ${why}`] };
+  return { name, figures: 'not measured', failures: [`${name}: ${textOf(error)}`] };
 }

@@ -14,6 +14,7 @@ import { SHIPPED_FLAGS, SHIPPED_MEMORY } from './shipped.ts';
 import { besiege } from './siege.ts';
 import type { VerbRun } from './verbs.ts';
 
+const MIB = 1024 * 1024;
 const POLL_MS = 500;
 /** Of the polls before, and the longest wait of a good approver. */
 const LEAST_SHARE = 0.8;
@@ -80,6 +81,8 @@ export async function costOf(t: TestContext, options: SceneOptions): Promise<Cos
   if (failures.length > 0) failures.push(bridge.program.stderr.split('\n').slice(-4).join('\n').slice(0, 1500));
   if (bridge.program.hasEnded) failures.push(`the bridge ended: ${bridge.program.child.signalCode}`);
   else if (during < LEAST_SHARE * before && !isMetadataHostile) failures.push('too few polls');
+  if (bridge.limit === 'measured' && watch.mostMb > SHIPPED_MEMORY / MIB)
+    failures.push(`more memory than the ${SHIPPED_MEMORY / MIB} MiB that are shipped`);
   if (slowestMs > LONGEST_WAIT_MS) failures.push('an approver waited for more than 2 s');
   if (!bridge.program.hasEnded) {
     const { code } = await bridge.program.end('SIGTERM');

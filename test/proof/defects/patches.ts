@@ -21,22 +21,15 @@ interface SimulatedSearch {
   readonly maintenances: number;
 }
 
-/** A defect that must make this test fail. */
-interface TestSearch {
-  readonly by: 'test';
-  /** Its file, from the root. */
-  readonly file: string;
-  /** The beginning of its title. */
-  readonly title: string;
-}
-
 /** A defect that another part of the proof must find. */
 interface PartSearch {
   readonly by: 'part';
   readonly part: string;
+  /** Null: whatever it fails of. */
+  readonly fault: Fault | null;
   readonly seed: number;
-  /** What the command prints of it. */
-  readonly text: string;
+  /** Further arguments of the command. */
+  readonly options: readonly string[];
 }
 
 export interface DefectPatch {
@@ -45,7 +38,7 @@ export interface DefectPatch {
   readonly path: string;
   /** What is wrong, in words. */
   readonly defect: string;
-  readonly search: SimulatedSearch | TestSearch | PartSearch;
+  readonly search: SimulatedSearch | PartSearch;
 }
 
 /** In the order of their names. @throws Error for a patch without a readable header */
@@ -58,7 +51,8 @@ export function readPatches(folder = import.meta.dirname): readonly DefectPatch[
 }
 
 /**
- * The lines before the first difference: `Defect`, `Found as` and, if wanted, `Seed`, `Maintenances`, `Test` or `Part`.
+ * The lines before the first difference: `Defect`, `Found as` and, if wanted, `Seed`, `Maintenances`, or `Part`, `Only`
+ * and `Options`.
  */
 export function readHeader(file: string, text: string): Pick<DefectPatch, 'defect' | 'search'> {
   const [head = ''] = text.split(/^diff /m, 1);
@@ -67,13 +61,17 @@ export function readHeader(file: string, text: string): Pick<DefectPatch, 'defec
   );
   const [defect, foundAs] = [fields.get('Defect'), fields.get('Found as')];
   if (defect === undefined || foundAs === undefined) throw new Error(`${file} has no line "Defect:" or "Found as:".`);
-  const [test, part, seed] = [fields.get('Test'), fields.get('Part'), Number(fields.get('Seed') ?? SEED)];
-  if (test !== undefined) return { defect, search: { by: 'test', file: test, title: foundAs } };
-  if (part !== undefined) return { defect, search: { by: 'part', part, seed, text: foundAs } };
-  const fault = FAULTS.find((each) => each === foundAs);
-  if (fault === undefined) throw new Error(`${file}: "Found as:" takes one of ${FAULTS.join(', ')}.`);
+  const [part, only, seed] = [fields.get('Part'), fields.get('Only'), Number(fields.get('Seed') ?? SEED)];
+  const fault = FAULTS.find((each) => each === foundAs) ?? null;
+  if (fault === null && (part === undefined || foundAs !== 'failed'))
+    throw new Error(`${file}: "Found as:" takes one of ${FAULTS.join(', ')}, or of a part also failed.`);
+  if (part !== undefined) {
+    const more = (fields.get('Options') ?? '').split(' ').filter((each) => each !== '');
+    const options = [...(only === undefined ? [] : ['--only', only]), ...more];
+    return { defect, search: { by: 'part', part, fault, seed, options } };
+  }
   const maintenances = Number(fields.get('Maintenances') ?? FARTHEST);
-  return { defect, search: { by: 'simulation', fault, seed, maintenances } };
+  return { defect, search: { by: 'simulation', fault: fault as Fault, seed, maintenances } };
 }
 
 /** Why the patch cannot be applied to these sources; null if it can. */

@@ -1,4 +1,4 @@
-// A copy with a defect → whether the simulation or the test that its patch names finds it.
+// A copy with a defect → whether the part of the proof that its patch names finds it.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -16,8 +16,7 @@ export interface SearchResult {
 
 /** @param folder a copy of the sources that has the defect */
 export function search({ search: wanted }: DefectPatch, folder: string): Promise<SearchResult> {
-  if (wanted.by === 'simulation') return searchHistories(wanted, folder);
-  return wanted.by === 'test' ? searchTest(wanted, folder) : searchPart(wanted, folder);
+  return wanted.by === 'simulation' ? searchHistories(wanted, folder) : searchPart(wanted, folder);
 }
 
 type Search<By> = Extract<DefectPatch['search'], { readonly by: By }>;
@@ -37,20 +36,14 @@ async function searchHistories(wanted: Search<'simulation'>, folder: string): Pr
   };
 }
 
-async function searchTest({ file, title }: Search<'test'>, folder: string): Promise<SearchResult> {
-  const { status, stdout } = await node(['--test', '--test-reporter=tap', file], folder);
-  const failed = [...stdout.matchAll(/^\s*not ok \d+ - (.+)$/gm)].map(([, name = '']) => name);
-  const found = failed.find((name) => name.startsWith(title));
-  if (found !== undefined) return { isFound: true, how: `found by ${file}: ${found}` };
-  return { isFound: false, how: `${file} ended with ${status}, and failed in none of its tests "${title}"` };
-}
-
-async function searchPart({ part, seed, text: wanted }: Search<'part'>, folder: string): Promise<SearchResult> {
-  const command = [join('test', 'proof', 'proof.ts'), '--parts', part, '--seed', `${seed}`];
-  const { status, stdout, stderr } = await node(command, folder);
-  const found = stdout.split('\n').find((line) => line.includes(wanted));
-  if (status === 1 && found !== undefined) return { isFound: true, how: `found by the part ${part}: ${found.trim()}` };
-  return { isFound: false, how: `the part ${part} ended with ${status}, and says nothing of "${wanted}" ${stderr}` };
+async function searchPart({ part, fault, seed, options }: Search<'part'>, folder: string): Promise<SearchResult> {
+  const command = ['--parts', part, '--seed', `${seed}`, ...options];
+  const { status, stdout, stderr } = await node([join('test', 'proof', 'proof.ts'), ...command], folder);
+  const counted = fault === null ? null : new RegExp(`^proof .* ${fault}=([1-9]\\d*) `, 'm').exec(stdout);
+  const isFound = fault === null ? stdout.includes(`${part}: FAILED`) : counted !== null;
+  const how = `${isFound ? 'found by' : 'not found by'} ${command.join(' ')}${fault === null ? '' : ` as ${fault}`}`;
+  if (isFound) return { isFound, how };
+  return { isFound, how: `${how}: it ended with ${status}, ${lastLineOf(stdout)} ${stderr}` };
 }
 
 async function node(

@@ -1,6 +1,7 @@
 // Recorded operations and a seed → every crash, and what the disk may hold after it.
 import { crc32 } from 'node:zlib';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
+import type { Share } from './check.ts';
 import { type Content, contentOf, crashAfter, type Effect, type Settled, settle } from './disk-model.ts';
 import type { Operation } from './operations.ts';
 
@@ -23,6 +24,8 @@ export interface CrashOptions {
   readonly draws: number;
   /** So many effects at most are dropped or kept alone at each crash; the newest ones. Default: all. */
   readonly most?: number;
+  /** Only the crashes of this share, which follow each other. Default: all. */
+  readonly share?: Share;
   /** Yields one state of so many, by chance. Default: 1, every one. */
   readonly oneOf?: number;
 }
@@ -45,6 +48,7 @@ export function* crashStates(operations: readonly Operation[], options: CrashOpt
     if (last?.does === 'say') said.push(...last.text.split('\n'));
     const crash = crashAfter(operations, after);
     settle(settled, crash);
+    if (!isIn(options.share, after / (operations.length + 1))) continue;
     for (const [kept, effects] of choices(crash, options, random)) {
       if (random() * (options.oneOf ?? 1) >= 1) continue;
       const content = contentOf(effects, settled);
@@ -54,6 +58,11 @@ export function* crashStates(operations: readonly Operation[], options: CrashOpt
       yield { after, said: [...said], kept, isWhole: kept === 'all', content };
     }
   }
+}
+
+/** @param progress at least 0, below 1 */
+function isIn({ index, of }: Share = { index: 0, of: 1 }, progress: number): boolean {
+  return Math.floor(progress * of) === index;
 }
 
 function* choices(

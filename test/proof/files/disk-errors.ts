@@ -5,7 +5,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SECOND } from '../../virtual/virtual-bridge.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
-import { BEGIN_MS } from './maintenances.ts';
+import { type Check, expectEnough } from './check.ts';
+import { BEGIN_MS, MAINTENANCES } from './maintenances.ts';
 import { inFolder } from './recording.ts';
 import { expectRest, expectSame, expectStored, resume, STORE } from './store-judge.ts';
 import { ONE_THREAD } from './strace.ts';
@@ -22,28 +23,20 @@ interface Run {
   readonly calls: number;
 }
 
-export interface DiskErrors {
-  readonly calls: number;
-  readonly runs: number;
-  /** Runs whose start ended with an error of the store. */
-  readonly refused: number;
-}
+/** The short profile lets one call of so many fail, by chance. */
+const SHORT_ONE_OF = 150;
 
-/** @param oneOf one call of so many, by chance @throws what is wrong, with the number of the call */
-export async function failEachCall({
-  seed,
-  oneOf,
-}: {
-  readonly seed: number;
-  readonly oneOf: number;
-}): Promise<DiskErrors> {
+export const failEachCall: Check = async ({ seed, isLong, share }) => {
   const usual = await inFolder((folder) => {
     mkdirSync(join(folder, STORE, '..'), { recursive: true });
     return resume(folder, []);
   });
   const { calls } = await inFolder((folder) => runWith(folder, null));
   const { random } = new VirtualTime({ seed });
-  const numbers = Array.from({ length: calls }, (_, index) => index + 1).filter(() => random() * oneOf < 1);
+  const chosen = Array.from({ length: calls }, (_, index) => index + 1).filter(
+    () => isLong || random() * SHORT_ONE_OF < 1,
+  );
+  const numbers = chosen.filter((_, index) => index % share.of === share.index);
   let refused = 0;
   for (const number of numbers) {
     // Once, and from then on until the process is killed.
@@ -62,8 +55,15 @@ export async function failEachCall({
         }
       });
   }
-  return { calls, runs: numbers.length * 2, refused };
-}
+  const runs = numbers.length * 2;
+  expectEnough(calls, 300, 'calls');
+  expectEnough(runs, 2, 'runs');
+  return {
+    did: `${runs} runs over ${calls} calls, ${refused} ended with an error of the store`,
+    maintenances: runs * MAINTENANCES,
+    kills: runs - refused,
+  };
+};
 
 /** @param when strace's numbers of the calls that fail with EIO; null: none */
 async function runWith(folder: string, when: string | null): Promise<Run> {

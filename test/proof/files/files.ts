@@ -1,33 +1,43 @@
-// A seed → every crash of every file that is written, as one part of `npm run proof`.
-import { failEachCall } from './disk-errors.ts';
-import { proveStore } from './store-crashes.ts';
-import { damageLog, flipPages } from './store-damage.ts';
+// Part 3 of the proof: every crash of every file that is written, damaged stores, and I/O errors.
+import { added } from '../found-fault.ts';
+import type { Counts, Part, ProofOptions } from '../part.ts';
+import { runCheck, type Task } from './check-process.ts';
+import { CHECKS } from './checks.ts';
 import { withoutStrace } from './strace.ts';
 
-export interface FilesOptions {
-  readonly seed: number;
-  /** True: each state of each crash, and each call that can fail. Otherwise some, by the seed. */
-  readonly isLong: boolean;
-  readonly log: (line: string) => void;
-}
+const MINUTE_MS = 60_000;
+/** Between the seeds of two rounds. */
+const STEP = 1_000_003;
 
-/** Maintenances of one recording or one start. */
-const MAINTENANCES = 5;
+export const files: Part = {
+  name: 'files',
+  missing: withoutStrace,
+  run: async (options) => {
+    const { jobs, minutes, log } = options;
+    const done = { rounds: 0 };
+    const tasks = plannedTasks(options, done);
+    const all: Counts[] = [];
+    const work = async () => {
+      for (const task of tasks) {
+        const { did, counts } = await runCheck(task);
+        const { index, of } = task.share;
+        log(`files: ${task.name}${of === 1 ? '' : ` (${index + 1} of ${of})`}, seed ${task.seed}: ${did}`);
+        all.push(counts);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.max(1, jobs) }, work));
+    return { ...added(all), repeatedBy: minutes === null ? {} : done };
+  },
+};
 
-/**
- * Returns how many maintenances were played to their end on what a crash, damage or an error had left.
- * @throws what is wrong, with the crash that led to it; or the reason why nothing can be recorded here
- */
-export async function proveFiles({ seed, isLong, log }: FilesOptions): Promise<{ readonly maintenances: number }> {
-  if (withoutStrace !== false) throw new Error(withoutStrace);
-  const store = await proveStore({ seed, isLong });
-  log(`store: ${store.crashes} crashes, ${store.states} states opened, ${store.resumed} continued to the end`);
-  const pages = await flipPages({ seed, bits: isLong ? 64 : 4 });
-  log(`pages with a flipped bit: ${pages.refused} refused, ${pages.whole} whole`);
-  const frames = await damageLog({ seed, bits: isLong ? 4 : 1, oneOf: isLong ? 1 : 20 });
-  log(`logs cut or with a flipped bit: ${frames.refused} refused, ${frames.whole} without anything invented`);
-  const errors = await failEachCall({ seed, oneOf: isLong ? 1 : 120 });
-  log(`I/O errors: ${errors.runs} runs over ${errors.calls} calls, ${errors.refused} ended with an error of the store`);
-  const starts = store.resumed + pages.whole + frames.whole + errors.runs;
-  return { maintenances: starts * MAINTENANCES };
+/** Whole rounds, each with its own seed, until there are enough or the time is over. */
+function* plannedTasks(options: ProofOptions, done: { rounds: number }): Generator<Task> {
+  const { seed, rounds, minutes, isLong, only } = options;
+  const chosen = Object.entries(CHECKS).filter(([name]) => only === null || name.includes(only));
+  if (chosen.length === 0) throw new Error(`no check's name has "${only}" in it`);
+  const endMs = minutes === null ? null : performance.now() + minutes * MINUTE_MS;
+  for (; endMs === null ? done.rounds < rounds : performance.now() < endMs; done.rounds++)
+    for (const [name, { shares }] of chosen)
+      for (let index = 0, of = isLong ? shares : 1; index < of; index++)
+        yield { name, seed: seed + done.rounds * STEP, isLong, share: { index, of } };
 }

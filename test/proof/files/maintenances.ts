@@ -36,6 +36,9 @@ const STAYS: readonly Stay[] = [
   seconds('E0000005', 33, 38, 42, 'Preempt'),
 ];
 
+/** Of one recording or one start. */
+export const MAINTENANCES = STAYS.length;
+
 /** The keys of the events that come at or after this moment. */
 export function keysFrom(wallMs: number): readonly string[] {
   return STAYS.flatMap(({ id, fromMs }) => (fromMs >= wallMs ? [id.toLowerCase()] : []));

@@ -22,15 +22,17 @@ export function wordsOf(operations: readonly Operation[]): readonly string[] {
   return operations.flatMap((operation) => (operation.does === 'say' ? operation.text.split('\n') : []));
 }
 
-/** Opens the states of each crash with `judge`. Returns how many there were. @throws what is wrong, with the crash */
+/** Opens the states of each crash with `judge`. Returns how many it opened, of how many crashes. @throws what is wrong, with the crash */
 export async function replay(
   operations: readonly Operation[],
   options: CrashOptions,
   judge: (state: CrashState, folder: string) => Promise<void>,
 ): Promise<{ readonly crashes: number; readonly states: number }> {
   let states = 0;
+  const crashes = new Set<number>();
   for (const state of crashStates(operations, options)) {
     states += 1;
+    crashes.add(state.after);
     await inFolder(async (outer) => {
       const folder = join(outer, 'disk');
       lay(state.content, folder);
@@ -41,7 +43,7 @@ export async function replay(
       }
     });
   }
-  return { crashes: operations.length + 1, states };
+  return { crashes: crashes.size, states };
 }
 
 function describe({ after, kept, said }: CrashState, operations: readonly Operation[]): string {

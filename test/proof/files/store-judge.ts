@@ -9,6 +9,7 @@ import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { Simulation } from '../../virtual/simulation.ts';
 import { VirtualBridge } from '../../virtual/virtual-bridge.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { expect, expectAll } from '../found-fault.ts';
 import { BEGIN_MS, END_MS, keysFrom, playMaintenances, SINKS } from './maintenances.ts';
 
 /** Relative to the folder of a recording. */
@@ -40,10 +41,14 @@ export function expectStored(folder: string, said: readonly string[]): void {
   assert.deepEqual(database.prepare('PRAGMA integrity_check').all().map(Object.values), [['ok']]);
   const rows = database.prepare('SELECT id, bytes FROM journal').all() as { id: string; bytes: Uint8Array }[];
   const hashes = new Map(rows.map(({ id, bytes }) => [id, hashOf(bytes)]));
-  for (const { id, hash } of arrivalsIn(said)) assert.equal(hashes.get(id), hash, `${id} was sent and is not stored`);
+  for (const { id, hash } of arrivalsIn(said)) {
+    expect(hashes.has(id), 'lost', `${id} was sent and is not stored`);
+    expect(hashes.get(id) === hash, 'altered', `${id} was sent with other bytes than those that are stored`);
+  }
   for (const key of postsIn(said)) {
     const { occurrence = 0 } = outbox.known.lastOccurrence(key) ?? {};
-    assert.ok(outbox.approvals.of(occurrence)?.decision, `${key} was approved and the store has no decision`);
+    const { decision } = outbox.approvals.of(occurrence) ?? {};
+    expect(decision, 'lost', `${key} was approved and the store has no decision`);
   }
 }
 
@@ -95,15 +100,23 @@ async function play(
 /** @param said of a run with a crash @param usual of one without */
 export function expectSame(said: readonly string[], usual: readonly string[]): void {
   expectUnaltered(said);
-  for (const sink of SINKS) assert.deepEqual(changesAt(sink, said), changesAt(sink, usual), `at ${sink}`);
+  expectChanges(said, usual);
   expectPosts(said, usual);
 }
 
 export function expectUnaltered(said: readonly string[]): void {
   const hashes = new Map<string, string>();
   for (const { id, hash } of arrivalsIn(said)) {
-    assert.equal(hash, hashes.get(id) ?? hash, `${id} came again with other bytes`);
+    expect(hash === (hashes.get(id) ?? hash), 'altered', `${id} came again with other bytes`);
     hashes.set(id, hash);
+  }
+}
+
+function expectChanges(said: readonly string[], usual: readonly string[]): void {
+  for (const sink of SINKS) {
+    const [found, wanted] = [changesAt(sink, said), changesAt(sink, usual)];
+    expectAll(Object.keys(found), Object.keys(wanted), `events at ${sink}`);
+    for (const [key, ids] of Object.entries(wanted)) expectAll(found[key] ?? [], ids, `changes of ${key} at ${sink}`);
   }
 }
 
@@ -118,11 +131,13 @@ function changesAt(sink: string, said: readonly string[]): Readonly<Record<strin
 
 /** Each event is approved, and again only if the crash came before the answer was stored. */
 function expectPosts(said: readonly string[], usual: readonly string[]): void {
-  assert.deepEqual([...new Set(postsIn(said))].sort(), [...new Set(postsIn(usual))].sort());
+  const sorted = (words: readonly string[]) => [...new Set(postsIn(words))].sort();
+  expectAll(sorted(said), sorted(usual), 'StartRequests', { added: 'forbidden' });
   const answered = new Set<string>();
   for (const words of said) {
     const [key] = postsIn([words]);
-    assert.ok(key === undefined || !answered.has(key), `${key} was approved again after its answer was stored`);
+    const isAgain = key !== undefined && answered.has(key);
+    expect(!isAgain, 'twice', `${key} was approved again after its answer was stored`);
     for (const arrival of arrivalsIn([words]))
       if (arrival.id.includes(':approval-submitted')) answered.add(arrival.key);
   }
@@ -132,7 +147,7 @@ function expectPosts(said: readonly string[], usual: readonly string[]): void {
 export function expectNothingNew(said: readonly string[], usual: readonly string[]): void {
   const known = new Set(arrivalsIn(usual).map(({ id }) => id));
   const invented = arrivalsIn(said).filter(({ id }) => !known.has(id) && !id.includes(':approval-'));
-  assert.deepEqual(invented, []);
+  expect(invented.length === 0, 'invented', JSON.stringify(invented));
 }
 
 /** As `expectSame`, for the events that came at or after this moment. Others may have come and gone unseen. */
@@ -140,5 +155,5 @@ export function expectRest(said: readonly string[], usual: readonly string[], fr
   expectUnaltered(said);
   expectNothingNew(said, usual);
   const rest = (words: readonly string[]) => words.filter((each) => keysFrom(fromMs).some((key) => each.includes(key)));
-  for (const sink of SINKS) assert.deepEqual(changesAt(sink, rest(said)), changesAt(sink, rest(usual)), `at ${sink}`);
+  expectChanges(rest(said), rest(usual));
 }

@@ -1,83 +1,114 @@
-// A seed and a number of cases → each target in a thread with little memory, and what failed.
-import { Worker } from 'node:worker_threads';
-import { drawFrom, seedOfCase } from './draw.ts';
-import { Generator } from './generate.ts';
-import type { Target } from './target.ts';
+// Part 8 of the proof: hostile inputs of each kind by a seed, tried on every reader of its kind.
+import { type Counts, FAULTS, NOTHING, type Part, type ProofOptions } from '../part.ts';
+import { keep, lineOf } from './kept.ts';
+import { KINDS, type Target } from './target.ts';
 import { TARGETS } from './targets.ts';
 import type { Failure } from './trial.ts';
-import type { Done, Order } from './worker.ts';
+import { WatchedThread } from './watched-thread.ts';
+import type { Batch, Done } from './worker.ts';
 
-/** Of a thread: the samples, the product, one case. */
-const MOST_MEMORY_MB = 160;
-/** A case that runs longer hangs. */
-const LONGEST_MS = 20_000;
-const LOOK_MS = 500;
+const MINUTE_MS = 60_000;
+/** Cases of each kind in one turn. The targets of a kind share them. */
+const TURN = 1000;
+/** One target fails the same way again and again: no further case is begun after so many. */
+const MOST_FAILURES = 5;
+/** Longer inputs are not printed. */
+const MOST_PRINTED = 2000;
 
-export interface HostileOptions {
-  readonly seed: number;
-  /** Of each target. */
-  readonly cases: number;
-  /** Targets whose names contain this; all by default. */
-  readonly only?: string;
-  /** Threads side by side; 2 by default. */
-  readonly threads?: number;
-  readonly onTarget?: (figures: TargetFigures) => void;
-}
-
-export interface TargetFigures extends Done {
-  readonly target: string;
-  readonly cases: number;
-  readonly seconds: number;
-}
-
-export interface HostileResult {
-  readonly cases: number;
-  readonly failures: readonly Failure[];
-}
-
-export async function run({ seed, cases, only = '', threads = 2, onTarget }: HostileOptions): Promise<HostileResult> {
-  const failures: Failure[] = [];
-  const waiting = TARGETS.filter(({ name }) => name.includes(only));
-  const count = waiting.length;
-  const work = async () => {
-    for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
-      const figures = await campaign(target, seed, cases);
-      failures.push(...figures.failures);
-      onTarget?.(figures);
-    }
-  };
-  await Promise.all(Array.from({ length: threads }, work));
-  return { cases: cases * count, failures };
-}
-
-async function campaign(target: Target, seed: number, cases: number): Promise<TargetFigures> {
-  const running = new Int32Array(new SharedArrayBuffer(4));
-  const sinceMs = performance.now();
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-    workerData: { target: target.name, seed, from: 0, cases, running } satisfies Order,
-    resourceLimits: { maxOldGenerationSizeMb: MOST_MEMORY_MB },
-  });
-  const done = await new Promise<Done>((resolve) => {
-    let [last, lastMs] = [-1, performance.now()];
-    const fail = (why: string) => {
-      clearInterval(watch);
-      void worker.terminate();
-      const index = running[0] ?? 0;
-      const input = new Generator(target.material).input(drawFrom(seedOfCase(seed, target.name, index)));
-      const failure = { target: target.name, input: input.toString('base64'), why: `case ${index}: ${why}` };
-      resolve({ failures: [failure], bytes: 0, slowestMs: Number.NaN, ratio: Number.NaN });
+export const hostile: Part = {
+  name: 'hostile',
+  run: async (options) => {
+    const { seed, jobs, minutes } = options;
+    const figures = new Map(targetsOf(options).map((target) => [target.name, new Figures(target)]));
+    const batches = plannedBatches(options, figures);
+    const work = async () => {
+      await using thread = new WatchedThread();
+      for (const batch of batches) figures.get(batch.target)?.add(batch, await thread.run(batch));
     };
-    const watch = setInterval(() => {
-      const nowMs = performance.now();
-      if (running[0] !== last) [last, lastMs] = [running[0] ?? 0, nowMs];
-      else if (nowMs - lastMs > LONGEST_MS) fail('it hangs');
-    }, LOOK_MS);
-    worker.once('error', (error) => fail(`the thread ended: ${error.stack ?? error.message}`));
-    worker.once('message', (message: Done) => {
-      clearInterval(watch);
-      resolve(message);
-    });
-  });
-  await worker.terminate();
-  return { ...done, target: target.name, cases, seconds: (performance.now() - sinceMs) / 1000 };
+    await Promise.all(Array.from({ length: Math.max(1, jobs) }, work));
+    const all = [...figures.values()];
+    for (const kind of KINDS) tellKind(kind, all, options);
+    const failures = all.flatMap((each) => each.failures);
+    // Adds them to the kept cases.
+    if (process.env['HOSTILE_KEEP']) keep(failures);
+    const most = Math.max(0, ...all.map(({ cases, share }) => (cases / share) * TURN));
+    return countsOf(failures, seed, minutes === null ? {} : { cases: most });
+  },
+};
+
+/** The slow ones first, so that no process waits for another's at the end. */
+function targetsOf({ only }: ProofOptions): readonly Target[] {
+  const chosen = TARGETS.filter(({ name, kind }) => only === null || `${kind}: ${name}`.includes(only));
+  if (chosen.length === 0) throw new Error(`no reader's name has "${only}" in it`);
+  return chosen.toSorted((one, other) => Number(isSlow(other)) - Number(isSlow(one)));
+}
+
+/** All that is YAML: its parser takes most of the time of this part. */
+const isSlow = ({ kind }: Target): boolean => kind === 'configuration';
+
+/** Turns of all kinds, until each kind has its cases, or the time is over. A turn that was begun is ended. */
+function* plannedBatches(
+  { seed, cases, minutes }: ProofOptions,
+  figures: ReadonlyMap<string, Figures>,
+): Generator<Batch> {
+  const endMs = minutes === null ? null : performance.now() + minutes * MINUTE_MS;
+  for (let turn = 0; endMs === null ? turn * TURN < cases : performance.now() < endMs; turn++)
+    for (const [target, { share, failures }] of figures)
+      if (failures.length < MOST_FAILURES) yield { target, seed, from: turn * share, cases: share };
+}
+
+/** What was done with one target so far. */
+class Figures {
+  readonly target: Target;
+  /** Its cases in each turn. */
+  readonly share: number;
+  readonly failures: Failure[] = [];
+  cases = 0;
+  ms = 0;
+  bytes = 0;
+  slowestMs = 0;
+
+  constructor(target: Target) {
+    this.target = target;
+    this.share = Math.ceil(TURN / TARGETS.filter(({ kind }) => kind === target.kind).length);
+  }
+
+  add(batch: Batch, { failures, ms, bytes, slowestMs }: Done): void {
+    this.failures.push(...failures);
+    this.cases += batch.cases;
+    this.ms += ms;
+    this.bytes += bytes;
+    this.slowestMs = Math.max(this.slowestMs, slowestMs);
+  }
+}
+
+function tellKind(kind: string, figures: readonly Figures[], { log }: ProofOptions): void {
+  const own = figures.filter(({ target }) => target.kind === kind);
+  if (own.length === 0) return;
+  const sum = (of: (each: Figures) => number) => own.reduce((total, each) => total + of(each), 0);
+  const cases = sum((each) => each.cases);
+  const aSecond = ((cases / sum((each) => each.ms)) * 1000).toFixed(0);
+  const bytes = (sum((each) => each.bytes) / cases).toFixed(0);
+  const slowest = Math.max(...own.map(({ slowestMs }) => slowestMs)).toFixed(0);
+  log(
+    `hostile: ${kind}: ${cases} cases for ${own.length} readers, ${aSecond} a second, ${bytes} bytes each, slowest ${slowest} ms`,
+  );
+}
+
+function countsOf(failures: readonly Failure[], seed: number, repeatedBy: Counts['repeatedBy']): Counts {
+  const count = (fault: string) => failures.filter((failure) => failure.fault === fault).length;
+  return {
+    ...NOTHING,
+    ...Object.fromEntries(FAULTS.map((fault) => [fault, count(fault)])),
+    problems: failures.map((failure) => told(failure, seed)),
+    repeatedBy,
+  };
+}
+
+function told(failure: Failure, seed: number): string {
+  const { target, index, why, fault } = failure;
+  const line = lineOf(failure);
+  const printed = line.length <= MOST_PRINTED ? line : `${line.length} characters; HOSTILE_KEEP=1 adds it`;
+  const counted = fault === undefined ? '' : ` (${fault})`;
+  return `${target}, case ${index} of seed ${seed}${counted}: ${why}\nfor kept-cases.jsonl: ${printed}`;
 }

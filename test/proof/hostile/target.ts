@@ -1,5 +1,6 @@
 // A part of the product that reads what others wrote → its samples, its call, and how it is judged.
 import { BridgeError } from '../../../src/errors.ts';
+import type { Fault } from '../part.ts';
 import type { Material } from './generate.ts';
 
 /** The kinds of hostile input that the proof names. */
@@ -14,6 +15,9 @@ export const KINDS = [
   'stream',
 ] as const;
 
+/** What is wrong, in words; with the count of the proof that it belongs to, if there is one. Null: nothing. */
+export type Verdict = string | { readonly why: string; readonly fault: Fault } | null;
+
 export interface Target {
   /** Its name in kept cases. */
   readonly name: string;
@@ -27,9 +31,9 @@ export interface Target {
    * Judges what `run` returned by the input alone, without the product's code. Returns what is wrong, or null. A
    * sample that is not changed must pass, too.
    */
-  readonly judge?: (input: Buffer, output: unknown) => string | null;
+  readonly judge?: (input: Buffer, output: unknown) => Verdict;
   /** Judges an error that is allowed: for example, a good document must not be refused. */
-  readonly judgeError?: (input: Buffer, error: unknown) => string | null;
+  readonly judgeError?: (input: Buffer, error: unknown) => Verdict;
 }
 
 export const isBridgeError = (error: unknown): boolean => error instanceof BridgeError;
@@ -52,6 +56,10 @@ export function jsonOf(input: Buffer): unknown {
     return undefined;
   }
 }
+
+export const lost = (why: string): Verdict => ({ why, fault: 'lost' });
+export const invented = (why: string): Verdict => ({ why, fault: 'invented' });
+export const altered = (why: string): Verdict => ({ why, fault: 'altered' });
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

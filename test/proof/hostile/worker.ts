@@ -1,63 +1,74 @@
-// A target, a seed, a number of cases → failures and figures; the running case is shared.
+// Batches of cases → each tried in this thread; failures and figures. The running case is shared.
 import { parentPort, workerData } from 'node:worker_threads';
 import { drawFrom, seedOfCase } from './draw.ts';
 import { Generator } from './generate.ts';
 import { Pace } from './pace.ts';
+import type { Target } from './target.ts';
 import { TARGETS } from './targets.ts';
-import { type Failure, tryCase } from './trial.ts';
+import { type Failure, tryCase, type Wrong } from './trial.ts';
 
-export interface Order {
+export interface Batch {
   readonly target: string;
   readonly seed: number;
+  /** The number of the first case. */
   readonly from: number;
   readonly cases: number;
-  /** The number of the case that runs. */
-  readonly running: Int32Array;
 }
 
 export interface Done {
   readonly failures: readonly Failure[];
+  readonly ms: number;
   readonly bytes: number;
   readonly slowestMs: number;
-  /** Of the slowest case to the median of its size. */
-  readonly ratio: number;
 }
 
-/** One target fails the same way again and again. */
-const MOST_FAILURES = 5;
+/** The number of the case that runs, for the thread that watches this one. */
+const running = workerData as Int32Array;
 
-const { target: name, seed, from, cases, running } = workerData as Order;
-const target = TARGETS.find((one) => one.name === name);
-if (target === undefined) throw new Error(`no target ${name}`);
-const generator = new Generator(target.material);
-const pace = new Pace();
-const failures: Failure[] = [];
-let [bytes, slowestMs, ratio] = [0, 0, 0];
-const fail = (input: Buffer, why: string) => failures.push({ target: name, input: input.toString('base64'), why });
+interface Trial {
+  readonly target: Target;
+  readonly generator: Generator;
+  readonly pace: Pace;
+}
 
-const timed = async (input: Buffer): Promise<readonly [why: string | null, ms: number]> => {
+const trials = new Map(
+  TARGETS.map((target): readonly [string, Trial] => [
+    target.name,
+    { target, generator: new Generator(target.material), pace: new Pace() },
+  ]),
+);
+
+async function tried({ target: name, seed, from, cases }: Batch): Promise<Done> {
+  const trial = trials.get(name);
+  if (trial === undefined) throw new Error(`no target ${name}`);
+  const failures: Failure[] = [];
   const sinceMs = performance.now();
-  const why = await tryCase(target, input);
-
-  return [why, performance.now() - sinceMs];
-};
-
-for (const sample of target.material.samples) {
-  const why = await tryCase(target, sample);
-  if (why !== null) fail(sample, `the sample itself: ${why}`);
-}
-for (let index = from; index < from + cases && failures.length < MOST_FAILURES; index++) {
-  running[0] = index;
-  const input = generator.input(drawFrom(seedOfCase(seed, name, index)));
-  bytes += input.length;
-  let [why, ms] = await timed(input);
-  // Three times in a row, as a collection of garbage costs, too.
-  if (pace.isSlow(input.length, ms)) {
-    for (let again = 0; again < 3; again++) ms = Math.min(ms, (await timed(input))[1]);
-    if (pace.isSlow(input.length, ms))
-      why ??= `took ${ms.toFixed(0)} ms, the median is ${pace.medianOf(input.length)} ms`;
+  let [bytes, slowestMs] = [0, 0];
+  for (let index = from; index < from + cases; index++) {
+    running[0] = index;
+    const input = trial.generator.input(drawFrom(seedOfCase(seed, name, index)));
+    bytes += input.length;
+    const [wrong, ms] = await judged(trial, input);
+    slowestMs = Math.max(slowestMs, ms);
+    if (wrong !== null) failures.push({ target: name, index, input: input.toString('base64'), ...wrong });
   }
-  if (ms > slowestMs) [slowestMs, ratio] = [ms, ms / pace.medianOf(input.length)];
-  if (why !== null) fail(input, `case ${index}: ${why}`);
+  return { failures, ms: performance.now() - sinceMs, bytes, slowestMs };
 }
-parentPort?.postMessage({ failures, bytes, slowestMs, ratio } satisfies Done);
+
+async function judged({ target, pace }: Trial, input: Buffer): Promise<readonly [wrong: Wrong | null, ms: number]> {
+  let [wrong, ms] = await timed(target, input);
+  if (!pace.isSlow(input.length, ms)) return [wrong, ms];
+  // Three times in a row, as a collection of garbage costs, too.
+  for (let again = 0; again < 3; again++) ms = Math.min(ms, (await timed(target, input))[1]);
+  if (pace.isSlow(input.length, ms))
+    wrong ??= { why: `took ${ms.toFixed(0)} ms, the median is ${pace.medianOf(input.length)} ms` };
+  return [wrong, ms];
+}
+
+async function timed(target: Target, input: Buffer): Promise<readonly [wrong: Wrong | null, ms: number]> {
+  const sinceMs = performance.now();
+  const wrong = await tryCase(target, input);
+  return [wrong, performance.now() - sinceMs];
+}
+
+parentPort?.on('message', async (batch: Batch) => parentPort?.postMessage(await tried(batch)));

@@ -11,7 +11,7 @@ import { budgetOf, isNamespaceEnding, waitText } from '../../../../adapters/kube
 import { readFailure, readSuccess } from '../../../../adapters/otlp/export-answer.ts';
 import { collectorFault, readAnswer } from '../../../../adapters/splunk/collector-answer.ts';
 import { BridgeError } from '../../../../src/errors.ts';
-import { isRecord, jsonOf, type Target } from '../target.ts';
+import { isRecord, jsonOf, lost, type Target, type Verdict } from '../target.ts';
 
 const PLACE = { codes: SINK_CODES, sink: 's', target: 'https://e', key: 'url', credentials: 'headers' };
 const FAULTS = new AnswerFaults(PLACE, () => 0);
@@ -33,7 +33,7 @@ const BULK = json(
 );
 
 /** A member is accepted only if the answer says so for it. */
-function judgeBulk(input: Buffer, output: unknown): string | null {
+function judgeBulk(input: Buffer, output: unknown): Verdict {
   const body = jsonOf(input) ?? JSON.parse(input.toString());
   const items = isRecord(body) && Array.isArray(body['items']) ? body['items'] : [];
   for (const [index, outcome] of (output as readonly unknown[]).entries()) {
@@ -41,7 +41,7 @@ function judgeBulk(input: Buffer, output: unknown): string | null {
     const status = isRecord(result) ? Number(result['status']) : 0;
     const isGood =
       isRecord(result) && ((status >= 200 && status <= 299 && (result['error'] ?? null) === null) || status === 409);
-    if ((outcome === 'accepted') !== isGood) return `item ${index} counts as ${String(outcome)}`;
+    if ((outcome === 'accepted') !== isGood) return lost(`item ${index} counts as ${String(outcome)}`);
     if (isGood && isRecord(result) && (result['_id'] ?? IDS[index]) !== IDS[index])
       return 'the item of another document';
   }
@@ -134,7 +134,7 @@ export const ANSWER_TARGETS: readonly Target[] = [
     judge: (input, output) => {
       const { fault } = output as { fault: unknown };
       const body = jsonOf(input) ?? lenient(input);
-      return fault === null && !(isRecord(body) && body['code'] === 0) ? 'accepted without code 0' : null;
+      return fault === null && !(isRecord(body) && body['code'] === 0) ? lost('accepted without code 0') : null;
     },
   },
   {

@@ -15,7 +15,7 @@ import { readJsonBody } from '../../../../src/http/body.ts';
 import { pageIn, timeIn } from '../../../../src/http/query.ts';
 import type { RouteRequest } from '../../../../src/http/route.ts';
 import { streamQuery } from '../../../../src/http/stream/stream-query.ts';
-import { isRecord, jsonOf, type Target } from '../target.ts';
+import { invented, isRecord, jsonOf, type Target, type Verdict } from '../target.ts';
 
 const ID = 'C7061BAC-AFDC-4513-B24B-AA5F13A16123';
 const STARTS = { StartRequests: [{ EventId: ID, Seen: `${ID.toLowerCase()}:scheduled` }, { EventId: 'b' }] };
@@ -47,7 +47,7 @@ function decoded(base64: unknown): unknown {
   return typeof base64 === 'string' ? jsonOf(Buffer.from(base64, 'base64')) : undefined;
 }
 
-function judgeRequests(input: Buffer, output: unknown): string | null {
+function judgeRequests(input: Buffer, output: unknown): Verdict {
   if (typeof output === 'string') return null;
   const { starts, holds, releases } = output as Record<'starts' | 'holds' | 'releases', readonly Named[]>;
   const json = jsonOf(input);
@@ -57,8 +57,8 @@ function judgeRequests(input: Buffer, output: unknown): string | null {
     [releases, 'Releases'],
   ] as const) {
     const ids = idsIn(json, list);
-    const invented = requests.find(({ eventId }) => !ids.has(eventId));
-    if (invented) return `${list} invents ${invented.eventId}`;
+    const unknown = requests.find(({ eventId }) => !ids.has(eventId));
+    if (unknown) return invented(`${list} invents ${unknown.eventId}`);
   }
   return input.length > 64 * 1024 ? 'a message over 64 KiB was read' : null;
 }
@@ -80,11 +80,11 @@ async function bodyOf(input: Buffer) {
   return read;
 }
 
-function judgeBody(input: Buffer, output: unknown): string | null {
+function judgeBody(input: Buffer, output: unknown): Verdict {
   const ids = idsIn(jsonOf(input), 'StartRequests');
   for (const { starts } of output as readonly { readonly starts: string | readonly Named[] }[]) {
-    const invented = typeof starts === 'string' ? undefined : starts.find(({ eventId }) => !ids.has(eventId));
-    if (invented) return `StartRequests invents ${invented.eventId}`;
+    const unknown = typeof starts === 'string' ? undefined : starts.find(({ eventId }) => !ids.has(eventId));
+    if (unknown) return invented(`StartRequests invents ${unknown.eventId}`);
   }
   return null;
 }
@@ -192,7 +192,9 @@ export const BODY_TARGETS: readonly Target[] = [
     material: { samples: SAMPLES, words: WORDS },
     run: (input) => eventNamedIn(input, (key) => key === ID.toLowerCase() || key === 'b'),
     judge: (_, output) =>
-      output === null || ['b', ID.toLowerCase()].includes(String(output).toLowerCase()) ? null : 'an unknown event',
+      output === null || ['b', ID.toLowerCase()].includes(String(output).toLowerCase())
+        ? null
+        : invented('an unknown event'),
   },
   {
     name: 'records of a batch',

@@ -11,7 +11,7 @@ import { parseServiceBusMessage } from '../../../../src/consumer/receive/service
 import { signatureVerifier } from '../../../../src/consumer/receive/signature.ts';
 import { SseParser } from '../../../../src/consumer/receive/sse-parser.ts';
 import { readScenario } from '../../../../src/simulator/script/scenario-file.ts';
-import { isRecord, jsonOf, type Target } from '../target.ts';
+import { invented, isRecord, jsonOf, type Target } from '../target.ts';
 
 const isConsumerError = (error: unknown) => error instanceof ConsumerError;
 const EVENTS = sampleEntries({ source: '/s', typePrefix: 'io.github.scheduled-events-bridge' }).map(({ bytes }) =>
@@ -145,7 +145,7 @@ export const CONSUMER_TARGETS: readonly Target[] = [
       const ids = new Set(['1', ...all.map((one) => (isRecord(one) ? one['id'] : undefined))]);
       return (output as readonly { id: unknown }[]).every(({ id }) => ids.has(id))
         ? null
-        : 'an event that was not sent';
+        : invented('an event that was not sent');
     },
   },
   {
@@ -168,7 +168,7 @@ export const CONSUMER_TARGETS: readonly Target[] = [
       const { id, body, timestamp } = output as { id: string; body: Buffer; timestamp: string };
       return id === 'id-1' && body.equals(SIGNED) && Number(timestamp) === NOW_S
         ? null
-        : 'a delivery that was not signed is accepted';
+        : invented('a delivery that was not signed is accepted');
     },
   },
   {

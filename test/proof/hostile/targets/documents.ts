@@ -6,7 +6,7 @@ import { parseDocument } from '../../../../src/metadata/document.ts';
 import { parseInstance } from '../../../../src/metadata/instance.ts';
 import type { ScheduledEventsDocument } from '../../../../src/model/events.ts';
 import { EXAMPLE_EVENT } from '../../../far-sides/metadata-service.ts';
-import { isRecord, jsonOf, type Target, textsIn } from '../target.ts';
+import { invented, isRecord, jsonOf, lost, type Target, textsIn, type Verdict } from '../target.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures');
 
@@ -42,40 +42,39 @@ function isGood(input: Buffer): boolean {
   return isRecord(json) && isIncarnation(json['DocumentIncarnation']) && Array.isArray(json['Events']);
 }
 
+/** The text as the bridge has it, or null for a value that is not a text. */
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value.toWellFormed() : null;
+}
+
 /** Every event is one of the input's entries, with its status and its own texts. */
-function judgeDocument(input: Buffer, output: unknown): string | null {
+function judgeDocument(input: Buffer, output: unknown): Verdict {
   const { events, statusless, complete } = output as ScheduledEventsDocument;
-  if (input.length === 0) return events.length === 0 ? null : 'an empty body has events';
-  if (!isGood(input)) return 'a body that is not a good document was read';
+  if (input.length === 0) return events.length === 0 ? null : invented('an empty body has events');
+  if (!isGood(input)) return invented('a body that is not a good document was read');
   const entries = ((jsonOf(input) as { Events: unknown[] }).Events ?? []).filter(isRecord);
-  const idOf = (entry: Record<string, unknown>) =>
-    typeof entry['EventId'] === 'string' ? entry['EventId'].toWellFormed() : null;
+  const idOf = (entry: Record<string, unknown>) => textOf(entry['EventId']);
   for (const { eventId, eventStatus, eventType, description, resources } of events) {
     const given = entries.filter((entry) => idOf(entry) === eventId);
     const isGiven = given.some(
       (entry) =>
-        String(entry['EventStatus']).toLowerCase() === eventStatus.toLowerCase() &&
-        (eventType === '' ||
-          entry['EventType'] === eventType ||
-          String(entry['EventType']).toWellFormed() === eventType) &&
-        (description === '' || String(entry['Description']).toWellFormed() === description) &&
+        textOf(entry['EventStatus'])?.toLowerCase() === eventStatus.toLowerCase() &&
+        (eventType === '' || textOf(entry['EventType']) === eventType) &&
+        (description === '' || textOf(entry['Description']) === description) &&
         resources.length <= (Array.isArray(entry['Resources']) ? entry['Resources'].length : 0),
     );
-    if (!isGiven) return `an event that is not listed: ${JSON.stringify(eventId)}`;
+    if (!isGiven) return invented(`an event that is not listed: ${JSON.stringify(eventId)}`);
   }
   const keys = new Set(entries.map((entry) => idOf(entry)?.toLowerCase()));
-  if (statusless.some((key) => !keys.has(key))) return 'an id that is not listed';
+  if (statusless.some((key) => !keys.has(key))) return invented('an id that is not listed');
   const ids = new Set(events.map(({ eventId }) => eventId.toLowerCase()));
-  if (ids.size !== events.length) return 'an event twice';
+  if (ids.size !== events.length) return invented('an event twice');
   // No event disappears: a complete document has one for each readable entry, drills excepted.
   const readable = entries.filter(
-    (entry) =>
-      idOf(entry) &&
-      /^(?:scheduled|started)$/i.test(String(entry['EventStatus'])) &&
-      typeof entry['EventStatus'] === 'string',
+    (entry) => idOf(entry) && /^(?:scheduled|started)$/i.test(textOf(entry['EventStatus']) ?? ''),
   );
   const missing = readable.filter((entry) => !ids.has(idOf(entry)?.toLowerCase() ?? ''));
-  if (missing.some((entry) => !idOf(entry)?.toLowerCase().startsWith('drill-'))) return 'an event is lost';
+  if (missing.some((entry) => !idOf(entry)?.toLowerCase().startsWith('drill-'))) return lost('an event is lost');
   const isWhole = (jsonOf(input) as { Events: unknown[] }).Events.every(
     (entry) => isRecord(entry) && Boolean(idOf(entry)),
   );
@@ -104,7 +103,7 @@ export const DOCUMENT_TARGETS: readonly Target[] = [
       judge: judgeDocument,
       judgeError: (input) => {
         const isSmall = input.length < 10_000 && !/\[{100}|(?:\{"[^"]*":){100}/.test(input.toString('latin1'));
-        return isSmall && isGood(input) && levelsOf(jsonOf(input)) < 100 ? 'a good document was refused' : null;
+        return isSmall && isGood(input) && levelsOf(jsonOf(input)) < 100 ? lost('a good document was refused') : null;
       },
     }),
   ),
@@ -129,11 +128,11 @@ export const DOCUMENT_TARGETS: readonly Target[] = [
 ];
 
 /** Texts of an output that are neither in the input, in any case, nor well-formed copies of its texts. */
-function inventedText(input: Buffer, output: unknown): string | null {
+function inventedText(input: Buffer, output: unknown): Verdict {
   const given = textsIn(jsonOf(input)).map((text) => text.toWellFormed().toLowerCase());
   const values = textsIn(Object.values(output as object)).filter((text) => text.length > 60 && !text.startsWith('/'));
-  const invented = values.find((text) => !given.some((one) => one.includes(text.toLowerCase())));
-  return invented === undefined ? null : `a text that was not given: ${invented.slice(0, 100)}`;
+  const unknown = values.find((text) => !given.some((one) => one.includes(text.toLowerCase())));
+  return unknown === undefined ? null : invented(`a text that was not given: ${unknown.slice(0, 100)}`);
 }
 
 function levelsOf(value: unknown): number {

@@ -13,7 +13,7 @@ import type { Delivery } from '../../../../src/model/deliveries.ts';
 import type { Change, DocumentEvent } from '../../../../src/model/events.ts';
 import { eventChangeId } from '../../../../src/model/ids.ts';
 import { EXAMPLE_EVENT } from '../../../far-sides/metadata-service.ts';
-import type { Target } from '../target.ts';
+import { altered, type Target } from '../target.ts';
 
 const CONTEXT = {
   source: '/s',
@@ -162,8 +162,8 @@ export const LINE_TARGETS: readonly Target[] = [
       }[]) {
         if (fault !== undefined) return `no binary mode: ${fault}`;
         for (const name of ['eventId', 'eventType', 'description', 'notBefore', 'resources', 'durationInSeconds'])
-          if (JSON.stringify(read.data[name]) !== JSON.stringify(event[name])) return `${name} is altered`;
-        if (JSON.stringify(sorted(read)) !== JSON.stringify(sorted(structured))) return 'both modes differ';
+          if (JSON.stringify(read.data[name]) !== JSON.stringify(event[name])) return altered(`${name} is altered`);
+        if (JSON.stringify(sorted(read)) !== JSON.stringify(sorted(structured))) return altered('both modes differ');
       }
       return null;
     },

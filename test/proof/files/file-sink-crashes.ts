@@ -2,26 +2,22 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'node:test';
+import { expect } from '../found-fault.ts';
+import { type Check, expectEnough } from './check.ts';
 import { contentOf, crashAfter } from './disk-model.ts';
 import { record, replay } from './recording.ts';
-import { withoutStrace } from './strace.ts';
 import { deliveryOf, lineOf } from './writers/file-lines.ts';
 import { fileSinkIn } from './writers/file-sink-in.ts';
 
 const AFTER_THE_CRASH = 1000;
 
-for (const [keep, seed] of [
-  [0, 1],
-  [100, 2],
-  [2, 3],
-  [1, 4],
-] as const) {
-  const how = keep === 0 ? 'without rotation' : `with ${keep} older files`;
-  test(`after any crash of a file sink ${how} each accepted line is whole`, { skip: withoutStrace }, async (t) => {
+/** @param keep how many older files rotation keeps; 0: without rotation */
+export function proveFileSink(keep: number): Check {
+  return async ({ seed, isLong, share }) => {
     const operations = await record('file-sink', String(keep), String(seed));
     const known = new Set(Array.from({ length: AFTER_THE_CRASH + 1 }, (_, number) => lineOf(number)));
-    const { crashes, states } = await replay(operations, { seed, draws: 4 }, async ({ after, said }, folder) => {
+    const options = { seed, share, draws: isLong ? 40 : 4 };
+    const { crashes, states } = await replay(operations, options, async ({ after, said }, folder) => {
       const accepted = Number(said.at(-1) ?? -1);
       // A line that rotation had deleted by then may be missing.
       const there = linesIn(contentOf(crashAfter(operations, after).effects));
@@ -30,11 +26,12 @@ for (const [keep, seed] of [
       assert.deepEqual(await fileSinkIn(folder, keep).deliver([deliveryOf(AFTER_THE_CRASH)], never), ['accepted']);
       // This rotation may have deleted the oldest file.
       expectLines(folder, [...(keep === 0 || keep > 50 ? wanted : []), lineOf(AFTER_THE_CRASH)]);
-      for (const line of linesIn(read(folder)).filter(isEvent)) assert.ok(known.has(line), `nobody sent ${line}`);
+      for (const line of linesIn(read(folder)).filter(isEvent))
+        expect(known.has(line), 'invented', `nobody sent ${line}`);
     });
-    t.diagnostic(`${crashes} crashes, ${states} states`);
-    assert.ok(crashes > 70 && states > 200, `only ${crashes} crashes, ${states} states`);
-  });
+    expectEnough(states, 150 / share.of, 'states');
+    return { did: `${crashes} crashes, ${states} states` };
+  };
 }
 
 const never = new AbortController().signal;
@@ -50,7 +47,7 @@ function linesIn(files: ReadonlyMap<string, Buffer | null>): readonly string[] {
 function expectLines(folder: string, wanted: readonly string[]): void {
   const found = new Set(linesIn(read(folder)));
   const missing = wanted.filter((line) => !found.has(line)).map((line) => line.slice(0, 50));
-  assert.deepEqual(missing, []);
+  expect(missing.length === 0, 'lost', missing.join('\n'));
 }
 
 /** A part of a line, which no reader takes for an event, is what a crash may leave. */

@@ -1,18 +1,17 @@
 // Every crash of a bridge with command runs → after a kill, each open run is known.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import test from 'node:test';
 import { RunNotes } from '../../../adapters/command/run-notes.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { expect } from '../found-fault.ts';
+import { type Check, expectEnough } from './check.ts';
 import { record, replay } from './recording.ts';
-import { withoutStrace } from './strace.ts';
 
-test('after a kill each open command run is known, and after a power cut those before the last flush', {
-  skip: withoutStrace,
-}, async (t) => {
+/** After a kill each open command run is known, and after a power cut those before the last flush. */
+export const proveRunNotes: Check = async ({ seed, isLong, share }) => {
   const operations = await record('run-notes');
-  const options = { seed: 1, draws: 2, most: 3, oneOf: 2 };
+  const options = { seed, share, draws: 2, most: 3, oneOf: isLong ? 1 : 6 };
   const { crashes, states } = await replay(operations, options, async ({ said, isWhole }, folder) => {
     const time = new VirtualTime();
     using outbox = openOutbox(join(folder, 'store'), { deps: time, lock: true, synchronous: 'OFF' });
@@ -24,20 +23,23 @@ test('after a kill each open command run is known, and after a power cut those b
     for (const seq of known.begun) {
       // Printed or not yet: the end may have come since.
       const run = found.find((each) => each.seq === seq);
-      assert.ok(run !== undefined || mayBeOver(seq, said), `run ${seq} is forgotten`);
-      if (run) assert.equal(run.key, `event-${seq}`);
-      if (run && known.started.includes(seq)) assert.equal(run.pid, 1000 + seq);
+      expect(run !== undefined || mayBeOver(seq, said), 'lost', `run ${seq} is forgotten`);
+      if (run) expect(run.key === `event-${seq}`, 'altered', `run ${seq} is of another event`);
+      if (run && known.started.includes(seq)) expect(run.pid === 1000 + seq, 'altered', `run ${seq} is another one`);
     }
     if (isWhole)
-      for (const seq of runsIn(said).over) assert.ok(!found.some((run) => run.seq === seq), `run ${seq} is over`);
-    assert.ok(
-      found.every(({ seq }) => seq <= runsIn(said).begun.length + 1),
+      for (const seq of runsIn(said).over)
+        expect(!found.some((run) => run.seq === seq), 'invented', `run ${seq} is over`);
+    const begun = runsIn(said).begun.length;
+    expect(
+      found.every(({ seq }) => seq <= begun + 1),
+      'invented',
       'a run that nobody began',
     );
   });
-  t.diagnostic(`${crashes} crashes, ${states} states`);
-  assert.ok(crashes > 150 && states > 150, `only ${crashes} crashes, ${states} states`);
-});
+  expectEnough(states, 100 / share.of, 'states');
+  return { did: `${crashes} crashes, ${states} states` };
+};
 
 function runsIn(said: readonly string[]): Readonly<Record<'begun' | 'started' | 'over', readonly number[]>> {
   const of = (what: string) =>
