@@ -91,6 +91,8 @@ export class FarSides {
     const waitMs = trouble === 'slow' ? chance.between(100, 8000) : isApproving ? chance.between(500, 20_000) : 0;
     const isEarly = chance.is(0.5);
     if (waitMs > 0 && !isEarly) await sleep(this.#deps.clock, waitMs, signal);
+    const ofAll = trouble === 'refusing' && rows.length > 1 ? this.#answerToAll(sink, rows, chance) : null;
+    if (ofAll !== null) return rows.map(() => ofAll);
     // After one that failed, no later one of its key is sent, as the contract of adapters asks.
     const failed = new Map<string, BridgeError>();
     for (const row of rows) {
@@ -108,8 +110,7 @@ export class FarSides {
 
   #outcome(sink: string, row: Delivery, trouble: SinkTrouble | null, isApproving: boolean): Outcome {
     const chance = this.#chanceOf(sink, row, 'row');
-    // The same one at every attempt: a refusal is for good.
-    if (trouble === 'refusing' && new Chance(this.#deps.seed, sink, row.id).is(0.5)) {
+    if (trouble === 'refusing' && this.#isRefused(sink, row)) {
       this.#deps.see({ kind: 'refusal', sink, id: row.id });
       return failure({ disposition: 'refused', status: 422 });
     }
@@ -124,6 +125,17 @@ export class FarSides {
     const approves = isApproving && (row.change === 'scheduled' || row.change === 'updated') && chance.is(0.85);
     if (approves) this.#deps.see({ kind: 'prepared', sink, id: row.id });
     return approves ? { result: 'accepted', approves } : 'accepted';
+  }
+
+  /** As a webhook in batch mode: one bad member refuses the whole batch, if the far side is not overloaded. */
+  #answerToAll(sink: string, rows: readonly Delivery[], chance: Chance): BridgeError | null {
+    if (chance.is(0.3)) return failure({ disposition: 'retry', status: 503 });
+    return rows.some((row) => this.#isRefused(sink, row)) ? failure({ disposition: 'refused', status: 400 }) : null;
+  }
+
+  /** The same at every attempt: a refusal is for good. */
+  #isRefused(sink: string, { id }: Delivery): boolean {
+    return new Chance(this.#deps.seed, sink, id).is(0.5);
   }
 
   #troubleOf(sink: string): SinkTrouble | null {

@@ -138,6 +138,8 @@ export type Act =
   | { readonly do: 'freeze'; readonly machine: number; readonly forMs: number }
   | { readonly do: 'jump'; readonly machine: number; readonly byMs: number }
   | { readonly do: 'disk-full'; readonly machine: number; readonly forMs: number }
+  /** From the next such moment on. */
+  | { readonly do: 'disk-full-at'; readonly machine: number; readonly moment: KillMoment; readonly forMs: number }
   | {
       readonly do: 'ask';
       readonly machine: number;

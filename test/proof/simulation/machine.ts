@@ -64,6 +64,7 @@ export class Machine {
   #folder: string;
   #runs = 0;
   #fullUntilMs = 0;
+  #fullAt: { readonly moment: KillMoment; readonly forMs: number } | null = null;
   #armed: { readonly moment: KillMoment; nth: number; readonly downMs: number } | null = null;
 
   constructor(parts: MachineParts) {
@@ -189,9 +190,15 @@ export class Machine {
     this.#parts.time.after(forMs, () => this.see({ kind: 'disk', isFull: false }));
   }
 
+  /** From the next such moment on. */
+  fillDiskAt(moment: KillMoment, forMs: number): void {
+    this.#fullAt = { moment, forMs };
+  }
+
   /** All that can fail works from now on. */
   heal(): void {
     this.#armed = null;
+    this.#fullAt = null;
     this.#fullUntilMs = 0;
     this.link.heal();
     this.farSides.heal();
@@ -247,6 +254,10 @@ export class Machine {
   }
 
   #moment(moment: KillMoment): void {
+    if (this.#fullAt?.moment === moment) {
+      this.fillDisk(this.#fullAt.forMs);
+      this.#fullAt = null;
+    }
     const armed = this.#armed;
     if (armed?.moment !== moment || this.#process === null || --armed.nth > 0) return;
     this.kill(armed.downMs);

@@ -10,6 +10,7 @@ import {
   SINK_TROUBLES,
   type Step,
 } from './history.ts';
+import { withExtras } from './planned-extras.ts';
 import { otherSettings, plannedSettings } from './planned-settings.ts';
 import { plannedStartMs } from './planned-terms.ts';
 
@@ -32,8 +33,7 @@ const DURATIONS = [-1, 0, 5, 9, 30, 600];
 const FIRST_MS = 5 * SECOND;
 
 export function plannedHistory(seed: number, world: number): History {
-  const plan = new Plan(seed, world);
-  return plan.history();
+  return withExtras(new Plan(seed, world).history());
 }
 
 class Plan {

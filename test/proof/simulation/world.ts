@@ -162,6 +162,8 @@ class World {
         return machine.jump(step.byMs);
       case 'disk-full':
         return machine.fillDisk(step.forMs);
+      case 'disk-full-at':
+        return machine.fillDiskAt(step.moment, step.forMs);
       case 'ask':
         return this.#ask(machine, step);
       case 'settings': {

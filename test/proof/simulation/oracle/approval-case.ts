@@ -6,6 +6,8 @@ interface Vote {
   /** False for a yes that every bridge of the group reads. */
   readonly isOwn: boolean;
   readonly request: number | null;
+  /** It is the end of a program that prepared the event. */
+  readonly isPrepared: boolean;
   readonly event: ListedEvent;
   /** The bridge has answered that it is recorded. */
   isSure: boolean;
@@ -26,6 +28,8 @@ export class ApprovalCase {
   hasJumped = false;
   /** The process has heard that its StartRequest was accepted. */
   submittedMs: number | null = null;
+  /** The service has accepted a StartRequest of this machine, whatever the process knows of it. */
+  acceptedMs: number | null = null;
   /** Since when nothing has stood in the way of a StartRequest; null while something does. */
   freeMs: number | null = null;
   wasPosted = false;
@@ -45,16 +49,22 @@ export class ApprovalCase {
     this.firstMs = atMs;
   }
 
-  /** The event as a document shows it now: a yes does not survive that it got worse. */
-  seen(event: ListedEvent): void {
+  /**
+   * The event as a document shows it now: a yes does not survive that it got worse.
+   * @returns the approvers whose programs had prepared for an event that was not as bad
+   */
+  seen(event: ListedEvent): readonly string[] {
     if (event !== this.event) this.freeMs = null;
     if (event !== this.event && this.submittedMs === null) this.usesBudget = false;
     this.event = event;
-    if (event.EventStatus === 'Scheduled') this.votes = this.votes.filter((vote) => !isWorse(vote.event, event));
+    if (event.EventStatus !== 'Scheduled') return [];
+    const voided = this.votes.filter((vote) => isWorse(vote.event, event));
+    this.votes = this.votes.filter((vote) => !voided.includes(vote));
+    return voided.flatMap(({ approver, isPrepared }) => (isPrepared ? [approver] : []));
   }
 
-  vote(approver: string, isOwn: boolean, request: number | null = null): void {
-    this.votes.push({ approver, isOwn, request, event: this.event, isSure: false });
+  vote(approver: string, isOwn: boolean, request: number | null = null, isPrepared = false): void {
+    this.votes.push({ approver, isOwn, request, isPrepared, event: this.event, isSure: false });
   }
 
   /** Certainly in use of budgets: Started, or posted and under no hold. */

@@ -14,7 +14,9 @@ const FRESH_MS = 10_000;
 /** A kill so soon after the answer may come before it is stored. */
 const STORED_MS = 1000;
 /** Nothing stands in the way of an approval for so long: then it must have been posted. */
-const POSTED_MS = 12_000;
+const POSTED_MS = 20_000;
+/** The answer if nothing could be recorded. A StartRequest that the service refused is answered 502. */
+const NOT_STORED = 503;
 /** Documents that are further apart than this count as trouble. */
 const STEADY_MS = 7000;
 /** The longest rest of a budget, and the furthest jump of a clock. */
@@ -53,7 +55,11 @@ export class Approvals {
   readonly #requests = new Map<number, Observed<'request'>>();
   /** Requests without an answer yet, for events that the bridge may be about to see. */
   readonly #early = new Map<number, Observed<'request'>>();
+  /** Requests whose yes alone justified a StartRequest before they were answered. */
+  readonly #postedOn = new Map<number, string>();
   readonly #posts = new Map<number, readonly string[]>();
+  /** By event: when a document showed first that it had started although a hold was confirmed. */
+  readonly startedUnderHold = new Map<string, number>();
   /** StartRequests that the process knows to be accepted, by event: for approval.submitted. */
   readonly accepted = new Map<string, number>();
   /** Whose yes may have been taken, by event. */
@@ -104,15 +110,22 @@ export class Approvals {
         this.#posts.set(each.post, each.eventIds);
         for (const eventId of each.eventIds) this.#posted(keyOf(eventId), each);
         return null;
+      case 'accepted':
+        for (const eventId of each.eventIds) {
+          const one = this.#cases.get(keyOf(eventId));
+          if (one !== undefined) one.acceptedMs ??= each.atMs;
+        }
+        return null;
       case 'answered':
         return this.#answered(each);
       case 'gone':
+        // A process that lives on keeps in memory what it could not store.
         for (const one of this.#cases.values())
-          if (each.atMs - (one.submittedMs ?? 0) < STORED_MS) one.submittedMs = null;
+          if ((one.submittedMs ?? 0) > each.atMs - STORED_MS || this.#failedMs >= (one.submittedMs ?? 0))
+            one.submittedMs = null;
         return this.#disturbed();
       case 'commit-failed':
         this.#failedMs = each.atMs;
-        for (const one of this.#cases.values()) one.submittedMs = null;
         return this.#disturbed();
       case 'jumped':
         for (const one of this.#cases.values()) one.hasJumped = true;
@@ -146,9 +159,15 @@ export class Approvals {
         one = new ApprovalCase(occurrence, event, atMs);
         if (event.EventStatus === 'Scheduled') one.heldBySink = this.#holdingSink(event);
         this.#cases.set(key, one);
-      } else one.seen(event);
+      } else {
+        const holding = this.#holdingSink(event);
+        // What it prepared for is worse now, so it holds the event again.
+        if (one.seen(event).some((approver) => approver === holding)) one.heldBySink = holding;
+      }
       // The bridge may handle them after this document.
       for (const early of this.#early.values()) if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
+      if (event.EventStatus === 'Started' && one.holders.size > 0 && one.acceptedMs === null)
+        if (!this.startedUnderHold.has(key)) this.startedUnderHold.set(key, atMs);
       this.#look(one, atMs, wallMs);
     }
     for (const [key, one] of this.#cases) {
@@ -245,18 +264,29 @@ export class Approvals {
     if (isOfAll || one.heldBySink === request.as) one.heldBySink = null;
   }
 
-  #replied({ request, status }: Observed<'reply'>): void {
+  #replied({ request, status, atMs }: Observed<'reply'>): void {
     const asked = this.#requests.get(request);
     this.#early.delete(request);
+    const key = this.#postedOn.get(request);
+    if (key !== undefined && status === NOT_STORED)
+      this.#report('forbidden', atMs, `StartRequest for ${key}: the only yes was answered ${status}`);
     const one = asked && this.#cases.get(keyOf(asked.event));
     if (asked?.event === '*') this.#holdOfAll.replied(request, asked.act, status);
     if (asked?.event === '*') this.#disturbed();
     if (asked === undefined || one === undefined) return;
-    if (asked.act === 'approve' && status !== null && status >= 400 && status < 500) one.refused(request);
+    const isRefused = status !== null && ((status >= 400 && status < 500) || status === NOT_STORED);
+    if (asked.act === 'approve' && isRefused) one.refused(request);
     if (asked.act === 'approve' && (status === 200 || status === 202)) one.recorded(request);
-    if (asked.act === 'hold' && status === 201) one.holders.add(asked.as);
+    if (asked.act === 'hold' && status === 201) this.#confirmed(one, asked, atMs);
     else if (asked.act === 'hold' && (status === null || status >= 500)) this.#mayBeHeld.add(keyOf(asked.event));
     if (asked.act === 'hold') one.freeMs = null;
+  }
+
+  /** A hold that is confirmed stops the event: no StartRequest for it may have been accepted before. */
+  #confirmed(one: ApprovalCase, { as, event }: Observed<'request'>, atMs: number): void {
+    one.holders.add(as);
+    if (one.acceptedMs !== null && !one.hasJumped)
+      this.#report('forbidden', atMs, `${as} holds ${event}, which was accepted at ${one.acceptedMs} ms already`);
   }
 
   /** A yes counts from the moment at which the bridge is told that the program has ended. */
@@ -267,7 +297,7 @@ export class Approvals {
       if (approver === undefined || this.#ended.get(id) !== sink) continue;
       const one = this.#cases.get(key);
       this.#mayVote(key, approver);
-      one?.vote(approver, true);
+      one?.vote(approver, true, null, true);
       if (one?.heldBySink === approver) one.heldBySink = null;
     }
   }
@@ -296,6 +326,9 @@ export class Approvals {
       events.map((event) => this.#reasonAgainst(one, each, event, atMs, wallMs)),
     );
     if (!reasons.includes(null)) wrong(reasons[0] ?? '');
+    this.#restsOn(one, key, () =>
+      settings.some((each) => events.some((event) => this.#reasonAgainst(one, each, event, atMs, wallMs) === null)),
+    );
     const ruling = rulingOf(this.#settings.approvals, one.event);
     one.usesBudget = ruling.budgets.length > 0 && !this.#isVoted(one, this.#settings, ruling, one.event);
     if (one.usesBudget && settings.length === 1) this.#checkTogether(one, ruling, atMs, wrong);
@@ -318,6 +351,16 @@ export class Approvals {
   #isVoted(one: ApprovalCase, { approvals }: Settings, ruling: Ruling, event: ListedEvent): boolean {
     const own = one.votes.map(({ approver }) => approver);
     return isQuorum(approvals, ruling, event, this.#toldMs.has(keyOf(event.EventId)) ? [...own, 'desk'] : own);
+  }
+
+  /** If only a yes that is not answered yet justifies the StartRequest, its answer must not be a refusal. */
+  #restsOn(one: ApprovalCase, key: string, isJustified: () => boolean): void {
+    const open = one.votes.filter(({ request }) => request !== null && this.#early.has(request));
+    if (open.length !== 1 || !isJustified()) return;
+    const { votes } = one;
+    one.votes = votes.filter((vote) => !open.includes(vote));
+    if (!isJustified()) this.#postedOn.set(open[0]?.request ?? -1, key);
+    one.votes = votes;
   }
 
   /** Null if something justifies it under these settings. */

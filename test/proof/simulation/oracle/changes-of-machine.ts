@@ -39,8 +39,8 @@ export function judgeChanges(
   let unsureUntilMs = -1;
   for (const [place, each] of seen.entries()) {
     if (each.kind === 'begun') {
-      changes.begun(each.wallMs - each.atMs);
-      if (failsNow(seen, place)) unsureUntilMs = each.atMs + IDENTIFIED_MS;
+      changes.begun(each.wallMs - each.atMs, each.atMs);
+      if (beginsInVain(seen, place)) unsureUntilMs = each.atMs + IDENTIFIED_MS;
     } else if (each.kind === 'jumped') changes.jumped(each.wallMs - each.atMs);
     else if (each.kind === 'commit-failed' && each.atMs < unsureUntilMs) unsureUntilMs = each.atMs + IDENTIFIED_MS;
     else if (each.kind === 'document') changes.read(each, each.atMs > unsureUntilMs && !failsNow(seen, place));
@@ -49,14 +49,24 @@ export function judgeChanges(
   changes.end(seen.at(-1)?.atMs ?? 0);
 }
 
-/** Whether a commit failed, or the process ended, in the moment of this observation. */
+/** Whether a commit failed in the moment in which this process began, so that it did not store who it is. */
+function beginsInVain(seen: readonly Observation[], place: number): boolean {
+  const atMs = seen[place]?.atMs;
+  for (let next = place + 1; seen[next]?.atMs === atMs; next++) {
+    const { kind } = seen[next] as Observation;
+    if (kind === 'commit-failed' || kind === 'gone') return kind === 'commit-failed';
+  }
+  return false;
+}
+
+/** Whether a commit failed, or the process ended, in the moment of this document. */
 function failsNow(seen: readonly Observation[], place: number): boolean {
   const atMs = seen[place]?.atMs;
   for (let next = place + 1; seen[next]?.atMs === atMs; next++) {
-    const each = seen[next] as Observation;
-    if (each.kind === 'commit-failed' || each.kind === 'gone') return true;
+    const { kind } = seen[next] as Observation;
+    if (kind === 'commit-failed' || kind === 'gone') return true;
     // A StartRequest goes out only after its document is stored.
-    if (each.kind === 'document' || each.kind === 'posted') return false;
+    if (kind === 'document' || kind === 'posted') return false;
   }
   return false;
 }

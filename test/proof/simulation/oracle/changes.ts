@@ -73,6 +73,8 @@ export class Changes {
   #skewMs: number | null = null;
   #occurrences = 0;
   #storedSkewMs = 0;
+  /** All that the clock was ever set back. */
+  #setBackMs = 0;
 
   constructor(parts: ChangesParts) {
     this.#parts = parts;
@@ -89,11 +91,15 @@ export class Changes {
   }
 
   /** A process begins on what is stored. @param skewMs how far its wall clock is off now */
-  begun(skewMs: number): void {
+  begun(skewMs: number, atMs: number): void {
     const shiftMs = this.#skewMs === null ? 0 : this.#storedSkewMs - skewMs;
     this.#skewMs = skewMs;
     this.#storedSkewMs = skewMs;
-    const back = (moment: Moment, staleMs = 0) => remembered(moment, shiftMs, staleMs);
+    const back = (moment: Moment, staleMs = 0) => {
+      const { fromMs, toMs } = remembered(moment, shiftMs, staleMs);
+      // A stored time that is in the future of a clock that was set back counts as now, at each start.
+      return { fromMs, toMs: Math.max(toMs, Math.min(atMs, toMs + this.#setBackMs)) };
+    };
     const { lastGood, epoch, open } = this.#state;
     this.#state = {
       ...this.#state,
@@ -116,6 +122,7 @@ export class Changes {
   jumped(skewMs: number): void {
     // What is stored keeps the time of before, whatever the clock says later: both readings are possible.
     this.#storedSkewMs = this.#skewMs ?? skewMs;
+    this.#setBackMs += Math.max(0, this.#storedSkewMs - skewMs);
     this.#skewMs = skewMs;
   }
 

@@ -2,7 +2,9 @@
 import { machineName } from '../history.ts';
 import type { Observation } from '../observation.ts';
 import type { Played } from '../world.ts';
+import { judgeAnswers } from './answers.ts';
 import { judgeApprovalEvents } from './approval-events.ts';
+import { judgeStarts } from './approval-of-start.ts';
 import { Approvals } from './approvals.ts';
 import type { Changes } from './changes.ts';
 import { judgeChanges } from './changes-of-machine.ts';
@@ -26,6 +28,8 @@ export function judge({
     const follow = (each: Observation, open: Changes['open']) => approvals.see(each, open);
     judgeChanges(seen, settings, observerOf(machine, resourceIds[machine] ?? ''), () => true, report, follow);
     judgeApprovalEvents(seen, approvals, settings.publish.resources, report);
+    judgeStarts(seen, approvals, report);
+    judgeAnswers(seen, settings, report);
     judgeDeliveries(seen, settings, report);
     judgeSight(seen, report);
   }

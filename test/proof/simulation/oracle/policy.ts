@@ -36,11 +36,13 @@ export function rulingOf({ policy, required, windows, budgets }: ApprovalSetting
     return meets(conditions, judged(event), verdict === 'approve' ? 'every' : 'any') && lasts(event, duration);
   });
   if (rule === undefined) return waiting;
-  const { deadline } = rule;
+  const { deadline, when } = rule;
+  // An approval is for every machine that the event names.
+  const isOfAll = when.resources === undefined || everyName(when.resources, event.Resources);
   return {
     then: rule.then,
     required: rule.required ?? required,
-    approvedBeforeMs: deadline?.then === 'approve' ? secondsOf(deadline.before) * 1000 : null,
+    approvedBeforeMs: deadline?.then === 'approve' && isOfAll ? secondsOf(deadline.before) * 1000 : null,
     during: rule.during === undefined ? null : rule.during.flatMap((name) => windows?.[name] ?? []),
     otherwiseWaits: rule.otherwise === 'wait',
     budgets: (rule.budgets ?? []).flatMap((name) => budgets?.[name] ?? []),
