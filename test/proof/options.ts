@@ -18,7 +18,7 @@ export interface Arguments {
 }
 
 export const USAGE = `npm run proof -- [--seed S] [--seeds N] [--long] [--maintenances N] [--kills K] [--minutes M]
-                 [--jobs J] [--parts NAME,NAME] [--world W]`;
+                 [--jobs J] [--parts NAME,NAME] [--world W] [--pair FAULT+FAULT]`;
 
 /** @throws Error for an unknown argument or a value that is no whole number */
 export function readArguments(argv: readonly string[]): Arguments {
@@ -34,6 +34,7 @@ export function readArguments(argv: readonly string[]): Arguments {
       jobs: { type: 'string' },
       parts: { type: 'string' },
       world: { type: 'string' },
+      pair: { type: 'string' },
     },
   });
   const profile = values.long ? LONG : SHORT;
@@ -46,6 +47,7 @@ export function readArguments(argv: readonly string[]): Arguments {
     minutes: given('minutes'),
     isLong: values.long,
     jobs: given('jobs') ?? availableParallelism(),
+    ...(values.pair !== undefined && { pair: values.pair }),
   };
   return {
     runs: Array.from({ length: wholeNumber('seeds', values.seeds) }, (_, index) => ({

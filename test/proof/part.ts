@@ -18,6 +18,8 @@ export interface ProofOptions {
   readonly isLong: boolean;
   /** Processes at a time, for parts that can use several. It changes no result. */
   readonly jobs: number;
+  /** Of the part `processes`: only this world, such as `kill+black-hole`; absent: all. */
+  readonly pair?: string;
   /** Prints a line for whoever watches. */
   readonly log: (line: string) => void;
 }

@@ -1,0 +1,121 @@
+// Faults of the store's disk: full, remounted read-only, calls that fail with EIO or EROFS.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { smallDisk } from '../../../support/small-disk.ts';
+import { withoutStrace } from '../../files/strace.ts';
+import type { Fault } from '../fault.ts';
+import type { World } from '../world.ts';
+
+const SIZE = '24m';
+const MOST_TRIES = 5;
+const FAILING = 'openat,pwrite64,fsync,fdatasync,ftruncate';
+
+const withoutRoot = () => process.getuid?.() !== 0 && 'only root can mount a small disk';
+
+/** Remounted while no process has files open, as after a restart of the machine. */
+function isRemounted(world: World, how: 'ro' | 'rw'): boolean {
+  try {
+    execFileSync('mount', ['-o', `remount,${how}`, world.diskFolder], { stdio: 'pipe' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function onSmallDisk(world: World): void {
+  if (world.disk !== null) return;
+  const disk = smallDisk(world.t, SIZE);
+  if ('reason' in disk) throw new Error(disk.reason);
+  world.moveTo(disk);
+}
+
+const DISK_FULL: Fault = {
+  name: 'disk-full',
+  kind: 'disk',
+  mayEnd: true,
+  losesReceipts: true,
+  missing: withoutRoot,
+  prepare: onSmallDisk,
+  begin: ({ disk }) => disk?.fill(),
+  end: ({ disk }) => disk?.free(),
+};
+
+const READ_ONLY: Fault = {
+  name: 'read-only',
+  kind: 'disk',
+  mayEnd: true,
+  losesReceipts: true,
+  missing: withoutRoot,
+  prepare: onSmallDisk,
+  begin: async (world) => {
+    // Another fault may have started a process meanwhile, which has files open.
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      let isDone = true;
+      await world.bridge.kill(() => {
+        isDone = isRemounted(world, 'ro');
+      });
+      if (isDone) return;
+    }
+  },
+  end: (world) => void isRemounted(world, 'rw'),
+};
+
+/** Calls on the store fail in the processes that run between begin and end. */
+function failing(name: string, error: 'EIO' | 'EROFS'): Fault {
+  const running = new WeakMap<World, Tracers>();
+  return {
+    name,
+    kind: 'disk',
+    mayEnd: true,
+    losesReceipts: true,
+    missing: () => withoutStrace,
+    begin: (world) => {
+      const tracers = new Tracers(world.folder.store, error);
+      running.set(world, tracers);
+      world.bridge.starts.add(tracers.attach);
+      if (world.bridge.pid !== null) tracers.attach(world.bridge.pid);
+    },
+    end: async (world) => {
+      const tracers = running.get(world);
+      if (tracers === undefined) return;
+      world.bridge.starts.delete(tracers.attach);
+      await tracers.detach();
+    },
+  };
+}
+
+class Tracers {
+  readonly #paths: readonly string[];
+  readonly #error: string;
+  readonly #running: ChildProcess[] = [];
+
+  constructor(store: string, error: string) {
+    const files = ['', '-wal', '-journal'].map((kind) => join(store, `outbox.db${kind}`));
+    this.#paths = files.flatMap((path) => ['-P', path]);
+    this.#error = error;
+  }
+
+  readonly attach = (pid: number): void => {
+    const fault = ['-e', `trace=${FAILING}`, '-e', `inject=${FAILING}:error=${this.#error}`];
+    const args = ['-f', '-qq', ...fault, ...this.#paths, '-e', 'signal=none', '-o', '/dev/null', '-p', String(pid)];
+    // It ends with the process that it traces, or at once if that is gone already.
+    this.#running.push(spawn('strace', args, { stdio: 'ignore' }));
+  };
+
+  async detach(): Promise<void> {
+    for (const tracer of this.#running.splice(0)) {
+      if (tracer.exitCode !== null || tracer.signalCode !== null) continue;
+      const ended = once(tracer, 'exit');
+      tracer.kill('SIGINT');
+      await ended;
+    }
+  }
+}
+
+export const DISK_FAULTS: readonly Fault[] = [
+  DISK_FULL,
+  READ_ONLY,
+  failing('eio', 'EIO'),
+  failing('read-only-calls', 'EROFS'),
+];
