@@ -25,7 +25,7 @@ export class BridgeProcess {
   readonly gone: Gone[] = [];
   readonly recoveries: Recovery[] = [];
   /** Called with each new process. */
-  readonly starts = new Set<(pid: number) => void>();
+  readonly starts = new Set<(pid: number) => unknown>();
   /** Settings of the process that faults need: a launcher, flags, environment variables. */
   options: ProgramOptions = {};
   /** SIGSTOP is on. */
@@ -83,18 +83,14 @@ export class BridgeProcess {
   }
 
   /** Kills it with signal 9 and starts another one. */
-  async kill(between: () => unknown = () => {}): Promise<void> {
+  async kill(): Promise<void> {
     const program = this.#program;
-    if (program === null) return;
+    if (program === null || !this.#isWanted) return;
     // One that ended by itself a moment ago is about to be started again.
     this.#how = 'killed';
     this.kills += 1;
     if (!program.hasEnded) await program.end('SIGKILL');
-    try {
-      await between();
-    } finally {
-      if (this.#program === program && this.#isWanted) this.start(true);
-    }
+    if (this.#program === program && this.#isWanted) this.start(true);
   }
 
   signal(signal: NodeJS.Signals): void {

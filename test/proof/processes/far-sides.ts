@@ -44,7 +44,7 @@ export async function webhook(t: TestContext, name: string, isGated: boolean): P
   };
   return {
     name,
-    settings: hook(`http://127.0.0.1:${gate?.port ?? receiver.port}/hook`, { timeout: '1s' }),
+    settings: hook(`http://127.0.0.1:${gate?.port ?? receiver.port}/hook`, isGated ? { timeout: '1s' } : {}),
     arrivals: () => accepted,
     answer: (given) => {
       status = given;

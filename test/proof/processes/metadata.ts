@@ -56,7 +56,7 @@ export class MetadataService {
     return this.#fake.url;
   }
 
-  /** The document as it is now. */
+  /** The document as it is now, and nothing of it counts as given. */
   get document(): string {
     return JSON.stringify({ DocumentIncarnation: this.incarnation, Events: [...this.#listed.values()] });
   }
@@ -121,12 +121,17 @@ export class MetadataService {
     return request.method === 'POST' ? this.accept(request, true) : { body: this.#give() };
   }
 
-  #give(): string {
+  /** Gives the document of now under another incarnation. */
+  giveAs(incarnation: number): string {
+    return this.#give(incarnation);
+  }
+
+  #give(incarnation = this.incarnation): string {
     const isMade = this.#awaited === null;
     if (isMade && !this.firstGiven.has(this.#step)) this.firstGiven.set(this.#step, performance.now());
     const under = this.incarnations.get(this.#step) ?? new Set();
-    this.incarnations.set(this.#step, under.add(this.incarnation));
-    return this.document;
+    this.incarnations.set(this.#step, under.add(incarnation));
+    return JSON.stringify({ DocumentIncarnation: incarnation, Events: [...this.#listed.values()] });
   }
 }
 

@@ -30,7 +30,7 @@ export function worldsOf({ seed, isLong, kills, pair }: Chosen): readonly WorldP
   const alone = isLong ? FAULTS : SHORT.map(faultNamed);
   const pairs = isLong ? pairsOf(FAULTS) : [];
   const killed = Array.from({ length: Math.ceil(kills / KILLS_OF_A_WORLD) }, (_, index) => killing(index));
-  return [...killed, ...alone.map((fault) => world([fault])), ...pairs.map(world)];
+  return [...alone.map((fault) => world([fault])), ...killed, ...pairs.map(world)];
 }
 
 /** Why this world cannot run here; empty if it can. */

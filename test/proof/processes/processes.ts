@@ -32,10 +32,13 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
       count(counts, played, options, problems);
       figures.add(played);
     } catch (error) {
-      problems.push(`${plan.name}: ${(error as Error).stack}; ${repeat(options, plan)}`);
+      const problem = `${plan.name}: ${(error as Error).stack}; ${repeat(options, plan)}`;
+      options.log(`processes: ${problem}`);
+      problems.push(problem);
     }
     done += 1;
-    if (done % WORLDS_OF_A_LINE === 0) options.log(`processes: ${done} of ${worlds.length} worlds, ${figures.text}`);
+    if (done % WORLDS_OF_A_LINE === 0)
+      options.log(`processes: ${done} of ${worlds.length} worlds, ${counts.kills} kills, ${figures.text}`);
   });
   options.log(`processes: ${worlds.length} worlds, ${figures.text}`);
   problems.push(...figures.failures);

@@ -17,6 +17,8 @@ import { type Step, storyOf } from './story.ts';
 /** A change, or the rest of a sink, must have arrived within this time after the last fault has ended. */
 const PATIENCE_MS = 60_000;
 const SETTLE = '3s';
+/** A fault lasts longer than the limit of a request, or not. */
+const FAULT_MS = [500, 2000] as const;
 /** Between two looks at a far side, some of which start a program for it. */
 const LOOK_MS = 100;
 
@@ -78,11 +80,8 @@ export class World {
     this.bridge.options = options;
   }
 
-  get diskFolder(): string {
-    return this.disk?.folder ?? this.root;
-  }
-
-  owe(owed: readonly Owed[], _dead: readonly string[]): void {
+  /** Adds what the sink `away` must have, too. */
+  owe(owed: readonly Owed[]): void {
     this.#owed.push(...owed);
   }
 
@@ -127,7 +126,7 @@ export class World {
     const played = { fault, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
     this.#played.push(played);
     await fault.begin(this, chance);
-    await pause(chance.between(300, 900));
+    await pause(chance.between(...FAULT_MS));
     await fault.end?.(this);
     played.toMs = performance.now();
   }

@@ -1,4 +1,4 @@
-// Faults of the store's disk: full, remounted read-only, calls that fail with EIO or EROFS.
+// Faults of the store's disk: full, or calls on the store that fail with EIO or EROFS.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,20 +8,9 @@ import type { Fault } from '../fault.ts';
 import type { World } from '../world.ts';
 
 const SIZE = '24m';
-const MOST_TRIES = 5;
 const FAILING = 'openat,pwrite64,fsync,fdatasync,ftruncate';
 
 const withoutRoot = () => process.getuid?.() !== 0 && 'only root can mount a small disk';
-
-/** Remounted while no process has files open, as after a restart of the machine. */
-function isRemounted(world: World, how: 'ro' | 'rw'): boolean {
-  try {
-    execFileSync('mount', ['-o', `remount,${how}`, world.diskFolder], { stdio: 'pipe' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function onSmallDisk(world: World): void {
   if (world.disk !== null) return;
@@ -41,26 +30,6 @@ const DISK_FULL: Fault = {
   end: ({ disk }) => disk?.free(),
 };
 
-const READ_ONLY: Fault = {
-  name: 'read-only',
-  kind: 'disk',
-  mayEnd: true,
-  losesReceipts: true,
-  missing: withoutRoot,
-  prepare: onSmallDisk,
-  begin: async (world) => {
-    // Another fault may have started a process meanwhile, which has files open.
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      let isDone = true;
-      await world.bridge.kill(() => {
-        isDone = isRemounted(world, 'ro');
-      });
-      if (isDone) return;
-    }
-  },
-  end: (world) => void isRemounted(world, 'rw'),
-};
-
 /** Calls on the store fail in the processes that run between begin and end. */
 function failing(name: string, error: 'EIO' | 'EROFS'): Fault {
   const running = new WeakMap<World, Tracers>();
@@ -70,11 +39,11 @@ function failing(name: string, error: 'EIO' | 'EROFS'): Fault {
     mayEnd: true,
     losesReceipts: true,
     missing: () => withoutStrace,
-    begin: (world) => {
+    begin: async (world) => {
       const tracers = new Tracers(world.folder.store, error);
       running.set(world, tracers);
       world.bridge.starts.add(tracers.attach);
-      if (world.bridge.pid !== null) tracers.attach(world.bridge.pid);
+      if (world.bridge.pid !== null) await tracers.attach(world.bridge.pid);
     },
     end: async (world) => {
       const tracers = running.get(world);
@@ -96,11 +65,15 @@ class Tracers {
     this.#error = error;
   }
 
-  readonly attach = (pid: number): void => {
+  /** Resolves when it is attached, or if the process is gone. */
+  readonly attach = async (pid: number): Promise<void> => {
     const fault = ['-e', `trace=${FAILING}`, '-e', `inject=${FAILING}:error=${this.#error}`];
-    const args = ['-f', '-qq', ...fault, ...this.#paths, '-e', 'signal=none', '-o', '/dev/null', '-p', String(pid)];
+    const args = ['-f', ...fault, ...this.#paths, '-e', 'signal=none', '-o', '/dev/null', '-p', String(pid)];
     // It ends with the process that it traces, or at once if that is gone already.
-    this.#running.push(spawn('strace', args, { stdio: 'ignore' }));
+    const tracer = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#running.push(tracer);
+    await Promise.race([once(tracer.stderr, 'data'), once(tracer, 'exit')]);
+    tracer.stderr.resume();
   };
 
   async detach(): Promise<void> {
@@ -113,9 +86,4 @@ class Tracers {
   }
 }
 
-export const DISK_FAULTS: readonly Fault[] = [
-  DISK_FULL,
-  READ_ONLY,
-  failing('eio', 'EIO'),
-  failing('read-only-calls', 'EROFS'),
-];
+export const DISK_FAULTS: readonly Fault[] = [DISK_FULL, failing('eio', 'EIO'), failing('read-only', 'EROFS')];

@@ -59,12 +59,13 @@ function posts(name: string, what: (request: FakeRequest, service: MetadataServi
   return { name, kind: 'metadata', losesReceipts: true, begin: fault.begin };
 }
 
+/** The other host lists the same events; what a host without them does is played in the simulation. */
 function twoHosts(service: MetadataService): () => FakeAnswer | undefined {
   let asked = 0;
   return () => {
     asked += 1;
-    const other = JSON.stringify({ DocumentIncarnation: service.incarnation - 1, Events: [] });
-    return asked % 2 === 1 ? { body: other } : undefined;
+    if (asked % 2 === 0) return undefined;
+    return { body: service.giveAs(service.incarnation - 1) };
   };
 }
 

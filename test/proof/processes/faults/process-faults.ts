@@ -56,11 +56,11 @@ const OLDER_STORE: Fault = {
   kind: 'process',
   prepare: (world, chance) => {
     const version = chance.one(OLDER_VERSIONS);
-    const { owed, dead } = JSON.parse(readFileSync(join(STORES, `version-${version}.json`), 'utf8'));
+    const { owed } = JSON.parse(readFileSync(join(STORES, `version-${version}.json`), 'utf8'));
     mkdirSync(world.folder.store, { recursive: true, mode: 0o700 });
     const database = gunzipSync(readFileSync(join(STORES, `version-${version}.db.gz`)));
     writeFileSync(join(world.folder.store, 'outbox.db'), database, { mode: 0o600 });
-    world.owe(owed, dead);
+    world.owe(owed);
   },
   begin: () => {},
 };
