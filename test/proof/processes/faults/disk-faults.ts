@@ -1,5 +1,5 @@
 // Faults of the store's disk: full, or calls on the store that fail with EIO or EROFS.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { smallDisk } from '../../../support/small-disk.ts';

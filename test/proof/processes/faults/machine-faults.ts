@@ -40,11 +40,19 @@ const CLOCK_JUMP: Fault = {
   end: (world) => writeFileSync(clockFile(world), '+0'),
 };
 
+let canLimit: boolean | undefined;
+
+/** Tried once. */
+function hasCgroups(): boolean {
+  canLimit ??= memoryLimit(SHIPPED_MEMORY)?.kind.startsWith('cgroup') === true;
+  return canLimit;
+}
+
 /** As in the image. */
 const MEMORY_LIMIT: Fault = {
   name: 'memory-limit',
   kind: 'machine',
-  missing: () => memoryLimit(SHIPPED_MEMORY)?.kind.startsWith('cgroup') !== true && 'no memory cgroup can be made here',
+  missing: () => !hasCgroups() && 'no memory cgroup can be made here',
   prepare: ({ bridge }) => {
     const { launcher = [] } = memoryLimit(SHIPPED_MEMORY) ?? {};
     bridge.options = { ...bridge.options, launcher, flags: SHIPPED_FLAGS };
