@@ -18,7 +18,7 @@ test('the oracle finds nothing in what a bridge did, and each thing that is chan
   const [first, second] = [at(audit, idOf(stepOf(played, 0))), at(audit, idOf(stepOf(played, 1)))];
   const with_ = (arrivals: readonly Arrival[]) => ({
     ...played,
-    arrivals: new Map([...played.arrivals, ['hurt', arrivals]]),
+    arrivals: new Map([...played.arrivals, ['away', arrivals]]),
   });
   const other = { ...first, text: first.text.replace('"specversion"', ' "specversion"') };
   const invented = { ...second, text: second.text.replaceAll(/"id":"[^"]+"/g, '"id":"any:started"') };
