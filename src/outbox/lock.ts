@@ -30,7 +30,11 @@ export class StoreLock implements Disposable {
 
   [Symbol.dispose](): void {
     if (!this.#database.isOpen) return;
-    rmSync(this.#holderFile, { force: true });
+    try {
+      rmSync(this.#holderFile, { force: true });
+    } catch {
+      // On a read-only disk it stays. It must not hide the error for which the store is closed.
+    }
     this.#database.close();
   }
 }

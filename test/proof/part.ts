@@ -22,7 +22,7 @@ export interface Sizes {
 export interface ProofOptions extends Sizes {
   /** A whole number from 0 on. Equal options with equal seeds give equal runs. */
   readonly seed: number;
-  /** Parts that consist of named pieces run only those whose names contain this; null: all. */
+  /** Parts that consist of named pieces run only those whose names contain this, or are this; null: all. */
   readonly only: string | null;
   /** Null, or: each part begins work until its equal share of this time is over, and tells what repeats it. */
   readonly minutes: number | null;

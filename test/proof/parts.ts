@@ -6,7 +6,8 @@ import { fleet } from './fleet/fleet.ts';
 import { group } from './group/group.ts';
 import { hostile } from './hostile/hostile.ts';
 import type { Part } from './part.ts';
+import { processes } from './processes/processes.ts';
 import { simulation } from './simulation/simulation.ts';
 import { soak } from './soak/soak.ts';
 
-export const PARTS: readonly Part[] = [simulation, files, cost, group, hostile, fleet, soak, defects];
+export const PARTS: readonly Part[] = [simulation, files, processes, cost, group, hostile, fleet, soak, defects];

@@ -1,0 +1,61 @@
+// What one world saw, changed by hand → what the oracle finds; and the short profile.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Fault } from '../part.ts';
+import type { Arrival } from './far-sides.ts';
+import { judge } from './oracle.ts';
+import { idOf, type Played } from './played.ts';
+import { processes } from './processes.ts';
+import { World } from './world.ts';
+
+const QUIET = { seed: 7, faults: [], killsInEachStep: false, hasBrokers: false };
+
+test('the oracle finds nothing in what a bridge did, and each thing that is changed in it', async (t) => {
+  const world = await World.open(t, { ...QUIET, name: 'quiet' });
+  const played = await world.play();
+  assert.deepEqual(judge(played), []);
+  const audit = [...(played.arrivals.get('audit') ?? [])];
+  const [first, second] = [at(audit, idOf(stepOf(played, 0))), at(audit, idOf(stepOf(played, 1)))];
+  const with_ = (arrivals: readonly Arrival[]) => ({
+    ...played,
+    arrivals: new Map([...played.arrivals, ['away', arrivals]]),
+  });
+  const other = { ...first, text: first.text.replace('"specversion"', ' "specversion"') };
+  const invented = { ...second, text: second.text.replaceAll(/"id":"[^"]+"/g, '"id":"any:started"') };
+  const found = (changed: Played) => [...new Set(judge(changed).map(({ fault }) => fault))];
+  const expected: readonly (readonly [Fault, readonly Arrival[]])[] = [
+    ['lost', audit.filter((each) => each !== first)],
+    ['twice', [...audit, second]],
+    ['altered', audit.map((each) => (each === first ? other : each))],
+    ['misordered', audit.toReversed()],
+    ['invented', [...audit, invented]],
+  ];
+  for (const [fault, arrivals] of expected) assert.deepEqual(found(with_(arrivals)), [fault]);
+  const [post] = played.service.posts;
+  assert.ok(post !== undefined);
+  played.service.posts.push({ ...post, atMs: post.atMs + 1 });
+  assert.deepEqual(found(played), ['twice']);
+  played.service.posts.splice(1, 1, { ...post, eventIds: ['OTHER'], isAccepted: false });
+  assert.deepEqual(found(played), ['forbidden', 'twice']);
+});
+
+test('the short profile finds no fault in at least 20 kills', async (t) => {
+  const log = (line: string) => t.diagnostic(line);
+  const options = { seed: 1, maintenances: 0, kills: 20, minutes: null, isLong: false, jobs: 2, log };
+  const { kills, digest, repeatedBy, maintenances, ...faults } = await processes.run(options);
+  assert.ok(kills >= 20 && maintenances >= 30);
+  assert.deepEqual([digest, repeatedBy], [null, {}]);
+  for (const [fault, count] of Object.entries(faults)) assert.equal(count, 0, fault);
+});
+
+function stepOf(played: Played, index: number) {
+  const step = played.steps[index];
+  assert.ok(step !== undefined);
+  return step;
+}
+
+function at(arrivals: readonly Arrival[], id: string): Arrival {
+  const found = arrivals.find(({ text }) => text.includes(`"id":"${id}"`));
+  assert.ok(found !== undefined, id);
+  return found;
+}

@@ -1,0 +1,241 @@
+// A plan → one bridge as real processes among real far sides, with faults at drawn moments.
+import { mkdirSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { folderOf } from '../../support/folder.ts';
+import { poll } from '../../support/poll.ts';
+import { type BridgeFolder, bridgeFolder, TOKEN } from '../../support/running-bridge.ts';
+import type { SmallDisk } from '../../support/small-disk.ts';
+import { Chance } from '../simulation/chance.ts';
+import { BridgeProcess } from './bridge-process.ts';
+import { type Arrival, type FarSide, file, search, syslog, webhook } from './far-sides.ts';
+import type { Fault } from './fault.ts';
+import { MetadataService } from './metadata.ts';
+import { idIn, idOf, type Owed, type Played, type PlayedFault, type WorldPlan } from './played.ts';
+import { type Step, storyOf } from './story.ts';
+
+/** A change, or the rest of a sink, must have arrived within this time after the last fault has ended. */
+const PATIENCE_MS = 60_000;
+const SETTLE = '3s';
+/** A fault lasts longer than the limit of a request, or not. */
+const FAULT_MS = [500, 2000] as const;
+/** Between two looks at a far side, some of which start a program for it. */
+const LOOK_MS = 100;
+
+export class World {
+  readonly t: TestContext;
+  readonly root: string;
+  readonly service: MetadataService;
+  readonly sides: readonly FarSide[];
+  folder: BridgeFolder;
+  bridge: BridgeProcess;
+  disk: SmallDisk | null = null;
+  readonly #owed: Owed[] = [];
+  readonly #plan: WorldPlan;
+  readonly #steps: readonly Step[];
+  readonly #played: PlayedFault[] = [];
+  #approvedMs: number | null = null;
+  #stallMs = 0;
+
+  private constructor(
+    t: TestContext,
+    plan: WorldPlan,
+    root: string,
+    service: MetadataService,
+    sides: readonly FarSide[],
+  ) {
+    this.t = t;
+    this.#plan = plan;
+    this.root = root;
+    this.service = service;
+    this.sides = sides;
+    this.folder = this.#configure(root);
+    this.bridge = new BridgeProcess(this.folder, Object.assign({}, ...sides.map(({ env }) => env ?? {})));
+    this.#steps = storyOf(plan.seed, plan.name, Date.now());
+  }
+
+  /** @param kafka addresses of a Kafka; null: none is played with */
+  static async open(t: TestContext, plan: WorldPlan, kafka: readonly string[] | null = null): Promise<World> {
+    const root = folderOf(t);
+    const service = await MetadataService.start(t);
+    const sides = [
+      await webhook(t, 'audit', false),
+      await webhook(t, 'hurt', true),
+      await webhook(t, 'away', false),
+      file(root),
+      await syslog(t),
+      ...(plan.hasBrokers ? [await search(t), ...(await brokers(t, kafka))] : []),
+    ];
+    const world = new World(t, plan, root, service, sides);
+    t.after(() => world.bridge.dispose());
+    return world;
+  }
+
+  /** Keeps the store there; before the first process starts. */
+  moveTo(disk: SmallDisk): void {
+    this.disk = disk;
+    this.folder = this.#configure(disk.folder);
+    const { options } = this.bridge;
+    this.bridge = new BridgeProcess(this.folder, Object.assign({}, ...this.sides.map(({ env }) => env ?? {})));
+    this.bridge.options = options;
+  }
+
+  /** Adds what the sink `away` must have, too. */
+  owe(owed: readonly Owed[]): void {
+    this.#owed.push(...owed);
+  }
+
+  /** Plays all steps and faults, and waits until every sink has what it must have. */
+  async play(): Promise<Played> {
+    const { faults, seed, name } = this.#plan;
+    const chances = faults.map((fault) => new Chance('processes', seed, name, fault.name));
+    // Those that move the store come first.
+    for (const kind of ['disk', 'machine', 'process'] as const)
+      for (const [index, fault] of faults.entries())
+        if (fault.kind === kind) await fault.prepare?.(this, chances[index] as Chance);
+    this.service.onPoll = () => this.bridge.showsLife();
+    const watch = setInterval(this.#watchTimers(), 20);
+    try {
+      this.bridge.start();
+      const running = faults.map((fault, index) => this.#trouble(fault, chances[index] as Chance));
+      const missing = await this.#tell();
+      await Promise.all(running);
+      return await this.#finish(missing);
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  readonly #reached: (() => void)[][] = [];
+
+  /** Resolves when this step has begun. */
+  #atStep(index: number): Promise<void> {
+    if (index <= this.#begun) return Promise.resolve();
+    return new Promise((resolve) => {
+      const waiting = this.#reached[index] ?? [];
+      this.#reached[index] = [...waiting, resolve];
+    });
+  }
+
+  #begun = -1;
+
+  async #trouble(fault: Fault, chance: Chance): Promise<void> {
+    const isEarly = fault.name.startsWith('request-') || fault.name === 'answer-lost';
+    await this.#atStep(isEarly ? 0 : chance.between(0, 8));
+    await pause(chance.between(0, 200));
+    const played = { fault, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
+    this.#played.push(played);
+    await fault.begin(this, chance);
+    await pause(chance.between(...FAULT_MS));
+    await fault.end?.(this);
+    played.toMs = performance.now();
+  }
+
+  /** Takes each step when a healthy sink has the CloudEvent of the step before. */
+  async #tell(): Promise<readonly string[]> {
+    const chance = new Chance('processes', this.#plan.seed, this.#plan.name, 'kills');
+    for (const [index, step] of this.#steps.entries()) {
+      this.service.take(step, index);
+      this.#begun = index;
+      for (const resolve of this.#reached[index] ?? []) resolve();
+      const killed = this.#plan.killsInEachStep ? this.#killLater(chance) : undefined;
+      const has = () => this.#has('audit', idOf(step));
+      const approving = step.isApproved ? this.#approve(step, has) : undefined;
+      try {
+        await poll(has, `${idOf(step)} at audit`, PATIENCE_MS);
+      } catch (error) {
+        return [(error as Error).message];
+      } finally {
+        await killed;
+        await approving;
+      }
+    }
+    return [];
+  }
+
+  async #killLater(chance: Chance): Promise<void> {
+    await pause(chance.between(0, 500));
+    await this.bridge.kill();
+  }
+
+  /** Says yes until the bridge has taken it. */
+  async #approve({ event }: Step, isOver: () => boolean): Promise<void> {
+    const untilMs = performance.now() + PATIENCE_MS;
+    const body = JSON.stringify({ StartRequests: [{ EventId: event.EventId }] });
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', connection: 'close' };
+    while (performance.now() < untilMs && !isOver()) {
+      this.#approvedMs ??= performance.now();
+      try {
+        const signal = AbortSignal.timeout(3000);
+        const { ok } = await fetch(`${this.bridge.url}/v1/approvals`, { method: 'POST', headers, body, signal });
+        if (ok) return;
+      } catch {
+        // No process listens now.
+      }
+      await pause(50);
+    }
+  }
+
+  async #finish(missing: readonly string[]): Promise<Played> {
+    const late = [...missing];
+    if (missing.length === 0) for (const side of this.sides) late.push(...(await this.#missingAt(side)));
+    if (late.length > 0) late.push(`the log: ${this.bridge.log.slice(0, 3000)}`);
+    const code = await this.bridge.end();
+    const arrivals = await Promise.all(this.sides.map(async (side) => [side.name, await side.arrivals()] as const));
+    return {
+      ...{ plan: this.#plan, steps: this.#steps, faults: this.#played, service: this.service, bridge: this.bridge },
+      ...{ arrivals: new Map(arrivals), owed: this.#owed, missing: late, code },
+      ...{ approvedMs: this.#approvedMs, stallMs: this.#stallMs },
+    };
+  }
+
+  /** Waits for the rest of a sink. Returns what never came, in words. */
+  async #missingAt({ name, arrivals }: FarSide): Promise<readonly string[]> {
+    const owed = name === 'away' ? this.#owed.map(({ id }) => id) : [];
+    const wanted = [...owed, ...this.#steps.map(idOf)];
+    const untilMs = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const ids = new Set((await arrivals()).map(({ text }) => idIn(text)));
+      const left = wanted.filter((id) => !ids.has(id));
+      if (left.length === 0) return [];
+      if (performance.now() > untilMs) return [`${name} never had ${left.join(', ')}`];
+      await pause(LOOK_MS);
+    }
+  }
+
+  #has(sink: string, id: string): boolean {
+    const arrivals = this.sides.find(({ name }) => name === sink)?.arrivals() as readonly Arrival[];
+    return arrivals.some(({ text }) => idIn(text) === id);
+  }
+
+  #watchTimers(): () => void {
+    let lastMs = performance.now();
+    return () => {
+      const nowMs = performance.now();
+      this.#stallMs = Math.max(this.#stallMs, nowMs - lastMs - 20);
+      lastMs = nowMs;
+    };
+  }
+
+  #configure(root: string): BridgeFolder {
+    mkdirSync(root, { recursive: true });
+    const metadata = {
+      endpoint: this.service.url,
+      pollInterval: '50ms',
+      timeout: '1s',
+      firstTimeout: '1s',
+      settle: SETTLE,
+    };
+    const sinks = Object.fromEntries(
+      this.sides.map(({ name, settings }) => [name, { ...settings, retry: { maxAge: '365d' } }]),
+    );
+    const approvals = { approvers: { orders: { token: { env: 'TOKEN' } } } };
+    return bridgeFolder(this.t, this.service.url, { metadata, sinks, approvals }, root);
+  }
+}
+
+/** Loaded only if they are played with. */
+async function brokers(t: TestContext, addresses: readonly string[] | null): Promise<readonly FarSide[]> {
+  const { kafka, serviceBus } = await import('./brokers.ts');
+  return [await serviceBus(t), ...(addresses === null ? [] : [await kafka(t, addresses)])];
+}
