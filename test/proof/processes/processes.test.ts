@@ -1,11 +1,10 @@
-// What one world saw, changed by hand → what the oracle finds; and the short profile.
+// What one world saw, changed by hand → what the oracle finds.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Fault } from '../part.ts';
 import type { Arrival } from './far-sides.ts';
 import { judge } from './oracle.ts';
 import { idOf, type Played } from './played.ts';
-import { processes } from './processes.ts';
 import { World } from './world.ts';
 
 const QUIET = { seed: 7, faults: [], killsInEachStep: false, hasBrokers: false };
@@ -37,15 +36,6 @@ test('the oracle finds nothing in what a bridge did, and each thing that is chan
   assert.deepEqual(found(played), ['twice']);
   played.service.posts.splice(1, 1, { ...post, eventIds: ['OTHER'], isAccepted: false });
   assert.deepEqual(found(played), ['forbidden', 'twice']);
-});
-
-test('the short profile finds no fault in at least 20 kills', async (t) => {
-  const log = (line: string) => t.diagnostic(line);
-  const options = { seed: 1, maintenances: 0, kills: 20, minutes: null, isLong: false, jobs: 2, log };
-  const { kills, digest, repeatedBy, maintenances, ...faults } = await processes.run(options);
-  assert.ok(kills >= 20 && maintenances >= 30);
-  assert.deepEqual([digest, repeatedBy], [null, {}]);
-  for (const [fault, count] of Object.entries(faults)) assert.equal(count, 0, fault);
 });
 
 function stepOf(played: Played, index: number) {

@@ -38,7 +38,7 @@ function failing(name: string, error: 'EIO' | 'EROFS'): Fault {
     kind: 'disk',
     mayEnd: true,
     losesReceipts: true,
-    missing: () => withoutStrace,
+    missing: () => withoutStrace() ?? false,
     begin: async (world) => {
       const tracers = new Tracers(world.folder.store, error);
       running.set(world, tracers);
