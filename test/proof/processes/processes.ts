@@ -1,6 +1,7 @@
 // Options → one bridge after the other as real processes under real faults, and what was wrong.
 import { inScope, type Scope } from '../cost/scope.ts';
 import { type Counts, NOTHING, type Part, type ProofOptions } from '../part.ts';
+import { inParallel } from '../turns.ts';
 import { Figures } from './figures.ts';
 import { judge } from './oracle.ts';
 import { missingFor, worldsOf } from './plan.ts';
@@ -26,7 +27,7 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
   let done = 0;
   const worlds = runnable(options);
   const kafka = options.isLong ? await kafkaFor(scope, options) : null;
-  await inTurns(worlds, options.jobs * WORLDS_OF_A_JOB, async (plan) => {
+  const playOne = async (plan: WorldPlan) => {
     try {
       const played = await inScope(async (t) => (await World.open(t, plan, kafka)).play());
       count(counts, played, options, problems);
@@ -39,6 +40,10 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
     done += 1;
     if (done % WORLDS_OF_A_LINE === 0)
       options.log(`processes: ${done} of ${worlds.length} worlds, ${counts.kills} kills, ${figures.text}`);
+  };
+  const left = worlds.values();
+  await inParallel(options.jobs * WORLDS_OF_A_JOB, async () => {
+    for (const plan of left) await playOne(plan);
   });
   options.log(`processes: ${worlds.length} worlds, ${figures.text}`);
   problems.push(...figures.failures);
@@ -86,13 +91,4 @@ function count(counts: Mutable, played: Played, options: ProofOptions, problems:
 
 function repeat({ seed, isLong }: ProofOptions, { name }: WorldPlan): string {
   return `repeat: npm run proof -- --parts processes --seed ${seed}${isLong ? ' --long' : ''} --only ${name}`;
-}
-
-/** Each of the list, at most so many at a time. */
-async function inTurns<T>(list: readonly T[], atOnce: number, run: (each: T) => Promise<void>): Promise<void> {
-  const left = list.values();
-  const worker = async () => {
-    for (const each of left) await run(each);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
 }
