@@ -67,6 +67,11 @@ export class ApprovalCase {
     this.votes.push({ approver, isOwn, request, isPrepared, event: this.event, isSure: false });
   }
 
+  /** The bridge has stored a yes that every bridge of the group reads. */
+  votedByTopic(approver: string): void {
+    this.votes.push({ approver, isOwn: false, request: null, isPrepared: false, event: this.event, isSure: true });
+  }
+
   /** Certainly in use of budgets: Started, or posted and under no hold. */
   get isInUse(): boolean {
     if (this.event.EventStatus === 'Started') return true;
