@@ -1,6 +1,7 @@
 // A planned history → the same with what chance alone brings too seldom, drawn apart from the plan.
 import { Chance } from './chance.ts';
 import type { History, RuleSettings, Settings, SinkSettings, Step } from './history.ts';
+import { withEmphasis } from './planned-emphasis.ts';
 import { plannedFilter } from './planned-settings.ts';
 import { situations } from './planned-situations.ts';
 
@@ -15,11 +16,11 @@ export function withExtras(history: History): History {
   const narrowed = history.settings.map((settings) => withNarrowRules(settings, chance));
   const filters = new Chance(history.seed, history.world, 'filters');
   const settings = narrowed.map((each, place) => (place === 0 ? each : withOtherFilters(each, filters)));
-  const added = situations({ ...history, settings }, new Chance(history.seed, history.world, 'situations'));
-  const steps = [...history.steps, ...extras, ...added];
+  const emphasis = new Chance(history.seed, history.world, 'emphasis');
+  const emphasized = withEmphasis({ ...history, settings }, emphasis);
+  const steps = [...history.steps, ...extras, ...situations(emphasized)];
   return {
-    ...history,
-    settings,
+    ...emphasized,
     steps: steps.toSorted((one, other) => one.atMs - other.atMs),
   };
 }

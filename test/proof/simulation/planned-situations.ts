@@ -1,5 +1,5 @@
 // A planned history → short sequences of steps that chance alone seldom brings together.
-import { type Chance, guidOf } from './chance.ts';
+import { Chance, guidOf } from './chance.ts';
 import { type Act, type History, machineName, type RuleSettings, type Settings, type Step } from './history.ts';
 
 const SECOND = 1000;
@@ -8,15 +8,15 @@ const MINUTE = 60 * SECOND;
 const SHARE = 0.5;
 
 /** The steps of the situations. Each situation has events of its own. */
-export function situations(history: History, chance: Chance): readonly Step[] {
+export function situations(history: History): readonly Step[] {
   const [settings] = history.settings;
   if (settings === undefined) return [];
   return SITUATIONS.flatMap((begin, number) => {
-    // Draws as much, whether the situation is taken or not.
+    const chance = new Chance(history.seed, history.world, 'situation', number);
+    if (!chance.is(SHARE)) return [];
     const atMs = chance.between(10 * SECOND, lastMsOf(history));
-    const isTaken = chance.is(SHARE);
     const situation = new Situation({ history, settings, chance, atMs, number });
-    if (isTaken) begin(situation);
+    begin(situation);
     return situation.steps;
   });
 }
@@ -166,7 +166,7 @@ function worseBehindYes(situation: Situation): void {
   const worseAt = isPrepared ? 25 : 6;
   const fields = one !== other && chance.is(0.5) ? { Resources: [other] } : chance.one(worse);
   situation.at(worseAt, { do: 'change', event, fields });
-  if (chance.is(0.5)) situation.ask(worseAt + 3, 'billing', 'approve', event);
+  if (chance.is(isPrepared ? 0.9 : 0.5)) situation.ask(worseAt + 3, 'billing', 'approve', event);
   situation.ask(worseAt + 4, 'billing', 'release', event);
 }
 
@@ -200,10 +200,12 @@ function yesInBlindness(situation: Situation): void {
 function yesBeforeEvent(situation: Situation): void {
   const { chance, settings } = situation;
   const machine = settings.approvals.group.submit === 'leader' ? 0 : situation.machine;
-  const event = situation.schedule(0, { EventType: 'Reboot', notice: '120s' });
+  const event = situation.schedule(0, { EventType: chance.one(['Preempt', 'Preempt', 'Terminate']), notice: '120s' });
   situation.at(-1, { do: 'metadata', machine, fault: 'page', forMs: 10 * SECOND });
   situation.at(1, { do: 'tell', act: 'approve', event });
-  if (chance.is(0.7)) situation.at(4, { do: 'kill', machine, downMs: SECOND });
+  if (chance.is(0.8)) situation.at(4, { do: 'kill', machine, downMs: SECOND });
+  if (settings.approvals.required !== 'any')
+    situation.at(14, { do: 'ask', machine, as: 'operator', act: 'approve', event, seen: false });
 }
 
 /** Entries that cannot be read come after documents without the event, and before its end. */
@@ -225,7 +227,7 @@ function otherSettingsTwice(situation: Situation): void {
   for (const seconds of [0, 60]) situation.at(seconds, { do: 'settings', machine, use: chance.between(0, 4) });
 }
 
-/** A new one belongs at the end, because each draws from the same stream of chance. */
+/** A new one belongs at the end, because the number of each is the name of its stream of chance. */
 const SITUATIONS: readonly ((situation: Situation) => void)[] = [
   turnAfterWindow,
   restAcrossRestart,
@@ -237,4 +239,10 @@ const SITUATIONS: readonly ((situation: Situation) => void)[] = [
   unreadableEntries,
   worseBehindYes,
   otherSettingsTwice,
+  yesBeforeEvent,
+  restAcrossRestart,
+  yesBeforeEvent,
+  yesBeforeEvent,
+  worseBehindYes,
+  worseBehindYes,
 ];

@@ -193,7 +193,7 @@ export class Approvals {
   /** Between two documents too: has a window been open, and could budgets have let it through? */
   #lookAtTerms(one: ApprovalCase, atMs: number, wallMs: number): void {
     const ruling = rulingOf(this.#settings.approvals, one.event);
-    if (!one.hasFitted) one.hasFitted = this.#isWithin(one, ruling, atMs);
+    if (!one.hasFitted && this.#isWithin(one, ruling, atMs)) one.fitted();
     one.openMs ??= openSince(one, ruling, atMs, wallMs);
   }
 
@@ -365,7 +365,8 @@ export class Approvals {
     );
     const ruling = rulingOf(this.#settings.approvals, one.event);
     one.usesBudget = ruling.budgets.length > 0 && !this.#isVoted(one, this.#settings, ruling, one.event);
-    if (one.usesBudget && settings.length === 1) this.#checkTogether(one, ruling, atMs, wrong);
+    // A decision that waits for its turn need not fit again, even if its event names others meanwhile.
+    if (one.usesBudget && settings.length === 1 && !one.hasNewNames) this.#checkTogether(one, ruling, atMs, wrong);
   }
 
   /** As the last document has it; in the moment of a thaw, as the one before it, if that was Scheduled. */
