@@ -56,6 +56,7 @@ class World {
   readonly #eventIds = new Map([['*', '*']]);
   #posts = 0;
   #requests = 0;
+  #messages = 0;
 
   constructor(history: History, root: string) {
     this.#history = history;
@@ -242,8 +243,9 @@ class World {
           ? { Holds: [{ EventId, reason: 'the desk says so' }] }
           : { Releases: [{ EventId }] };
     for (const machine of this.#machines) {
-      machine.see({ kind: 'told', act, event: EventId });
-      machine.clock.run(() => machine.topic.send(message));
+      const id = `${this.#messages++}`;
+      machine.see({ kind: 'told', act, event: EventId, message: id });
+      machine.clock.run(() => machine.topic.send(message, { id }));
     }
   }
 }
