@@ -230,3 +230,18 @@ test('an accepted delivery of a healthy key copies no key, however many others f
   assert.equal(same.keys, keys);
   assert.deepEqual(news, []);
 });
+
+test('a delivery that was refused, or came too late, is reported as given up with its error; one to retry is not', () => {
+  const late = failure({ disposition: 'expired' });
+  for (const error of [refused, late]) {
+    const given = after([['a', error]]).news.filter(({ kind }) => kind === 'given up');
+    assert.deepEqual(
+      given.map((each) => 'error' in each && each.error),
+      [error],
+    );
+  }
+  assert.deepEqual(
+    after([['a', retry]]).news.map(({ kind }) => kind),
+    ['failed'],
+  );
+});
