@@ -1,4 +1,4 @@
-// The options of a run → its turns, until it has done enough or its time is over; and a few workers at a time.
+// The options of a run → its turns, until it has done enough or its time is over.
 
 const MINUTE_MS = 60_000;
 

@@ -33,11 +33,11 @@ export class ApprovalCase {
   /** Since when nothing has stood in the way of a StartRequest; null while something does. */
   freeMs: number | null = null;
   wasPosted = false;
+  /** A StartRequest was posted, and no answer says that it was not accepted. */
+  mayBeAccepted = false;
   /** Decided in a dry run, an event is never posted later either. */
   wasDry = false;
 
-  /** The event as it was when a rule within budgets could approve it first. */
-  #fitted: ListedEvent | null = null;
   /** When a window of its rule was open first, and NotBefore lay ahead. */
   openMs: number | null = null;
   /** A rule within budgets has posted it, and nothing has undone that. */
@@ -65,21 +65,6 @@ export class ApprovalCase {
 
   vote(approver: string, isOwn: boolean, request: number | null = null, isPrepared = false): void {
     this.votes.push({ approver, isOwn, request, isPrepared, event: this.event, isSure: false });
-  }
-
-  /** At some time a rule within budgets could approve it. */
-  get hasFitted(): boolean {
-    return this.#fitted !== null;
-  }
-
-  fitted(): void {
-    this.#fitted = this.event;
-  }
-
-  /** It names a machine that it did not name when it fitted first. */
-  get hasNewNames(): boolean {
-    const names = this.#fitted?.Resources ?? this.event.Resources;
-    return !this.event.Resources.every((name) => names.includes(name));
   }
 
   /** The bridge has stored a yes that every bridge of the group reads. */

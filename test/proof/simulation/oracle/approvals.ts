@@ -190,11 +190,16 @@ export class Approvals {
     for (const one of this.#cases.values()) this.#lookAtTerms(one, atMs, wallMs);
   }
 
-  /** Between two documents too: has a window been open, and could budgets have let it through? */
+  /** Between two documents too: has a window been open? */
   #lookAtTerms(one: ApprovalCase, atMs: number, wallMs: number): void {
     const ruling = rulingOf(this.#settings.approvals, one.event);
-    if (!one.hasFitted && this.#isWithin(one, ruling, atMs)) one.fitted();
     one.openMs ??= openSince(one, ruling, atMs, wallMs);
+  }
+
+  /** What may have been accepted is not taken back, and without a store nothing is. At a thaw, the document may be new. */
+  #mayFit(one: ApprovalCase, ruling: Ruling, atMs: number): boolean {
+    if (atMs === this.#thawedMs) return true;
+    return one.mayBeAccepted || atMs - this.#failedMs < FRESH_MS || this.#isWithin(one, ruling, atMs);
   }
 
   /** Whether the bridge may believe that no budget is exceeded. */
@@ -363,10 +368,10 @@ export class Approvals {
     this.#restsOn(one, key, () =>
       settings.some((each) => events.some((event) => this.#reasonAgainst(one, each, event, atMs, wallMs) === null)),
     );
+    one.mayBeAccepted = true;
     const ruling = rulingOf(this.#settings.approvals, one.event);
     one.usesBudget = ruling.budgets.length > 0 && !this.#isVoted(one, this.#settings, ruling, one.event);
-    // A decision that waits for its turn need not fit again, even if its event names others meanwhile.
-    if (one.usesBudget && settings.length === 1 && !one.hasNewNames) this.#checkTogether(one, ruling, atMs, wrong);
+    if (one.usesBudget && settings.length === 1) this.#checkTogether(one, ruling, atMs, wrong);
   }
 
   /** As the last document has it; in the moment of a thaw, as the one before it, if that was Scheduled. */
@@ -439,7 +444,7 @@ export class Approvals {
       if (openMs === null) return 'no window of its rule has opened before NotBefore';
       if (!isOpen(ruling, wallMs)) return 'no window of its rule is open';
     }
-    if (!one.hasFitted && !this.#isWithin(one, ruling, atMs)) return 'a budget of its rule was exceeded all the time';
+    if (!this.#mayFit(one, ruling, atMs)) return 'a budget of its rule is exceeded';
     return ruling.during === null || isByDeadline ? one.firstMs : Math.max(one.firstMs, openMs ?? one.firstMs);
   }
 
@@ -447,6 +452,7 @@ export class Approvals {
     for (const eventId of this.#posts.get(post) ?? []) {
       const key = keyOf(eventId);
       const one = this.#cases.get(key);
+      if (one !== undefined && status !== null && status !== 200) one.mayBeAccepted = false;
       // Whatever is neither accepted nor tried again is not in use any more.
       if (one !== undefined && status !== null && status >= 400 && status < 500) one.usesBudget = false;
       if (status !== 200) continue;
