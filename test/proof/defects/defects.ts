@@ -1,5 +1,6 @@
 // A part of the proof: deliberate defects of the sources → each must be found, or the part fails.
 import { NOTHING, type Part, type ProofOptions } from '../part.ts';
+import { inParallel } from '../turns.ts';
 import { type DefectPatch, LEAST_DEFECTS, obstacleTo, ROOT, readPatches } from './patches.ts';
 import { search } from './search.ts';
 import { SourceCopy } from './source-copy.ts';
@@ -10,11 +11,17 @@ export const defects: Part = {
   run: async (options) => {
     const patches = readPatches();
     expectAll(patches);
-    if (options.isLong) await expectFound(patches, options);
+    if (options.isLong) await expectFound(chosen(patches, options), options);
     else options.log(`${patches.length} defects can be applied; the long profile searches each`);
     return NOTHING;
   },
 };
+
+function chosen(patches: readonly DefectPatch[], { only }: ProofOptions): readonly DefectPatch[] {
+  const some = patches.filter(({ name }) => only === null || name.includes(only));
+  if (some.length === 0) throw new Error(`no defect's name has "${only}" in it`);
+  return some;
+}
 
 function expectAll(patches: readonly DefectPatch[]): void {
   if (patches.length < LEAST_DEFECTS) throw new Error(`there are ${patches.length} defects, not ${LEAST_DEFECTS}`);
@@ -40,6 +47,6 @@ export async function expectFound(
       if (!isFound) missed.push(patch.name);
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(jobs, patches.length)) }, work));
+  await inParallel(Math.min(jobs, patches.length), work);
   if (missed.length > 0) throw new Error(`${missed.length} defects were not found: ${missed.sort().join(', ')}`);
 }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FAULTS, type Fault } from '../part.ts';
+import type { FaultFound } from '../simulation/oracle/finding.ts';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 /** So many defects are promised in docs/proof.md. */
@@ -15,7 +16,7 @@ const FARTHEST = 600;
 /** A defect that histories of a seed must find as this fault. */
 interface SimulatedSearch {
   readonly by: 'simulation';
-  readonly fault: Fault;
+  readonly fault: FaultFound;
   readonly seed: number;
   /** The search ends with the history that brings their number to this or more. */
   readonly maintenances: number;
@@ -62,16 +63,18 @@ export function readHeader(file: string, text: string): Pick<DefectPatch, 'defec
   const [defect, foundAs] = [fields.get('Defect'), fields.get('Found as')];
   if (defect === undefined || foundAs === undefined) throw new Error(`${file} has no line "Defect:" or "Found as:".`);
   const [part, only, seed] = [fields.get('Part'), fields.get('Only'), Number(fields.get('Seed') ?? SEED)];
-  const fault = FAULTS.find((each) => each === foundAs) ?? null;
-  if (fault === null && (part === undefined || foundAs !== 'failed'))
-    throw new Error(`${file}: "Found as:" takes one of ${FAULTS.join(', ')}, or of a part also failed.`);
-  if (part !== undefined) {
+  const fault = [...FAULTS, 'late' as const].find((each) => each === foundAs) ?? null;
+  if (part !== undefined && fault !== 'late' && (fault !== null || foundAs === 'failed')) {
     const more = (fields.get('Options') ?? '').split(' ').filter((each) => each !== '');
     const options = [...(only === undefined ? [] : ['--only', only]), ...more];
     return { defect, search: { by: 'part', part, fault, seed, options } };
   }
+  if (part !== undefined || fault === null)
+    throw new Error(
+      `${file}: "Found as:" takes one of ${FAULTS.join(', ')}; without a part also late, with one failed.`,
+    );
   const maintenances = Number(fields.get('Maintenances') ?? FARTHEST);
-  return { defect, search: { by: 'simulation', fault: fault as Fault, seed, maintenances } };
+  return { defect, search: { by: 'simulation', fault, seed, maintenances } };
 }
 
 /** Why the patch cannot be applied to these sources; null if it can. */

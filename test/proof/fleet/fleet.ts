@@ -67,6 +67,7 @@ function countsOf(lives: readonly PlayedLife[], herds: readonly SimulatedHerd[],
     ...Object.fromEntries(FAULTS.map((fault) => [fault, count(fault)])),
     maintenances: lives.reduce((sum, { events }) => sum + events.length, 0),
     kills: lives.reduce((sum, { kills }) => sum + kills, 0),
+    problems: findings.flatMap(({ fault, what }) => (fault === 'late' ? [`late: ${what}`] : [])),
     digest: createHash('sha256').update(seen.join('\n')).digest('hex'),
   };
 }

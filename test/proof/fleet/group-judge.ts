@@ -1,9 +1,10 @@
 // What a group did with one event → StartRequests and ids that are wrong, and what a consumer sees.
 import type { Fault } from '../part.ts';
 import type { Observation, Observed } from '../simulation/observation.ts';
+import type { FaultFound } from '../simulation/oracle/finding.ts';
 
 export interface GroupFinding {
-  readonly fault: Fault;
+  readonly fault: FaultFound;
   readonly what: string;
 }
 

@@ -57,6 +57,7 @@ function countsOf(worlds: readonly JudgedWorld[], { minutes }: ProofOptions): Co
     digest: createHash('sha256')
       .update(worlds.map(({ digest }) => digest).join('\n'))
       .digest('hex'),
+    problems: findings.filter(({ fault }) => fault === 'late').map(textOf),
     repeatedBy: minutes === null ? {} : { maintenances },
   };
 }

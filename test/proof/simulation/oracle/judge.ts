@@ -11,6 +11,7 @@ import { judgeChanges } from './changes-of-machine.ts';
 import { judgeDeliveries } from './deliveries.ts';
 import type { Observer } from './expected-cloud-event.ts';
 import type { Finding, Report } from './finding.ts';
+import { judgeLateness } from './lateness.ts';
 import { PossibleApprovals } from './possible-approvals.ts';
 import { judgeSight } from './sight.ts';
 
@@ -41,6 +42,8 @@ export function judge({
     judgeAnswers(seen, settings, report);
     judgeDeliveries(seen, settings, report);
     judgeSight(seen, report);
+    const steps = history.steps.filter((step) => 'machine' in step && step.machine === machine);
+    judgeLateness(seen, steps, settings, report);
   }
   return findings;
 }
