@@ -12,6 +12,8 @@ export interface ApprovalPorts {
   lastReadAt(): Instant | null;
   /** When this process or, after a restart, an earlier one read the last good document; null if none was ever read. */
   lastGoodAt(): Instant | null;
+  /** Whether a newer document was read whose changes could not be committed: what it says of an event is not known. */
+  isBehind(): boolean;
   /** Whether the bridge cannot see the metadata service, as `source.blind` reports. */
   isBlind(): boolean;
   /**

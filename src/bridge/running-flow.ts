@@ -87,6 +87,7 @@ export class RunningFlow implements AsyncDisposable {
         events: () => store.state.events,
         lastReadAt: () => readHere(store.state.lastGoodAt),
         lastGoodAt: () => store.state.lastGoodAt,
+        isBehind: () => store.isBehind,
         isBlind: () => store.blindness !== null,
         read: (signal) => metadata.read(signal),
         room: (reads) => metadata.rate.room(reads),

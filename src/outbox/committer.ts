@@ -26,6 +26,7 @@ export class Committer {
   readonly #parts: CommitterParts;
   #state: KnownState;
   #blindness: Blindness | null;
+  #isBehind = false;
   #fault: string | null = null;
   /** The kind of write that was logged as failing and has not recovered. */
   #logged: 'heartbeat' | 'transaction' | null = null;
@@ -42,6 +43,11 @@ export class Committer {
 
   get blindness(): Blindness | null {
     return this.#blindness;
+  }
+
+  /** Whether a document was read whose changes could not be committed yet. */
+  get isBehind(): boolean {
+    return this.#isBehind;
   }
 
   /** Why the last commit failed; null if it succeeded. */
@@ -66,7 +72,9 @@ export class Committer {
   advance(next: NextState, work: (transaction: Transaction) => () => void): void {
     try {
       this.step(next, work);
+      if (next.state) this.#isBehind = false;
     } catch (error) {
+      if (next.state) this.#isBehind = true;
       // An internal error must not end the flow either: it is logged, and the next poll compares again.
       this.#logFault(messageOf(error), 'transaction');
     }
@@ -92,6 +100,7 @@ export class Committer {
   /** After a document without changes: stores only its time, without a flush to disk. */
   keep(state: KnownState): void {
     this.#state = state;
+    this.#isBehind = false;
     const isStored = state.lastGoodAt === null || this.#parts.outbox.heartbeat(state.lastGoodAt);
     this.#logFault(isStored ? null : 'the time of the last document could not be stored', 'heartbeat');
   }

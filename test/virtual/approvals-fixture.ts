@@ -86,6 +86,8 @@ export class ApprovalsFixture {
   answerTo: (eventIds: readonly string[]) => PostResult = () => ACCEPTED;
   /** Whether reading the document fails. */
   isAway = false;
+  /** Whether the last document could not be stored. */
+  isBehind = false;
   /** Whether sight of the service is lost. */
   isBlind = false;
   readonly log: string[] = [];
@@ -125,6 +127,7 @@ export class ApprovalsFixture {
         read: (signal) => this.#read(approvals, signal),
         post: (eventIds, signal) => this.#post(approvals, eventIds, signal),
         room: (reads) => this.rate.room(reads),
+        isBehind: () => this.isBehind,
         isBlind: () => this.isBlind,
         wasSent: (sink, occurrence) => this.sent.has(`${sink} ${occurrence}`),
         actsOn: () => true,
@@ -206,7 +209,9 @@ export class ApprovalsFixture {
     }
     for (const [key, { occurrence, event }] of this.#known)
       if (!next.has(key)) changes.push(this.#change('ended', key, occurrence, event, at));
+    this.isBehind = changes.length > 0;
     const commit = this.store.commit((transaction) => this.#approvals?.observe(transaction, changes));
+    this.isBehind = false;
     for (const { key, occurrence, phase } of changes) if (phase === 'ended') this.store.end(key, occurrence, at.wallMs);
     this.#known = next;
     this.#readAt = at;

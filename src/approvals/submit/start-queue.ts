@@ -220,8 +220,9 @@ export class StartQueue {
   }
 
   #isFresh(): boolean {
-    const readAt = this.#parts.ports.lastReadAt();
-    return readAt !== null && ageMs(readAt, now(this.#parts.deps)) <= FRESH_MS;
+    const { ports } = this.#parts;
+    const readAt = ports.lastReadAt();
+    return readAt !== null && !ports.isBehind() && ageMs(readAt, now(this.#parts.deps)) <= FRESH_MS;
   }
 }
 

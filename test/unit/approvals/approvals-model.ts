@@ -67,6 +67,8 @@ export class ApprovalsModel {
   readonly #seenIds: string[] = [];
   #known: ReadonlyMap<string, KnownEvent> = new Map();
   #readAt: Instant | null = null;
+  /** The last document could not be stored. */
+  #isBehind = false;
   #goodAt: Instant | null = null;
   #occurrences = 0;
   #voided = 0;
@@ -171,6 +173,7 @@ export class ApprovalsModel {
       const firstSent = ({ phase }: EventChange) => (phase === 'scheduled' ? sinks : []);
       this.#transact((transaction) => commits.push(approvals.observe(transaction, changes, firstSent)));
     });
+    this.#isBehind = !isStored && changes.length > 0;
     if (!isStored) {
       this.#reopened();
       return;
@@ -543,10 +546,12 @@ export class ApprovalsModel {
       this.#abandon(this.#process, config);
     }
     this.#readAt = null;
+    this.#isBehind = false;
     const process = processOf(config, this.store, this.time, {
       events: () => this.#known,
       lastReadAt: () => this.#readAt,
       lastGoodAt: () => this.#goodAt,
+      isBehind: () => this.#isBehind,
       room: (reads) => this.#room(reads),
       isBlind: () => this.oracle.isBlind,
       poll: () => this.#read(),

@@ -42,7 +42,7 @@ export interface Process {
 
 /** What is around a process. */
 export interface Surroundings
-  extends Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'lastGoodAt' | 'isBlind' | 'room'>,
+  extends Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'lastGoodAt' | 'isBehind' | 'isBlind' | 'room'>,
     Pick<ApprovalStore, 'commit'> {
   poll(): void;
   post(process: Process, eventIds: readonly string[]): Promise<PostResult>;
@@ -77,6 +77,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
       lastReadAt: () => (process.isDead ? null : surroundings.lastReadAt()),
       lastGoodAt: () => surroundings.lastGoodAt(),
       room: (reads) => surroundings.room(reads),
+      isBehind: () => surroundings.isBehind(),
       isBlind: () => surroundings.isBlind(),
       wasSent: (sink) => process.config.holdingSinks.has(sink),
       actsOn: () => true,

@@ -60,6 +60,7 @@ class World {
       events: () => events,
       lastReadAt: () => this.#readAt,
       lastGoodAt: () => this.#readAt,
+      isBehind: () => false,
       isBlind: () => false,
       read: (signal: AbortSignal) => this.source.read(signal),
       room: (reads: number) => this.source.rate.room(reads),

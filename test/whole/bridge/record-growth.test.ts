@@ -47,6 +47,7 @@ function fixture(t: TestContext): Fixture {
         events: () => new Map([['a', event]]),
         lastReadAt: () => null,
         lastGoodAt: () => null,
+        isBehind: () => false,
         isBlind: () => false,
         wasSent: () => false,
         actsOn: () => true,

@@ -192,6 +192,24 @@ function unreachable(mayHaveArrived: boolean): PostResult {
   return { kind: 'again', delayMs: 1000, error, mayHaveArrived };
 }
 
+for (const [what, fields] of [
+  ['has started', STARTED],
+  ['names one more machine', { resources: ['WestNO_0', 'other_1'] }],
+] as const)
+  test(`nothing is posted again while a document that says that the event ${what} cannot be stored`, async (t) => {
+    const { fixture, approvals } = approvalsOverOneEvent(t);
+    fixture.answers = [LOST];
+    assert.equal(await stateOf(approve(approvals)), '202 submitting');
+    const posts = fixture.posts.length;
+    fixture.store.fault = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
+    fixture.list(EVENT_ID, fields);
+    assert.throws(() => fixture.poll(), /the disk is full/);
+    assert.equal(await fixture.postsAfter(5000), posts);
+    fixture.store.fault = null;
+    fixture.poll();
+    assert.equal(await fixture.postsAfter(5000), posts);
+  });
+
 test('a lost answer stays in doubt over a restart, though one before it failed with the same code and had not arrived', async (t) => {
   const rule = { policy: [{ when: {}, then: 'approve' }] } as const;
   const { fixture } = approvalsOverOneEvent(t, rule);
