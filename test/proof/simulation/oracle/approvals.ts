@@ -88,11 +88,13 @@ export class Approvals {
       case 'settings':
         this.#coming = each.outcome === 'asked' ? each.settings : null;
         if (each.outcome === 'applied') {
-          this.#before = { settings: this.#settings, untilMs: each.atMs };
+          const before = this.#settings;
+          this.#before = { settings: before, untilMs: each.atMs };
           this.#settings = each.settings;
           for (const one of this.#cases.values()) {
             if (!this.#holdsBy(one.heldBySink)) one.heldBySink = null;
             one.usesBudget = false;
+            one.carriedMs = this.#carriedOver(one, before, each);
             one.doubtVotes();
           }
         }
@@ -423,7 +425,7 @@ export class Approvals {
     const byRule = this.#ruleSince(one, ruling, event, atMs, wallMs);
     const since = [
       ...(typeof byRule === 'number' ? [byRule] : []),
-      ...(isVoted ? [Math.max(one.firstMs, toldMs ?? 0)] : []),
+      ...(isVoted ? [Math.max(one.firstMs, toldMs ?? 0), one.carriedMs ?? Number.POSITIVE_INFINITY] : []),
     ];
     if (since.length === 0)
       return `no rule, deadline or quorum approves it: ${byRule}, and no quorum (${voters.join(', ') || 'nobody'} said yes)`;
@@ -433,6 +435,14 @@ export class Approvals {
     if (rank === null) return 'in this group only machines that the event names submit';
     const turnMs = Math.min(...since) + rank * secondsOf(failoverAfter) * 1000;
     return one.hasJumped || atMs >= turnMs ? null : `the turn of rank ${rank} comes at ${turnMs} ms`;
+  }
+
+  /** A decision of a rule stands without a break if approvers have decided when the rule is gone. */
+  #carriedOver(one: ApprovalCase, before: Settings, { atMs, wallMs }: Observation): number | null {
+    const since = this.#ruleSince(one, rulingOf(before.approvals, one.event), one.event, atMs, wallMs);
+    const isVoted = this.#isVoted(one, this.#settings, rulingOf(this.#settings.approvals, one.event), one.event);
+    if (!isVoted) return null;
+    return typeof since === 'number' ? since : one.carriedMs;
   }
 
   /** Since when its rule, or the deadline of that, approves it; or why it does not. */

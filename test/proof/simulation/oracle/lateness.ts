@@ -1,4 +1,4 @@
-// The observations of one machine and the troubles planned for its sinks → CloudEvents that a healthy sink got too late.
+// What arrived at one machine's sinks, and their troubles → what a healthy sink got too late.
 import type { Settings, Step } from '../history.ts';
 import type { Observation, Observed } from '../observation.ts';
 import type { Report } from './finding.ts';
