@@ -179,9 +179,12 @@ export class Changes {
   /** Events that may have ended by the document that is compared now, as they are if they have not. */
   readonly #undecided = new Map<string, Open>();
 
+  /** Two processes may read two documents in one moment, so the time alone does not tell which one it follows from. */
   #isNext(change: ExpectedChange): boolean {
     const head = this.#told.get(keyOf(change.event.EventId))?.[0];
-    return head?.id === change.id && head.event['time'] === new Date(change.wallMs).toISOString();
+    if (head?.id !== change.id || head.event['time'] !== new Date(change.wallMs).toISOString()) return false;
+    const { observer } = head.event['data'] as { readonly observer: Json };
+    return observer['documentIncarnation'] === change.incarnation;
   }
 
   #match(key: string, change: ExpectedChange, atMs: number): void {
