@@ -106,7 +106,8 @@ export class Approvals {
       case 'reply':
         return this.#replied(each);
       case 'told':
-        if (each.act === 'approve') this.#toldMs.set(keyOf(each.event), each.atMs);
+        if (each.act === 'approve')
+          this.#toldMs.set(keyOf(each.event), this.#toldMs.get(keyOf(each.event)) ?? each.atMs);
         if (each.act === 'approve') this.#mayVote(keyOf(each.event), 'desk');
         if (each.act === 'approve') this.#messages.set(each.message, keyOf(each.event));
         if (each.act === 'hold') this.#mayBeHeld.add(keyOf(each.event));

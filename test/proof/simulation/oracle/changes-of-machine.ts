@@ -40,7 +40,7 @@ export function judgeChanges(
   for (const [place, each] of seen.entries()) {
     if (each.kind === 'begun') {
       changes.begun(each.wallMs - each.atMs, each.atMs);
-      if (beginsInVain(seen, place)) unsureUntilMs = each.atMs + IDENTIFIED_MS;
+      unsureUntilMs = beginsInVain(seen, place) ? each.atMs + IDENTIFIED_MS : -1;
     } else if (each.kind === 'jumped') changes.jumped(each.wallMs - each.atMs);
     else if (each.kind === 'commit-failed' && each.atMs < unsureUntilMs) unsureUntilMs = each.atMs + IDENTIFIED_MS;
     else if (each.kind === 'document') changes.read(each, each.atMs > unsureUntilMs && !failsNow(seen, place));

@@ -30,6 +30,13 @@ interface Epoch {
   readonly rowBegun: Moment;
 }
 
+/** Empty answers in a row. The first ones may not count: what cannot be stored is forgotten. */
+interface EmptyRow {
+  readonly least: number;
+  readonly most: number;
+  readonly since: Moment;
+}
+
 /** What is wanted of one document. */
 interface Wanted {
   readonly change: ExpectedChange;
@@ -41,7 +48,7 @@ interface State {
   readonly incarnation: number | null;
   readonly lastGood: Moment | null;
   readonly epoch: Epoch | null;
-  readonly empty: { readonly count: number; readonly since: Moment } | null;
+  readonly empty: EmptyRow | null;
   /** In the order in which they were first seen. */
   readonly open: ReadonlyMap<string, Open>;
 }
@@ -139,7 +146,7 @@ export class Changes {
       const { lastGood } = this.#state;
       this.#state = { ...this.#state, lastGood: { fromMs: lastGood?.fromMs ?? atMs, toMs: atMs } };
       if (must.length > 0 || this.#isNews(next)) return;
-      this.#state = { ...next, lastGood: this.#state.lastGood };
+      this.#state = { ...next, lastGood: this.#state.lastGood, empty: next.empty && { ...next.empty, least: 0 } };
       return;
     }
     this.#settle(next, wanted, atMs);
@@ -210,10 +217,7 @@ export class Changes {
     const state = this.#state;
     const epoch = this.#epochOf(document, atMs);
     const incarnation = document.incarnation ?? state.incarnation;
-    const empty =
-      document.incarnation === null
-        ? { count: (state.empty?.count ?? 0) + 1, since: state.empty?.since ?? exactly(atMs) }
-        : null;
+    const empty = document.incarnation === null ? emptyRowAfter(state.empty, atMs) : null;
     const open = new Map(state.open);
     const wanted: Wanted[] = [];
     const batch = new Map<string, number>();
@@ -302,8 +306,8 @@ export class Changes {
     const isProven =
       gone.epoch === epoch.number ? 'yes' : either(atLeast(epoch.begun, atMs, this.#settleMs), outlasted);
     if (empty === null) return isProven;
-    const isConvincing = empty.count >= EMPTY_ANSWERS ? atLeast(empty.since, atMs, EMPTY_MS) : 'no';
-    return both(isProven, isConvincing);
+    const isEnough = empty.least >= EMPTY_ANSWERS ? 'yes' : empty.most >= EMPTY_ANSWERS ? 'maybe' : 'no';
+    return both(isProven, both(isEnough, atLeast(empty.since, atMs, EMPTY_MS)));
   }
 
   #outcomesOf(key: string, gone: Open, epoch: Epoch, byEmpty: boolean, wallMs: number): readonly string[] {
@@ -331,4 +335,10 @@ export class Changes {
     const base = id.replace(/:r\d+$/, '');
     this.#used.set(base, (this.#used.get(base) ?? 0) + 1);
   }
+}
+
+function emptyRowAfter(row: EmptyRow | null, atMs: number): EmptyRow {
+  if (row === null) return { least: 1, most: 1, since: exactly(atMs) };
+  const since = row.least === 0 ? { ...row.since, toMs: atMs } : row.since;
+  return { least: row.least + 1, most: row.most + 1, since };
 }
