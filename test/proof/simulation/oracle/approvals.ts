@@ -371,10 +371,10 @@ export class Approvals {
     this.#restsOn(one, key, () =>
       settings.some((each) => events.some((event) => this.#reasonAgainst(one, each, event, atMs, wallMs) === null)),
     );
-    one.mayBeAccepted = true;
     const ruling = rulingOf(this.#settings.approvals, one.event);
     one.usesBudget = ruling.budgets.length > 0 && !this.#isVoted(one, this.#settings, ruling, one.event);
-    if (one.usesBudget && settings.length === 1) this.#checkTogether(one, ruling, atMs, wrong);
+    if (one.usesBudget && settings.length === 1 && !one.mayBeAccepted) this.#checkTogether(one, ruling, atMs, wrong);
+    one.mayBeAccepted = true;
   }
 
   /** As the last document has it; in the moment of a thaw, as the one before it, if that was Scheduled. */

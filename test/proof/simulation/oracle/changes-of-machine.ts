@@ -1,6 +1,6 @@
 // The observations of one machine → its documents in order, and which of them certainly counted.
 import type { Settings } from '../history.ts';
-import type { Observation } from '../observation.ts';
+import type { Observation, Observed } from '../observation.ts';
 import { Changes, type Told } from './changes.ts';
 import type { Json, Observer } from './expected-cloud-event.ts';
 import type { Report } from './finding.ts';
@@ -37,16 +37,24 @@ export function judgeChanges(
   const byKey = Map.groupBy(told, ({ event }) => String(event['partitionkey']));
   const changes = new Changes({ settings, observer, told: byKey, mayBeApproved, report });
   let unsureUntilMs = -1;
+  let begunWallMs = 0;
   for (const [place, each] of seen.entries()) {
     if (each.kind === 'begun') {
       changes.begun(each.wallMs - each.atMs, each.atMs);
+      begunWallMs = each.wallMs;
       unsureUntilMs = beginsInVain(seen, place) ? each.atMs + IDENTIFIED_MS : -1;
     } else if (each.kind === 'jumped') changes.jumped(each.wallMs - each.atMs);
     else if (each.kind === 'commit-failed' && each.atMs < unsureUntilMs) unsureUntilMs = each.atMs + IDENTIFIED_MS;
+    else if (each.kind === 'arrival' && each.atMs < unsureUntilMs && timeOf(each) > begunWallMs) unsureUntilMs = -1;
     else if (each.kind === 'document') changes.read(each, each.atMs > unsureUntilMs && !failsNow(seen, place));
     follow(each, changes.open);
   }
   changes.end(seen.at(-1)?.atMs ?? 0);
+}
+
+/** Of the document from which it follows: a process that has published one knows who it is. */
+function timeOf({ text }: Observed<'arrival'>): number {
+  return Date.parse((JSON.parse(text) as { readonly time: string }).time);
 }
 
 /** Whether a commit failed in the moment in which this process began, so that it did not store who it is. */
