@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { ANY, approve, order, posts } from '../../virtual/posting-fixture.ts';
 import { accept, always, failure } from '../../virtual/scripted-adapter.ts';
 import { HOUR, MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
@@ -49,6 +50,23 @@ test('a disk that is full while a sink is away loses nothing of what was stored 
   bridge.freeDisk();
   await bridge.advance(2 * SECOND);
   assert.deepEqual(bridge.sink('audit').changes, ['scheduled', 'scheduled']);
+});
+
+test('on a full disk no StartRequest goes out for an event that the last document lists as Started', async (t) => {
+  const bridge = new VirtualBridge(t, { approvals: ANY });
+  bridge.maxPages = 400;
+  const { EventId } = bridge.simulation.schedule(LONG);
+  order(bridge, { status: 503 });
+  await bridge.startFor(2 * SECOND);
+  await approve(bridge, 'orders', EventId);
+  assert.ok(posts(bridge).length > 0);
+  bridge.fillDisk();
+  bridge.simulation.order('POST', `/events/${EventId}/start`);
+  await bridge.advance(1500);
+  const before = posts(bridge).length;
+  await bridge.advance(8 * SECOND);
+  assert.equal(bridge.logged('nothing can be stored').length, 1);
+  assert.equal(posts(bridge).length, before);
 });
 
 test('a second run on the same store is refused, and the first one continues', async (t) => {
