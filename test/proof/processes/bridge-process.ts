@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Program, type ProgramOptions } from '../../support/program.ts';
 import { type BridgeFolder, TOKEN, urlOf } from '../../support/running-bridge.ts';
+import { dyingWithUs } from './leftovers.ts';
 
 const RESTART_MS = 200;
 
@@ -61,9 +62,10 @@ export class BridgeProcess {
     this.#isWanted = true;
     this.#how = 'by itself';
     this.#startedMs = isAfterKill ? performance.now() : null;
-    const { env, ...options } = this.options;
+    const { env, launcher = [], ...options } = this.options;
     const program = new Program(['run', '--config', this.#folder.config], {
       ...options,
+      launcher: [...dyingWithUs(), ...launcher],
       env: { TOKEN, ...this.#env, ...env },
     });
     this.#program = program;

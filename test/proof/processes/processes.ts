@@ -2,6 +2,7 @@
 import { inScope, type Scope } from '../cost/scope.ts';
 import { type Counts, NOTHING, type Part, type ProofOptions } from '../part.ts';
 import { Figures } from './figures.ts';
+import { folderOfRun } from './leftovers.ts';
 import { judge } from './oracle.ts';
 import { missingFor, worldsOf } from './plan.ts';
 import type { Played, WorldPlan } from './played.ts';
@@ -20,6 +21,7 @@ export const processes: Part = {
 };
 
 async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
+  const folder = folderOfRun(scope);
   const counts: Mutable = { ...NOTHING };
   const figures = new Figures();
   const problems: string[] = [];
@@ -28,7 +30,7 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
   const kafka = options.isLong ? await kafkaFor(scope, options) : null;
   await inTurns(worlds, options.jobs * WORLDS_OF_A_JOB, async (plan) => {
     try {
-      const played = await inScope(async (t) => (await World.open(t, plan, kafka)).play());
+      const played = await inScope(async (t) => (await World.open(t, plan, kafka, folder)).play());
       count(counts, played, options, problems);
       figures.add(played);
     } catch (error) {

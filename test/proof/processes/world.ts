@@ -54,9 +54,17 @@ export class World {
     this.#steps = storyOf(plan.seed, plan.name, Date.now());
   }
 
-  /** @param kafka addresses of a Kafka; null: none is played with */
-  static async open(t: TestContext, plan: WorldPlan, kafka: readonly string[] | null = null): Promise<World> {
-    const root = folderOf(t);
+  /**
+   * @param kafka addresses of a Kafka; null: none is played with
+   * @param parent where its folder is made; the system's folder for temporary files by default
+   */
+  static async open(
+    t: TestContext,
+    plan: WorldPlan,
+    kafka: readonly string[] | null = null,
+    parent?: string,
+  ): Promise<World> {
+    const root = folderOf(t, parent);
     const service = await MetadataService.start(t);
     const sides = [
       await webhook(t, 'audit', false),

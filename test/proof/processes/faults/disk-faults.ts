@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { smallDisk } from '../../../support/small-disk.ts';
 import { withoutStrace } from '../../files/strace.ts';
 import type { Fault } from '../fault.ts';
+import { dyingWithUs } from '../leftovers.ts';
 import type { World } from '../world.ts';
 
 const SIZE = '24m';
@@ -14,7 +15,7 @@ const withoutRoot = () => process.getuid?.() !== 0 && 'only root can mount a sma
 
 function onSmallDisk(world: World): void {
   if (world.disk !== null) return;
-  const disk = smallDisk(world.t, SIZE);
+  const disk = smallDisk(world.t, SIZE, world.root);
   if ('reason' in disk) throw new Error(disk.reason);
   world.moveTo(disk);
 }
@@ -70,7 +71,8 @@ class Tracers {
     const fault = ['-e', `trace=${FAILING}`, '-e', `inject=${FAILING}:error=${this.#error}`];
     const args = ['-f', ...fault, ...this.#paths, '-e', 'signal=none', '-o', '/dev/null', '-p', String(pid)];
     // It ends with the process that it traces, or at once if that is gone already.
-    const tracer = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const [command = '', ...words] = [...dyingWithUs(), 'strace', ...args];
+    const tracer = spawn(command, words, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#running.push(tracer);
     await Promise.race([once(tracer.stderr, 'data'), once(tracer, 'exit')]);
     tracer.stderr.resume();
