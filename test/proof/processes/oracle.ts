@@ -46,7 +46,7 @@ function judgeSink(
       report('altered', `${sink} has what is not a CloudEvent: ${arrival.text.slice(0, 200)}`);
     const before = seen.get(id);
     if (before !== undefined) {
-      if (!isExplained(played, sink, before, arrival)) report('twice', `${sink}: ${id} was sent again`);
+      if (!isExplained(played, before, arrival)) report('twice', `${sink}: ${id} was sent again`);
     } else seen.set(id, arrival);
     const bytes = owed.get(id) ?? first.get(id);
     if (bytes !== undefined && bytes !== arrival.text)

@@ -4,7 +4,7 @@ import { type Counts, NOTHING, type Part, type ProofOptions } from '../part.ts';
 import { Figures } from './figures.ts';
 import { folderOfRun } from './leftovers.ts';
 import { judge } from './oracle.ts';
-import { missingFor, worldsOf } from './plan.ts';
+import { KILLS_OF_A_WORLD, missingFor, mostWorlds, worldsOf } from './plan.ts';
 import type { Played, WorldPlan } from './played.ts';
 import { World } from './world.ts';
 
@@ -14,6 +14,7 @@ const MAINTENANCES = 3;
 const WORLDS_OF_A_JOB = 2;
 /** A run of all pairs takes long, so it prints how far it is. */
 const WORLDS_OF_A_LINE = 20;
+const MINUTE_MS = 60_000;
 
 export const processes: Part = {
   name: 'processes',
@@ -26,9 +27,9 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
   const figures = new Figures();
   const problems: string[] = [];
   let done = 0;
-  const worlds = runnable(options);
+  const worlds = new Begun(options);
   const kafka = options.isLong ? await kafkaFor(scope, options) : null;
-  await inTurns(worlds, options.jobs * WORLDS_OF_A_JOB, async (plan) => {
+  await inTurns(worlds.plans(), options.jobs * WORLDS_OF_A_JOB, async (plan) => {
     try {
       const played = await inScope(async (t) => (await World.open(t, plan, kafka, folder)).play());
       count(counts, played, options, problems);
@@ -39,24 +40,41 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
       problems.push(problem);
     }
     done += 1;
-    if (done % WORLDS_OF_A_LINE === 0)
-      options.log(`processes: ${done} of ${worlds.length} worlds, ${counts.kills} kills, ${figures.text}`);
+    if (done % WORLDS_OF_A_LINE === 0) options.log(`processes: ${done} worlds, ${counts.kills} kills, ${figures.text}`);
   });
-  options.log(`processes: ${worlds.length} worlds, ${figures.text}`);
+  for (const reason of worlds.reasons) options.log(`processes: not run: ${reason}`);
+  options.log(`processes: ${done} worlds, ${figures.text}`);
   problems.push(...figures.failures);
-  return { ...counts, problems };
+  if (options.minutes === null) return { ...counts, problems };
+  options.log(`processes: repeat: ${repeatOf(options, `first-${worlds.count}`)} --kills ${options.kills}`);
+  return { ...counts, problems, repeatedBy: { kills: worlds.killing * KILLS_OF_A_WORLD } };
 }
 
-/** Leaves out worlds with a fault that this machine cannot make, and prints the reasons. */
-function runnable(options: ProofOptions): readonly WorldPlan[] {
-  const reasons = new Set<string>();
-  const worlds = worldsOf(options).filter((plan) => {
-    const missing = missingFor(plan);
-    for (const reason of missing) reasons.add(reason);
-    return missing.length === 0;
-  });
-  for (const reason of reasons) options.log(`processes: not run: ${reason}`);
-  return worlds;
+/** Worlds until the list or the time is over, without those with a fault that this machine cannot make. */
+class Begun {
+  /** Of the list, with those that are left out. */
+  count = 0;
+  /** Of them, those that only kill. */
+  killing = 0;
+  readonly reasons = new Set<string>();
+  readonly #options: ProofOptions;
+
+  constructor(options: ProofOptions) {
+    this.#options = options;
+  }
+
+  *plans(): Generator<WorldPlan> {
+    const { minutes } = this.#options;
+    const endMs = minutes === null ? Number.POSITIVE_INFINITY : performance.now() + minutes * MINUTE_MS;
+    for (const plan of worldsOf(this.#options)) {
+      if (performance.now() > endMs || this.count >= mostWorlds(this.#options)) return;
+      this.count += 1;
+      if (plan.killsInEachStep) this.killing += 1;
+      const missing = missingFor(plan);
+      for (const reason of missing) this.reasons.add(reason);
+      if (missing.length === 0) yield plan;
+    }
+  }
 }
 
 async function kafkaFor(scope: Scope, { log }: ProofOptions): Promise<readonly string[] | null> {
@@ -78,6 +96,8 @@ function count(counts: Mutable, played: Played, options: ProofOptions, problems:
     counts[fault] += 1;
     options.log(`${fault}: ${plan.name}: ${what}; ${repeat(options, plan)}`);
   }
+  for (const { fault, hasBitten } of missing.length === 0 ? played.faults : [])
+    if (!hasBitten) problems.push(`${plan.name}: the fault ${fault.name} left no trace; ${repeat(options, plan)}`);
   const mayEnd = plan.faults.some((fault) => fault.mayEnd);
   for (const { how, code: ended, log } of bridge.gone)
     if (how === 'by itself' && !mayEnd)
@@ -86,15 +106,18 @@ function count(counts: Mutable, played: Played, options: ProofOptions, problems:
     problems.push(`${plan.name}: at SIGTERM the bridge ended with ${code}; ${repeat(options, plan)}`);
 }
 
-function repeat({ seed, isLong }: ProofOptions, { name }: WorldPlan): string {
-  return `repeat: npm run proof -- --parts processes --seed ${seed}${isLong ? ' --long' : ''} --only ${name}`;
+function repeat(options: ProofOptions, { name }: WorldPlan): string {
+  return `repeat: ${repeatOf(options, name)}`;
+}
+
+function repeatOf({ seed, isLong }: ProofOptions, only: string): string {
+  return `npm run proof -- --parts processes --seed ${seed}${isLong ? ' --long' : ''} --only ${only}`;
 }
 
 /** Each of the list, at most so many at a time. */
-async function inTurns<T>(list: readonly T[], atOnce: number, run: (each: T) => Promise<void>): Promise<void> {
-  const left = list.values();
+async function inTurns<T>(list: IterableIterator<T>, atOnce: number, run: (each: T) => Promise<void>): Promise<void> {
   const worker = async () => {
-    for (const each of left) await run(each);
+    for (const each of list) await run(each);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
 }

@@ -19,6 +19,8 @@ const PATIENCE_MS = 60_000;
 const SETTLE = '3s';
 /** A fault lasts longer than the limit of a request, or not. */
 const FAULT_MS = [500, 2000] as const;
+/** A fault that has left no trace within this time never will. */
+const BITE_MS = 20_000;
 /** Between two looks at a far side, some of which start a program for it. */
 const LOOK_MS = 100;
 
@@ -93,6 +95,11 @@ export class World {
     this.#owed.push(...owed);
   }
 
+  /** Whether `away` has something that an older release owed. */
+  hasOwed(): boolean {
+    return this.#owed.some(({ id }) => this.#has('away', id));
+  }
+
   /** Plays all steps and faults, and waits until every sink has what it must have. */
   async play(): Promise<Played> {
     const { faults, seed, name } = this.#plan;
@@ -130,13 +137,27 @@ export class World {
   async #trouble(fault: Fault, chance: Chance): Promise<void> {
     const isEarly = fault.name.startsWith('request-') || fault.name === 'answer-lost';
     await this.#atStep(isEarly ? 0 : chance.between(0, 8));
-    await pause(chance.between(0, 200));
-    const played = { fault, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
+    // In the order of the list: what the service has taken does not come again.
+    if (!isEarly) await pause(chance.between(0, 200));
+    const played: PlayedFault = {
+      ...{ fault, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY, hasBitten: false },
+    };
     this.#played.push(played);
     await fault.begin(this, chance);
-    await pause(chance.between(...FAULT_MS));
+    await this.#untilBitten(played, chance.between(...FAULT_MS));
     await fault.end?.(this);
     played.toMs = performance.now();
+  }
+
+  /** Lasts at least so long, and until it has left a trace. */
+  async #untilBitten(played: PlayedFault, leastMs: number): Promise<void> {
+    const leastUntilMs = performance.now() + leastMs;
+    for (;;) {
+      played.hasBitten ||= await played.fault.hasBitten(this);
+      const leftMs = leastUntilMs - performance.now();
+      if (leftMs <= 0 && (played.hasBitten || leftMs < -BITE_MS)) return;
+      await pause(played.hasBitten ? leftMs : 20);
+    }
   }
 
   /** Takes each step when a healthy sink has the CloudEvent of the step before. */
@@ -188,6 +209,7 @@ export class World {
     const late = [...missing];
     if (missing.length === 0) for (const side of this.sides) late.push(...(await this.#missingAt(side)));
     if (late.length > 0) late.push(`the log: ${this.bridge.log.slice(0, 3000)}`);
+    for (const played of this.#played) played.hasBitten ||= await played.fault.hasBitten(this);
     const code = await this.bridge.end();
     const arrivals = await Promise.all(this.sides.map(async (side) => [side.name, await side.arrivals()] as const));
     return {
@@ -222,6 +244,7 @@ export class World {
       const nowMs = performance.now();
       this.#stallMs = Math.max(this.#stallMs, nowMs - lastMs - 20);
       lastMs = nowMs;
+      for (const { look } of this.sides) look?.();
     };
   }
 
