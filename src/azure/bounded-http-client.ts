@@ -1,5 +1,6 @@
 // Requests of Azure's clients → their answers, with a limit of bytes and of time.
 import { createDefaultHttpClient, type HttpClient, type PipelineResponse } from '@azure/core-rest-pipeline';
+import { boundedBytes } from '../formats/bounded-bytes.ts';
 import { type Deps, orAbort } from '../time/clock.ts';
 
 /** The longest answer that is read, unpacked. One with a token has less than 10 KiB. */
@@ -42,13 +43,9 @@ export function boundedHttpClient(deps: Pick<Deps, 'after'>): HttpClient {
 
 /** Returns the response with its body as text. @throws Error if the body is too long or breaks off */
 async function readBounded({ readableStreamBody, ...response }: PipelineResponse): Promise<PipelineResponse> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of readableStreamBody ?? []) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > LONGEST_ANSWER) throw new Error('the answer has more than 64 KiB');
-    chunks.push(bytes);
-  }
-  return { ...response, bodyAsText: Buffer.concat(chunks).toString() };
+  // Without an encoding of its own, a stream has bytes.
+  const chunks = (readableStreamBody ?? []) as AsyncIterable<Uint8Array> | readonly Uint8Array[];
+  const bytes = await boundedBytes(chunks, LONGEST_ANSWER);
+  if (bytes === null) throw new Error('the answer has more than 64 KiB');
+  return { ...response, bodyAsText: bytes.toString() };
 }

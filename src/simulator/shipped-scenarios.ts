@@ -3,6 +3,7 @@ import { open, readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BridgeError, messageOf } from '../errors.ts';
+import { boundedBytes } from '../formats/bounded-bytes.ts';
 import { formatFault, nearest } from '../schema/faults.ts';
 import { type Script, scriptNamed } from './script/script.ts';
 
@@ -67,21 +68,16 @@ async function readScenarioFile(path: string): Promise<Script> {
 
 /** Reads no more than the limit: the file may be a pipe, or endless. */
 async function bytesOf(path: string): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  let bytes: Uint8Array | null;
   try {
     await using file = await open(path);
-    for await (const chunk of file.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > LONGEST_BYTES) break;
-    }
+    const stream = file.createReadStream({ autoClose: false });
+    bytes = await boundedBytes(stream as AsyncIterable<Uint8Array>, LONGEST_BYTES);
   } catch (error) {
     throw scenarioError(`the scenario ${path} cannot be read: ${messageOf(error)}`, error);
   }
-  if (length > LONGEST_BYTES)
-    throw scenarioError(`the scenario ${path} is larger than 1 MiB: split it into several scenarios`);
-  return Buffer.concat(chunks);
+  if (bytes === null) throw scenarioError(`the scenario ${path} is larger than 1 MiB: split it into several scenarios`);
+  return bytes;
 }
 
 function decoded(bytes: Uint8Array, path: string): string {

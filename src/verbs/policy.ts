@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import { messageOf } from '../errors.ts';
+import { boundedBytes } from '../formats/bounded-bytes.ts';
 import { parseInstant } from '../formats/dates.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
 import type { Script } from '../simulator/script/script.ts';
@@ -141,19 +142,15 @@ async function judgeScenario(
 
 /** Reads a file, which may be a pipe. @throws BridgeError BRIDGE_USAGE if it cannot be read or is longer than 4 MiB */
 async function bytesOf({ stdin }: VerbContext, file: string, name: string): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  let bytes: Uint8Array | null;
   try {
     await using handle = file === '-' ? null : await open(file);
-    for await (const chunk of (handle?.createReadStream({ autoClose: false }) ?? stdin) as AsyncIterable<Uint8Array>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > LONGEST_BYTES) break;
-    }
+    const stream = handle?.createReadStream({ autoClose: false }) ?? stdin;
+    bytes = await boundedBytes(stream as AsyncIterable<Uint8Array>, LONGEST_BYTES);
   } catch (error) {
     throw usageError(`--event: ${name} cannot be read: ${messageOf(error)}`, error);
   }
-  if (length > LONGEST_BYTES)
+  if (bytes === null)
     throw usageError(`--event: ${name} is longer than 4 MiB: that is not a document of the metadata service`);
-  return Buffer.concat(chunks);
+  return bytes;
 }

@@ -16,9 +16,12 @@ export interface MutantsOptions {
   readonly concurrency: number;
   /** True: mutants whose file and tests are unchanged since the last run keep their result. */
   readonly isIncremental: boolean;
+  /** True: all tests run in one process. This takes a small part of the time, but is not the score. */
+  readonly isQuick: boolean;
 }
 
-export const USAGE = 'npm run mutants -- [--base BRANCH | --all | --files GLOB] [--concurrency N] [--incremental]';
+export const USAGE =
+  'npm run mutants -- [--base BRANCH | --all | --files GLOB] [--concurrency N] [--incremental] [--quick]';
 
 /** @throws Error for an unknown argument, or a concurrency that is not a whole number from 1 on */
 export function readOptions(argv: readonly string[]): MutantsOptions {
@@ -30,6 +33,7 @@ export function readOptions(argv: readonly string[]): MutantsOptions {
       files: { type: 'string' },
       concurrency: { type: 'string', default: '2' },
       incremental: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
     },
   });
   if (!/^[1-9]\d?$/.test(values.concurrency)) throw new Error(`--concurrency takes a whole number.\n${USAGE}`);
@@ -39,6 +43,7 @@ export function readOptions(argv: readonly string[]): MutantsOptions {
     folders: byFolder(paths),
     concurrency: Number(values.concurrency),
     isIncremental: values.incremental,
+    isQuick: values.quick,
   };
 }
 

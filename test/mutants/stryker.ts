@@ -5,26 +5,24 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 import type { Mutant } from './judge.ts';
-import type { FolderToScore } from './options.ts';
+import type { FolderToScore, MutantsOptions } from './options.ts';
 
 /** Out of git, as all of node_modules. */
 const RESULTS = 'node_modules/.cache/mutants';
 /** A mutant that hangs is stopped after this and 1.5 times what its tests take. Long: a busy machine is no proof. */
 const TIMEOUT_MS = 60_000;
+/** With `--quick`, which is a first look. */
+const QUICK_TIMEOUT_MS = 10_000;
 
 /** @throws Error if a test fails without a mutant */
 export async function mutantsOf(
   { name, files, tests }: FolderToScore,
-  { concurrency, isIncremental }: { readonly concurrency: number; readonly isIncremental: boolean },
+  { concurrency, isIncremental, isQuick }: Omit<MutantsOptions, 'folders'>,
 ): Promise<readonly Mutant[]> {
+  const testFiles = [...fastestFirst(globSync([...tests]))];
   const results = await new Stryker({
     mutate: [...files],
-    testRunner: 'tap',
-    plugins: ['@stryker-mutator/tap-runner'],
-    tap: {
-      testFiles: [...fastestFirst(globSync([...tests]))],
-      nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],
-    },
+    ...(isQuick ? inOneProcess(testFiles) : inProcessesOfTheirOwn(testFiles)),
     coverageAnalysis: 'perTest',
     // StrykerJS would read tsconfig.json with the API that TypeScript 7 no longer has.
     tsconfigFile: 'none.json',
@@ -33,9 +31,8 @@ export async function mutantsOf(
     tempDirName: mkdtempSync(join(tmpdir(), 'bridge-mutants-')),
     cleanTempDir: 'always',
     concurrency,
-    timeoutMS: TIMEOUT_MS,
     incremental: isIncremental,
-    incrementalFile: `${RESULTS}/${name}.json`,
+    incrementalFile: `${RESULTS}/${name}${isQuick ? '-quick' : ''}.json`,
     reporters: ['progress-append-only'],
     allowConsoleColors: false,
   }).runMutationTest();
@@ -43,6 +40,25 @@ export async function mutantsOf(
     const file = relative('.', fileName);
     return { file, ...mutated(file, location), mutator: mutatorName, replacement: oneLine(replacement ?? ''), status };
   });
+}
+
+/** Each test file in a process of its own, as in `npm test`. */
+function inProcessesOfTheirOwn(testFiles: readonly string[]) {
+  return {
+    testRunner: 'tap',
+    plugins: ['@stryker-mutator/tap-runner'],
+    tap: { testFiles, nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'] },
+    timeoutMS: TIMEOUT_MS,
+  };
+}
+
+function inOneProcess(testFiles: readonly string[]) {
+  return {
+    testRunner: 'in-process',
+    plugins: [join(import.meta.dirname, 'in-process/plugin.ts')],
+    inProcess: { testFiles },
+    timeoutMS: QUICK_TIMEOUT_MS,
+  };
 }
 
 /**

@@ -35,6 +35,8 @@ export class MemoryBroker {
   fault: BridgeError | null = null;
   /** False: what a reader makes of a message never arrives here, so the message comes again to the next reader. */
   settles = true;
+  /** Called for each verdict that arrives here. */
+  onVerdict: (message: ApprovalMessage, verdict: MessageVerdict) => void = () => {};
   /** When `receive` was called, in virtual wall time. */
   readonly receives: number[] = [];
   /** Whose id each source was made with. */
@@ -124,6 +126,7 @@ export class MemoryBroker {
         held.deliveries += 1;
         const verdict = await take(held);
         if (this.settles) held.verdict = verdict;
+        if (this.settles) this.onVerdict(held, verdict);
         if (verdict !== 'giveBack') seen.add(held);
       }
     }

@@ -9,7 +9,7 @@ import type { BudgetInUse, Use } from '../rules/budgets.ts';
 import type { GovernedEvent } from '../rules/governed.ts';
 import { Deadlines } from './deadlines.ts';
 import type { RecordParts } from './ledger.ts';
-import { withAllotment } from './transitions.ts';
+import { withAllotment, withoutAllotment } from './transitions.ts';
 
 /** The longest `rest` of a budget. */
 const LONGEST_REST_MS = 30 * 24 * 60 * 60 * 1000;
@@ -23,7 +23,7 @@ const IN_USE: ReadonlySet<EventApproval['state']> = new Set([
   'dry-run',
 ]);
 
-/** An event that a rule with budgets approves as soon as it fits them. */
+/** An event that a rule with budgets approves as soon as it fits them, or has approved while it fitted. */
 interface Waiting {
   readonly governedEvent: GovernedEvent;
   readonly before: EventApproval | null;
@@ -42,7 +42,8 @@ interface AllotmentsParts extends RecordParts {
 
 /**
  * Approves what fits the budgets: after each change, and when the rest of an ended event is over. So the decision of a
- * rule with budgets is made in two steps: its time comes, and it fits.
+ * rule with budgets is made in two steps: its time comes, and it fits. Until it is posted it must fit: it is taken back
+ * if it no longer does, because the event or another one names more machines, or Azure starts another one.
  */
 export class Allotments implements Disposable {
   readonly #parts: AllotmentsParts;
@@ -127,6 +128,7 @@ export class Allotments implements Disposable {
 
   #try(at: Instant): void {
     this.#reportStarts();
+    this.#takeBack(at);
     const waiting = this.#waiting(at);
     const drills = waiting.filter(({ governedEvent }) => isDrill(governedEvent.known.key));
     const real = waiting.filter((each) => !drills.includes(each));
@@ -145,6 +147,27 @@ export class Allotments implements Disposable {
     this.#keepHeldBack(real, held);
     const endMs = waiting.length === 0 ? null : this.#parts.rules.allotment.nextRestEndMs(this.#rests, at.wallMs);
     this.#restEnds.set('rest', endMs);
+  }
+
+  /** What may have been accepted cannot be taken back, and stays in use. */
+  #takeBack(at: Instant): void {
+    const { ledger, ports, rules } = this.#parts;
+    const decided = [...ports.events().values()].flatMap((known): Waiting[] => {
+      const governedEvent = ledger.governedEventOf(known);
+      const before = ledger.approvalOf(known.key, known.occurrence);
+      if (governedEvent === null || before === null || isDrill(known.key)) return [];
+      if (ledger.doubts.mayBeAccepted(before)) return [];
+      const after = withoutAllotment(rules, before, governedEvent, at);
+      return after === null ? [] : [{ governedEvent, before, after }];
+    });
+    const held = this.#heldBackOf(
+      decided.map(({ governedEvent }) => governedEvent),
+      at,
+    );
+    this.#decide(
+      decided.filter((each) => !isFree(each, held)),
+      at,
+    );
   }
 
   /** Returns the events that a rule with budgets would approve now. */
@@ -166,14 +189,15 @@ export class Allotments implements Disposable {
       event: known.event,
       budgets: governed.ruling.budgets,
     }));
-    return this.#parts.rules.allotment.heldBack([...this.#uses(), ...this.#rests], candidates, at.wallMs);
+    const others = this.#uses().filter(({ key }) => !candidates.some((candidate) => candidate.key === key));
+    return this.#parts.rules.allotment.heldBack([...others, ...this.#rests], candidates, at.wallMs);
   }
 
-  #uses(): readonly (Use & { readonly eventId: string })[] {
+  #uses(): readonly (Use & { readonly key: string; readonly eventId: string })[] {
     const { ledger, ports } = this.#parts;
     return [...ports.events().values()]
       .filter((known) => !isDrill(known.key) && isInUse(known, ledger.approvalOf(known.key, known.occurrence)))
-      .map(({ event }) => ({ eventId: event.eventId, resources: event.resources, endedMs: null }));
+      .map(({ key, event }) => ({ key, eventId: event.eventId, resources: event.resources, endedMs: null }));
   }
 
   #decide(waiting: readonly Waiting[], at: Instant): void {

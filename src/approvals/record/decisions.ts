@@ -31,7 +31,7 @@ export function quorumOver(
 interface Settling {
   /** The deadline that expires now. Default: null. */
   readonly fellDueMs?: number | null;
-  /** Whether the decision of a rule with budgets fits them now. Default: false, which holds it back. */
+  /** Whether the decision of a rule with budgets fits them now. Default: only if it has been made already. */
   readonly isAllotted?: boolean;
 }
 
@@ -62,7 +62,7 @@ function decisionOf(
   approval: EventApproval,
   governedEvent: GovernedEvent,
   at: Instant,
-  { fellDueMs = null, isAllotted = false }: Settling,
+  { fellDueMs = null, isAllotted = isAllottedAlready(approval) }: Settling,
 ): ApprovalDecision | null {
   const { votes, decision: earlier } = approval;
   const { event } = governedEvent.known;
@@ -72,7 +72,7 @@ function decisionOf(
   const due = fellDueMs ?? (isStillDue(approval, governed) ? dueMs : null);
   const by = decider(governed, quorumOver(rules, ruling, event, votes).isFull, due !== null, at);
   if (by === null || (isSpent && by !== 'quorum')) return isSpent ? spent(earlier) : null;
-  if (by !== 'quorum' && ruling.budgets.length > 0 && !isAllotted && !isAllottedAlready(approval))
+  if (by !== 'quorum' && ruling.budgets.length > 0 && !isAllotted)
     return due === null ? null : deferred(due, ruling, at);
   const atOnce = by === 'quorum' && votes.some(({ isShared }) => !isShared);
   const isMadeAnew = by === 'policy' && earlier?.by === 'policy' && !isOfRule(approval, ruling);
@@ -83,8 +83,8 @@ function decisionOf(
   };
 }
 
-/** A decision of a rule that counts in its budgets, and under no hold: it need not fit them again. */
-function isAllottedAlready({ state, decision, holds }: EventApproval): boolean {
+/** A decision of a rule that counts in its budgets, and under no hold. `Allotments` takes it back if it stops fitting. */
+export function isAllottedAlready({ state, decision, holds }: EventApproval): boolean {
   const isOfRule = decision?.by === 'policy' || decision?.by === 'deadline';
   return isOfRule && holds.length === 0 && (state === 'submitting' || state === 'dry-run');
 }

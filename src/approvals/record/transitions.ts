@@ -7,7 +7,7 @@ import { approvesAt, type GovernedEvent, isPast } from '../rules/governed.ts';
 import { isOnlyAdvice } from '../rules/policy.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
 import { isAlive, isOpen, isPassedBy, isPosted, isUnsettled, moved, type PassedBy } from './approval-state.ts';
-import { isDecidedByRule, settled, spent } from './decisions.ts';
+import { isAllottedAlready, isDecidedByRule, settled, spent } from './decisions.ts';
 
 /** Adds a vote, or reopens a refused approval. Returns the same object if there is nothing to record. */
 export function withVote(
@@ -114,6 +114,22 @@ export function withAllotment(
   if (standing.state !== 'waiting') return null;
   const after = settled(rules, standing, governedEvent, at, { isAllotted: true });
   return after.state === 'waiting' ? null : after;
+}
+
+/**
+ * Returns the approvals without the decision of a rule with budgets, which waits until it fits again. Null if there is
+ * no such decision that is still to be posted.
+ */
+export function withoutAllotment(
+  rules: Rules,
+  approval: EventApproval,
+  governedEvent: GovernedEvent,
+  at: Instant,
+): EventApproval | null {
+  if (governedEvent.governed.ruling.budgets.length === 0 || approval.state !== 'submitting') return null;
+  if (!isAllottedAlready(approval)) return null;
+  const after = settled(rules, approval, governedEvent, at, { isAllotted: false });
+  return after.state === 'waiting' ? after : null;
 }
 
 /** Returns the approvals when the window that the event waits for has opened, if its rule decides then. */

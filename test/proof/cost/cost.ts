@@ -4,12 +4,12 @@ import { availableParallelism, loadavg } from 'node:os';
 import type { TestContext } from 'node:test';
 import { NOTHING, type Part, type ProofOptions } from '../part.ts';
 import { textOf } from '../run-part.ts';
+import { turns } from '../turns.ts';
 import { HOSTILE_OTHERS, HOSTILE_SINKS, HOSTILE_SOURCES, type HostileSide } from './far-sides.ts';
 import { type Cost, costOf, type SceneOptions } from './scene.ts';
 import { inScope } from './scope.ts';
 import { runVerbs } from './verbs.ts';
 
-const MINUTE_MS = 60_000;
 /** How long each scene is hostile. */
 const SECONDS = 4;
 /** A scene that misses bounds in time is played so often. */
@@ -23,12 +23,13 @@ export const cost: Part = {
     existsSync('/proc/self/status') ? null : 'memory is read from /proc, which this system does not have',
   run: async (options) => {
     const { seed, rounds, minutes } = options;
-    const endMs = minutes === null ? null : performance.now() + minutes * MINUTE_MS;
     const problems: string[] = [];
-    let round = 0;
-    for (; endMs === null ? round < rounds : performance.now() < endMs; round++)
+    let done = 0;
+    for (const round of turns(minutes, () => done >= rounds)) {
       problems.push(...(await playedScenes(options, seed + round * STEP)));
-    return { ...NOTHING, problems, repeatedBy: minutes === null ? {} : { rounds: round } };
+      done += 1;
+    }
+    return { ...NOTHING, problems, repeatedBy: minutes === null ? {} : { rounds: done } };
   },
 };
 

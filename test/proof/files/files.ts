@@ -1,11 +1,11 @@
 // Part 3 of the proof: every crash of every file that is written, damaged stores, and I/O errors.
 import { added } from '../found-fault.ts';
 import type { Counts, Part, ProofOptions } from '../part.ts';
+import { inParallel, turns } from '../turns.ts';
 import { runCheck, type Task } from './check-process.ts';
 import { CHECKS } from './checks.ts';
 import { withoutStrace } from './strace.ts';
 
-const MINUTE_MS = 60_000;
 /** Between the seeds of two rounds. */
 const STEP = 1_000_003;
 
@@ -25,7 +25,7 @@ export const files: Part = {
         all.push(counts);
       }
     };
-    await Promise.all(Array.from({ length: Math.max(1, jobs) }, work));
+    await inParallel(jobs, work);
     return { ...added(all), repeatedBy: minutes === null ? {} : done };
   },
 };
@@ -35,9 +35,10 @@ function* plannedTasks(options: ProofOptions, done: { rounds: number }): Generat
   const { seed, rounds, minutes, isLong, only } = options;
   const chosen = Object.entries(CHECKS).filter(([name]) => only === null || name.includes(only));
   if (chosen.length === 0) throw new Error(`no check's name has "${only}" in it`);
-  const endMs = minutes === null ? null : performance.now() + minutes * MINUTE_MS;
-  for (; endMs === null ? done.rounds < rounds : performance.now() < endMs; done.rounds++)
+  for (const round of turns(minutes, () => done.rounds >= rounds)) {
     for (const [name, { shares }] of chosen)
       for (let index = 0, of = isLong ? shares : 1; index < of; index++)
-        yield { name, seed: seed + done.rounds * STEP, isLong, share: { index, of } };
+        yield { name, seed: seed + round * STEP, isLong, share: { index, of } };
+    done.rounds += 1;
+  }
 }

@@ -79,7 +79,7 @@ export class FleetGroup {
   approve(EventId: string): void {
     for (const machine of this.machines) {
       if (!machine.isRunning) continue;
-      machine.see({ kind: 'told', act: 'approve', event: EventId });
+      machine.see({ kind: 'told', act: 'approve', event: EventId, message: EventId });
       machine.clock.run(() => machine.topic.send({ StartRequests: [{ EventId }] }));
     }
   }

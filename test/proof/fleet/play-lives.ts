@@ -1,6 +1,7 @@
 // Lives → played in child processes, a few at a time.
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
+import { inParallel } from '../turns.ts';
 import type { Life } from './life.ts';
 import type { PlayedLife } from './played-life.ts';
 
@@ -19,7 +20,7 @@ export async function playLives(lives: readonly Life[], jobs: number): Promise<r
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, jobs) }, work));
+  await inParallel(jobs, work);
   return played;
 }
 

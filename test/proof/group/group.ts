@@ -4,10 +4,10 @@ import { temporaryFolder } from '../../virtual/outbox-fixture.ts';
 import { inScope } from '../cost/scope.ts';
 import { added, countsOfError, expect } from '../found-fault.ts';
 import { type Counts, NOTHING, type Part, type ProofOptions } from '../part.ts';
+import { turns } from '../turns.ts';
 import { Player } from './player.ts';
 import { explore, type Trace, type TracePost, WITNESSES } from './traces.ts';
 
-const MINUTE_MS = 60_000;
 /** The model is explored with so many times the traces that are played. */
 const SAMPLES_EACH = 5;
 const STEPS = 60;
@@ -20,11 +20,10 @@ export const group: Part = {
   name: 'group',
   run: async (options) => {
     const { minutes, log } = options;
-    const endMs = minutes === null ? null : performance.now() + minutes * MINUTE_MS;
     const played: Counts[] = [];
     const reports: string[] = [];
     const digest = createHash('sha256');
-    for (let batch = 0; endMs === null ? played.length < options.traces : performance.now() < endMs; batch++) {
+    for (const batch of turns(minutes, () => played.length >= options.traces)) {
       const { traces, report, seed } = await explored(options, batch);
       reports.push(report);
       for (const [index, trace] of traces.entries()) {

@@ -4,6 +4,8 @@ import { below, type Draw, pick } from './draw.ts';
 /** No bound of the product for a single text or body that is searched is larger. */
 const MOST_BYTES = 64 * 1024;
 const MOST_STEPS = 6;
+/** Crowds are slow to read and to judge. */
+const CROWDED = 0.005;
 
 const NUMBERS = [
   '0',
@@ -72,6 +74,8 @@ export interface Material {
   readonly words?: readonly string[];
   /** JSON by default; `text` and `bytes` are never taken apart as JSON. */
   readonly form?: 'json' | 'text' | 'bytes';
+  /** Makes an input of about so many values. A few cases are such crowds, far below and far above a bound. */
+  readonly crowd?: { readonly of: (values: number) => Buffer; readonly most: number };
 }
 
 export class Generator {
@@ -91,6 +95,8 @@ export class Generator {
 
   input(draw: Draw): Buffer {
     const way = draw();
+    const { crowd } = this.#material;
+    if (crowd !== undefined && way >= 1 - CROWDED) return crowd.of(Math.round(crowd.most * pick(draw, [0.5, 1.2, 2])));
     if (this.#values.length > 0 && way < 0.35)
       return this.#written(this.#changed(pick(draw, this.#values), draw), draw);
     if (this.#values.length > 0 && way < 0.5) return this.#written(this.#grown(draw, 4), draw);

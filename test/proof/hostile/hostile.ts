@@ -1,5 +1,6 @@
 // Part 8 of the proof: hostile inputs of each kind by a seed, tried on every reader of its kind.
 import { type Counts, FAULTS, NOTHING, type Part, type ProofOptions } from '../part.ts';
+import { inParallel, turns } from '../turns.ts';
 import { keep, lineOf } from './kept.ts';
 import { KINDS, type Target } from './target.ts';
 import { TARGETS } from './targets.ts';
@@ -7,7 +8,6 @@ import type { Failure } from './trial.ts';
 import { WatchedThread } from './watched-thread.ts';
 import type { Batch, Done } from './worker.ts';
 
-const MINUTE_MS = 60_000;
 /** Cases of each kind in one turn. The targets of a kind share them. */
 const TURN = 1000;
 /** One target fails the same way again and again: no further case is begun after so many. */
@@ -25,7 +25,7 @@ export const hostile: Part = {
       await using thread = new WatchedThread();
       for (const batch of batches) figures.get(batch.target)?.add(batch, await thread.run(batch));
     };
-    await Promise.all(Array.from({ length: Math.max(1, jobs) }, work));
+    await inParallel(jobs, work);
     const all = [...figures.values()];
     for (const kind of KINDS) tellKind(kind, all, options);
     const failures = all.flatMap((each) => each.failures);
@@ -51,8 +51,7 @@ function* plannedBatches(
   { seed, cases, minutes }: ProofOptions,
   figures: ReadonlyMap<string, Figures>,
 ): Generator<Batch> {
-  const endMs = minutes === null ? null : performance.now() + minutes * MINUTE_MS;
-  for (let turn = 0; endMs === null ? turn * TURN < cases : performance.now() < endMs; turn++)
+  for (const turn of turns(minutes, (turn) => turn * TURN >= cases))
     for (const [target, { share, failures }] of figures)
       if (failures.length < MOST_FAILURES) yield { target, seed, from: turn * share, cases: share };
 }

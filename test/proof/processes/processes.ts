@@ -1,6 +1,7 @@
 // Options → one bridge after the other as real processes under real faults, and what was wrong.
 import { inScope, type Scope } from '../cost/scope.ts';
 import { type Counts, NOTHING, type Part, type ProofOptions } from '../part.ts';
+import { inParallel, turns } from '../turns.ts';
 import { Figures } from './figures.ts';
 import { folderOfRun } from './leftovers.ts';
 import { judge } from './oracle.ts';
@@ -14,7 +15,6 @@ const MAINTENANCES = 3;
 const WORLDS_OF_A_JOB = 2;
 /** A run of all pairs takes long, so it prints how far it is. */
 const WORLDS_OF_A_LINE = 20;
-const MINUTE_MS = 60_000;
 
 export const processes: Part = {
   name: 'processes',
@@ -29,7 +29,7 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
   let done = 0;
   const worlds = new Begun(options);
   const kafka = options.isLong ? await kafkaFor(scope, options) : null;
-  await inTurns(worlds.plans(), options.jobs * WORLDS_OF_A_JOB, async (plan) => {
+  const playOne = async (plan: WorldPlan) => {
     try {
       const played = await inScope(async (t) => (await World.open(t, plan, kafka, folder)).play());
       count(counts, played, options, problems);
@@ -41,6 +41,10 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
     }
     done += 1;
     if (done % WORLDS_OF_A_LINE === 0) options.log(`processes: ${done} worlds, ${counts.kills} kills, ${figures.text}`);
+  };
+  const plans = worlds.plans();
+  await inParallel(options.jobs * WORLDS_OF_A_JOB, async () => {
+    for (const plan of plans) await playOne(plan);
   });
   for (const reason of worlds.reasons) options.log(`processes: not run: ${reason}`);
   options.log(`processes: ${done} worlds, ${figures.text}`);
@@ -64,10 +68,9 @@ class Begun {
   }
 
   *plans(): Generator<WorldPlan> {
-    const { minutes } = this.#options;
-    const endMs = minutes === null ? Number.POSITIVE_INFINITY : performance.now() + minutes * MINUTE_MS;
+    const time = turns(this.#options.minutes, (turn) => turn >= mostWorlds(this.#options));
     for (const plan of worldsOf(this.#options)) {
-      if (performance.now() > endMs || this.count >= mostWorlds(this.#options)) return;
+      if (time.next().done) return;
       this.count += 1;
       if (plan.killsInEachStep) this.killing += 1;
       const missing = missingFor(plan);
@@ -112,12 +115,4 @@ function repeat(options: ProofOptions, { name }: WorldPlan): string {
 
 function repeatOf({ seed, isLong }: ProofOptions, only: string): string {
   return `npm run proof -- --parts processes --seed ${seed}${isLong ? ' --long' : ''} --only ${only}`;
-}
-
-/** Each of the list, at most so many at a time. */
-async function inTurns<T>(list: IterableIterator<T>, atOnce: number, run: (each: T) => Promise<void>): Promise<void> {
-  const worker = async () => {
-    for (const each of list) await run(each);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
 }

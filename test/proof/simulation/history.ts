@@ -96,7 +96,9 @@ export const METADATA_FAULTS = [
   'post-repeated',
   'post-status',
 ] as const;
-export type MetadataFault = (typeof METADATA_FAULTS)[number];
+/** Documents in which entries of some events have no usable EventId, or no usable EventStatus. */
+export type EntryFault = 'nameless-entries' | 'statusless-entries';
+export type MetadataFault = (typeof METADATA_FAULTS)[number] | EntryFault;
 
 export const SINK_TROUBLES = [
   'away',

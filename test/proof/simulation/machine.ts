@@ -98,6 +98,9 @@ export class Machine {
     );
     this.#sources = new MemorySources(this.clock.wallMs);
     this.topic = this.#sources.broker('topic');
+    this.topic.onVerdict = ({ id }, verdict) => {
+      if (verdict === 'settle') this.see({ kind: 'settled', message: id });
+    };
   }
 
   get isRunning(): boolean {

@@ -4,7 +4,7 @@ import type { MetadataTransport, TransportAnswer, TransportRequest } from '../..
 import type { Simulator } from '../../../src/simulator/simulator.ts';
 import { sleep } from '../../../src/time/clock.ts';
 import { Chance } from './chance.ts';
-import type { KillMoment, MetadataFault } from './history.ts';
+import type { EntryFault, KillMoment, MetadataFault } from './history.ts';
 import type { MachineClock } from './simulated-time.ts';
 
 const STATUSES = [400, 401, 403, 404, 405, 410, 429, 500, 503, 504];
@@ -114,8 +114,19 @@ export class MetadataLink {
     if (fault === 'two-hosts' && chance.is(0.5))
       text = `{"DocumentIncarnation":${Math.max(0, incarnation - 1)},"Events":[]}`;
     if (fault === 'stale') text = chance.one(this.#given.slice(-MOST_STALE));
+    if (fault === 'nameless-entries' || fault === 'statusless-entries') text = this.#withOddEntries(text, fault);
     if (this.#last?.text !== text) this.#last = { incarnation, text, body: new TextEncoder().encode(text) };
     return { text, answer: { ...answer, body: this.#last.body } };
+  }
+
+  /** The same events each time. */
+  #withOddEntries(text: string, fault: EntryFault): string {
+    const document = JSON.parse(text) as { readonly Events: readonly { readonly EventId: string }[] };
+    const odd = fault === 'nameless-entries' ? { EventId: '' } : { EventStatus: 'Unknown' };
+    const Events = document.Events.map((entry) =>
+      new Chance(this.#deps.seed, 'entry', entry.EventId).is(0.6) ? { ...entry, ...odd } : entry,
+    );
+    return JSON.stringify({ ...document, Events });
   }
 
   async #post(
@@ -179,8 +190,9 @@ export class MetadataLink {
 
 const POST_TOO: ReadonlySet<MetadataFault> = new Set(['reset', 'silent', 'status']);
 
+/** As the real transport throws it. The service may have read the request. */
 function reset(): BridgeError {
-  return new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the connection was reset');
+  return new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the connection was reset', { status: 'ECONNRESET' });
 }
 
 function answerOf(status: number, body: string): TransportAnswer {

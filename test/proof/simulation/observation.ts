@@ -37,7 +37,9 @@ type Seen =
       readonly seen: string | null;
     }
   | { readonly kind: 'reply'; readonly request: number; readonly status: number | null; readonly body: unknown }
-  | { readonly kind: 'told'; readonly act: string; readonly event: string }
+  | { readonly kind: 'told'; readonly act: string; readonly event: string; readonly message: string }
+  /** The process has settled this message of the topic: its content is stored. */
+  | { readonly kind: 'settled'; readonly message: string }
   | { readonly kind: 'settings'; readonly settings: Settings; readonly outcome: string }
   | { readonly kind: 'disk'; readonly isFull: boolean }
   | { readonly kind: 'commit-failed' }

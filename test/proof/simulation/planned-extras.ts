@@ -1,6 +1,9 @@
 // A planned history → the same with what chance alone brings too seldom, drawn apart from the plan.
 import { Chance } from './chance.ts';
-import type { History, RuleSettings, Settings, Step } from './history.ts';
+import type { History, RuleSettings, Settings, SinkSettings, Step } from './history.ts';
+import { withEmphasis } from './planned-emphasis.ts';
+import { plannedFilter } from './planned-settings.ts';
+import { situations } from './planned-situations.ts';
 
 const SECOND = 1000;
 /** Of the events with a notice, so many get the yes of everybody at one machine. */
@@ -9,10 +12,15 @@ const UNANIMOUS = 0.12;
 /** Its own stream of chance leaves the rest of the history as it was planned. */
 export function withExtras(history: History): History {
   const chance = new Chance(history.seed, history.world, 'extras');
-  const steps = [...history.steps, ...unanimousAnswers(history, chance), ...disksFullAtPosts(history, chance)];
+  const extras = [...unanimousAnswers(history, chance), ...disksFullAtPosts(history, chance)];
+  const narrowed = history.settings.map((settings) => withNarrowRules(settings, chance));
+  const filters = new Chance(history.seed, history.world, 'filters');
+  const settings = narrowed.map((each, place) => (place === 0 ? each : withOtherFilters(each, filters)));
+  const emphasis = new Chance(history.seed, history.world, 'emphasis');
+  const emphasized = withEmphasis({ ...history, settings }, emphasis);
+  const steps = [...history.steps, ...extras, ...situations(emphasized)];
   return {
-    ...history,
-    settings: history.settings.map((settings) => withNarrowRules(settings, chance)),
+    ...emphasized,
     steps: steps.toSorted((one, other) => one.atMs - other.atMs),
   };
 }
@@ -51,4 +59,14 @@ function withNarrowRules(settings: Settings, chance: Chance): Settings {
     return { ...rule, when: { ...rule.when, resources: [chance.one(['web_0', '*_1'])] } };
   });
   return { ...settings, approvals: { ...settings.approvals, policy: narrowed } };
+}
+
+/** What a reload may change of sinks whose filter nothing else depends on. */
+function withOtherFilters(settings: Settings, chance: Chance): Settings {
+  const sinks = Object.entries(settings.sinks).map(([name, sink]): [string, SinkSettings] => {
+    if (name === 'audit' || sink.approve !== undefined || chance.is(0.5)) return [name, sink];
+    const { filter: _, ...rest } = sink;
+    return [name, { ...rest, ...plannedFilter(chance) }];
+  });
+  return { ...settings, sinks: Object.fromEntries(sinks) };
 }

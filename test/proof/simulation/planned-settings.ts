@@ -91,9 +91,9 @@ function sinkSettings(chance: Chance): Readonly<Record<string, SinkSettings>> {
   const label = 'a';
   return {
     audit: { inFlight: 4, batch: 1, label },
-    hook: { inFlight: 4, batch: 1, label, ...filter(chance) },
-    ...(chance.is(0.6) && { topic: { inFlight: 1, batch: 100, label, ...filter(chance) } }),
-    ...(chance.is(0.4) && { bulk: { inFlight: 2, batch: 10, label, ...filter(chance) } }),
+    hook: { inFlight: 4, batch: 1, label, ...plannedFilter(chance) },
+    ...(chance.is(0.6) && { topic: { inFlight: 1, batch: 100, label, ...plannedFilter(chance) } }),
+    ...(chance.is(0.4) && { bulk: { inFlight: 2, batch: 10, label, ...plannedFilter(chance) } }),
     ...(chance.is(0.35) && {
       drain: {
         inFlight: 2,
@@ -107,7 +107,7 @@ function sinkSettings(chance: Chance): Readonly<Record<string, SinkSettings>> {
   };
 }
 
-function filter(chance: Chance): Pick<SinkSettings, 'filter'> {
+export function plannedFilter(chance: Chance): Pick<SinkSettings, 'filter'> {
   if (chance.is(0.5)) return {};
   return {
     filter: {

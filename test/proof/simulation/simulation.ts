@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { type Counts, FAULTS, type Fault, NOTHING, type Part, type ProofOptions } from '../part.ts';
+import { inParallel, turns } from '../turns.ts';
 import { scheduledIn } from './history.ts';
 import type { JudgedWorld, shortestHistory } from './judged-world.ts';
 import type { Finding } from './oracle/finding.ts';
@@ -9,7 +10,6 @@ import { plannedHistory } from './plan.ts';
 import { storyOf } from './story.ts';
 import { Worker } from './workers.ts';
 
-const MINUTE_MS = 60_000;
 /** Of the histories with findings, so many are shortened and printed. */
 const MOST_TOLD = 3;
 
@@ -32,15 +32,14 @@ async function playedWorlds(options: ProofOptions): Promise<readonly JudgedWorld
     using worker = new Worker();
     for (const world of next) worlds[world] = await worker.run<JudgedWorld>({ seed, world, isToShorten: false });
   };
-  await Promise.all(Array.from({ length: Math.max(1, jobs) }, work));
+  await inParallel(jobs, work);
   return worlds;
 }
 
 /** The numbers of the histories to play: as many as make up `maintenances`, or as begin in time. */
 function* plannedWorlds({ seed, maintenances, minutes }: ProofOptions): Generator<number> {
-  const endMs = minutes === null ? null : performance.now() + minutes * MINUTE_MS;
   let planned = 0;
-  for (let world = 0; endMs === null ? planned < maintenances : performance.now() < endMs; world++) {
+  for (const world of turns(minutes, () => planned >= maintenances)) {
     planned += scheduledIn(plannedHistory(seed, world));
     yield world;
   }

@@ -12,8 +12,10 @@ import type { ServiceState } from './metadata-link.ts';
 import { type Observation, Observations } from './observation.ts';
 import { SimulatedTime } from './simulated-time.ts';
 
-/** After the last step: everything works, events end, and what waits for a retry is tried again. At most so long. */
+/** After the last step: everything works, events end, and what waits for a retry is tried again. A row that is queued has so long. */
 const QUIET_MS = 12 * 60_000;
+/** Programs may work off a backlog for longer than that, one after the other. This bounds a history that never falls silent. */
+const LONGEST_QUIET_MS = 120 * 60_000;
 /** Into the quiet time: what is still listed is withdrawn, and dead letters are sent again. */
 const WITHDRAWN_MS = 4 * 60_000;
 const RETRIED_MS = 5 * 60_000;
@@ -54,6 +56,7 @@ class World {
   readonly #eventIds = new Map([['*', '*']]);
   #posts = 0;
   #requests = 0;
+  #messages = 0;
 
   constructor(history: History, root: string) {
     this.#history = history;
@@ -108,14 +111,16 @@ class World {
     this.#group.catchUp();
     this.#group.events.withdraw(this.#time.wallMs());
     await this.#time.advanceTo(begunMs + RETRIED_MS);
-    await this.#untilSilent(begunMs + QUIET_MS);
+    await this.#untilSilent(begunMs + LONGEST_QUIET_MS);
   }
 
   async #untilSilent(endMs: number): Promise<void> {
     const settle = this.#history.settings[0]?.metadata.settle ?? '60s';
     const silentMs = 3 * Number.parseInt(settle, 10) * 1000 + SILENT_MS;
-    const isOver = () =>
-      this.#time.nowMs - this.#observations.newsMs >= silentMs && this.#machines.every((machine) => machine.isIdle);
+    const isOver = () => {
+      const sinceMs = this.#time.nowMs - this.#observations.newsMs;
+      return sinceMs >= (this.#machines.every((machine) => machine.isIdle) ? silentMs : QUIET_MS);
+    };
     while (this.#time.nowMs < endMs && !isOver())
       await this.#time.advanceTo(Math.min(this.#time.nowMs + LOOK_MS, endMs));
   }
@@ -238,8 +243,9 @@ class World {
           ? { Holds: [{ EventId, reason: 'the desk says so' }] }
           : { Releases: [{ EventId }] };
     for (const machine of this.#machines) {
-      machine.see({ kind: 'told', act, event: EventId });
-      machine.clock.run(() => machine.topic.send(message));
+      const id = `${this.#messages++}`;
+      machine.see({ kind: 'told', act, event: EventId, message: id });
+      machine.clock.run(() => machine.topic.send(message, { id }));
     }
   }
 }

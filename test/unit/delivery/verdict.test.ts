@@ -166,12 +166,61 @@ test('a refusal or a superseded delivery says nothing of the sink, and is no fai
   }
 });
 
+test('an accepted delivery ends what its key was blamed for, and gives a healthy key no state', () => {
+  const blamed = { failures: 4, wasCutShort: true, isCause: true };
+  const { state } = after(
+    [
+      ['a', 'accepted'],
+      ['b', 'accepted'],
+    ],
+    { state: { keys: new Map([['a', key(blamed)]]) } },
+  );
+  assert.deepEqual([...state.keys], [['a', key({ failures: 0 })]]);
+});
+
+test('deliveries that were refused together prove nothing of their keys; one that was refused alone lifts the limit of a batch', () => {
+  const state = { largestBatch: 2, keys: new Map([['a', key({ failures: 3 })]]) };
+  const together = after(
+    [
+      ['a', refused],
+      ['b', refused],
+    ],
+    { state },
+  );
+  assert.deepEqual([together.state.largestBatch, together.state.keys.get('a')?.failures, together.news], [2, 3, []]);
+  assert.equal(after([['a', refused]], { state }).state.largestBatch, Number.POSITIVE_INFINITY);
+  for (const outcome of [retry, 'accepted'] as const)
+    assert.equal(after([['a', outcome]], { state }).state.largestBatch, 2);
+});
+
+test('an error that does not say what kind of failure it is counts as one to retry, also for an urgent event', () => {
+  const { state } = after([['a', failure({})]], {
+    urgent: true,
+    state: { keys: new Map([['a', key({ failures: 20 })]]) },
+  });
+  assert.equal(waits(state, 'a'), 2_000);
+});
+
 test('a thousand keys that fail beside others that are accepted open the breaker', () => {
   const keys = new Map(Array.from({ length: 999 }, (_, index) => [`bad${index}`, key({})]));
   const members = [['good', 'accepted'] as const, ['bad', retry] as const];
-  assert.notEqual(after(members, { state: { keys } }).state.opening, null);
+  const { state, news } = after(members, { state: { keys } });
+  assert.notEqual(state.opening, null);
+  assert.deepEqual(news.at(-1), { kind: 'troubled', by: new Set(['open']), error: retry });
+  keys.set('bad0', key({ failures: 0, probed: 'alive' }));
+  assert.equal(after(members, { state: { keys } }).state.opening, null, 'a key that was only probed has not failed');
   keys.delete('bad0');
   assert.equal(after(members, { state: { keys } }).state.opening, null);
+});
+
+test('a breaker that is open is not opened again, however many keys fail', () => {
+  const keys = new Map(Array.from({ length: 1_000 }, (_, index) => [`bad${index}`, key({})]));
+  const { state, news } = after([['bad', retry]], { state: { keys, opening: open } });
+  assert.equal(state.opening, open);
+  assert.deepEqual(
+    news.map(({ kind }) => kind),
+    ['failed'],
+  );
 });
 
 test('an accepted delivery of a healthy key copies no key, however many others fail', () => {
@@ -180,4 +229,19 @@ test('an accepted delivery of a healthy key copies no key, however many others f
   const { state: same, news } = after([['good', 'accepted']], { state });
   assert.equal(same.keys, keys);
   assert.deepEqual(news, []);
+});
+
+test('a delivery that was refused, or came too late, is reported as given up with its error; one to retry is not', () => {
+  const late = failure({ disposition: 'expired' });
+  for (const error of [refused, late]) {
+    const given = after([['a', error]]).news.filter(({ kind }) => kind === 'given up');
+    assert.deepEqual(
+      given.map((each) => 'error' in each && each.error),
+      [error],
+    );
+  }
+  assert.deepEqual(
+    after([['a', retry]]).news.map(({ kind }) => kind),
+    ['failed'],
+  );
 });

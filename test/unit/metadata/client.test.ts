@@ -646,3 +646,51 @@ describe('on real sockets', () => {
 function failing(code: string): Error {
   return Object.assign(new Error('failed'), { code });
 }
+
+test('a poll and the instance are requested with GET; only these count as reads', async () => {
+  const methods: string[] = [];
+  const time = new VirtualTime();
+  let reads = 0;
+  const transport: MetadataTransport = async ({ method, headers, timeoutMs }) => {
+    methods.push(`${method} ${headers['Metadata']} ${timeoutMs}`);
+    return { status: 200, headers: { date: 'today' }, body: Buffer.from('{"DocumentIncarnation":1,"Events":[]}') };
+  };
+  const silent = { info() {}, warn() {}, error() {} };
+  const onGet = () => void reads++;
+  const client = new MetadataClient(
+    { ...OPTIONS, endpoint: 'http://192.0.2.1' },
+    { ...time, logger: silent, transport, onGet },
+  );
+  const polled = await client.poll(never);
+  assert.equal(polled.kind === 'document' && polled.date, 'today');
+  await client.post(['C7061BAC'], never);
+  assert.equal(reads, 1);
+  await client.instance(never);
+  assert.deepEqual([reads, ...methods], [2, 'GET true 130000', 'POST true 10000', 'GET true 10000']);
+});
+
+test('slashes at the end of an endpoint are left out', async () => {
+  for (const slashes of ['', '/', '///']) {
+    const { client, requests } = inMemory(() => ({}), { endpoint: `http://192.0.2.1${slashes}` });
+    await client.poll(never);
+    assert.equal(requests[0]?.url, 'http://192.0.2.1/metadata/scheduledevents?api-version=2020-07-01');
+  }
+});
+
+test('an error that is not one of the bridge counts as its bug, with the error as the cause', async () => {
+  const cause = new TypeError('x is not a function');
+  const { client } = inMemory(() => ({}), { endpoint: () => Promise.reject(cause) });
+  const { error } = failure(await client.poll(never));
+  assert(error instanceof BridgeError);
+  assert.deepEqual(
+    [error.code, error.message, error.cause],
+    ['BRIDGE_INTERNAL', 'a request to the metadata service failed because of a bug in the bridge', cause],
+  );
+});
+
+test('a page after blank lines is no answer to a StartRequest either', async () => {
+  const { client } = inMemory(() => ({ body: '\n  <html>' }));
+  const result = await client.post(['C7061BAC'], never);
+  assert(result.kind === 'again' && result.error instanceof BridgeError);
+  assert.equal(result.error.code, 'BRIDGE_METADATA_INVALID');
+});

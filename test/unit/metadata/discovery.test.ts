@@ -336,3 +336,14 @@ describe('discovery', () => {
     await assert.rejects(probeBy(transport.send)(fake.url, AbortSignal.abort(reason)), (error) => error === reason);
   });
 });
+
+test('a redirect is not an answer of the service; any other status is', async () => {
+  const answers = async (status: number) =>
+    probeBy(async () => ({ status, headers: {}, body: new Uint8Array() }))('http://192.0.2.1', never);
+  for (const status of [200, 299, 400, 404, 500]) assert.equal(await answers(status), true, String(status));
+  for (const status of [300, 301, 399]) assert.equal(await answers(status), false, String(status));
+});
+
+test('this machine is read from the root of its file system', () => {
+  assert.deepEqual([thisMachine().root, thisMachine().platform], ['/', process.platform]);
+});

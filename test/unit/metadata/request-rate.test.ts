@@ -136,3 +136,20 @@ test('after a 429 nothing is posted for the requested time', () => {
   clock.ms = 4000;
   assert.equal(clock.rate.room(0).posts, 3);
 });
+
+test('one read beside the polls is reserved at a time, until a GET is sent', () => {
+  const { rate } = new Clock(1000);
+  assert.deepEqual([rate.expectRead(), rate.expectRead()], [true, false]);
+  rate.sent('POST');
+  assert.equal(rate.expectRead(), false, 'a StartRequest reads nothing');
+  rate.sent('GET');
+  assert.equal(rate.expectRead(), true);
+});
+
+test('polls that nearly use the limit alone leave room for one more request a second', () => {
+  const { rate } = new Clock(210);
+  for (let count = 0; count < 5; count += 1) rate.sent('GET');
+  assert.equal(rate.readInMs(), 0);
+  rate.sent('GET');
+  assert.equal(rate.readInMs(), 1050);
+});

@@ -37,6 +37,19 @@ function isIncarnation(value: unknown): boolean {
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0;
 }
 
+/** Of a document, by section 4. */
+const MOST_VALUES = 100_000;
+
+/** A good document, but for the number of its values. */
+function crowdedDocument(values: number): Buffer {
+  return Buffer.from(`{"DocumentIncarnation":1,"Events":[],"More":[${Array(values).fill('0').join()}]}`);
+}
+
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, each) => sum + valuesIn(each), 1);
+}
+
 function isGood(input: Buffer): boolean {
   const json = jsonOf(input);
   return isRecord(json) && isIncarnation(json['DocumentIncarnation']) && Array.isArray(json['Events']);
@@ -52,6 +65,9 @@ function judgeDocument(input: Buffer, output: unknown): Verdict {
   const { events, statusless, complete } = output as ScheduledEventsDocument;
   if (input.length === 0) return events.length === 0 ? null : invented('an empty body has events');
   if (!isGood(input)) return invented('a body that is not a good document was read');
+  // Fewer bytes cannot have so many values.
+  if (input.length > MOST_VALUES && valuesIn(jsonOf(input)) > MOST_VALUES)
+    return invented(`a document with more than ${MOST_VALUES} values was read`);
   const entries = ((jsonOf(input) as { Events: unknown[] }).Events ?? []).filter(isRecord);
   const idOf = (entry: Record<string, unknown>) => textOf(entry['EventId']);
   for (const { eventId, eventStatus, eventType, description, resources } of events) {
@@ -98,10 +114,15 @@ export const DOCUMENT_TARGETS: readonly Target[] = [
     (version): Target => ({
       name: `document ${version}`,
       kind: 'document',
-      material: { samples: json(...DOCUMENTS), words: ['Scheduled', 'Started', 'drill-x', 'Freeze', 'Preempt'] },
+      material: {
+        samples: json(...DOCUMENTS),
+        words: ['Scheduled', 'Started', 'drill-x', 'Freeze', 'Preempt'],
+        crowd: { of: crowdedDocument, most: MOST_VALUES },
+      },
       run: (input) => parseDocument(input, version),
       judge: judgeDocument,
       judgeError: (input) => {
+        if (input.equals(crowdedDocument(MOST_VALUES / 2))) return lost('a good document was refused');
         const isSmall = input.length < 10_000 && !/\[{100}|(?:\{"[^"]*":){100}/.test(input.toString('latin1'));
         return isSmall && isGood(input) && levelsOf(jsonOf(input)) < 100 ? lost('a good document was refused') : null;
       },

@@ -33,11 +33,11 @@ export class ApprovalCase {
   /** Since when nothing has stood in the way of a StartRequest; null while something does. */
   freeMs: number | null = null;
   wasPosted = false;
+  /** A StartRequest was posted, and no answer says that it was not accepted. */
+  mayBeAccepted = false;
   /** Decided in a dry run, an event is never posted later either. */
   wasDry = false;
 
-  /** At some time a rule within budgets could approve it. */
-  hasFitted = false;
   /** When a window of its rule was open first, and NotBefore lay ahead. */
   openMs: number | null = null;
   /** A rule within budgets has posted it, and nothing has undone that. */
@@ -65,6 +65,11 @@ export class ApprovalCase {
 
   vote(approver: string, isOwn: boolean, request: number | null = null, isPrepared = false): void {
     this.votes.push({ approver, isOwn, request, isPrepared, event: this.event, isSure: false });
+  }
+
+  /** The bridge has stored a yes that every bridge of the group reads. */
+  votedByTopic(approver: string): void {
+    this.votes.push({ approver, isOwn: false, request: null, isPrepared: false, event: this.event, isSure: true });
   }
 
   /** Certainly in use of budgets: Started, or posted and under no hold. */

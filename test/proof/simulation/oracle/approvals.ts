@@ -21,6 +21,8 @@ const NOT_STORED = 503;
 const STEADY_MS = 7000;
 /** The longest rest of a budget, and the furthest jump of a clock. */
 const LONGEST_REST_MS = 10 * 60_000;
+/** A message for an event that no document lists waits for 60 s. */
+const PARKED_MS = 50_000;
 /** How exactly the end of an event is known. */
 const ENDED_WITHIN_MS = 5000;
 
@@ -52,6 +54,10 @@ export class Approvals {
   /** Programs that have ended well, before the bridge knows it. */
   readonly #ended = new Map<string, string>();
   readonly #toldMs = new Map<string, number>();
+  /** Approvals of the topic: the events of those that no process has settled yet. */
+  readonly #messages = new Map<string, string>();
+  /** Events that the bridge did not know when it settled their approval. */
+  readonly #parked = new Map<string, number>();
   readonly #requests = new Map<number, Observed<'request'>>();
   /** Requests without an answer yet, for events that the bridge may be about to see. */
   readonly #early = new Map<number, Observed<'request'>>();
@@ -100,8 +106,11 @@ export class Approvals {
       case 'told':
         if (each.act === 'approve') this.#toldMs.set(keyOf(each.event), each.atMs);
         if (each.act === 'approve') this.#mayVote(keyOf(each.event), 'desk');
+        if (each.act === 'approve') this.#messages.set(each.message, keyOf(each.event));
         if (each.act === 'hold') this.#mayBeHeld.add(keyOf(each.event));
         return this.#disturbed(keyOf(each.event));
+      case 'settled':
+        return this.#settled(each);
       case 'prepared':
         return this.#ended.set(each.id, each.sink);
       case 'receipt':
@@ -128,6 +137,7 @@ export class Approvals {
         this.#failedMs = each.atMs;
         return this.#disturbed();
       case 'jumped':
+        this.#parked.clear();
         for (const one of this.#cases.values()) one.hasJumped = true;
         this.#jumpedMs = each.atMs;
         return this.#disturbed();
@@ -159,6 +169,8 @@ export class Approvals {
         one = new ApprovalCase(occurrence, event, atMs);
         if (event.EventStatus === 'Scheduled') one.heldBySink = this.#holdingSink(event);
         this.#cases.set(key, one);
+        if (atMs - (this.#parked.get(key) ?? Number.NEGATIVE_INFINITY) < PARKED_MS) one.votedByTopic('desk');
+        this.#parked.delete(key);
       } else {
         const holding = this.#holdingSink(event);
         // What it prepared for is worse now, so it holds the event again.
@@ -178,11 +190,16 @@ export class Approvals {
     for (const one of this.#cases.values()) this.#lookAtTerms(one, atMs, wallMs);
   }
 
-  /** Between two documents too: has a window been open, and could budgets have let it through? */
+  /** Between two documents too: has a window been open? */
   #lookAtTerms(one: ApprovalCase, atMs: number, wallMs: number): void {
     const ruling = rulingOf(this.#settings.approvals, one.event);
-    if (!one.hasFitted) one.hasFitted = this.#isWithin(one, ruling, atMs);
     one.openMs ??= openSince(one, ruling, atMs, wallMs);
+  }
+
+  /** What may have been accepted is not taken back, and without a store nothing is. At a thaw, the document may be new. */
+  #mayFit(one: ApprovalCase, ruling: Ruling, atMs: number): boolean {
+    if (atMs === this.#thawedMs) return true;
+    return one.mayBeAccepted || atMs - this.#failedMs < FRESH_MS || this.#isWithin(one, ruling, atMs);
   }
 
   /** Whether the bridge may believe that no budget is exceeded. */
@@ -235,10 +252,22 @@ export class Approvals {
     return this.#settings.approvals.group.submit === 'every' || rankOf(one.event, this.#name) === 0;
   }
 
-  /** A quorum that this bridge has recorded at its own endpoint: neither windows, budgets nor the group delay it. */
+  /**
+   * A quorum that this bridge has stored. Neither windows nor budgets delay it, and the group does not if all of it was
+   * said at its own endpoint.
+   */
   #isSurelyVoted(one: ApprovalCase, ruling: Ruling): boolean {
-    const voters = one.votes.filter(({ isSure }) => isSure).map(({ approver }) => approver);
-    return ruling.then !== 'never' && isQuorum(this.#settings.approvals, ruling, one.event, voters);
+    const isEnough = (votes: ApprovalCase['votes']) =>
+      isQuorum(
+        this.#settings.approvals,
+        ruling,
+        one.event,
+        votes.map(({ approver }) => approver),
+      );
+    const sure = one.votes.filter(({ isSure }) => isSure);
+    if (ruling.then === 'never' || !isEnough(sure)) return false;
+    const isFirst = this.#settings.approvals.group.submit === 'every' || rankOf(one.event, this.#name) === 0;
+    return isFirst || isEnough(sure.filter(({ isOwn }) => isOwn));
   }
 
   #asked(request: Observed<'request'>): void {
@@ -289,6 +318,16 @@ export class Approvals {
       this.#report('forbidden', atMs, `${as} holds ${event}, which was accepted at ${one.acceptedMs} ms already`);
   }
 
+  /** The yes of the topic is stored: with its event, or until the bridge reads that. */
+  #settled({ message, atMs }: Observed<'settled'>): void {
+    const key = this.#messages.get(message);
+    if (key === undefined) return;
+    const one = this.#cases.get(key);
+    if (one === undefined) this.#parked.set(key, atMs);
+    else one.votedByTopic('desk');
+    this.#disturbed(key);
+  }
+
   /** A yes counts from the moment at which the bridge is told that the program has ended. */
   #prepared({ sink, ids }: Observed<'receipt'>): void {
     for (const id of ids) {
@@ -329,6 +368,7 @@ export class Approvals {
     this.#restsOn(one, key, () =>
       settings.some((each) => events.some((event) => this.#reasonAgainst(one, each, event, atMs, wallMs) === null)),
     );
+    one.mayBeAccepted = true;
     const ruling = rulingOf(this.#settings.approvals, one.event);
     one.usesBudget = ruling.budgets.length > 0 && !this.#isVoted(one, this.#settings, ruling, one.event);
     if (one.usesBudget && settings.length === 1) this.#checkTogether(one, ruling, atMs, wrong);
@@ -404,7 +444,7 @@ export class Approvals {
       if (openMs === null) return 'no window of its rule has opened before NotBefore';
       if (!isOpen(ruling, wallMs)) return 'no window of its rule is open';
     }
-    if (!one.hasFitted && !this.#isWithin(one, ruling, atMs)) return 'a budget of its rule was exceeded all the time';
+    if (!this.#mayFit(one, ruling, atMs)) return 'a budget of its rule is exceeded';
     return ruling.during === null || isByDeadline ? one.firstMs : Math.max(one.firstMs, openMs ?? one.firstMs);
   }
 
@@ -412,6 +452,7 @@ export class Approvals {
     for (const eventId of this.#posts.get(post) ?? []) {
       const key = keyOf(eventId);
       const one = this.#cases.get(key);
+      if (one !== undefined && status !== null && status !== 200) one.mayBeAccepted = false;
       // Whatever is neither accepted nor tried again is not in use any more.
       if (one !== undefined && status !== null && status >= 400 && status < 500) one.usesBudget = false;
       if (status !== 200) continue;

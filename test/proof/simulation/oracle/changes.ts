@@ -252,6 +252,11 @@ export class Changes {
     const listed = new Set(document.events.map(({ EventId }) => keyOf(EventId)));
     for (const [key, known] of state.open) {
       if (listed.has(key)) continue;
+      const lastListed = known.lastListed ?? this.#state.lastGood;
+      // It is listed, or may be: by an entry that cannot be read.
+      if (document.statusless.has(key)) open.set(key, { ...known, lastListed, missing: null });
+      else if (!document.isComplete) open.set(key, { ...known, lastListed });
+      if (document.statusless.has(key) || !document.isComplete) continue;
       const gone = this.#missing(known, epoch, atMs);
       const must = this.#hasEnded(gone, epoch, empty, atMs);
       open.set(key, gone);

@@ -5,6 +5,7 @@ import type { Told } from './changes.ts';
 import { firstArrivals } from './changes-of-machine.ts';
 import type { Json } from './expected-cloud-event.ts';
 import { type Judged, meets } from './filter.ts';
+import { FiltersInForce } from './filters-in-force.ts';
 import type { Report } from './finding.ts';
 
 /** A kill so soon after the receipt may come before it is stored. */
@@ -13,9 +14,12 @@ const STORED_MS = 3000;
 export function judgeDeliveries(seen: readonly Observation[], settings: Settings, report: Report): void {
   const all = firstArrivals(seen, 'audit');
   const texts = new Map(arrivalsAt(seen, 'audit').map(({ id, text }) => [id, text]));
-  for (const [sink, options] of Object.entries(settings.sinks)) {
-    const wanted = sink === 'audit' ? all : wantedBy(options, all);
+  const filters = new FiltersInForce(seen, settings);
+  for (const sink of Object.keys(settings.sinks)) {
     const arrivals = arrivalsAt(seen, sink);
+    const arrived = new Set(arrivals.map(({ id }) => id));
+    const filtersOf = (told: Told) => filters.of(sink, told);
+    const wanted = sink === 'audit' ? all : wantedBy(filtersOf, all, (id) => arrived.has(id));
     checkTexts(sink, arrivals, texts, report);
     checkPresence(sink, seen, wanted, arrivals, report);
     checkOrder(sink, wanted, firstArrivals(seen, sink), report);
@@ -37,11 +41,15 @@ function nameOf({ event }: Told): string {
     .replace(/\.v\d+$/, '');
 }
 
-/** In the order in which the first sink had them: those that the filter lets through. */
-function wantedBy({ filter }: SinkSettings, all: readonly Told[]): readonly Told[] {
-  if (filter === undefined) return all;
-  const { changes, ...conditions } = filter;
-  const hasConditions = Object.keys(conditions).length > 0;
+/**
+ * In the order in which the first sink had them: those that the filter lets through. If it is not certain which filter
+ * was in force, and they differ, what arrived decides.
+ */
+function wantedBy(
+  filtersOf: (told: Told) => readonly SinkSettings['filter'][],
+  all: readonly Told[],
+  hasArrived: (id: string) => boolean,
+): readonly Told[] {
   /** By event: its last content, and whether the sink had a change of this occurrence. */
   const known = new Map<string, { judged: Judged; wasSent: boolean }>();
   return all.filter((told) => {
@@ -52,15 +60,24 @@ function wantedBy({ filter }: SinkSettings, all: readonly Told[]): readonly Told
     const entry = known.get(keyOf(told)) ?? null;
     const judged = isChange ? (data as unknown as Judged) : (entry?.judged ?? null);
     if (isChange) known.set(keyOf(told), { judged: data as unknown as Judged, wasSent: entry?.wasSent ?? false });
-    if (changes !== undefined && !changes.includes(name)) return false;
-    if (name.startsWith('source.')) return true;
-    const isOfNone = (data['observer'] as Json)['affected'] === null;
-    const passes =
-      isOfNone || judged === null ? !hasConditions : entry?.wasSent === true || meets(conditions, judged, 'any');
+    const isOfNone = !name.startsWith('source.') && (data['observer'] as Json)['affected'] === null;
+    const answers = filtersOf(told).map((filter) =>
+      passes(filter, name, isOfNone ? null : judged, entry?.wasSent === true && !isOfNone),
+    );
+    const isWanted = answers.every((each) => each === answers[0]) ? answers[0] === true : hasArrived(told.id);
     const now = known.get(keyOf(told));
-    if (passes && now !== undefined && !isOfNone) now.wasSent = true;
-    return passes;
+    if (isWanted && now !== undefined && !isOfNone && !name.startsWith('source.')) now.wasSent = true;
+    return isWanted;
   });
+}
+
+function passes(filter: SinkSettings['filter'], name: string, judged: Judged | null, wasSent: boolean): boolean {
+  if (filter === undefined) return true;
+  const { changes, ...conditions } = filter;
+  if (changes !== undefined && !changes.includes(name)) return false;
+  if (name.startsWith('source.')) return true;
+  if (judged === null) return Object.keys(conditions).length === 0;
+  return wasSent || meets(conditions, judged, 'any');
 }
 
 function checkTexts(

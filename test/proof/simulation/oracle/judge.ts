@@ -11,6 +11,7 @@ import { judgeChanges } from './changes-of-machine.ts';
 import { judgeDeliveries } from './deliveries.ts';
 import type { Observer } from './expected-cloud-event.ts';
 import type { Finding, Report } from './finding.ts';
+import { PossibleApprovals } from './possible-approvals.ts';
 import { judgeSight } from './sight.ts';
 
 export function judge({
@@ -25,8 +26,16 @@ export function judge({
     const report: Report = (fault, atMs, what) => findings.push({ fault, machine, atMs, what });
     const seen = observations.filter((each) => each.machine === machine);
     const approvals = new Approvals(machineName(machine), settings, report);
-    const follow = (each: Observation, open: Changes['open']) => approvals.see(each, open);
-    judgeChanges(seen, settings, observerOf(machine, resourceIds[machine] ?? ''), () => true, report, follow);
+    const possible = new PossibleApprovals(settings);
+    const follow = (each: Observation, open: Changes['open']) => {
+      approvals.see(each, open);
+      possible.see(
+        each,
+        [...open.values()].map(({ event }) => event),
+      );
+    };
+    const observer = observerOf(machine, resourceIds[machine] ?? '');
+    judgeChanges(seen, settings, observer, (key) => possible.has(key), report, follow);
     judgeApprovalEvents(seen, approvals, settings.publish.resources, report);
     judgeStarts(seen, approvals, report);
     judgeAnswers(seen, settings, report);

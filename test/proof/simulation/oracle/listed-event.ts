@@ -17,8 +17,15 @@ export interface ListedEvent {
 export interface ReadDocument {
   /** Null for the empty answer. */
   readonly incarnation: number | null;
+  /** Those that can be read. */
   readonly events: readonly ListedEvent[];
+  /** In lower case: listed with a status that is none. */
+  readonly statusless: ReadonlySet<string>;
+  /** False: an entry has no EventId, so it may be any event. */
+  readonly isComplete: boolean;
 }
+
+const STATUSES: ReadonlySet<string> = new Set(['Scheduled', 'Started']);
 
 const read = new Map<string, ReadDocument>();
 
@@ -28,10 +35,14 @@ export function readDocument(text: string): ReadDocument {
   if (known !== undefined) return known;
   if (read.size > 500) read.clear();
   const parsed = text === '' ? null : (JSON.parse(text) as { DocumentIncarnation: number; Events: ListedEvent[] });
-  const document =
-    parsed === null
-      ? { incarnation: null, events: [] }
-      : { incarnation: parsed.DocumentIncarnation, events: parsed.Events };
+  const named = (parsed?.Events ?? []).filter(({ EventId }) => EventId !== '');
+  const odd = named.filter(({ EventStatus }) => !STATUSES.has(EventStatus));
+  const document: ReadDocument = {
+    incarnation: parsed?.DocumentIncarnation ?? null,
+    events: named.filter((event) => !odd.includes(event)),
+    statusless: new Set(odd.map(({ EventId }) => keyOf(EventId))),
+    isComplete: named.length === (parsed?.Events ?? []).length,
+  };
   read.set(text, document);
   return document;
 }

@@ -46,7 +46,7 @@ export function judgeSight(seen: readonly Observation[], report: Report): void {
  * When the CloudEvent was made, in virtual time. Its clock may have jumped, also back after that, so this is where it
  * stood before the CloudEvent arrived.
  */
-function timeOf(
+export function timeOf(
   { event, atMs }: { readonly event: Json; readonly atMs: number },
   seen: readonly Observation[],
 ): number {

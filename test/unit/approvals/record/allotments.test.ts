@@ -11,6 +11,7 @@ import {
   again,
   approve,
   caller,
+  LOST,
   REFUSED,
   RULES,
   reopened,
@@ -216,6 +217,80 @@ test('an event under a hold gives up its place; its release queues again', async
   assert.deepEqual(site.heldBack('A'), ['databases']);
   await site.ends('B');
   assert.equal(site.approvals.summary('a')?.state, 'submitting');
+});
+
+test('an approval that waits for its turn in a group is taken back when its event names one machine too many', async (t) => {
+  const group = { submit: 'leader', failoverAfterMs: 10_000, members: [] } as const;
+  const site = new Site(t, settings({ when: { impacts: ['Reboot'] } }, {}, { group }));
+  site.list('F', ['db_1'], { eventType: 'Freeze' });
+  site.list('B', ['other_0', 'WestNO_0'], { eventType: 'Reboot' });
+  await site.starts('F');
+  assert.equal(site.approvals.summary('b')?.state, 'submitting');
+  site.list('B', ['other_0', 'WestNO_0', 'db_2'], { eventType: 'Reboot' });
+  await site.poll();
+  assert.equal(site.approvals.summary('b')?.state, 'waiting');
+  assert.deepEqual(site.heldBack('B'), ['databases']);
+  await site.fixture.time.advance(MINUTE_MS);
+  assert.equal(site.posted(), '');
+  await site.ends('F');
+  await site.fixture.time.advance(MINUTE_MS);
+  assert.equal(site.posted(), 'B');
+});
+
+test('an approval that the service is too busy to take is taken back when Azure starts another event', async (t) => {
+  const site = new Site(t, settings({ when: { impacts: ['Reboot'] } }));
+  site.fixture.answers = [again(1000)];
+  site.list('A', ['db_1'], { eventType: 'Reboot' });
+  site.list('F', ['db_2'], { eventType: 'Freeze' });
+  await site.poll();
+  assert.equal(site.approvals.summary('a')?.state, 'submitting');
+  await site.starts('F');
+  await site.fixture.time.advance(MINUTE_MS);
+  assert.equal(site.posted(), 'A');
+  assert.deepEqual(site.heldBack('A'), ['databases']);
+  await site.ends('F');
+  assert.equal(site.posted(), 'A A');
+  assert.equal(site.approvals.summary('a')?.state, 'submitted');
+});
+
+test('an approval whose answer was lost is not taken back, because it may have been accepted', async (t) => {
+  const site = new Site(t, settings({ when: { impacts: ['Reboot'] } }));
+  site.fixture.answers = [LOST];
+  site.list('A', ['db_1'], { eventType: 'Reboot' });
+  site.list('F', ['db_2'], { eventType: 'Freeze' });
+  await site.poll();
+  await site.starts('F');
+  assert.equal(site.approvals.summary('a')?.state, 'submitting');
+});
+
+test('of two approvals that are not posted yet, the later NotBefore is taken back', async (t) => {
+  const site = new Site(t, settings({ when: { impacts: ['Reboot'] } }, { atMost: 2 }));
+  site.fixture.answerTo = () => again(1000);
+  site.list('A', ['db_1'], { eventType: 'Reboot', notBefore: inMinutes(90) });
+  site.list('B', ['db_2'], { eventType: 'Reboot' });
+  site.list('F', ['db_3'], { eventType: 'Freeze' });
+  await site.poll();
+  await site.starts('F');
+  assert.deepEqual([site.heldBack('A'), site.heldBack('B')], [['databases'], []]);
+  assert.deepEqual(
+    ['a', 'b'].map((key) => site.approvals.summary(key)?.state),
+    ['waiting', 'submitting'],
+  );
+});
+
+test('a deadline that expired stays expired when its approval is taken back', async (t) => {
+  const deadline = { beforeMs: 50 * MINUTE_MS, then: 'approve' } as const;
+  const site = new Site(t, settings({ when: { impacts: ['Reboot'] }, then: 'wait', deadline }));
+  site.fixture.answers = [again(1000)];
+  site.list('A', ['db_1'], { eventType: 'Reboot' });
+  site.list('F', ['db_2'], { eventType: 'Freeze' });
+  await site.poll();
+  await site.fixture.time.advance(10 * MINUTE_MS);
+  await site.starts('F');
+  assert.deepEqual(site.heldBack('A'), ['databases']);
+  await site.ends('F');
+  await site.fixture.time.advance(MINUTE_MS);
+  assert.equal(site.posted(), 'A A');
 });
 
 test('under a hold, the budgets that would hold the event back are listed, and it is left to Azure', async (t) => {
