@@ -9,18 +9,14 @@ import type { SmallDisk } from '../../support/small-disk.ts';
 import { Chance } from '../simulation/chance.ts';
 import { BridgeProcess } from './bridge-process.ts';
 import { type Arrival, type FarSide, file, search, syslog, webhook } from './far-sides.ts';
-import type { Fault } from './fault.ts';
+import { FaultPlayer } from './fault-player.ts';
 import { MetadataService } from './metadata.ts';
-import { idIn, idOf, type Owed, type Played, type PlayedFault, type WorldPlan } from './played.ts';
+import { idIn, idOf, type Owed, type Played, type WorldPlan } from './played.ts';
 import { type Step, storyOf } from './story.ts';
 
 /** A change, or the rest of a sink, must have arrived within this time after the last fault has ended. */
 const PATIENCE_MS = 60_000;
 const SETTLE = '3s';
-/** A fault lasts longer than the limit of a request, or not. */
-const FAULT_MS = [500, 2000] as const;
-/** A fault that has left no trace within this time never will. */
-const BITE_MS = 20_000;
 /** Between two looks at a far side, some of which start a program for it. */
 const LOOK_MS = 100;
 
@@ -35,7 +31,7 @@ export class World {
   readonly #owed: Owed[] = [];
   readonly #plan: WorldPlan;
   readonly #steps: readonly Step[];
-  readonly #played: PlayedFault[] = [];
+  readonly #player = new FaultPlayer(this);
   #approvedMs: number | null = null;
   #stallMs = 0;
 
@@ -112,7 +108,7 @@ export class World {
     const watch = setInterval(this.#watchTimers(), 20);
     try {
       this.bridge.start();
-      const running = faults.map((fault, index) => this.#trouble(fault, chances[index] as Chance));
+      const running = faults.map((fault, index) => this.#player.play(fault, chances[index] as Chance));
       const missing = await this.#tell();
       await Promise.all(running);
       return await this.#finish(missing);
@@ -121,52 +117,12 @@ export class World {
     }
   }
 
-  readonly #reached: (() => void)[][] = [];
-
-  /** Resolves when this step has begun. */
-  #atStep(index: number): Promise<void> {
-    if (index <= this.#begun) return Promise.resolve();
-    return new Promise((resolve) => {
-      const waiting = this.#reached[index] ?? [];
-      this.#reached[index] = [...waiting, resolve];
-    });
-  }
-
-  #begun = -1;
-
-  async #trouble(fault: Fault, chance: Chance): Promise<void> {
-    const isEarly = fault.name.startsWith('request-') || fault.name === 'answer-lost';
-    await this.#atStep(isEarly ? 0 : chance.between(0, 8));
-    // In the order of the list: what the service has taken does not come again.
-    if (!isEarly) await pause(chance.between(0, 200));
-    const played: PlayedFault = {
-      ...{ fault, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY, hasBitten: false },
-    };
-    this.#played.push(played);
-    await fault.begin(this, chance);
-    await this.#untilBitten(played, chance.between(...FAULT_MS));
-    await fault.end?.(this);
-    played.toMs = performance.now();
-  }
-
-  /** Lasts at least so long, and until it has left a trace. */
-  async #untilBitten(played: PlayedFault, leastMs: number): Promise<void> {
-    const leastUntilMs = performance.now() + leastMs;
-    for (;;) {
-      played.hasBitten ||= await played.fault.hasBitten(this);
-      const leftMs = leastUntilMs - performance.now();
-      if (leftMs <= 0 && (played.hasBitten || leftMs < -BITE_MS)) return;
-      await pause(played.hasBitten ? leftMs : 20);
-    }
-  }
-
   /** Takes each step when a healthy sink has the CloudEvent of the step before. */
   async #tell(): Promise<readonly string[]> {
     const chance = new Chance('processes', this.#plan.seed, this.#plan.name, 'kills');
     for (const [index, step] of this.#steps.entries()) {
       this.service.take(step, index);
-      this.#begun = index;
-      for (const resolve of this.#reached[index] ?? []) resolve();
+      this.#player.reached(index);
       const killed = this.#plan.killsInEachStep ? this.#killLater(chance) : undefined;
       const has = () => this.#has('audit', idOf(step));
       const approving = step.isApproved ? this.#approve(step, has) : undefined;
@@ -209,11 +165,17 @@ export class World {
     const late = [...missing];
     if (missing.length === 0) for (const side of this.sides) late.push(...(await this.#missingAt(side)));
     if (late.length > 0) late.push(`the log: ${this.bridge.log.slice(0, 3000)}`);
-    for (const played of this.#played) played.hasBitten ||= await played.fault.hasBitten(this);
+    await this.#player.look();
     const code = await this.bridge.end();
     const arrivals = await Promise.all(this.sides.map(async (side) => [side.name, await side.arrivals()] as const));
     return {
-      ...{ plan: this.#plan, steps: this.#steps, faults: this.#played, service: this.service, bridge: this.bridge },
+      ...{
+        plan: this.#plan,
+        steps: this.#steps,
+        faults: this.#player.played,
+        service: this.service,
+        bridge: this.bridge,
+      },
       ...{ arrivals: new Map(arrivals), owed: this.#owed, missing: late, code },
       ...{ approvedMs: this.#approvedMs, stallMs: this.#stallMs },
     };
