@@ -30,6 +30,8 @@ test('the oracle finds nothing in what a bridge did, and each thing that is chan
     ['invented', [...audit, invented]],
   ];
   for (const [fault, arrivals] of expected) assert.deepEqual(found(with_(arrivals)), [fault]);
+  const [repeat] = judge(with_([...audit, second]));
+  assert.match(repeat?.what ?? '', /sent again, -?\d+ ms later; processes: stopped with 0 at \d+ ms$/);
   // A stop in good order, with which each world ends, excuses nothing.
   for (const sink of ['file', 'syslog', 'audit'] as const) {
     const arrivals = played.arrivals.get(sink) ?? [];

@@ -15,6 +15,8 @@ const MAINTENANCES = 3;
 const WORLDS_OF_A_JOB = 2;
 /** A run of all pairs takes long, so it prints how far it is. */
 const WORLDS_OF_A_LINE = 20;
+/** Lines of the log that are printed with findings. */
+const MOST_WARNINGS = 40;
 
 export const processes: Part = {
   name: 'processes',
@@ -95,10 +97,12 @@ function count(counts: Mutable, played: Played, options: ProofOptions, problems:
   const { plan, bridge, code, missing } = played;
   counts.maintenances += MAINTENANCES;
   counts.kills += bridge.kills;
-  for (const { fault, what } of judge(played)) {
+  const findings = judge(played);
+  for (const { fault, what } of findings) {
     counts[fault] += 1;
     options.log(`${fault}: ${plan.name}: ${what}; ${repeat(options, plan)}`);
   }
+  if (findings.length > 0) options.log(warningsIn(bridge.wholeLog));
   for (const { fault, hasBitten } of missing.length === 0 ? played.faults : [])
     if (!hasBitten) problems.push(`${plan.name}: the fault ${fault.name} left no trace; ${repeat(options, plan)}`);
   const mayEnd = plan.faults.some((fault) => fault.mayEnd);
@@ -107,6 +111,12 @@ function count(counts: Mutable, played: Played, options: ProofOptions, problems:
       problems.push(`${plan.name}: the bridge ended by itself with ${ended}: ${log}; ${repeat(options, plan)}`);
   if (missing.length === 0 && code !== 0)
     problems.push(`${plan.name}: at SIGTERM the bridge ended with ${code}; ${repeat(options, plan)}`);
+}
+
+/** A finding on a busy machine may not come again: the log of its bridges says what they did. */
+function warningsIn(log: string): string {
+  const isWarning = (line: string) => /"level":"(warn|error|fatal)"/.test(line);
+  return log.split('\n').filter(isWarning).slice(0, MOST_WARNINGS).join('\n');
 }
 
 function repeat(options: ProofOptions, { name }: WorldPlan): string {

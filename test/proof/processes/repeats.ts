@@ -10,6 +10,13 @@ export function isExplained(played: Played, first: Arrival, again: Arrival): boo
   return first.readMs === null || isUnstored(played, first.fromMs, first.readMs, again.atMs);
 }
 
+/** Says how much later the repeat came, and when processes ended, in ms from the receipt. */
+export function timesOf({ bridge }: Played, first: Arrival, again: Arrival): string {
+  const since = (ms: number) => Math.round(ms - first.atMs);
+  const ends = bridge.gone.map(({ how, code, atMs }) => `${how} with ${code} at ${since(atMs)} ms`);
+  return `${since(again.atMs)} ms later; processes: ${ends.join(', ') || 'none ended'}`;
+}
+
 /** The metadata service has a limit of 1 s, which a process that stands still exceeds. */
 export function isPostExplained(played: Played, receiptMs: number, againMs: number): boolean {
   const isStop = ({ fault: { name } }: Played['faults'][number]) => name === 'stop';
