@@ -15,8 +15,8 @@ export interface SmallDisk {
 }
 
 /** A tmpfs, gone with the test; or why there is none. */
-export function smallDisk(t: TestContext, size: string): SmallDisk | { readonly reason: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'small-disk-'));
+export function smallDisk(t: TestContext, size: string, parent = tmpdir()): SmallDisk | { readonly reason: string } {
+  const folder = mkdtempSync(join(parent, 'small-disk-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], { stdio: 'pipe' });
   } catch (error) {

@@ -25,10 +25,18 @@ export function writeNew(files: readonly NewFile[]): void {
     } catch (error) {
       const code = codeOf(error);
       // A file that was begun is incomplete.
-      for (const each of code === 'EEXIST' ? written : [...written, path]) rmSync(each, { force: true });
+      for (const each of code === 'EEXIST' ? written : [...written, path]) remove(each);
       const what = code === 'EEXIST' ? 'is there already, and init overwrites no file' : `cannot be written (${code})`;
       throw failure(path, what, error);
     }
+  }
+}
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // It must not hide the error for which the file is removed.
   }
 }
 

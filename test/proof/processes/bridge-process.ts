@@ -1,7 +1,9 @@
 // A configuration → the built bridge as one process after the other, as a service manager runs it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Program, type ProgramOptions } from '../../support/program.ts';
 import { type BridgeFolder, TOKEN, urlOf } from '../../support/running-bridge.ts';
+import { dyingWithUs } from './leftovers.ts';
 
 const RESTART_MS = 200;
 
@@ -33,6 +35,7 @@ export class BridgeProcess {
   kills = 0;
   readonly #folder: BridgeFolder;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #programs: Program[] = [];
   #program: Program | null = null;
   #isWanted = false;
   #how: Gone['how'] = 'by itself';
@@ -57,16 +60,29 @@ export class BridgeProcess {
     return this.#program?.stderr ?? '';
   }
 
+  /** Of all processes so far. */
+  get wholeLog(): string {
+    return this.#programs.map(({ stderr }) => stderr).join('');
+  }
+
+  /** Resolves when a process runs, and listens if `isListening`; after 10 s in any case. */
+  async running(isListening = false): Promise<void> {
+    const untilMs = performance.now() + 10_000;
+    while ((this.pid === null || (isListening && this.url === '')) && performance.now() < untilMs) await pause(5);
+  }
+
   start(isAfterKill = false): void {
     this.#isWanted = true;
     this.#how = 'by itself';
     this.#startedMs = isAfterKill ? performance.now() : null;
-    const { env, ...options } = this.options;
+    const { env, launcher = [], ...options } = this.options;
     const program = new Program(['run', '--config', this.#folder.config], {
       ...options,
+      launcher: [...dyingWithUs(), ...launcher],
       env: { TOKEN, ...this.#env, ...env },
     });
     this.#program = program;
+    this.#programs.push(program);
     if (program.child.pid !== undefined) for (const tell of this.starts) tell(program.child.pid);
     void program.ended().then(({ code, stderr }) => {
       this.gone.push({ atMs: performance.now(), how: this.#how, code, log: stderr.slice(-1500) });

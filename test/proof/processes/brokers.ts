@@ -6,7 +6,10 @@ import { createTopic } from '../../far-sides/kafka/requests.ts';
 import { launchShared, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import type { AmqpMessage } from '../../far-sides/service-bus/amqp-message.ts';
 import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
-import type { FarSide } from './far-sides.ts';
+import { type Arrival, type FarSide, Looks } from './far-sides.ts';
+
+/** A broker that stays has answered within this time. */
+const ANSWERED_MS = 2000;
 
 let made = 0;
 
@@ -21,6 +24,10 @@ export async function startKafka(scope: Pick<TestContext, 'after'>): Promise<rea
 export async function serviceBus(t: TestContext): Promise<FarSide> {
   const server = await serviceBusServer(t);
   const queue = server.queue('events');
+  const looks = new Looks(() => queue.messages().map(({ message }) => bodyOf(message.body)));
+  const leftMs: number[] = [];
+  // Its answer may be lost.
+  const isDoubtful = ({ fromMs, atMs }: Arrival) => leftMs.some((ms) => ms >= fromMs && ms - atMs <= ANSWERED_MS);
   return {
     name: 'bus',
     settings: {
@@ -28,11 +35,14 @@ export async function serviceBus(t: TestContext): Promise<FarSide> {
       connectionString: { env: 'BUS' },
       queue: 'events',
       mode: 'structured',
-      timeout: '1s',
     },
     env: { BUS: server.connectionString },
-    arrivals: () => queue.messages().map(({ message }) => ({ text: bodyOf(message.body), atMs: null })),
-    leave: () => server.leave(),
+    look: looks.look,
+    arrivals: () => looks.arrivals().map((arrival) => (isDoubtful(arrival) ? { ...arrival, readMs: null } : arrival)),
+    leave: () => {
+      leftMs.push(performance.now());
+      return server.leave();
+    },
     comeBack: () => server.comeBack(),
   };
 }
@@ -41,15 +51,23 @@ function bodyOf(body: AmqpMessage['body']): string {
   return body.kind === 'data' ? Buffer.concat(body.sections).toString() : '';
 }
 
+/** The clock of a record is that of the bridge, which a fault may change. */
+const UNDATED = { fromMs: Number.NEGATIVE_INFINITY, atMs: Number.POSITIVE_INFINITY };
+
 export async function kafka(t: TestContext, brokers: readonly string[]): Promise<FarSide> {
   const topic = `proof-${process.pid}-${made++}`;
   await createTopic(brokers[0] ?? '', topic, {});
+  let readMs: number | null = Number.POSITIVE_INFINITY;
   const proxy = await KafkaProxy.start(t, brokers);
   return {
     name: 'kafka',
-    settings: { type: 'kafka', brokers: proxy.brokers, topic, mode: 'structured', timeout: '1s' },
-    arrivals: async () => (await readTopic(brokers, topic)).map(({ value }) => ({ text: value ?? '', atMs: null })),
-    leave: () => proxy.refuse(),
+    settings: { type: 'kafka', brokers: proxy.brokers, topic, mode: 'structured' },
+    arrivals: async () =>
+      (await readTopic(brokers, topic)).map(({ value }) => ({ ...UNDATED, readMs, text: value ?? '' })),
+    leave: () => {
+      readMs = null;
+      proxy.refuse();
+    },
     comeBack: () => proxy.accept(),
   };
 }

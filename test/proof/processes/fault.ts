@@ -18,6 +18,11 @@ export interface Fault {
   /** Before the first process starts. */
   readonly prepare?: (world: World, chance: Chance) => unknown;
   readonly begin: (world: World, chance: Chance) => unknown;
+  /**
+   * Whether the far sides, the log, strace or the process state show that a bridge felt it. Called again and again after
+   * `begin` until it is true; `end` waits for that, but not for ever.
+   */
+  readonly hasBitten: (world: World) => boolean | Promise<boolean>;
   /** Undoes `begin`. Absent: nothing is left to undo. */
   readonly end?: (world: World) => unknown;
 }

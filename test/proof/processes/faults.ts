@@ -3,11 +3,13 @@ import type { Fault } from './fault.ts';
 import { DISK_FAULTS } from './faults/disk-faults.ts';
 import { MACHINE_FAULTS } from './faults/machine-faults.ts';
 import { METADATA_FAULTS } from './faults/metadata-faults.ts';
+import { OLDER_BUILD } from './faults/older-build.ts';
 import { PROCESS_FAULTS } from './faults/process-faults.ts';
 import { SINK_FAULTS } from './faults/sink-faults.ts';
 
 export const FAULTS: readonly Fault[] = [
   ...PROCESS_FAULTS,
+  OLDER_BUILD,
   ...SINK_FAULTS,
   ...METADATA_FAULTS,
   ...DISK_FAULTS,

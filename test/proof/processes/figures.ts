@@ -42,7 +42,7 @@ export class Figures {
       for (const [index, step] of steps.entries()) {
         const atMs = arrivals.get(sink)?.find(({ text }) => idIn(text) === idOf(step))?.atMs;
         const givenMs = service.firstGiven.get(index);
-        if (atMs === undefined || atMs === null || givenMs === undefined) continue;
+        if (atMs === undefined || givenMs === undefined) continue;
         const lateMs = atMs - givenMs;
         if (lateMs > this.#latestMs) [this.#latestMs, this.#latest] = [lateMs, `${plan.name}, ${sink}`];
         // What this process itself was late by is not the bridge's.

@@ -13,6 +13,8 @@ export type GateMode = (typeof GATE_MODES)[number];
 const SLOW_MS = 300;
 
 export class Gate {
+  /** Pieces that each mode lost, delayed or cut. */
+  readonly felt = new Map<GateMode, number>();
   /** Several can be on; the first of `GATE_MODES` counts. */
   readonly #modes = new Set<GateMode>();
   readonly #target: number;
@@ -85,6 +87,8 @@ export class Gate {
 
   #pass(client: Socket, far: Socket, bytes: Buffer, direction: 'request' | 'answer'): void {
     const mode = this.#mode;
+    if (mode !== undefined && !(mode === 'half-open' && direction === 'request'))
+      this.felt.set(mode, (this.felt.get(mode) ?? 0) + 1);
     const to = direction === 'request' ? far : client;
     if (mode === 'reset') client.resetAndDestroy();
     else if (mode === 'black-hole' || (mode === 'half-open' && direction === 'answer')) return;

@@ -33,6 +33,8 @@ export class MetadataService {
   /** By step: the incarnations under which it was given. */
   readonly incarnations = new Map<number, Set<number>>();
   readonly disturbances = new Set<Disturbance>();
+  /** Documents that were given, apart from those that faults make. */
+  given = 0;
   /** Called at each request of the document. */
   onPoll: () => void = () => {};
   /** Subtracted from each incarnation, once the service has restarted. */
@@ -126,12 +128,26 @@ export class MetadataService {
     return this.#give(incarnation);
   }
 
-  #give(incarnation = this.incarnation): string {
+  /** Returns a function that gives the document of now, whenever it is called. */
+  staleDocument(): () => string {
+    const [step, { incarnation, document }] = [this.#step, this];
     const isMade = this.#awaited === null;
-    if (isMade && !this.firstGiven.has(this.#step)) this.firstGiven.set(this.#step, performance.now());
-    const under = this.incarnations.get(this.#step) ?? new Set();
-    this.incarnations.set(this.#step, under.add(incarnation));
+    return () => {
+      this.#note(step, isMade, incarnation);
+      return document;
+    };
+  }
+
+  #give(incarnation = this.incarnation): string {
+    this.given += 1;
+    this.#note(this.#step, this.#awaited === null, incarnation);
     return JSON.stringify({ DocumentIncarnation: incarnation, Events: [...this.#listed.values()] });
+  }
+
+  #note(step: number, isMade: boolean, incarnation: number): void {
+    if (isMade && !this.firstGiven.has(step)) this.firstGiven.set(step, performance.now());
+    const under = this.incarnations.get(step) ?? new Set();
+    this.incarnations.set(step, under.add(incarnation));
   }
 }
 

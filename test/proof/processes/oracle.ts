@@ -5,7 +5,7 @@ import { keyOf } from '../simulation/oracle/listed-event.ts';
 import type { Arrival } from './far-sides.ts';
 import { SOURCE } from './metadata.ts';
 import { idIn, idOf, type Played } from './played.ts';
-import { isExplained, isPostExplained } from './repeats.ts';
+import { isExplained, isPostExplained, timesOf } from './repeats.ts';
 import { VM } from './story.ts';
 
 export interface Finding {
@@ -46,7 +46,8 @@ function judgeSink(
       report('altered', `${sink} has what is not a CloudEvent: ${arrival.text.slice(0, 200)}`);
     const before = seen.get(id);
     if (before !== undefined) {
-      if (!isExplained(played, sink, before, arrival)) report('twice', `${sink}: ${id} was sent again`);
+      if (!isExplained(played, before, arrival))
+        report('twice', `${sink}: ${id} was sent again, ${timesOf(played, before, arrival)}`);
     } else seen.set(id, arrival);
     const bytes = owed.get(id) ?? first.get(id);
     if (bytes !== undefined && bytes !== arrival.text)

@@ -12,13 +12,18 @@ const SHORT = [
   ...['error-500', 'silent', 'truncated', 'request-lost', 'answer-lost'],
 ];
 
-type Chosen = Pick<ProofOptions, 'seed' | 'isLong' | 'kills' | 'only'>;
+type Chosen = Pick<ProofOptions, 'seed' | 'isLong' | 'kills' | 'only' | 'minutes'>;
+
+/** The first so many worlds of the list: repeats a run with `--minutes`. */
+const FIRST = /^first-(\d+)$/;
 
 /**
- * @param chosen `only` is null, or one world: `FAULT`, `FAULT+FAULT` or `kills-NUMBER`
+ * The list has each fault alone, then kills, then pairs. With `minutes` or `first-NUMBER` it goes on with kills and has
+ * no end.
+ * @param chosen `only` is null, or one world, `FAULT`, `FAULT+FAULT` or `kills-NUMBER`, or `first-NUMBER`
  * @throws Error if `only` names no fault
  */
-export function worldsOf({ seed, isLong, kills, only }: Chosen): readonly WorldPlan[] {
+export function* worldsOf({ seed, isLong, kills, only, minutes }: Chosen): Generator<WorldPlan> {
   const usual = { seed, hasBrokers: isLong };
   const world = (faults: readonly Fault[]): WorldPlan => ({
     ...{ ...usual, name: faults.map(({ name }) => name).join('+'), faults, killsInEachStep: false },
@@ -26,14 +31,23 @@ export function worldsOf({ seed, isLong, kills, only }: Chosen): readonly WorldP
   const killing = (number: number): WorldPlan => ({
     ...{ ...usual, name: `kills-${number}`, faults: [], killsInEachStep: true },
   });
-  if (only !== null) {
+  const first = only === null ? null : FIRST.exec(only);
+  if (only !== null && first === null) {
     const number = /^kills-(\d+)$/.exec(only)?.[1];
-    return [number === undefined ? world(only.split('+').map(faultNamed)) : killing(Number(number))];
+    yield number === undefined ? world(only.split('+').map(faultNamed)) : killing(Number(number));
+    return;
   }
-  const alone = isLong ? FAULTS : SHORT.map(faultNamed);
-  const pairs = isLong ? pairsOf(FAULTS) : [];
-  const killed = Array.from({ length: Math.ceil(kills / KILLS_OF_A_WORLD) }, (_, index) => killing(index));
-  return [...alone.map((fault) => world([fault])), ...killed, ...pairs.map(world)];
+  const killed = Math.ceil(kills / KILLS_OF_A_WORLD);
+  for (const fault of isLong ? FAULTS : SHORT.map(faultNamed)) yield world([fault]);
+  for (let number = 0; number < killed; number++) yield killing(number);
+  for (const pair of isLong ? pairsOf(FAULTS) : []) yield world(pair);
+  if (minutes === null && first === null) return;
+  for (let number = killed; ; number++) yield killing(number);
+}
+
+/** How many worlds are played at most. */
+export function mostWorlds({ only }: Pick<ProofOptions, 'only'>): number {
+  return Number(FIRST.exec(only ?? '')?.[1] ?? Number.POSITIVE_INFINITY);
 }
 
 /** Why this world cannot run here; empty if it can. */

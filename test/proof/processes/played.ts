@@ -22,6 +22,7 @@ export interface PlayedFault {
   readonly fault: Fault;
   readonly fromMs: number;
   toMs: number;
+  hasBitten: boolean;
 }
 
 /** What an older release left for the sink `away`. */

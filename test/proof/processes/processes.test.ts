@@ -30,6 +30,25 @@ test('the oracle finds nothing in what a bridge did, and each thing that is chan
     ['invented', [...audit, invented]],
   ];
   for (const [fault, arrivals] of expected) assert.deepEqual(found(with_(arrivals)), [fault]);
+  const [repeat] = judge(with_([...audit, second]));
+  assert.match(repeat?.what ?? '', /sent again, -?\d+ ms later; processes: stopped with 0 at \d+ ms$/);
+  // A stop in good order, with which each world ends, excuses nothing.
+  for (const sink of ['file', 'syslog', 'audit'] as const) {
+    const arrivals = played.arrivals.get(sink) ?? [];
+    const changed = new Map([...played.arrivals, [sink, [...arrivals, at(arrivals, idOf(stepOf(played, 3)))]]]);
+    assert.deepEqual(found({ ...played, arrivals: changed }), ['twice'], sink);
+  }
+  const hurt = played.arrivals.get('hurt') ?? [];
+  for (const [readMs, what] of [
+    [null, []],
+    [performance.now(), ['twice']],
+  ] as const) {
+    const again = { ...second, readMs };
+    const arrivals = hurt.flatMap((each) => (each.text === again.text ? [again, again] : [each]));
+    assert.deepEqual(found({ ...played, arrivals: new Map([...played.arrivals, ['hurt', arrivals]]) }), what);
+  }
+  // What follows on a connection shows that the answers before it were read.
+  assert.ok(hurt.filter(({ readMs }) => readMs !== null).length >= hurt.length / 2);
   const [post] = played.service.posts;
   assert.ok(post !== undefined);
   played.service.posts.push({ ...post, atMs: post.atMs + 1 });

@@ -1,10 +1,11 @@
 // Options → one bridge after the other as real processes under real faults, and what was wrong.
 import { inScope, type Scope } from '../cost/scope.ts';
 import { type Counts, NOTHING, type Part, type ProofOptions } from '../part.ts';
-import { inParallel } from '../turns.ts';
+import { inParallel, turns } from '../turns.ts';
 import { Figures } from './figures.ts';
+import { folderOfRun } from './leftovers.ts';
 import { judge } from './oracle.ts';
-import { missingFor, worldsOf } from './plan.ts';
+import { KILLS_OF_A_WORLD, missingFor, mostWorlds, worldsOf } from './plan.ts';
 import type { Played, WorldPlan } from './played.ts';
 import { World } from './world.ts';
 
@@ -14,6 +15,8 @@ const MAINTENANCES = 3;
 const WORLDS_OF_A_JOB = 2;
 /** A run of all pairs takes long, so it prints how far it is. */
 const WORLDS_OF_A_LINE = 20;
+/** Lines of the log that are printed with findings. */
+const MOST_WARNINGS = 40;
 
 export const processes: Part = {
   name: 'processes',
@@ -21,15 +24,16 @@ export const processes: Part = {
 };
 
 async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
+  const folder = folderOfRun(scope);
   const counts: Mutable = { ...NOTHING };
   const figures = new Figures();
   const problems: string[] = [];
   let done = 0;
-  const worlds = runnable(options);
+  const worlds = new Begun(options);
   const kafka = options.isLong ? await kafkaFor(scope, options) : null;
   const playOne = async (plan: WorldPlan) => {
     try {
-      const played = await inScope(async (t) => (await World.open(t, plan, kafka)).play());
+      const played = await inScope(async (t) => (await World.open(t, plan, kafka, folder)).play());
       count(counts, played, options, problems);
       figures.add(played);
     } catch (error) {
@@ -38,28 +42,44 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
       problems.push(problem);
     }
     done += 1;
-    if (done % WORLDS_OF_A_LINE === 0)
-      options.log(`processes: ${done} of ${worlds.length} worlds, ${counts.kills} kills, ${figures.text}`);
+    if (done % WORLDS_OF_A_LINE === 0) options.log(`processes: ${done} worlds, ${counts.kills} kills, ${figures.text}`);
   };
-  const left = worlds.values();
+  const plans = worlds.plans();
   await inParallel(options.jobs * WORLDS_OF_A_JOB, async () => {
-    for (const plan of left) await playOne(plan);
+    for (const plan of plans) await playOne(plan);
   });
-  options.log(`processes: ${worlds.length} worlds, ${figures.text}`);
+  for (const reason of worlds.reasons) options.log(`processes: not run: ${reason}`);
+  options.log(`processes: ${done} worlds, ${figures.text}`);
   problems.push(...figures.failures);
-  return { ...counts, problems };
+  if (options.minutes === null) return { ...counts, problems };
+  options.log(`processes: repeat: ${repeatOf(options, `first-${worlds.count}`)} --kills ${options.kills}`);
+  return { ...counts, problems, repeatedBy: { kills: worlds.killing * KILLS_OF_A_WORLD } };
 }
 
-/** Leaves out worlds with a fault that this machine cannot make, and prints the reasons. */
-function runnable(options: ProofOptions): readonly WorldPlan[] {
-  const reasons = new Set<string>();
-  const worlds = worldsOf(options).filter((plan) => {
-    const missing = missingFor(plan);
-    for (const reason of missing) reasons.add(reason);
-    return missing.length === 0;
-  });
-  for (const reason of reasons) options.log(`processes: not run: ${reason}`);
-  return worlds;
+/** Worlds until the list or the time is over, without those with a fault that this machine cannot make. */
+class Begun {
+  /** Of the list, with those that are left out. */
+  count = 0;
+  /** Of them, those that only kill. */
+  killing = 0;
+  readonly reasons = new Set<string>();
+  readonly #options: ProofOptions;
+
+  constructor(options: ProofOptions) {
+    this.#options = options;
+  }
+
+  *plans(): Generator<WorldPlan> {
+    const time = turns(this.#options.minutes, (turn) => turn >= mostWorlds(this.#options));
+    for (const plan of worldsOf(this.#options)) {
+      if (time.next().done) return;
+      this.count += 1;
+      if (plan.killsInEachStep) this.killing += 1;
+      const missing = missingFor(plan);
+      for (const reason of missing) this.reasons.add(reason);
+      if (missing.length === 0) yield plan;
+    }
+  }
 }
 
 async function kafkaFor(scope: Scope, { log }: ProofOptions): Promise<readonly string[] | null> {
@@ -77,10 +97,14 @@ function count(counts: Mutable, played: Played, options: ProofOptions, problems:
   const { plan, bridge, code, missing } = played;
   counts.maintenances += MAINTENANCES;
   counts.kills += bridge.kills;
-  for (const { fault, what } of judge(played)) {
+  const findings = judge(played);
+  for (const { fault, what } of findings) {
     counts[fault] += 1;
     options.log(`${fault}: ${plan.name}: ${what}; ${repeat(options, plan)}`);
   }
+  if (findings.length > 0) options.log(warningsIn(bridge.wholeLog));
+  for (const { fault, hasBitten } of missing.length === 0 ? played.faults : [])
+    if (!hasBitten) problems.push(`${plan.name}: the fault ${fault.name} left no trace; ${repeat(options, plan)}`);
   const mayEnd = plan.faults.some((fault) => fault.mayEnd);
   for (const { how, code: ended, log } of bridge.gone)
     if (how === 'by itself' && !mayEnd)
@@ -89,6 +113,16 @@ function count(counts: Mutable, played: Played, options: ProofOptions, problems:
     problems.push(`${plan.name}: at SIGTERM the bridge ended with ${code}; ${repeat(options, plan)}`);
 }
 
-function repeat({ seed, isLong }: ProofOptions, { name }: WorldPlan): string {
-  return `repeat: npm run proof -- --parts processes --seed ${seed}${isLong ? ' --long' : ''} --only ${name}`;
+/** A finding on a busy machine may not come again: the log of its bridges says what they did. */
+function warningsIn(log: string): string {
+  const isWarning = (line: string) => /"level":"(warn|error|fatal)"/.test(line);
+  return log.split('\n').filter(isWarning).slice(0, MOST_WARNINGS).join('\n');
+}
+
+function repeat(options: ProofOptions, { name }: WorldPlan): string {
+  return `repeat: ${repeatOf(options, name)}`;
+}
+
+function repeatOf({ seed, isLong }: ProofOptions, only: string): string {
+  return `npm run proof -- --parts processes --seed ${seed}${isLong ? ' --long' : ''} --only ${only}`;
 }

@@ -5,27 +5,36 @@ import type { Played } from './played.ts';
 /** A receipt is stored at the latest so long after it came. */
 const STORED_MS = 3000;
 
-/** Repeats at far sides that do not tell the time are explained by any fault that could explain one. */
-export function isExplained(played: Played, sink: string, first: Arrival, again: Arrival): boolean {
-  const fromMs = first.atMs ?? Number.NEGATIVE_INFINITY;
-  const toMs = again.atMs ?? Number.POSITIVE_INFINITY;
-  return mayLoseAnswers(sink) || isPostExplained(played, fromMs, toMs);
+/** Also if nothing shows that the bridge has read the answer: a gated sink has a limit of 1 s. */
+export function isExplained(played: Played, first: Arrival, again: Arrival): boolean {
+  return first.readMs === null || isUnstored(played, first.fromMs, first.readMs, again.atMs);
 }
 
-/** A process that ended early, stood still, or could not store the receipt. */
-export function isPostExplained({ bridge, faults }: Played, fromMs: number, toMs: number): boolean {
-  const isFirstTold = Number.isFinite(fromMs);
-  if (bridge.gone.some(({ atMs }) => atMs >= fromMs && atMs <= toMs && (!isFirstTold || atMs - fromMs <= STORED_MS)))
-    return bridge.gone.length > 0;
-  return faults.some(
-    ({ fault, fromMs: begunMs, toMs: overMs }) =>
-      (fault.name === 'stop' || fault.kind === 'disk' || fault.name === 'no-descriptors') &&
-      begunMs <= toMs &&
-      overMs + STORED_MS >= fromMs,
-  );
+/** Says how much later the repeat came, and when processes ended, in ms from the receipt. */
+export function timesOf({ bridge }: Played, first: Arrival, again: Arrival): string {
+  const since = (ms: number) => Math.round(ms - first.atMs);
+  const ends = bridge.gone.map(({ how, code, atMs }) => `${how} with ${code} at ${since(atMs)} ms`);
+  return `${since(again.atMs)} ms later; processes: ${ends.join(', ') || 'none ended'}`;
 }
 
-/** Sinks that have faults have a limit of 1 s, which a busy machine breaks by itself: only the others prove a repeat. */
-function mayLoseAnswers(sink: string): boolean {
-  return !['audit', 'away', 'file', 'syslog'].includes(sink);
+/** The metadata service has a limit of 1 s, which a process that stands still exceeds. */
+export function isPostExplained(played: Played, receiptMs: number, againMs: number): boolean {
+  const isStop = ({ fault: { name } }: Played['faults'][number]) => name === 'stop';
+  return isUnstored(played, receiptMs, receiptMs, againMs) || isDuring(played, isStop, receiptMs, againMs);
+}
+
+/** A process that ended early, or could not store the receipt. A stop in good order excuses nothing. */
+function isUnstored(played: Played, fromMs: number, readMs: number, againMs: number): boolean {
+  const ended = played.bridge.gone.filter(({ how, code }) => how !== 'stopped' || code !== 0);
+  if (ended.some(({ atMs }) => atMs >= fromMs && atMs <= againMs && atMs - readMs <= STORED_MS)) return true;
+  return isDuring(played, ({ fault: { kind, name } }) => kind === 'disk' || name === 'no-descriptors', fromMs, againMs);
+}
+
+function isDuring(
+  { faults }: Played,
+  isOne: (fault: Played['faults'][number]) => boolean,
+  fromMs: number,
+  toMs: number,
+): boolean {
+  return faults.some((fault) => isOne(fault) && fault.fromMs <= toMs && fault.toMs + STORED_MS >= fromMs);
 }

@@ -9,16 +9,14 @@ import type { SmallDisk } from '../../support/small-disk.ts';
 import { Chance } from '../simulation/chance.ts';
 import { BridgeProcess } from './bridge-process.ts';
 import { type Arrival, type FarSide, file, search, syslog, webhook } from './far-sides.ts';
-import type { Fault } from './fault.ts';
+import { FaultPlayer } from './fault-player.ts';
 import { MetadataService } from './metadata.ts';
-import { idIn, idOf, type Owed, type Played, type PlayedFault, type WorldPlan } from './played.ts';
+import { idIn, idOf, type Owed, type Played, type WorldPlan } from './played.ts';
 import { type Step, storyOf } from './story.ts';
 
 /** A change, or the rest of a sink, must have arrived within this time after the last fault has ended. */
 const PATIENCE_MS = 60_000;
 const SETTLE = '3s';
-/** A fault lasts longer than the limit of a request, or not. */
-const FAULT_MS = [500, 2000] as const;
 /** Between two looks at a far side, some of which start a program for it. */
 const LOOK_MS = 100;
 
@@ -33,7 +31,7 @@ export class World {
   readonly #owed: Owed[] = [];
   readonly #plan: WorldPlan;
   readonly #steps: readonly Step[];
-  readonly #played: PlayedFault[] = [];
+  readonly #player = new FaultPlayer(this);
   #approvedMs: number | null = null;
   #stallMs = 0;
 
@@ -54,9 +52,17 @@ export class World {
     this.#steps = storyOf(plan.seed, plan.name, Date.now());
   }
 
-  /** @param kafka addresses of a Kafka; null: none is played with */
-  static async open(t: TestContext, plan: WorldPlan, kafka: readonly string[] | null = null): Promise<World> {
-    const root = folderOf(t);
+  /**
+   * @param kafka addresses of a Kafka; null: none is played with
+   * @param parent where its folder is made; the system's folder for temporary files by default
+   */
+  static async open(
+    t: TestContext,
+    plan: WorldPlan,
+    kafka: readonly string[] | null = null,
+    parent?: string,
+  ): Promise<World> {
+    const root = folderOf(t, parent);
     const service = await MetadataService.start(t);
     const sides = [
       await webhook(t, 'audit', false),
@@ -85,6 +91,11 @@ export class World {
     this.#owed.push(...owed);
   }
 
+  /** Whether `away` has something that an older release owed. */
+  hasOwed(): boolean {
+    return this.#owed.some(({ id }) => this.#has('away', id));
+  }
+
   /** Plays all steps and faults, and waits until every sink has what it must have. */
   async play(): Promise<Played> {
     const { faults, seed, name } = this.#plan;
@@ -97,7 +108,7 @@ export class World {
     const watch = setInterval(this.#watchTimers(), 20);
     try {
       this.bridge.start();
-      const running = faults.map((fault, index) => this.#trouble(fault, chances[index] as Chance));
+      const running = faults.map((fault, index) => this.#player.play(fault, chances[index] as Chance));
       const missing = await this.#tell();
       await Promise.all(running);
       return await this.#finish(missing);
@@ -106,38 +117,12 @@ export class World {
     }
   }
 
-  readonly #reached: (() => void)[][] = [];
-
-  /** Resolves when this step has begun. */
-  #atStep(index: number): Promise<void> {
-    if (index <= this.#begun) return Promise.resolve();
-    return new Promise((resolve) => {
-      const waiting = this.#reached[index] ?? [];
-      this.#reached[index] = [...waiting, resolve];
-    });
-  }
-
-  #begun = -1;
-
-  async #trouble(fault: Fault, chance: Chance): Promise<void> {
-    const isEarly = fault.name.startsWith('request-') || fault.name === 'answer-lost';
-    await this.#atStep(isEarly ? 0 : chance.between(0, 8));
-    await pause(chance.between(0, 200));
-    const played = { fault, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
-    this.#played.push(played);
-    await fault.begin(this, chance);
-    await pause(chance.between(...FAULT_MS));
-    await fault.end?.(this);
-    played.toMs = performance.now();
-  }
-
   /** Takes each step when a healthy sink has the CloudEvent of the step before. */
   async #tell(): Promise<readonly string[]> {
     const chance = new Chance('processes', this.#plan.seed, this.#plan.name, 'kills');
     for (const [index, step] of this.#steps.entries()) {
       this.service.take(step, index);
-      this.#begun = index;
-      for (const resolve of this.#reached[index] ?? []) resolve();
+      this.#player.reached(index);
       const killed = this.#plan.killsInEachStep ? this.#killLater(chance) : undefined;
       const has = () => this.#has('audit', idOf(step));
       const approving = step.isApproved ? this.#approve(step, has) : undefined;
@@ -180,10 +165,17 @@ export class World {
     const late = [...missing];
     if (missing.length === 0) for (const side of this.sides) late.push(...(await this.#missingAt(side)));
     if (late.length > 0) late.push(`the log: ${this.bridge.log.slice(0, 3000)}`);
+    await this.#player.look();
     const code = await this.bridge.end();
     const arrivals = await Promise.all(this.sides.map(async (side) => [side.name, await side.arrivals()] as const));
     return {
-      ...{ plan: this.#plan, steps: this.#steps, faults: this.#played, service: this.service, bridge: this.bridge },
+      ...{
+        plan: this.#plan,
+        steps: this.#steps,
+        faults: this.#player.played,
+        service: this.service,
+        bridge: this.bridge,
+      },
       ...{ arrivals: new Map(arrivals), owed: this.#owed, missing: late, code },
       ...{ approvedMs: this.#approvedMs, stallMs: this.#stallMs },
     };
@@ -214,6 +206,7 @@ export class World {
       const nowMs = performance.now();
       this.#stallMs = Math.max(this.#stallMs, nowMs - lastMs - 20);
       lastMs = nowMs;
+      for (const { look } of this.sides) look?.();
     };
   }
 

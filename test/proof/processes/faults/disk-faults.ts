@@ -1,10 +1,12 @@
 // Faults of the store's disk: full, or calls on the store that fail with EIO or EROFS.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { smallDisk } from '../../../support/small-disk.ts';
 import { withoutStrace } from '../../files/strace.ts';
 import type { Fault } from '../fault.ts';
+import { dyingWithUs } from '../leftovers.ts';
 import type { World } from '../world.ts';
 
 const SIZE = '24m';
@@ -14,7 +16,7 @@ const withoutRoot = () => process.getuid?.() !== 0 && 'only root can mount a sma
 
 function onSmallDisk(world: World): void {
   if (world.disk !== null) return;
-  const disk = smallDisk(world.t, SIZE);
+  const disk = smallDisk(world.t, SIZE, world.root);
   if ('reason' in disk) throw new Error(disk.reason);
   world.moveTo(disk);
 }
@@ -27,6 +29,7 @@ const DISK_FULL: Fault = {
   missing: withoutRoot,
   prepare: onSmallDisk,
   begin: ({ disk }) => disk?.fill(),
+  hasBitten: ({ bridge: { wholeLog } }) => /the disk of the store \S+ is full|ENOSPC/.test(wholeLog),
   end: ({ disk }) => disk?.free(),
 };
 
@@ -39,8 +42,14 @@ function failing(name: string, error: 'EIO' | 'EROFS'): Fault {
     mayEnd: true,
     losesReceipts: true,
     missing: () => withoutStrace() ?? false,
+    hasBitten: async (world) => {
+      const tracers = running.get(world);
+      // Another tracer may have been attached, or the process was killed.
+      if (world.bridge.pid !== null) await tracers?.attach(world.bridge.pid);
+      return tracers?.hasFailed === true;
+    },
     begin: async (world) => {
-      const tracers = new Tracers(world.folder.store, error);
+      const tracers = new Tracers(world, error);
       running.set(world, tracers);
       world.bridge.starts.add(tracers.attach);
       if (world.bridge.pid !== null) await tracers.attach(world.bridge.pid);
@@ -57,33 +66,48 @@ function failing(name: string, error: 'EIO' | 'EROFS'): Fault {
 class Tracers {
   readonly #paths: readonly string[];
   readonly #error: string;
-  readonly #running: ChildProcess[] = [];
+  readonly #report: string;
+  readonly #running = new Map<number, ChildProcess>();
 
-  constructor(store: string, error: string) {
+  constructor({ folder: { store }, root }: World, error: string) {
+    this.#report = join(root, `${error}.strace`);
     const files = ['', '-wal', '-journal'].map((kind) => join(store, `outbox.db${kind}`));
     this.#paths = files.flatMap((path) => ['-P', path]);
     this.#error = error;
   }
 
-  /** Resolves when it is attached, or if the process is gone. */
+  /** A call was made to fail. */
+  get hasFailed(): boolean {
+    return existsSync(this.#report) && readFileSync(this.#report, 'utf8').includes('(INJECTED)');
+  }
+
+  /** Resolves when it is attached, or if the process is gone or has another tracer. */
   readonly attach = async (pid: number): Promise<void> => {
+    const before = this.#running.get(pid);
+    if (before !== undefined && isRunning(before)) return;
     const fault = ['-e', `trace=${FAILING}`, '-e', `inject=${FAILING}:error=${this.#error}`];
-    const args = ['-f', ...fault, ...this.#paths, '-e', 'signal=none', '-o', '/dev/null', '-p', String(pid)];
+    const args = ['-f', '-A', ...fault, ...this.#paths, '-e', 'signal=none', '-o', this.#report, '-p', String(pid)];
     // It ends with the process that it traces, or at once if that is gone already.
-    const tracer = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    this.#running.push(tracer);
+    const [command = '', ...words] = [...dyingWithUs(), 'strace', ...args];
+    const tracer = spawn(command, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#running.set(pid, tracer);
     await Promise.race([once(tracer.stderr, 'data'), once(tracer, 'exit')]);
     tracer.stderr.resume();
   };
 
   async detach(): Promise<void> {
-    for (const tracer of this.#running.splice(0)) {
-      if (tracer.exitCode !== null || tracer.signalCode !== null) continue;
+    for (const tracer of this.#running.values()) {
+      if (!isRunning(tracer)) continue;
       const ended = once(tracer, 'exit');
       tracer.kill('SIGINT');
       await ended;
     }
+    this.#running.clear();
   }
+}
+
+function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
 }
 
 export const DISK_FAULTS: readonly Fault[] = [DISK_FULL, failing('eio', 'EIO'), failing('read-only', 'EROFS')];

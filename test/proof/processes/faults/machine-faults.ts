@@ -1,6 +1,6 @@
 // Faults of the machine: the clock jumps, memory is limited, file descriptors are gone.
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { memoryLimit } from '../../../support/memory-limit.ts';
 import { SHIPPED_FLAGS, SHIPPED_MEMORY } from '../../cost/shipped.ts';
@@ -9,12 +9,25 @@ import type { World } from '../world.ts';
 
 /** NotBefore is farther ahead. */
 const MOST_JUMP_S = 300;
+const LEAST_JUMP_S = 10;
+const SEEN_JUMP_MS = 5000;
 const ENOUGH_FILES = 1024;
 
 const [FAKETIME] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
 
 function clockFile(world: World): string {
   return join(world.root, 'clock');
+}
+
+/** The clock of the bridge, by the header Date of an answer; NaN if it does not answer. */
+async function clockAt(url: string): Promise<number> {
+  if (url === '') return Number.NaN;
+  try {
+    const { headers } = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(1000) });
+    return Date.parse(headers.get('date') ?? '');
+  } catch {
+    return Number.NaN;
+  }
 }
 
 const CLOCK_JUMP: Fault = {
@@ -34,9 +47,10 @@ const CLOCK_JUMP: Fault = {
     };
   },
   begin: (world, chance) => {
-    const seconds = chance.between(1, MOST_JUMP_S);
+    const seconds = chance.between(LEAST_JUMP_S, MOST_JUMP_S);
     writeFileSync(clockFile(world), `${chance.is(0.5) ? '+' : '-'}${seconds}`);
   },
+  hasBitten: async ({ bridge: { url } }) => Math.abs((await clockAt(url)) - Date.now()) > SEEN_JUMP_MS,
   end: (world) => writeFileSync(clockFile(world), '+0'),
 };
 
@@ -46,6 +60,10 @@ let canLimit: boolean | undefined;
 function hasCgroups(): boolean {
   canLimit ??= memoryLimit(SHIPPED_MEMORY)?.kind.startsWith('cgroup') === true;
   return canLimit;
+}
+
+function textOf(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
 /** As in the image. */
@@ -58,6 +76,7 @@ const MEMORY_LIMIT: Fault = {
     bridge.options = { ...bridge.options, launcher, flags: SHIPPED_FLAGS };
   },
   begin: () => {},
+  hasBitten: ({ bridge: { pid } }) => pid !== null && textOf(`/proc/${pid}/cgroup`).includes('bridge-test-'),
 };
 
 function limitFiles(pid: number, most: number): void {
@@ -78,6 +97,12 @@ const NO_DESCRIPTORS: Fault = {
   missing: () => !existsSync('/usr/bin/prlimit') && 'prlimit is missing (util-linux)',
   begin: ({ bridge: { pid } }) => {
     if (pid !== null) limitFiles(pid, 1);
+  },
+  hasBitten: ({ bridge: { pid, url, wholeLog } }) => {
+    const hasFailed = wholeLog.includes('EMFILE');
+    // The process that had the limit may have been killed.
+    if (!hasFailed && pid !== null && url !== '') limitFiles(pid, 1);
+    return hasFailed;
   },
   end: ({ bridge: { pid } }) => {
     if (pid !== null) limitFiles(pid, ENOUGH_FILES);

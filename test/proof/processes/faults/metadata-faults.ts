@@ -29,11 +29,20 @@ function disturbing(
   after?: (service: MetadataService) => void,
 ): Fault {
   const running = new WeakMap<World, Disturbance>();
+  const bitten = new WeakSet<World>();
   return {
     name,
     kind: 'metadata',
+    hasBitten: (world) => bitten.has(world),
     begin: (world) => {
-      const disturb = make(world.service);
+      const disturbance = make(world.service);
+      const disturb: Disturbance = (request, service) => {
+        const { document } = service;
+        const answer = disturbance(request, service);
+        if (answer !== undefined && !(typeof answer === 'object' && 'body' in answer && answer.body === document))
+          bitten.add(world);
+        return answer;
+      };
       running.set(world, disturb);
       world.service.disturbances.add(disturb);
     },
@@ -56,7 +65,7 @@ function posts(name: string, what: (request: FakeRequest, service: MetadataServi
     };
   });
   // It stays until the approval comes, however long that takes.
-  return { name, kind: 'metadata', losesReceipts: true, begin: fault.begin };
+  return { name, kind: 'metadata', losesReceipts: true, begin: fault.begin, hasBitten: fault.hasBitten };
 }
 
 /** The other host lists the same events; what a host without them does is played in the simulation. */
@@ -68,6 +77,19 @@ function twoHosts(service: MetadataService): () => FakeAnswer | undefined {
     return { body: service.giveAs(service.incarnation - 1) };
   };
 }
+
+/** By world: the documents that were given before it. */
+const givenBefore = new WeakMap<World, number>();
+
+const INCARNATIONS_RESTART: Fault = {
+  name: 'incarnations-restart',
+  kind: 'metadata',
+  begin: (world) => {
+    world.service.offset += 500;
+    givenBefore.set(world, world.service.given);
+  },
+  hasBitten: (world) => world.service.given > (givenBefore.get(world) ?? Number.POSITIVE_INFINITY),
+};
 
 export const METADATA_FAULTS: readonly Fault[] = [
   polls('error-500', () => () => ({ status: 500, body: '{}' })),
@@ -88,27 +110,22 @@ export const METADATA_FAULTS: readonly Fault[] = [
   }),
   polls('empty-answers', () => () => ({ body: '' })),
   polls('stale-document', (service) => {
-    const body = service.document;
-    return () => ({ body });
+    const give = service.staleDocument();
+    return () => ({ body: give() });
   }),
   polls('two-hosts', twoHosts),
-  {
-    name: 'incarnations-restart',
-    kind: 'metadata',
-    begin: ({ service }) => {
-      service.offset += 500;
-    },
-  },
+  INCARNATIONS_RESTART,
   posts('request-lost', (request, service) => {
     service.lose(request);
-    return 'reset';
-  }),
-  posts('answer-lost', (request, service) => {
-    service.accept(request, false);
     return 'reset';
   }),
   posts('request-refused-500', (request, service) => {
     service.lose(request);
     return { status: 500, body: '{}' };
+  }),
+  // Behind the others: what the service has taken does not come again.
+  posts('answer-lost', (request, service) => {
+    service.accept(request, false);
+    return 'reset';
   }),
 ];
