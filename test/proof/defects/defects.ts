@@ -4,17 +4,24 @@ import { type DefectPatch, LEAST_DEFECTS, obstacleTo, ROOT, readPatches } from '
 import { search } from './search.ts';
 import { SourceCopy } from './source-copy.ts';
 
-/** In the short profile every patch must apply; the long one searches each defect. */
+/** In the short profile every patch must apply; the long one searches each defect, or those that `--only` names. */
 export const defects: Part = {
   name: 'defects',
   run: async (options) => {
     const patches = readPatches();
     expectAll(patches);
-    if (options.isLong) await expectFound(patches, options);
+    if (options.isLong) await expectFound(chosen(patches, options), options);
     else options.log(`${patches.length} defects can be applied; the long profile searches each`);
     return NOTHING;
   },
 };
+
+/** @throws Error if there is none, which is a mistyped name */
+export function chosen(patches: readonly DefectPatch[], { only }: Pick<ProofOptions, 'only'>): readonly DefectPatch[] {
+  const found = patches.filter(({ name }) => only === null || only.split(',').some((text) => name.includes(text)));
+  if (found.length === 0) throw new Error(`--only ${only} is in the name of no defect`);
+  return found;
+}
 
 function expectAll(patches: readonly DefectPatch[]): void {
   if (patches.length < LEAST_DEFECTS) throw new Error(`there are ${patches.length} defects, not ${LEAST_DEFECTS}`);
