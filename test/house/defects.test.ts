@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import test from 'node:test';
+import { chosen } from '../proof/defects/defects.ts';
 import { LEAST_DEFECTS, obstacleTo, ROOT, readHeader, readPatches } from '../proof/defects/patches.ts';
 
 const patches = readPatches();
@@ -34,4 +35,11 @@ test('a patch says what is wrong and as what it is found', () => {
   assert.deepEqual(readHeader('x', head), { defect: 'the clock is in the id', search });
   assert.throws(() => readHeader('x', head.replace('lost', 'slow')), /takes one of lost, invented/);
   assert.throws(() => readHeader('x', 'diff --git a/x b/x\n'), /no line "Defect:"/);
+});
+
+test('--only chooses defects by parts of their names', () => {
+  const names = (only: string | null) => chosen(patches, { only }).map(({ name }) => name);
+  assert.deepEqual(names(null).length, patches.length);
+  assert.deepEqual(names('hold-refused,restart-doubts'), ['hold-refused-before-turn', 'restart-doubts-too-little']);
+  assert.throws(() => names('no such defect'), /is in the name of no defect/);
 });

@@ -54,8 +54,8 @@ class MachineClock implements Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'> {
 export class GroupMachine {
   readonly bridge: VirtualBridge;
   readonly clock: MachineClock;
-  /** Which of its requests to the metadata service fail before they arrive. */
-  cutOff: 'none' | 'POST' | 'all' = 'none';
+  /** Which of its requests to the metadata service fail before they arrive; `events`: all but instance metadata. */
+  cutOff: 'none' | 'POST' | 'events' | 'all' = 'none';
   /** How long its StartRequests are on their way, and their answers. */
   readonly transit = { thereMs: 0, backMs: 0 };
   readonly #send: MetadataTransport;
@@ -79,8 +79,9 @@ export class GroupMachine {
 
   async #ask(request: Parameters<MetadataTransport>[0], signal: AbortSignal): ReturnType<MetadataTransport> {
     const isPost = request.method === 'POST';
-    if (this.cutOff === 'all' || (isPost && this.cutOff === 'POST'))
-      throw new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the machine is cut off');
+    const isOfEvents = request.url.includes('/metadata/scheduledevents');
+    const failing = { none: false, POST: isPost, events: isOfEvents, all: true };
+    if (failing[this.cutOff]) throw new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the machine is cut off');
     if (isPost) await sleep(this.clock, this.transit.thereMs, signal);
     const answer = await this.#send(request, signal);
     if (isPost) await sleep(this.clock, this.transit.backMs, signal);

@@ -5,7 +5,7 @@ import { type DefectPatch, LEAST_DEFECTS, obstacleTo, ROOT, readPatches } from '
 import { search } from './search.ts';
 import { SourceCopy } from './source-copy.ts';
 
-/** In the short profile every patch must apply; the long one searches each defect. */
+/** In the short profile every patch must apply; the long one searches each defect, or those that `--only` names. */
 export const defects: Part = {
   name: 'defects',
   run: async (options) => {
@@ -17,10 +17,11 @@ export const defects: Part = {
   },
 };
 
-function chosen(patches: readonly DefectPatch[], { only }: ProofOptions): readonly DefectPatch[] {
-  const some = patches.filter(({ name }) => only === null || name.includes(only));
-  if (some.length === 0) throw new Error(`no defect's name has "${only}" in it`);
-  return some;
+/** @throws Error if there is none, which is a mistyped name */
+export function chosen(patches: readonly DefectPatch[], { only }: Pick<ProofOptions, 'only'>): readonly DefectPatch[] {
+  const found = patches.filter(({ name }) => only === null || only.split(',').some((text) => name.includes(text)));
+  if (found.length === 0) throw new Error(`--only ${only} is in the name of no defect`);
+  return found;
 }
 
 function expectAll(patches: readonly DefectPatch[]): void {

@@ -1,8 +1,9 @@
-// StartRequests of real bridges and of the model → no fault, or the count of the difference.
+// StartRequests and answers to holds, of real bridges and of the model → no fault, or the count of the difference.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { FoundFault } from '../found-fault.ts';
 import { expectPosts } from './group.ts';
+import { expectHold } from './player.ts';
 import type { TracePost } from './traces.ts';
 
 function faultOf(posts: readonly TracePost[], wanted: readonly TracePost[]): string | null {
@@ -44,4 +45,11 @@ test('a StartRequest that the model does not have is forbidden, a repeated one t
     'twice',
   );
   assert.equal(faultOf([], [[0, 1]]), 'lost');
+});
+
+test('a hold that is refused for no reason is lost, and one that cannot be kept is forbidden', () => {
+  assert.doesNotThrow(() => expectHold(201, true, 'bridge 1'));
+  assert.doesNotThrow(() => expectHold(409, false, 'bridge 1'));
+  assert.throws(() => expectHold(409, true, 'bridge 1'), { fault: 'lost' });
+  assert.throws(() => expectHold(201, false, 'bridge 1'), { fault: 'forbidden' });
 });

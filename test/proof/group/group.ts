@@ -6,7 +6,7 @@ import { added, countsOfError, expect } from '../found-fault.ts';
 import { type Counts, NOTHING, type Part, type ProofOptions } from '../part.ts';
 import { turns } from '../turns.ts';
 import { Player } from './player.ts';
-import { explore, type Trace, type TracePost, WITNESSES } from './traces.ts';
+import { explore, SITUATIONS, type Trace, type TracePost, WITNESSES } from './traces.ts';
 
 /** The model is explored with so many times the traces that are played. */
 const SAMPLES_EACH = 5;
@@ -22,6 +22,7 @@ export const group: Part = {
     const { minutes, log } = options;
     const played: Counts[] = [];
     const reports: string[] = [];
+    const situations = new Set<string>();
     const digest = createHash('sha256');
     for (const batch of turns(minutes, () => played.length >= options.traces)) {
       const { traces, report, seed } = await explored(options, batch);
@@ -30,10 +31,14 @@ export const group: Part = {
         const { posts, counts } = await playedTrace(trace, `trace ${index} of the model's seed ${seed}`);
         digest.update(JSON.stringify([trace.posts, posts]));
         played.push(counts);
+        for (const { situation } of trace.steps) situations.add(situation);
       }
       log(`group: the model's seed ${seed}: ${traces.length} traces of ${STEPS} steps at most`);
     }
-    const unseen = WITNESSES.filter((witness) => !reports.some((report) => isWitnessed(witness, report)));
+    const unseen = [
+      ...WITNESSES.filter((witness) => !reports.some((report) => isWitnessed(witness, report))),
+      ...SITUATIONS.filter((situation) => !situations.has(situation)),
+    ];
     const { problems, ...counts } = added(played);
     return {
       ...counts,
