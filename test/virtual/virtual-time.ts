@@ -2,6 +2,7 @@
 
 import type { Deps } from '../../src/time/clock.ts';
 import { schedulerOn } from '../../src/time/system.ts';
+import { mulberry32 } from '../support/mulberry32.ts';
 
 interface Timer {
   readonly dueMs: number;
@@ -15,12 +16,12 @@ export class VirtualTime implements Deps {
   #wallOffsetMs: number;
   #order = 0;
   readonly #timers = new Set<Timer>();
-  #seed: number;
+  readonly random: Deps['random'];
   readonly scheduler: Deps['scheduler'];
 
   constructor(options: { startMs?: number; seed?: number } = {}) {
     this.#wallOffsetMs = options.startMs ?? Date.UTC(2026, 0, 1);
-    this.#seed = options.seed ?? 1;
+    this.random = mulberry32(options.seed ?? 1);
     this.scheduler = schedulerOn(this);
   }
 
@@ -31,14 +32,6 @@ export class VirtualTime implements Deps {
     const timer = { dueMs: this.#elapsedMs + Math.max(0, delayMs), order: this.#order++, run };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
-  };
-
-  /** mulberry32 */
-  readonly random = (): number => {
-    this.#seed = (this.#seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.#seed ^ (this.#seed >>> 15), 1 | this.#seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
 
   /** How many timers are armed. */
