@@ -3,6 +3,7 @@
 import type { Deps } from '../../src/time/clock.ts';
 import { schedulerOn } from '../../src/time/system.ts';
 import { mulberry32 } from '../support/mulberry32.ts';
+import { runTimers } from './run-timers.ts';
 
 interface Timer {
   readonly dueMs: number;
@@ -52,22 +53,10 @@ export class VirtualTime implements Deps {
   /** Lets `ms` pass: runs every timer that falls due on the way, in order, and lets promises settle after each. */
   advance(ms: number): Promise<void> {
     const endMs = this.#elapsedMs + ms;
-    // Without a promise for each timer: a month in virtual time has millions, and the test runner follows every
-    // promise.
-    return new Promise((resolve, reject) => {
-      const step = () => {
-        try {
-          if (this.#runNext(endMs)) return void setImmediate(step);
-          resolve();
-        } catch (error) {
-          reject(error);
-        }
-      };
-      setImmediate(step);
-    });
+    return runTimers(() => this.#runNext(endMs));
   }
 
-  /** False where no timer is due until then, which is now. */
+  /** Returns false if no timer is due until then, which is now. */
   #runNext(endMs: number): boolean {
     const next = this.#next(endMs);
     this.#elapsedMs = Math.max(this.#elapsedMs, next?.dueMs ?? endMs);

@@ -1,4 +1,5 @@
 // Timers → virtual time that many machines share.
+import { runTimers } from '../../virtual/run-timers.ts';
 
 interface Timer {
   readonly dueMs: number;
@@ -38,17 +39,7 @@ export class SimulatedTime {
 
   /** Runs what falls due until then, in order, and lets promises settle after each. */
   advanceTo(endMs: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const step = () => {
-        try {
-          if (this.#runNext(endMs)) return void setImmediate(step);
-          resolve();
-        } catch (error) {
-          reject(error);
-        }
-      };
-      setImmediate(step);
-    });
+    return runTimers(() => this.#runNext(endMs));
   }
 
   /** Lets so many turns of the event loop pass as a request over a memory connection takes. */
