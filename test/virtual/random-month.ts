@@ -3,15 +3,8 @@ import fc from 'fast-check';
 import type { PolicyRule } from '../../src/approvals/rules/options.ts';
 import type { WindowOptions } from '../../src/approvals/rules/windows.ts';
 import type { Maintenance, Month } from './month-oracle.ts';
+import { ZONES } from './time-zones.ts';
 
-const ZONES = [
-  'UTC',
-  'Europe/Berlin',
-  'America/New_York',
-  'Australia/Lord_Howe',
-  'Asia/Kolkata',
-  'America/St_Johns',
-] as const;
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 const TYPES = ['Freeze', 'Reboot', 'Redeploy', 'Terminate'] as const;
 /** One machine with two spellings. */

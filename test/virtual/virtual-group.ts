@@ -2,53 +2,13 @@
 import type { TestContext } from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
 import type { MetadataTransport } from '../../src/metadata/transport.ts';
-import { type Deps, sleep } from '../../src/time/clock.ts';
+import { sleep } from '../../src/time/clock.ts';
+import { MachineClock } from './machine-clock.ts';
 import { simulatedGroup } from './simulated-group.ts';
 import type { SimulatedMachine, Simulation } from './simulation.ts';
 import { simulatorTransport } from './simulator-transport.ts';
 import { type Settings, VirtualBridge } from './virtual-bridge.ts';
 import type { VirtualTime } from './virtual-time.ts';
-
-/** The clocks and timers of one machine, which can stand still. */
-class MachineClock implements Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'> {
-  /** How far its wall clock is off. */
-  skewMs = 0;
-  readonly #time: VirtualTime;
-  /** What fell due while it was frozen; null while it runs. */
-  #late: (() => void)[] | null = null;
-
-  constructor(time: VirtualTime) {
-    this.#time = time;
-  }
-
-  readonly wallMs = (): number => this.#time.wallMs() + this.skewMs;
-  readonly elapsedMs = (): number => this.#time.elapsedMs();
-
-  readonly after = (delayMs: number, run: () => void): (() => void) => {
-    let isCancelled = false;
-    const cancel = this.#time.after(delayMs, () => this.run(() => isCancelled || run()));
-    return () => {
-      isCancelled = true;
-      cancel();
-    };
-  };
-
-  /** Now, or when it runs again. */
-  run(work: () => void): void {
-    if (this.#late) this.#late.push(work);
-    else work();
-  }
-
-  freeze(): void {
-    this.#late ??= [];
-  }
-
-  thaw(): void {
-    const late = this.#late ?? [];
-    this.#late = null;
-    for (const work of late) work();
-  }
-}
 
 /** One machine of the group with its bridge, which runs once it is started. */
 export class GroupMachine {

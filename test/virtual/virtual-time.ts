@@ -2,6 +2,8 @@
 
 import type { Deps } from '../../src/time/clock.ts';
 import { schedulerOn } from '../../src/time/system.ts';
+import { mulberry32 } from '../support/mulberry32.ts';
+import { runTimers } from './run-timers.ts';
 
 interface Timer {
   readonly dueMs: number;
@@ -15,12 +17,12 @@ export class VirtualTime implements Deps {
   #wallOffsetMs: number;
   #order = 0;
   readonly #timers = new Set<Timer>();
-  #seed: number;
+  readonly random: Deps['random'];
   readonly scheduler: Deps['scheduler'];
 
   constructor(options: { startMs?: number; seed?: number } = {}) {
     this.#wallOffsetMs = options.startMs ?? Date.UTC(2026, 0, 1);
-    this.#seed = options.seed ?? 1;
+    this.random = mulberry32(options.seed ?? 1);
     this.scheduler = schedulerOn(this);
   }
 
@@ -31,14 +33,6 @@ export class VirtualTime implements Deps {
     const timer = { dueMs: this.#elapsedMs + Math.max(0, delayMs), order: this.#order++, run };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
-  };
-
-  /** mulberry32 */
-  readonly random = (): number => {
-    this.#seed = (this.#seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.#seed ^ (this.#seed >>> 15), 1 | this.#seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
 
   /** How many timers are armed. */
@@ -59,22 +53,10 @@ export class VirtualTime implements Deps {
   /** Lets `ms` pass: runs every timer that falls due on the way, in order, and lets promises settle after each. */
   advance(ms: number): Promise<void> {
     const endMs = this.#elapsedMs + ms;
-    // Without a promise for each timer: a month in virtual time has millions, and the test runner follows every
-    // promise.
-    return new Promise((resolve, reject) => {
-      const step = () => {
-        try {
-          if (this.#runNext(endMs)) return void setImmediate(step);
-          resolve();
-        } catch (error) {
-          reject(error);
-        }
-      };
-      setImmediate(step);
-    });
+    return runTimers(() => this.#runNext(endMs));
   }
 
-  /** False where no timer is due until then, which is now. */
+  /** Returns false if no timer is due until then, which is now. */
   #runNext(endMs: number): boolean {
     const next = this.#next(endMs);
     this.#elapsedMs = Math.max(this.#elapsedMs, next?.dueMs ?? endMs);

@@ -1,8 +1,8 @@
 // A port and requests → connections that send them again and again, from many addresses; half read.
 import { setTimeout as pause } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { mulberry32 } from '../../support/mulberry32.ts';
 import { RawConnection } from '../../support/raw-connection.ts';
-import { drawFrom } from '../hostile/draw.ts';
 
 const CONNECTIONS = 200;
 /** An address may have at most 256 connections that wait, so no address is refused. */
@@ -34,7 +34,7 @@ export function besiege(port: number, requests: readonly Buffer[], seed: number)
 }
 
 function storm({ port, requests, seed, counts }: Order): void {
-  const draw = drawFrom(seed);
+  const draw = mulberry32(seed);
   const next = (index: number) => {
     const connection = new RawConnection(port, { localAddress: `127.0.${1 + (index % ADDRESSES)}.2` });
     const { socket } = connection;

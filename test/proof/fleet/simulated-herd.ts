@@ -1,8 +1,9 @@
 // A herd and a receiver of limited speed → lanes in virtual time: how long, and how many tries.
 
+import { MachineClock } from '../../virtual/machine-clock.ts';
 import { failure, ScriptedAdapter } from '../../virtual/scripted-adapter.ts';
 import { Chance } from '../simulation/chance.ts';
-import { MachineClock, SimulatedTime } from '../simulation/simulated-time.ts';
+import { SimulatedTime } from '../simulation/simulated-time.ts';
 import { type SentFigures, sendAll } from './fleet-lanes.ts';
 import { FleetSender } from './fleet-sender.ts';
 

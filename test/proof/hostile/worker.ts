@@ -1,6 +1,7 @@
 // Batches of cases → each tried in this thread; failures and figures. The running case is shared.
 import { parentPort, workerData } from 'node:worker_threads';
-import { drawFrom, seedOfCase } from './draw.ts';
+import { mulberry32 } from '../../support/mulberry32.ts';
+import { seedOfCase } from './draw.ts';
 import { Generator } from './generate.ts';
 import { Pace } from './pace.ts';
 import type { Target } from './target.ts';
@@ -46,7 +47,7 @@ async function tried({ target: name, seed, from, cases }: Batch): Promise<Done> 
   let [bytes, slowestMs] = [0, 0];
   for (let index = from; index < from + cases; index++) {
     running[0] = index;
-    const input = trial.generator.input(drawFrom(seedOfCase(seed, name, index)));
+    const input = trial.generator.input(mulberry32(seedOfCase(seed, name, index)));
     bytes += input.length;
     const [wrong, ms] = await judged(trial, input);
     slowestMs = Math.max(slowestMs, ms);

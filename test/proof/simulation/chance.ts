@@ -1,21 +1,15 @@
 // A seed and labels → random numbers that repeat, whatever else of a history is left out.
 import { createHash } from 'node:crypto';
+import { mulberry32 } from '../../support/mulberry32.ts';
 
 /** A stream of its own for each list of labels, so that leaving out one step changes no other one. */
 export class Chance {
-  #state: number;
+  /** At least 0 and below 1. */
+  readonly next: () => number;
 
   constructor(...labels: readonly (string | number)[]) {
-    this.#state = createHash('sha256').update(labels.join('\n')).digest().readInt32LE(0);
+    this.next = mulberry32(createHash('sha256').update(labels.join('\n')).digest().readInt32LE(0));
   }
-
-  /** At least 0 and below 1; mulberry32. */
-  readonly next = (): number => {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 
   /** A whole number of at least `least` and below `limit`. */
   between(least: number, limit: number): number {

@@ -4,10 +4,10 @@ import type { Adapter, AdapterDefinition, Outcome } from '../../../adapters/adap
 import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { sleep } from '../../../src/time/clock.ts';
+import type { MachineClock } from '../../virtual/machine-clock.ts';
 import { Chance } from './chance.ts';
 import type { KillMoment, SinkTrouble } from './history.ts';
 import type { Observations } from './observation.ts';
-import type { MachineClock } from './simulated-time.ts';
 
 const options = v.strictObject({
   inFlight: v.number(),

@@ -9,6 +9,7 @@ import { checkConfig, configError } from '../../../src/config/check-config.ts';
 import { messageOf } from '../../../src/errors.ts';
 import { DATABASE_FILE } from '../../../src/outbox/folder.ts';
 import type { Simulator } from '../../../src/simulator/simulator.ts';
+import { MachineClock } from '../../virtual/machine-clock.ts';
 import type { MemoryBroker } from '../../virtual/memory-source.ts';
 import { MemorySources } from '../../virtual/memory-source.ts';
 import { Chance } from './chance.ts';
@@ -17,7 +18,7 @@ import { type KillMoment, type Settings, TOKENS, TOPIC_APPROVER } from './histor
 import { askInMemory, type MemoryAnswer } from './memory-network.ts';
 import { MetadataLink, type ServiceState } from './metadata-link.ts';
 import type { Observation, Observations } from './observation.ts';
-import { MachineClock, type SimulatedTime } from './simulated-time.ts';
+import type { SimulatedTime } from './simulated-time.ts';
 import { diskFull, guardCommits, hasQueuedRows, unguardCommits } from './store-faults.ts';
 
 /** What a machine sees, without what every observation has. */

@@ -3,9 +3,9 @@ import { BridgeError } from '../../../src/errors.ts';
 import type { MetadataTransport, TransportAnswer, TransportRequest } from '../../../src/metadata/transport.ts';
 import type { Simulator } from '../../../src/simulator/simulator.ts';
 import { sleep } from '../../../src/time/clock.ts';
+import type { MachineClock } from '../../virtual/machine-clock.ts';
 import { Chance } from './chance.ts';
 import type { EntryFault, KillMoment, MetadataFault } from './history.ts';
-import type { MachineClock } from './simulated-time.ts';
 
 const STATUSES = [400, 401, 403, 404, 405, 410, 429, 500, 503, 504];
 const PAGE = '<html><body>Please log in</body></html>';

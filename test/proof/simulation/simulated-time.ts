@@ -1,6 +1,5 @@
-// Timers → virtual time that many machines share; each machine's clocks can stop and jump apart.
-import type { Deps } from '../../../src/time/clock.ts';
-import { schedulerOn } from '../../../src/time/system.ts';
+// Timers → virtual time that many machines share.
+import { runTimers } from '../../virtual/run-timers.ts';
 
 interface Timer {
   readonly dueMs: number;
@@ -40,17 +39,7 @@ export class SimulatedTime {
 
   /** Runs what falls due until then, in order, and lets promises settle after each. */
   advanceTo(endMs: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const step = () => {
-        try {
-          if (this.#runNext(endMs)) return void setImmediate(step);
-          resolve();
-        } catch (error) {
-          reject(error);
-        }
-      };
-      setImmediate(step);
-    });
+    return runTimers(() => this.#runNext(endMs));
   }
 
   /** Lets so many turns of the event loop pass as a request over a memory connection takes. */
@@ -102,54 +91,4 @@ export class SimulatedTime {
 
 function isBefore(one: Timer, other: Timer): boolean {
   return one.dueMs < other.dueMs || (one.dueMs === other.dueMs && one.order < other.order);
-}
-
-/** The clocks and timers of one machine. */
-export class MachineClock {
-  /** How far its wall clock is off. */
-  skewMs = 0;
-  readonly #time: SimulatedTime;
-  /** What fell due while it stood still; null while it runs. */
-  #late: (() => void)[] | null = null;
-
-  constructor(time: SimulatedTime) {
-    this.#time = time;
-  }
-
-  get isFrozen(): boolean {
-    return this.#late !== null;
-  }
-
-  readonly wallMs = (): number => this.#time.wallMs() + this.skewMs;
-
-  readonly after = (delayMs: number, run: () => void): (() => void) => {
-    let isCancelled = false;
-    const cancel = this.#time.after(Math.ceil(delayMs), () => this.run(() => isCancelled || run()));
-    return () => {
-      isCancelled = true;
-      cancel();
-    };
-  };
-
-  /** Now, or when the machine runs again. */
-  run(work: () => void): void {
-    if (this.#late) this.#late.push(work);
-    else work();
-  }
-
-  freeze(): void {
-    this.#late ??= [];
-  }
-
-  thaw(): void {
-    const late = this.#late ?? [];
-    this.#late = null;
-    for (const work of late) work();
-  }
-
-  /** What one process is given: its timers are never early, and its random numbers are its own. */
-  deps(random: () => number): Deps {
-    const clocks = { wallMs: this.wallMs, elapsedMs: this.#time.elapsedMs, after: this.after };
-    return { ...clocks, random, scheduler: schedulerOn(clocks) };
-  }
 }

@@ -1,12 +1,11 @@
 // Brokers killed, frozen, relieved of partitions amid deliveries → nothing lost, all in order.
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import { kafkaClients } from '../../../adapters/kafka/client/kafka-client.ts';
-import { adapterDeps } from '../../adapters/adapter-deps.ts';
 import { Cluster } from '../../far-sides/kafka/cluster.ts';
 import { readMetadata, type TopicOptions, type TopicPartition } from '../../far-sides/kafka/requests.ts';
 import { withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
+import { kafkaAdmin } from './kafka-admin.ts';
 import { goThroughPartialOutage } from './kafka-partial-outage.ts';
 import { isUncertain, Stream } from './kafka-stream.ts';
 
@@ -126,18 +125,10 @@ suite('while 1,000 changes of 20 keys are delivered by each of two sinks', { con
 
 /** Lets these brokers alone hold the replicas of all partitions, whoever did before. */
 async function assign(t: TestContext, cluster: Cluster, replicas: number[]): Promise<void> {
-  const brokers = cluster.brokers.map((broker) => ({
-    host: '127.0.0.1',
-    port: Number(broker.address().split(':')[1]),
-  }));
-  const client = await kafkaClients(
-    { clientId: 'operator', allowInsecure: false, brokers },
-    adapterDeps(),
-    'sinks.operator',
-  )();
-  const admin = client.admin();
-  t.after(() => admin.disconnect());
-  await admin.connect();
+  const admin = await kafkaAdmin(
+    t,
+    cluster.brokers.map((broker) => broker.address()),
+  );
   const partitionAssignment = Array.from({ length: PARTITIONS }, (_, partition) => ({ partition, replicas }));
   await admin.alterPartitionReassignments({ topics: TOPICS.map((topic) => ({ topic, partitionAssignment })) });
 }

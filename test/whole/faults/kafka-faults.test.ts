@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import kafkajs from 'kafkajs';
-import { kafkaClients } from '../../../adapters/kafka/client/kafka-client.ts';
-import { adapterDeps } from '../../adapters/adapter-deps.ts';
 import { KafkaProxy, type ProxiedRequest } from '../../far-sides/kafka/kafka-proxy.ts';
 import { USERS } from '../../far-sides/kafka/security.ts';
 import { type Kafka, sharedKafka, withoutKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { API } from '../../far-sides/kafka/wire.ts';
 import { poll } from '../../support/poll.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { kafkaAdmin } from './kafka-admin.ts';
 import { Stream, type StreamOptions } from './kafka-stream.ts';
 
 const CHANGES = 1000;
@@ -201,15 +200,7 @@ function login(username: string, password = ''): Setup {
 
 /** Takes back what was denied. */
 async function allow(t: TestContext, kafka: Kafka, topic: string): Promise<void> {
-  const brokers = kafka.brokers.map((address) => ({ host: '127.0.0.1', port: Number(address.split(':')[1]) }));
-  const client = await kafkaClients(
-    { clientId: 'operator', allowInsecure: false, brokers },
-    adapterDeps(),
-    'sinks.operator',
-  )();
-  const admin = client.admin();
-  t.after(() => admin.disconnect());
-  await admin.connect();
+  const admin = await kafkaAdmin(t, kafka.brokers);
   await admin.deleteAcls({
     filters: [
       {

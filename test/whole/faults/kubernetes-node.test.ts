@@ -23,26 +23,27 @@ import { bridgeFolder, startRun } from '../../support/running-bridge.ts';
 const [VM, NODE] = ['aks-pool-12345678-vmss_150', 'aks-pool-12345678-vmss000046'];
 const RECORD = 'scheduled-events-bridge.github.io/prepared';
 
-async function startCluster(t: TestContext): Promise<NodeApi> {
+/** A node with two pods and the bridge's, and the environment and the sink of that bridge. */
+async function startCluster(t: TestContext) {
   const api = await NodeApi.start();
   t.after(() => api[Symbol.asyncDispose]());
-  api.cluster.addNode(NODE);
-  for (const name of ['web', 'db']) api.cluster.addPod({ name, node: NODE });
-  api.cluster.addPod({ name: 'bridge', node: NODE, owner: 'DaemonSet' });
-  return api;
-}
-
-test('a maintenance drains the node over a kill of the bridge, and its end leaves no trace', async (t) => {
-  const azure = await startSimulator({ speed: 1, vms: [VM] });
-  t.after(() => azure.close());
-  const api = await startCluster(t);
   const { cluster } = api;
+  cluster.addNode(NODE);
+  for (const name of ['web', 'db']) cluster.addPod({ name, node: NODE });
+  cluster.addPod({ name: 'bridge', node: NODE, owner: 'DaemonSet' });
   const env = {
     KUBERNETES_SERVICE_HOST: '127.0.0.1',
     KUBERNETES_SERVICE_PORT: String(api.receiver.port),
     NODE_NAME: NODE,
   };
   const node = { type: 'kubernetes', node: { env: 'NODE_NAME' }, prepare: ALL, serviceAccount: accountFolder(t) };
+  return { cluster, env, node };
+}
+
+test('a maintenance drains the node over a kill of the bridge, and its end leaves no trace', async (t) => {
+  const azure = await startSimulator({ speed: 1, vms: [VM] });
+  t.after(() => azure.close());
+  const { cluster, env, node } = await startCluster(t);
   const folder = bridgeFolder(t, azure.url, { publish: { resources: 'own' }, sinks: { node } });
 
   const check = await run(t, ['check', '--config', folder.config, '--connect'], { env });
@@ -73,14 +74,7 @@ test('a maintenance drains the node over a kill of the bridge, and its end leave
 test('a bridge with a lost store undoes what the last one did for an ended event', async (t) => {
   const azure = await startSimulator({ speed: 1, vms: [VM] });
   t.after(() => azure.close());
-  const api = await startCluster(t);
-  const { cluster } = api;
-  const env = {
-    KUBERNETES_SERVICE_HOST: '127.0.0.1',
-    KUBERNETES_SERVICE_PORT: String(api.receiver.port),
-    NODE_NAME: NODE,
-  };
-  const node = { type: 'kubernetes', node: { env: 'NODE_NAME' }, prepare: ALL, serviceAccount: accountFolder(t) };
+  const { cluster, env, node } = await startCluster(t);
   const sections = {
     metadata: { endpoint: azure.url, pollInterval: '50ms', settle: '0s' },
     publish: { resources: 'own' },

@@ -1,0 +1,11 @@
+// Nothing → time zones for random windows: with and without summer time, and with offsets of part of an hour.
+
+/** Lord Howe moves by half an hour; Kolkata and St. John's are half an hour off. */
+export const ZONES = [
+  'UTC',
+  'Europe/Berlin',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Asia/Kolkata',
+  'America/St_Johns',
+] as const;
