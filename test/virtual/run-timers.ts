@@ -1,4 +1,4 @@
-// A function that runs the next due timer → all due timers run, with the promises of each settled before the next.
+// How to run the next timer → all due timers run, each with its promises settled.
 
 /**
  * Calls `runNext` in turns of the event loop until it returns false. Rejects with what it throws.

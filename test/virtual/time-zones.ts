@@ -1,4 +1,4 @@
-// Nothing → time zones for random windows: with and without summer time, and with offsets of part of an hour.
+// Time zones for random windows: with and without summer time, and with offsets of part of an hour.
 
 /** Lord Howe moves by half an hour; Kolkata and St. John's are half an hour off. */
 export const ZONES = [

@@ -103,6 +103,8 @@ export class FarSides {
     this.#deps.moment('arrival');
     signal.throwIfAborted();
     if (waitMs > 0 && isEarly) await sleep(this.#deps.clock, waitMs, signal);
+    // The wait and the kill may end in one moment.
+    signal.throwIfAborted();
     const taken = rows.filter((_row, place) => !(outcomes[place] instanceof BridgeError)).map(({ id }) => id);
     if (taken.length > 0) this.#deps.see({ kind: 'receipt', sink, ids: taken });
     return outcomes;

@@ -34,11 +34,17 @@ export function judgeApprovalEvents(
   if (publishes === 'own') return;
   const doubtful = seen.flatMap((each) => (each.kind === 'gone' || each.kind === 'commit-failed' ? [each.atMs] : []));
   const isDoubtful = (atMs: number) => doubtful.some((otherMs) => Math.abs(otherMs - atMs) < STORED_MS);
+  /** By event: when its end was told last. What is answered later comes too late to be told. */
+  const endedMs = new Map(
+    firstArrivals(seen, 'audit').flatMap(({ id, event }) =>
+      id.includes(':ended') ? [[String(event['partitionkey']), Date.parse(String(event['time']))] as const] : [],
+    ),
+  );
   const posts = new Map(seen.flatMap((each) => (each.kind === 'posted' ? [[each.post, each.eventIds] as const] : [])));
   for (const each of seen) {
     if (each.kind !== 'answered' || each.status !== 200 || isDoubtful(each.atMs)) continue;
     for (const eventId of posts.get(each.post) ?? [])
-      if (!submitted.has(eventId.toLowerCase()))
+      if (!submitted.has(eventId.toLowerCase()) && each.wallMs < (endedMs.get(eventId.toLowerCase()) ?? Infinity))
         report('lost', each.atMs, `${eventId} was accepted, and no approval.submitted tells it`);
   }
 }
