@@ -2,6 +2,7 @@
 import type { Settings } from '../history.ts';
 import type { Observation } from '../observation.ts';
 import type { Approvals } from './approvals.ts';
+import type { Told } from './changes.ts';
 import { firstArrivals, isDrill } from './changes-of-machine.ts';
 import type { Json } from './expected-cloud-event.ts';
 import type { Report } from './finding.ts';
@@ -15,9 +16,8 @@ export function judgeApprovalEvents(
   publishes: Settings['publish']['resources'],
   report: Report,
 ): void {
-  const told = firstArrivals(seen, 'audit').filter(
-    (each) => !isDrill(each) && String(each.event['type']).includes('.approval.'),
-  );
+  const all = firstArrivals(seen, 'audit');
+  const told = all.filter((each) => !isDrill(each) && String(each.event['type']).includes('.approval.'));
   const submitted = new Map<string, number>();
   for (const { id, atMs, event } of told) {
     const key = String(event['partitionkey']);
@@ -34,17 +34,22 @@ export function judgeApprovalEvents(
   if (publishes === 'own') return;
   const doubtful = seen.flatMap((each) => (each.kind === 'gone' || each.kind === 'commit-failed' ? [each.atMs] : []));
   const isDoubtful = (atMs: number) => doubtful.some((otherMs) => Math.abs(otherMs - atMs) < STORED_MS);
-  /** By event: when its end was told last. What is answered later comes too late to be told. */
-  const endedMs = new Map(
-    firstArrivals(seen, 'audit').flatMap(({ id, event }) =>
-      id.includes(':ended') ? [[String(event['partitionkey']), Date.parse(String(event['time']))] as const] : [],
-    ),
-  );
-  const posts = new Map(seen.flatMap((each) => (each.kind === 'posted' ? [[each.post, each.eventIds] as const] : [])));
+  const posts = new Map(seen.flatMap((each) => (each.kind === 'posted' ? [[each.post, each] as const] : [])));
+  const ends = endsIn(all);
   for (const each of seen) {
     if (each.kind !== 'answered' || each.status !== 200 || isDoubtful(each.atMs)) continue;
-    for (const eventId of posts.get(each.post) ?? [])
-      if (!submitted.has(eventId.toLowerCase()) && each.wallMs < (endedMs.get(eventId.toLowerCase()) ?? Infinity))
+    const { eventIds = [], wallMs = 0 } = posts.get(each.post) ?? {};
+    // If the end was told before the answer came, it came too late.
+    const isLate = (key: string) => ends.get(key)?.some((endMs) => wallMs <= endMs && endMs <= each.wallMs) === true;
+    for (const eventId of eventIds)
+      if (!submitted.has(eventId.toLowerCase()) && !isLate(eventId.toLowerCase()))
         report('lost', each.atMs, `${eventId} was accepted, and no approval.submitted tells it`);
   }
+}
+
+/** By event: when its ends were told, by the clock of the machine. */
+function endsIn(told: readonly Told[]): ReadonlyMap<string, readonly number[]> {
+  const ended = told.filter(({ id }) => /:ended(:r\d+)?$/.test(id));
+  const byKey = Map.groupBy(ended, ({ event }) => String(event['partitionkey']));
+  return new Map([...byKey].map(([key, all]) => [key, all.map(({ event }) => Date.parse(String(event['time'])))]));
 }

@@ -80,6 +80,10 @@ export class Changes {
   #skewMs: number | null = null;
   #occurrences = 0;
   #storedSkewMs = 0;
+  /** A document has counted in this process. */
+  #hasRead = false;
+  /** Since when an epoch may stand that only documents have begun that may not have counted; null if there is none. */
+  #epochMayStandMs: number | null = null;
   /** All that the clock was ever set back. */
   #setBackMs = 0;
 
@@ -99,6 +103,7 @@ export class Changes {
 
   /** A process begins on what is stored. @param skewMs how far its wall clock is off now */
   begun(skewMs: number, atMs: number): void {
+    this.#hasRead = false;
     const shiftMs = this.#skewMs === null ? 0 : this.#storedSkewMs - skewMs;
     this.#skewMs = skewMs;
     this.#storedSkewMs = skewMs;
@@ -129,8 +134,14 @@ export class Changes {
   jumped(skewMs: number): void {
     // What is stored keeps the time of before, whatever the clock says later: both readings are possible.
     this.#storedSkewMs = this.#skewMs ?? skewMs;
-    this.#setBackMs += Math.max(0, this.#storedSkewMs - skewMs);
+    const backMs = this.#storedSkewMs - skewMs;
+    this.#setBackMs += Math.max(0, backMs);
     this.#skewMs = skewMs;
+    const { lastGood } = this.#state;
+    // The age of what an earlier process read is told by the wall clock alone.
+    if (this.#hasRead || lastGood === null) return;
+    const [fromMs, toMs] = [lastGood.fromMs + Math.min(0, backMs), lastGood.toMs + Math.max(0, backMs)];
+    this.#state = { ...this.#state, lastGood: { fromMs, toMs } };
   }
 
   /** @param isSure false if the process may have ended, or failed to store, before this document counted */
@@ -145,6 +156,7 @@ export class Changes {
     if (!isSure && !must.some(({ change }) => this.#isNext(change))) {
       const { lastGood } = this.#state;
       this.#state = { ...this.#state, lastGood: { fromMs: lastGood?.fromMs ?? atMs, toMs: atMs } };
+      if (next.epoch?.number !== this.#state.epoch?.number) this.#epochMayStandMs ??= atMs;
       if (must.length > 0 || this.#isNews(next)) return;
       this.#state = { ...next, lastGood: this.#state.lastGood, empty: next.empty && { ...next.empty, least: 0 } };
       return;
@@ -180,6 +192,8 @@ export class Changes {
       if (isVisible) this.#match(key, change, atMs);
     }
     this.#undecided.clear();
+    this.#epochMayStandMs = null;
+    this.#hasRead = true;
     this.#state = { ...next, open };
   }
 
@@ -278,7 +292,7 @@ export class Changes {
 
   #epochOf({ incarnation }: ReadDocument, atMs: number): Epoch {
     const { epoch, incarnation: before } = this.#state;
-    const now = exactly(atMs);
+    const now = { fromMs: this.#epochMayStandMs ?? atMs, toMs: atMs };
     if (epoch === null) return { number: 1, begun: now, rowBegun: now };
     if (incarnation === null || before === null || incarnation >= before) return epoch;
     const hasSettled = atLeast(epoch.begun, atMs, this.#settleMs);
