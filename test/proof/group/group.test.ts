@@ -1,4 +1,4 @@
-// StartRequests and answers to holds, of real bridges and of the model → the count of each difference.
+// StartRequests and answers to holds, of real bridges and of the model → each difference, counted.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { FoundFault } from '../found-fault.ts';
