@@ -1,5 +1,5 @@
 // One occurrence of an event at one bridge → who said what about it, as far as that can be seen.
-import { isWorse, type ListedEvent } from './listed-event.ts';
+import { contentText, hexOf, isWorse, type ListedEvent } from './listed-event.ts';
 
 interface Vote {
   readonly approver: string;
@@ -45,9 +45,12 @@ export class ApprovalCase {
   /** A rule within budgets has posted it, and nothing has undone that. */
   usesBudget = false;
 
+  readonly #firstContent: string;
+
   constructor(occurrence: number, event: ListedEvent, atMs: number) {
     this.occurrence = occurrence;
     this.event = event;
+    this.#firstContent = hexOf(contentText(event), 16);
     this.firstMs = atMs;
   }
 
@@ -63,6 +66,12 @@ export class ApprovalCase {
     const voided = this.votes.filter((vote) => isWorse(vote.event, event));
     this.votes = this.votes.filter((vote) => !voided.includes(vote));
     return voided.flatMap(({ approver, isPrepared }) => (isPrepared ? [approver] : []));
+  }
+
+  /** Whether the CloudEvent with this id has the content of now. */
+  isToldBy(id: string): boolean {
+    const content = hexOf(contentText(this.event), 16);
+    return id.includes(':updated:') ? id.includes(content) : content === this.#firstContent;
   }
 
   vote(approver: string, isOwn: boolean, request: number | null = null, isPrepared = false): void {

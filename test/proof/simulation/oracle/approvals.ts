@@ -94,7 +94,7 @@ export class Approvals {
           for (const one of this.#cases.values()) {
             if (!this.#holdsBy(one.heldBySink)) one.heldBySink = null;
             one.usesBudget = false;
-            one.carriedMs = this.#carriedOver(one, before, each);
+            one.carriedMs = this.#carriedOver(one, this.#ruledSince(one, before, each));
             one.doubtVotes();
           }
         }
@@ -176,8 +176,11 @@ export class Approvals {
         this.#parked.delete(key);
       } else {
         const holding = this.#holdingSink(event);
+        const ruledMs = this.#ruledSince(one, this.#settings, { atMs, wallMs });
+        const hasChanged = event !== one.event;
         // What it prepared for is worse now, so it holds the event again.
         if (one.seen(event).some((approver) => approver === holding)) one.heldBySink = holding;
+        if (hasChanged) one.carriedMs = this.#carriedOver(one, ruledMs);
       }
       // The bridge may handle them after this document.
       for (const early of this.#early.values()) if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
@@ -339,6 +342,8 @@ export class Approvals {
       if (approver === undefined || this.#ended.get(id) !== sink) continue;
       const one = this.#cases.get(key);
       this.#mayVote(key, approver);
+      // It prepared for what the event was before, and may have to hold it again.
+      if (one !== undefined && !one.isToldBy(id)) this.#mayBeHeld.add(key);
       one?.vote(approver, true, null, true);
       if (one?.heldBySink === approver) one.heldBySink = null;
     }
@@ -438,12 +443,19 @@ export class Approvals {
     return one.hasJumped || atMs >= turnMs ? null : `the turn of rank ${rank} comes at ${turnMs} ms`;
   }
 
-  /** A decision of a rule stands without a break if approvers have decided when the rule is gone. */
-  #carriedOver(one: ApprovalCase, before: Settings, { atMs, wallMs }: Observation): number | null {
-    const since = this.#ruleSince(one, rulingOf(before.approvals, one.event), one.event, atMs, wallMs);
+  #ruledSince(
+    one: ApprovalCase,
+    { approvals }: Settings,
+    { atMs, wallMs }: Pick<Observation, 'atMs' | 'wallMs'>,
+  ): number | null {
+    const since = this.#ruleSince(one, rulingOf(approvals, one.event), one.event, atMs, wallMs);
+    return typeof since === 'number' ? since : null;
+  }
+
+  /** A decision of a rule stands without a break if approvers have decided when the rule no longer does. */
+  #carriedOver(one: ApprovalCase, ruledMs: number | null): number | null {
     const isVoted = this.#isVoted(one, this.#settings, rulingOf(this.#settings.approvals, one.event), one.event);
-    if (!isVoted) return null;
-    return typeof since === 'number' ? since : one.carriedMs;
+    return isVoted ? (ruledMs ?? one.carriedMs) : null;
   }
 
   /** Since when its rule, or the deadline of that, approves it; or why it does not. */

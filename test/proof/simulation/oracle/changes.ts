@@ -112,23 +112,7 @@ export class Changes {
       // A stored time that is in the future of a clock that was set back counts as now, at each start.
       return { fromMs, toMs: Math.max(toMs, Math.min(atMs, toMs + this.#setBackMs)) };
     };
-    const { lastGood, epoch, open } = this.#state;
-    this.#state = {
-      ...this.#state,
-      empty: null,
-      lastGood: lastGood && back(lastGood, this.#staleMs),
-      epoch: epoch && { ...epoch, begun: back(epoch.begun), rowBegun: back(epoch.rowBegun) },
-      open: new Map(
-        [...open].map(([key, each]) => [
-          key,
-          {
-            ...each,
-            lastListed: each.lastListed && back(each.lastListed, this.#staleMs),
-            missing: each.missing && { ...each.missing, since: back(each.missing.since) },
-          },
-        ]),
-      ),
-    };
+    this.#state = { ...withMoments(this.#state, back, this.#staleMs), empty: null };
   }
 
   jumped(skewMs: number): void {
@@ -137,11 +121,12 @@ export class Changes {
     const backMs = this.#storedSkewMs - skewMs;
     this.#setBackMs += Math.max(0, backMs);
     this.#skewMs = skewMs;
-    const { lastGood } = this.#state;
-    // The age of what an earlier process read is told by the wall clock alone.
-    if (this.#hasRead || lastGood === null) return;
-    const [fromMs, toMs] = [lastGood.fromMs + Math.min(0, backMs), lastGood.toMs + Math.max(0, backMs)];
-    this.#state = { ...this.#state, lastGood: { fromMs, toMs } };
+    // Until the first document counts, the age of what an earlier process stored is told by the wall clock alone.
+    if (this.#hasRead) return;
+    this.#state = withMoments(this.#state, ({ fromMs, toMs }) => ({
+      fromMs: fromMs + Math.min(0, backMs),
+      toMs: toMs + Math.max(0, backMs),
+    }));
   }
 
   /** @param isSure false if the process may have ended, or failed to store, before this document counted */
@@ -193,8 +178,11 @@ export class Changes {
     }
     this.#undecided.clear();
     this.#epochMayStandMs = null;
-    this.#hasRead = true;
     this.#state = { ...next, open };
+    // From now on, a time in the future of the wall clock counts as this moment.
+    if (!this.#hasRead)
+      this.#state = withMoments(this.#state, ({ fromMs, toMs }) => ({ fromMs, toMs: Math.min(toMs, atMs) }));
+    this.#hasRead = true;
   }
 
   /** Events that may have ended by the document that is compared now, as they are if they have not. */
@@ -355,4 +343,23 @@ function emptyRowAfter(row: EmptyRow | null, atMs: number): EmptyRow {
   if (row === null) return { least: 1, most: 1, since: exactly(atMs) };
   const since = row.least === 0 ? { ...row.since, toMs: atMs } : row.since;
   return { least: row.least + 1, most: row.most + 1, since };
+}
+
+/** @param staleMs for the times of documents, which are not stored each time */
+function withMoments(
+  { lastGood, epoch, open, ...rest }: State,
+  change: (moment: Moment, staleMs?: number) => Moment,
+  staleMs = 0,
+): State {
+  const changed = ({ lastListed, missing, ...event }: Open): Open => ({
+    ...event,
+    lastListed: lastListed && change(lastListed, staleMs),
+    missing: missing && { ...missing, since: change(missing.since) },
+  });
+  return {
+    ...rest,
+    lastGood: lastGood && change(lastGood, staleMs),
+    epoch: epoch && { ...epoch, begun: change(epoch.begun), rowBegun: change(epoch.rowBegun) },
+    open: new Map([...open].map(([key, each]) => [key, changed(each)])),
+  };
 }
