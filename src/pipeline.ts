@@ -107,6 +107,8 @@ function commitsOf(documents$: Observable<Document>, parts: PipelineParts): Obse
           reportStepsBack(changes, isUsed, parts.onStepBack);
         };
       });
+      // It was no empty answer, and ends the row of them even if its changes could not be committed.
+      if (store.isBehind && state.emptyRow === null) store.keepInMemory(observeFailure(store.state));
     }),
   );
 }

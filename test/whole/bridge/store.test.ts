@@ -69,6 +69,23 @@ test('on a full disk no StartRequest goes out for an event that the last documen
   assert.equal(posts(bridge).length, before);
 });
 
+test('on a full disk, a document that lists events ends a row of empty answers', async (t) => {
+  const bridge = new VirtualBridge(t);
+  bridge.maxPages = 400;
+  bridge.simulation.schedule();
+  await bridge.startFor(2 * SECOND);
+  const empty = (times: number) => order(bridge, { method: 'GET', status: 200, body: '', times });
+  empty(2);
+  await bridge.advance(2 * SECOND);
+  bridge.fillDisk();
+  bridge.simulation.schedule(LONG);
+  await bridge.advance(9 * SECOND);
+  bridge.freeDisk();
+  empty(3);
+  await bridge.advance(5 * SECOND);
+  assert.deepEqual(bridge.sink('audit').changes, ['scheduled', 'scheduled']);
+});
+
 test('a second run on the same store is refused, and the first one continues', async (t) => {
   const bridge = new VirtualBridge(t);
   await bridge.startFor(2 * SECOND);
