@@ -80,6 +80,8 @@ export class Changes {
   #skewMs: number | null = null;
   #occurrences = 0;
   #storedSkewMs = 0;
+  /** The state if a document counted that may not have; null if there is no doubt. */
+  #alternative: State | null = null;
   /** A document has counted in this process. */
   #hasRead = false;
   /** Since when an epoch may stand that only documents have begun that may not have counted; null if there is none. */
@@ -112,7 +114,7 @@ export class Changes {
       // A stored time that is in the future of a clock that was set back counts as now, at each start.
       return { fromMs, toMs: Math.max(toMs, Math.min(atMs, toMs + this.#setBackMs)) };
     };
-    this.#state = { ...withMoments(this.#state, back, this.#staleMs), empty: null };
+    this.#each((state) => ({ ...withMoments(state, back, this.#staleMs), empty: null }));
   }
 
   jumped(skewMs: number): void {
@@ -123,30 +125,60 @@ export class Changes {
     this.#skewMs = skewMs;
     // Until the first document counts, the age of what an earlier process stored is told by the wall clock alone.
     if (this.#hasRead) return;
-    this.#state = withMoments(this.#state, ({ fromMs, toMs }) => ({
+    const moved = ({ fromMs, toMs }: Moment) => ({
       fromMs: fromMs + Math.min(0, backMs),
       toMs: toMs + Math.max(0, backMs),
-    }));
+    });
+    this.#each((state) => withMoments(state, moved));
   }
 
   /** @param isSure false if the process may have ended, or failed to store, before this document counted */
   read({ text, atMs, wallMs }: Extract<Observation, { readonly kind: 'document' }>, isSure: boolean): void {
     if (text === null) {
-      this.#state = { ...this.#state, empty: null };
+      this.#each((state) => ({ ...state, empty: null }));
       return;
     }
     const document = readDocument(text);
+    this.#chooseFor(document, atMs, wallMs);
     const { next, wanted } = this.#compare(document, atMs, wallMs);
-    const must = wanted.filter((each) => each.must === 'yes' && each.isVisible);
+    const must = wanted.filter(isDemanded);
     if (!isSure && !must.some(({ change }) => this.#isNext(change))) {
       const { lastGood } = this.#state;
       this.#state = { ...this.#state, lastGood: { fromMs: lastGood?.fromMs ?? atMs, toMs: atMs } };
       if (next.epoch?.number !== this.#state.epoch?.number) this.#epochMayStandMs ??= atMs;
+      if (must.length === 0 && this.#isNews(next)) this.#alternative ??= next;
       if (must.length > 0 || this.#isNews(next)) return;
       this.#state = { ...next, lastGood: this.#state.lastGood, empty: next.empty && { ...next.empty, least: 0 } };
       return;
     }
     this.#settle(next, wanted, atMs);
+  }
+
+  #each(change: (state: State) => State): void {
+    this.#state = change(this.#state);
+    this.#alternative = this.#alternative && change(this.#alternative);
+  }
+
+  /** If a document may have counted that nobody saw, the first one that tells the two apart decides. */
+  #chooseFor(document: ReadDocument, atMs: number, wallMs: number): void {
+    const [state, alternative] = [this.#state, this.#alternative];
+    if (alternative === null) return;
+    const usual = this.#compare(document, atMs, wallMs);
+    this.#state = alternative;
+    const other = this.#compare(document, atMs, wallMs);
+    this.#undecided.clear();
+    const isUsual = this.#isTold(usual.wanted) || !this.#isTold(other.wanted);
+    if (isUsual) this.#state = state;
+    const isOpen = !usual.wanted.some(isDemanded) && !other.wanted.some(isDemanded);
+    this.#alternative = isOpen ? other.next : null;
+  }
+
+  /** Whether all that must follow is what was told next, in every attribute. */
+  #isTold(wanted: readonly Wanted[]): boolean {
+    return wanted.filter(isDemanded).every(({ change }) => {
+      const head = this.#told.get(keyOf(change.event.EventId))?.[0];
+      return head?.id === change.id && differences(head.event, change, this.#parts.observer).length === 0;
+    });
   }
 
   /** Everything is over: what was told and not wanted was invented, and what is open was never ended. */
@@ -343,6 +375,10 @@ function emptyRowAfter(row: EmptyRow | null, atMs: number): EmptyRow {
   if (row === null) return { least: 1, most: 1, since: exactly(atMs) };
   const since = row.least === 0 ? { ...row.since, toMs: atMs } : row.since;
   return { least: row.least + 1, most: row.most + 1, since };
+}
+
+function isDemanded({ must, isVisible }: Wanted): boolean {
+  return must === 'yes' && isVisible;
 }
 
 /** @param staleMs for the times of documents, which are not stored each time */
