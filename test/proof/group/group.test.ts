@@ -1,4 +1,4 @@
-// StartRequests and answers to holds, of real bridges and of the model → no fault, or the count of the difference.
+// StartRequests and answers of bridges and of the model → no fault, or which count.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { FoundFault } from '../found-fault.ts';

@@ -1,4 +1,4 @@
-// A trace of the model → StartRequests and answers to holds of three real bridges in virtual time, step by step.
+// A trace of the model → StartRequests and answers to holds of three real bridges in virtual time.
 import type { TestContext } from 'node:test';
 import { VirtualGroup } from '../../virtual/virtual-group.ts';
 import { settle } from '../../virtual/virtual-time.ts';
