@@ -1,4 +1,4 @@
-// A function that runs the next due timer → all due timers run, with the promises of each settled before the next.
+// A function that runs the next due timer → all due timers run; promises settle between them.
 
 /**
  * Calls `runNext` in turns of the event loop until it returns false. Rejects with what it throws.
