@@ -2,7 +2,8 @@
 import type { BridgeError, Disposition } from '../errors.ts';
 import type { Delivery, Pause } from '../model/deliveries.ts';
 import { backoffMs, LIVE_CAP_MS } from '../time/backoff.ts';
-import type { Deps } from '../time/clock.ts';
+import { type KeyState, type Keys, mapped, NO_FAILURE, without } from './key-state.ts';
+import type { Moment } from './moment.ts';
 
 /** With so many failing keys the breaker opens, and they are not remembered one by one. */
 export const MOST_FAILING_KEYS = 1000;
@@ -12,35 +13,6 @@ const KEYS_THAT_OPEN = 3;
 const LONGEST_HOLD_MS = 3_600_000;
 /** The longest wait while the event is urgent (behaviour 5.24). */
 export const URGENT_CAP_MS = 2_000;
-
-/** The clocks at one moment, and chance: two numbers, each at least 0 and below 1. */
-export interface Moment {
-  readonly elapsedMs: number;
-  readonly wallMs: number;
-  /**
-   * `key` is for all keys of one call: those that failed together are due together, so that the same batch goes again,
-   * under the same id.
-   */
-  readonly chance: { readonly key: number; readonly sink: number };
-}
-
-export function moment({ wallMs, elapsedMs, random }: Deps): Moment {
-  return { wallMs: wallMs(), elapsedMs: elapsedMs(), chance: { key: random(), sink: random() } };
-}
-
-/** Of a key that failed, or was probed. A healthy key has none. */
-export interface KeyState {
-  /** In a row; 0 for a key that was only probed. */
-  readonly failures: number;
-  /** Elapsed time. */
-  readonly dueMs: number;
-  /** A recovery of the sink has cut its back-off short since its last success. */
-  readonly wasCutShort: boolean;
-  /** It failed again although the sink accepted others: this key, or one batched with it, is the cause. */
-  readonly isCause: boolean;
-  /** It had its turn as a probe, with a row of an event that had been ended for long, or not. */
-  readonly probed: 'alive' | 'long ended' | null;
-}
 
 /** The breaker is open: probes alone go out. */
 interface Opening {
@@ -83,7 +55,7 @@ export interface LaneState {
   /** Keys in a call, or whose outcome is not stored yet. */
   readonly busy: ReadonlySet<string>;
   /** Keys that failed or were probed. Copied when one of them changes; a healthy key costs no copy. */
-  readonly keys: ReadonlyMap<string, KeyState>;
+  readonly keys: Keys;
 }
 
 /** The lane's state as it is now. Each change puts another value in its place. */
@@ -111,8 +83,6 @@ export const INITIAL: LaneState = {
   },
 };
 
-const NO_FAILURE: KeyState = { failures: 0, dueMs: 0, wasCutShort: false, isCause: false, probed: null };
-
 /** Rows of these keys are in a call, or end without one. */
 export function occupied(state: LaneState, rows: readonly Pick<Delivery, 'partitionKey'>[]): LaneState {
   return { ...state, busy: new Set([...state.busy, ...rows.map(({ partitionKey }) => partitionKey)]) };
@@ -136,16 +106,6 @@ export function succeeded(state: LaneState, rows: readonly Pick<Delivery, 'parti
       free.has(key) ? { ...each, failures: 0, wasCutShort: false, isCause: false } : each,
     ),
   };
-}
-
-export function failedKey(
-  before: KeyState = NO_FAILURE,
-  failure: { readonly disposition: Disposition; readonly longEnded: boolean; readonly withinMs?: number | undefined },
-  { elapsedMs, chance }: Moment,
-): KeyState {
-  const failures = before.failures + 1;
-  const dueMs = elapsedMs + backoffMs({ ...failure, failures }, chance.key);
-  return { ...before, failures, dueMs, isCause: before.isCause || before.wasCutShort };
 }
 
 /**
@@ -262,17 +222,4 @@ function probedAgain(opening: Opening, { disposition = 'retry', retryWithinMs }:
 
 function due(opening: Opening, { elapsedMs, chance }: Moment): Opening {
   return { ...opening, dueMs: elapsedMs + backoffMs(opening, chance.sink) };
-}
-
-type Keys = ReadonlyMap<string, KeyState>;
-
-function mapped(keys: Keys, change: (state: KeyState, key: string) => KeyState): Keys {
-  return keys.size === 0 ? keys : new Map([...keys].map(([key, state]) => [key, change(state, key)]));
-}
-
-/** The same map if nothing goes. */
-function without(keys: Keys, goes: (key: string, state: KeyState) => boolean): Keys {
-  for (const [key, state] of keys)
-    if (goes(key, state)) return new Map([...keys].filter(([each, its]) => !goes(each, its)));
-  return keys;
 }

@@ -6,12 +6,12 @@ import {
   forgotten,
   type LaneState,
   MOST_FAILING_KEYS,
-  type Moment,
   newRound,
   occupied,
   probing,
   urgentQueued,
 } from './lane-state.ts';
+import type { Moment } from './moment.ts';
 
 /*
  * The states of a lane. The first row that applies counts, except that `misconfigured` is shown before `held`,

@@ -2,8 +2,8 @@
 import type { Delivery } from '../model/deliveries.ts';
 import type { Queue } from '../outbox/queue.ts';
 import type { Deps } from '../time/clock.ts';
-import type { Moment } from './lane-state.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
+import type { Moment } from './moment.ts';
 import type { Hold, QueueView } from './next.ts';
 import { RateLimiter, type RequestWindow } from './rate-limiter.ts';
 

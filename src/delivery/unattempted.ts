@@ -1,7 +1,8 @@
 // Queued rows → those that end without an attempt: too old for a retired sink, or superseded.
 import { type Delivery, type QueuePosition, SUPERSEDED } from '../model/deliveries.ts';
 import type { CallsOptions } from './calls.ts';
-import { type Moment, occupied, released, succeeded } from './lane-state.ts';
+import { occupied, released, succeeded } from './lane-state.ts';
+import type { Moment } from './moment.ts';
 import type { LaneStore } from './outcome-writer.ts';
 
 const AT_ONCE = 500;

@@ -3,18 +3,17 @@
 import type { Acceptance, Outcome } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import { type AttemptOutcome, type Delivery, type Settlement, SUPERSEDED } from '../model/deliveries.ts';
+import { failedKey, type KeyState } from './key-state.ts';
 import {
   afterOpening,
   afterRecovery,
-  failedKey,
   failedSink,
-  type KeyState,
   type LaneState,
   MOST_FAILING_KEYS,
-  type Moment,
   refusedProbe,
   URGENT_CAP_MS,
 } from './lane-state.ts';
+import type { Moment } from './moment.ts';
 
 export type Verdict =
   | { readonly row: Delivery; readonly outcome: 'accepted'; readonly settlement: Settlement }

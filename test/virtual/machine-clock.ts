@@ -1,4 +1,4 @@
-// Time that machines share → the clocks and timers of one machine, which can stand still and jump.
+// Time that several machines share → the clocks and timers of one, which can stand still and jump.
 import type { Deps } from '../../src/time/clock.ts';
 import { schedulerOn } from '../../src/time/system.ts';
 

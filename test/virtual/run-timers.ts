@@ -1,4 +1,4 @@
-// How to run the next timer → all due timers run, each with its promises settled.
+// A function that runs the next due timer → all due timers run; promises settle between them.
 
 /**
  * Calls `runNext` in turns of the event loop until it returns false. Rejects with what it throws.

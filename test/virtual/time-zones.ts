@@ -1,4 +1,4 @@
-// Time zones for random windows: with and without summer time, and with offsets of part of an hour.
+// Nothing → time zones for random windows: with and without summer time, and half an hour off.
 
 /** Lord Howe moves by half an hour; Kolkata and St. John's are half an hour off. */
 export const ZONES = [

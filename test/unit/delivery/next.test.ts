@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { INITIAL, type KeyState, type LaneState, type Moment, occupied } from '../../../src/delivery/lane-state.ts';
+import type { KeyState } from '../../../src/delivery/key-state.ts';
+import { INITIAL, type LaneState, occupied } from '../../../src/delivery/lane-state.ts';
+import type { Moment } from '../../../src/delivery/moment.ts';
 import { next, type QueueView, shown } from '../../../src/delivery/next.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';

@@ -2,13 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import {
-  afterRecovery,
-  INITIAL,
-  type KeyState,
-  type LaneState,
-  type Moment,
-} from '../../../src/delivery/lane-state.ts';
+import type { KeyState } from '../../../src/delivery/key-state.ts';
+import { afterRecovery, INITIAL, type LaneState } from '../../../src/delivery/lane-state.ts';
+import type { Moment } from '../../../src/delivery/moment.ts';
 import { concluded, judge } from '../../../src/delivery/verdict.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
