@@ -3,54 +3,24 @@ import type { Settings } from '../history.ts';
 import type { Observation } from '../observation.ts';
 import { differences, type ExpectedChange, type Json, type Observer, type Phase } from './expected-cloud-event.ts';
 import type { Report } from './finding.ts';
+import {
+  type Epoch,
+  emptyRowAfter,
+  hasEnded,
+  JUST_BEFORE_MS,
+  type KnownState,
+  missingNow,
+  type Open,
+  withMoments,
+} from './known-state.ts';
 import { contentText, hexOf, keyOf, type ListedEvent, type ReadDocument, readDocument } from './listed-event.ts';
-import { type Answer, atLeast, atMost, both, either, exactly, type Moment, remembered } from './moment.ts';
-
-const JUST_BEFORE_MS = 10_000;
-const EMPTY_ANSWERS = 3;
-const EMPTY_MS = 10_000;
-
-/** An event that the bridge has told and not ended. */
-interface Open {
-  readonly event: ListedEvent;
-  /** Another number each time that it is first seen. */
-  readonly occurrence: number;
-  readonly epoch: number;
-  /** The last good document that listed it, once one did not; null while listed. */
-  readonly lastListed: Moment | null;
-  readonly missing: { readonly since: Moment; readonly wasScheduled: Answer } | null;
-  /** It named this VM at some time. */
-  readonly isOwn: boolean;
-}
-
-interface Epoch {
-  readonly number: number;
-  readonly begun: Moment;
-  /** When the first of the epochs began that follow each other too quickly to settle. */
-  readonly rowBegun: Moment;
-}
-
-/** Empty answers in a row. The first ones may not count: what cannot be stored is forgotten. */
-interface EmptyRow {
-  readonly least: number;
-  readonly most: number;
-  readonly since: Moment;
-}
+import { type Answer, atLeast, atMost, exactly, type Moment, remembered } from './moment.ts';
 
 /** What is wanted of one document. */
 interface Wanted {
   readonly change: ExpectedChange;
   readonly must: Answer;
   readonly isVisible: boolean;
-}
-
-interface State {
-  readonly incarnation: number | null;
-  readonly lastGood: Moment | null;
-  readonly epoch: Epoch | null;
-  readonly empty: EmptyRow | null;
-  /** In the order in which they were first seen. */
-  readonly open: ReadonlyMap<string, Open>;
 }
 
 /** A CloudEvent that arrived, in the order of the first arrivals. */
@@ -76,12 +46,12 @@ export class Changes {
   readonly #staleMs: number;
   readonly #told: Map<string, Told[]>;
   readonly #used = new Map<string, number>();
-  #state: State = { incarnation: null, lastGood: null, epoch: null, empty: null, open: new Map() };
+  #state: KnownState = { incarnation: null, lastGood: null, epoch: null, empty: null, open: new Map() };
   #skewMs: number | null = null;
   #occurrences = 0;
   #storedSkewMs = 0;
   /** The state if a document counted that may not have; null if there is no doubt. */
-  #alternative: State | null = null;
+  #alternative: KnownState | null = null;
   /** A document has counted in this process. */
   #hasRead = false;
   /** Since when an epoch may stand that only documents have begun that may not have counted; null if there is none. */
@@ -154,7 +124,7 @@ export class Changes {
     this.#settle(next, wanted, atMs);
   }
 
-  #each(change: (state: State) => State): void {
+  #each(change: (state: KnownState) => KnownState): void {
     this.#state = change(this.#state);
     this.#alternative = this.#alternative && change(this.#alternative);
   }
@@ -191,11 +161,11 @@ export class Changes {
   }
 
   /** What an epoch or an incarnation of its own makes: it is stored even if nothing is told. */
-  #isNews(next: State): boolean {
+  #isNews(next: KnownState): boolean {
     return next.epoch?.number !== this.#state.epoch?.number || next.incarnation !== this.#state.incarnation;
   }
 
-  #settle(next: State, wanted: readonly Wanted[], atMs: number): void {
+  #settle(next: KnownState, wanted: readonly Wanted[], atMs: number): void {
     const open = new Map(next.open);
     for (const { change, must, isVisible } of wanted) {
       const key = keyOf(change.event.EventId);
@@ -247,7 +217,7 @@ export class Changes {
     document: ReadDocument,
     atMs: number,
     wallMs: number,
-  ): { readonly next: State; readonly wanted: readonly Wanted[] } {
+  ): { readonly next: KnownState; readonly wanted: readonly Wanted[] } {
     const state = this.#state;
     const epoch = this.#epochOf(document, atMs);
     const incarnation = document.incarnation ?? state.incarnation;
@@ -298,8 +268,8 @@ export class Changes {
       if (document.statusless.has(key)) open.set(key, { ...known, lastListed, missing: null });
       else if (!document.isComplete) open.set(key, { ...known, lastListed });
       if (document.statusless.has(key) || !document.isComplete) continue;
-      const gone = this.#missing(known, epoch, atMs);
-      const must = this.#hasEnded(gone, epoch, empty, atMs);
+      const gone = missingNow(known, epoch, this.#state.lastGood, atMs);
+      const must = hasEnded(gone, { epoch, empty }, atMs, this.#settleMs);
       open.set(key, gone);
       if (must === 'no') continue;
       const isVisible = this.#parts.settings.publish.resources === 'all' || gone.isOwn;
@@ -319,29 +289,6 @@ export class Changes {
     const rowBegun =
       hasSettled === 'yes' ? now : hasSettled === 'no' ? epoch.rowBegun : { fromMs: epoch.rowBegun.fromMs, toMs: atMs };
     return { number: epoch.number + 1, begun: now, rowBegun };
-  }
-
-  #missing(known: Open, epoch: Epoch, atMs: number): Open {
-    const lastListed = known.lastListed ?? this.#state.lastGood;
-    if (known.missing !== null) return { ...known, lastListed };
-    const wasScheduled =
-      known.event.EventStatus === 'Scheduled' && known.epoch === epoch.number && lastListed !== null
-        ? atMost(lastListed, atMs, JUST_BEFORE_MS)
-        : 'no';
-    return { ...known, lastListed, missing: { since: exactly(atMs), wasScheduled } };
-  }
-
-  #hasEnded(gone: Open, epoch: Epoch, empty: State['empty'], atMs: number): Answer {
-    const longMs = 3 * this.#settleMs;
-    const outlasted = both(
-      atLeast(gone.missing?.since ?? exactly(atMs), atMs, longMs),
-      atLeast(epoch.rowBegun, atMs, longMs),
-    );
-    const isProven =
-      gone.epoch === epoch.number ? 'yes' : either(atLeast(epoch.begun, atMs, this.#settleMs), outlasted);
-    if (empty === null) return isProven;
-    const isEnough = empty.least >= EMPTY_ANSWERS ? 'yes' : empty.most >= EMPTY_ANSWERS ? 'maybe' : 'no';
-    return both(isProven, both(isEnough, atLeast(empty.since, atMs, EMPTY_MS)));
   }
 
   #outcomesOf(key: string, gone: Open, epoch: Epoch, byEmpty: boolean, wallMs: number): readonly string[] {
@@ -371,31 +318,6 @@ export class Changes {
   }
 }
 
-function emptyRowAfter(row: EmptyRow | null, atMs: number): EmptyRow {
-  if (row === null) return { least: 1, most: 1, since: exactly(atMs) };
-  const since = row.least === 0 ? { ...row.since, toMs: atMs } : row.since;
-  return { least: row.least + 1, most: row.most + 1, since };
-}
-
 function isDemanded({ must, isVisible }: Wanted): boolean {
   return must === 'yes' && isVisible;
-}
-
-/** @param staleMs for the times of documents, which are not stored each time */
-function withMoments(
-  { lastGood, epoch, open, ...rest }: State,
-  change: (moment: Moment, staleMs?: number) => Moment,
-  staleMs = 0,
-): State {
-  const changed = ({ lastListed, missing, ...event }: Open): Open => ({
-    ...event,
-    lastListed: lastListed && change(lastListed, staleMs),
-    missing: missing && { ...missing, since: change(missing.since) },
-  });
-  return {
-    ...rest,
-    lastGood: lastGood && change(lastGood, staleMs),
-    epoch: epoch && { ...epoch, begun: change(epoch.begun), rowBegun: change(epoch.rowBegun) },
-    open: new Map([...open].map(([key, each]) => [key, changed(each)])),
-  };
 }
