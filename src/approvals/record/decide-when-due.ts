@@ -33,7 +33,11 @@ function fallDue(key: string, parts: DueParts): void {
   }
   const { governed } = governedEvent;
   const edgeMs = windowEdgeMs(governed);
-  const isAtEdge = edgeMs !== null && edgeMs <= deps.wallMs();
+  const nowMs = deps.wallMs();
+  const isAtEdge = edgeMs !== null && edgeMs <= nowMs;
+  // Of several that are due together, the first one stored makes `Allotments` handle the others. Their deadlines may
+  // now be ahead.
+  if (!isAtEdge && !governed.isDone && (governed.dueMs ?? nowMs) > nowMs) return;
   try {
     if (isAtEdge) ledger.commit([reviews.atWindowEdge({ known, governed }, now(deps))]);
     else if (governed.isDone) deadlines.set(key, edgeMs);

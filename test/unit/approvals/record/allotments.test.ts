@@ -334,6 +334,37 @@ test('a deadline that approves waits for its budget, also over a restart', async
   assert.equal(site.posted(), 'A B');
 });
 
+test('when the window of two events closes, each is left to its own deadline, which has not come', async (t) => {
+  const deadline = { beforeMs: 5 * MINUTE_MS, then: 'approve' } as const;
+  const site = new Site(t, settings({ during: ['five'], otherwise: 'wait', deadline }));
+  site.list('C', ['db_1'], { eventStatus: 'Started', notBefore: null });
+  site.list('A', ['db_2']);
+  site.list('B', ['db_3'], { notBefore: inMinutes(50) });
+  await site.poll();
+  await site.fixture.time.advance(11 * MINUTE_MS);
+  await site.ends('C');
+  await site.fixture.time.advance(30 * MINUTE_MS);
+  assert.equal(site.posted(), '');
+  await site.fixture.time.advance(5 * MINUTE_MS);
+  assert.equal(site.posted(), 'B');
+});
+
+test('when the window of two events closes, no rule without budgets approves them before their deadlines', async (t) => {
+  const deadline = { beforeMs: 5 * MINUTE_MS, then: 'approve' } as const;
+  const site = new Site(t, settings({ during: ['five'], otherwise: 'wait', deadline, budgets: [] }));
+  for (const eventId of ['A', 'B']) {
+    site.list(eventId, ['db_1']);
+    await site.poll();
+    site.approvals.hold(caller('orders'), { EventId: eventId });
+  }
+  await site.fixture.time.advance(11 * MINUTE_MS);
+  for (const eventId of ['A', 'B']) site.approvals.release(caller('orders'), eventId, null);
+  await site.fixture.time.advance(40 * MINUTE_MS);
+  assert.equal(site.posted(), '');
+  await site.fixture.time.advance(5 * MINUTE_MS);
+  assert.equal(site.posted(), 'A B');
+});
+
 test('of two deadlines that expire at once, the order of EventId decides, not that of their timers', async (t) => {
   const deadline = { beforeMs: 5 * MINUTE_MS, then: 'approve' } as const;
   const site = new Site(t, settings({ then: 'wait', deadline }));
