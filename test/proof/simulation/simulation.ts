@@ -25,12 +25,17 @@ export const simulation: Part = {
 
 /** The first ones of the seed, in their order, however the processes shared them. */
 async function playedWorlds(options: ProofOptions): Promise<readonly JudgedWorld[]> {
-  const { seed, jobs } = options;
+  const { seed, jobs, log } = options;
   const next = plannedWorlds(options);
   const worlds: JudgedWorld[] = [];
   const work = async () => {
     using worker = new Worker();
-    for (const world of next) worlds[world] = await worker.run<JudgedWorld>({ seed, world, isToShorten: false });
+    for (const world of next) {
+      const judged = await worker.run<JudgedWorld>({ seed, world, isToShorten: false });
+      worlds[world] = judged;
+      // At once: a long run is not over for an hour.
+      if (judged.findings.length > 0) log(headlineOf(judged, seed));
+    }
   };
   await inParallel(jobs, work);
   return worlds;
@@ -65,14 +70,17 @@ function countsOf(worlds: readonly JudgedWorld[], { minutes }: ProofOptions): Co
 async function tellShortest(worlds: readonly JudgedWorld[], { seed, log }: ProofOptions): Promise<void> {
   if (worlds.length === 0) return;
   using worker = new Worker();
-  for (const { world, findings } of worlds) {
-    log(`history ${world} of seed ${seed} at commit ${commit()}: ${findings.length} findings, such as`);
-    log(`  ${textOf(findings[0] as Finding)}`);
+  for (const { world } of worlds) {
+    log(`history ${world} of seed ${seed} at commit ${commit()}, shortened:`);
     const shortest = await worker.run<Awaited<ReturnType<typeof shortestHistory>>>({ seed, world, isToShorten: true });
     for (const line of storyOf(shortest.history)) log(`  ${line}`);
     for (const finding of shortest.findings) log(`  → ${textOf(finding)}`);
     log(`  all of it: npm run proof -- --seed ${seed} --world ${world}`);
   }
+}
+
+function headlineOf({ world, findings }: JudgedWorld, seed: number): string {
+  return `history ${world} of seed ${seed}: ${findings.length} findings, such as ${textOf(findings[0] as Finding)}`;
 }
 
 export function textOf({ fault, machine, atMs, what }: Finding): string {
