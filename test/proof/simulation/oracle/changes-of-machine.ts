@@ -70,11 +70,12 @@ function beginsInVain(seen: readonly Observation[], place: number): boolean {
 /** Whether a commit failed, or the process ended, in the moment of this document. */
 function failsNow(seen: readonly Observation[], place: number): boolean {
   const atMs = seen[place]?.atMs;
+  const isAtThaw = seen.slice(0, place).findLast((each) => each.atMs !== atMs || each.kind === 'thawed')?.atMs === atMs;
   for (let next = place + 1; seen[next]?.atMs === atMs; next++) {
     const { kind } = seen[next] as Observation;
     if (kind === 'commit-failed' || kind === 'gone') return true;
-    // A StartRequest goes out only after its document is stored.
-    if (kind === 'document' || kind === 'posted') return false;
+    // A StartRequest goes out only after its document is stored. At a thaw, that may be the document before.
+    if (kind === 'document' || (kind === 'posted' && !isAtThaw)) return false;
   }
   return false;
 }

@@ -143,9 +143,10 @@ export class Changes {
     this.#alternative = isOpen ? other.next : null;
   }
 
-  /** Whether all that must follow is what was told next, in every attribute. */
+  /** Whether all that must follow, and all that may follow and was told next, was told in every attribute. */
   #isTold(wanted: readonly Wanted[]): boolean {
-    return wanted.filter(isDemanded).every(({ change }) => {
+    return wanted.every(({ change, must, isVisible }) => {
+      if (!isVisible || (must === 'maybe' && !this.#isNext(change))) return true;
       const head = this.#told.get(keyOf(change.event.EventId))?.[0];
       return head?.id === change.id && differences(head.event, change, this.#parts.observer).length === 0;
     });
