@@ -43,7 +43,8 @@ interface AllotmentsParts extends RecordParts {
 /**
  * Approves what fits the budgets: after each change, and when the rest of an ended event is over. So the decision of a
  * rule with budgets is made in two steps: its time comes, and it fits. Until it is posted it must fit: it is taken back
- * if it no longer does, because the event or another one names more machines, or Azure starts another one.
+ * if it no longer does, because the event or another one names more machines, or Azure starts another one. If it may
+ * have been accepted then, it stays in use, and is posted again only when it fits again.
  */
 export class Allotments implements Disposable {
   readonly #parts: AllotmentsParts;
@@ -72,7 +73,7 @@ export class Allotments implements Disposable {
     approval: EventApproval | null,
     at: Instant,
   ): Rest | null {
-    if (isDrill(known.key) || !isInUse(known, approval)) return null;
+    if (isDrill(known.key) || !this.#isInUse(known, approval)) return null;
     return { occurrence: known.occurrence, resources: known.event.resources, endedMs: at.wallMs };
   }
 
@@ -149,14 +150,14 @@ export class Allotments implements Disposable {
     this.#restEnds.set('rest', endMs);
   }
 
-  /** What may have been accepted cannot be taken back, and stays in use. */
+  /** A StartRequest that is on its way cannot be taken back; its answer comes soon. */
   #takeBack(at: Instant): void {
     const { ledger, ports, rules } = this.#parts;
     const decided = [...ports.events().values()].flatMap((known): Waiting[] => {
       const governedEvent = ledger.governedEventOf(known);
       const before = ledger.approvalOf(known.key, known.occurrence);
       if (governedEvent === null || before === null || isDrill(known.key)) return [];
-      if (ledger.doubts.mayBeAccepted(before)) return [];
+      if (ledger.doubts.isOnItsWay(before)) return [];
       const after = withoutAllotment(rules, before, governedEvent, at);
       return after === null ? [] : [{ governedEvent, before, after }];
     });
@@ -189,15 +190,24 @@ export class Allotments implements Disposable {
       event: known.event,
       budgets: governed.ruling.budgets,
     }));
-    const others = this.#uses().filter(({ key }) => !candidates.some((candidate) => candidate.key === key));
+    // What may have been accepted counts against the others even if it does not fit itself.
+    const { doubts } = this.#parts.ledger;
+    const certain = new Set(events.flatMap(({ known }) => (doubts.mayBeAccepted(known) ? [] : [known.key])));
+    const others = this.#uses().filter(({ key }) => !certain.has(key));
     return this.#parts.rules.allotment.heldBack([...others, ...this.#rests], candidates, at.wallMs);
   }
 
   #uses(): readonly (Use & { readonly key: string; readonly eventId: string })[] {
     const { ledger, ports } = this.#parts;
     return [...ports.events().values()]
-      .filter((known) => !isDrill(known.key) && isInUse(known, ledger.approvalOf(known.key, known.occurrence)))
+      .filter((known) => !isDrill(known.key) && this.#isInUse(known, ledger.approvalOf(known.key, known.occurrence)))
       .map(({ key, event }) => ({ key, eventId: event.eventId, resources: event.resources, endedMs: null }));
+  }
+
+  /** Whether the event is Started, this bridge has approved it and nobody holds it, or Azure may have accepted that. */
+  #isInUse(known: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>, approval: EventApproval | null): boolean {
+    if (known.event.eventStatus === 'Started') return true;
+    return (approval !== null && IN_USE.has(approval.state)) || this.#parts.ledger.doubts.mayBeAccepted(known);
   }
 
   #decide(waiting: readonly Waiting[], at: Instant): void {
@@ -241,9 +251,4 @@ export class Allotments implements Disposable {
 
 function isFree({ governedEvent }: Waiting, held: ReadonlyMap<string, readonly string[]>): boolean {
   return held.get(governedEvent.known.key)?.length === 0;
-}
-
-/** Whether the event is Started, or this bridge has approved it and nobody holds it. */
-function isInUse({ event }: Pick<KnownEvent, 'event'>, approval: EventApproval | null): boolean {
-  return event.eventStatus === 'Started' || (approval !== null && IN_USE.has(approval.state));
 }

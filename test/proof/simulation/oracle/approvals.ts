@@ -202,10 +202,9 @@ export class Approvals {
     one.openMs ??= openSince(one, ruling, atMs, wallMs);
   }
 
-  /** What may have been accepted is not taken back, and without a store nothing is. At a thaw, the document may be new. */
+  /** Without a store nothing is taken back. At a thaw, the document may be new. */
   #mayFit(one: ApprovalCase, ruling: Ruling, atMs: number): boolean {
-    if (atMs === this.#thawedMs) return true;
-    return one.mayBeAccepted || atMs - this.#failedMs < FRESH_MS || this.#isWithin(one, ruling, atMs);
+    return atMs === this.#thawedMs || atMs - this.#failedMs < FRESH_MS || this.#isWithin(one, ruling, atMs);
   }
 
   /** Whether the bridge may believe that no budget is exceeded. */
@@ -378,7 +377,7 @@ export class Approvals {
     );
     const ruling = rulingOf(this.#settings.approvals, one.event);
     one.usesBudget = ruling.budgets.length > 0 && !this.#isVoted(one, this.#settings, ruling, one.event);
-    if (one.usesBudget && settings.length === 1 && !one.mayBeAccepted) this.#checkTogether(one, ruling, atMs, wrong);
+    if (one.usesBudget && settings.length === 1) this.#checkTogether(one, ruling, atMs, wrong);
     one.mayBeAccepted = true;
   }
 

@@ -253,14 +253,53 @@ test('an approval that the service is too busy to take is taken back when Azure 
   assert.equal(site.approvals.summary('a')?.state, 'submitted');
 });
 
-test('an approval whose answer was lost is not taken back, because it may have been accepted', async (t) => {
+test('an approval whose answer was lost is posted again only when it fits, and stays in use', async (t) => {
   const site = new Site(t, settings({ when: { impacts: ['Reboot'] } }));
   site.fixture.answers = [LOST];
   site.list('A', ['db_1'], { eventType: 'Reboot' });
   site.list('F', ['db_2'], { eventType: 'Freeze' });
   await site.poll();
   await site.starts('F');
-  assert.equal(site.approvals.summary('a')?.state, 'submitting');
+  site.list('B', ['db_2'], { eventType: 'Reboot' });
+  await site.poll();
+  await site.fixture.time.advance(MINUTE_MS);
+  assert.equal(site.posted(), 'A');
+  assert.deepEqual([site.heldBack('A'), site.heldBack('B')], [['databases'], ['databases']]);
+  await site.ends('F');
+  assert.equal(site.posted(), 'A A');
+  assert.deepEqual(site.heldBack('B'), ['databases']);
+});
+
+test('an approval whose answer was lost rests after its end, although it no longer fitted', async (t) => {
+  const site = new Site(t, settings({ when: { impacts: ['Reboot'] } }, { restMs: 10 * MINUTE_MS }));
+  site.fixture.answers = [LOST];
+  site.list('A', ['db_1'], { eventType: 'Reboot' });
+  site.list('F', ['other_1'], { eventType: 'Freeze' });
+  await site.poll();
+  site.list('F', ['other_1', 'db_2'], STARTED);
+  await site.poll();
+  assert.deepEqual(site.heldBack('A'), ['databases']);
+  await site.ends('A');
+  site.list('B', ['db_2'], { eventType: 'Reboot' });
+  await site.poll();
+  assert.deepEqual(site.heldBack('B'), ['databases']);
+});
+
+test('after a restart, an approval that may have been posted is not posted while it no longer fits', async (t) => {
+  const site = new Site(t, settings({ when: { impacts: ['Reboot'] } }));
+  site.fixture.answerTo = () => again(1000);
+  site.list('A', ['db_1'], { eventType: 'Reboot' });
+  site.list('F', ['db_2'], { eventType: 'Freeze' });
+  await site.poll();
+  const before = site.posted();
+  site.fixture.list('F', STARTED);
+  await site.restart();
+  await site.fixture.time.advance(MINUTE_MS);
+  assert.equal(site.posted(), before);
+  assert.deepEqual(site.heldBack('A'), ['databases']);
+  site.fixture.answerTo = () => ({ kind: 'accepted' });
+  await site.ends('F');
+  assert.equal(site.posted(), `${before} A`);
 });
 
 test('of two approvals that are not posted yet, the later NotBefore is taken back', async (t) => {
