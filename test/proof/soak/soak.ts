@@ -36,17 +36,35 @@ const WAYS: readonly Way[] = ['plain', 'shipped'];
 export const soak: Part = {
   name: 'soak',
   async run(options) {
-    const { isLong, minutes } = options;
-    const whole = isLong || minutes !== null;
-    const outages: readonly Way[] = whole ? WAYS : ['plain'];
     const results: Result[] = [];
-    for (const way of outages) results.push(await outageOf(way, whole ? LONG_OUTAGE : SHORT_OUTAGE, options));
-    for (const way of WAYS) results.push(await monthOf(way, whole ? LONG : SHORT, options));
+    for (const { play } of chosenRuns(options)) results.push(await play());
     const failures = results.flatMap(({ name, verdict }) => verdict.failures.map((failure) => `${name}: ${failure}`));
     if (failures.length > 0) throw new Error(`${failures.join('\n')}\n${repeatedBy(options)}`);
     return countsOf(results);
   },
 };
+
+/** In their order: first the outages, then the months. */
+function chosenRuns(options: ProofOptions): readonly { readonly play: () => Promise<Result> }[] {
+  const { isLong, minutes, only } = options;
+  const whole = isLong || minutes !== null;
+  const outages = (whole ? WAYS : (['plain'] as const)).map((way) => ({
+    name: outageName(way),
+    play: () => outageOf(way, whole ? LONG_OUTAGE : SHORT_OUTAGE, options),
+  }));
+  const months = WAYS.map((way) => ({ name: monthName(way), play: () => monthOf(way, whole ? LONG : SHORT, options) }));
+  const chosen = [...outages, ...months].filter(({ name }) => only === null || name.includes(only));
+  if (chosen.length === 0) throw new Error(`no run's name has "${only}" in it`);
+  return chosen;
+}
+
+function outageName(way: Way): string {
+  return `outage, ${way}`;
+}
+
+function monthName(way: Way): string {
+  return `soak, ${way}`;
+}
 
 interface Result {
   readonly name: string;
@@ -62,7 +80,7 @@ async function monthOf(way: Way, { bounds, ...plan }: Plan, options: ProofOption
   const month = await inScope((t) => playedMonth(t, { ...plan, way, seed, goesOn }));
   const { samples, polls, pollsPerSecond, maintenances, faults } = month;
   const verdict = verdictOf(samples, bounds, POLLS_A_MONTH / plan.mix.betweenMaintenances);
-  const name = `soak, ${way}`;
+  const name = monthName(way);
   log(`${name}: ${polls} polls at ${pollsPerSecond.toFixed(0)} a second, ${samples.length} samples`);
   for (const line of verdict.lines) log(`${name}: ${line}`);
   return { name, verdict, maintenances, faults };
@@ -71,7 +89,7 @@ async function monthOf(way: Way, { bounds, ...plan }: Plan, options: ProofOption
 async function outageOf(way: Way, plan: Omit<OutageOptions, 'way' | 'seed'>, options: ProofOptions): Promise<Result> {
   const { seed, log } = options;
   const outage = await inScope((t) => playedOutage(t, { ...plan, way, seed }));
-  const name = `outage, ${way}`;
+  const name = outageName(way);
   const verdict = outageVerdict(outage, way);
   for (const line of verdict.lines) log(`${name}: ${line}`);
   return { name, verdict, maintenances: outage.maintenances, faults: outage.faults };
@@ -82,7 +100,7 @@ function countsOf(results: readonly Result[]): Counts {
   return { ...NOTHING, maintenances, ...addedFaults(...results.map(({ faults }) => faults)) };
 }
 
-function repeatedBy({ seed, isLong, minutes }: ProofOptions): string {
+function repeatedBy({ seed, isLong, minutes, only }: ProofOptions): string {
   const long = isLong || minutes !== null ? ' --long' : '';
-  return `repeat: npm run proof -- --parts soak --seed ${seed}${long}`;
+  return `repeat: npm run proof -- --parts soak --seed ${seed}${long}${only === null ? '' : ` --only '${only}'`}`;
 }
