@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Program, type ProgramOptions } from '../../support/program.ts';
 import { type BridgeFolder, TOKEN, urlOf } from '../../support/running-bridge.ts';
 import { dyingWithUs } from './leftovers.ts';
+import { waitedMs } from './waits.ts';
 
 const RESTART_MS = 200;
 
@@ -12,6 +13,8 @@ export interface Gone {
   readonly atMs: number;
   readonly how: 'killed' | 'stopped' | 'by itself';
   readonly code: number | null;
+  /** How long it took after its signal; 0 if it had none. */
+  readonly tookMs: number;
   /** The end of its log. */
   readonly log: string;
 }
@@ -39,6 +42,7 @@ export class BridgeProcess {
   #program: Program | null = null;
   #isWanted = false;
   #how: Gone['how'] = 'by itself';
+  #toldMs: number | null = null;
   #startedMs: number | null = null;
 
   constructor(folder: BridgeFolder, env: Readonly<Record<string, string>>) {
@@ -74,6 +78,7 @@ export class BridgeProcess {
   start(isAfterKill = false): void {
     this.#isWanted = true;
     this.#how = 'by itself';
+    this.#toldMs = null;
     this.#startedMs = isAfterKill ? performance.now() : null;
     const { env, launcher = [], ...options } = this.options;
     const program = new Program(['run', '--config', this.#folder.config], {
@@ -85,7 +90,9 @@ export class BridgeProcess {
     this.#programs.push(program);
     if (program.child.pid !== undefined) for (const tell of this.starts) tell(program.child.pid);
     void program.ended().then(({ code, stderr }) => {
-      this.gone.push({ atMs: performance.now(), how: this.#how, code, log: stderr.slice(-1500) });
+      const atMs = performance.now();
+      const tookMs = this.#toldMs === null ? 0 : atMs - this.#toldMs;
+      this.gone.push({ atMs, how: this.#how, code, tookMs, log: stderr.slice(-1500) });
       if (this.#isWanted && this.#how === 'by itself')
         setTimeout(() => this.#isWanted && this.#program === program && this.start(), RESTART_MS);
     });
@@ -145,12 +152,7 @@ export class BridgeProcess {
     const program = this.#program;
     if (program === null) return null;
     this.#how = 'stopped';
+    this.#toldMs = performance.now();
     return program.hasEnded ? program.child.exitCode : (await program.end(signal)).code;
   }
-}
-
-/** How long the main thread of a process was ready to run, and did not (proc(5), `schedstat`); 0 if it is not told. */
-function waitedMs(pid: number): number {
-  const path = `/proc/${pid}/schedstat`;
-  return existsSync(path) ? Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6 : 0;
 }

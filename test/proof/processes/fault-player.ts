@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 
 /** A fault lasts longer than the limit of a request, or not. */
 const FAULT_MS = [500, 2000] as const;
-/** A fault that has left no trace within this time never will. */
+/** A fault that has left no trace within this time never will. Time without a processor does not count. */
 const BITE_MS = 20_000;
 
 export class FaultPlayer {
@@ -62,7 +62,7 @@ export class FaultPlayer {
     for (;;) {
       played.hasBitten ||= await played.fault.hasBitten(this.#world);
       const leftMs = leastUntilMs - performance.now();
-      if (leftMs <= 0 && (played.hasBitten || leftMs < -BITE_MS)) return;
+      if (leftMs <= 0 && (played.hasBitten || !this.#world.hasPatience(leastUntilMs, BITE_MS))) return;
       await pause(played.hasBitten ? leftMs : 20);
     }
   }

@@ -37,16 +37,15 @@ export class Figures {
     return median(this.#recoveries.map(({ ms, waitedMs }) => ms - waitedMs));
   }
 
-  #addLateness({ steps, service, arrivals, plan, stallMs }: Played): void {
+  #addLateness({ steps, service, arrivals, plan, waits }: Played): void {
     for (const sink of HEALTHY)
       for (const [index, step] of steps.entries()) {
         const atMs = arrivals.get(sink)?.find(({ text }) => idIn(text) === idOf(step))?.atMs;
         const givenMs = service.firstGiven.get(index);
         if (atMs === undefined || givenMs === undefined) continue;
-        const lateMs = atMs - givenMs;
+        const lateMs = atMs - givenMs - waits.within(givenMs, atMs);
         if (lateMs > this.#latestMs) [this.#latestMs, this.#latest] = [lateMs, `${plan.name}, ${sink}`];
-        // What this process itself was late by is not the bridge's.
-        if (lateMs > LATENESS_MS + stallMs)
+        if (lateMs > LATENESS_MS)
           this.#late.push(`${plan.name}: ${sink} had ${idOf(step)} ${lateMs.toFixed(0)} ms late`);
       }
   }

@@ -5,6 +5,7 @@ import type { Arrival } from './far-sides.ts';
 import type { Fault } from './fault.ts';
 import type { MetadataService } from './metadata.ts';
 import type { Step } from './story.ts';
+import type { Waits } from './waits.ts';
 
 export interface WorldPlan {
   /** Unique within a run. */
@@ -45,8 +46,8 @@ export interface Played {
   readonly code: number | null;
   /** When the approver first said yes; null if it never came so far. */
   readonly approvedMs: number | null;
-  /** How much later than asked the timers of this process ran at most, in ms. */
-  readonly stallMs: number;
+  /** When the bridge, or this process with its far sides, waited for a processor. */
+  readonly waits: Waits;
 }
 
 export function idOf({ phase, event }: Step): string {

@@ -30,10 +30,12 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
   const problems: string[] = [];
   let done = 0;
   const worlds = new Begun(options);
-  const kafka = options.isLong ? await kafkaFor(scope, options) : null;
+  const kafka = options.isLong ? await kafkaFor(scope) : null;
+  if (typeof kafka === 'string') worlds.reasons.add(`Kafka: ${kafka}`);
+  const brokers = typeof kafka === 'string' ? null : kafka;
   const playOne = async (plan: WorldPlan) => {
     try {
-      const played = await inScope(async (t) => (await World.open(t, plan, kafka, folder)).play());
+      const played = await inScope(async (t) => (await World.open(t, plan, brokers, folder)).play());
       count(counts, played, options, problems);
       figures.add(played);
     } catch (error) {
@@ -49,6 +51,9 @@ async function playAll(scope: Scope, options: ProofOptions): Promise<Counts> {
     for (const plan of plans) await playOne(plan);
   });
   for (const reason of worlds.reasons) options.log(`processes: not run: ${reason}`);
+  // A person may play the short profile without.
+  if (options.isLong || process.env['REQUIRE_PROOF'])
+    problems.push(...[...worlds.reasons].map((reason) => `not run: ${reason}`));
   options.log(`processes: ${done} worlds, ${figures.text}`);
   problems.push(...figures.failures);
   if (options.minutes === null) return { ...counts, problems };
@@ -82,12 +87,10 @@ class Begun {
   }
 }
 
-async function kafkaFor(scope: Scope, { log }: ProofOptions): Promise<readonly string[] | null> {
+/** Returns its addresses, or why there is none. */
+async function kafkaFor(scope: Scope): Promise<readonly string[] | string> {
   const { startKafka } = await import('./brokers.ts');
-  const started = await startKafka(scope);
-  if (typeof started !== 'string') return started;
-  log(`processes: without Kafka: ${started}`);
-  return null;
+  return await startKafka(scope);
 }
 
 type Mutable = { -readonly [Name in keyof Counts]: Counts[Name] };
