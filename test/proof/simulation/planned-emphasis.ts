@@ -32,10 +32,10 @@ function closingWindow(settings: Settings, startMs: number, minutes: number): Se
   return withRule(settings, rule, { windows: { closing }, group });
 }
 
-/** It holds each event until its program has prepared for it. */
+/** It holds each event until its program has prepared for it. No program waits for others to end. */
 function preparingSink(settings: Settings): Settings {
   const filter = { changes: ['scheduled', 'started', 'ended'] };
-  const drain = { inFlight: 2, batch: 1, label: 'a', filter, approve: 'orders', hold: true };
+  const drain = { inFlight: 32, batch: 1, label: 'a', filter, approve: 'orders', hold: true };
   const approvers = { ...settings.approvals.approvers, billing: {} };
   const approvals = { ...settings.approvals, approvers, required: 'any' as const };
   return { ...settings, approvals, sinks: { ...settings.sinks, drain } };

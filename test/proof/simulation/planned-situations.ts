@@ -1,111 +1,36 @@
 // A planned history → short sequences of steps that chance alone seldom brings together.
-import { Chance, guidOf } from './chance.ts';
-import { type Act, type History, machineName, type RuleSettings, type Settings, type Step } from './history.ts';
+import { Chance } from './chance.ts';
+import { type History, machineName, type Step } from './history.ts';
+import { lastMsOf, MINUTE, SECOND, Situation } from './situation.ts';
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
 /** Of the situations that fit the settings of a history, it has this share. */
 const SHARE = 0.5;
 
-/** The steps of the situations. Each situation has events of its own. */
+/** After the last step of the plan: what faults would disturb, and what it needs to show. */
+const ENDINGS_MS = [10 * SECOND, 50 * SECOND];
+
+/** The steps of the situations. Those at the end are in each history. */
 export function situations(history: History): readonly Step[] {
   const [settings] = history.settings;
   if (settings === undefined) return [];
-  return SITUATIONS.flatMap((begin, number) => {
+  const within = SITUATIONS.flatMap((begin, number) => {
     const chance = new Chance(history.seed, history.world, 'situation', number);
     if (!chance.is(SHARE)) return [];
     const atMs = chance.between(10 * SECOND, lastMsOf(history));
-    const situation = new Situation({ history, settings, chance, atMs, number });
+    const situation = new Situation({ history, settings, chance, atMs, name: `s${number}` });
     begin(situation);
     return situation.steps;
   });
-}
-
-function lastMsOf({ steps }: History): number {
-  return Math.max(MINUTE, ...steps.flatMap((step) => (step.do === 'schedule' ? [step.atMs] : [])));
-}
-
-interface SituationParts {
-  readonly history: History;
-  /** Those of the begin. */
-  readonly settings: Settings;
-  readonly chance: Chance;
-  readonly atMs: number;
-  /** Its place in the list. */
-  readonly number: number;
-}
-
-class Situation {
-  readonly steps: Step[] = [];
-  readonly settings: Settings;
-  readonly chance: Chance;
-  readonly names: readonly string[];
-  readonly machine: number;
-  readonly #parts: SituationParts;
-  #atMs: number;
-  #events = 0;
-
-  constructor(parts: SituationParts) {
-    this.#parts = parts;
-    this.#atMs = parts.atMs;
-    this.settings = parts.settings;
-    this.chance = parts.chance;
-    this.names = Array.from({ length: parts.history.machines }, (_, index) => machineName(index));
-    this.machine = parts.chance.between(0, parts.history.machines);
-  }
-
-  get startMs(): number {
-    return this.#parts.history.startMs;
-  }
-
-  get lastMs(): number {
-    return lastMsOf(this.#parts.history);
-  }
-
-  /** Counts all times from this one. */
-  beginAt(atMs: number): void {
-    this.#atMs = atMs;
-  }
-
-  at(seconds: number, act: Act): void {
-    this.steps.push({ atMs: Math.round(this.#atMs + seconds * SECOND), ...act });
-  }
-
-  /** Schedules an event and returns its name in the steps. */
-  schedule(seconds: number, fields: Extract<Act, { readonly do: 'schedule' }>['fields']): string {
-    const { history, number } = this.#parts;
-    const event = `s${number}-${this.#events++}`;
-    const id = guidOf(history.seed, history.world, event);
-    const common = { EventSource: 'Platform', DurationInSeconds: 30, startedFor: '5s', Resources: this.names };
-    this.at(seconds, { do: 'schedule', event, id, fields: { ...common, ...fields } });
-    return event;
-  }
-
-  ask(seconds: number, as: string, act: 'approve' | 'hold' | 'release', event: string): void {
-    this.at(seconds, { do: 'ask', machine: this.machine, as, act, event, seen: false });
-  }
-
-  /** Everybody who may approve says yes at this machine. */
-  approveByAll(seconds: number, event: string): void {
-    for (const as of ['orders', 'billing', 'operator']) this.ask(seconds, as, 'approve', event);
-    this.at(seconds, { do: 'tell', act: 'approve', event });
-  }
-
-  killEach(seconds: number, downMs: number): void {
-    for (const machine of this.names.keys()) this.at(seconds, { do: 'kill', machine, downMs });
-  }
-
-  /** The first rule of these settings that has one of these, and approves. */
-  approvingRule(has: 'during' | 'budgets'): RuleSettings | undefined {
-    const { policy } = this.settings.approvals;
-    if (policy === 'documentation') return undefined;
-    return policy.find((rule) => rule.then === 'approve' && rule[has] !== undefined);
-  }
-
-  /** A kind of event that this rule approves. */
-  impactFor({ when }: RuleSettings): string {
-    return when.impacts === undefined ? 'Reboot' : this.chance.one(when.impacts);
-  }
+  const lastStepMs = Math.max(...[...history.steps, ...within].map((step) => step.atMs));
+  const atTheEnd = ENDINGS_MS.flatMap((afterMs, place) => {
+    const chance = new Chance(history.seed, history.world, 'ending', place);
+    const situation = new Situation({ history, settings, chance, atMs: lastStepMs + afterMs, name: `last${place}` });
+    if (place === 0) unreadableEntries(situation);
+    else if (situation.isHeldBySink) worseBehindYes(situation);
+    else yesBeforeEvent(situation);
+    return situation.steps;
+  });
+  return [...within, ...atTheEnd];
 }
 
 /** The leader is away, and the window closes before the turn of the others comes. */
@@ -154,20 +79,19 @@ function holdAfterLostAnswer(situation: Situation): void {
 
 /** It got worse behind a yes: what was said before must be said again. */
 function worseBehindYes(situation: Situation): void {
-  const { chance, names } = situation;
+  const { chance, names, isHeldBySink } = situation;
   const [one = '', other = one] = names;
-  const sinks = Object.values(situation.settings.sinks);
-  const isPrepared = sinks.some(({ hold }) => hold === true);
   const event = situation.schedule(0, { EventType: 'Reboot', Resources: [one], notice: '240s' });
-  situation.ask(1, 'billing', 'hold', event);
-  if (chance.is(0.7)) situation.ask(2, 'orders', 'approve', event);
+  // As soon as the bridge has read it, whatever its poll interval is.
+  for (const seconds of [1, 2.2, 5.2]) situation.ask(seconds, 'billing', 'hold', event);
+  if (chance.is(0.7)) situation.ask(5.5, 'orders', 'approve', event);
   const worse = [{ EventType: 'Terminate' }, { notice: '150s' }, { DurationInSeconds: 600 }];
   // A program prepares for at most 20 s.
-  const worseAt = isPrepared ? 25 : 6;
+  const worseAt = isHeldBySink ? 27 : 7;
   const fields = one !== other && chance.is(0.5) ? { Resources: [other] } : chance.one(worse);
   situation.at(worseAt, { do: 'change', event, fields });
-  if (chance.is(isPrepared ? 0.9 : 0.5)) situation.ask(worseAt + 3, 'billing', 'approve', event);
-  situation.ask(worseAt + 4, 'billing', 'release', event);
+  if (chance.is(isHeldBySink ? 0.9 : 0.5)) situation.ask(worseAt + 6, 'billing', 'approve', event);
+  situation.ask(worseAt + 7, 'billing', 'release', event);
 }
 
 /** Changes of two events wait in a queue; then the far side refuses the batches that they are sent in. */
@@ -196,29 +120,39 @@ function yesInBlindness(situation: Situation): void {
   situation.approveByAll(chance.between(14, 35), event);
 }
 
-/** A yes comes by the topic before this bridge has read its event, and the bridge starts again before that. */
+/** A yes comes by the topic before the bridges have read its event, and they start again before that. */
 function yesBeforeEvent(situation: Situation): void {
-  const { chance, settings } = situation;
-  const machine = settings.approvals.group.submit === 'leader' ? 0 : situation.machine;
-  const event = situation.schedule(0, { EventType: chance.one(['Preempt', 'Preempt', 'Terminate']), notice: '120s' });
-  situation.at(-1, { do: 'metadata', machine, fault: 'page', forMs: 10 * SECOND });
+  const { chance, settings, machine, names } = situation;
+  const { group, required } = settings.approvals;
+  const EventType = situation.waitingImpact();
+  // In a group without a leader, each other bridge would post it.
+  const isAlone = group.submit === 'leader';
+  const late = isAlone ? [machine] : [...names.keys()];
+  const event = situation.schedule(0, { EventType, notice: '120s', Resources: late.map(machineName) });
+  for (const each of late) situation.at(-1, { do: 'metadata', machine: each, fault: 'page', forMs: 10 * SECOND });
   situation.at(1, { do: 'tell', act: 'approve', event });
-  if (chance.is(0.8)) situation.at(4, { do: 'kill', machine, downMs: SECOND });
-  if (settings.approvals.required !== 'any')
-    situation.at(14, { do: 'ask', machine, as: 'operator', act: 'approve', event, seen: false });
+  if (chance.is(0.8)) for (const each of late) situation.at(4, { do: 'kill', machine: each, downMs: SECOND });
+  if (required === 'any') return;
+  for (const as of required === 'all' ? ['orders', 'billing', 'operator'] : ['operator'])
+    situation.ask(14, as, 'approve', event);
 }
 
-/** Entries that cannot be read come after documents without the event, and before its end. */
+/** Documents without the events come before entries that cannot be read, or after them; then a restart, and the end. */
 function unreadableEntries(situation: Situation): void {
   const { machine, chance } = situation;
-  const event = situation.schedule(0, { EventType: 'Redeploy', notice: '240s' });
+  const events = [0, 0.1].map((seconds) =>
+    situation.schedule(seconds, { EventType: chance.one(['Preempt', 'Terminate']), notice: '240s' }),
+  );
   const [first, second] = chance.is(0.7)
     ? (['empty', 'statusless-entries'] as const)
     : (['nameless-entries', 'empty'] as const);
   situation.at(5, { do: 'metadata', machine, fault: first, forMs: 5 * SECOND });
   situation.at(10, { do: 'metadata', machine, fault: second, forMs: 14 * SECOND });
-  if (chance.is(0.8)) situation.at(16, { do: 'kill', machine, downMs: SECOND });
-  situation.at(chance.between(12, 30), { do: 'cancel', event });
+  // The next process reads nothing but the end, so it must have stored what the documents before have shown.
+  const isRestarted = chance.is(0.8);
+  if (isRestarted) situation.at(22, { do: 'kill', machine, downMs: 3 * SECOND });
+  const endedAt = isRestarted ? 23 : chance.between(12, 30);
+  for (const event of events) situation.at(endedAt, { do: 'cancel', event });
 }
 
 /** Rights, rules and filters change, and change again. */
