@@ -2,29 +2,23 @@
 import type { Settings } from '../history.ts';
 import type { Observation, Observed } from '../observation.ts';
 import { ApprovalCase } from './approval-case.ts';
+import { BudgetUses } from './budget-uses.ts';
 import type { Report } from './finding.ts';
+import { FRESH_MS, Grounds } from './grounds.ts';
 import { HoldOfAll } from './hold-of-all.ts';
-import { keyOf, type ListedEvent, notBeforeOf, type ReadDocument, readDocument } from './listed-event.ts';
-import { isQuorum, type Ruling, rankOf, rulingOf, secondsOf } from './policy.ts';
-import { exceeded, type Use } from './usage.ts';
-import { openingAt, opensWithin } from './windows.ts';
+import { keyOf, type ListedEvent, type ReadDocument, readDocument } from './listed-event.ts';
+import { MustPost } from './must-post.ts';
+import { rulingOf } from './policy.ts';
+import { isDue, openSince } from './terms.ts';
 
-/** A document must not be older when a StartRequest goes out. */
-const FRESH_MS = 10_000;
 /** A kill so soon after the answer may come before it is stored. */
 const STORED_MS = 1000;
-/** Nothing stands in the way of an approval for so long: then it must have been posted. */
-const POSTED_MS = 20_000;
 /** The answer if nothing could be recorded. A StartRequest that the service refused is answered 502. */
 const NOT_STORED = 503;
 /** Documents that are further apart than this count as trouble. */
 const STEADY_MS = 7000;
-/** The longest rest of a budget, and the furthest jump of a clock. */
-const LONGEST_REST_MS = 10 * 60_000;
 /** A message for an event that no document lists waits for 60 s. */
 const PARKED_MS = 50_000;
-/** How exactly the end of an event is known. */
-const ENDED_WITHIN_MS = 5000;
 
 export interface OpenEvent {
   readonly occurrence: number;
@@ -42,18 +36,15 @@ export class Approvals {
   #document: { readonly read: ReadDocument; readonly atMs: number } | null = null;
   /** The one before. */
   #last: { readonly read: ReadDocument; readonly atMs: number } | null = null;
-  #thawedMs = Number.NEGATIVE_INFINITY;
-  #failedMs = Number.NEGATIVE_INFINITY;
   readonly #cases = new Map<string, ApprovalCase>();
   /** Somebody may hold it whose hold was not confirmed, or came by the topic. */
   readonly #mayBeHeld = new Set<string>();
   readonly #holdOfAll = new HoldOfAll();
-  /** Events that have ended; those that were not in use for sure only count against an approval that must be. */
-  #endedUses: (Use & { readonly isSure: boolean })[] = [];
-  #jumpedMs = Number.NEGATIVE_INFINITY;
+  readonly #budgets = new BudgetUses(this.#cases);
+  readonly #grounds: Grounds;
+  readonly #mustPost: MustPost;
   /** Programs that have ended well, before the bridge knows it. */
   readonly #ended = new Map<string, string>();
-  readonly #toldMs = new Map<string, number>();
   /** Approvals of the topic: the events of those that no process has settled yet. */
   readonly #messages = new Map<string, string>();
   /** Events that the bridge did not know when it settled their approval. */
@@ -75,6 +66,8 @@ export class Approvals {
     this.#name = name;
     this.#settings = settings;
     this.#report = report;
+    this.#grounds = new Grounds(name, this.#budgets);
+    this.#mustPost = new MustPost(name, this.#budgets, report);
   }
 
   /** @param open the events that the bridge knows, after a document was read */
@@ -94,7 +87,7 @@ export class Approvals {
           for (const one of this.#cases.values()) {
             if (!this.#holdsBy(one.heldBySink)) one.heldBySink = null;
             one.usesBudget = false;
-            one.carriedMs = this.#carriedOver(one, this.#ruledSince(one, before, each));
+            one.carriedMs = this.#grounds.carriedOver(one, each.settings, this.#grounds.ruledSince(one, before, each));
             one.doubtVotes();
           }
         }
@@ -106,12 +99,7 @@ export class Approvals {
       case 'reply':
         return this.#replied(each);
       case 'told':
-        if (each.act === 'approve')
-          this.#toldMs.set(keyOf(each.event), this.#toldMs.get(keyOf(each.event)) ?? each.atMs);
-        if (each.act === 'approve') this.#mayVote(keyOf(each.event), 'desk');
-        if (each.act === 'approve') this.#messages.set(each.message, keyOf(each.event));
-        if (each.act === 'hold') this.#mayBeHeld.add(keyOf(each.event));
-        return this.#disturbed(keyOf(each.event));
+        return this.#told(each);
       case 'settled':
         return this.#settled(each);
       case 'prepared':
@@ -133,19 +121,19 @@ export class Approvals {
       case 'gone':
         // A process that lives on keeps in memory what it could not store.
         for (const one of this.#cases.values())
-          if ((one.submittedMs ?? 0) > each.atMs - STORED_MS || this.#failedMs >= (one.submittedMs ?? 0))
+          if ((one.submittedMs ?? 0) > each.atMs - STORED_MS || this.#grounds.hasFailedSince(one.submittedMs ?? 0))
             one.submittedMs = null;
         return this.#disturbed();
       case 'commit-failed':
-        this.#failedMs = each.atMs;
+        this.#grounds.commitFailed(each.atMs);
         return this.#disturbed();
       case 'jumped':
         this.#parked.clear();
         for (const one of this.#cases.values()) one.hasJumped = true;
-        this.#jumpedMs = each.atMs;
+        this.#budgets.jumped(each.atMs);
         return this.#disturbed();
       case 'thawed':
-        this.#thawedMs = each.atMs;
+        this.#grounds.thawed(each.atMs);
         return this.#disturbed();
       case 'frozen':
       case 'disk':
@@ -176,11 +164,11 @@ export class Approvals {
         this.#parked.delete(key);
       } else {
         const holding = this.#holdingSink(event);
-        const ruledMs = this.#ruledSince(one, this.#settings, { atMs, wallMs });
+        const ruledMs = this.#grounds.ruledSince(one, this.#settings, { atMs, wallMs });
         const hasChanged = event !== one.event;
         // What it prepared for is worse now, so it holds the event again.
         if (one.seen(event).some((approver) => approver === holding)) one.heldBySink = holding;
-        if (hasChanged) one.carriedMs = this.#carriedOver(one, ruledMs);
+        if (hasChanged) one.carriedMs = this.#grounds.carriedOver(one, this.#settings, ruledMs);
       }
       // The bridge may handle them after this document.
       for (const early of this.#early.values()) if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
@@ -190,7 +178,7 @@ export class Approvals {
     }
     for (const [key, one] of this.#cases) {
       if (open.has(key)) continue;
-      this.#endedUses.push({ key, event: one.event, endedMs: atMs, isSure: one.isInUse });
+      this.#budgets.ended(key, one, atMs);
       this.#cases.delete(key);
     }
     for (const one of this.#cases.values()) this.#lookAtTerms(one, atMs, wallMs);
@@ -202,47 +190,13 @@ export class Approvals {
     one.openMs ??= openSince(one, ruling, atMs, wallMs);
   }
 
-  /** Without a store nothing is taken back. At a thaw, the document may be new. */
-  #mayFit(one: ApprovalCase, ruling: Ruling, atMs: number): boolean {
-    return atMs === this.#thawedMs || atMs - this.#failedMs < FRESH_MS || this.#isWithin(one, ruling, atMs);
-  }
-
-  /** Whether the bridge may believe that no budget is exceeded. */
-  #isWithin(one: ApprovalCase, { budgets }: Ruling, atMs: number): boolean {
-    if (budgets.length === 0) return true;
-    const open = [...this.#cases.values()].filter((other) => other !== one && other.isInUse).map(useOf);
-    const hasJumped = atMs - this.#jumpedMs < LONGEST_REST_MS;
-    const ended = hasJumped ? [] : this.#endedUses.filter(({ isSure }) => isSure);
-    return exceeded(budgets, one.event, [...open, ...ended], atMs, -ENDED_WITHIN_MS) === null;
-  }
-
-  /** Whether no budget is exceeded, whatever the others came to. */
-  #isSurelyWithin(one: ApprovalCase, { budgets }: Ruling, atMs: number): boolean {
-    if (budgets.length === 0) return true;
-    if (atMs - this.#jumpedMs < LONGEST_REST_MS) return false;
-    const open = [...this.#cases.values()].filter((other) => other !== one).map(useOf);
-    return exceeded(budgets, one.event, [...open, ...this.#endedUses], atMs, ENDED_WITHIN_MS) === null;
-  }
-
   /** At a document: has a deadline been reached, and must this have been posted? */
   #look(one: ApprovalCase, atMs: number, wallMs: number): void {
-    const ruling = rulingOf(this.#settings.approvals, one.event);
-    if (isDue(ruling, one.event, wallMs)) one.wasDue = true;
+    if (isDue(rulingOf(this.#settings.approvals, one.event), one.event, wallMs)) one.wasDue = true;
     if (this.#settings.approvals.dryRun) one.wasDry = true;
-    if (!this.#isFree(one, ruling, atMs, wallMs)) one.freeMs = null;
-    else one.freeMs ??= atMs;
-    if (one.freeMs !== null && atMs - one.freeMs > POSTED_MS) {
-      this.#report('lost', atMs, `${one.event.EventId} must be approved since ${one.freeMs} ms, and was not posted`);
-      one.wasPosted = true;
-    }
-  }
-
-  /** Whether a rule or a quorum approves it and nothing is in the way. */
-  #isFree(one: ApprovalCase, ruling: Ruling, atMs: number, wallMs: number): boolean {
-    if (one.wasPosted || one.wasDry || one.event.EventStatus !== 'Scheduled') return false;
     const listed = this.#document?.read.events.find(({ EventId }) => EventId === one.event.EventId);
-    if (listed?.EventStatus !== 'Scheduled' || this.#mayBeStopped(one)) return false;
-    return this.#isSurelyVoted(one, ruling) || this.#isFreeByRule(one, ruling, atMs, wallMs);
+    const isStopped = listed?.EventStatus !== 'Scheduled' || this.#mayBeStopped(one);
+    this.#mustPost.look(one, this.#settings, isStopped, { atMs, wallMs });
   }
 
   #mayBeStopped(one: ApprovalCase): boolean {
@@ -250,29 +204,15 @@ export class Approvals {
     return this.#mayBeHeld.has(keyOf(one.event.EventId)) || this.#holdingSink(one.event) !== null;
   }
 
-  #isFreeByRule(one: ApprovalCase, ruling: Ruling, atMs: number, wallMs: number): boolean {
-    const { then: verdict, during } = ruling;
-    if (verdict !== 'approve' || !this.#isSurelyWithin(one, ruling, atMs)) return false;
-    if (during !== null && (one.hasJumped || !isOpen(ruling, wallMs) || !isAhead(one.event, wallMs))) return false;
-    return this.#settings.approvals.group.submit === 'every' || rankOf(one.event, this.#name) === 0;
-  }
-
-  /**
-   * A quorum that this bridge has stored. Neither windows nor budgets delay it, and the group does not if all of it was
-   * said at its own endpoint.
-   */
-  #isSurelyVoted(one: ApprovalCase, ruling: Ruling): boolean {
-    const isEnough = (votes: ApprovalCase['votes']) =>
-      isQuorum(
-        this.#settings.approvals,
-        ruling,
-        one.event,
-        votes.map(({ approver }) => approver),
-      );
-    const sure = one.votes.filter(({ isSure }) => isSure);
-    if (ruling.then === 'never' || !isEnough(sure)) return false;
-    const isFirst = this.#settings.approvals.group.submit === 'every' || rankOf(one.event, this.#name) === 0;
-    return isFirst || isEnough(sure.filter(({ isOwn }) => isOwn));
+  #told({ act, event, message, atMs }: Observed<'told'>): void {
+    const key = keyOf(event);
+    if (act === 'approve') {
+      this.#grounds.told(key, atMs);
+      this.#mayVote(key, 'desk');
+      this.#messages.set(message, key);
+    }
+    if (act === 'hold') this.#mayBeHeld.add(key);
+    this.#disturbed(key);
   }
 
   #asked(request: Observed<'request'>): void {
@@ -367,37 +307,25 @@ export class Approvals {
     const old = this.#before?.untilMs === atMs ? [this.#before.settings] : [];
     const settings = [this.#settings, ...old, ...(this.#coming === null ? [] : [this.#coming])];
     // While nothing can be stored, what was stored last counts.
-    const events = [listed ?? one.event, ...(atMs - this.#failedMs < FRESH_MS ? [one.event] : [])];
-    const reasons = settings.flatMap((each) =>
-      events.map((event) => this.#reasonAgainst(one, each, event, atMs, wallMs)),
-    );
-    if (!reasons.includes(null)) wrong(reasons[0] ?? '');
-    this.#restsOn(one, key, () =>
-      settings.some((each) => events.some((event) => this.#reasonAgainst(one, each, event, atMs, wallMs) === null)),
-    );
+    const events = [listed ?? one.event, ...(this.#grounds.mayBeUnstored(atMs) ? [one.event] : [])];
+    const reasons = () =>
+      settings.flatMap((each) =>
+        events.map((event) => this.#grounds.reasonAgainst(one, each, event, { atMs, wallMs })),
+      );
+    if (!reasons().includes(null)) wrong(reasons()[0] ?? '');
+    this.#restsOn(one, key, () => reasons().includes(null));
     const ruling = rulingOf(this.#settings.approvals, one.event);
-    one.usesBudget = ruling.budgets.length > 0 && !this.#isVoted(one, this.#settings, ruling, one.event);
-    if (one.usesBudget && settings.length === 1) this.#checkTogether(one, ruling, atMs, wrong);
+    one.usesBudget = ruling.budgets.length > 0 && !this.#grounds.isVoted(one, this.#settings, ruling, one.event);
+    const others = one.usesBudget && settings.length === 1 ? this.#budgets.exceededWith(one, ruling, atMs) : null;
+    if (others !== null) wrong(`a budget is exceeded together with ${others.join(', ')}`);
     one.mayBeAccepted = true;
   }
 
   /** As the last document has it; in the moment of a thaw, as the one before it, if that was Scheduled. */
   #listed(key: string, atMs: number): ListedEvent | undefined {
-    const documents = atMs === this.#thawedMs ? [this.#document, this.#last] : [this.#document];
+    const documents = atMs === this.#grounds.thawedMs ? [this.#document, this.#last] : [this.#document];
     const found = documents.flatMap((each) => each?.read.events.find(({ EventId }) => keyOf(EventId) === key) ?? []);
     return found.find(({ EventStatus }) => EventStatus === 'Scheduled') ?? found[0];
-  }
-
-  /** Those that rules have posted within a budget share it, whichever was decided first. */
-  #checkTogether(one: ApprovalCase, { budgets }: Ruling, atMs: number, wrong: (why: string) => void): void {
-    const others = [...this.#cases.values()].filter((other) => other !== one && other.usesBudget && other.isInUse);
-    if (exceeded(budgets, one.event, others.map(useOf), atMs) !== null)
-      wrong(`a budget is exceeded together with ${others.map(({ event }) => event.EventId).join(', ')}`);
-  }
-
-  #isVoted(one: ApprovalCase, { approvals }: Settings, ruling: Ruling, event: ListedEvent): boolean {
-    const own = one.votes.map(({ approver }) => approver);
-    return isQuorum(approvals, ruling, event, this.#toldMs.has(keyOf(event.EventId)) ? [...own, 'desk'] : own);
   }
 
   /** If only a yes that is not answered yet justifies the StartRequest, its answer must not be a refusal. */
@@ -408,66 +336,6 @@ export class Approvals {
     one.votes = votes.filter((vote) => !open.includes(vote));
     if (!isJustified()) this.#postedOn.set(open[0]?.request ?? -1, key);
     one.votes = votes;
-  }
-
-  /** Null if something justifies it under these settings. */
-  #reasonAgainst(
-    one: ApprovalCase,
-    settings: Settings,
-    event: ListedEvent,
-    atMs: number,
-    wallMs: number,
-  ): string | null {
-    const { approvals } = settings;
-    if (approvals.dryRun) return 'this is a dry run';
-    const ruling = rulingOf(approvals, event);
-    if (ruling.then === 'never') return 'the rule says never';
-    const own = one.votes.map(({ approver }) => approver);
-    const toldMs = this.#toldMs.get(keyOf(event.EventId));
-    const voters = toldMs === undefined ? own : [...own, 'desk'];
-    const isVoted = this.#isVoted(one, settings, ruling, event);
-    if (isVoted && one.votes.some(({ isOwn }) => isOwn)) return null;
-    const byRule = this.#ruleSince(one, ruling, event, atMs, wallMs);
-    const since = [
-      ...(typeof byRule === 'number' ? [byRule] : []),
-      ...(isVoted ? [Math.max(one.firstMs, toldMs ?? 0), one.carriedMs ?? Number.POSITIVE_INFINITY] : []),
-    ];
-    if (since.length === 0)
-      return `no rule, deadline or quorum approves it: ${byRule}, and no quorum (${voters.join(', ') || 'nobody'} said yes)`;
-    const { submit, failoverAfter = '10s' } = approvals.group;
-    if (submit === 'every') return null;
-    const rank = rankOf(event, this.#name);
-    if (rank === null) return 'in this group only machines that the event names submit';
-    const turnMs = Math.min(...since) + rank * secondsOf(failoverAfter) * 1000;
-    return one.hasJumped || atMs >= turnMs ? null : `the turn of rank ${rank} comes at ${turnMs} ms`;
-  }
-
-  #ruledSince(
-    one: ApprovalCase,
-    { approvals }: Settings,
-    { atMs, wallMs }: Pick<Observation, 'atMs' | 'wallMs'>,
-  ): number | null {
-    const since = this.#ruleSince(one, rulingOf(approvals, one.event), one.event, atMs, wallMs);
-    return typeof since === 'number' ? since : null;
-  }
-
-  /** A decision of a rule stands without a break if approvers have decided when the rule no longer does. */
-  #carriedOver(one: ApprovalCase, ruledMs: number | null): number | null {
-    const isVoted = this.#isVoted(one, this.#settings, rulingOf(this.#settings.approvals, one.event), one.event);
-    return isVoted ? (ruledMs ?? one.carriedMs) : null;
-  }
-
-  /** Since when its rule, or the deadline of that, approves it; or why it does not. */
-  #ruleSince(one: ApprovalCase, ruling: Ruling, event: ListedEvent, atMs: number, wallMs: number): number | string {
-    const isByDeadline = one.wasDue || isDue(ruling, event, wallMs);
-    const openMs = ruling.then === 'approve' ? (one.openMs ?? openSince(one, ruling, atMs, wallMs)) : null;
-    if (ruling.then !== 'approve' && !isByDeadline) return 'its rule does not approve';
-    if (ruling.during !== null && !isByDeadline) {
-      if (openMs === null) return 'no window of its rule has opened before NotBefore';
-      if (!isOpen(ruling, wallMs)) return 'no window of its rule is open';
-    }
-    if (!this.#mayFit(one, ruling, atMs)) return 'a budget of its rule is exceeded';
-    return ruling.during === null || isByDeadline ? one.firstMs : Math.max(one.firstMs, openMs ?? one.firstMs);
   }
 
   #answered({ post, status, atMs }: Observed<'answered'>): void {
@@ -499,43 +367,4 @@ export class Approvals {
   #holdsBy(approver: string | null): boolean {
     return Object.values(this.#settings.sinks).some(({ hold, approve }) => hold === true && approve === approver);
   }
-}
-
-function useOf({ event }: ApprovalCase): Use {
-  return { key: keyOf(event.EventId), event, endedMs: null };
-}
-
-function isOpen({ during }: Ruling, wallMs: number): boolean {
-  return during === null || during.some((window) => openingAt(window, wallMs) !== null);
-}
-
-function isAhead(event: ListedEvent, wallMs: number): boolean {
-  const notBefore = notBeforeOf(event);
-  return notBefore === null || wallMs < Date.parse(notBefore);
-}
-
-/** Since when a window has been open that is open now, in virtual time; null if none is, or NotBefore has passed. */
-function openSince(one: ApprovalCase, { during }: Ruling, atMs: number, wallMs: number): number | null {
-  const openings = (during ?? []).flatMap((window) => openingAt(window, wallMs) ?? []);
-  if (openings.length === 0) return null;
-  const fromMs = Math.min(...openings.map((opening) => opening.fromMs));
-  const notBefore = notBeforeOf(one.event);
-  if (notBefore !== null && fromMs >= Date.parse(notBefore)) return null;
-  return Math.max(one.firstMs, atMs - (wallMs - fromMs));
-}
-
-function isDue(
-  { then: verdict, approvedBeforeMs, during, otherwiseWaits }: Ruling,
-  event: ListedEvent,
-  wallMs: number,
-): boolean {
-  const notBefore = notBeforeOf(event);
-  const endMs = notBefore === null ? wallMs : Date.parse(notBefore);
-  const isLeftToDeadline = otherwiseWaits && !(during ?? []).some((window) => opensWithin(window, wallMs, endMs));
-  return (
-    (verdict === 'wait' || isLeftToDeadline) &&
-    approvedBeforeMs !== null &&
-    notBefore !== null &&
-    wallMs >= Date.parse(notBefore) - approvedBeforeMs
-  );
 }

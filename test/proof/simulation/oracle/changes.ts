@@ -1,27 +1,11 @@
 // What one machine could read → the changes that it must publish, compared with those it did.
-import type { Settings } from '../history.ts';
 import type { Observation } from '../observation.ts';
-import { differences, type ExpectedChange, type Json, type Observer, type Phase } from './expected-cloud-event.ts';
+import { type Compared, Comparison, type ComparisonParts, type Wanted } from './comparison.ts';
+import { differences, type ExpectedChange, type Json } from './expected-cloud-event.ts';
 import type { Report } from './finding.ts';
-import {
-  type Epoch,
-  emptyRowAfter,
-  hasEnded,
-  JUST_BEFORE_MS,
-  type KnownState,
-  missingNow,
-  type Open,
-  withMoments,
-} from './known-state.ts';
-import { contentText, hexOf, keyOf, type ListedEvent, type ReadDocument, readDocument } from './listed-event.ts';
-import { type Answer, atLeast, atMost, exactly, type Moment, remembered } from './moment.ts';
-
-/** What is wanted of one document. */
-interface Wanted {
-  readonly change: ExpectedChange;
-  readonly must: Answer;
-  readonly isVisible: boolean;
-}
+import { type KnownState, withMoments } from './known-state.ts';
+import { keyOf, type ListedEvent, type ReadDocument, readDocument } from './listed-event.ts';
+import { type Moment, remembered } from './moment.ts';
 
 /** A CloudEvent that arrived, in the order of the first arrivals. */
 export interface Told {
@@ -30,25 +14,19 @@ export interface Told {
   readonly event: Json;
 }
 
-export interface ChangesParts {
-  readonly settings: Settings;
-  readonly observer: Observer;
+export interface ChangesParts extends ComparisonParts {
   /** The four changes, by event, as they first arrived. */
   readonly told: ReadonlyMap<string, readonly Told[]>;
-  /** Whether anybody or any rule may have approved the event here, so that it may have run unseen. */
-  readonly mayBeApproved: (key: string) => boolean;
   readonly report: Report;
 }
 
 export class Changes {
   readonly #parts: ChangesParts;
-  readonly #settleMs: number;
+  readonly #comparison: Comparison;
   readonly #staleMs: number;
   readonly #told: Map<string, Told[]>;
-  readonly #used = new Map<string, number>();
   #state: KnownState = { incarnation: null, lastGood: null, epoch: null, empty: null, open: new Map() };
   #skewMs: number | null = null;
-  #occurrences = 0;
   #storedSkewMs = 0;
   /** The state if a document counted that may not have; null if there is no doubt. */
   #alternative: KnownState | null = null;
@@ -61,10 +39,9 @@ export class Changes {
 
   constructor(parts: ChangesParts) {
     this.#parts = parts;
-    const { settle, pollInterval } = parts.settings.metadata;
-    this.#settleMs = Number.parseInt(settle, 10) * 1000;
+    this.#comparison = new Comparison(parts);
     // The time of the last document is written every other second, and at most once a poll.
-    this.#staleMs = 2000 + Number.parseInt(pollInterval, 10) * 1000;
+    this.#staleMs = 2000 + Number.parseInt(parts.settings.metadata.pollInterval, 10) * 1000;
     this.#told = new Map([...parts.told].map(([key, list]) => [key, [...list]]));
   }
 
@@ -110,7 +87,8 @@ export class Changes {
     }
     const document = readDocument(text);
     this.#chooseFor(document, atMs, wallMs);
-    const { next, wanted } = this.#compare(document, atMs, wallMs);
+    const compared = this.#comparison.compare(this.#state, document, { atMs, wallMs }, this.#epochMayStandMs);
+    const { next, wanted } = compared;
     const must = wanted.filter(isDemanded);
     if (!isSure && !must.some(({ change }) => this.#isNext(change))) {
       const { lastGood } = this.#state;
@@ -121,7 +99,7 @@ export class Changes {
       this.#state = { ...next, lastGood: this.#state.lastGood, empty: next.empty && { ...next.empty, least: 0 } };
       return;
     }
-    this.#settle(next, wanted, atMs);
+    this.#settle(compared, atMs);
   }
 
   #each(change: (state: KnownState) => KnownState): void {
@@ -133,12 +111,11 @@ export class Changes {
   #chooseFor(document: ReadDocument, atMs: number, wallMs: number): void {
     const [state, alternative] = [this.#state, this.#alternative];
     if (alternative === null) return;
-    const usual = this.#compare(document, atMs, wallMs);
-    this.#state = alternative;
-    const other = this.#compare(document, atMs, wallMs);
-    this.#undecided.clear();
+    const compared = (each: KnownState) =>
+      this.#comparison.compare(each, document, { atMs, wallMs }, this.#epochMayStandMs);
+    const [usual, other] = [compared(state), compared(alternative)];
     const isUsual = this.#isTold(usual.wanted) || !this.#isTold(other.wanted);
-    if (isUsual) this.#state = state;
+    if (!isUsual) this.#state = alternative;
     const isOpen = !usual.wanted.some(isDemanded) && !other.wanted.some(isDemanded);
     this.#alternative = isOpen ? other.next : null;
   }
@@ -166,20 +143,19 @@ export class Changes {
     return next.epoch?.number !== this.#state.epoch?.number || next.incarnation !== this.#state.incarnation;
   }
 
-  #settle(next: KnownState, wanted: readonly Wanted[], atMs: number): void {
+  #settle({ next, wanted, undecided }: Compared, atMs: number): void {
     const open = new Map(next.open);
     for (const { change, must, isVisible } of wanted) {
       const key = keyOf(change.event.EventId);
       if (must === 'maybe' && !(isVisible ? this.#isNext(change) : false)) {
-        const kept = this.#undecided.get(key);
+        const kept = undecided.get(key);
         if (kept !== undefined) open.set(key, kept);
         continue;
       }
-      this.#use(change.id);
+      this.#comparison.use(change.id);
       if (change.phase === 'ended') open.delete(key);
       if (isVisible) this.#match(key, change, atMs);
     }
-    this.#undecided.clear();
     this.#epochMayStandMs = null;
     this.#state = { ...next, open };
     // From now on, a time in the future of the wall clock counts as this moment.
@@ -187,9 +163,6 @@ export class Changes {
       this.#state = withMoments(this.#state, ({ fromMs, toMs }) => ({ fromMs, toMs: Math.min(toMs, atMs) }));
     this.#hasRead = true;
   }
-
-  /** Events that may have ended by the document that is compared now, as they are if they have not. */
-  readonly #undecided = new Map<string, Open>();
 
   /** Two processes may read two documents in one moment, so the time alone does not tell which one it follows from. */
   #isNext(change: ExpectedChange): boolean {
@@ -212,110 +185,6 @@ export class Changes {
     told.splice(place, 1);
     for (const difference of differences(found.event, change, observer))
       report('altered', found.atMs, `${change.id}: ${difference}`);
-  }
-
-  #compare(
-    document: ReadDocument,
-    atMs: number,
-    wallMs: number,
-  ): { readonly next: KnownState; readonly wanted: readonly Wanted[] } {
-    const state = this.#state;
-    const epoch = this.#epochOf(document, atMs);
-    const incarnation = document.incarnation ?? state.incarnation;
-    const empty = document.incarnation === null ? emptyRowAfter(state.empty, atMs) : null;
-    const open = new Map(state.open);
-    const wanted: Wanted[] = [];
-    const batch = new Map<string, number>();
-    const want = (
-      phase: Phase,
-      event: ListedEvent,
-      before: ListedEvent | null,
-      more: Partial<Wanted & ExpectedChange>,
-    ) => {
-      const { must = 'yes', isVisible = true, outcomes = [], withoutNotice = 'no' } = more;
-      const change = {
-        phase,
-        id: this.#idOf(phase, event, batch),
-        event,
-        before,
-        incarnation,
-        wallMs,
-        outcomes,
-        withoutNotice,
-      };
-      wanted.push({ change, must, isVisible });
-    };
-    for (const event of document.events) {
-      const key = keyOf(event.EventId);
-      const known = state.open.get(key);
-      const isOwn = known?.isOwn === true || this.#names(event);
-      const occurrence = known?.occurrence ?? this.#occurrences++;
-      open.set(key, { event, occurrence, epoch: epoch.number, lastListed: null, missing: null, isOwn });
-      const isVisible = this.#parts.settings.publish.resources === 'all' || isOwn;
-      if (known === undefined) {
-        const isStarted = event.EventStatus === 'Started';
-        const withoutNotice = isStarted && state.lastGood ? atMost(state.lastGood, atMs, JUST_BEFORE_MS) : 'no';
-        want(isStarted ? 'started' : 'scheduled', event, null, { isVisible, withoutNotice });
-      } else if (contentText(known.event) !== contentText(event)) {
-        const hasStarted = known.event.EventStatus === 'Scheduled' && event.EventStatus === 'Started';
-        want(hasStarted ? 'started' : 'updated', event, known.event, { isVisible });
-      }
-    }
-    const listed = new Set(document.events.map(({ EventId }) => keyOf(EventId)));
-    for (const [key, known] of state.open) {
-      if (listed.has(key)) continue;
-      const lastListed = known.lastListed ?? this.#state.lastGood;
-      // It is listed, or may be: by an entry that cannot be read.
-      if (document.statusless.has(key)) open.set(key, { ...known, lastListed, missing: null });
-      else if (!document.isComplete) open.set(key, { ...known, lastListed });
-      if (document.statusless.has(key) || !document.isComplete) continue;
-      const gone = missingNow(known, epoch, this.#state.lastGood, atMs);
-      const must = hasEnded(gone, { epoch, empty }, atMs, this.#settleMs);
-      open.set(key, gone);
-      if (must === 'no') continue;
-      const isVisible = this.#parts.settings.publish.resources === 'all' || gone.isOwn;
-      const outcomes = this.#outcomesOf(key, gone, epoch, empty !== null, wallMs);
-      want('ended', gone.event, gone.event, { must, isVisible, outcomes });
-      if (must === 'maybe') this.#undecided.set(key, gone);
-    }
-    return { next: { incarnation, lastGood: exactly(atMs), epoch, empty, open }, wanted };
-  }
-
-  #epochOf({ incarnation }: ReadDocument, atMs: number): Epoch {
-    const { epoch, incarnation: before } = this.#state;
-    const now = { fromMs: this.#epochMayStandMs ?? atMs, toMs: atMs };
-    if (epoch === null) return { number: 1, begun: now, rowBegun: now };
-    if (incarnation === null || before === null || incarnation >= before) return epoch;
-    const hasSettled = atLeast(epoch.begun, atMs, this.#settleMs);
-    const rowBegun =
-      hasSettled === 'yes' ? now : hasSettled === 'no' ? epoch.rowBegun : { fromMs: epoch.rowBegun.fromMs, toMs: atMs };
-    return { number: epoch.number + 1, begun: now, rowBegun };
-  }
-
-  #outcomesOf(key: string, gone: Open, epoch: Epoch, byEmpty: boolean, wallMs: number): readonly string[] {
-    if (gone.epoch !== epoch.number) return ['unknown'];
-    if (gone.event.EventStatus === 'Started') return ['completed'];
-    const isBefore = gone.event.NotBefore !== '' && wallMs < Date.parse(gone.event.NotBefore);
-    const wasScheduled = gone.missing?.wasScheduled ?? 'no';
-    if (byEmpty || !isBefore || wasScheduled === 'no') return ['unknown'];
-    return wasScheduled === 'maybe' || this.#parts.mayBeApproved(key) ? ['canceled', 'unknown'] : ['canceled'];
-  }
-
-  #names({ Resources }: ListedEvent): boolean {
-    const own = this.#parts.observer.name.toLowerCase();
-    return Resources.some((name) => name.toLowerCase() === own);
-  }
-
-  #idOf(phase: Phase, event: ListedEvent, batch: Map<string, number>): string {
-    const base = `${keyOf(event.EventId)}:${phase}${phase === 'updated' ? `:${hexOf(contentText(event), 16)}` : ''}`;
-    const before = (this.#used.get(base) ?? 0) + (batch.get(base) ?? 0);
-    batch.set(base, (batch.get(base) ?? 0) + 1);
-    return before === 0 ? base : `${base}:r${before + 1}`;
-  }
-
-  #use(id: string): void {
-    const base = id.replace(/:r\d+$/, '');
-    this.#used.set(base, (this.#used.get(base) ?? 0) + 1);
   }
 }
 

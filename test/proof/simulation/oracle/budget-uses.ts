@@ -1,0 +1,69 @@
+// The events of one bridge → whether one more approval of a rule may, or must, fit its budgets.
+import type { ApprovalCase } from './approval-case.ts';
+import { keyOf } from './listed-event.ts';
+import type { Ruling } from './policy.ts';
+import { exceeded, type Use } from './usage.ts';
+
+/** The longest rest of a budget, and the furthest jump of a clock. */
+const LONGEST_REST_MS = 10 * 60_000;
+/** How exactly the end of an event is known. */
+const ENDED_WITHIN_MS = 5000;
+
+export class BudgetUses {
+  readonly #cases: ReadonlyMap<string, ApprovalCase>;
+  /** Events that have ended; those that were not in use for sure only count against an approval that must be. */
+  readonly #ended: (Use & { readonly isSure: boolean })[] = [];
+  #jumpedMs = Number.NEGATIVE_INFINITY;
+
+  /** @param cases the open ones, as they are at each moment */
+  constructor(cases: ReadonlyMap<string, ApprovalCase>) {
+    this.#cases = cases;
+  }
+
+  ended(key: string, one: ApprovalCase, atMs: number): void {
+    this.#ended.push({ key, event: one.event, endedMs: atMs, isSure: one.isInUse });
+  }
+
+  jumped(atMs: number): void {
+    this.#jumpedMs = atMs;
+  }
+
+  /** Whether the bridge may believe that no budget is exceeded. */
+  isWithin(one: ApprovalCase, { budgets }: Ruling, atMs: number): boolean {
+    if (budgets.length === 0) return true;
+    const open = this.#others(one).filter((other) => other.isInUse);
+    const ended = this.#hasJumped(atMs) ? [] : this.#ended.filter(({ isSure }) => isSure);
+    return exceeded(budgets, one.event, [...open.map(useOf), ...ended], atMs, -ENDED_WITHIN_MS) === null;
+  }
+
+  /** Whether no budget is exceeded, whatever the others came to. */
+  isSurelyWithin(one: ApprovalCase, { budgets }: Ruling, atMs: number): boolean {
+    if (budgets.length === 0) return true;
+    if (this.#hasJumped(atMs)) return false;
+    return (
+      exceeded(budgets, one.event, [...this.#others(one).map(useOf), ...this.#ended], atMs, ENDED_WITHIN_MS) === null
+    );
+  }
+
+  /**
+   * Those that rules have posted within a budget share it, whichever was decided first.
+   * @returns the EventIds that exceed it together with this one; null: none do
+   */
+  exceededWith(one: ApprovalCase, { budgets }: Ruling, atMs: number): readonly string[] | null {
+    const others = this.#others(one).filter((other) => other.usesBudget && other.isInUse);
+    const isExceeded = exceeded(budgets, one.event, others.map(useOf), atMs) !== null;
+    return isExceeded ? others.map(({ event }) => event.EventId) : null;
+  }
+
+  #others(one: ApprovalCase): readonly ApprovalCase[] {
+    return [...this.#cases.values()].filter((other) => other !== one);
+  }
+
+  #hasJumped(atMs: number): boolean {
+    return atMs - this.#jumpedMs < LONGEST_REST_MS;
+  }
+}
+
+function useOf({ event }: ApprovalCase): Use {
+  return { key: keyOf(event.EventId), event, endedMs: null };
+}
