@@ -122,8 +122,10 @@ export class BridgeProcess {
 
   /** Stops it in good order and starts another one. */
   async restart(): Promise<void> {
+    const program = this.#program;
     await this.#stop('SIGTERM');
-    if (this.#isWanted) this.start();
+    // A kill in the same moment may have started another one.
+    if (this.#program === program && this.#isWanted) this.start();
   }
 
   /** Returns its exit code, or null if it had to be killed. */

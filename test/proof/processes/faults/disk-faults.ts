@@ -10,6 +10,8 @@ import { dyingWithUs } from '../leftovers.ts';
 import type { World } from '../world.ts';
 
 const SIZE = '24m';
+/** How long strace may take to leave its process. */
+const DETACH_MS = 5000;
 const FAILING = 'openat,pwrite64,fsync,fdatasync,ftruncate';
 
 const withoutRoot = () => process.getuid?.() !== 0 && 'only root can mount a small disk';
@@ -100,7 +102,10 @@ class Tracers {
       if (!isRunning(tracer)) continue;
       const ended = once(tracer, 'exit');
       tracer.kill('SIGINT');
+      // If the process ends while it is attached to, strace can wait for ever.
+      const limit = setTimeout(() => tracer.kill('SIGKILL'), DETACH_MS);
       await ended;
+      clearTimeout(limit);
     }
     this.#running.clear();
   }
