@@ -14,7 +14,7 @@ export class FaultPlayer {
   /** All that have begun, in their order. */
   readonly played: PlayedFault[] = [];
   readonly #world: World;
-  readonly #waiting = new Map<number, (() => void)[]>();
+  readonly #waiting = new Map<number, ((isReached: boolean) => void)[]>();
   #begun = -1;
 
   constructor(world: World) {
@@ -24,13 +24,18 @@ export class FaultPlayer {
   /** A step has begun. */
   reached(step: number): void {
     this.#begun = step;
-    for (const resolve of this.#waiting.get(step) ?? []) resolve();
+    for (const resolve of this.#waiting.get(step) ?? []) resolve(true);
   }
 
-  /** Resolves when the fault is over. */
+  /** No more steps come: faults that have not begun never will. */
+  endSteps(): void {
+    for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve(false);
+  }
+
+  /** Resolves when the fault is over, or will not begin. */
   async play(fault: Fault, chance: Chance): Promise<void> {
     const isEarly = fault.name.startsWith('request-') || fault.name === 'answer-lost';
-    await this.#atStep(isEarly ? 0 : chance.between(0, 8));
+    if (!(await this.#atStep(isEarly ? 0 : chance.between(0, 8)))) return;
     // In the order of the list: what the service has taken does not come again.
     if (!isEarly) await pause(chance.between(0, 200));
     const played: PlayedFault = {
@@ -48,9 +53,9 @@ export class FaultPlayer {
     for (const played of this.played) played.hasBitten ||= await played.fault.hasBitten(this.#world);
   }
 
-  /** Resolves when this step has begun. */
-  #atStep(step: number): Promise<void> {
-    if (step <= this.#begun) return Promise.resolve();
+  /** Resolves when this step has begun, with false if it never will. */
+  #atStep(step: number): Promise<boolean> {
+    if (step <= this.#begun) return Promise.resolve(true);
     return new Promise((resolve) => {
       this.#waiting.set(step, [...(this.#waiting.get(step) ?? []), resolve]);
     });

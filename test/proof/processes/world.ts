@@ -123,6 +123,7 @@ export class World {
       this.bridge.start();
       const running = faults.map((fault, index) => this.#player.play(fault, chances[index] as Chance));
       const missing = await this.#tell();
+      this.#player.endSteps();
       await Promise.all(running);
       return await this.#finish(missing);
     } finally {
