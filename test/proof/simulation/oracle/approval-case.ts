@@ -17,6 +17,8 @@ export class ApprovalCase {
   readonly occurrence: number;
   readonly firstMs: number;
   event: ListedEvent;
+  /** The event names this machine, or has. */
+  isOwn = false;
   votes: Vote[] = [];
   /** Confirmed with 201, and not released. */
   readonly holders = new Set<string>();

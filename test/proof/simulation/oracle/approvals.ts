@@ -22,11 +22,12 @@ const PARKED_MS = 50_000;
 
 export interface OpenEvent {
   readonly occurrence: number;
+  /** It names this machine, or did in this occurrence. */
+  readonly isOwn: boolean;
   readonly event: ListedEvent;
 }
 
 export class Approvals {
-  readonly #name: string;
   readonly #report: Report;
   #settings: Settings;
   /** Those before a reload count in its moment, too. */
@@ -63,7 +64,6 @@ export class Approvals {
   readonly voters = new Map<string, Set<string>>();
 
   constructor(name: string, settings: Settings, report: Report) {
-    this.#name = name;
     this.#settings = settings;
     this.#report = report;
     this.#grounds = new Grounds(name, this.#budgets);
@@ -154,22 +154,23 @@ export class Approvals {
     for (const one of this.#cases.values()) this.#lookAtTerms(one, atMs, wallMs);
     this.#last = this.#document;
     this.#document = { read: readDocument(text), atMs };
-    for (const [key, { occurrence, event }] of open) {
+    for (const [key, { occurrence, event, isOwn }] of open) {
+      const holding = this.#holdingSink(isOwn);
       let one = this.#cases.get(key);
       if (one?.occurrence !== occurrence) {
         one = new ApprovalCase(occurrence, event, atMs);
-        if (event.EventStatus === 'Scheduled') one.heldBySink = this.#holdingSink(event);
+        if (event.EventStatus === 'Scheduled') one.heldBySink = holding;
         this.#cases.set(key, one);
         if (atMs - (this.#parked.get(key) ?? Number.NEGATIVE_INFINITY) < PARKED_MS) one.votedByTopic('desk');
         this.#parked.delete(key);
       } else {
-        const holding = this.#holdingSink(event);
         const ruledMs = this.#grounds.ruledSince(one, this.#settings, { atMs, wallMs });
         const hasChanged = event !== one.event;
         // What it prepared for is worse now, so it holds the event again.
         if (one.seen(event).some((approver) => approver === holding)) one.heldBySink = holding;
         if (hasChanged) one.carriedMs = this.#grounds.carriedOver(one, this.#settings, ruledMs);
       }
+      one.isOwn = isOwn;
       // The bridge may handle them after this document.
       for (const early of this.#early.values()) if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
       if (event.EventStatus === 'Started' && one.holders.size > 0 && one.acceptedMs === null)
@@ -201,7 +202,7 @@ export class Approvals {
 
   #mayBeStopped(one: ApprovalCase): boolean {
     if (this.#holdOfAll.isPossible || one.holders.size > 0 || one.heldBySink !== null) return true;
-    return this.#mayBeHeld.has(keyOf(one.event.EventId)) || this.#holdingSink(one.event) !== null;
+    return this.#mayBeHeld.has(keyOf(one.event.EventId)) || this.#holdingSink(one.isOwn) !== null;
   }
 
   #told({ act, event, message, atMs }: Observed<'told'>): void {
@@ -356,10 +357,12 @@ export class Approvals {
     this.voters.set(key, voters.add(approver));
   }
 
-  /** The approver for whom a sink holds the events that it is sent; such sinks filter by `changes` alone. */
-  #holdingSink(event: ListedEvent): string | null {
+  /**
+   * The approver for whom a sink holds the events that it is sent; such sinks filter by `changes` alone.
+   * @param isOwn whether the event names this machine, or has
+   */
+  #holdingSink(isOwn: boolean): string | null {
     const { publish, sinks } = this.#settings;
-    const isOwn = event.Resources.some((name) => name.toLowerCase() === this.#name.toLowerCase());
     if (publish.resources === 'own' && !isOwn) return null;
     return Object.values(sinks).find(({ hold, approve }) => hold === true && approve !== undefined)?.approve ?? null;
   }

@@ -3,8 +3,8 @@ import type { Observation } from '../observation.ts';
 import { type Compared, Comparison, type ComparisonParts, type Wanted } from './comparison.ts';
 import { differences, type ExpectedChange, type Json } from './expected-cloud-event.ts';
 import type { Report } from './finding.ts';
-import { type KnownState, withMoments } from './known-state.ts';
-import { keyOf, type ListedEvent, type ReadDocument, readDocument } from './listed-event.ts';
+import { type KnownState, type Open, withMoments } from './known-state.ts';
+import { keyOf, type ReadDocument, readDocument } from './listed-event.ts';
 import { type Moment, remembered } from './moment.ts';
 
 /** A CloudEvent that arrived, in the order of the first arrivals. */
@@ -46,7 +46,7 @@ export class Changes {
   }
 
   /** The events that are open now, by key. */
-  get open(): ReadonlyMap<string, { readonly event: ListedEvent; readonly occurrence: number }> {
+  get open(): ReadonlyMap<string, Open> {
     return this.#state.open;
   }
 
