@@ -126,6 +126,21 @@ test('what is turned away after a preparation that went well stays in trouble, w
   assert.equal(lane.status().state, 'misconfigured');
 });
 
+test('the first preparation is no recovery if it succeeds while the sink is in trouble', async () => {
+  const { lane, queue, time, adapter, far, logs } = unprepared();
+  far.error = null;
+  far.isNeeded = false;
+  adapter.answer = (batch) => {
+    far.isNeeded = true;
+    return batch.map(() => failure({ disposition: 'misconfigured', scope: 'sink', status: 403 }, 'forbidden'));
+  };
+  queue('one');
+  lane.start();
+  await time.advance(MINUTE);
+  assert.ok(far.ranMs.length >= 3);
+  assert.equal(logs.filter(({ msg }) => msg.includes('takes deliveries')).length, 0);
+});
+
 test('a probe that is prepared and then has to wait for the rate keeps its turn', async () => {
   const { lane, queue, time, adapter, far } = unprepared({ limits: { inFlight: 1, perMinute: 1 } });
   far.error = null;
