@@ -116,6 +116,8 @@ test('new rows bring the probe of a sink within 10 s, urgent ones within 2 s, an
   assert.equal(rowsQueued(far, NOW).opening?.dueMs, NOW.elapsedMs + 10_000);
   assert.equal(urgentQueued(far, NOW).opening?.dueMs, NOW.elapsedMs + 2_000);
   assert.equal(rowsQueued(due(LATER_MS), NOW).opening?.dueMs, LATER_MS);
+  const soon = { ...NOW, chance: { key: 0.5, sink: 0.5 } };
+  assert.equal(rowsQueued(due(NOW.elapsedMs + 10_000), soon).opening?.dueMs, NOW.elapsedMs + 10_000);
   assert.equal(rowsQueued(INITIAL, NOW).opening, null);
   const slow = due(NOW.elapsedMs + 9_000, { disposition: 'misconfigured' });
   assert.equal(urgentQueued(slow, NOW).opening?.dueMs, NOW.elapsedMs + 9_000, 'somebody has to correct something');

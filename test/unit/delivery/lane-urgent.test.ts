@@ -77,6 +77,25 @@ test('where all places are taken each urgent event finds one more, as many as th
   assert.deepEqual([adapter.calls.flat().toSorted(), adapter.overlaps], [['a', 'b', 'c', 'd', 'p', 'q', 'r'], []]);
 });
 
+test('if the places of a sink become fewer while calls run, urgent rows wait until enough have ended', async () => {
+  const fixture = laneFixture({ limits: { inFlight: 3 } });
+  const { lane, queue, time, adapter } = fixture;
+  slow(fixture, MINUTE);
+  for (let index = 0; index < 9; index++) {
+    announce(fixture, `p${index}`, 30 * SECOND + index);
+    queue(`p${index}`);
+  }
+  lane.start();
+  await time.advance(SECOND);
+  adapter.limits = { ...adapter.limits, inFlight: 1 };
+  lane.wake();
+  await time.advance(SECOND);
+  assert.equal(adapter.calls.length, 3);
+  await time.advance(MINUTE);
+  assert.equal(adapter.calls.length, 4);
+  await end(fixture);
+});
+
 test('an event that waits for a place finds one when two minutes are left', async () => {
   const fixture = laneFixture({ limits: { inFlight: 1, urgentInFlight: 1, callMs: 2 * HOUR } });
   const { lane, queue, time, adapter } = fixture;
