@@ -56,3 +56,20 @@ test('when the events are others, what was read before is not taken for urgent a
   assert.ok(!rows.has(now, 'a'));
   assert.deepEqual(take(now, 10), ['b1']);
 });
+
+test('what was read of an event that is not urgent any more is left out', () => {
+  const { rows } = given(['a1', 'b1']);
+  assert.equal(rows.rows(['a', 'b'], [], 2).length, 2);
+  assert.deepEqual(
+    rows.rows(['b'], [], 2).map(({ id }) => id),
+    ['b1'],
+  );
+});
+
+test('a row that was sent and accepted does not come again', () => {
+  const { store, take } = given(['a1', 'a2']);
+  const keys = ['a'];
+  assert.deepEqual(take(keys, 1), ['a1']);
+  store.settle('hooks', [{ seq: 1, result: 'accepted' }]);
+  assert.deepEqual(take(keys, 1), ['a2']);
+});
