@@ -393,3 +393,46 @@ test('keys that another lane holds are not called, probed, superseded or expired
     'superseded, once it is free',
   );
 });
+
+test('a call that fails after its lane has left counts for its row, and says nothing of the sink', async () => {
+  for (const [disposition, ending, attempts, dead] of [
+    ['misconfigured', 'it goes again by the new ones', [1], 0],
+    ['retired', 'it goes again by the new ones', [1], 0],
+    ['refused', 'it is a dead letter now', [], 1],
+  ] as const) {
+    const { lane, queue, time, adapter, store, logs } = laneFixture();
+    adapter.answer = (batch) =>
+      new Promise((resolve) => time.after(SECOND, () => resolve(batch.map(() => failure({ disposition })))));
+    queue('a');
+    lane.start();
+    await time.advance(1);
+    const left = lane.leave(() => {});
+    await time.advance(MINUTE);
+    await left;
+    assert.deepEqual([store.open.map((row) => row.attempts), store.dead.length], [attempts, dead]);
+    assert.deepEqual(
+      logs.map(({ msg }) => msg.endsWith(ending)),
+      [true],
+    );
+    assert.deepEqual([store.retirement('hooks'), lane.status().state], [null, 'delivering']);
+  }
+});
+
+test('a preparation that fails after its lane has left counts for the rows that waited for it', async () => {
+  const { lane, queue, time, adapter, store, logs } = laneFixture();
+  adapter.preparation = {
+    isNeeded: true,
+    run: () => new Promise((_, reject) => time.after(SECOND, () => reject(failure({}, 'no consent')))),
+  };
+  queue('a');
+  lane.start();
+  await time.advance(1);
+  const left = lane.leave(() => {});
+  await time.advance(MINUTE);
+  await left;
+  assert.deepEqual([adapter.calls.length, store.open[0]?.attempts], [0, 1]);
+  assert.deepEqual(
+    logs.map(({ reason }) => reason),
+    ['no consent'],
+  );
+});

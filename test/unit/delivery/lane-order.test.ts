@@ -164,6 +164,38 @@ test('halving stops where the sink asks for a pause', async () => {
   );
 });
 
+test('halving stops if the sink retires, fails as a whole, is paused, or its lane closes', async () => {
+  for (const stop of ['retires', 'fails', 'is paused', 'closes'] as const) {
+    const { lane, queue, time, adapter, store } = laneFixture({ limits: { inFlight: 1, batch: 4 } });
+    const ways = {
+      retires: () => failure({ disposition: 'retired' }),
+      fails: () => failure({ scope: 'sink' }),
+      'is paused': () => {
+        store.pause('hooks');
+        lane.wake();
+        return 'accepted' as const;
+      },
+      closes: () => {
+        void lane.close();
+        return 'accepted' as const;
+      },
+    };
+    adapter.answer = (batch) => {
+      const outcome = adapter.calls.length === 1 ? failure({ disposition: 'refused' }) : ways[stop]();
+      return new Promise((resolve) => time.after(10, () => resolve(batch.map(() => outcome))));
+    };
+    for (const key of 'abcd') queue(key);
+    lane.start();
+    await time.advance(100);
+    assert.deepEqual(
+      adapter.calls.map(({ length }) => length),
+      [4, 2],
+      stop,
+    );
+    await lane.close(0);
+  }
+});
+
 test('outcomes that arrive together are stored in one write', async () => {
   const { lane, queue, time, store } = laneFixture({ answer: accept, limits: { inFlight: 50 } });
   for (let index = 0; index < 50; index++) queue(`k${index}`);
@@ -220,4 +252,14 @@ test('nothing happens before start, and many calls of wake are one', async () =>
   for (let index = 0; index < 100; index++) lane.wake();
   await time.advance(SECOND);
   assert.equal(store.asked.length, 1);
+});
+
+test('an attempt is counted with the time that its call took', async () => {
+  const { lane, queue, time, adapter, attempts } = laneFixture();
+  adapter.answer = (batch) => new Promise((resolve) => time.after(700, () => resolve(batch.map(() => 'accepted'))));
+  lane.start();
+  await time.advance(5 * SECOND);
+  queue('a');
+  await time.advance(SECOND);
+  assert.deepEqual(attempts, [{ outcome: 'accepted', count: 1, durationMs: 700 }]);
 });

@@ -154,6 +154,39 @@ test('a probe that is prepared and then has to wait for the rate keeps its turn'
   assert.deepEqual(adapter.calls, [[one?.id], [other?.id]]);
 });
 
+test('a probe that is prepared goes out in its turn', async () => {
+  const { lane, queue, time, adapter, far } = unprepared({ limits: { inFlight: 1 }, random: () => 0.5 });
+  far.error = null;
+  adapter.answer = (batch) => {
+    far.isNeeded = true;
+    return batch.map(() => failure({ scope: 'sink' }));
+  };
+  const rows = ['one', 'two', 'three'].map((key) => queue(key));
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(
+    adapter.calls.slice(0, 3),
+    rows.map(({ id }) => [id]),
+  );
+});
+
+test('what had to wait for the rate behind a preparation goes in one batch with what was queued since', async () => {
+  const { lane, queue, time, adapter, far } = unprepared({ limits: { inFlight: 1, batch: 10, perMinute: 1 } });
+  far.error = null;
+  queue('first');
+  lane.start();
+  await time.advance(SECOND);
+  far.isNeeded = true;
+  queue('a');
+  await time.advance(SECOND);
+  for (const key of ['b', 'c', 'd']) queue(key);
+  await time.advance(MINUTE);
+  assert.deepEqual(
+    adapter.calls.map(({ length }) => length),
+    [1, 4],
+  );
+});
+
 test('rows that grow too old meanwhile become dead letters, each after an attempt', async () => {
   const { lane, queue, time, store, adapter } = unprepared({ maxAgeMs: HOUR });
   for (let index = 0; index < 3; index++) queue(`key${index}`);

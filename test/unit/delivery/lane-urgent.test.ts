@@ -149,6 +149,20 @@ test('a batch that is being halved lets an urgent event go in between', async ()
   assert.deepEqual([store.accepted.length, store.dead.map(({ row }) => row.id)], [64, ['bad']]);
 });
 
+test('an event that becomes urgent in a batch that is being halved does not interrupt it', async () => {
+  const fixture = laneFixture({ limits: { inFlight: 1, batch: 4 } });
+  const { lane, queue, time, adapter } = fixture;
+  adapter.answer = (batch) => {
+    const outcome = batch.some(({ id }) => id === 'bad') ? failure({ disposition: 'refused' }) : 'accepted';
+    return new Promise((resolve) => time.after(SECOND, () => resolve(batch.map(() => outcome))));
+  };
+  announce(fixture, 'p', 2 * MINUTE + 500);
+  for (const id of ['a', 'b', 'p', 'bad']) queue(id, { id });
+  lane.start();
+  await time.advance(MINUTE);
+  assert.deepEqual(adapter.calls, [['a', 'b', 'p', 'bad'], ['a', 'b'], ['p', 'bad'], ['p'], ['bad']]);
+});
+
 test('where nothing is urgent, or nothing of it is queued, the store is asked no more than before', async () => {
   const rounds = async (prepare: (fixture: Fixture) => void) => {
     const fixture = laneFixture({ limits: { inFlight: 1 } });
