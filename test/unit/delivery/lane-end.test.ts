@@ -436,3 +436,84 @@ test('a preparation that fails after its lane has left counts for the rows that 
     ['no consent'],
   );
 });
+
+test('a lane that leaves while the disk is full ends when it is closed, and says once what will be repeated', async () => {
+  const { lane, queue, time, store, logs } = laneFixture();
+  store.faults.settle = new Error('disk full');
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  let hasEnded = false;
+  void lane
+    .leave(() => {})
+    .then(() => {
+      hasEnded = true;
+    });
+  await time.advance(MINUTE);
+  const repeated = () => logs.filter(({ msg }) => msg.includes('repeated after the next start')).length;
+  assert.deepEqual([hasEnded, repeated()], [false, 0]);
+  const closed = lane.close(SECOND);
+  await time.advance(SECOND);
+  await closed;
+  assert.deepEqual([hasEnded, repeated(), time.pending], [true, 1, 0]);
+});
+
+test('after a lane has left, its calls can be given a limit, and its adapter is disposed even if the disk is full', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture();
+  store.faults.settle = new Error('disk full');
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  adapter.answer = hang;
+  queue('b');
+  await time.advance(SECOND);
+  let hasEnded = false;
+  void lane
+    .leave(() => {})
+    .then(() => {
+      hasEnded = true;
+    });
+  const disposed = lane.disposed(MINUTE);
+  await time.advance(MINUTE - 1);
+  assert.equal(adapter.disposed, 0);
+  await time.advance(1);
+  await disposed;
+  assert.deepEqual([adapter.disposed, hasEnded], [1, false]);
+});
+
+test('a lane that is closed leaves no timer behind, and asks the store nothing more', async () => {
+  const { lane, queue, time, store } = laneFixture({ answer: always(failure()), cancels: true });
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  const closed = lane.close();
+  await time.advance(0);
+  await closed;
+  assert.equal(time.pending, 0);
+  const asked = [store.asked.length, store.lookedAt.length];
+  store.movedOn = () => assert.fail('the store is asked');
+  lane.wake();
+  await time.advance(MINUTE);
+  assert.deepEqual([store.asked.length, store.lookedAt.length], asked);
+});
+
+test('each time that a store cannot be read any more is logged', async () => {
+  const { lane, queue, time, store, logs } = laneFixture();
+  lane.start();
+  for (const id of ['a1', 'a2']) {
+    store.faults.queued = new Error('disk I/O error');
+    queue('a', { id });
+    await time.advance(MINUTE);
+    delete store.faults.queued;
+    await time.advance(10 * SECOND);
+  }
+  assert.equal(logs.filter(({ level, msg }) => level > WARN && msg.includes('could not be read')).length, 2);
+});
+
+test('what an adapter works on is what its lane has running', () => {
+  const { lane, adapter } = laneFixture();
+  assert.deepEqual(lane.running(), []);
+  const work = { seq: 1, eventId: null, sinceMs: 5, attempt: 1, last: null };
+  Object.assign(adapter, { running: () => [work] });
+  assert.deepEqual(lane.running(), [work]);
+});
