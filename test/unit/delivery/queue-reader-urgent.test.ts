@@ -73,3 +73,24 @@ test('a row that was sent and accepted does not come again', () => {
   store.settle('hooks', [{ seq: 1, result: 'accepted' }]);
   assert.deepEqual(take(keys, 1), ['a2']);
 });
+
+test('a key whose rows did not fit in one read is not taken for one without rows', () => {
+  const many = (key: string, count: number) => Array.from({ length: count }, (_, index) => `${key}${index}`);
+  const few = given([...many('a', 40), 'b1']);
+  assert.deepEqual(few.take(['a', 'b'], 1), ['a0']);
+  assert.deepEqual(few.take(['a', 'b'], 1, ['a']), ['b1']);
+
+  const keys = [...many('key', 299).map((key) => `${key}-`), 'x', 'y'];
+  const parts = given(['key0-1', ...many('x', 40), 'y1']);
+  assert.deepEqual(parts.take(keys, 1), ['key0-1']);
+  assert.deepEqual(parts.take(keys, 1, ['key0-', 'x']), ['y1']);
+});
+
+test('a key without rows is not asked for again with those whose rows are read again', () => {
+  const { store, take } = given(['a1', 'a2']);
+  const keys = ['a', 'b'];
+  take(keys, 1);
+  store.settle('hooks', [{ seq: 1, result: 'accepted' }]);
+  assert.deepEqual(take(keys, 1), ['a2']);
+  assert.deepEqual(store.askedOf, [['a', 'b'], ['a']]);
+});

@@ -19,10 +19,15 @@ function fixture(limits: Partial<AdapterLimits> = {}) {
   const queue = new QueueReader({ ...own, adapter, requests, heldKeys, isFull: () => false });
   /** In two minutes and so many milliseconds, the event of the key is urgent. */
   const urgentIn = (key: string, ms: number) => store.notBefore.set(key, time.wallMs() + 119_999 + ms);
+  /** As in the outbox, whose list of urgent keys is the same one until they change. */
+  const keepUrgent = () => {
+    const urgent = store.urgent();
+    store.urgent = () => urgent;
+  };
   const ids = (except: readonly string[], limit: number) => queue.rows(except, limit).map(({ id }) => id);
   const urgentIds = (except: readonly string[], limit: number) =>
     queue.urgentRows(() => except, limit).map(({ id }) => id);
-  return { time, store, adapter, queue, urgentIn, ids, urgentIds };
+  return { time, store, adapter, queue, urgentIn, keepUrgent, ids, urgentIds };
 }
 
 const unprepared = { isNeeded: true, run: async () => {} };
@@ -162,9 +167,10 @@ test('a used-up rate holds up what is queued, and says until when', () => {
 });
 
 test('a row that was sent does not come again, neither as the oldest nor as an urgent one', () => {
-  const { queue, store, urgentIn, ids, urgentIds } = fixture();
+  const { queue, store, urgentIn, keepUrgent, ids, urgentIds } = fixture();
   const rows = ['a', 'b', 'a', 'b'].map((key) => store.queue('hooks', key));
   urgentIn('b', 0);
+  keepUrgent();
   assert.deepEqual([ids([], 1), urgentIds([], 1)], [['a:1'], ['b:2']]);
   queue.sent(rows.slice(0, 2));
   store.settle('hooks', [
@@ -175,12 +181,10 @@ test('a row that was sent does not come again, neither as the oldest nor as an u
 });
 
 test('rows are read again once the store has changed by other means', () => {
-  const { queue, store, urgentIn, ids, urgentIds } = fixture();
+  const { queue, store, urgentIn, keepUrgent, ids, urgentIds } = fixture();
   for (const key of ['a', 'b']) store.queue('hooks', key);
   for (const key of ['a', 'b']) urgentIn(key, 0);
-  // The keys of urgent events are the same list as long as these are the same.
-  const urgent = store.urgent();
-  store.urgent = () => urgent;
+  keepUrgent();
   assert.deepEqual([ids([], 1), urgentIds([], 1)], [['a:1'], ['a:1']]);
   store.settle('hooks', [{ seq: 1, result: 'dead', reason: 'expired', status: null }]);
   queue.invalidate();
