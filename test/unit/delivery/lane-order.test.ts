@@ -70,7 +70,7 @@ test('a refusal of several is halved until the one to blame stands alone', async
 });
 
 test('those that the other side names are dead letters at once, and the rest of what was refused goes again together', async () => {
-  const { lane, queue, time, adapter, store } = laneFixture({ limits: { batch: 6 } });
+  const { lane, queue, time, adapter, store } = laneFixture({ limits: { inFlight: 1, batch: 6 } });
   const bad = new Set(['b', 'e']);
   adapter.answer = (batch) => {
     const [named] = batch.filter(({ id }) => bad.has(id));
@@ -78,13 +78,14 @@ test('those that the other side names are dead letters at once, and the rest of 
       named ? failure({ disposition: 'refused', status: 6, isNamed: id === named.id }) : 'accepted',
     );
   };
-  for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) queue(key, { id: key });
+  for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) queue(key, { id: key });
   lane.start();
   await time.advance(SECOND);
   assert.deepEqual(adapter.calls, [
     ['a', 'b', 'c', 'd', 'e', 'f'],
     ['a', 'c', 'd', 'e', 'f'],
     ['a', 'c', 'd', 'f'],
+    ['g'],
   ]);
   assert.deepEqual(
     store.dead.map(({ row, status }) => [row.id, status]),
@@ -244,7 +245,7 @@ test('an idle lane has no timer and asks nothing', async () => {
 });
 
 test('nothing happens before start, and many calls of wake are one', async () => {
-  const { lane, queue, time, store, adapter } = laneFixture({ answer: hang, limits: { inFlight: 1 } });
+  const { lane, queue, time, store, adapter } = laneFixture({ answer: hang, limits: { inFlight: 2 } });
   queue('a');
   await time.advance(SECOND);
   assert.equal(adapter.calls.length, 0);

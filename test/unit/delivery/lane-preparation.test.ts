@@ -170,6 +170,22 @@ test('a probe that is prepared goes out in its turn', async () => {
   );
 });
 
+test('a key that failed before, and whose probe has to wait for the rate behind a preparation, is the next probe', async () => {
+  const limits = { inFlight: 1, perMinute: 4 };
+  const { lane, queue, time, adapter, far } = unprepared({ limits, random: () => 0.5 });
+  far.error = null;
+  adapter.answer = (batch) => {
+    far.isNeeded = true;
+    return batch.map(() => failure({ scope: 'sink' }));
+  };
+  const [one, two, three] = ['one', 'two', 'three'].map((key) => queue(key).id);
+  lane.start();
+  await time.advance(59 * SECOND);
+  assert.deepEqual(adapter.calls.flat(), [one, two, three, one]);
+  await time.advance(3 * SECOND);
+  assert.equal(adapter.calls[4]?.[0], two);
+});
+
 test('what had to wait for the rate behind a preparation goes in one batch with what was queued since', async () => {
   const { lane, queue, time, adapter, far } = unprepared({ limits: { inFlight: 1, batch: 10, perMinute: 1 } });
   far.error = null;

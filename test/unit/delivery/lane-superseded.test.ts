@@ -268,3 +268,33 @@ test('a store that cannot be read while a lane leaves is logged, and the run end
   await left;
   assert.deepEqual(settledOf(store), [`${row.seq} accepted superseded`]);
 });
+
+test('a call that has ended is not told any more that its event has moved on', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ cancels: true });
+  const signals: (AbortSignal | undefined)[] = [];
+  adapter.answer = (batch, _, superseded) => {
+    signals.push(superseded);
+    return batch.map(() => failure({ disposition: 'misconfigured' }));
+  };
+  const row = queue('a');
+  lane.start();
+  await time.advance(1);
+  store.overtake(row);
+  lane.wake();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 1);
+  assert.deepEqual(
+    signals.map((signal) => signal?.aborted),
+    [false],
+  );
+});
+
+test('of many rows that are superseded at once, 500 at a time end, and nearly all of them without an attempt', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ cancels: true, limits: { inFlight: 1 } });
+  const rows = Array.from({ length: 1_100 }, (_, index) => queue(`key${index}`));
+  store.overtake(...rows);
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 1_100);
+  assert.ok(adapter.calls.length <= 2, `${adapter.calls.length} calls`);
+});

@@ -115,6 +115,16 @@ test('after a failure the next write comes at once if something else could be st
   assert.equal(writes.length, 1);
 });
 
+test('however long the disk is full, outcomes are stored within 10 s afterwards', async () => {
+  const { time, writes, disk, writer } = fixture();
+  disk.fault = new Error('disk full');
+  writer.add(accepted(1));
+  await time.advance(3_600_000);
+  disk.fault = null;
+  await time.advance(10_000);
+  assert.equal(writes.length, 1);
+});
+
 test('64 outcomes that wait are enough, or those of one batch and one more; while the disk is full, 64 always are', async () => {
   const { time, disk, writer } = fixture();
   writer.add(count(63));
@@ -140,9 +150,13 @@ test('a retirement is stored once, behind the outcomes that came with it, and un
   assert.deepEqual([writer.isRetiring, retirements], [true, []]);
   disk.fault = null;
   await time.advance(250);
+  assert.deepEqual([writer.isRetiring, retirements], [false, [GONE]]);
   writer.add(accepted(1));
   await time.advance(0);
-  assert.deepEqual([writer.isRetiring, retirements, writes.length], [false, [GONE], 1]);
+  assert.deepEqual([retirements.length, writes.length], [1, 1]);
+  writer.retire(GONE);
+  await time.advance(0);
+  assert.equal(retirements.length, 2);
 });
 
 test('a retirement that is dropped before it is stored is not stored', async () => {
@@ -155,12 +169,14 @@ test('a retirement that is dropped before it is stored is not stored', async () 
 
 test('a writer that closes writes once more, at once, and logs how many outcomes it could not store', () => {
   const { time, writes, logs, disk, writer, steps } = fixture();
+  writer.close();
   writer.add(accepted(1));
   writer.close();
   assert.deepEqual([writes.map(([seqs]) => seqs), time.pending, steps(), logs.length], [[[1]], 0, 0, 0]);
   disk.fault = new Error('disk full');
   writer.add(accepted(2, 3));
   writer.close();
+  writer.hurry();
   assert.equal(time.pending, 0);
   assert.deepEqual(
     [logs.at(-1)?.level, logs.at(-1)?.msg, logs.at(-1)?.count],
