@@ -41,6 +41,13 @@ test('a row that does not fit holds back the later rows of its key, not those of
   assert.deepEqual(plan(rowsOf(['a', 6], ['a', 6], ['b', 4], ['a', 0]), 10, 10, 5), [[0, 2]]);
 });
 
+test('the next row of a key goes in its batch or stays queued, though a later batch has room', () => {
+  assert.deepEqual(plan(rowsOf(['a', 1], ['b', 1], ['c', 1], ['a', 1], ['d', 1]), 2, 100, 2), [
+    [0, 1],
+    [2, 4],
+  ]);
+});
+
 test('a key that is to be alone shares its batch with none, and has its own rows in it', () => {
   const rows = rowsOf(['a', 1], ['b', 1], ['alone', 1], ['c', 1], ['alone', 1], ['d', 1]);
   const batches = planBatches(rows, { batch: 10, batchBytes: 100, isAlone: (key) => key === 'alone' }, 5);

@@ -76,7 +76,7 @@ test('a retired sink is stored and told once; nothing more is sent, and its old 
 });
 
 test('rows of a retired sink expire when they are due, not at the next look a minute later', async () => {
-  const { lane, queue, time, store } = laneFixture({
+  const { lane, queue, time, store, attempts, logs } = laneFixture({
     maxAgeMs: 2 * SECOND,
     answer: always(failure({ disposition: 'retired', status: 410 })),
   });
@@ -90,7 +90,52 @@ test('rows of a retired sink expire when they are due, not at the next look a mi
   await time.advance(1);
   assert.equal(store.dead.length, 1);
   await time.advance(SECOND);
-  assert.equal(store.dead.length, 2);
+  assert.deepEqual(
+    store.dead.map(({ reason, status }) => [reason, status]),
+    [
+      ['expired', null],
+      ['expired', null],
+    ],
+  );
+  assert.deepEqual(
+    attempts.slice(1).map(({ outcome }) => outcome),
+    ['expired', 'expired'],
+  );
+  await time.advance(MINUTE);
+  assert.equal(logs.filter(({ msg }) => msg.includes('could not be read')).length, 0);
+});
+
+test('what expired while a sink was retired is not sent when it is resumed, even if nothing wakes the lane', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ maxAgeMs: HOUR, limits: { inFlight: 1 } });
+  adapter.answer = always(failure({ disposition: 'retired' }));
+  queue('a', { id: 'a' });
+  queue('b', { id: 'b', queuedAtMs: time.wallMs() - HOUR + 10 * SECOND });
+  queue('c', { id: 'c' });
+  lane.start();
+  await time.advance(MINUTE);
+  assert.deepEqual(
+    store.dead.map(({ row }) => row.id),
+    ['b'],
+  );
+  adapter.answer = accept;
+  store.resume('hooks');
+  await time.advance(2 * MINUTE);
+  assert.deepEqual(adapter.calls, [['a'], ['a'], ['c']]);
+});
+
+test('rows of a retired sink are looked at when the first is too old, and once a minute until then', async () => {
+  const { lane, queue, time, store } = laneFixture({ maxAgeMs: HOUR });
+  store.retire('hooks', { reason: 'gone', atMs: 0 });
+  queue('a');
+  const queuedBefore = store.queuedBefore.bind(store);
+  let looks = 0;
+  store.queuedBefore = (...asked) => {
+    looks += 1;
+    return queuedBefore(...asked);
+  };
+  lane.start();
+  await time.advance(10 * MINUTE);
+  assert.equal(looks, 11);
 });
 
 test('a row whose call still runs when the sink retires does not expire meanwhile', async () => {
@@ -135,7 +180,7 @@ test('a retirement found at the start pauses the lane at once', async () => {
   lane.start();
   await time.advance(HOUR);
   assert.equal(adapter.calls.length, 0);
-  assert.equal(lane.status().state, 'retired');
+  assert.deepEqual([lane.status().state, lane.status().reason], ['retired', 'gone']);
   assert.equal(logs.filter(({ level }) => level === WARN).length, 1);
 });
 
@@ -392,4 +437,146 @@ test('keys that another lane holds are not called, probed, superseded or expired
     store.accepted.some(({ partitionKey }) => partitionKey === 'a'),
     'superseded, once it is free',
   );
+});
+
+test('a call that fails after its lane has left counts for its row, and says nothing of the sink', async () => {
+  for (const [disposition, ending, attempts, dead] of [
+    ['misconfigured', 'it goes again by the new ones', [1], 0],
+    ['retired', 'it goes again by the new ones', [1], 0],
+    ['refused', 'it is a dead letter now', [], 1],
+  ] as const) {
+    const { lane, queue, time, adapter, store, logs } = laneFixture();
+    adapter.answer = (batch) =>
+      new Promise((resolve) => time.after(SECOND, () => resolve(batch.map(() => failure({ disposition })))));
+    queue('a');
+    lane.start();
+    await time.advance(1);
+    const left = lane.leave(() => {});
+    await time.advance(MINUTE);
+    await left;
+    assert.deepEqual([store.open.map((row) => row.attempts), store.dead.length], [attempts, dead]);
+    assert.deepEqual(
+      logs.map(({ msg }) => msg.endsWith(ending)),
+      [true],
+    );
+    assert.deepEqual([store.retirement('hooks'), lane.status().state], [null, 'delivering']);
+  }
+});
+
+test('a preparation that fails after its lane has left counts for the rows that waited for it', async () => {
+  const { lane, queue, time, adapter, store, logs } = laneFixture();
+  adapter.preparation = {
+    isNeeded: true,
+    run: () => new Promise((_, reject) => time.after(SECOND, () => reject(failure({}, 'no consent')))),
+  };
+  queue('a');
+  lane.start();
+  await time.advance(1);
+  const left = lane.leave(() => {});
+  await time.advance(MINUTE);
+  await left;
+  assert.deepEqual([adapter.calls.length, store.open[0]?.attempts], [0, 1]);
+  assert.deepEqual(
+    logs.map(({ reason }) => reason),
+    ['no consent'],
+  );
+});
+
+test('a lane that leaves while the disk is full ends when it is closed, and says once what will be repeated', async () => {
+  const { lane, queue, time, store, logs } = laneFixture();
+  store.faults.settle = new Error('disk full');
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  let hasEnded = false;
+  void lane
+    .leave(() => {})
+    .then(() => {
+      hasEnded = true;
+    });
+  await time.advance(MINUTE);
+  const repeated = () => logs.filter(({ msg }) => msg.includes('repeated after the next start')).length;
+  assert.deepEqual([hasEnded, repeated()], [false, 0]);
+  const closed = lane.close(SECOND);
+  await time.advance(SECOND);
+  await closed;
+  assert.deepEqual([hasEnded, repeated(), time.pending], [true, 1, 0]);
+});
+
+test('after a lane has left, its calls can be given a limit, and its adapter is disposed even if the disk is full', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture();
+  store.faults.settle = new Error('disk full');
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  adapter.answer = hang;
+  queue('b');
+  await time.advance(SECOND);
+  let hasEnded = false;
+  void lane
+    .leave(() => {})
+    .then(() => {
+      hasEnded = true;
+    });
+  const disposed = lane.disposed(MINUTE);
+  await time.advance(MINUTE - 1);
+  assert.equal(adapter.disposed, 0);
+  await time.advance(1);
+  await disposed;
+  assert.deepEqual([adapter.disposed, hasEnded], [1, false]);
+});
+
+test('a lane that is closed leaves no timer behind, and asks the store nothing more', async () => {
+  const { lane, queue, time, store } = laneFixture({ answer: always(failure()), cancels: true });
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  const closed = lane.close();
+  await time.advance(0);
+  await closed;
+  assert.equal(time.pending, 0);
+  let asked = store.asked.length;
+  store.movedOn = () => {
+    asked = -1;
+    return [];
+  };
+  lane.wake();
+  await time.advance(MINUTE);
+  assert.equal(asked, store.asked.length);
+});
+
+test('each time that a store cannot be read any more is logged', async () => {
+  const { lane, queue, time, store, logs } = laneFixture();
+  lane.start();
+  for (const id of ['a1', 'a2']) {
+    store.faults.queued = new Error('disk I/O error');
+    queue('a', { id });
+    await time.advance(HOUR);
+    delete store.faults.queued;
+    await time.advance(10 * SECOND);
+  }
+  assert.equal(logs.filter(({ level, msg }) => level > WARN && msg.includes('could not be read')).length, 2);
+});
+
+test('what an adapter works on is what its lane has running', () => {
+  const { lane, adapter } = laneFixture();
+  assert.deepEqual(lane.running(), []);
+  const work = { seq: 1, eventId: null, sinceMs: 5, attempt: 1, last: null };
+  Object.assign(adapter, { running: () => [work] });
+  assert.deepEqual(lane.running(), [work]);
+});
+
+test('closing waits for all running calls, not for the first that ends', async () => {
+  const { lane, queue, time, adapter, acceptedIds } = laneFixture();
+  adapter.answer = ([row]) =>
+    new Promise((resolve) => time.after(row?.id === 'a' ? SECOND : 5 * SECOND, () => resolve(['accepted'])));
+  for (const id of ['a', 'b']) queue(id, { id });
+  lane.start();
+  await time.advance(1);
+  const closed = lane.close();
+  await time.advance(2 * SECOND);
+  assert.equal(adapter.disposed, 0);
+  await time.advance(4 * SECOND);
+  await closed;
+  assert.deepEqual([acceptedIds(), adapter.disposed], [['a', 'b'], 1]);
 });

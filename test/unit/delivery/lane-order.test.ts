@@ -70,7 +70,7 @@ test('a refusal of several is halved until the one to blame stands alone', async
 });
 
 test('those that the other side names are dead letters at once, and the rest of what was refused goes again together', async () => {
-  const { lane, queue, time, adapter, store } = laneFixture({ limits: { batch: 6 } });
+  const { lane, queue, time, adapter, store } = laneFixture({ limits: { inFlight: 1, batch: 6 } });
   const bad = new Set(['b', 'e']);
   adapter.answer = (batch) => {
     const [named] = batch.filter(({ id }) => bad.has(id));
@@ -78,13 +78,14 @@ test('those that the other side names are dead letters at once, and the rest of 
       named ? failure({ disposition: 'refused', status: 6, isNamed: id === named.id }) : 'accepted',
     );
   };
-  for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) queue(key, { id: key });
+  for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) queue(key, { id: key });
   lane.start();
   await time.advance(SECOND);
   assert.deepEqual(adapter.calls, [
     ['a', 'b', 'c', 'd', 'e', 'f'],
     ['a', 'c', 'd', 'e', 'f'],
     ['a', 'c', 'd', 'f'],
+    ['g'],
   ]);
   assert.deepEqual(
     store.dead.map(({ row, status }) => [row.id, status]),
@@ -164,6 +165,38 @@ test('halving stops where the sink asks for a pause', async () => {
   );
 });
 
+test('halving stops if the sink retires, fails as a whole, is paused, or its lane closes', async () => {
+  for (const stop of ['retires', 'fails', 'is paused', 'closes'] as const) {
+    const { lane, queue, time, adapter, store } = laneFixture({ limits: { inFlight: 1, batch: 4 } });
+    const ways = {
+      retires: () => failure({ disposition: 'retired' }),
+      fails: () => failure({ scope: 'sink' }),
+      'is paused': () => {
+        store.pause('hooks');
+        lane.wake();
+        return 'accepted' as const;
+      },
+      closes: () => {
+        void lane.close();
+        return 'accepted' as const;
+      },
+    };
+    adapter.answer = (batch) => {
+      const outcome = adapter.calls.length === 1 ? failure({ disposition: 'refused' }) : ways[stop]();
+      return new Promise((resolve) => time.after(10, () => resolve(batch.map(() => outcome))));
+    };
+    for (const key of 'abcd') queue(key);
+    lane.start();
+    await time.advance(100);
+    assert.deepEqual(
+      adapter.calls.map(({ length }) => length),
+      [4, 2],
+      stop,
+    );
+    await lane.close(0);
+  }
+});
+
 test('outcomes that arrive together are stored in one write', async () => {
   const { lane, queue, time, store } = laneFixture({ answer: accept, limits: { inFlight: 50 } });
   for (let index = 0; index < 50; index++) queue(`k${index}`);
@@ -212,7 +245,7 @@ test('an idle lane has no timer and asks nothing', async () => {
 });
 
 test('nothing happens before start, and many calls of wake are one', async () => {
-  const { lane, queue, time, store, adapter } = laneFixture({ answer: hang, limits: { inFlight: 1 } });
+  const { lane, queue, time, store, adapter } = laneFixture({ answer: hang, limits: { inFlight: 2 } });
   queue('a');
   await time.advance(SECOND);
   assert.equal(adapter.calls.length, 0);
@@ -220,4 +253,14 @@ test('nothing happens before start, and many calls of wake are one', async () =>
   for (let index = 0; index < 100; index++) lane.wake();
   await time.advance(SECOND);
   assert.equal(store.asked.length, 1);
+});
+
+test('an attempt is counted with the time that its call took', async () => {
+  const { lane, queue, time, adapter, attempts } = laneFixture();
+  adapter.answer = (batch) => new Promise((resolve) => time.after(700, () => resolve(batch.map(() => 'accepted'))));
+  lane.start();
+  await time.advance(5 * SECOND);
+  queue('a');
+  await time.advance(SECOND);
+  assert.deepEqual(attempts, [{ outcome: 'accepted', count: 1, durationMs: 700 }]);
 });

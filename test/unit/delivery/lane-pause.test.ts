@@ -20,6 +20,10 @@ test('a paused sink sends nothing and gives nothing up, however old, and goes on
     ['paused', 'delivering'],
   );
   assert.equal(logs.filter(({ msg }) => msg.includes('is paused')).length, 1);
+  assert.deepEqual(
+    logs.filter(({ msg }) => msg.includes('rate')),
+    [],
+  );
 });
 
 test('a pause that was there before the start holds, and one that comes while a delivery runs lets it end', async () => {

@@ -126,6 +126,21 @@ test('what is turned away after a preparation that went well stays in trouble, w
   assert.equal(lane.status().state, 'misconfigured');
 });
 
+test('the first preparation is no recovery if it succeeds while the sink is in trouble', async () => {
+  const { lane, queue, time, adapter, far, logs } = unprepared();
+  far.error = null;
+  far.isNeeded = false;
+  adapter.answer = (batch) => {
+    far.isNeeded = true;
+    return batch.map(() => failure({ disposition: 'misconfigured', scope: 'sink', status: 403 }, 'forbidden'));
+  };
+  queue('one');
+  lane.start();
+  await time.advance(MINUTE);
+  assert.ok(far.ranMs.length >= 3);
+  assert.equal(logs.filter(({ msg }) => msg.includes('takes deliveries')).length, 0);
+});
+
 test('a probe that is prepared and then has to wait for the rate keeps its turn', async () => {
   const { lane, queue, time, adapter, far } = unprepared({ limits: { inFlight: 1, perMinute: 1 } });
   far.error = null;
@@ -137,6 +152,55 @@ test('a probe that is prepared and then has to wait for the rate keeps its turn'
   lane.start();
   await time.advance(90 * SECOND);
   assert.deepEqual(adapter.calls, [[one?.id], [other?.id]]);
+});
+
+test('a probe that is prepared goes out in its turn', async () => {
+  const { lane, queue, time, adapter, far } = unprepared({ limits: { inFlight: 1 }, random: () => 0.5 });
+  far.error = null;
+  adapter.answer = (batch) => {
+    far.isNeeded = true;
+    return batch.map(() => failure({ scope: 'sink' }));
+  };
+  const rows = ['one', 'two', 'three'].map((key) => queue(key));
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(
+    adapter.calls.slice(0, 3),
+    rows.map(({ id }) => [id]),
+  );
+});
+
+test('a key that failed before, and whose probe has to wait for the rate behind a preparation, is the next probe', async () => {
+  const limits = { inFlight: 1, perMinute: 4 };
+  const { lane, queue, time, adapter, far } = unprepared({ limits, random: () => 0.5 });
+  far.error = null;
+  adapter.answer = (batch) => {
+    far.isNeeded = true;
+    return batch.map(() => failure({ scope: 'sink' }));
+  };
+  const [one, two, three] = ['one', 'two', 'three'].map((key) => queue(key).id);
+  lane.start();
+  await time.advance(59 * SECOND);
+  assert.deepEqual(adapter.calls.flat(), [one, two, three, one]);
+  await time.advance(3 * SECOND);
+  assert.equal(adapter.calls[4]?.[0], two);
+});
+
+test('what had to wait for the rate behind a preparation goes in one batch with what was queued since', async () => {
+  const { lane, queue, time, adapter, far } = unprepared({ limits: { inFlight: 1, batch: 10, perMinute: 1 } });
+  far.error = null;
+  queue('first');
+  lane.start();
+  await time.advance(SECOND);
+  far.isNeeded = true;
+  queue('a');
+  await time.advance(SECOND);
+  for (const key of ['b', 'c', 'd']) queue(key);
+  await time.advance(MINUTE);
+  assert.deepEqual(
+    adapter.calls.map(({ length }) => length),
+    [1, 4],
+  );
 });
 
 test('rows that grow too old meanwhile become dead letters, each after an attempt', async () => {

@@ -222,6 +222,18 @@ test('a store that cannot count does not hold up what is urgent, and is told onc
   assert.equal(logs.filter(({ msg }) => msg.includes('could not be counted')).length, 1);
 });
 
+test('requests that could not be counted in the store are, at the latest, when the lane closes', async () => {
+  const { lane, queue, time, store } = laneFixture({ limits: { perMinute: 5 } });
+  store.faults.saveRequests = new Error('disk full');
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  delete store.faults.saveRequests;
+  assert.equal(store.kept.size, 0);
+  await lane.close();
+  assert.match(store.kept.get('hooks') ?? '', /"ended":\[\[\d+,1\]\]/);
+});
+
 test('where the rate cuts the search short, the one that a batch is refused for is found all the same', async () => {
   const { lane, queue, time, store, adapter } = laneFixture({ limits: { perMinute: 1, inFlight: 2, batch: 8 } });
   adapter.answer = (batch) => {

@@ -74,10 +74,15 @@ test('what was superseded while no process ran is never begun', async () => {
 
 test('a sink that does not cancel delivers everything', async () => {
   const { lane, queue, time, adapter, store } = laneFixture();
+  let signal: AbortSignal | null | undefined = null;
+  adapter.answer = (batch, _, superseded) => {
+    signal = superseded;
+    return batch.map(() => 'accepted');
+  };
   store.overtake(queue('a', { id: 'a1' }));
   lane.start();
   await time.advance(SECOND);
-  assert.deepEqual(adapter.calls, [['a1']]);
+  assert.deepEqual([adapter.calls, signal], [[['a1']], undefined]);
 });
 
 test('a run that is superseded while its lane leaves for a changed configuration ends at once', async () => {
@@ -238,4 +243,58 @@ test('what becomes obsolete while its key is in a call is superseded once the ca
   await time.advance(MINUTE);
   assert.deepEqual(adapter.calls, [['a1'], ['a2']]);
   assert.deepEqual(settledOf(store).at(1), '1 accepted superseded');
+});
+
+test('a store that cannot be read while a lane leaves is logged, and the run ends once it can be', async () => {
+  const { lane, queue, time, store, logs } = laneFixture({ cancels: true, answer: untilSuperseded });
+  const row = queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  const left = lane.leave(() => {});
+  store.overtake(row);
+  const movedOn = store.movedOn.bind(store);
+  store.movedOn = () => {
+    throw new Error('disk I/O error');
+  };
+  lane.wake();
+  await time.advance(SECOND);
+  assert.deepEqual(
+    logs.map(({ level, reason }) => [level, reason]),
+    [[50, 'disk I/O error']],
+  );
+  store.movedOn = movedOn;
+  lane.wake();
+  await time.advance(SECOND);
+  await left;
+  assert.deepEqual(settledOf(store), [`${row.seq} accepted superseded`]);
+});
+
+test('a call that has ended is not told any more that its event has moved on', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ cancels: true });
+  const signals: (AbortSignal | undefined)[] = [];
+  adapter.answer = (batch, _, superseded) => {
+    signals.push(superseded);
+    return batch.map(() => failure({ disposition: 'misconfigured' }));
+  };
+  const row = queue('a');
+  lane.start();
+  await time.advance(1);
+  store.overtake(row);
+  lane.wake();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 1);
+  assert.deepEqual(
+    signals.map((signal) => signal?.aborted),
+    [false],
+  );
+});
+
+test('of many rows that are superseded at once, 500 at a time end, and nearly all of them without an attempt', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ cancels: true, limits: { inFlight: 1 } });
+  const rows = Array.from({ length: 1_100 }, (_, index) => queue(`key${index}`));
+  store.overtake(...rows);
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 1_100);
+  assert.ok(adapter.calls.length <= 2, `${adapter.calls.length} calls`);
 });

@@ -77,6 +77,25 @@ test('where all places are taken each urgent event finds one more, as many as th
   assert.deepEqual([adapter.calls.flat().toSorted(), adapter.overlaps], [['a', 'b', 'c', 'd', 'p', 'q', 'r'], []]);
 });
 
+test('if the places of a sink become fewer while calls run, urgent rows wait until enough have ended', async () => {
+  const fixture = laneFixture({ limits: { inFlight: 3 } });
+  const { lane, queue, time, adapter } = fixture;
+  slow(fixture, MINUTE);
+  for (let index = 0; index < 9; index++) {
+    announce(fixture, `p${index}`, 30 * SECOND + index);
+    queue(`p${index}`);
+  }
+  lane.start();
+  await time.advance(SECOND);
+  adapter.limits = { ...adapter.limits, inFlight: 1 };
+  lane.wake();
+  await time.advance(SECOND);
+  assert.equal(adapter.calls.length, 3);
+  await time.advance(MINUTE);
+  assert.equal(adapter.calls.length, 4);
+  await end(fixture);
+});
+
 test('an event that waits for a place finds one when two minutes are left', async () => {
   const fixture = laneFixture({ limits: { inFlight: 1, urgentInFlight: 1, callMs: 2 * HOUR } });
   const { lane, queue, time, adapter } = fixture;
@@ -128,6 +147,20 @@ test('a batch that is being halved lets an urgent event go in between', async ()
   assert.ok(adapter.calls.flat().includes('p'), 'one call at most comes before it');
   await time.advance(MINUTE);
   assert.deepEqual([store.accepted.length, store.dead.map(({ row }) => row.id)], [64, ['bad']]);
+});
+
+test('an event that becomes urgent in a batch that is being halved does not interrupt it', async () => {
+  const fixture = laneFixture({ limits: { inFlight: 1, batch: 4 } });
+  const { lane, queue, time, adapter } = fixture;
+  adapter.answer = (batch) => {
+    const outcome = batch.some(({ id }) => id === 'bad') ? failure({ disposition: 'refused' }) : 'accepted';
+    return new Promise((resolve) => time.after(SECOND, () => resolve(batch.map(() => outcome))));
+  };
+  announce(fixture, 'p', 2 * MINUTE + 500);
+  for (const id of ['a', 'b', 'p', 'bad']) queue(id, { id });
+  lane.start();
+  await time.advance(MINUTE);
+  assert.deepEqual(adapter.calls, [['a', 'b', 'p', 'bad'], ['a', 'b'], ['p', 'bad'], ['p'], ['bad']]);
 });
 
 test('where nothing is urgent, or nothing of it is queued, the store is asked no more than before', async () => {

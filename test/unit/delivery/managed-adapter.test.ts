@@ -2,9 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Adapter, Outcome } from '../../../adapters/adapter.ts';
-import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
+import {
+  broken,
+  isContractBreach,
+  manageAdapter,
+  miscounted,
+  timedOut,
+} from '../../../src/delivery/managed-adapter.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { sampleDelivery } from '../../adapters/sample-deliveries.ts';
+import { settle } from '../../virtual/virtual-time.ts';
 
 const never = new AbortController().signal;
 const BATCH = [sampleDelivery({ seq: 1 }), sampleDelivery({ seq: 2 })];
@@ -41,6 +48,8 @@ test('what the start of the adapter has to end is ended before it is closed', as
   const managed = manageAdapter({ ...adapter, start }, 'hooks');
   void managed.start?.();
   const disposed = managed[Symbol.asyncDispose]();
+  await settle();
+  assert.deepEqual(log, []);
   held.resolve();
   await disposed;
   assert.deepEqual(log, ['started', 'close']);
@@ -123,4 +132,60 @@ test('limits are asked each time, and an adapter without a preparation has none'
   );
   assert.deepEqual([managed.limits.perMinute, managed.limits.perMinute], [1, 2]);
   assert.equal(managed.preparation, undefined);
+});
+
+test('a preparation that has succeeded is no longer needed, and what runs is shown if the adapter can tell', async () => {
+  const { adapter } = setUp();
+  let isNeeded = true;
+  const preparation = {
+    get isNeeded() {
+      return isNeeded;
+    },
+    run: async () => {
+      isNeeded = false;
+    },
+  };
+  const work = { seq: 1, eventId: null, sinceMs: 5, attempt: 1, last: null };
+  const managed = manageAdapter({ ...adapter, preparation, running: () => [work] }, 'hooks');
+  assert.equal(managed.preparation?.isNeeded, true);
+  await managed.preparation?.run(never);
+  assert.equal(managed.preparation?.isNeeded, false);
+  assert.deepEqual(managed.running?.(), [work]);
+  assert.equal(manageAdapter(adapter, 'hooks').running, undefined);
+});
+
+test('a broken contract of an adapter is named with its sink, is retried, and shows only the kind of an exception', () => {
+  const coded = Object.assign(new TypeError('secret'), { code: 'ERR_X' });
+  const breaches = [
+    timedOut('hooks', 90_000),
+    miscounted('hooks', 3, 2),
+    broken('hooks', coded),
+    broken('hooks', new RangeError('secret')),
+    broken('hooks', 'secret'),
+  ];
+  assert.deepEqual(
+    breaches.map(({ code, message, disposition }) => [code, message, disposition]),
+    [
+      [
+        'BRIDGE_DELIVERY_TIMEOUT',
+        'delivery to sink hooks had not ended after 1.5 min and was given up; it will be tried again',
+        'retry',
+      ],
+      [
+        'BRIDGE_DELIVERY_OUTCOMES',
+        'the adapter of sink hooks gave 2 outcomes for 3 deliveries; all of them will be tried again; please report it',
+        'retry',
+      ],
+      [
+        'BRIDGE_DELIVERY_FAILED',
+        'the adapter of sink hooks failed with a TypeError (ERR_X); it will be tried again',
+        'retry',
+      ],
+      ['BRIDGE_DELIVERY_FAILED', 'the adapter of sink hooks failed with a RangeError; it will be tried again', 'retry'],
+      ['BRIDGE_DELIVERY_FAILED', 'the adapter of sink hooks failed with a string; it will be tried again', 'retry'],
+    ],
+  );
+  assert.equal(breaches[2]?.cause, coded);
+  assert.ok(breaches.every(isContractBreach));
+  assert.equal(isContractBreach(new BridgeError('BRIDGE_INTERNAL', 'not now', { disposition: 'retry' })), false);
 });

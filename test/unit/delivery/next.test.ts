@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { KeyState } from '../../../src/delivery/key-state.ts';
 import { INITIAL, type LaneState, occupied } from '../../../src/delivery/lane-state.ts';
 import type { Moment } from '../../../src/delivery/moment.ts';
-import { next, type QueueView, shown } from '../../../src/delivery/next.ts';
+import { type Hold, next, type QueueView, shown } from '../../../src/delivery/next.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
 
@@ -120,6 +120,13 @@ const ROWS: readonly Row[] = [
     shows: 'probing',
   },
   {
+    when: 'it is open, and the urgent row is in a call already',
+    state: { opening: opening(60_000), busy: new Set(['c']), calls: 1 },
+    queued: { urgent: ['c'] },
+    does: 'wait 60000',
+    shows: 'probing',
+  },
+  {
     when: 'it is open and somebody has to correct something: urgent rows bring nothing forward',
     state: { opening: opening(60_000, { disposition: 'misconfigured' }), isMisconfigured: true },
     queued: { urgent: ['c'] },
@@ -177,6 +184,13 @@ const ROWS: readonly Row[] = [
     shows: 'probing',
   },
   {
+    when: 'all keys that have rows had their turn: another round, whatever other keys had',
+    state: { opening: due, ...failing({ a: { probed: 'alive' }, gone: {} }) },
+    queued: { keys: ['a'] },
+    does: 'probe a',
+    shows: 'probing',
+  },
+  {
     when: 'the breaker is open and nothing is queued',
     state: { opening: due },
     queued: { keys: [] },
@@ -190,6 +204,19 @@ const ROWS: readonly Row[] = [
     shows: 'held',
   },
   { when: 'every place is taken', state: { calls: 2 }, does: 'wait -', shows: 'delivering' },
+  {
+    when: 'every place is taken, and a key is due again: no timer would help',
+    state: { calls: 2, ...failing({ a: { dueMs: NOW.elapsedMs } }) },
+    does: 'wait -',
+    shows: 'backing off',
+  },
+  {
+    when: 'the rate is used up for longer than a key backs off',
+    state: failing({ a: { dueMs: 60_000 } }),
+    queued: { view: { hold: () => HOLD, places: () => 0, urgentPlaces: () => 0 } },
+    does: 'wait 60000',
+    shows: 'held',
+  },
   {
     when: 'every place is taken, and an event becomes urgent',
     state: { calls: 2 },
@@ -230,6 +257,12 @@ const ROWS: readonly Row[] = [
     queued: { urgent: ['c'] },
     does: 'send a,b',
     shows: 'backing off',
+  },
+  {
+    when: 'a key was only probed',
+    state: failing({ a: { failures: 0, probed: 'alive' } }),
+    does: 'send a,b',
+    shows: 'delivering',
   },
   {
     when: 'a key is due again',
@@ -275,6 +308,119 @@ for (const { when, state = {}, queued = {}, does, shows } of ROWS) {
     assert.equal(shown({ ...INITIAL, ...state }, NOW.elapsedMs, hold).state, shows);
   });
 }
+
+function step(state: Partial<LaneState>, queued: Queued) {
+  return next({ ...INITIAL, ...state }, NOW, queueOf(queued));
+}
+
+test('an operator sees who paused a sink, why it is retired, held or in trouble, and until when', () => {
+  const at = (state: Partial<LaneState>, hold: Hold | null = null) => {
+    const { reason, untilMs } = shown({ ...INITIAL, ...state }, NOW.elapsedMs, hold);
+    return [reason, untilMs];
+  };
+  assert.deepEqual(at({ pause: paused }), ['paused by orders', null]);
+  assert.deepEqual(at({ retired }), ['gone', null]);
+  assert.deepEqual(at({ heldUntilMs: 60_000, lastFailure: 'no' }), ['no', 60_000]);
+  assert.deepEqual(at({}, HOLD), [HOLD.reason, HOLD.untilMs]);
+  assert.deepEqual(at({ opening: due, lastFailure: 'no' }), ['no', null]);
+  assert.deepEqual(at(failing({ a: {} })), ['no', null]);
+  assert.deepEqual(at({ lastFailure: 'no' }), [null, null]);
+});
+
+test('a key that is due and finds no place keeps the count of its failures', () => {
+  const { keys } = failing({ a: { failures: 5 } });
+  assert.equal(step({ keys, calls: 2 }, { keys: ['a'] }).state.keys.get('a')?.failures, 5);
+});
+
+test('the limit of a batch after a refusal holds until all that was queued is on its way', () => {
+  const state = { largestBatch: 1 };
+  assert.equal(step(state, { keys: ['a', 'b', 'c'], ...batches(9) }).state.largestBatch, 1);
+  assert.equal(step(state, { keys: ['a', 'b'], ...batches(9) }).state.largestBatch, 1, 'there may be more');
+  assert.equal(step(state, { keys: ['a'], ...batches(9) }).state.largestBatch, Number.POSITIVE_INFINITY);
+});
+
+test('whether the rate holds anything up is asked for the rows that could go otherwise', () => {
+  const asked: (readonly string[])[] = [];
+  const view: Partial<QueueView> = {
+    hold: (except) => {
+      asked.push(except());
+      return null;
+    },
+  };
+  step(failing({ a: { dueMs: 60_000 } }), { keys: ['a'], view });
+  step({ busy: new Set(['b']), calls: 2 }, { keys: ['a', 'b'], view });
+  step({ opening: due, busy: new Set(['b']) }, { keys: ['a', 'b'], view });
+  assert.deepEqual(asked, [['a'], ['b'], []]);
+});
+
+test('rows are read in blocks of 256 at most, unless one batch holds more', () => {
+  const limits: number[] = [];
+  const ask = (places: number, batch: number) =>
+    step(
+      {},
+      {
+        keys: [],
+        places: [places, 0],
+        view: {
+          limits: { batch, batchBytes: 1_000 },
+          rows: (_, limit) => {
+            limits.push(limit);
+            return [];
+          },
+        },
+      },
+    );
+  ask(3, 10);
+  ask(100, 10);
+  ask(2, 500);
+  assert.deepEqual(limits, [30, 256, 500]);
+});
+
+test('an urgent probe counts as alive, and the next one need not be urgent', () => {
+  const { kind, state } = step(
+    { opening: opening(NOW.elapsedMs, { longEnded: true }) },
+    { keys: ['a'], urgent: ['a'] },
+  );
+  assert.deepEqual([kind, state.wasProbeUrgent, state.calls, [...state.busy]], ['probe', true, 1, ['a']]);
+  assert.deepEqual([state.keys.get('a')?.probed, state.opening?.longEnded], ['alive', false]);
+});
+
+test('probes come as seldom as for events that ended long ago only if no other one is queued', () => {
+  const view: Partial<QueueView> = { isLongEnded: ({ partitionKey }) => partitionKey.startsWith('old') };
+  const probeOf = (keys: readonly string[], more: Partial<LaneState> = {}) => {
+    const { state } = step({ opening: due, wasProbeUrgent: true, ...more }, { keys, view });
+    const [key = ''] = state.busy;
+    return [key, state.keys.get(key)?.probed, state.opening?.longEnded, state.wasProbeUrgent];
+  };
+  assert.deepEqual(probeOf(['old1', 'old2']), ['old1', 'long ended', true, false]);
+  assert.deepEqual(probeOf(['old1', 'live']), ['old1', 'long ended', false, false]);
+  assert.deepEqual(probeOf(['live', 'old1']), ['live', 'alive', false, false]);
+  const turns = (probed: KeyState['probed']) => failing({ before: { probed }, other: { probed: 'long ended' } });
+  assert.deepEqual(probeOf(['old1', 'before'], turns('alive')), ['old1', 'long ended', false, false]);
+  assert.deepEqual(probeOf(['old1', 'before'], turns('long ended')), ['old1', 'long ended', true, false]);
+  const many = Array.from({ length: 101 }, (_, index) => `old${index}`);
+  assert.deepEqual(probeOf(many), ['old0', 'long ended', false, false], 'there may be others behind them');
+});
+
+test('a key that never failed is probed before a hundred that did, though it is queued behind them', () => {
+  const bad = Array.from({ length: 100 }, (_, index) => `bad${index}`);
+  const ill = failing(Object.fromEntries(bad.map((name) => [name, {}])));
+  const keys = new Map([
+    ...ill.keys,
+    ['tried', key({ failures: 0, probed: 'alive' })] as const,
+    ['well', key({ failures: 0 })] as const,
+  ]);
+  const { state } = step({ opening: due, keys }, { keys: [...bad, 'tried', 'well'] });
+  assert.deepEqual([...state.busy], ['well']);
+});
+
+test('a thousand failing keys are forgotten before the next probe', () => {
+  const keys = new Map(Array.from({ length: 1_000 }, (_, index) => [`bad${index}`, key({})] as const));
+  const { state } = step({ opening: due, keys }, { keys: ['bad7', 'bad8'] });
+  assert.deepEqual([...state.keys.keys()], ['bad7']);
+  keys.delete('bad0');
+  assert.equal(step({ opening: due, keys }, { keys: ['bad7', 'bad8'] }).state.keys.size, 999);
+});
 
 const names = ['a', 'b', 'c', 'd', 'e'];
 const anyKey = fc.record({

@@ -46,6 +46,23 @@ test('less than asked for comes only where the store has no more', () => {
   assert.deepEqual(ids(take(['a'], 3)), ['b:2']);
 });
 
+test('what was read ahead of a key that may not go now is left out, and goes later', () => {
+  const { store, ahead } = fixture('abc');
+  assert.deepEqual(ids(ahead.rows([], 1)), ['a:1']);
+  assert.deepEqual(ids(ahead.rows(['b'], 2)), ['a:1', 'c:3']);
+  assert.deepEqual(ids(ahead.rows([], 2)), ['a:1', 'b:2']);
+  assert.equal(store.asked.length, 1);
+});
+
+test('a block of rows is not taken for all of the queue', () => {
+  const keys = Array.from({ length: 40 }, (_, index) => String.fromCharCode(0x4e00 + index));
+  const { take } = fixture(keys.join(''));
+  const busy: string[] = [];
+  for (let rows = take(busy, 1); rows.length > 0; rows = take(busy, 1))
+    busy.push(...rows.map(({ partitionKey }) => partitionKey));
+  assert.deepEqual(busy, keys);
+});
+
 test('the next row of a key that a row was taken of is read again: by then it may not go any more', () => {
   const { accept, take } = fixture('aba');
   const [first, second] = [take([], 1), take([], 1)];

@@ -56,3 +56,41 @@ test('when the events are others, what was read before is not taken for urgent a
   assert.ok(!rows.has(now, 'a'));
   assert.deepEqual(take(now, 10), ['b1']);
 });
+
+test('what was read of an event that is not urgent any more is left out', () => {
+  const { rows } = given(['a1', 'b1']);
+  assert.equal(rows.rows(['a', 'b'], [], 2).length, 2);
+  assert.deepEqual(
+    rows.rows(['b'], [], 2).map(({ id }) => id),
+    ['b1'],
+  );
+});
+
+test('a row that was sent and accepted does not come again', () => {
+  const { store, take } = given(['a1', 'a2']);
+  const keys = ['a'];
+  assert.deepEqual(take(keys, 1), ['a1']);
+  store.settle('hooks', [{ seq: 1, result: 'accepted' }]);
+  assert.deepEqual(take(keys, 1), ['a2']);
+});
+
+test('a key whose rows did not fit in one read is not taken for one without rows', () => {
+  const many = (key: string, count: number) => Array.from({ length: count }, (_, index) => `${key}${index}`);
+  const few = given([...many('a', 40), 'b1']);
+  assert.deepEqual(few.take(['a', 'b'], 1), ['a0']);
+  assert.deepEqual(few.take(['a', 'b'], 1, ['a']), ['b1']);
+
+  const keys = [...many('key', 299).map((key) => `${key}-`), 'x', 'y'];
+  const parts = given(['key0-1', ...many('x', 40), 'y1']);
+  assert.deepEqual(parts.take(keys, 1), ['key0-1']);
+  assert.deepEqual(parts.take(keys, 1, ['key0-', 'x']), ['y1']);
+});
+
+test('a key without rows is not asked for again with those whose rows are read again', () => {
+  const { store, take } = given(['a1', 'a2']);
+  const keys = ['a', 'b'];
+  take(keys, 1);
+  store.settle('hooks', [{ seq: 1, result: 'accepted' }]);
+  assert.deepEqual(take(keys, 1), ['a2']);
+  assert.deepEqual(store.askedOf, [['a', 'b'], ['a']]);
+});

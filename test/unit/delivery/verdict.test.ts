@@ -50,6 +50,49 @@ const refused = failure({ disposition: 'refused' });
 const waits = ({ keys }: LaneState, name: string) => (keys.get(name)?.dueMs ?? 0) - NOW.elapsedMs;
 const probeWaits = ({ opening }: LaneState) => (opening?.dueMs ?? 0) - NOW.elapsedMs;
 
+test('each outcome is stored for its row: accepted, failed, or a dead letter with the status, or else the code, of its error', () => {
+  const store = new MemoryLaneStore(() => 0);
+  const settled = (outcomes: readonly Outcome[], change = 'scheduled', oldestMs = -1) => {
+    const rows = outcomes.map((_, index) => ({ ...store.queue('hooks', 'a', { change, id: 'a1' }), seq: index }));
+    return judge(rows, outcomes, oldestMs).map((verdict) => [
+      verdict.outcome,
+      'settlement' in verdict ? verdict.settlement : null,
+    ]);
+  };
+  const dead = (seq: number, reason: string, status: unknown) => [reason, { seq, result: 'dead', reason, status }];
+  assert.deepEqual(settled([failure({ disposition: 'refused', status: 422 }), 'accepted', failure({})]), [
+    dead(0, 'refused', 422),
+    ['accepted', { seq: 1, result: 'accepted' }],
+    ['retry', { seq: 2, result: 'failed', status: 'BRIDGE_INTERNAL' }],
+  ]);
+  assert.deepEqual(settled([failure({ disposition: 'expired', status: 'before start' })]), [
+    dead(0, 'expired', 'before start'),
+  ]);
+  assert.deepEqual(settled([retry, 'accepted'], 'scheduled', 0), [
+    dead(0, 'expired', 'BRIDGE_INTERNAL'),
+    ['accepted', { seq: 1, result: 'accepted' }],
+  ]);
+  const agreed = { result: 'accepted', approves: true } as const;
+  for (const [change, more] of [
+    ['scheduled', { approves: 'a1' }],
+    ['updated', { approves: 'a1' }],
+    ['ended', {}],
+  ] as const)
+    assert.deepEqual(settled([agreed], change), [['accepted', { seq: 0, result: 'accepted', ...more }]]);
+  assert.deepEqual(settled([{ result: 'accepted', status: 'drained' }]), [
+    ['accepted', { seq: 0, result: 'accepted', status: 'drained' }],
+  ]);
+});
+
+test('a failure is reported as known if the breaker is open, or if it is what shows that the sink is misconfigured', () => {
+  const isKnown = (error: Outcome, call: Call = {}) =>
+    after([['a', error]], call).news.find((each) => each.kind === 'failed')?.isKnown;
+  assert.deepEqual(
+    [isKnown(retry), isKnown(failure({ disposition: 'misconfigured' })), isKnown(retry, { state: { opening: open } })],
+    [false, true, true],
+  );
+});
+
 test('a key backs off by its own failures: 250 ms doubling to 10 s, 5 min if its event ended long ago, 2 s if it is urgent', () => {
   for (const [failures, call, expected] of [
     [0, {}, 250],

@@ -79,6 +79,28 @@ test('after the end of an event, its names stay in use for the rest of each budg
   );
 });
 
+test('what is in use of a budget is each of its machines once, with the event that ends last, until its rest is over', () => {
+  const allotment = compileAllotment({ databases: { resources: ['db_*'], atMost: 3, restMs: 1000 } });
+  const ended = { resources: ['DB_1', 'db_2', 'web_1'], endedMs: 10_000 };
+  const later = { resources: ['db_2'], endedMs: 10_500 };
+  const running = { resources: ['Db_1', 'db_3'], endedMs: null };
+  const inUse = (nowMs: number) => {
+    const found = allotment.inUse('databases', [running, later, ended], nowMs);
+    return found?.machines.map(({ name, use, untilMs }) => [name, use, untilMs]).sort();
+  };
+  assert.deepEqual(inUse(10_999), [
+    ['db_1', running, null],
+    ['db_2', later, 11_500],
+    ['db_3', running, null],
+  ]);
+  assert.deepEqual(inUse(11_500), [
+    ['db_1', running, null],
+    ['db_3', running, null],
+  ]);
+  assert.equal(allotment.inUse('databases', [], 0)?.atMost, 3);
+  assert.equal(allotment.inUse('others', [running], 0), null);
+});
+
 const names = fc.uniqueArray(fc.constantFrom('db_1', 'DB_2', 'db_2', 'db_3', 'web_1'), { maxLength: 4 });
 const database = (name: string) => name.toLowerCase().startsWith('db_');
 const count = (events: readonly (readonly string[])[]) =>

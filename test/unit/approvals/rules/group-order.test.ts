@@ -1,7 +1,7 @@
 // rankOf and turnMs: who of a group posts, and when.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { rankOf, type TurnContext, turnMs } from '../../../../src/approvals/rules/group-order.ts';
+import { inWindowMs, rankOf, type TurnContext, turnMs } from '../../../../src/approvals/rules/group-order.ts';
 import type { GroupOptions } from '../../../../src/approvals/rules/options.ts';
 import type { ApprovalDecision, EventApproval } from '../../../../src/model/approvals.ts';
 import type { Instant } from '../../../../src/model/events.ts';
@@ -85,4 +85,22 @@ test('the wait continues after restarts by the wall clock; if that was set back,
   const before = (ms: number): Instant => ({ wallMs: START_MS + ms, elapsedMs: null });
   assert.equal(turn('b_10', { since: before(-4000) }), 3000);
   assert.equal(turn('b_10', { since: before(3_600_000) }), 7000, '3 s of this process count');
+});
+
+test('in a window the turn comes no earlier than it opens, and never if it closes first', () => {
+  const window = { window: 'nights', fromMs: START_MS + 5000, untilMs: START_MS + 9000, momentMs: START_MS + 5000 };
+  const at = momentAt(2000);
+  assert.deepEqual(
+    [0, 3000, 4000, 6999, 7000, null].map((ms) => inWindowMs(window, ms, at)),
+    [3000, 3000, 4000, 6999, null, null],
+  );
+  assert.deepEqual([inWindowMs(null, 7000, at), inWindowMs(null, null, at)], [7000, null]);
+  assert.equal(inWindowMs(window, 0, momentAt(9000)), null);
+});
+
+test('a decision that is made after the opening of its window counts the time since then, unless a hold was released later', () => {
+  const window = { window: 'nights', fromMs: START_MS - 4000, untilMs: START_MS + 60_000, momentMs: START_MS - 4000 };
+  assert.equal(turn('b_10', { decision: { window } }), 3000);
+  assert.equal(turn('b_10', { decision: { window, at: momentAt(-1000) } }), 7000);
+  assert.equal(turn('b_10', { decision: { window: { ...window, momentMs: START_MS + 1000 } } }), 7000);
 });
