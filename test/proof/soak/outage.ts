@@ -76,8 +76,7 @@ export async function playedOutage(t: TestContext, options: OutageOptions): Prom
   await scene.bridge.away([]);
   const { patient: patientCatchUp, usual: usualCatchUp } = await caughtUp(scene);
   const usualFrom = scene.receiver.bodiesOf(PATHS.usual).length;
-  await retryDeadLetters(scene);
-  const { usual: deadLetters } = await caughtUp(scene);
+  const { usual: deadLetters } = await caughtUp(scene, () => retryDeadLetters(scene));
   const after = await heldBy(scene);
   await scene.stop();
   return {
@@ -99,12 +98,19 @@ async function heldBy(scene: Scene): Promise<Held> {
   return { inside: await scene.bridge.inside(), storeBytes: scene.store.pageBytes };
 }
 
-/** @throws Error if a queue is not empty after an hour of virtual time */
-async function caughtUp(scene: Scene): Promise<Readonly<Record<Sink, CatchUp>>> {
+/**
+ * @param begin queues more, some of which is delivered before it resolves
+ * @throws Error if a queue is not empty after an hour of virtual time
+ */
+async function caughtUp(
+  scene: Scene,
+  begin: () => Promise<void> = async () => {},
+): Promise<Readonly<Record<Sink, CatchUp>>> {
   const sinks = Object.keys(PATHS) as Sink[];
   const fromPoll = scene.polls;
   const counts = () => sinks.map((sink) => scene.receiver.bodiesOf(PATHS[sink]).length);
   const before = counts();
+  await begin();
   const silentUntil = before.map(() => fromPoll);
   while (sinks.some((sink) => scene.queueOf(sink).queued > 0)) {
     if (scene.polls - fromPoll > PATIENCE_POLLS)
