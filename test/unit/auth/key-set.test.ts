@@ -155,6 +155,23 @@ test('a key that is withdrawn while a signature waits for its turn does not veri
   assert.equal((await second).kind, 'refused');
 });
 
+test('a key that is new since its look-up began verifies the token', async (t) => {
+  const { issuer, time, options } = await fixture(t);
+  const key = (await importJWK(issuer.publicJwk('one'))) as CryptoKey;
+  const keys = {
+    generation: 1,
+    areFresh: true,
+    keyFor: async () => {
+      const found = keys.generation === 2 ? key : null;
+      keys.generation = 2;
+      return found;
+    },
+    check: async () => {},
+  };
+  const verifier = new JwtVerifier(options, new Map([['orders', 'orders']]), time, pino({ level: 'silent' }), keys);
+  assert.equal((await verifier.verify(await issuer.token(time.wallMs()), 'here')).kind, 'approver');
+});
+
 test('a key that is withdrawn during its look-up does not verify the token', async (t) => {
   const { issuer, time, options } = await fixture(t);
   const key = (await importJWK(issuer.publicJwk('one'))) as CryptoKey;
@@ -197,7 +214,7 @@ test('a key that leaves the file of the key set is withdrawn within a second, al
 });
 
 test('a new key is fetched when a token names it, at most every 30 s', async (t) => {
-  const { issuer, time, ask } = await fixture(t);
+  const { issuer, time, keys, ask } = await fixture(t);
   await ask();
   await issuer.addKey('two', 'RS256');
   await issuer.addKey('three', 'RS256');
@@ -207,6 +224,7 @@ test('a new key is fetched when a token names it, at most every 30 s', async (t)
   assert.equal(issuer.requests, 1);
   issuer.published = ['one', 'two'];
   await time.advance(1);
+  assert.notEqual(await keys.keyFor({ alg: 'RS256', kid: 'two' }), null);
   assert.equal(await ask({ kid: 'two' }), 'approver');
   for (let attempt = 0; attempt < 5; attempt++) assert.equal(await ask({ kid: 'three' }), 'refused');
   assert.equal(issuer.requests, 2);
@@ -401,6 +419,7 @@ test('a key set in a file is read again when it changes, and a bad one leaves th
   assert.equal(await ask('one'), 'approver');
   assert.equal(await ask('two'), 'refused');
   assert.equal(await keys.keyFor({ alg: 'RS256', kid: 'two' }), null);
+  assert.equal(keys.areFresh, true, 'a token verified before is not verified again');
   writeFileSync(path, '{"keys":');
   await time.advance(1000);
   assert.equal(await ask('one'), 'approver');
