@@ -1,7 +1,7 @@
 // Lease files and registry output as machines write them → the metadata service's base address.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -250,6 +250,12 @@ describe('a machine', () => {
     assert.equal(await readOptionAddress(await machine(t, files)), '168.63.129.16');
   });
 
+  test('with a lease that is gone when it is looked at reads the others', async (t) => {
+    const part = await machine(t, { 'var/lib/dhcp/dhclient.leases': DHCLIENT });
+    await symlink(join(part.root, 'nowhere'), join(part.root, 'var/lib/dhcp/dhclient.eth1.leases'));
+    assert.equal(await readOptionAddress(part), '168.63.129.16');
+  });
+
   test('without any lease gives nothing', async (t) =>
     assert.equal(await readOptionAddress(await machine(t, {})), null));
 
@@ -287,10 +293,13 @@ describe('a machine', () => {
   test('without a reg program gives a BridgeError', {
     skip: process.platform === 'win32' && 'Windows has it',
   }, async () => {
-    await assert.rejects(
-      thisMachine().queryRegistry(),
-      (error) => error instanceof BridgeError && error.code === 'BRIDGE_METADATA_UNDISCOVERED',
-    );
+    await assert.rejects(thisMachine().queryRegistry(), (error) => {
+      assert.ok(error instanceof BridgeError);
+      assert.equal(error.code, 'BRIDGE_METADATA_UNDISCOVERED');
+      assert.match(error.message, /^cannot read the registry: .*reg/);
+      assert.equal((error.cause as { readonly code: string }).code, 'ENOENT');
+      return true;
+    });
   });
 });
 
