@@ -551,6 +551,8 @@ describe('instance', () => {
       { name: 'number', value: 7 },
       { name: 'long', value: 'x'.repeat(1025) },
       { name: 'broken', value: '\ud800' },
+      { value: 'nameless' },
+      { name: 'x'.repeat(1025), value: 'shop' },
       'team:other',
       null,
     ];

@@ -60,6 +60,12 @@ describe('a request', () => {
     assert.equal(fake.requests.length, 2);
   });
 
+  test('gives the first value of a header that comes twice', async (t) => {
+    const { fake, transport, get } = await start(t);
+    fake.next({ raw: 'HTTP/1.1 410 Gone\r\nRetry-After: 7\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n' });
+    assert.equal((await transport.send(get, never)).headers['retry-after'], '7');
+  });
+
   test('posts its body with its length', async (t) => {
     const { fake, transport, post } = await start(t);
     await transport.send(post, never);
@@ -338,6 +344,14 @@ describe('closing', () => {
     response.end('{}');
     assert.equal((await answer).status, 200);
     await closed;
+  });
+
+  test('before any request closes nothing, and leaves nothing', () => {
+    const time = new VirtualTime();
+    const transport = createHttpTransport(time);
+    transport.close();
+    transport.close();
+    assert.equal(time.pending, 0);
   });
 
   test('closes an idle connection at once', async (t) => {

@@ -1,6 +1,6 @@
 // Full stores, damaged files, impossible folders → clear errors, and nothing half stored.
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
@@ -96,11 +96,15 @@ test('damage that is found later is reported as such', (t) => {
   assert.throws(() => queuedIds(outbox), { code: 'BRIDGE_STORE_DAMAGED' });
 });
 
-test('an unfinished new store is created again', (t) => {
+test('an unfinished new store is created again, and nothing of it is left', (t) => {
   const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'outbox.db.new'), 'cut off');
+  for (const suffix of ['', '-wal', '-shm']) writeFileSync(join(folder, `outbox.db.new${suffix}`), 'cut off');
   using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
   assert.equal(outbox.known.load().lastGoodAt !== null, false);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('outbox.db.new')),
+    [],
+  );
 });
 
 test('only the owner can access a new folder, and the store in a folder that is open to others', (t) => {
