@@ -131,6 +131,7 @@ test('state and blindness are stored in the same commit, each only if it is give
   assert.equal(outbox.known.lastEndedMs('a'), 5_000, 'the given time counts');
   committer.step({ blindness: null }, nothing);
   assert.deepEqual([committer.blindness, outbox.known.blindness()], [null, null]);
+  assert.equal(committer.state.events.size, 0, 'a step without a state changes none');
 });
 
 test('a step for a waiting caller that fails throws, and state and blindness stay', (t) => {
@@ -198,6 +199,30 @@ for (const first of ['transaction', 'heartbeat'] as const) {
     failing.transaction = null;
     committer.advance({ state }, nothing);
     assert.deepEqual([committer.fault, lines()], [null, [[30, STORED_AGAIN, undefined]]]);
+  });
+}
+
+for (const [what, fail] of Object.entries<(parts: ReturnType<typeof start>) => void>({
+  'a commit for a waiting caller': ({ committer, failing }) => {
+    failing.transaction = FULL;
+    assert.throws(() => committer.commit(nothing), FULL);
+  },
+  'a bug in the flow': ({ committer }) =>
+    committer.advance({}, () => {
+      throw new Error('a bug');
+    }),
+})) {
+  test(`a time that is stored, after one that was not, does not end the fault of ${what}`, (t) => {
+    const parts = start(t);
+    const { committer, failing, lines } = parts;
+    const state = knownState([]);
+    fail(parts);
+    for (const isFailing of [false, true, false]) {
+      failing.heartbeat = isFailing;
+      committer.keep(state);
+      assert.notEqual(committer.fault, null);
+    }
+    assert.equal(lines().length, 1);
   });
 }
 

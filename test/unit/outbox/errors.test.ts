@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
 import type { BridgeError } from '../../../src/errors.ts';
-import { isBusy, startFault, storeError } from '../../../src/outbox/errors.ts';
+import { damaged, isBusy, startFault, storeError } from '../../../src/outbox/errors.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { append, entry, queuedIds, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
@@ -161,6 +161,11 @@ test('each error of the disk and of SQLite says what failed and what to do, with
     [sqlite(5), 'BRIDGE_STORE_FAILED', locked],
     [sqlite(6), 'BRIDGE_STORE_FAILED', locked],
     [sqlite(19), 'BRIDGE_INTERNAL', `the store ${file} rejected a row: words`],
+    [
+      sqlite(11),
+      'BRIDGE_STORE_DAMAGED',
+      `the store file ${file} is damaged (words). Stop the bridge and put back a copy of its folder, or move the folder away to start with an empty store; the bridge then does not deliver the CloudEvents queued in it`,
+    ],
     [sqlite(10), 'BRIDGE_STORE_FAILED', unable],
     [system('EIO'), 'BRIDGE_STORE_FAILED', unable],
     [system('EACCES'), 'BRIDGE_STORE_FAILED', `this user may not open or write the store ${file} (EACCES): ${right}`],
@@ -245,7 +250,13 @@ test('an error of the work inside a transaction passes unchanged', (t) => {
 test('use of a closed store is an error that says so', (t) => {
   const { outbox } = testStore(t);
   outbox.close();
-  assert.throws(() => queuedIds(outbox), { code: 'BRIDGE_INTERNAL', message: /after it was closed/ });
+  assert.throws(
+    () => queuedIds(outbox),
+    (error: BridgeError) => {
+      assert.deepEqual([error.code, error.cause instanceof Error], ['BRIDGE_INTERNAL', true]);
+      return /after it was closed/.test(error.message);
+    },
+  );
   assert.throws(() => outbox.transact(() => undefined), { code: 'BRIDGE_INTERNAL', message: /after it was closed/ });
 });
 
@@ -257,6 +268,7 @@ test('a full disk says that a running bridge continues, and a bridge that starts
   const atStart = startFault(error) as Error & { code: string };
   assert.equal(atStart.message, `the bridge cannot start: ${full}, then start the bridge again`);
   assert.equal(atStart.code, 'BRIDGE_STORE_FULL');
-  const other = new Error('x');
-  assert.equal(startFault(other), other);
+  assert.equal((atStart as BridgeError).cause, noSpace);
+  const damage = damaged('/s/outbox.db', 'it is empty');
+  for (const other of [new Error('x'), damage]) assert.equal(startFault(other), other);
 });

@@ -1,8 +1,9 @@
 // The lock of a store → who holds it, also after a kill, and never a second `run`.
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isBusy } from '../../../src/outbox/errors.ts';
 import { isUnused, lockHolder, StoreLock } from '../../../src/outbox/lock.ts';
 import { folderOf } from '../../support/folder.ts';
 
@@ -26,6 +27,10 @@ test('a second lock is rejected with the process that holds the first, and relea
     message: `the store ${folder} is in use by process ${process.pid}: only one "run" can use a store. Stop that process, or set store.path to another folder`,
   });
   assert.equal(lockHolder(folder), `process ${process.pid}`, 'the rejected one took nothing away');
+  assert.throws(
+    () => new StoreLock(folder),
+    ({ cause }: Error) => isBusy(cause),
+  );
   lock[Symbol.dispose]();
   assert.deepEqual([lockHolder(folder), isUnused(folder)], [null, true]);
   assert.deepEqual(readdirSync(folder), ['lock.db']);
@@ -65,5 +70,14 @@ test('a path that is not a folder has an unknown use, and a lock in it is an err
   writeFileSync(file, '');
   assert.equal(isUnused(file), null);
   assert.equal(lockHolder(file), null);
-  assert.throws(() => new StoreLock(file), { code: 'BRIDGE_STORE_FAILED' });
+  assert.throws(() => new StoreLock(file), { code: 'BRIDGE_STORE_FAILED', message: /\(ENOTDIR/ });
+});
+
+test('looking for the holder leaves no file open', (t) => {
+  const folder = folderOf(t);
+  new StoreLock(folder)[Symbol.dispose]();
+  const open = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
+  const before = open();
+  for (let look = 0; look < 20; look++) assert.equal(lockHolder(folder), null);
+  assert.ok(open() < before + 10);
 });
