@@ -329,6 +329,19 @@ test('text without the three parts of a JWT is an unknown token', async (t) => {
   assert.equal(issuer.requests, 0);
 });
 
+test('without approvals.jwt, a JWT is an unknown token like any other', async (t) => {
+  const { sign, time } = await fixture(t);
+  const authenticate = createAuthenticator({
+    ...{ approvers: {}, readers: {}, jwt: null, keys: null, deps: time },
+    logger: pino({ level: 'silent' }),
+  });
+  for (const given of ['a.b.c', await sign()])
+    await assertRefused(
+      await authenticate({ token: given, certificate: null, network: '192.0.2.1' }),
+      /This token is unknown/,
+    );
+});
+
 test('an error that is not about the keys is not reported as missing keys', async (t) => {
   const bug = new TypeError('a bug');
   const keys = { generation: 1, areFresh: true, keyFor: () => Promise.reject(bug), check: async () => {} };

@@ -390,6 +390,13 @@ test('a server without TLS is reported with what to check', async (t) => {
   });
 });
 
+test('without TLS, the files of approvals.jwt.tls are not used', async (t) => {
+  const ca = new Secret({ file: 'ca.pem' });
+  ca.open('words', 'ca.pem');
+  const { keys } = await fixture(t, { tls: { ca } });
+  await keys.check();
+});
+
 test('a CA file that became unusable is a fault of approvals.jwt.tls', async (t) => {
   const { urlAt } = await secureIssuer(t);
   const ca = new Secret({ file: 'ca.pem' });
