@@ -354,6 +354,20 @@ describe('closing', () => {
     assert.equal(time.pending, 0);
   });
 
+  test('lets every running request end, also after another has ended', async (t) => {
+    const { fake, transport, get } = await start(t);
+    fake.next('hold', 'hold');
+    const first = transport.send(get, never);
+    await fake.requested();
+    const second = transport.send(get, never);
+    await fake.requested();
+    transport.close();
+    fake.held[0]?.end('{}');
+    assert.equal((await first).status, 200);
+    fake.held[1]?.end('{}');
+    assert.equal((await second).status, 200);
+  });
+
   test('closes an idle connection at once', async (t) => {
     const { fake, transport, get } = await start(t);
     fake.next('hold');
