@@ -2,7 +2,15 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
+import {
+  type CryptoKey,
+  exportJWK,
+  type GenerateKeyPairResult,
+  generateKeyPair,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
 
 export const ISSUER = 'https://login.test/tenant/v2.0';
 export const AUDIENCE = 'api://bridge';
@@ -13,7 +21,21 @@ interface SigningKey {
   readonly jwk: JWK;
 }
 
+/** By algorithm and place. An RSA key takes 0.1 s to make, so the tests of a process share keys; those of one test differ. */
+const made = new Map<string, Promise<GenerateKeyPairResult>>();
+const takenBy = new WeakMap<object, number>();
+
+function keyPairFor(test: object, alg: string): Promise<GenerateKeyPairResult> {
+  const place = takenBy.get(test) ?? 0;
+  takenBy.set(test, place + 1);
+  const name = `${alg} ${place}`;
+  const pair = made.get(name) ?? generateKeyPair(alg, { extractable: true });
+  made.set(name, pair);
+  return pair;
+}
+
 export class Issuer {
+  readonly #test: object;
   readonly #keys = new Map<string, SigningKey>();
   /** What the key set holds, by key id. */
   published: string[] = [];
@@ -22,9 +44,14 @@ export class Issuer {
   requests = 0;
   url = '';
 
+  /** Serves nothing before `start`. @param test for issuers whose keys must differ */
+  constructor(test: object = {}) {
+    this.#test = test;
+  }
+
   /** Serves until the test ends. */
   static async start(t: TestContext): Promise<Issuer> {
-    const issuer = new Issuer();
+    const issuer = new Issuer(t);
     await issuer.addKey('one', 'RS256');
     const server = createServer((_, response) => issuer.#answer(response));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -38,7 +65,7 @@ export class Issuer {
 
   /** Published from now on. */
   async addKey(kid: string, alg: string): Promise<void> {
-    const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+    const { privateKey, publicKey } = await keyPairFor(this.#test, alg);
     this.#keys.set(kid, { alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } });
     this.published.push(kid);
   }

@@ -79,6 +79,7 @@ test('a certificate identifies the approver with one of its names: DNS names ign
     approvers: {
       orders: who({ certificate: 'Orders.test', tokens: [token('orders-token-0001')] }),
       billing: who({ certificate: 'billing' }),
+      ops: who({ tokens: [token('operator-token-01')] }),
     },
   });
   const shown = (exact: string[], dns: string[] = []) => authenticate({ certificate: { exact, dns } });
@@ -203,9 +204,10 @@ test('an approver and a reader with the same name are two callers: one cannot ge
   const { folder, write, time } = tokenFiles(t, { grafana: FIRST });
   const secret = new Secret({ file: 'grafana' });
   secret.open(FIRST, join(folder, 'grafana'));
+  const log: string[] = [];
   const ask = authenticator(
     { approvers: { grafana: who({ tokens: [secret] }) }, readers: { grafana: { tokens: [token(SECOND)] } } },
-    [],
+    log,
     time,
   );
   await ask({ token: FIRST });
@@ -213,6 +215,11 @@ test('an approver and a reader with the same name are two callers: one cannot ge
   await time.advance(1000);
   assert.equal(await ask({ token: SECOND }), 'reader grafana by token');
   assert.equal(await ask({ token: FIRST }), 'approver grafana by token');
+  assert.deepEqual(
+    log.map((line) => JSON.parse(line).approver),
+    ['grafana'],
+    'only the file of the approver has a fault',
+  );
 });
 
 for (const [what, spoil] of Object.entries<(folder: string, write: (name: string, text: string) => void) => void>({
@@ -260,6 +267,18 @@ test('two approvers may exchange their tokens, and two with the same new token k
   await time.advance(1000);
   assert.equal(await ask({ token: THIRD }), 'nobody');
   assert.equal(await ask({ token: FIRST }), 'approver b by token');
+  assert.equal(log.filter((line) => JSON.parse(line).level === 50).length, 2);
+});
+
+test('an approver whose new token is rejected keeps its old one, which nobody else can get at the same time', async (t) => {
+  const { write, time, ask, log } = tokenFiles(t, { a: FIRST, b: SECOND, c: THIRD });
+  await ask({ token: FIRST });
+  write('a', SECOND);
+  write('b', THIRD);
+  await time.advance(1000);
+  assert.equal(await ask({ token: FIRST }), 'approver a by token');
+  assert.equal(await ask({ token: SECOND }), 'approver b by token');
+  assert.equal(await ask({ token: THIRD }), 'approver c by token');
   assert.equal(log.filter((line) => JSON.parse(line).level === 50).length, 2);
 });
 

@@ -5,7 +5,7 @@ import { SignJWT, UnsecuredJWT } from 'jose';
 import { pino } from 'pino';
 import { createAuthenticator } from '../../../src/auth/authenticate.ts';
 import { JwtVerifier } from '../../../src/auth/jwt.ts';
-import { openKeySet } from '../../../src/auth/key-set.ts';
+import { type KeySet, openKeySet } from '../../../src/auth/key-set.ts';
 import type { JwtOptions } from '../../../src/auth/options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { AUDIENCE, ISSUER, Issuer } from '../../far-sides/token-issuer.ts';
@@ -26,7 +26,7 @@ const OPTIONS: Omit<JwtOptions, 'jwks'> = {
 const SUBJECTS = { orders: 'orders', billing: 'Billing.Approve', ops: 'Ops.Approve', silent: null };
 
 /** An issuer and an authenticator that trusts it. */
-async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
+async function fixture(t: TestContext, options: Partial<JwtOptions> = {}, keys?: KeySet) {
   const issuer = await Issuer.start(t);
   const time = new VirtualTime();
   const log: string[] = [];
@@ -44,7 +44,7 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
     approvers,
     readers: {},
     jwt,
-    keys: openKeySet(jwt, time, logger),
+    keys: keys ?? openKeySet(jwt, time, logger),
     deps: time,
     logger,
   });
@@ -57,10 +57,8 @@ async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
   return { issuer, time, log, ask, sign };
 }
 
-/** A verifier alone; `change` is made to the key set. */
-async function startVerifier(t: TestContext, change = (keySet: string) => keySet) {
+async function startVerifier(t: TestContext) {
   const issuer = await Issuer.start(t);
-  issuer.misbehave = (response) => response.end(change(issuer.keySet()));
   const time = new VirtualTime();
   const options = { ...OPTIONS, jwks: issuer.url };
   const logger = pino({ level: 'silent' });
@@ -130,6 +128,28 @@ test('the name of an approver without a subject is rejected, and so is a propert
   const inherited = await fixture(t, { claim: 'constructor' });
   await assertRefused(await inherited.ask(await inherited.sign()), /signature or its subject is not accepted/);
 });
+
+test('exp and nbf must be numbers, before any key is fetched', async (t) => {
+  const { ask, sign, issuer } = await fixture(t);
+  await assertRefused(await ask(await sign({ exp: '9999999999' })), /never expires/);
+  await assertRefused(await ask(await sign({ nbf: '0' })), /expired or is not valid yet/);
+  assert.equal(issuer.requests, 0);
+});
+
+for (const [what, tookMs, expected] of [
+  ['until the end of the clock tolerance', 89_999, 'approver orders by jwt'],
+  ['beyond the clock tolerance', 90_000, 'rejected'],
+] as const) {
+  test(`a token that expires while its key is fetched, ${what}: ${expected}`, async (t) => {
+    const { ask, sign, time, issuer } = await fixture(t);
+    issuer.misbehave = (response) => {
+      time.pass(tookMs);
+      response.end(issuer.keySet());
+    };
+    const found = await ask(await sign({ exp: time.wallMs() / 1000 + 60 }));
+    assert.equal(typeof found === 'string' ? found : 'rejected', expected);
+  });
+}
 
 test('issuer, audience and times are checked, with the clock tolerance', async (t) => {
   const { ask, sign, time, issuer } = await fixture(t);
@@ -217,11 +237,14 @@ test('a token with exp too far ahead is rejected before any key is fetched', asy
 });
 
 test('if types are configured, typ must be one of them, case-insensitive, with or without application/', async (t) => {
-  const { ask, sign, issuer } = await fixture(t, { types: ['AT+JWT', 'application/jwt'] });
+  const { ask, sign, issuer } = await fixture(t, { types: ['AT+JWT', 'application/jwt', 'application/at/jwt'] });
   for (const typ of ['at+jwt', 'AT+JWT', 'application/at+jwt', 'Application/JWT', 'JWT'])
     assert.equal(await ask(await sign({}, { typ })), 'approver orders by jwt', typ);
   const { requests } = issuer;
-  for (const typ of ['id+jwt', 'jwt2', 'at+jwt;x', 'application/application/jwt', 'text/jwt', ''])
+  for (const typ of [
+    ...['id+jwt', 'jwt2', 'at+jwt;x', 'text/jwt', ''],
+    ...['application/application/jwt', 'at+application/jwt', 'at/jwt'],
+  ])
     await assertRefused(await ask(await sign({}, { typ })), /type \(typ\)/);
   await assertRefused(await ask(await sign()), /type \(typ\)/);
   assert.equal(issuer.requests, requests);
@@ -298,6 +321,34 @@ test('a caller without a valid signature does not learn which subjects exist', a
   assert.deepEqual(await ask(known), await ask(unknown));
 });
 
+test('text without the three parts of a JWT is an unknown token', async (t) => {
+  const { ask, sign, issuer } = await fixture(t);
+  const good = await sign();
+  const texts = ['a.b', '.b.c', 'a..c', 'a.b.', `${good}.d`, `x.${good}`, ` ${good}`, `${good}=`, `a ${good}`];
+  for (const text of texts) await assertRefused(await ask(text), /This token is unknown/);
+  assert.equal(issuer.requests, 0);
+});
+
+test('without approvals.jwt, a JWT is an unknown token like any other', async (t) => {
+  const { sign, time } = await fixture(t);
+  const authenticate = createAuthenticator({
+    ...{ approvers: {}, readers: {}, jwt: null, keys: null, deps: time },
+    logger: pino({ level: 'silent' }),
+  });
+  for (const given of ['a.b.c', await sign()])
+    await assertRefused(
+      await authenticate({ token: given, certificate: null, network: '192.0.2.1' }),
+      /This token is unknown/,
+    );
+});
+
+test('an error that is not about the keys is not reported as missing keys', async (t) => {
+  const bug = new TypeError('a bug');
+  const keys = { generation: 1, areFresh: true, keyFor: () => Promise.reject(bug), check: async () => {} };
+  const { ask, sign } = await fixture(t, {}, keys);
+  await assert.rejects(ask(await sign()), bug);
+});
+
 test('text that is not a JWT is rejected without an internal error', async (t) => {
   const { ask, issuer, log } = await fixture(t);
   const b64 = (text: string) => Buffer.from(text).toString('base64url');
@@ -348,9 +399,10 @@ test('a flood of forged tokens from one network does not delay a valid one from 
   assert.deepEqual([...new Set(ended)], ['refused']);
 });
 
-test('a token with a weak key is rejected', async (t) => {
-  const { issuer, time, verify } = await startVerifier(t, (keySet) =>
-    keySet.replace(/"n":"[^"]+"/, `"n":"${Buffer.alloc(96, 0xc1).toString('base64url')}"`),
-  );
-  assert.equal((await verify(await issuer.token(time.wallMs()), 'here')).kind, 'refused');
+test('a token with a weak key is rejected, and the log says that the key cannot be used', async (t) => {
+  const { issuer, log, ask, sign } = await fixture(t);
+  const weak = `"n":"${Buffer.alloc(96, 0xc1).toString('base64url')}"`;
+  issuer.misbehave = (response) => response.end(issuer.keySet().replace(/"n":"[^"]+"/, weak));
+  await assertRefused(await ask(await sign()), /its signature or its subject is not accepted/);
+  assert.equal(JSON.parse(log.at(-1) ?? '{}').why, 'the key cannot be used');
 });

@@ -68,6 +68,18 @@ test('a key set may be in a file, or at an allowed private address', () => {
   );
 });
 
+test('each of its settings can be changed, up to the limits', () => {
+  const url = 'HTTPS://login.test/http:/keys';
+  const settings = 'claim: roles, algorithms: [ES256], types: [at+jwt], maxLifetime: 1m, clockTolerance: 0s';
+  const text = approvals(`issuer: i, audience: b, jwks: "${url}", ${settings}, tls: { ca: ca.pem }`);
+  const { tls, ...jwt } = configOf(`version: 1\n${text}`, AROUND).approvals.jwt ?? assert.fail();
+  assert.equal(tls?.ca?.reveal(), CERTIFICATE.trimEnd());
+  assert.deepEqual(jwt, {
+    ...{ issuer: 'i', audiences: ['b'], jwks: url, claim: 'roles', algorithms: ['ES256'], types: ['at+jwt'] },
+    ...{ maxLifetimeMs: 60_000, clockToleranceMs: 0, allowPrivate: [] },
+  });
+});
+
 const CASES: readonly (readonly [title: string, text: string, faults: readonly string[]])[] = [
   [
     'a certificate that nobody judges',
@@ -129,6 +141,22 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     ['approvals.jwt.audience: must name at least one'],
   ],
   [
+    'an audience that is not text',
+    approvals('issuer: i, audience: { api: bridge }, jwks: "https://login.test/k"'),
+    ['approvals.jwt.audience: must be text or a list of texts'],
+  ],
+  [
+    'an empty audience in a list',
+    approvals('issuer: i, audience: [b, ""], jwks: "https://login.test/k"'),
+    ['approvals.jwt.audience[1]: must not be empty'],
+  ],
+  [
+    'an empty subject',
+    approvals(JWT, 'a: { subject: "" }, b: { subject: x }'),
+    ['approvals.approvers.a.subject: must not be empty'],
+  ],
+  ['no algorithms', approvals(`${JWT}, algorithms: []`), ['approvals.jwt.algorithms: must name at least one']],
+  [
     'an algorithm by a shared secret',
     approvals(`${JWT}, algorithms: [HS256]`),
     [
@@ -160,6 +188,38 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     ['approvals.jwt.jwks: must not contain user:password@: a key set is public'],
   ],
   [
+    'a user without a password in the URL of the keys',
+    approvals('issuer: i, audience: b, jwks: "https://u@login.test/k"'),
+    ['approvals.jwt.jwks: must not contain user:password@: a key set is public'],
+  ],
+  [
+    'a password without a user in the URL of the keys',
+    approvals('issuer: i, audience: b, jwks: "https://:p@login.test/k"'),
+    ['approvals.jwt.jwks: must not contain user:password@: a key set is public'],
+  ],
+  [
+    'a fragment in the URL of the keys',
+    approvals('issuer: i, audience: b, jwks: "https://login.test/k#one"'),
+    ['approvals.jwt.jwks: must not contain a #fragment'],
+  ],
+  [
+    'an incomplete URL of the keys',
+    approvals('issuer: i, audience: b, jwks: "https://"'),
+    ['approvals.jwt.jwks: must be a complete URL such as https://login.example.com/keys'],
+  ],
+  [
+    'keys by another protocol, whatever its path contains',
+    approvals('issuer: i, audience: b, jwks: "ftp://login.test/https://k", allowInsecure: true'),
+    [
+      'approvals.jwt.jwks: must start with https:// (or with http:// and allowInsecure: true; anyone on the network path can then act as any approver)',
+    ],
+  ],
+  [
+    'a range that is not one',
+    approvals(`${JWT}, allowPrivate: [10.0.0.0/33]`),
+    ['approvals.jwt.allowPrivate[0]: must be an address or a range such as 10.0.0.0/8'],
+  ],
+  [
     'a file without keys',
     approvals('issuer: i, audience: b, jwks: { file: nokeys.json }'),
     ['approvals.jwt.jwks: is not a file with a key set in JSON: { "keys": [ … ] }'],
@@ -175,6 +235,11 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a lifetime without end',
     approvals(`${JWT}, maxLifetime: 9999d`),
+    ['approvals.jwt.maxLifetime: must be between 1m and 366d'],
+  ],
+  [
+    'a lifetime too short to be used',
+    approvals(`${JWT}, maxLifetime: 59s`),
     ['approvals.jwt.maxLifetime: must be between 1m and 366d'],
   ],
   ['no types', approvals(`${JWT}, types: []`), ['approvals.jwt.types: must name at least one']],

@@ -106,11 +106,19 @@ function leaves(node: Node, path = ''): [path: string, node: Node][] {
   );
 }
 
-test('every section has a description', () => {
-  const sections = Object.entries((jsonSchema(ADAPTERS) as Node).properties ?? {});
-  assert.ok(sections.length > 5);
+/** Every key of the top level, and every key below it that holds named keys, by its path. */
+function sections(node: Node, path = ''): [path: string, node: Node][] {
+  return Object.entries(node.properties ?? {}).flatMap(([key, member]): [string, Node][] => {
+    const within = sections(member, `${path}${key}.`);
+    return path === '' || member.properties ? [[`${path}${key}`, member], ...within] : within;
+  });
+}
+
+test('every section has a description, also one within another', () => {
+  const found = sections(jsonSchema(ADAPTERS) as Node);
+  assert.ok(found.some(([path]) => path === 'approvals.jwt.tls'));
   assert.deepEqual(
-    sections.filter(([, { description = '' }]) => description === '').map(([name]) => name),
+    found.filter(([, { description = '' }]) => description === '').map(([path]) => path),
     [],
   );
 });

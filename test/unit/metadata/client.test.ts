@@ -20,8 +20,11 @@ function inMemory(respond: (request: TransportRequest) => Answer, options: Parti
   const time = new VirtualTime();
   const requests: TransportRequest[] = [];
   const lines: string[] = [];
-  const log = (level: string) => (first: object | string, second?: string) =>
-    void lines.push(`${level}: ${second ?? first}`);
+  const fields: object[] = [];
+  const log = (level: string) => (first: object | string, second?: string) => {
+    lines.push(`${level}: ${second ?? first}`);
+    if (typeof first === 'object') fields.push(first);
+  };
   const logger = { info: log('info'), warn: log('warn'), error: log('error') };
   const transport: MetadataTransport = async (request): Promise<TransportAnswer> => {
     requests.push(request);
@@ -33,7 +36,7 @@ function inMemory(respond: (request: TransportRequest) => Answer, options: Parti
     { ...OPTIONS, endpoint: 'http://169.254.169.254', ...options },
     { ...time, logger: logger as never, transport },
   );
-  return { client, time, requests, lines };
+  return { client, time, requests, lines, fields };
 }
 
 const OPTIONS = { apiVersion: '2020-07-01', pollIntervalMs: 1000, timeoutMs: 10_000, firstTimeoutMs: 130_000 };
@@ -204,7 +207,7 @@ describe('poll', () => {
     ],
   ] as const) {
     test(`${what} is a failure with the label ${label}, quotes nothing of the body, and is logged once`, async () => {
-      const { client, lines } = inMemory(() => answer);
+      const { client, lines, fields } = inMemory(() => answer);
       const { result, error } = failure(await client.poll(never));
       await client.poll(never);
       assert.equal(result, label);
@@ -213,6 +216,7 @@ describe('poll', () => {
       assert.match(error.message, says);
       assert.doesNotMatch(error.message, /secret page|evil\.example/);
       assert.deepEqual(lines, [`${/status_40[0135]/.test(label) ? 'error' : 'warn'}: ${error.message}`]);
+      assert.deepEqual(fields, [{ result: label, code }]);
     });
   }
 
@@ -477,16 +481,33 @@ describe('post', () => {
   }
 
   test('waits by the schedule of polls, until one is accepted', async () => {
-    const statuses = [500, 500, 500, 500, 200, 500];
+    const statuses = [500, 500, 500, 500, 200, 500, 500];
     const { client } = inMemory(() => ({ status: statuses.shift() ?? 0 }));
     const delays: number[] = [];
     while (statuses.length > 0) {
       const result = await client.post(['a'], never);
       if (result.kind === 'again') delays.push(result.delayMs);
     }
-    const [first = 0, second = 0, third = 0, fourth, afterSuccess = 0] = delays;
+    const [first = 0, second = 0, third = 0, fourth, afterSuccess = 0, next = 0] = delays;
     assert.ok(first <= 1000 && second > 1000 - 1 && third > 2000 - 1 && afterSuccess <= 1000);
     assert.equal(fourth, 1000);
+    assert.ok(next > 1000, 'the back-off begins again');
+  });
+
+  test('the time that a StartRequest took counts for the next one', async () => {
+    const time = new VirtualTime();
+    const gone = { status: 410, headers: {}, body: Buffer.from('') };
+    const transport = () => new Promise<TransportAnswer>((resolve) => time.after(700, () => resolve(gone)));
+    const logger = { info() {}, warn() {}, error() {} };
+    const client = new MetadataClient(
+      { ...OPTIONS, endpoint: 'http://169.254.169.254' },
+      { ...time, logger, transport },
+    );
+    await time.advance(5000);
+    const posting = client.post(['a'], never);
+    await time.advance(700);
+    const result = await posting;
+    assert.equal(result.kind === 'again' && result.delayMs, 9300);
   });
 });
 
@@ -530,6 +551,8 @@ describe('instance', () => {
       { name: 'number', value: 7 },
       { name: 'long', value: 'x'.repeat(1025) },
       { name: 'broken', value: '\ud800' },
+      { value: 'nameless' },
+      { name: 'x'.repeat(1025), value: 'shop' },
       'team:other',
       null,
     ];

@@ -1,7 +1,7 @@
 // Lease files and registry output as machines write them → the metadata service's base address.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -215,6 +215,22 @@ describe('a machine', () => {
     });
   }
 
+  for (const conf of ['etc/other.conf', 'etc/my-dhclient.conf', 'etc/dhclient.conf.bak']) {
+    test(`with a name for the option only in /${conf}, which dhclient does not read, has no address`, async (t) => {
+      const files = {
+        'var/lib/dhclient/dhclient-eth0.leases': fixture('dhclient-named.leases'),
+        [conf]: fixture('dhclient-named.conf'),
+      };
+      assert.equal(await readOptionAddress(await machine(t, files)), null);
+    });
+  }
+
+  test('with a configuration that cannot be read, reads the leases', async (t) => {
+    // A folder of this name cannot be read as a file.
+    const files = { 'etc/dhcp/dhclient.conf/notes': '', 'var/lib/dhcp/dhclient.leases': DHCLIENT };
+    assert.equal(await readOptionAddress(await machine(t, files)), '168.63.129.16');
+  });
+
   test('with a current NetworkManager: the lease file has only the address, the state of the device has the option', async (t) => {
     const lease = {
       'var/lib/NetworkManager/internal-5fb06bd0-eth0.lease': fixture('network-manager-internal-short.lease'),
@@ -234,6 +250,12 @@ describe('a machine', () => {
     assert.equal(await readOptionAddress(await machine(t, files)), '168.63.129.16');
   });
 
+  test('with a lease that is gone when it is looked at reads the others', async (t) => {
+    const part = await machine(t, { 'var/lib/dhcp/dhclient.leases': DHCLIENT });
+    await symlink(join(part.root, 'nowhere'), join(part.root, 'var/lib/dhcp/dhclient.eth1.leases'));
+    assert.equal(await readOptionAddress(part), '168.63.129.16');
+  });
+
   test('without any lease gives nothing', async (t) =>
     assert.equal(await readOptionAddress(await machine(t, {})), null));
 
@@ -247,13 +269,37 @@ describe('a machine', () => {
     );
   });
 
+  test('with Windows asks the registry for the DHCP options of all interfaces', {
+    skip: process.platform === 'win32' && 'its own reg would run',
+  }, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'reg-'));
+    t.after(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'reg'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+    const { PATH } = process.env;
+    t.after(() => {
+      process.env['PATH'] = PATH;
+    });
+    process.env['PATH'] = `${folder}:${PATH}`;
+    assert.equal(
+      await thisMachine().queryRegistry(),
+      [
+        'query',
+        'HKLM\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces',
+        ...['/s', '/v', 'DhcpInterfaceOptions', ''],
+      ].join('\n'),
+    );
+  });
+
   test('without a reg program gives a BridgeError', {
     skip: process.platform === 'win32' && 'Windows has it',
   }, async () => {
-    await assert.rejects(
-      thisMachine().queryRegistry(),
-      (error) => error instanceof BridgeError && error.code === 'BRIDGE_METADATA_UNDISCOVERED',
-    );
+    await assert.rejects(thisMachine().queryRegistry(), (error) => {
+      assert.ok(error instanceof BridgeError);
+      assert.equal(error.code, 'BRIDGE_METADATA_UNDISCOVERED');
+      assert.match(error.message, /^cannot read the registry: .*reg/);
+      assert.equal((error.cause as { readonly code: string }).code, 'ENOENT');
+      return true;
+    });
   });
 });
 
@@ -290,12 +336,14 @@ describe('discovery', () => {
       [null, /no DHCP lease.*set metadata\.endpoint/],
       ['168.63.129.16', /168\.63\.129\.16.*does not answer.*set metadata\.endpoint/],
     ] as const) {
-      await assert.rejects(discoverEndpoint(ports([], address), never), (error) => {
+      const part = ports([], address);
+      await assert.rejects(discoverEndpoint(part, never), (error) => {
         assert.ok(error instanceof BridgeError);
         assert.equal(error.code, 'BRIDGE_METADATA_UNDISCOVERED');
         assert.match(error.message, says);
         return true;
       });
+      assert.equal(part.probed.length, address === null ? 1 : 3);
     }
   });
 

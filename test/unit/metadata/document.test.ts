@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { BridgeError } from '../../../src/errors.ts';
-import { parseDocument } from '../../../src/metadata/document.ts';
+import { parseDocument, readEntry } from '../../../src/metadata/document.ts';
 import { API_VERSIONS } from '../../../src/model/api-versions.ts';
 import type { DocumentEvent, EventField, ScheduledEventsDocument } from '../../../src/model/events.ts';
 import { EXAMPLE_EVENT, fakeDocument } from '../../far-sides/metadata-service.ts';
@@ -36,11 +36,24 @@ describe('a body', () => {
         'its JSON has more than 100,000 values or 100 levels',
       ],
       [Uint8Array.of(0x7b, 0xff, 0x7d), 'it is not valid UTF-8'],
+      ['{"DocumentIncarnation":', 'it is broken JSON'],
+      [' \n<!DOCTYPE html>', 'it is HTML or XML'],
     ] as const)
       assert.throws(() => parse(body), {
         code: 'BRIDGE_METADATA_INVALID',
         message: `the metadata service answered 200 but sent no valid document: ${why}; if this continues, check metadata.endpoint, and that no proxy answers in its place`,
       });
+  });
+
+  test('that is not UTF-8 has the error of the decoder as its cause', () => {
+    assert.throws(
+      () => parse(Uint8Array.of(0xff)),
+      ({ cause }: BridgeError) => cause instanceof TypeError,
+    );
+  });
+
+  test('may have the incarnation -0 in its JSON, which is 0', () => {
+    assert.ok(Object.is(parse(fakeDocument(1).replace(':1,', ':-0,')).incarnation, 0));
   });
 
   test('of the documentation’s example is read whole (protocol 5.12)', () => {
@@ -214,6 +227,15 @@ describe('an entry', () => {
     assert.equal(parseEvent({ EventStatus: 'scheduled' }).eventStatus, 'Scheduled');
   });
 
+  test('is an event, statusless or unusable, also for a command that reads it alone', () => {
+    const kinds = [EXAMPLE_EVENT, { EventId: 'A' }, {}].map((entry) => readEntry(entry, V));
+    assert.deepEqual(
+      kinds.map(({ kind }) => kind),
+      ['event', 'statusless', 'unusable'],
+    );
+    assert.deepEqual(kinds[1], { kind: 'statusless', key: 'a' });
+  });
+
   test('is not statusless if another entry with its EventId has a status', () => {
     const document = parse(fakeDocument(1, { EventStatus: 'Odd' }, { EventId: EXAMPLE_EVENT.EventId.toLowerCase() }));
     assert.deepEqual(document.statusless, []);
@@ -303,6 +325,7 @@ describe('a field', () => {
       [9.5, 9.5],
       ['30', 30],
       [' 6 ', 6],
+      ['9.25', 9.25],
       ['-1', -1],
       ['-0', 0],
     ] as const) {

@@ -60,6 +60,12 @@ describe('a request', () => {
     assert.equal(fake.requests.length, 2);
   });
 
+  test('gives the first value of a header that comes twice', async (t) => {
+    const { fake, transport, get } = await start(t);
+    fake.next({ raw: 'HTTP/1.1 410 Gone\r\nRetry-After: 7\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n' });
+    assert.equal((await transport.send(get, never)).headers['retry-after'], '7');
+  });
+
   test('posts its body with its length', async (t) => {
     const { fake, transport, post } = await start(t);
     await transport.send(post, never);
@@ -273,6 +279,57 @@ describe('broken answers', () => {
   });
 });
 
+test('each error of the transport names the service, what failed and what to check', async (t) => {
+  const { fake, time, transport, get } = await start(t);
+  const rejection = async (answer: Promise<unknown>) => {
+    const error = await answer.then(
+      () => assert.fail('it was answered'),
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(error instanceof BridgeError, String(error));
+    return `${error.code}: ${error.message}`;
+  };
+  fake.next('hold');
+  const late = transport.send({ ...get, timeoutMs: 2500 }, never);
+  late.catch(() => {});
+  await fake.requested();
+  await time.advance(2500);
+  assert.equal(
+    await rejection(late),
+    `BRIDGE_METADATA_TIMEOUT: the metadata service at ${fake.url} gave no complete answer within 2.5 s; its first answer can take 2 minutes, and without a route to it (host network, primary network interface) no answer ever comes`,
+  );
+  fake.next({ body: Buffer.alloc(4 * 1024 * 1024 + 1, 'x') });
+  assert.equal(
+    await rejection(transport.send(get, never)),
+    `BRIDGE_METADATA_TOO_LARGE: the answer of ${fake.url} is larger than 4 MiB: check metadata.endpoint`,
+  );
+  fake.next({ raw: 'HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n' });
+  assert.equal(
+    await rejection(transport.send(get, never)),
+    `BRIDGE_METADATA_INVALID: the answer of ${fake.url} upgrades to another protocol: check metadata.endpoint`,
+  );
+  transport.close();
+  assert.equal(
+    await rejection(transport.send(get, never)),
+    'BRIDGE_METADATA_CLOSED: the client of the metadata service is closed: nothing more is sent',
+  );
+});
+
+test('after a request that was cut off, the connection of the others is kept', async (t) => {
+  const { fake, transport, get } = await start(t);
+  await transport.send(get, never);
+  fake.next('hold');
+  const controller = new AbortController();
+  const held = transport.send(get, controller.signal);
+  held.catch(() => {});
+  await fake.requested();
+  await transport.send(get, never);
+  controller.abort(new Error('enough'));
+  await assert.rejects(held, /enough/);
+  await transport.send(get, never);
+  assert.equal(fake.connections, 2);
+});
+
 describe('closing', () => {
   test('lets a running request end, rejects new ones, and closes the connection', async (t) => {
     const { fake, transport, get } = await start(t);
@@ -287,6 +344,28 @@ describe('closing', () => {
     response.end('{}');
     assert.equal((await answer).status, 200);
     await closed;
+  });
+
+  test('before any request closes nothing, and leaves nothing', () => {
+    const time = new VirtualTime();
+    const transport = createHttpTransport(time);
+    transport.close();
+    transport.close();
+    assert.equal(time.pending, 0);
+  });
+
+  test('lets every running request end, also after another has ended', async (t) => {
+    const { fake, transport, get } = await start(t);
+    fake.next('hold', 'hold');
+    const first = transport.send(get, never);
+    await fake.requested();
+    const second = transport.send(get, never);
+    await fake.requested();
+    transport.close();
+    fake.held[0]?.end('{}');
+    assert.equal((await first).status, 200);
+    fake.held[1]?.end('{}');
+    assert.equal((await second).status, 200);
   });
 
   test('closes an idle connection at once', async (t) => {

@@ -84,6 +84,10 @@ describe('410', () => {
   });
 });
 
+test('after a request that took more than 10 s, the next slow one follows at once', () => {
+  for (const code of [400, 401, 403, 405, 410]) assert.equal(plain().next(status(code), 10_001), 0, String(code));
+});
+
 describe('429', () => {
   test('obeys Retry-After, but at most 10 s', () => {
     const schedule = plain();

@@ -4,8 +4,18 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
+import { moveAside } from '../../../src/outbox/folder.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
+import {
+  append,
+  entry,
+  knownEvent,
+  knownState,
+  queuedIds,
+  sinks,
+  temporaryFolder,
+  testStore,
+} from '../../virtual/outbox-fixture.ts';
 
 test('the store is set aside completely, with the reason, and nothing of it is left', (t) => {
   const store = testStore(t);
@@ -76,4 +86,22 @@ test('a store that cannot be set aside stays in use', (t) => {
   assert.throws(() => store.outbox.setAside('no such time'), RangeError);
   assert.deepEqual(queuedIds(store.outbox), ['a:1']);
   assert.ok(existsSync(join(store.folder, 'outbox.db')));
+});
+
+test('the folder of a store that is set aside is named by the time and the plain characters of its VM', (t) => {
+  const folder = temporaryFolder(t);
+  const atMs = Date.UTC(2026, 10, 28, 9, 5, 7, 999);
+  const nameFor = (vmId: string | null) => basename(moveAside(folder, 'outbox.db', { vmId, reason: 'moved', atMs }));
+  assert.deepEqual(
+    ['02AAb8-4', 'a_b/c d', 'x'.repeat(65), '', null].map(nameFor),
+    ['02AAb8-4', 'a-b-c-d', 'x'.repeat(64), 'unknown', 'unknown-2'].map((name) => `set-aside-20261128T090507Z-${name}`),
+  );
+});
+
+test('a folder that cannot be made is an error of the store', (t) => {
+  const nowhere = join(temporaryFolder(t), 'nowhere');
+  assert.throws(() => moveAside(nowhere, 'outbox.db', { vmId: null, reason: 'moved', atMs: 0 }), {
+    code: 'BRIDGE_STORE_FAILED',
+    message: new RegExp(`^the store ${join(nowhere, 'outbox.db')} cannot be read or written`),
+  });
 });
