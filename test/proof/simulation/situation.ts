@@ -1,4 +1,4 @@
-// A planned history and a time in it → the steps of one short situation, and what its settings allow.
+// A planned history and a time → the steps of one short situation, and what its settings allow.
 import { type Chance, guidOf } from './chance.ts';
 import { type Act, type History, machineName, type RuleSettings, type Settings, type Step } from './history.ts';
 

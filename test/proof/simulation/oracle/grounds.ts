@@ -1,4 +1,4 @@
-// What was said about one event, rules and a moment → why a StartRequest for it may go out, or why not.
+// What was said about an event, rules, a moment → why a StartRequest may go out, or why not.
 import type { Settings } from '../history.ts';
 import type { Observation } from '../observation.ts';
 import type { ApprovalCase } from './approval-case.ts';

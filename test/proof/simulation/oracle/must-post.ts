@@ -1,4 +1,4 @@
-// What stands about one event → whether its StartRequest must have gone out, which nothing has stood in the way of.
+// What stands about one event → whether its StartRequest must have gone out by now.
 import type { Settings } from '../history.ts';
 import type { ApprovalCase } from './approval-case.ts';
 import type { BudgetUses } from './budget-uses.ts';
