@@ -40,10 +40,7 @@ async function playedScenes({ isLong, only, log }: ProofOptions, seed: number): 
   if (chosen.length === 0) throw new Error(`no scene's name has "${only}" in it`);
   const problems: string[] = [];
   for (const scene of chosen) {
-    const found = await playedScene({ ...scene, seed, seconds: SECONDS, hasCallers: true }, log);
-    const open = OPEN[scene.name];
-    if (open === undefined) problems.push(...found);
-    else for (const problem of found) log(`cost: open, because ${open}: ${problem}`);
+    problems.push(...(await playedScene({ ...scene, seed, seconds: SECONDS, hasCallers: true }, log)));
   }
   return problems;
 }
@@ -64,11 +61,6 @@ async function playedScene(scene: SceneOptions, log: ProofOptions['log']): Promi
 function loadNow(): string {
   return `the load of this machine is ${loadavg()[0]?.toFixed(0)} on ${availableParallelism()} processors`;
 }
-
-/** Scenes that the product does not pass yet, each with the reason. They run in the long profile, and are printed. */
-export const OPEN: Readonly<Record<string, string>> = {
-  verbs: 'the wait of approvers was measured only on a machine with other work, and was longer than 2 s there',
-};
 
 type Scene = Pick<SceneOptions, 'name' | 'side' | 'verbs' | 'isMetadataHostile'>;
 type Side = (t: TestContext) => Promise<HostileSide>;
