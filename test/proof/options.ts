@@ -8,9 +8,9 @@ import type { ProofOptions, Sizes } from './part.ts';
  * everything, so one is enough.
  */
 const SIZES: Readonly<Record<keyof Sizes, { readonly short: number; readonly long: number }>> = {
-  maintenances: { short: 1000, long: 20_000 },
+  maintenances: { short: 500, long: 20_000 },
   kills: { short: 20, long: 1000 },
-  cases: { short: 10_000, long: 1_000_000 },
+  cases: { short: 5000, long: 1_000_000 },
   traces: { short: 20, long: 1000 },
   rounds: { short: 1, long: 1 },
 };

@@ -24,7 +24,7 @@ interface Run {
 }
 
 /** The short profile lets one call of so many fail, by chance. */
-const SHORT_ONE_OF = 150;
+const SHORT_ONE_OF = 250;
 
 export const failEachCall: Check = async ({ seed, isLong, share }) => {
   const usual = await inFolder((folder) => {

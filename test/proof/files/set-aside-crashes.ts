@@ -14,7 +14,7 @@ const OLD = ['a:1', 'a:2', 'a:3'];
 export function proveSetAside(verb: '' | 'with a verb'): Check {
   return async ({ seed, isLong, share }) => {
     const operations = await record('set-aside', verb);
-    const options = { seed, share, draws: 2, most: 6, oneOf: isLong ? 1 : 40 };
+    const options = { seed, share, draws: 2, most: 6, oneOf: isLong ? 1 : 60 };
     const { crashes, states } = await replay(operations, options, async ({ said }, folder) => {
       const store = join(folder, 'store');
       openOutbox(store, { deps: new VirtualTime(), lock: true, synchronous: 'OFF' }).close();

@@ -12,7 +12,7 @@ export const proveStore: Check = async ({ seed, isLong, share }) => {
   const operations = await record('store');
   const { random } = new VirtualTime({ seed });
   let resumed = 0;
-  const options = isLong ? { draws: 3, most: 4 } : { draws: 2, most: 2, oneOf: 60 };
+  const options = isLong ? { draws: 3, most: 4 } : { draws: 2, most: 2, oneOf: 100 };
   const { crashes, states } = await replay(operations, { seed, share, ...options }, async ({ said }, folder) => {
     expectStored(folder, said);
     if (random() * RESUMED >= 1) return;

@@ -17,7 +17,7 @@ const [PAGE, LOG_HEADER, FRAME] = [4096, 32, 24 + 4096];
 /** Flips bits in each page of the file. A start on it must refuse, or lose and alter nothing. */
 export const flipPages: Check = ({ seed, isLong, share }) => {
   const { random } = new VirtualTime({ seed });
-  const bits = isLong ? 64 : 4;
+  const bits = isLong ? 64 : 3;
   return damage('stop', 'outbox.db', { share, judge: expectSame }, (bytes) =>
     Array.from({ length: (bytes.length / PAGE) * bits }, (_, number) => {
       const at = Math.floor(number / bits) * PAGE + Math.floor(random() * PAGE);
