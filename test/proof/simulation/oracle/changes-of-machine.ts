@@ -4,6 +4,7 @@ import type { Observation, Observed } from '../observation.ts';
 import { Changes, type Told } from './changes.ts';
 import type { Json, Observer } from './expected-cloud-event.ts';
 import type { Report } from './finding.ts';
+import type { Answer } from './moment.ts';
 
 const CHANGE = /\.(scheduled|updated|started|ended)\.v1$/;
 /** After a start without a writable store, the bridge asks who it is again, at most so long later. */
@@ -46,7 +47,7 @@ export function judgeChanges(
     } else if (each.kind === 'jumped') changes.jumped(each.wallMs - each.atMs);
     else if (each.kind === 'commit-failed' && each.atMs < unsureUntilMs) unsureUntilMs = each.atMs + IDENTIFIED_MS;
     else if (each.kind === 'arrival' && each.atMs < unsureUntilMs && timeOf(each) > begunWallMs) unsureUntilMs = -1;
-    else if (each.kind === 'document') changes.read(each, each.atMs > unsureUntilMs && !failsNow(seen, place));
+    else if (each.kind === 'document') changes.read(each, each.atMs > unsureUntilMs ? countsNow(seen, place) : 'maybe');
     follow(each, changes.open);
   }
   changes.end(seen.at(-1)?.atMs ?? 0);
@@ -67,15 +68,24 @@ function beginsInVain(seen: readonly Observation[], place: number): boolean {
   return false;
 }
 
-/** Whether a commit failed, or the process ended, in the moment of this document. */
-function failsNow(seen: readonly Observation[], place: number): boolean {
+/**
+ * Whether the process stored this document. `no`: the disk was full before, and a commit failed in this moment. `maybe`:
+ * a commit failed, or the process ended, in this moment.
+ */
+function countsNow(seen: readonly Observation[], place: number): Answer {
   const atMs = seen[place]?.atMs;
   const isAtThaw = seen.slice(0, place).findLast((each) => each.atMs !== atMs || each.kind === 'thawed')?.atMs === atMs;
   for (let next = place + 1; seen[next]?.atMs === atMs; next++) {
     const { kind } = seen[next] as Observation;
-    if (kind === 'commit-failed' || kind === 'gone') return true;
+    if (kind === 'gone') return 'maybe';
+    if (kind === 'commit-failed') return isFullBefore(seen, place) ? 'no' : 'maybe';
     // A StartRequest goes out only after its document is stored. At a thaw, that may be the document before.
-    if (kind === 'document' || (kind === 'posted' && !isAtThaw)) return false;
+    if (kind === 'document' || (kind === 'posted' && !isAtThaw)) return 'yes';
   }
-  return false;
+  return 'yes';
+}
+
+function isFullBefore(seen: readonly Observation[], place: number): boolean {
+  const last = seen.slice(0, place).findLast((each): each is Observed<'disk'> => each.kind === 'disk');
+  return last?.isFull === true;
 }

@@ -3,9 +3,12 @@ import type { Observation } from '../observation.ts';
 import { type Compared, Comparison, type ComparisonParts, type Wanted } from './comparison.ts';
 import { differences, type ExpectedChange, type Json } from './expected-cloud-event.ts';
 import type { Report } from './finding.ts';
-import { type KnownState, type Open, withMoments } from './known-state.ts';
+import { distinctStates, isSameButForTimes, type KnownState, type Open, withMoments } from './known-state.ts';
 import { keyOf, type ReadDocument, readDocument } from './listed-event.ts';
-import { type Moment, remembered } from './moment.ts';
+import { type Answer, type Moment, remembered } from './moment.ts';
+
+/** More are not followed: of documents that may or may not have counted, few come in a row. */
+const MOST_OTHERS = 15;
 
 /** A CloudEvent that arrived, in the order of the first arrivals. */
 export interface Told {
@@ -28,8 +31,8 @@ export class Changes {
   #state: KnownState = { incarnation: null, lastGood: null, epoch: null, empty: null, open: new Map() };
   #skewMs: number | null = null;
   #storedSkewMs = 0;
-  /** The state if a document counted that may not have; null if there is no doubt. */
-  #alternative: KnownState | null = null;
+  /** What the bridge may know instead, if some documents may have counted. Each state explains what was told so far. */
+  #others: readonly KnownState[] = [];
   /** A document has counted in this process. */
   #hasRead = false;
   /** Since when an epoch may stand that only documents have begun that may not have counted; null if there is none. */
@@ -79,45 +82,47 @@ export class Changes {
     this.#each((state) => withMoments(state, moved));
   }
 
-  /** @param isSure false if the process may have ended, or failed to store, before this document counted */
-  read({ text, atMs, wallMs }: Extract<Observation, { readonly kind: 'document' }>, isSure: boolean): void {
+  /** @param counts whether the process stored what follows from this document */
+  read({ text, atMs, wallMs }: Extract<Observation, { readonly kind: 'document' }>, counts: Answer): void {
     if (text === null) {
       this.#each((state) => ({ ...state, empty: null }));
       return;
     }
     const document = readDocument(text);
-    this.#chooseFor(document, atMs, wallMs);
-    const compared = this.#comparison.compare(this.#state, document, { atMs, wallMs }, this.#epochMayStandMs);
-    const { next, wanted } = compared;
-    const must = wanted.filter(isDemanded);
-    if (!isSure && !must.some(({ change }) => this.#isNext(change))) {
-      const { lastGood } = this.#state;
-      this.#state = { ...this.#state, lastGood: { fromMs: lastGood?.fromMs ?? atMs, toMs: atMs } };
-      if (next.epoch?.number !== this.#state.epoch?.number) this.#epochMayStandMs ??= atMs;
-      if (must.length === 0 && this.#isNews(next)) this.#alternative ??= next;
-      if (must.length > 0 || this.#isNews(next)) return;
-      this.#state = { ...next, lastGood: this.#state.lastGood, empty: next.empty && { ...next.empty, least: 0 } };
-      return;
-    }
-    this.#settle(compared, atMs);
+    const possible = [this.#state, ...this.#others].map((state) => ({
+      state,
+      ...this.#comparison.compare(state, document, { atMs, wallMs }, this.#epochMayStandMs),
+    }));
+    const hasCounted = counts === 'yes' || (counts === 'maybe' && possible.some((each) => this.#toldNow(each) > 0));
+    if (hasCounted) this.#settle(possible, atMs);
+    else this.#keepBoth(possible, document, counts === 'maybe', atMs);
   }
 
   #each(change: (state: KnownState) => KnownState): void {
     this.#state = change(this.#state);
-    this.#alternative = this.#alternative && change(this.#alternative);
+    this.#others = this.#others.map(change);
   }
 
-  /** If a document may have counted that nobody saw, the first one that tells the two apart decides. */
-  #chooseFor(document: ReadDocument, atMs: number, wallMs: number): void {
-    const [state, alternative] = [this.#state, this.#alternative];
-    if (alternative === null) return;
-    const compared = (each: KnownState) =>
-      this.#comparison.compare(each, document, { atMs, wallMs }, this.#epochMayStandMs);
-    const [usual, other] = [compared(state), compared(alternative)];
-    const isUsual = this.#isTold(usual.wanted) || !this.#isTold(other.wanted);
-    if (!isUsual) this.#state = alternative;
-    const isOpen = !usual.wanted.some(isDemanded) && !other.wanted.some(isDemanded);
-    this.#alternative = isOpen ? other.next : null;
+  /** Nothing that was told shows that this document counted. */
+  #keepBoth(possible: readonly Possible[], document: ReadDocument, mayCount: boolean, atMs: number): void {
+    const states = possible.flatMap(({ state, next, wanted }) => {
+      const lastGood = { fromMs: state.lastGood?.fromMs ?? atMs, toMs: atMs };
+      const must = wanted.some(isDemanded);
+      if (!must && isSameButForTimes(state, next))
+        return [{ ...next, lastGood, empty: next.empty && { ...next.empty, least: 0 } }];
+      // Also a document that cannot be stored ends a row of empty answers.
+      const before = { ...state, lastGood, empty: document.incarnation === null ? state.empty : null };
+      if (must || !mayCount) return [before];
+      if (next.epoch?.number !== state.epoch?.number) this.#epochMayStandMs ??= atMs;
+      return [before, next];
+    });
+    this.#know(states);
+  }
+
+  #know(states: readonly KnownState[]): void {
+    const [state = this.#state, ...others] = distinctStates(states);
+    this.#state = state;
+    this.#others = others.slice(0, MOST_OTHERS);
   }
 
   /** Whether all that must follow, and all that may follow and was told next, was told in every attribute. */
@@ -129,39 +134,58 @@ export class Changes {
     });
   }
 
+  /** How much of this was told, and follows from this document and no other. */
+  #toldNow({ wanted }: Compared): number {
+    return wanted.filter(({ change, isVisible }) => isVisible && this.#isNext(change)).length;
+  }
+
   /** Everything is over: what was told and not wanted was invented, and what is open was never ended. */
   end(atMs: number): void {
-    for (const [key, open] of this.#state.open)
-      this.#parts.report('lost', atMs, `${key} is ${open.event.EventStatus} at the end, and was never ended`);
+    const { open } = [this.#state, ...this.#others].find((state) => state.open.size === 0) ?? this.#state;
+    for (const [key, { event }] of open)
+      this.#parts.report('lost', atMs, `${key} is ${event.EventStatus} at the end, and was never ended`);
     for (const [key, left] of this.#told)
       for (const { id, atMs: toldMs } of left)
         this.#parts.report('invented', toldMs, `${id} of ${key} follows from no document`);
   }
 
-  /** What an epoch or an incarnation of its own makes: it is stored even if nothing is told. */
-  #isNews(next: KnownState): boolean {
-    return next.epoch?.number !== this.#state.epoch?.number || next.incarnation !== this.#state.incarnation;
-  }
-
-  #settle({ next, wanted, undecided }: Compared, atMs: number): void {
-    const open = new Map(next.open);
-    for (const { change, must, isVisible } of wanted) {
-      const key = keyOf(change.event.EventId);
-      if (must === 'maybe' && !(isVisible ? this.#isNext(change) : false)) {
-        const kept = undecided.get(key);
-        if (kept !== undefined) open.set(key, kept);
-        continue;
-      }
+  /** The document has counted: only the states that explain most of what was told now stay possible. */
+  #settle(possible: readonly Possible[], atMs: number): void {
+    const explaining = possible.filter(({ wanted }) => this.#isTold(wanted));
+    const most = Math.max(...explaining.map((each) => this.#toldNow(each)));
+    const [best = possible[0], ...others] = explaining.filter((each) => this.#toldNow(each) === most);
+    if (best === undefined) return;
+    const happened = this.#happenedOf(best);
+    const isAlike = (other: Compared) => {
+      const changes = this.#happenedOf(other);
+      return (
+        changes.length === happened.length && changes.every(({ change }, n) => change.id === happened[n]?.change.id)
+      );
+    };
+    const states = [best, ...others.filter(isAlike)].map((each) => this.#after(each));
+    for (const { change, isVisible } of happened) {
       this.#comparison.use(change.id);
-      if (change.phase === 'ended') open.delete(key);
-      if (isVisible) this.#match(key, change, atMs);
+      if (isVisible) this.#match(keyOf(change.event.EventId), change, atMs);
     }
     this.#epochMayStandMs = null;
-    this.#state = { ...next, open };
+    this.#know(states);
     // From now on, a time in the future of the wall clock counts as this moment.
     if (!this.#hasRead)
-      this.#state = withMoments(this.#state, ({ fromMs, toMs }) => ({ fromMs, toMs: Math.min(toMs, atMs) }));
+      this.#each((state) => withMoments(state, ({ fromMs, toMs }) => ({ fromMs, toMs: Math.min(toMs, atMs) })));
     this.#hasRead = true;
+  }
+
+  /** All that must follow, and what may follow and was told next. */
+  #happenedOf({ wanted }: Compared): readonly Wanted[] {
+    return wanted.filter(({ change, must, isVisible }) => must !== 'maybe' || (isVisible && this.#isNext(change)));
+  }
+
+  #after(compared: Compared): KnownState {
+    const open = new Map(compared.next.open);
+    for (const [key, kept] of compared.undecided) open.set(key, kept);
+    for (const { change } of this.#happenedOf(compared))
+      if (change.phase === 'ended') open.delete(keyOf(change.event.EventId));
+    return { ...compared.next, open };
   }
 
   /** Two processes may read two documents in one moment, so the time alone does not tell which one it follows from. */
@@ -186,6 +210,11 @@ export class Changes {
     for (const difference of differences(found.event, change, observer))
       report('altered', found.atMs, `${change.id}: ${difference}`);
   }
+}
+
+/** A state that is possible, and what follows if the document counts. */
+interface Possible extends Compared {
+  readonly state: KnownState;
 }
 
 function isDemanded({ must, isVisible }: Wanted): boolean {

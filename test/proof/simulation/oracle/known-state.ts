@@ -96,3 +96,18 @@ export function withMoments(
     open: new Map([...open].map(([key, each]) => [key, changed(each)])),
   };
 }
+
+/** Whether only the time of the last document and the row of empty answers may differ. */
+export function isSameButForTimes(one: KnownState, other: KnownState): boolean {
+  const [before, after] = [one, other].map((state) => textOf({ ...state, lastGood: null, empty: null }));
+  return before === after;
+}
+
+export function distinctStates(states: readonly KnownState[]): readonly KnownState[] {
+  return [...new Map(states.toReversed().map((state) => [textOf(state), state])).values()].toReversed();
+}
+
+function textOf(state: KnownState): string {
+  const open = [...state.open].map(([key, each]) => [key, { ...each, occurrence: null }]);
+  return JSON.stringify({ ...state, open });
+}
