@@ -37,7 +37,7 @@ export class ApprovalCase {
   wasPosted = false;
   /** A StartRequest was posted, and no answer says that it was not accepted. */
   mayBeAccepted = false;
-  /** Since when a rule of earlier settings had decided it, when approvers took its place. */
+  /** Since when a rule had decided it that no longer does, when approvers took its place. */
   carriedMs: number | null = null;
   /** Decided in a dry run, an event is never posted later either. */
   wasDry = false;

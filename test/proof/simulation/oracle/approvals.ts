@@ -6,7 +6,7 @@ import { BudgetUses } from './budget-uses.ts';
 import type { Report } from './finding.ts';
 import { FRESH_MS, Grounds } from './grounds.ts';
 import { HoldOfAll } from './hold-of-all.ts';
-import { keyOf, type ListedEvent, type ReadDocument, readDocument } from './listed-event.ts';
+import { isWorse, keyOf, type ListedEvent, type ReadDocument, readDocument } from './listed-event.ts';
 import { MustPost } from './must-post.ts';
 import { rulingOf } from './policy.ts';
 import { isDue, openSince } from './terms.ts';
@@ -46,8 +46,8 @@ export class Approvals {
   readonly #mustPost: MustPost;
   /** Programs that have ended well, before the bridge knows it. */
   readonly #ended = new Map<string, string>();
-  /** Approvals of the topic: the events of those that no process has settled yet. */
-  readonly #messages = new Map<string, string>();
+  /** Approvals of the topic: their events, as the bridge knew them when it was told. */
+  readonly #messages = new Map<string, { readonly key: string; readonly event: ListedEvent | null }>();
   /** Events that the bridge did not know when it settled their approval. */
   readonly #parked = new Map<string, number>();
   readonly #requests = new Map<number, Observed<'request'>>();
@@ -189,6 +189,7 @@ export class Approvals {
   #lookAtTerms(one: ApprovalCase, atMs: number, wallMs: number): void {
     const ruling = rulingOf(this.#settings.approvals, one.event);
     one.openMs ??= openSince(one, ruling, atMs, wallMs);
+    this.#grounds.carry(one, this.#settings, { atMs, wallMs });
   }
 
   /** At a document: has a deadline been reached, and must this have been posted? */
@@ -205,12 +206,14 @@ export class Approvals {
     return this.#mayBeHeld.has(keyOf(one.event.EventId)) || this.#holdingSink(one.isOwn) !== null;
   }
 
-  #told({ act, event, message, atMs }: Observed<'told'>): void {
+  #told({ act, event, message, atMs, wallMs }: Observed<'told'>): void {
     const key = keyOf(event);
     if (act === 'approve') {
+      const one = this.#cases.get(key);
       this.#grounds.told(key, atMs);
       this.#mayVote(key, 'desk');
-      this.#messages.set(message, key);
+      this.#messages.set(message, { key, event: one?.event ?? null });
+      if (one !== undefined) this.#grounds.carry(one, this.#settings, { atMs, wallMs });
     }
     if (act === 'hold') this.#mayBeHeld.add(key);
     this.#disturbed(key);
@@ -230,6 +233,7 @@ export class Approvals {
       this.#early.set(request.request, request);
     }
     if (one === undefined) return;
+    this.#grounds.carry(one, this.#settings, request);
     one.freeMs = null;
     if (request.act === 'hold') return;
     // An admin may release the holds of others, those of sinks too.
@@ -264,14 +268,17 @@ export class Approvals {
       this.#report('forbidden', atMs, `${as} holds ${event}, which was accepted at ${one.acceptedMs} ms already`);
   }
 
-  /** The yes of the topic is stored: with its event, or until the bridge reads that. */
+  /**
+   * The yes of the topic is stored: with its event, or until the bridge reads that. A process that has ended may have
+   * stored it, too, before the event got worse.
+   */
   #settled({ message, atMs }: Observed<'settled'>): void {
-    const key = this.#messages.get(message);
-    if (key === undefined) return;
-    const one = this.#cases.get(key);
-    if (one === undefined) this.#parked.set(key, atMs);
-    else one.votedByTopic('desk');
-    this.#disturbed(key);
+    const told = this.#messages.get(message);
+    if (told === undefined) return;
+    const one = this.#cases.get(told.key);
+    if (one === undefined) this.#parked.set(told.key, atMs);
+    else if (told.event === null || !isWorse(told.event, one.event)) one.votedByTopic('desk');
+    this.#disturbed(told.key);
   }
 
   /** A yes counts from the moment at which the bridge is told that the program has ended. */

@@ -91,6 +91,11 @@ export class Grounds {
     return isVoted ? (ruledMs ?? one.carriedMs) : null;
   }
 
+  /** If its rule and approvers have both decided it, their decision is as old as the rule's, also after its window. */
+  carry(one: ApprovalCase, settings: Settings, at: At): void {
+    one.carriedMs ??= this.carriedOver(one, settings, this.ruledSince(one, settings, at));
+  }
+
   /** Since when its rule, or the deadline of that, approves it; or why it does not. */
   #ruleSince(one: ApprovalCase, ruling: Ruling, event: ListedEvent, { atMs, wallMs }: At): number | string {
     const isByDeadline = one.wasDue || isDue(ruling, event, wallMs);
