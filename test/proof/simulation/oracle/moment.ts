@@ -17,8 +17,9 @@ export function atLeast(moment: Moment, nowMs: number, ageMs: number): Answer {
   return nowMs - moment.fromMs < ageMs ? 'no' : 'maybe';
 }
 
+/** After a clock was set back, a moment may lie in its future. Then nobody knows its age. */
 export function atMost(moment: Moment, nowMs: number, ageMs: number): Answer {
-  if (nowMs - moment.fromMs <= ageMs) return 'yes';
+  if (nowMs - moment.fromMs <= ageMs) return moment.toMs > nowMs ? 'maybe' : 'yes';
   return nowMs - moment.toMs > ageMs ? 'no' : 'maybe';
 }
 
