@@ -172,7 +172,7 @@ export class Approvals {
       }
       one.isOwn = isOwn;
       // The bridge may handle them after this document.
-      for (const early of this.#early.values()) if (keyOf(early.event) === key) one.vote(early.as, true, early.request);
+      for (const early of this.#early.values()) if (keyOf(early.event) === key) this.#mayCount(early, one);
       if (event.EventStatus === 'Started' && one.holders.size > 0 && one.acceptedMs === null)
         if (!this.startedUnderHold.has(key)) this.startedUnderHold.set(key, atMs);
       this.#look(one, atMs, wallMs);
@@ -227,15 +227,19 @@ export class Approvals {
       return;
     }
     const one = this.#cases.get(keyOf(request.event));
-    if (request.act === 'approve') {
-      this.#mayVote(keyOf(request.event), request.as);
-      one?.vote(request.as, true, request.request);
-      this.#early.set(request.request, request);
-    }
+    if (request.act === 'approve') this.#mayVote(keyOf(request.event), request.as);
+    if (request.act !== 'hold') this.#early.set(request.request, request);
     if (one === undefined) return;
-    this.#grounds.carry(one, this.#settings, request);
+    if (request.act !== 'hold') this.#mayCount(request, one);
     one.freeMs = null;
-    if (request.act === 'hold') return;
+  }
+
+  /** From now on, the bridge may handle this yes or release of the event. */
+  #mayCount(request: Observed<'request'>, one: ApprovalCase): void {
+    if (request.act === 'approve') {
+      one.vote(request.as, true, request.request);
+      this.#grounds.carry(one, this.#settings, request);
+    }
     // An admin may release the holds of others, those of sinks too.
     const isOfAll = request.act === 'release' && this.#settings.approvals.approvers[request.as]?.admin === true;
     if (request.act === 'release') one.holders.delete(request.as);
