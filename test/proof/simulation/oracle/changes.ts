@@ -39,6 +39,8 @@ export class Changes {
   #epochMayStandMs: number | null = null;
   /** All that the clock was ever set back. */
   #setBackMs = 0;
+  /** Until when a stored time may count that is in the future of a clock that was set back. */
+  #pinnedMs = 0;
 
   constructor(parts: ChangesParts) {
     this.#parts = parts;
@@ -59,9 +61,10 @@ export class Changes {
     const shiftMs = this.#skewMs === null ? 0 : this.#storedSkewMs - skewMs;
     this.#skewMs = skewMs;
     this.#storedSkewMs = skewMs;
+    this.#pinnedMs = atMs;
     const back = (moment: Moment, staleMs = 0) => {
       const { fromMs, toMs } = remembered(moment, shiftMs, staleMs);
-      // A stored time that is in the future of a clock that was set back counts as now, at each start.
+      // A stored time that is in the future of a clock that was set back counts as now, at each first document.
       return { fromMs, toMs: Math.max(toMs, Math.min(atMs, toMs + this.#setBackMs)) };
     };
     this.#each((state) => ({ ...withMoments(state, back, this.#staleMs), empty: null }));
@@ -89,6 +92,7 @@ export class Changes {
       return;
     }
     const document = readDocument(text);
+    if (!this.#hasRead && this.#setBackMs > 0) this.#pin(atMs);
     const possible = [this.#state, ...this.#others].map((state) => ({
       state,
       ...this.#comparison.compare(state, document, { atMs, wallMs }, this.#epochMayStandMs),
@@ -96,6 +100,14 @@ export class Changes {
     const hasCounted = counts === 'yes' || (counts === 'maybe' && possible.some((each) => this.#toldNow(each) > 0));
     if (hasCounted) this.#settle(possible, atMs);
     else this.#keepBoth(possible, document, counts === 'maybe', atMs);
+  }
+
+  #pin(atMs: number): void {
+    const pinnedMs = this.#pinnedMs;
+    this.#pinnedMs = atMs;
+    this.#each((state) =>
+      withMoments(state, ({ fromMs, toMs }) => ({ fromMs, toMs: toMs === pinnedMs ? atMs : toMs })),
+    );
   }
 
   #each(change: (state: KnownState) => KnownState): void {
